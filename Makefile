@@ -1,0 +1,86 @@
+# Needs GNU make and python3 >= 3.11 with venv and pip; everything else goes into .venv. `make help` lists the targets.
+
+# What can be set from outside, for example `make train RUN_DIR=runs/second MINUTES=30`.
+PYTHON ?= python3
+PIP_FLAGS ?=
+PYTEST_FLAGS ?=
+RUN_DIR ?= runs/first
+MINUTES ?= 5
+
+# The commands behind the targets, run with the interpreter of .venv.
+TRAIN := -m train.maskable_ppo --run-dir $(RUN_DIR) --minutes $(MINUTES)
+EVALUATE := -m train.evaluate --run-dir $(RUN_DIR)
+BENCH := -m benchmarks.throughput
+
+VENV := .venv
+PY := $(VENV)/bin/python
+COMMA := ,
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help train test check format bench notebook clean distclean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+train: $(VENV)/.installed-train ## train a first agent for MINUTES minutes into RUN_DIR, then evaluate it
+	$(PY) $(TRAIN)
+	$(PY) $(EVALUATE)
+
+test: $(VENV)/.installed-dev ## run the tests (the slow ones: make test PYTEST_FLAGS='-m slow')
+	$(PY) -m pytest $(PYTEST_FLAGS)
+
+check: $(VENV)/.installed-dev ## formatting, lint, types and import order
+	$(PY) -m ruff format --check .
+	$(PY) -m ruff check .
+	$(PY) -m mypy
+	$(VENV)/bin/lint-imports
+
+format: $(VENV)/.installed-dev ## format the code and apply the safe fixes of the linter
+	$(PY) -m ruff check --fix-only .
+	$(PY) -m ruff format .
+
+bench: $(VENV)/.installed-bench ## measure the speed beside RLCard, OpenSpiel, Pgx and PettingZoo's classics
+	$(PY) $(BENCH)
+
+notebook: $(VENV)/.installed-dev ## run every notebook from top to bottom
+	$(PY) -m jupytext --to ipynb notebooks/*.py
+	$(PY) -m pytest --nbmake --nbmake-timeout=600 notebooks
+
+clean: ## remove caches and build outputs (runs/ and .venv stay)
+	rm -rf build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find . \( -name .git -o -name .venv -o -name runs \) -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
+
+distclean: clean ## clean, and remove .venv too
+	rm -rf $(VENV)
+
+# A stamp inside .venv per set of extras: written only after pip succeeded, out of date when the pins change.
+define install
+	@echo "installing .[$(1)] into $(VENV) (a few minutes the first time) ..."
+	@$(PY) -m pip install --quiet --no-input --disable-pip-version-check $(PIP_FLAGS) \
+		--constraint constraints.txt --editable '.[$(1)]' \
+		|| { echo "The install failed, see above. Run the same make command again to go on." >&2; exit 1; }
+	@touch $@
+endef
+
+$(VENV)/.installed-train: $(VENV)/.created pyproject.toml constraints.txt
+	$(call install,train)
+
+$(VENV)/.installed-dev: $(VENV)/.created pyproject.toml constraints.txt
+	$(call install,train$(COMMA)dev)
+	@touch $(VENV)/.installed-train
+
+$(VENV)/.installed-bench: $(VENV)/.created pyproject.toml constraints.txt
+	$(call install,train$(COMMA)bench)
+	@touch $(VENV)/.installed-train
+
+$(VENV)/.created:
+	@command -v $(PYTHON) >/dev/null || { echo "No $(PYTHON) found: install Python 3.11 or newer." >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "Python 3.11 or newer is needed; $(PYTHON) is $$($(PYTHON) -V 2>&1)." >&2; \
+		echo "Name another one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+		echo "$(PYTHON) cannot make virtual environments: install its venv module (Debian: python3-venv)." >&2; exit 1; }
+	@echo "creating $(VENV) ..."
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@

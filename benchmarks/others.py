@@ -1,0 +1,395 @@
+"""How fast well known card game environments play random legal moves, measured on one core.
+
+What is counted, the same for all: one decision of one agent in one game is one step. A step that is not a
+decision (dealing and other chance, PettingZoo's closing steps of agents that are done) counts nothing, but
+the time it takes is measured; so are resets. Before each decision the environment produces the observation
+and the legal moves of the agent that is to act, in the cheapest form that the library itself offers, and the
+move is drawn uniformly from them by the cheapest means found. A library is built and warmed up (compiled)
+before its clock starts.
+
+None of the packages is needed: what is not installed is skipped. Pgx's `bridge_bidding`, which needs a table
+of deals that must be downloaded, is left out.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import importlib.metadata
+import os
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from benchmarks.results import Measurement, Row, Skipped, format_rate
+
+SEED = 7
+WARM_UP_SHARE = 0.25  # of the measured time, played before the clock starts
+PGX_STEPS_PER_CALL = 32  # batched steps in one call of the compiled loop
+PGX_BATCHES = (1024, 4096)
+
+Play = Callable[[float], int]
+"""Plays for at least so many seconds and returns the number of decisions."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One thing to measure.
+
+    Attributes:
+        name: The game or setting.
+        library: The name of the library.
+        packages: The distributions it needs; the first one's version is the library's.
+        build: Makes the environment; raises ImportError where a package is missing.
+        batch: How many games are stepped at the same time.
+        note: What a reader needs to know to judge the figure.
+    """
+
+    name: str
+    library: str
+    packages: tuple[str, ...]
+    build: Callable[[], Play]
+    batch: int = 1
+    note: str = ""
+
+
+def measure_others(seconds: float, progress: Callable[[str], None]) -> list[Measurement | Skipped]:
+    """Measures every case of this file, one after the other, on one core.
+
+    Args:
+        seconds: How long each case plays with the clock running, at least. Building, compiling and warming up
+            come on top.
+        progress: Is given a line of text before and after each case.
+
+    Returns:
+        One row for each case, in the order of `all_cases`.
+    """
+    rows: list[Row] = []
+    cases = all_cases()
+    with one_core():
+        for number, case in enumerate(cases, start=1):
+            batch = f", batch {case.batch}" if case.batch > 1 else ""
+            title = f"[{number}/{len(cases)}] {case.library} {case.name}{batch}"
+            progress(f"{title} ...")
+            row = measure(case, seconds)
+            if isinstance(row, Measurement):
+                progress(f"{title}: {format_rate(row.agent_steps_per_second)}")
+            else:
+                progress(f"{title}: skipped, {row.reason}")
+            rows.append(row)
+    return rows
+
+
+def measure(case: Case, seconds: float) -> Measurement | Skipped:
+    """Measures one case: builds it, warms it up, then counts decisions against the wall clock.
+
+    Args:
+        case: What to measure.
+        seconds: How long to play with the clock running, at least.
+
+    Returns:
+        The figure, with the processor time per second of wall-clock time in the note: well below 1, other
+        programs were in the way. Or why there is none: a package is missing, or its version cannot do what is
+        asked of it.
+    """
+    try:
+        versions = [f"{package} {importlib.metadata.version(package)}" for package in case.packages]
+    except importlib.metadata.PackageNotFoundError as missing:
+        return Skipped(f"{missing.name} is not installed", case.name, case.library)
+    try:
+        play = case.build()
+        play(seconds * WARM_UP_SHARE)
+        cpu, start = time.process_time(), time.perf_counter()
+        decisions = play(seconds)
+        wall = time.perf_counter() - start
+        cpu = time.process_time() - cpu
+    except Exception as error:  # of any kind: it is another library's, and the rest must still be measured
+        return Skipped(f"{type(error).__name__}: {error}", case.name, case.library)
+    notes = [case.note, *versions[1:], f"{cpu / wall:.2f} cores busy"]
+    return Measurement(
+        name=case.name,
+        library=case.library,
+        version=importlib.metadata.version(case.packages[0]),
+        batch=case.batch,
+        agent_steps_per_second=decisions / wall,
+        seconds=wall,
+        note="; ".join(filter(None, notes)),
+    )
+
+
+@contextlib.contextmanager
+def one_core() -> Iterator[None]:
+    """Keeps this thread, and every thread it starts meanwhile, on one core, where the system can do that.
+
+    XLA, under Pgx, sizes its thread pool by the cores that it may use when JAX first runs something, and
+    stays there.
+    """
+    if not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(before)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def all_cases() -> list[Case]:
+    """Lists what `measure_others` measures, whether it is installed or not.
+
+    Returns:
+        The cases, library by library.
+    """
+    return [*_pettingzoo_cases(), *_rlcard_cases(), *_openspiel_cases(), *_pgx_cases()]
+
+
+def _pettingzoo_cases() -> list[Case]:
+    """PettingZoo's card games, as `make` gives them and without the wrappers that check the caller."""
+    backends = {"hanabi-v5": ("open-spiel", "shimmy"), "leduc_holdem-v4": ("rlcard",)}
+    return [
+        Case(
+            name=game if wrapped else f"{game}, no wrappers",
+            library="PettingZoo",
+            packages=("pettingzoo", *packages),
+            build=partial(_build_pettingzoo, game, wrapped),
+            note="AEC, as make() gives it" if wrapped else "AEC, unwrapped",
+        )
+        for game, packages in backends.items()
+        for wrapped in (True, False)
+    ]
+
+
+def _build_pettingzoo(game: str, wrapped: bool) -> Play:
+    """Makes a classic environment of PettingZoo."""
+    env = importlib.import_module("pettingzoo").make("aec", f"classic/{game}")
+    return partial(_play_pettingzoo, env if wrapped else env.unwrapped)
+
+
+def _play_pettingzoo(env: Any, seconds: float) -> int:
+    """Plays the loop of PettingZoo's documentation: agent_iter, last, step, and reset when the game is over.
+
+    `last` gives the observation with its action mask. The documented loop draws the move with
+    `action_space.sample(mask)`; drawing it from the mask directly makes the loop about an eighth faster. The
+    `step(None)` of agents that are done is played but not counted.
+
+    Args:
+        env: An AEC environment.
+        seconds: How long to play.
+
+    Returns:
+        The number of decisions.
+    """
+    draw = random.Random(SEED).random
+    clock, deadline = time.perf_counter, time.perf_counter() + seconds
+    decisions = 0
+    env.reset(seed=SEED)
+    while True:
+        for _agent in env.agent_iter():
+            observation, _reward, termination, truncation, _info = env.last()
+            if termination or truncation:
+                env.step(None)
+            else:
+                legal = np.flatnonzero(observation["action_mask"])
+                env.step(int(legal[int(draw() * len(legal))]))
+                decisions += 1
+            if clock() >= deadline:
+                return decisions
+        env.reset()
+
+
+def _rlcard_cases() -> list[Case]:
+    """RLCard's Uno and Gin Rummy."""
+    return [
+        Case(
+            name=game,
+            library="RLCard",
+            packages=("rlcard",),
+            build=partial(_build_rlcard, game),
+            note="legal moves as the ids that step() returns",
+        )
+        for game in ("uno", "gin-rummy")
+    ]
+
+
+def _build_rlcard(game: str) -> Play:
+    """Makes an environment of RLCard."""
+    return partial(_play_rlcard, importlib.import_module("rlcard").make(game, config={"seed": SEED}))
+
+
+def _play_rlcard(env: Any, seconds: float) -> int:
+    """Plays RLCard's own step loop.
+
+    `reset` and `step` return the state of the agent to act: the observation and the ids of the legal moves,
+    which stand in for a mask. The payoffs are read at the end of each game.
+
+    Args:
+        env: An environment of RLCard.
+        seconds: How long to play.
+
+    Returns:
+        The number of decisions.
+    """
+    draw = random.Random(SEED).random
+    clock, deadline = time.perf_counter, time.perf_counter() + seconds
+    decisions = 0
+    while True:
+        state, _player = env.reset()
+        while not env.is_over():
+            legal = list(state["legal_actions"])
+            state, _player = env.step(legal[int(draw() * len(legal))])
+            decisions += 1
+            if clock() >= deadline:
+                return decisions
+        env.get_payoffs()
+
+
+def _openspiel_cases() -> list[Case]:
+    """Card games of OpenSpiel, from a two card toy to 52 cards."""
+    return [
+        Case(
+            name=game,
+            library="OpenSpiel",
+            packages=("open-spiel",),
+            build=partial(_build_openspiel, game),
+            note=f"{tensor} into a NumPy buffer, legal moves as ids",
+        )
+        for game, tensor in {
+            "gin_rummy": "observation tensor",
+            "hearts": "information state tensor (it has no other)",
+            "crazy_eights": "observation tensor",
+            "leduc_poker": "observation tensor",
+        }.items()
+    ]
+
+
+def _build_openspiel(game_name: str) -> Play:
+    """Loads a game of OpenSpiel and the observer that fills one NumPy buffer again and again."""
+    pyspiel = importlib.import_module("pyspiel")
+    game = pyspiel.load_game(game_name)
+    kind = None  # the observation tensor
+    if not game.get_type().provides_observation_tensor:
+        kind = pyspiel.IIGObservationType(perfect_recall=True)  # the information state tensor
+    observer = importlib.import_module("open_spiel.python.observation").make_observation(game, kind)
+    return partial(_play_openspiel, game, observer)
+
+
+def _play_openspiel(game: Any, observer: Any, seconds: float) -> int:
+    """Plays games of OpenSpiel from Python with `apply_action`.
+
+    Before each decision the tensor of the agent to act is computed and its legal moves are listed, which
+    stand in for a mask. The observer writes the numbers of `state.observation_tensor()` without making a
+    Python list of them, which is up to 16 times faster. Chance is sampled with its probabilities, and not
+    counted: dealing a hand card by card is the reset.
+
+    Args:
+        game: A game of OpenSpiel whose agents move one at a time.
+        observer: Its observer.
+        seconds: How long to play.
+
+    Returns:
+        The number of decisions.
+    """
+    draw = random.Random(SEED).random
+    clock, deadline = time.perf_counter, time.perf_counter() + seconds
+    decisions = 0
+    while True:
+        state = game.new_initial_state()
+        while not state.is_terminal():
+            if state.is_chance_node():
+                state.apply_action(_sample_chance(state.chance_outcomes(), draw()))
+                continue
+            observer.set_from(state, state.current_player())
+            legal = state.legal_actions()
+            state.apply_action(legal[int(draw() * len(legal))])
+            decisions += 1
+            if clock() >= deadline:
+                return decisions
+        state.returns()
+
+
+def _sample_chance(outcomes: Sequence[tuple[int, float]], point: float) -> int:
+    """Picks the outcome at a point of [0, 1) when all are laid end to end by probability."""
+    for action, probability in outcomes:
+        point -= probability
+        if point < 0:
+            return action
+    return outcomes[-1][0]
+
+
+def _pgx_cases() -> list[Case]:
+    """Pgx's card and tile games that need no download."""
+    notes = {
+        "leduc_holdem": "6 cards",
+        "kuhn_poker": "3 cards",
+        "sparrow_mahjong": "44 tiles",
+    }
+    return [
+        Case(
+            name=game,
+            library="Pgx",
+            packages=("pgx", "jax"),
+            build=partial(_build_pgx, game, batch),
+            batch=batch,
+            note=f"{note}; CPU, jit, {PGX_STEPS_PER_CALL} steps per call",
+        )
+        for game, note in notes.items()
+        for batch in PGX_BATCHES
+    ]
+
+
+def _build_pgx(game: str, batch: int) -> Play:
+    """Compiles a loop of batched random play with automatic resets, for the CPU.
+
+    The compiled loop carries the whole state, observation and mask of the agents to act included, so each
+    step makes all of it. One uniform number for each game picks the move, which is cheaper than a categorical
+    sample.
+    """
+    jax: Any = importlib.import_module("jax")
+    env = importlib.import_module("pgx").make(game)
+    auto_reset = importlib.import_module("pgx.experimental.wrappers").auto_reset
+    step_all = jax.vmap(auto_reset(env.step, env.init))
+
+    def advance(carry: Any, _: None) -> tuple[Any, None]:
+        state, key = carry
+        key, move_key, reset_key = jax.random.split(key, 3)
+        count = jax.numpy.cumsum(state.legal_action_mask, axis=1)  # of the legal moves up to each
+        point = jax.random.uniform(move_key, (batch,)) * count[:, -1]
+        action = jax.numpy.argmax(count > point[:, None], axis=1)
+        return (step_all(state, action, jax.random.split(reset_key, batch)), key), None
+
+    key = jax.device_put(jax.random.PRNGKey(SEED), jax.devices("cpu")[0])  # all else follows it to the CPU
+    state = jax.jit(jax.vmap(env.init))(jax.random.split(key, batch))
+    advance_many = jax.jit(lambda *carry: jax.lax.scan(advance, carry, None, length=PGX_STEPS_PER_CALL)[0])
+    jax.block_until_ready(advance_many(state, key))
+    return partial(_play_pgx, advance_many, (state, key), batch, jax.block_until_ready)
+
+
+def _play_pgx(advance_many: Any, carry: Any, batch: int, wait: Callable[[Any], Any], seconds: float) -> int:
+    """Calls the compiled loop again and again, and waits for each result.
+
+    With `auto_reset` every batched step is one decision in every game: the step that ends a game returns the
+    next one's beginning.
+
+    Args:
+        advance_many: The compiled loop.
+        carry: The state of all games, and a random key.
+        batch: The number of games.
+        wait: `jax.block_until_ready`.
+        seconds: How long to play.
+
+    Returns:
+        The number of decisions.
+    """
+    deadline = time.perf_counter() + seconds
+    calls = 0
+    while True:
+        carry = wait(advance_many(*carry))
+        calls += 1
+        if time.perf_counter() >= deadline:
+            return calls * batch * PGX_STEPS_PER_CALL

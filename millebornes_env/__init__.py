@@ -1,0 +1,1 @@
+"""The card game Mille Bornes as a fast, vectorised environment for machine learning."""

@@ -1,0 +1,155 @@
+"""N games of one rulebook: their records, their buffers and the kernels that run them."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.compile import IS_COMPILED
+from millebornes_env.engine import kernels
+from millebornes_env.engine.kernels import NO_GAME, Buffers, Settings, key_of_seed
+from millebornes_env.millebornes.actions import num_actions
+from millebornes_env.millebornes.editions import Rules, rules_record
+from millebornes_env.millebornes.observation import full_state_sections, observation_size
+from millebornes_env.millebornes.state import StateArray, new_states
+
+
+def new_buffers(num_games: int, rules: Rules, settings: Settings) -> Buffers:
+    """Zeroed arrays of the shapes and dtypes that a step writes (see `Buffers`)."""
+    numbers = observation_size(rules, settings.observe_unseen)
+    return Buffers(
+        observation=np.zeros((num_games, numbers), np.int8),
+        action_mask=np.zeros((num_games, num_actions(rules.teams)), np.int8),
+        agent_selection=np.zeros(num_games, np.int32),
+        rewards=np.zeros((num_games, rules.players), np.float32),
+        terminations=np.zeros(num_games, np.bool_),
+        truncations=np.zeros(num_games, np.bool_),
+        final_observation=np.zeros((num_games, rules.players, numbers), np.int8),
+        final_score=np.zeros((num_games, rules.teams), np.int16),
+        final_winner=np.zeros(num_games, np.int8),
+    )
+
+
+class Games:
+    """A batch of games.
+
+    Attributes:
+        rules: of the table, the same for all games.
+        settings: what the environment adds to them.
+        states: `STATE[N]`, one record for each game.
+        buffers: the arrays that `start` and `step` write.
+        num_threads: CPU threads that `step` shares the games among; it does not change any result.
+    """
+
+    def __init__(
+        self,
+        num_games: int,
+        rules: Rules,
+        settings: Settings,
+        buffers: Buffers | None = None,
+        num_threads: int = 1,
+    ) -> None:
+        """Make the games; `seed` and `start` them before the first step."""
+        self.rules = rules
+        self.settings = settings
+        self.num_threads = min(num_threads, num_games)
+        self.buffers = buffers or new_buffers(num_games, rules, settings)
+        self.states: StateArray = new_states(num_games)
+        self._rules_in_array = rules_record(rules)
+        self._scratch = np.zeros((self.num_threads, num_actions(rules.teams) + 1), np.int64)
+        self._look_at_states()
+
+    def _look_at_states(self) -> None:
+        # Numba takes a plain array faster than a recarray; plain Python needs the recarray's attributes.
+        plain = np.ndarray
+        self._states = self.states.view(plain) if IS_COMPILED else self.states
+        rules_in_array = self._rules_in_array.view(plain) if IS_COMPILED else self._rules_in_array
+        self._rules = rules_in_array[0]
+        self._rules_for_threads = rules_in_array
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+    def seed(self, seed: int, first_game: int = 0) -> None:
+        """Give every game its key; the next `start` begins its first episode.
+
+        Args:
+            seed: 0 to 2**64 - 1.
+            first_game: the number of the first game: the key of a game depends on the seed and its number only.
+        """
+        kernels.seed_games(self._states, first_game, *key_of_seed(seed))
+
+    def start(self, chosen: npt.NDArray[np.bool_] | None = None) -> None:
+        """Begin the next episode of the chosen games (all, if None) and write all games' decisions."""
+        if chosen is None:
+            chosen = np.ones(len(self), np.bool_)
+        kernels.start_games(self._states, self._rules, chosen)
+        self.write_decisions()
+
+    def write_decisions(self) -> None:
+        """Write the buffers afresh from the states, with no rewards."""
+        kernels.write_decisions(self._states, self._rules, self.settings, self.buffers)
+
+    def step(self, actions: npt.NDArray[np.int64]) -> int:
+        """Carry out one action in each game, or none at all.
+
+        Args:
+            actions: int64[N], C-contiguous; `kernels.SKIP` leaves a game as it is.
+
+        Returns:
+            `NO_GAME`, or the first game whose action is illegal; then no game has been stepped.
+        """
+        if self.num_threads == 1:
+            return kernels.step_games(self._states, self._rules, self.settings, actions, self.buffers)
+        return kernels.step_games_on_threads(
+            self._states, self._rules_for_threads, self.settings, actions, self.buffers, self.num_threads
+        )
+
+    def sample(self, key: tuple[int, int], actions: npt.NDArray[np.int64]) -> None:
+        """Choose one of the legal actions of each game, all equally probable, into `actions` int64[N]."""
+        mask = self.buffers.action_mask
+        if self.num_threads == 1:
+            kernels.sample_range(mask, *key, actions, self._scratch[0], 0, len(actions))
+        else:
+            kernels.sample_on_threads(mask, *key, actions, self._scratch, self.num_threads)
+
+    def observe(self, seats: npt.NDArray[np.int32], observation: npt.NDArray[np.int8]) -> None:
+        """Write what the given seat of each game sees into `observation` int8[N, D]."""
+        kernels.observe_seats(self._states, self._rules, self.settings, seats, observation)
+
+    def full_states(self) -> npt.NDArray[np.int8]:
+        """Everything there is to know, a row for each game (`observation.full_state_sections`)."""
+        layout = full_state_sections(self.rules, bool(self.settings.observe_unseen))
+        full = np.zeros((len(self), layout[-1].stop), np.int8)
+        numbers = self.buffers.observation.shape[1]
+        kernels.full_states(self._states, self._rules, self.settings, numbers, full)
+        return full
+
+    def clone(self) -> Games:
+        """An independent copy, buffers included."""
+        return copy.deepcopy(self)
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Games:
+        copied = Games(
+            len(self),
+            self.rules,
+            self.settings,
+            Buffers(*(array.copy() for array in self.buffers)),
+            self.num_threads,
+        )
+        copied.states[:] = self.states
+        return copied
+
+    def __getstate__(self) -> dict[str, object]:
+        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
+
+    def __setstate__(self, values: dict[str, object]) -> None:
+        vars(self).update(values)
+        self._rules_in_array = rules_record(self.rules)
+        self._scratch = np.zeros((self.num_threads, num_actions(self.rules.teams) + 1), np.int64)
+        self._look_at_states()
+
+
+__all__ = ["NO_GAME", "Buffers", "Games", "Settings", "new_buffers"]

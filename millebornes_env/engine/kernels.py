@@ -1,0 +1,368 @@
+"""The compiled loops over games.
+
+Each loop works on a range of games, so that threads can share a batch; a game touches nothing but its own
+record and its own rows of the buffers, which is why the thread count cannot change a result.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from millebornes_env.chance import MASK_32, random_below, random_word
+from millebornes_env.compile import kernel, parallel_kernel, prange, rule
+from millebornes_env.millebornes.editions import Rules
+from millebornes_env.millebornes.ending import match_winner
+from millebornes_env.millebornes.legality import is_legal, write_mask
+from millebornes_env.millebornes.motion import team_of
+from millebornes_env.millebornes.observation import write_hidden_cards, write_observation
+from millebornes_env.millebornes.scoring import round_score, round_winner
+from millebornes_env.millebornes.state import NO_TEAM, ROUND_OVER, State, StateArray
+from millebornes_env.millebornes.turn import start_match, start_next_round, step
+
+# Values of `Settings.reward`.
+POINTS: Final = 0
+WIN: Final = 1
+
+# Values of `Settings.autoreset`.
+SAME_STEP: Final = 0
+NEXT_STEP: Final = 1
+DISABLED: Final = 2
+
+POINTS_PER_REWARD: Final = 1000.0
+"""A lead of so many points is a reward of 1."""
+
+SKIP: Final = -1
+"""In an array of actions: leave this game as it is."""
+
+NO_GAME: Final = -1
+
+
+class Settings(NamedTuple):
+    """What the environment adds to the rules, as ints that compiled code takes by value."""
+
+    match: int  # 1: an episode is a match, 0: a round
+    reward: int  # POINTS or WIN
+    autoreset: int  # SAME_STEP, NEXT_STEP or DISABLED
+    observe_unseen: int  # 1: append the counts of unseen cards to the observation
+    punish_illegal: int  # 1: an illegal action ends the game with a penalty, 0: the caller gets an error
+
+
+class Buffers(NamedTuple):
+    """The arrays that a step writes; N games, S seats, T teams, D numbers in an observation, A actions."""
+
+    observation: npt.NDArray[np.int8]  # [N, D] what the deciding seat sees
+    action_mask: npt.NDArray[np.int8]  # [N, A] what it may do; all 1 where the next step begins an episode
+    agent_selection: npt.NDArray[np.int32]  # [N] which seat it is
+    rewards: npt.NDArray[np.float32]  # [N, S] of this step
+    terminations: npt.NDArray[np.bool_]  # [N] whether the episode ended in this step
+    truncations: npt.NDArray[np.bool_]  # [N] always False: every round ends by itself
+    final_observation: npt.NDArray[np.int8]  # [N, S, D] what each seat saw at the end; valid where it ended
+    final_score: npt.NDArray[np.int16]  # [N, T] points of the round or match; valid where it ended
+    final_winner: npt.NDArray[np.int8]  # [N] team, or -1 where teams share the lead; valid where it ended
+
+
+@kernel
+def seed_games(states: StateArray, first_game: int, seed_0: int, seed_1: int) -> None:
+    """Give each game its key, a function of the seed (two 32-bit words) and of the game's number only."""
+    for game in range(len(states)):
+        number = first_game + game
+        key_0 = random_word(seed_0, seed_1, number)
+        states[game].key[0] = key_0
+        states[game].key[1] = random_word(seed_1, key_0, number)
+        states[game].episode = -1
+
+
+@rule
+def start_episode(state: State, rules: Rules) -> None:
+    """Begin the game's next episode."""
+    state.episode = int(state.episode) + 1
+    start_match(state, rules)
+
+
+@kernel
+def start_games(states: StateArray, rules: Rules, chosen: npt.NDArray[np.bool_]) -> None:
+    """Begin a new episode in each chosen game."""
+    for game in range(len(states)):
+        if chosen[game]:
+            start_episode(states[game], rules)
+
+
+@rule
+def is_episode_over(state: State, rules: Rules, settings: Settings) -> bool:
+    """Whether the game's episode has ended: a round with its scoring, a match with its decision."""
+    if int(state.phase) != ROUND_OVER:
+        return False
+    return settings.match == 0 or match_winner(state, rules) != NO_TEAM
+
+
+@rule
+def write_rewards(
+    state: State, rules: Rules, settings: Settings, over: bool, rewards: npt.NDArray[np.float32]
+) -> None:
+    """Write what a finished round gives to each seat: all members of a team get the same.
+
+    POINTS: the team's points less the mean of the other teams', in thousands.
+    WIN: at the end of the episode, 1 to the winner and -1 shared among the others.
+    """
+    for seat in range(rules.players):
+        team = team_of(rules, seat)
+        if settings.reward == POINTS:
+            others = 0
+            for other in range(rules.teams):
+                others += round_score(state, other)
+            own = round_score(state, team)
+            rewards[seat] = (own - (others - own) / (rules.teams - 1)) / POINTS_PER_REWARD
+        elif over:
+            winner = episode_winner(state, rules, settings)
+            if winner == NO_TEAM:
+                rewards[seat] = 0.0
+            else:
+                rewards[seat] = 1.0 if team == winner else -1.0 / (rules.teams - 1)
+
+
+@rule
+def episode_winner(state: State, rules: Rules, settings: Settings) -> int:
+    """The team that won the finished episode, or NO_TEAM."""
+    if settings.match == 1:
+        return match_winner(state, rules)
+    return round_winner(state, rules)
+
+
+@rule
+def write_finals(state: State, rules: Rules, settings: Settings, buffers: Buffers, game: int) -> None:
+    """Write the last observations, the score and the winner of a game whose episode has ended."""
+    for seat in range(rules.players):
+        write_observation(
+            state, rules, seat, settings.observe_unseen, buffers.final_observation[game, seat]
+        )
+    for team in range(rules.teams):
+        points = int(state.score[team]) if settings.match == 1 else round_score(state, team)
+        buffers.final_score[game, team] = points
+    buffers.final_winner[game] = episode_winner(state, rules, settings)
+
+
+@rule
+def write_decision(state: State, rules: Rules, settings: Settings, buffers: Buffers, game: int) -> None:
+    """Write who decides next, what it sees and what it may do."""
+    seat = int(state.seat)
+    buffers.agent_selection[game] = seat
+    write_observation(state, rules, seat, settings.observe_unseen, buffers.observation[game])
+    mask = buffers.action_mask[game]
+    write_mask(state, rules, mask)
+    if settings.autoreset == NEXT_STEP and int(state.phase) == ROUND_OVER:
+        mask[:] = 1
+
+
+@kernel
+def write_decisions(states: StateArray, rules: Rules, settings: Settings, buffers: Buffers) -> None:
+    """Write all games' next decisions, without rewards."""
+    for game in range(len(states)):
+        write_decision(states[game], rules, settings, buffers, game)
+        buffers.rewards[game, :] = 0.0
+        buffers.terminations[game] = False
+        buffers.truncations[game] = False
+
+
+@kernel
+def first_illegal(
+    states: StateArray, rules: Rules, settings: Settings, actions: npt.NDArray[np.int64], first: int, last: int
+) -> int:
+    """The first game from `first` to `last` - 1 whose action cannot be carried out, or NO_GAME."""
+    for game in range(first, last):
+        action = int(actions[game])
+        if action == SKIP or is_legal(states[game], rules, action):
+            continue
+        if settings.autoreset == NEXT_STEP and int(states[game].phase) == ROUND_OVER:
+            continue  # the action is not used: this step begins the next episode
+        return game
+    return NO_GAME
+
+
+@rule
+def step_game(
+    state: State, rules: Rules, settings: Settings, action: int, buffers: Buffers, game: int
+) -> None:
+    """Carry out one action and write all that follows from it."""
+    rewards = buffers.rewards[game]
+    if int(state.phase) == ROUND_OVER:
+        start_episode(state, rules)
+    elif settings.punish_illegal == 1 and not is_legal(state, rules, action):
+        rewards[int(state.seat)] = -1.0
+        end_episode(state, rules, settings, buffers, game)
+    else:
+        step(state, rules, action)
+        if int(state.phase) == ROUND_OVER:
+            over = is_episode_over(state, rules, settings)
+            write_rewards(state, rules, settings, over, rewards)
+            if over:
+                end_episode(state, rules, settings, buffers, game)
+            else:
+                start_next_round(state, rules)
+    write_decision(state, rules, settings, buffers, game)
+
+
+@rule
+def end_episode(state: State, rules: Rules, settings: Settings, buffers: Buffers, game: int) -> None:
+    """Report the end of an episode, and in SAME_STEP begin the next."""
+    state.phase = ROUND_OVER
+    buffers.terminations[game] = True
+    write_finals(state, rules, settings, buffers, game)
+    if settings.autoreset == SAME_STEP:
+        start_episode(state, rules)
+
+
+@kernel
+def step_range(
+    states: StateArray,
+    rules: Rules,
+    settings: Settings,
+    actions: npt.NDArray[np.int64],
+    buffers: Buffers,
+    first: int,
+    last: int,
+) -> None:
+    """Step the games from `first` to `last` - 1; all actions have been found legal."""
+    for game in range(first, last):
+        buffers.rewards[game, :] = 0.0
+        buffers.terminations[game] = False
+        action = int(actions[game])
+        if action != SKIP:
+            step_game(states[game], rules, settings, action, buffers, game)
+
+
+@kernel
+def step_games(
+    states: StateArray, rules: Rules, settings: Settings, actions: npt.NDArray[np.int64], buffers: Buffers
+) -> int:
+    """Step all games on this thread, or none: the first game with an illegal action, or NO_GAME."""
+    if settings.punish_illegal == 0:
+        illegal = first_illegal(states, rules, settings, actions, 0, len(states))
+        if illegal != NO_GAME:
+            return illegal
+    step_range(states, rules, settings, actions, buffers, 0, len(states))
+    return NO_GAME
+
+
+@parallel_kernel
+def step_games_on_threads(
+    states: StateArray,
+    rules_in_array: StateArray,
+    settings: Settings,
+    actions: npt.NDArray[np.int64],
+    buffers: Buffers,
+    threads: int,
+) -> int:
+    """`step_games` with the batch shared among threads (which cannot be handed a record, only an array)."""
+    games = len(states)
+    if settings.punish_illegal == 0:
+        found = np.empty(threads, dtype=np.int64)
+        for thread in prange(threads):
+            first = thread * games // threads
+            last = (thread + 1) * games // threads
+            found[thread] = first_illegal(states, rules_in_array[0], settings, actions, first, last)
+        for thread in range(threads):
+            if found[thread] != NO_GAME:
+                return int(found[thread])
+    for thread in prange(threads):
+        first = thread * games // threads
+        last = (thread + 1) * games // threads
+        step_range(states, rules_in_array[0], settings, actions, buffers, first, last)
+    return NO_GAME
+
+
+@kernel
+def sample_range(
+    action_mask: npt.NDArray[np.int8],
+    key_0: int,
+    key_1: int,
+    actions: npt.NDArray[np.int64],
+    scratch: npt.NDArray[np.int64],
+    first: int,
+    last: int,
+) -> None:
+    """Choose one of the allowed actions of the games from `first` to `last` - 1, each equally probable.
+
+    Args:
+        action_mask: int8[N, A].
+        key_0: first 32-bit word of the key of the random numbers.
+        key_1: second word; take another for every call.
+        actions: int64[N], overwritten.
+        scratch: int64[A + 1], overwritten.
+        first: first game.
+        last: one past the last game.
+    """
+    num_actions = action_mask.shape[1]
+    for game in range(first, last):
+        count = 0
+        for action in range(num_actions):  # without a branch, which could not be predicted
+            scratch[count] = action
+            count += action_mask[game, action]
+        actions[game] = scratch[random_below(key_0, key_1, game, max(count, 1))]
+
+
+@parallel_kernel
+def sample_on_threads(
+    action_mask: npt.NDArray[np.int8],
+    key_0: int,
+    key_1: int,
+    actions: npt.NDArray[np.int64],
+    scratch: npt.NDArray[np.int64],
+    threads: int,
+) -> None:
+    """`sample_range` with the batch shared among threads; `scratch` is int64[threads, A + 1]."""
+    games = len(actions)
+    for thread in prange(threads):
+        first = thread * games // threads
+        last = (thread + 1) * games // threads
+        sample_range(action_mask, key_0, key_1, actions, scratch[thread], first, last)
+
+
+@kernel
+def observe_seats(
+    states: StateArray,
+    rules: Rules,
+    settings: Settings,
+    seats: npt.NDArray[np.int32],
+    observation: npt.NDArray[np.int8],
+) -> None:
+    """Write what one seat of each game sees, whether it is its turn or not.
+
+    Args:
+        states: the games.
+        rules: the table's rules.
+        settings: of the environment.
+        seats: int32[N], the observer in each game.
+        observation: int8[N, D], overwritten.
+    """
+    for game in range(len(states)):
+        write_observation(
+            states[game], rules, int(seats[game]), settings.observe_unseen, observation[game]
+        )
+
+
+@kernel
+def full_states(
+    states: StateArray, rules: Rules, settings: Settings, observation_size: int, full: npt.NDArray[np.int8]
+) -> None:
+    """Write everything there is to know of each game, seen from the seat that decides.
+
+    Args:
+        states: the games.
+        rules: the table's rules.
+        settings: of the environment.
+        observation_size: D, the numbers that come first.
+        full: int8[N, full_state_size], overwritten; `observation.full_state_sections` is its layout.
+    """
+    for game in range(len(states)):
+        state = states[game]
+        row = full[game]
+        seat = int(state.seat)
+        write_observation(state, rules, seat, settings.observe_unseen, row[:observation_size])
+        write_hidden_cards(state, rules, seat, row, observation_size)
+
+
+def key_of_seed(seed: int) -> tuple[int, int]:
+    """The two 32-bit words of a seed from 0 to 2**64 - 1."""
+    return seed & MASK_32, (seed >> 32) & MASK_32

@@ -1,0 +1,134 @@
+"""The score sheet of a round, line by line.
+
+Rule: US, scoring (rules 1.5); each line is a function.
+"""
+
+from __future__ import annotations
+
+from millebornes_env.compile import rule
+from millebornes_env.millebornes.cards import DISTANCE_200, DRIVING_ACE, NUM_SAFETIES, RIGHT_OF_WAY
+from millebornes_env.millebornes.editions import EVERY_PLACED_TEAM, Rules
+from millebornes_env.millebornes.ending import leader
+from millebornes_env.millebornes.motion import has_safety
+from millebornes_env.millebornes.state import NO_TEAM, NUM_SCORE_LINES, State
+
+
+@rule
+def safeties_laid(state: State, team: int) -> int:
+    """How many safeties the team has laid."""
+    count = 0
+    for safety in range(DRIVING_ACE, RIGHT_OF_WAY + 1):
+        if has_safety(state, team, safety):
+            count += 1
+    return count
+
+
+@rule
+def coups_fourres(state: State, team: int) -> int:
+    """How many of them were coups fourrés."""
+    count = 0
+    for safety in range(NUM_SAFETIES):
+        count += int(state.coup_fourre[team, safety])
+    return count
+
+
+@rule
+def points_for_all_safeties(state: State, rules: Rules, team: int) -> int:
+    """300 more if all four safeties were laid by one team."""
+    return rules.points_all_safeties if safeties_laid(state, team) == NUM_SAFETIES else 0
+
+
+@rule
+def points_for_delayed_action(state: State, rules: Rules, team: int) -> int:
+    """300 to the winner if the draw pile was empty when the finishing card was laid (E37, E38)."""
+    delayed = int(state.winner) == team and int(state.draw_pile) == 0
+    return rules.points_delayed_action if delayed else 0
+
+
+@rule
+def points_for_safe_trip(state: State, rules: Rules, team: int) -> int:
+    """300 to the winner who laid no 200 in the whole trip (E39, E40)."""
+    safe = int(state.winner) == team and int(state.tableau[team, DISTANCE_200]) == 0
+    return rules.points_safe_trip if safe else 0
+
+
+@rule
+def points_for_extension(state: State, rules: Rules, team: int) -> int:
+    """200 to the caller who completes the longer trip; if he does not, 200 to each opponent (US C; E47)."""
+    caller = int(state.extension_team)
+    if caller == NO_TEAM:
+        return 0
+    if caller == int(state.winner):
+        return rules.points_extension if team == caller else 0
+    return rules.points_extension_failed if team != caller else 0
+
+
+@rule
+def blank_opponents(state: State, rules: Rules, team: int) -> int:
+    """How many other teams have laid no distance card."""
+    count = 0
+    for other in range(rules.teams):
+        if other != team and int(state.km[other]) == 0:
+            count += 1
+    return count
+
+
+@rule
+def points_for_shutout(state: State, rules: Rules, team: int) -> int:
+    """500 to the winner if no opponent laid a distance card, judged at the end (E41, E42).
+
+    Where `shutout_for` is EVERY_PLACED_TEAM: 500 for each blank opponent to each team that is not blank (E43).
+    """
+    blank = blank_opponents(state, rules, team)
+    if rules.shutout_for == EVERY_PLACED_TEAM:
+        return rules.points_shutout * blank if int(state.km[team]) > 0 else 0
+    shut_out = int(state.winner) == team and blank == rules.teams - 1
+    return rules.points_shutout if shut_out else 0
+
+
+@rule
+def fill_score_sheet(state: State, rules: Rules) -> None:
+    """Write every team's lines, in the order of `state.SCORE_LINES`, and add them to the totals."""
+    if rules.count_points == 0:
+        return
+    for team in range(rules.teams):
+        sheet = state.score_sheet[team]
+        sheet[0] = state.km[team]
+        sheet[1] = rules.points_per_safety * safeties_laid(state, team)
+        sheet[2] = points_for_all_safeties(state, rules, team)
+        sheet[3] = rules.points_per_coup_fourre * coups_fourres(state, team)
+        sheet[4] = rules.points_trip_completed if int(state.winner) == team else 0
+        sheet[5] = points_for_delayed_action(state, rules, team)
+        sheet[6] = points_for_safe_trip(state, rules, team)
+        sheet[7] = points_for_extension(state, rules, team)
+        sheet[8] = points_for_shutout(state, rules, team)
+        state.score[team] = int(state.score[team]) + round_score(state, team)
+
+
+@rule
+def round_score(state: State, team: int) -> int:
+    """The team's points in the last finished round."""
+    points = 0
+    for line in range(NUM_SCORE_LINES):
+        points += int(state.score_sheet[team, line])
+    return points
+
+
+@rule
+def round_winner(state: State, rules: Rules) -> int:
+    """The team that did best in the finished round, or NO_TEAM if two share it.
+
+    By points; where none are counted, the team that completed the trip, else the nearest (rules 1.4).
+    """
+    if rules.count_points == 0:
+        if int(state.winner) != NO_TEAM:
+            return int(state.winner)
+        km = (int(state.km[0]), int(state.km[1]), int(state.km[2]), int(state.km[3]))
+        return leader(km, rules.teams)
+    points = (
+        round_score(state, 0),
+        round_score(state, 1),
+        round_score(state, 2),
+        round_score(state, 3),
+    )
+    return leader(points, rules.teams)
