@@ -1,1 +1,35 @@
-"""The card game Mille Bornes as a fast, vectorised environment for machine learning."""
+"""The card game Mille Bornes as a fast, vectorised environment for machine learning.
+
+`vector_env` makes N games that are stepped together; `millebornes_v0.env` one game as a PettingZoo AEC
+environment, which `pettingzoo.make("aec", "millebornes/millebornes-v0")` finds after this import.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+
+import pettingzoo
+
+from millebornes_env import millebornes_v0
+from millebornes_env.envs.vector import VectorEnv, vector_env
+from millebornes_env.millebornes.editions import Edition, Rules, edition, editions
+
+try:
+    __version__ = version("millebornes-env")
+except PackageNotFoundError:  # a source tree that was never installed
+    __version__ = "0+unknown"
+
+_ENVIRONMENT_ID = "millebornes/millebornes-v0"
+if _ENVIRONMENT_ID not in pettingzoo.aec_registry:  # a module that is loaded again would warn
+    pettingzoo.register("aec", _ENVIRONMENT_ID, entry_point="millebornes_env.millebornes_v0:env")
+
+__all__ = [
+    "Edition",
+    "Rules",
+    "VectorEnv",
+    "__version__",
+    "edition",
+    "editions",
+    "millebornes_v0",
+    "vector_env",
+]

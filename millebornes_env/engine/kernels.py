@@ -134,9 +134,7 @@ def episode_winner(state: State, rules: Rules, settings: Settings) -> int:
 def write_finals(state: State, rules: Rules, settings: Settings, buffers: Buffers, game: int) -> None:
     """Write the last observations, the score and the winner of a game whose episode has ended."""
     for seat in range(rules.players):
-        write_observation(
-            state, rules, seat, settings.observe_unseen, buffers.final_observation[game, seat]
-        )
+        write_observation(state, rules, seat, settings.observe_unseen, buffers.final_observation[game, seat])
     for team in range(rules.teams):
         points = int(state.score[team]) if settings.match == 1 else round_score(state, team)
         buffers.final_score[game, team] = points
@@ -167,7 +165,12 @@ def write_decisions(states: StateArray, rules: Rules, settings: Settings, buffer
 
 @kernel
 def first_illegal(
-    states: StateArray, rules: Rules, settings: Settings, actions: npt.NDArray[np.int64], first: int, last: int
+    states: StateArray,
+    rules: Rules,
+    settings: Settings,
+    actions: npt.NDArray[np.int64],
+    first: int,
+    last: int,
 ) -> int:
     """The first game from `first` to `last` - 1 whose action cannot be carried out, or NO_GAME."""
     for game in range(first, last):
@@ -337,9 +340,7 @@ def observe_seats(
         observation: int8[N, D], overwritten.
     """
     for game in range(len(states)):
-        write_observation(
-            states[game], rules, int(seats[game]), settings.observe_unseen, observation[game]
-        )
+        write_observation(states[game], rules, int(seats[game]), settings.observe_unseen, observation[game])
 
 
 @kernel

@@ -31,7 +31,7 @@ def round_key(state: State) -> tuple[int, int]:
     """The key of this round's random numbers: a function of the game's key, the episode and the round."""
     key_0, key_1 = int(state.key[0]), int(state.key[1])
     episode_key = random_word(key_0, key_1, int(state.episode))
-    return episode_key, random_word(key_1, episode_key, int(state.round))
+    return episode_key, random_word(key_1, episode_key, int(state.round_number))
 
 
 @rule

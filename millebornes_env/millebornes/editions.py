@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from dataclasses import replace as dataclass_replace
-from types import MappingProxyType
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -188,7 +187,7 @@ class Edition:
             if name not in Rules._fields or name in ("players", "teams"):
                 known = ", ".join(field for field in Rules._fields if field not in ("players", "teams"))
                 raise RulesError(f"there is no rule {name!r} to override; the rules are: {known}")
-        changed = dataclass_replace(self, changes=MappingProxyType({**self.changes, **changes}))
+        changed = dataclass_replace(self, changes={**self.changes, **changes})
         for players, teams in self.tables:
             changed.table(players, teams)
         return changed
@@ -286,57 +285,53 @@ PARKER: Final = Edition(
         shutout_for=WINNER,
         goal=5000,
     ),
-    tables=MappingProxyType(
-        {
-            (2, 2): {},
-            (3, 3): {},
-            (4, 2): {
-                "target": 1000,
-                "extended_target": 0,
-                "remove_one_of_each_hazard": 0,
-                "remove_one_stop": 0,
-            },
-            (6, 3): {"remove_one_of_each_hazard": 0, "remove_one_stop": 0},
-        }
-    ),
-    sources=MappingProxyType(
-        {
-            "players": "US: 2, 3, 4 or 6 players (rules 1.1)",
-            "teams": "US: partners sit opposite; 6 are three pairs (rules 1.1)",
-            "hand_limit": "004:5",
-            "remove_one_of_each_hazard": "US: rules for 2 or 3 players, A (rules 0.2)",
-            "remove_one_stop": "US: rules for 2 or 3 players, A (rules 0.2)",
-            "target": "004:30; US: rules for 2 or 3 players, B; for 6 players, B (rules 1.1)",
-            "extended_target": "US: rules for 2 or 3 players, C; for 6 players, C (rules 1.1)",
-            "exact_finish": "004:30",
-            "max_200": "004:24",
-            "start_needs_roll": "004:13",
-            "any_safety_starts": "004:26 (Right of Way only); E31",
-            "roll_after_remedy": "004:20",
-            "roll_after_safety": "004:22; E22",
-            "hazard_opens_pile": "004:18",
-            "opening_remedy_starts": "does not arise: no hazard opens a pile (004:18)",
-            "discard_only_if_stuck": "004:28",
-            "when_pile_is_empty": "004:35-37",
-            "replay_after_safety_when_empty": "E17",
-            "replay_after_claim_when_empty": "E15",
-            "count_points": "US: scoring (rules 1.5)",
-            "points_per_safety": "US: scoring (rules 1.5)",
-            "points_all_safeties": "US: scoring (rules 1.5)",
-            "points_per_coup_fourre": "US: scoring (rules 1.5)",
-            "points_trip_completed": "US: scoring (rules 1.5)",
-            "points_delayed_action": "US: scoring (rules 1.5); E37",
-            "points_safe_trip": "US: scoring (rules 1.5); E39",
-            "points_extension": "US: rules for 2 or 3 players, C (rules 1.5)",
-            "points_extension_failed": "US: rules for 2 or 3 players, C; E47",
-            "points_shutout": "US: scoring (rules 1.5)",
-            "shutout_for": "US: scoring (rules 1.5); E42",
-            "goal": "US: winning the game (rules 1.5)",
-        }
-    ),
+    tables={
+        (2, 2): {},
+        (3, 3): {},
+        (4, 2): {
+            "target": 1000,
+            "extended_target": 0,
+            "remove_one_of_each_hazard": 0,
+            "remove_one_stop": 0,
+        },
+        (6, 3): {"remove_one_of_each_hazard": 0, "remove_one_stop": 0},
+    },
+    sources={
+        "players": "US: 2, 3, 4 or 6 players (rules 1.1)",
+        "teams": "US: partners sit opposite; 6 are three pairs (rules 1.1)",
+        "hand_limit": "004:5",
+        "remove_one_of_each_hazard": "US: rules for 2 or 3 players, A (rules 0.2)",
+        "remove_one_stop": "US: rules for 2 or 3 players, A (rules 0.2)",
+        "target": "004:30; US: rules for 2 or 3 players, B; for 6 players, B (rules 1.1)",
+        "extended_target": "US: rules for 2 or 3 players, C; for 6 players, C (rules 1.1)",
+        "exact_finish": "004:30",
+        "max_200": "004:24",
+        "start_needs_roll": "004:13",
+        "any_safety_starts": "004:26 (Right of Way only); E31",
+        "roll_after_remedy": "004:20",
+        "roll_after_safety": "004:22; E22",
+        "hazard_opens_pile": "004:18",
+        "opening_remedy_starts": "does not arise: no hazard opens a pile (004:18)",
+        "discard_only_if_stuck": "004:28",
+        "when_pile_is_empty": "004:35-37",
+        "replay_after_safety_when_empty": "E17",
+        "replay_after_claim_when_empty": "E15",
+        "count_points": "US: scoring (rules 1.5)",
+        "points_per_safety": "US: scoring (rules 1.5)",
+        "points_all_safeties": "US: scoring (rules 1.5)",
+        "points_per_coup_fourre": "US: scoring (rules 1.5)",
+        "points_trip_completed": "US: scoring (rules 1.5)",
+        "points_delayed_action": "US: scoring (rules 1.5); E37",
+        "points_safe_trip": "US: scoring (rules 1.5); E39",
+        "points_extension": "US: rules for 2 or 3 players, C (rules 1.5)",
+        "points_extension_failed": "US: rules for 2 or 3 players, C; E47",
+        "points_shutout": "US: scoring (rules 1.5)",
+        "shutout_for": "US: scoring (rules 1.5); E42",
+        "goal": "US: winning the game (rules 1.5)",
+    },
 )
 
-_EDITIONS: Final[Mapping[str, Edition]] = MappingProxyType({edition.name: edition for edition in (PARKER,)})
+_EDITIONS: Final[Mapping[str, Edition]] = {edition.name: edition for edition in (PARKER,)}
 
 
 def editions() -> tuple[str, ...]:

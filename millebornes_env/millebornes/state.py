@@ -48,10 +48,19 @@ SCORE_LINES: Final = (
 NUM_SCORE_LINES: Final = len(SCORE_LINES)
 
 _FIELDS: Final = [
+    # The widest first, so that no field needs padding and equal games are equal bytes.
     # chance: random numbers are functions of these (chance.py)
     ("key", np.int64, (2,)),  # two 32-bit words: the game's own key
     ("episode", np.int32),  # how many episodes this game has begun, minus one
-    ("round", np.int32),  # rounds of this match before the present one
+    ("round_number", np.int32),  # rounds of this match before the present one
+    # scores, by team
+    ("score", np.int16, (MAX_TEAMS,)),  # total of the match's finished rounds
+    ("score_sheet", np.int16, (MAX_TEAMS, NUM_SCORE_LINES)),  # the last finished round, line by line
+    # the trip
+    ("km", np.int16, (MAX_TEAMS,)),  # sum of the distance pile
+    ("target", np.int16),  # km to complete, now
+    ("extension_team", np.int8),  # the team that called the extension, or NO_TEAM
+    ("winner", np.int8),  # the team that completed the trip, or NO_TEAM
     # whose decision
     ("seat", np.int8),  # the seat that decides now
     ("phase", np.int8),  # PLAY, CLAIM, EXTENSION or ROUND_OVER
@@ -60,20 +69,15 @@ _FIELDS: Final = [
     ("pending_hazard", np.int8),  # card, or NO_CARD
     ("pending_team", np.int8),  # the team it was laid against, or NO_TEAM
     ("attacker", np.int8),  # the seat that laid it, or NO_SEAT
-    # the trip
-    ("target", np.int16),  # km to complete, now
-    ("extension_team", np.int8),  # the team that called the extension, or NO_TEAM
-    ("winner", np.int8),  # the team that completed the trip, or NO_TEAM
     # the tableaux, by team
-    ("km", np.int16, (MAX_TEAMS,)),  # sum of the distance pile
     ("battle", np.int8, (MAX_TEAMS,)),  # top of the battle pile, or NO_CARD
     ("battle_below", np.int8, (MAX_TEAMS,)),  # the card under a hazard on top of the battle pile
     ("speed", np.int8, (MAX_TEAMS,)),  # top of the speed pile, or NO_CARD
     ("opened_by_hazard", np.int8, (MAX_TEAMS,)),  # 1: a hazard began the pile and no Roll lies on it yet
     ("coup_fourre", np.int8, (MAX_TEAMS, NUM_SAFETIES)),  # 1: that safety was claimed, not just played
     ("tableau", np.int8, (MAX_TEAMS, NUM_CARD_TYPES)),  # cards in all piles of the team, covered ones too
-    # the cards nobody has laid
-    ("draw_pile", np.int16),  # cards left to draw
+    # the other cards
+    ("draw_pile", np.int8),  # cards left to draw
     ("discard_top", np.int8),  # last card discarded, or NO_CARD
     ("discard_pile", np.int8, (NUM_CARD_TYPES,)),  # how many of each type
     ("hidden", np.int8, (NUM_CARD_TYPES,)),  # how many of each type lie in hands and in the draw pile
@@ -82,9 +86,6 @@ _FIELDS: Final = [
     ("stream_next", np.int8, (MAX_SEATS,)),  # where in `deck` the seat's next card lies
     ("stream_end", np.int8, (MAX_SEATS,)),  # one past the last card of the seat's stream
     ("deck", np.int8, (DECK_SIZE,)),  # the shuffled cards, the seats' streams one after the other
-    # scores, by team
-    ("score", np.int16, (MAX_TEAMS,)),  # total of the match's finished rounds
-    ("score_sheet", np.int16, (MAX_TEAMS, NUM_SCORE_LINES)),  # the last finished round, line by line
 ]
 
 STATE: Final = np.dtype(_FIELDS, align=True)
@@ -101,7 +102,7 @@ class State(Protocol):
 
     key: npt.NDArray[np.int64]
     episode: int
-    round: int
+    round_number: int
     seat: int
     phase: int
     dealer: int

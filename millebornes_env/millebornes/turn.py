@@ -47,7 +47,7 @@ from millebornes_env.millebornes.state import (
 @rule
 def start_match(state: State, rules: Rules) -> None:
     """Begin a match: no points yet, a dealer drawn by chance, the first round dealt."""
-    state.round = 0
+    state.round_number = 0
     for team in range(MAX_TEAMS):
         state.score[team] = 0
     state.dealer = draw_first_dealer(state, rules)
@@ -57,7 +57,7 @@ def start_match(state: State, rules: Rules) -> None:
 @rule
 def start_next_round(state: State, rules: Rules) -> None:
     """Deal the next round of the match; the deal moves to the left (rules 1.1)."""
-    state.round = int(state.round) + 1
+    state.round_number = int(state.round_number) + 1
     state.dealer = next_dealer(state, rules)
     start_round(state, rules)
 

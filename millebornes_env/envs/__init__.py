@@ -1,0 +1,1 @@
+"""The faces of the engine: one for each ecosystem, one file each."""

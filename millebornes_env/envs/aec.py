@@ -1,0 +1,250 @@
+"""One game as a PettingZoo AEC environment.
+
+It is one game of the vector engine (a test compares the two step by step); everything below is bookkeeping in
+PettingZoo's words. The agent to act can be the same one again (a safety gives another play), and can be one
+out of turn (a coup fourré).
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from typing import Any
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+from pettingzoo import AECEnv
+
+from millebornes_env.engine.games import NO_GAME
+from millebornes_env.envs.complaints import illegal_action_error
+from millebornes_env.envs.options import one_of
+from millebornes_env.envs.vector import VectorEnv
+from millebornes_env.errors import ActionShapeError, OptionError, ResetNeededError
+from millebornes_env.millebornes.editions import Edition
+from millebornes_env.render.text import draw_game, draw_score_sheet
+
+Observation = dict[str, npt.NDArray[np.int8]]
+
+
+class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 - PettingZoo's name
+    """One game of Mille Bornes for PettingZoo.
+
+    Observations are dictionaries of `observation` int8[D] (layout: `observation_sections`) and `action_mask`
+    int8[A], all zero for an agent that is not to act. Illegal actions raise an error that names the play; no
+    wrapper is needed. `state()` has everything, hidden cards included.
+
+    Attributes:
+        vector: the vector environment of one game that this is.
+        observation_sections: the layout of an observation.
+    """
+
+    metadata: dict[str, Any] = {
+        "name": "millebornes_v0",
+        "render_modes": ["ansi", "human"],
+        "is_parallelizable": False,
+        "render_fps": 1,
+    }
+
+    def __init__(
+        self,
+        edition: str | Edition = "parker",
+        *,
+        players: int = 2,
+        teams: int | None = None,
+        episode: str = "round",
+        reward: str = "points",
+        observe_unseen: bool = True,
+        illegal_action: str = "error",
+        render_mode: str | None = None,
+    ) -> None:
+        """Make the environment.
+
+        Args:
+            edition: name of a rule sheet, or an `Edition`.
+            players: seats at the table.
+            teams: teams at the table; None for the sheet's usual way.
+            episode: "round" or "match".
+            reward: "points" or "win" (see `vector_env`).
+            observe_unseen: append the counts of unseen cards to the observation.
+            illegal_action: "error", or "terminate" with a reward of -1 to the offender.
+            render_mode: "ansi": `render` returns the table as text; "human": it is printed after every step.
+
+        Raises:
+            MilleBornesError: one of its subclasses says what is wrong with which argument.
+        """
+        super().__init__()
+        self.vector = VectorEnv(
+            1,
+            edition,
+            players=players,
+            teams=teams,
+            episode=episode,
+            reward=reward,
+            autoreset_mode="disabled",
+            observe_unseen=observe_unseen,
+            illegal_action=illegal_action,
+        )
+        if render_mode is not None:
+            one_of("render_mode", render_mode, self.metadata["render_modes"])
+        self.render_mode = render_mode
+        self.possible_agents = list(self.vector.possible_agents)
+        self.agents: list[str] = []
+        self.observation_sections = self.vector.observation_sections
+        spaces = self.vector.single_observation_space.spaces
+        self.observation_spaces = {
+            agent: gymnasium.spaces.Dict(
+                {"observation": spaces["observation"], "action_mask": spaces["action_mask"]}
+            )
+            for agent in self.possible_agents
+        }
+        self.action_spaces = {
+            agent: gymnasium.spaces.Discrete(int(self.vector.single_action_space.n))
+            for agent in self.possible_agents
+        }
+        size = self.vector.state_sections[-1].stop
+        self.state_space = gymnasium.spaces.Box(0, 127, (size,), np.int8)
+        self._actions = np.zeros(1, np.int64)
+        self._buffers = self.vector.games.buffers
+
+    def observation_space(self, agent: str) -> gymnasium.spaces.Space[Any]:
+        """A dictionary space of `observation` int8[D] and `action_mask` int8[A]."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> gymnasium.spaces.Space[Any]:
+        """`Discrete(A)`."""
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
+        """Begin a new episode.
+
+        Args:
+            seed: 0 to 2**64 - 1; None goes on with the next episode (the first time: one drawn by chance).
+            options: not used.
+
+        Raises:
+            SeedError: the seed is not one.
+        """
+        self.vector.reset(seed=seed)
+        self.agents = self.possible_agents[:]
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
+        self._skip_agent_selection = None
+        self.agent_selection = self._agent_to_act()
+        if self.render_mode == "human":
+            self.render()
+
+    def _agent_to_act(self) -> str:
+        return self.possible_agents[self._buffers.agent_selection[0]]
+
+    def observe(self, agent: str) -> Observation:
+        """What the agent sees, in arrays of its own.
+
+        Raises:
+            ResetNeededError: before the first `reset`.
+            OptionError: an agent that the table does not have.
+        """
+        self._check_reset()
+        buffers = self._buffers
+        if agent == self.agent_selection and not self.terminations.get(agent, True):
+            return {"observation": buffers.observation[0].copy(), "action_mask": buffers.action_mask[0].copy()}
+        if agent not in self.possible_agents:
+            raise OptionError(f"there is no agent {agent!r}; the agents are {self.possible_agents}")
+        seat = self.possible_agents.index(agent)
+        return {
+            "observation": self.vector.observe(seat)[0],
+            "action_mask": np.zeros_like(buffers.action_mask[0]),
+        }
+
+    def step(self, action: int | None) -> None:
+        """Carry out the action of the agent that is to act.
+
+        Args:
+            action: an action id; None for an agent whose episode is over.
+
+        Raises:
+            IllegalActionError: the rules do not allow it; nothing has changed.
+            ActionRangeError: no play has that id.
+            ActionShapeError: it is not a whole number.
+            ResetNeededError: before the first `reset`, or after the last agent's episode is over.
+        """
+        self._check_reset()
+        if not self.agents:
+            raise ResetNeededError("the episode is over for all agents: call reset()")
+        agent = self.agent_selection
+        if self.terminations[agent]:
+            self._was_dead_step(action)  # type: ignore[arg-type]
+            return
+        self._carry_out(action)
+        self._cumulative_rewards[agent] = 0.0
+        earned = self._buffers.rewards[0].tolist()
+        self.rewards = dict(zip(self.agents, earned, strict=True))
+        if any(earned):
+            self._accumulate_rewards()
+        self.agent_selection = self._agent_to_act()
+        if self._buffers.terminations[0]:
+            self._end()
+        if self.render_mode == "human":
+            self.render()
+
+    def _carry_out(self, action: object) -> None:
+        self.vector._check_open()
+        try:
+            self._actions[0] = operator.index(action)  # type: ignore[arg-type]
+        except TypeError:
+            raise ActionShapeError(
+                f"{self.agent_selection}: the action is {action!r}; it must be a whole number, an action id"
+            ) from None
+        if self._actions[0] < 0 or self.vector.games.step(self._actions) != NO_GAME:
+            raise illegal_action_error(self.vector, 0, int(self._actions[0]))
+
+    def _end(self) -> None:
+        self.terminations = dict.fromkeys(self.agents, True)
+        points = self._buffers.final_score[0].tolist()
+        winner = int(self._buffers.final_winner[0])
+        for agent in self.agents:
+            self.infos[agent] = {"final_score": points, "final_winner": winner}
+
+    def _check_reset(self) -> None:
+        if not hasattr(self, "terminations"):
+            raise ResetNeededError("the environment was not reset: call reset() first")
+
+    def state(self) -> npt.NDArray[np.int8]:
+        """Everything, hidden cards and cards to come included (`vector.state_sections`)."""
+        self._check_reset()
+        return self.vector.state()[0]
+
+    def render(self) -> str | None:
+        """The table as text, all hands shown, and the score sheet when the round is over.
+
+        Returns:
+            The text; None in the mode "human", which prints it.
+        """
+        if self.render_mode is None:
+            gymnasium.logger.warn('render() needs render_mode="ansi" or "human" when the environment is made.')
+            return None
+        self._check_reset()
+        game, rules = self.vector.games.states[0], self.vector.rules
+        picture = draw_game(game, rules)
+        if self._buffers.terminations[0]:
+            picture += "\n" + draw_score_sheet(game, rules)
+        if self.render_mode == "human":
+            print(picture, end="\n\n")
+            return None
+        return picture
+
+    def close(self) -> None:
+        """Refuse all further use."""
+        self.vector.close()
+
+
+def env(**options: Any) -> raw_env:
+    """One game for PettingZoo, with the options of `raw_env`.
+
+    The checks that PettingZoo's wrappers make (illegal actions, order of calls) are made by the environment
+    itself, with better messages; so there is nothing to wrap and nothing to slow it down.
+    """
+    return raw_env(**options)

@@ -1,0 +1,425 @@
+"""`vector_env`: N games at once, an array for everything.
+
+Gymnasium's words (`num_envs`, `single_observation_space`, autoreset modes) with PettingZoo's meaning: the
+games are turn-based, and each row of a batch is the decision of the seat named in `agent_selection`.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space
+
+from millebornes_env.engine.games import NO_GAME, Games, new_buffers
+from millebornes_env.engine.kernels import SKIP, Buffers
+from millebornes_env.envs import options as check
+from millebornes_env.envs.complaints import illegal_action_error
+from millebornes_env.errors import (
+    BufferShapeError,
+    ClosedError,
+    OptionError,
+    ResetNeededError,
+    StateError,
+)
+from millebornes_env.millebornes.actions import num_actions
+from millebornes_env.millebornes.editions import Edition, edition
+from millebornes_env.millebornes.observation import (
+    OBSERVATION_VERSION,
+    Section,
+    full_state_sections,
+    sections,
+)
+from millebornes_env.millebornes.state import STATE, StateArray
+
+Observations = dict[str, npt.NDArray[Any]]
+"""`observation` int8[N, D], `action_mask` int8[N, A] and `agent_selection` int32[N]."""
+
+Infos = dict[str, Any]
+"""Arrays by name, with a boolean `_name` beside each that says in which games it is valid."""
+
+
+class Step(NamedTuple):
+    """What a step returns; the arrays are the environment's own, written anew by the next step."""
+
+    observations: Observations
+    rewards: npt.NDArray[np.float32]
+    terminations: npt.NDArray[np.bool_]
+    truncations: npt.NDArray[np.bool_]
+    infos: Infos
+
+
+class VectorEnv:
+    """N games of Mille Bornes in one object.
+
+    Each game waits for one seat's decision. `step` takes an action for every game, carries it out and returns
+    what the seat that decides next sees and may do. Nothing is allocated in `step`: **the arrays that it
+    returns are overwritten by the next call**, so copy what you keep.
+
+    Attributes:
+        num_envs: number of games, N.
+        edition: the rule sheet that is played.
+        rules: its rules at this table.
+        players: seats at the table, S.
+        teams: teams at the table, T; the team of a seat is `seat % teams`.
+        possible_agents: the seats' names, `player_0` ...
+        observation_sections: the layout of an observation (name, start, size, high, meaning).
+        state_sections: the layout of `state()`.
+        single_observation_space: of one game: a dictionary of `observation` int8[D], `action_mask` int8[A] and
+            `agent_selection`.
+        single_action_space: `Discrete(A)`.
+        observation_space: of the batch.
+        action_space: of the batch.
+        metadata: `autoreset_mode` and `render_modes`.
+        games: the engine.
+    """
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        edition_name: str | Edition = "parker",
+        *,
+        players: int = 2,
+        teams: int | None = None,
+        episode: str = "round",
+        reward: str = "points",
+        seed: int | None = None,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
+        observe_unseen: bool = True,
+        illegal_action: str = "error",
+        num_threads: int = 1,
+        buffers: Buffers | None = None,
+    ) -> None:
+        """See `vector_env`, which makes these."""
+        self.num_envs = check.checked_num_envs(num_envs)
+        self.edition = edition(edition_name)
+        self.rules = self.edition.table(players, teams)
+        self.players, self.teams = self.rules.players, self.rules.teams
+        self.possible_agents = [f"player_{seat}" for seat in range(self.players)]
+        self.episode = episode
+        self.reward = reward
+        mode = check.autoreset_mode(autoreset_mode)
+        self.settings = check.settings(
+            episode=episode,
+            reward=reward,
+            mode=mode,
+            observe_unseen=observe_unseen,
+            illegal_action=illegal_action,
+        )
+        self.metadata: dict[str, Any] = {
+            "name": "millebornes_v0",
+            "autoreset_mode": mode,
+            "render_modes": ["ansi"],
+        }
+        self.observation_version = OBSERVATION_VERSION
+        self.observation_sections: tuple[Section, ...] = sections(self.rules, observe_unseen)
+        self.state_sections: tuple[Section, ...] = full_state_sections(self.rules, observe_unseen)
+        self._make_spaces()
+        self._next_seed = None if seed is None else check.checked_seed(seed)
+        self.games = Games(
+            self.num_envs,
+            self.rules,
+            self.settings,
+            self._checked_buffers(buffers),
+            check.checked_num_threads(num_threads),
+        )
+        self._sampling_key = (0, 0)
+        self._look_at_buffers()
+        self._was_reset = False
+        self.closed = False
+
+    def _make_spaces(self) -> None:
+        high = np.concatenate([np.full(s.size, s.high, np.int8) for s in self.observation_sections])
+        actions = num_actions(self.teams)
+        self.single_observation_space = gymnasium.spaces.Dict(
+            {
+                "observation": gymnasium.spaces.Box(np.zeros_like(high), high, dtype=np.int8),
+                "action_mask": gymnasium.spaces.Box(0, 1, (actions,), np.int8),
+                "agent_selection": gymnasium.spaces.Discrete(self.players, dtype=np.int32),
+            }
+        )
+        self.single_action_space = gymnasium.spaces.Discrete(actions)
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+
+    def _checked_buffers(self, buffers: Buffers | None) -> Buffers:
+        ours = new_buffers(self.num_envs, self.rules, self.settings)
+        if buffers is None:
+            return ours
+        for name, theirs, wanted in zip(Buffers._fields, buffers, ours, strict=True):
+            if not isinstance(theirs, np.ndarray) or not (
+                theirs.shape == wanted.shape
+                and theirs.dtype == wanted.dtype
+                and theirs.flags.c_contiguous
+                and theirs.flags.writeable
+            ):
+                raise BufferShapeError(
+                    f"the buffer {name} must be a writeable, C-contiguous {wanted.dtype}{list(wanted.shape)}; "
+                    f"got {getattr(theirs, 'dtype', type(theirs))}{list(getattr(theirs, 'shape', ()))}"
+                )
+        return buffers
+
+    def _look_at_buffers(self) -> None:
+        buffers = self.games.buffers
+        self._observations: Observations = {
+            "observation": buffers.observation,
+            "action_mask": buffers.action_mask,
+            "agent_selection": buffers.agent_selection,
+        }
+        ended = buffers.terminations
+        self._infos: Infos = {
+            "final_score": buffers.final_score,
+            "_final_score": ended,
+            "final_winner": buffers.final_winner,
+            "_final_winner": ended,
+            "final_obs": buffers.final_observation,
+            "_final_obs": ended,
+        }
+        self._step = Step(
+            self._observations, buffers.rewards, buffers.terminations, buffers.truncations, self._infos
+        )
+
+    @property
+    def agent_selection(self) -> npt.NDArray[np.int32]:
+        """int32[N]: the seat that decides in each game."""
+        return self.games.buffers.agent_selection
+
+    def reset(
+        self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[Observations, Infos]:
+        """Begin a new episode in every game, or in those chosen.
+
+        Args:
+            seed: 0 to 2**64 - 1: the games and all that follow in them are a function of it (and of the plays).
+                None: the first time the constructor's seed, or one drawn by chance; later the next episodes
+                of the same games.
+            options: `{"reset_mask": bool[N]}` begins new episodes in those games only.
+
+        Returns:
+            Observations and infos, as from `step`.
+
+        Raises:
+            SeedError: the seed is not one.
+            OptionError: an unknown option, or a mask of the wrong shape.
+            ClosedError: the environment was closed.
+        """
+        self._check_open()
+        chosen = self._reset_mask(options)
+        if seed is not None:
+            seed = check.checked_seed(seed)
+            if not chosen.all():
+                raise OptionError("a seed begins all games anew: give either seed or reset_mask, not both")
+        elif not self._was_reset:
+            seed = self._next_seed
+            if seed is None:
+                seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+        if not self._was_reset and not chosen.all():
+            raise ResetNeededError("the first reset begins all games: call reset() without a reset_mask")
+        if seed is not None:
+            self.games.seed(seed)
+            self._sampling_key = (seed & 0xFFFFFFFF, (seed >> 32) ^ 0x5EED5A3B)
+        self.games.start(chosen)
+        self._was_reset = True
+        return self._observations, self._infos
+
+    def _reset_mask(self, options: Mapping[str, Any] | None) -> npt.NDArray[np.bool_]:
+        everything = np.ones(self.num_envs, np.bool_)
+        if not options:
+            return everything
+        unknown = set(options) - {"reset_mask"}
+        if unknown:
+            raise OptionError(f"unknown reset option {sorted(unknown)[0]!r}; the known one is 'reset_mask'")
+        mask = np.asarray(options["reset_mask"])
+        if mask.shape != (self.num_envs,) or mask.dtype != np.bool_:
+            raise OptionError(
+                f"reset_mask is {mask.dtype}{list(mask.shape)}; it must be bool[{self.num_envs}], "
+                "True where a new episode begins"
+            )
+        return mask
+
+    def step(self, actions: npt.ArrayLike) -> Step:
+        """Carry out one action in every game.
+
+        Args:
+            actions: integers [N]; -1 leaves a game as it is, with no reward.
+
+        Returns:
+            Observations of the seats that decide next; rewards float32[N, S] of this step to every seat;
+            terminations bool[N], whether the episode ended in this step; truncations bool[N], never;
+            infos: `final_score` int16[N, T], `final_winner` int8[N] (team, -1: shared) and `final_obs`
+            int8[N, S, D], valid where `terminations`.
+
+        Raises:
+            ActionShapeError: the actions are not N integers.
+            IllegalActionError: an action that the rules do not allow (or `ActionRangeError`, one that names
+                no play); no game has been stepped.
+            ResetNeededError: before the first `reset`, or (autoreset disabled) in a game that has ended.
+            ClosedError: the environment was closed.
+        """
+        self._check_open()
+        if not self._was_reset:
+            raise ResetNeededError("step() was called before reset(): call reset() first")
+        illegal = self.games.step(check.checked_actions(actions, self.num_envs))
+        if illegal != NO_GAME:
+            raise illegal_action_error(self, illegal, int(np.asarray(actions)[illegal]))
+        return self._step
+
+    def sample_actions(self, out: npt.NDArray[np.int64] | None = None) -> npt.NDArray[np.int64]:
+        """A legal action for each game, all legal ones equally probable; a function of the seed and the call.
+
+        Args:
+            out: int64[N] to write to; None makes a new array.
+        """
+        if out is None:
+            out = np.zeros(self.num_envs, np.int64)
+        word, other = self._sampling_key
+        self._sampling_key = ((word + 0x9E3779B9) & 0xFFFFFFFF, other)
+        self.games.sample(self._sampling_key, out)
+        return out
+
+    def observe(self, seats: npt.ArrayLike) -> npt.NDArray[np.int8]:
+        """What the given seats see, whether it is their turn or not.
+
+        Args:
+            seats: one seat for all games, or integers [N].
+
+        Returns:
+            int8[N, D].
+
+        Raises:
+            OptionError: a seat that the table does not have.
+        """
+        asked = np.ascontiguousarray(np.broadcast_to(seats, self.num_envs), dtype=np.int32)
+        if asked.min() < 0 or asked.max() >= self.players:
+            raise OptionError(f"seats must be from 0 to {self.players - 1}")
+        observation = np.zeros_like(self.games.buffers.observation)
+        self.games.observe(asked, observation)
+        return observation
+
+    def state(self) -> npt.NDArray[np.int8]:
+        """Everything, hidden cards and cards to come included, for critics that may see it.
+
+        Returns:
+            int8[N, K], seen from the seat that decides; `state_sections` is the layout.
+        """
+        return self.games.full_states()
+
+    def get_states(self) -> StateArray:
+        """A copy of all game records, `STATE[N]`: what `set_states` takes back."""
+        return self.games.states.copy()
+
+    def set_states(self, states: StateArray) -> Observations:
+        """Go on from records that `get_states` of an environment of the same table returned.
+
+        Args:
+            states: `STATE[N]`.
+
+        Returns:
+            The observations there.
+
+        Raises:
+            StateError: not such an array.
+        """
+        if not isinstance(states, np.ndarray) or states.dtype != STATE or states.shape != (self.num_envs,):
+            raise StateError(
+                f"set_states needs {self.num_envs} records as get_states returned them; got "
+                f"{getattr(states, 'dtype', type(states))} of shape {getattr(states, 'shape', ())}"
+            )
+        self.games.states[:] = states
+        self.games.write_decisions()
+        self._was_reset = True
+        return self._observations
+
+    def clone(self) -> VectorEnv:
+        """An independent copy of the environment and of all its games."""
+        return copy.deepcopy(self)
+
+    def __deepcopy__(self, memo: dict[int, object]) -> VectorEnv:
+        copied = object.__new__(type(self))
+        vars(copied).update(vars(self))
+        copied.games = self.games.clone()
+        copied.metadata = dict(self.metadata)
+        copied._look_at_buffers()
+        return copied
+
+    def __setstate__(self, values: dict[str, Any]) -> None:
+        vars(self).update(values)
+        self._look_at_buffers()
+
+    def render(self, game: int = 0) -> str:
+        """The table of one game as text, all hands shown."""
+        from millebornes_env.render.text import draw_game  # noqa: PLC0415 - only who renders needs it
+
+        return draw_game(self.games.states[game], self.rules)
+
+    def close(self) -> None:
+        """Refuse all further use."""
+        self.closed = True
+
+    def _check_open(self) -> None:
+        if self.closed:
+            raise ClosedError("the environment was closed: make a new one")
+
+
+def vector_env(
+    num_envs: int = 1,
+    edition: str | Edition = "parker",
+    *,
+    players: int = 2,
+    teams: int | None = None,
+    episode: str = "round",
+    reward: str = "points",
+    seed: int | None = None,
+    autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
+    observe_unseen: bool = True,
+    illegal_action: str = "error",
+    num_threads: int = 1,
+    buffers: Buffers | None = None,
+) -> VectorEnv:
+    """Make N games that are stepped together.
+
+    Args:
+        num_envs: number of games, N.
+        edition: name of a rule sheet (`editions()` lists them), or an `Edition` of your own.
+        players: seats at the table.
+        teams: teams at the table; None for the sheet's usual way to play with so many.
+        episode: "round", one deal to its scoring, or "match", rounds until a team has 5,000 points.
+        reward: "points", at the end of each round the team's points less the mean of the other teams', in
+            thousands; or "win", at the end of the episode 1 to the winner and -1 shared by the others.
+        seed: what `reset()` without a seed starts from; None draws one by chance.
+        autoreset_mode: as in Gymnasium: SAME_STEP begins the next episode in the step that ends one,
+            NEXT_STEP in the step after it, DISABLED leaves it to `reset(options={"reset_mask": ...})`.
+        observe_unseen: append the counts of the cards not in sight to the observation.
+        illegal_action: "error" raises one that names the game, the seat and the play; "terminate" ends the
+            game with a reward of -1 to the offender.
+        num_threads: CPU threads to share the games among; results do not depend on it.
+        buffers: arrays of your own that steps write to (`engine.games.new_buffers` shows the shapes).
+
+    Returns:
+        The environment; call `reset` first.
+
+    Raises:
+        MilleBornesError: one of its subclasses says what is wrong with which argument.
+    """
+    return VectorEnv(
+        num_envs,
+        edition,
+        players=players,
+        teams=teams,
+        episode=episode,
+        reward=reward,
+        seed=seed,
+        autoreset_mode=autoreset_mode,
+        observe_unseen=observe_unseen,
+        illegal_action=illegal_action,
+        num_threads=num_threads,
+        buffers=buffers,
+    )
+
+
+__all__ = ["SKIP", "Infos", "Observations", "Step", "VectorEnv", "vector_env"]

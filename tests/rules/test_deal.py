@@ -1,0 +1,145 @@
+"""The deck, the table and the deal: 004:5; the specification's sections 0.2 and 1.1."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from millebornes_env.engine.games import Games, Settings
+from millebornes_env.millebornes.editions import edition
+from tests.support import CARDS, HAZARDS, PLAYERS, Position
+
+FULL_DECK = {
+    "DISTANCE_25": 10,
+    "DISTANCE_50": 10,
+    "DISTANCE_75": 10,
+    "DISTANCE_100": 12,
+    "DISTANCE_200": 4,
+    "ACCIDENT": 3,
+    "OUT_OF_GAS": 3,
+    "FLAT_TIRE": 3,
+    "STOP": 5,
+    "SPEED_LIMIT": 4,
+    "REPAIRS": 6,
+    "GASOLINE": 6,
+    "SPARE_TIRE": 6,
+    "ROLL": 14,
+    "END_OF_LIMIT": 6,
+    "DRIVING_ACE": 1,
+    "EXTRA_TANK": 1,
+    "PUNCTURE_PROOF": 1,
+    "RIGHT_OF_WAY": 1,
+}
+
+
+def deck_at(players: int) -> dict[str, int]:
+    return {CARDS[card]: count for card, count in Position(players, dealt=True).deck.items()}
+
+
+def many_deals(players: int, games: int = 200) -> np.ndarray:
+    settings = Settings(match=1, reward=0, autoreset=2, observe_unseen=0, punish_illegal=0)
+    batch = Games(games, edition("parker").table(players), settings)
+    batch.seed(7)
+    batch.start()
+    return batch.states
+
+
+@pytest.mark.parametrize("players", [4, 6])
+def test_the_full_deck_has_106_cards(players: int) -> None:
+    """46 distances, 18 hazards, 38 remedies and 4 safeties: 106 cards, all used by 4 and by 6 (rules 0.2)."""
+    assert deck_at(players) == FULL_DECK
+    assert sum(deck_at(players).values()) == 106
+
+
+@pytest.mark.parametrize("players", [2, 3])
+def test_two_or_three_players_take_one_of_each_hazard_out(players: int) -> None:
+    """With 2 or 3 players one card of each of the five hazards stays in the box: 101 cards (US A; rules 0.2)."""
+    assert deck_at(players) == {name: count - (name in HAZARDS) for name, count in FULL_DECK.items()}
+    assert sum(deck_at(players).values()) == 101
+
+
+def test_the_deck_is_shuffled() -> None:
+    """Before the deal the cards are mixed: any card can come first, and no two deals agree (004:5)."""
+    states = many_deals(4)
+    assert {int(card) for card in states.deck[:, 0]} == set(range(19))
+    assert len({deck.tobytes() for deck in states.deck}) == len(states)
+
+
+@pytest.mark.parametrize("players", PLAYERS)
+def test_six_cards_are_dealt_to_each_player(players: int) -> None:
+    """Each seat gets a hand of six; the one that begins has drawn its seventh (004:5; rules 1.1)."""
+    position = Position(players, dealt=True)
+    expected = [6] * players
+    expected[position.seat] += 1
+    assert position.hand_sizes() == expected
+    position.check()
+
+
+@pytest.mark.parametrize(("players", "left"), [(2, 89), (3, 83), (4, 82), (6, 70)])
+def test_the_remainder_becomes_the_draw_pile(players: int, left: int) -> None:
+    """What is not dealt is left to draw; the first seat has taken one of it (004:5; rules 0.2)."""
+    assert Position(players, dealt=True).pile_size == left - 1
+
+
+@pytest.mark.parametrize("players", PLAYERS)
+def test_the_discard_pile_forms_beside_it(players: int) -> None:
+    """A pile for discards begins empty and takes the cards that are thrown away (004:5)."""
+    position = Position(players, dealt=True)
+    assert not position.discards
+    card = position.hand_of(position.seat)[0]
+    position.do(f"discard {card}")
+    assert position.discards == {card: 1}
+    assert CARDS[int(position.state.discard_top)] == card
+
+
+@pytest.mark.parametrize("players", PLAYERS)
+def test_every_tableau_begins_bare(players: int) -> None:
+    """At the start of a round no team has a card before it, so nobody moves or is limited (004:7, 004:13)."""
+    position = Position(players, dealt=True)
+    for team in range(position.rules.teams):
+        assert not position.laid(team)
+        assert (position.battle_top(team), position.speed_top(team)) == (None, None)
+        assert position.km_of(team) == 0
+        assert not position.is_moving(team)
+
+
+def test_two_three_four_or_six_play() -> None:
+    """The game is for 2, 3, 4 or 6 players (US; rules 1.1)."""
+    assert edition("parker").players == (2, 3, 4, 6)
+
+
+@pytest.mark.parametrize(("players", "teams"), [(2, 2), (3, 3), (4, 2), (6, 3)])
+def test_two_or_three_play_alone_four_and_six_in_pairs(players: int, teams: int) -> None:
+    """2 and 3 play each for himself; 4 are two pairs, 6 three pairs (US; rules 1.1)."""
+    assert Position(players).rules.teams == teams
+
+
+@pytest.mark.parametrize(("players", "partner"), [(4, 2), (6, 3)])
+def test_partners_sit_opposite(players: int, partner: int) -> None:
+    """The seat across the table lays on the same tableau; every seat between is an opponent (US; rules 1.1)."""
+    for seat in range(1, players):
+        position = Position(players).battle(0, "ROLL").turn(seat).hand(seat, "DISTANCE_25")
+        assert position.can("play DISTANCE_25") == (seat == partner)
+
+
+@pytest.mark.parametrize("players", PLAYERS)
+def test_left_of_the_dealer_plays_first(players: int) -> None:
+    """The seat to the left of the dealer has the first turn (US; rules 1.1)."""
+    states = many_deals(players, games=40)
+    assert ((states.dealer + 1) % players == states.seat).all()
+
+
+@pytest.mark.parametrize("players", PLAYERS)
+def test_the_first_dealer_is_drawn_by_chance(players: int) -> None:
+    """No sheet names the first dealer; chance does, and each seat has about its share (rules 1.1)."""
+    dealers = Counter(many_deals(players).dealer.tolist())
+    assert set(dealers) == set(range(players))
+    assert min(dealers.values()) > 200 / players / 2
+
+
+@pytest.mark.parametrize(("players", "target"), [(2, 700), (3, 700), (4, 1000), (6, 700)])
+def test_the_race_goal_is_700_or_1000(players: int, target: int) -> None:
+    """Two pairs race over 1000, all others over 700 (004:30; US; rules 1.1)."""
+    assert Position(players, dealt=True).target == target

@@ -1,0 +1,469 @@
+"""Positions for tests: one game, set up card by card, looked at and played by readable names.
+
+    position = Position(players=3)
+    position.battle(0, "ROLL").km(0, 675).hand(0, "DISTANCE_25", "STOP")
+    assert position.can("play DISTANCE_25")
+    position.do("play STOP at 1")
+
+A position begins with bare tableaux, empty hands, seat 0 to play, and all cards in the draw pile, the dullest
+on top. Every card that a test lays somewhere is taken out of the draw pile, so that no card is ever lost or
+doubled; `do` checks that after every move.
+
+Moves are called "play CARD", "discard CARD", "claim", "pass", "extend" and "finish", with the names of
+`cards.Card`. With three teams a hazard names its target: "play STOP at 2".
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from millebornes_env.engine.games import Games, Settings
+from millebornes_env.millebornes.actions import (
+    CLAIM_COUP_FOURRE,
+    EXTEND,
+    FINISH,
+    PASS,
+    discard_action,
+    num_actions,
+    play_action,
+)
+from millebornes_env.millebornes.cards import KM, Card
+from millebornes_env.millebornes.editions import edition, rules_record
+from millebornes_env.millebornes.ending import match_winner
+from millebornes_env.millebornes.legality import is_legal, write_mask
+from millebornes_env.millebornes.motion import is_moving
+from millebornes_env.millebornes.scoring import round_score, round_winner
+from millebornes_env.millebornes.state import NO_TEAM, PHASE_NAMES, PLAY, ROUND_OVER, SCORE_LINES
+from millebornes_env.millebornes.turn import start_next_round, step
+
+CARDS = tuple(card.name for card in Card)
+DISTANCES = ("DISTANCE_25", "DISTANCE_50", "DISTANCE_75", "DISTANCE_100", "DISTANCE_200")
+BATTLE_HAZARDS = ("ACCIDENT", "OUT_OF_GAS", "FLAT_TIRE", "STOP")
+HAZARDS = (*BATTLE_HAZARDS, "SPEED_LIMIT")
+BATTLE_REMEDIES = ("REPAIRS", "GASOLINE", "SPARE_TIRE", "ROLL")
+REMEDIES = (*BATTLE_REMEDIES, "END_OF_LIMIT")
+SAFETIES = ("DRIVING_ACE", "EXTRA_TANK", "PUNCTURE_PROOF", "RIGHT_OF_WAY")
+BREAKDOWNS = (
+    ("ACCIDENT", "REPAIRS", "DRIVING_ACE"),
+    ("OUT_OF_GAS", "GASOLINE", "EXTRA_TANK"),
+    ("FLAT_TIRE", "SPARE_TIRE", "PUNCTURE_PROOF"),
+)
+"""The hazards that take a remedy of their own, with it and with the safety against them."""
+SAFETY_AGAINST = {hazard: safety for hazard, _, safety in BREAKDOWNS} | dict.fromkeys(
+    ("STOP", "SPEED_LIMIT"), "RIGHT_OF_WAY"
+)
+
+PLAYERS = (2, 3, 4, 6)
+"""The numbers of seats that the parker edition has a table for."""
+
+_SETTINGS = Settings(match=1, reward=0, autoreset=2, observe_unseen=0, punish_illegal=0)
+_BATTLE_PILE = tuple(CARDS.index(name) for name in BATTLE_HAZARDS + BATTLE_REMEDIES)
+_SPEED_PILE = (int(Card.SPEED_LIMIT), int(Card.END_OF_LIMIT))
+_DISTANCE_PILE = tuple(CARDS.index(name) for name in DISTANCES)
+_CALLS = {"claim": CLAIM_COUP_FOURRE, "pass": PASS, "extend": EXTEND, "finish": FINISH}
+
+# What lies on top of an untouched draw pile: first what can do nothing in most positions, safeties last.
+_DULLEST_FIRST = (
+    *("END_OF_LIMIT", "SPARE_TIRE", "GASOLINE", "REPAIRS", "DISTANCE_25", "DISTANCE_50", "DISTANCE_75"),
+    *("DISTANCE_100", "DISTANCE_200", "ROLL", *HAZARDS, *SAFETIES),
+)
+
+
+class Position:
+    """One game of the parker edition.
+
+    Attributes:
+        rules: of the table.
+        state: the record; the methods below say the same in names.
+        deck: how many copies of each card id this table plays with.
+    """
+
+    def __init__(self, players: int = 2, *, seed: int = 1, dealt: bool = False, **changes: int) -> None:
+        """Deal a round and, unless `dealt`, take all cards back into the draw pile; `changes` override rules."""
+        self.rules = edition("parker").replace(**changes).table(players)
+        self.games = Games(1, self.rules, _SETTINGS)
+        self.games.seed(seed)
+        self.games.start()
+        self.state = self.games.states[0]
+        self.record = rules_record(self.rules)[0]
+        self.deck = self._all_cards()
+        self._draws: dict[int, list[int]] = {}  # seat -> the cards on top of its stream
+        self._pile_size: int | None = None  # None: all cards that lie nowhere else
+        self._put_aside: Counter[int] = Counter()  # discarded only to make the draw pile smaller
+        if not dealt:
+            for seat in range(players):
+                self.hand(seat)
+            self.turn(0)
+
+    # Setting up --------------------------------------------------------------------------------------------
+
+    def hand(self, seat: int, *cards: str) -> Position:
+        """Give the seat exactly these cards; the seat to play has drawn already."""
+        with self._pool() as pool:
+            pool.give(_expanded(self.state.hand[seat]))
+            self.state.hand[seat] = 0
+            for card in pool.take(cards):
+                self.state.hand[seat, card] += 1
+            self.state.hand_count[seat] = len(cards)
+        return self
+
+    def battle(self, team: int, *cards: str) -> Position:
+        """Lay this battle pile, from the bottom to the top."""
+        pile = self._lay_pile(team, _BATTLE_PILE, cards)
+        covers = len(pile) > 1 and CARDS[pile[-1]] in BATTLE_HAZARDS
+        self.state.battle[team] = pile[-1] if pile else -1
+        self.state.battle_below[team] = pile[-2] if covers else -1
+        opened = bool(cards) and cards[0] in BATTLE_HAZARDS and "ROLL" not in cards
+        self.state.opened_by_hazard[team] = int(opened)
+        return self
+
+    def speed(self, team: int, *cards: str) -> Position:
+        """Lay this speed pile, from the bottom to the top."""
+        pile = self._lay_pile(team, _SPEED_PILE, cards)
+        self.state.speed[team] = pile[-1] if pile else -1
+        return self
+
+    def km(self, team: int, total: int, *, two_hundreds: int = 0) -> Position:
+        """Lay a distance pile of this length, with so many 200s in it."""
+        self._lay_pile(team, _DISTANCE_PILE, ())
+        with self._pool() as pool:
+            cards = ["DISTANCE_200"] * two_hundreds
+            missing = total - 200 * two_hundreds
+            for name in ("DISTANCE_100", "DISTANCE_75", "DISTANCE_50", "DISTANCE_25"):
+                length = int(KM[CARDS.index(name)])
+                count = min(missing // length, pool.cards[CARDS.index(name)])
+                cards += [name] * count
+                missing -= length * count
+            if missing:
+                raise ValueError(f"the cards left do not make up {total} km")
+            self._lay(team, pool.take(cards))
+        self.state.km[team] = total
+        return self
+
+    def safety(self, team: int, *cards: str, coup: bool = False) -> Position:
+        """Lay these safeties; `coup`: they were coups fourrés."""
+        with self._pool() as pool:
+            self._lay(team, pool.take(cards))
+        for name in cards:
+            self.state.coup_fourre[team, SAFETIES.index(name)] = int(coup)
+        return self
+
+    def draws(self, seat: int, *cards: str) -> Position:
+        """Let these cards, the first one first, be what the seat draws next."""
+        with self._pool():
+            self._draws[seat] = [CARDS.index(name) for name in cards]
+        return self
+
+    def draw_pile(self, size: int) -> Position:
+        """Leave so many cards to draw and discard the others."""
+        with self._pool():
+            self._pile_size = size
+        return self
+
+    def turn(self, seat: int) -> Position:
+        """Let it be this seat's turn; it has drawn."""
+        self.state.seat, self.state.phase = seat, PLAY
+        return self
+
+    def extended_by(self, team: int) -> Position:
+        """Let the team have called the extension."""
+        self.state.extension_team, self.state.target = team, self.rules.extended_target
+        return self
+
+    # Playing -----------------------------------------------------------------------------------------------
+
+    def legal(self) -> set[str]:
+        """The names of all legal moves; fails if the mask and the question disagree about one."""
+        mask = np.full(num_actions(self.rules.teams), 2, np.int8)
+        write_mask(self.state, self.record, mask)
+        asked = [int(is_legal(self.state, self.record, action)) for action in range(len(mask))]
+        assert asked == mask.tolist(), "the mask and is_legal disagree"
+        return {name for name, action in self._moves().items() if mask[action]}
+
+    def plays(self) -> set[str]:
+        """The legal moves that lay a card, without the word "play"."""
+        return {move.removeprefix("play ") for move in self.legal() if move.startswith("play ")}
+
+    def can(self, move: str) -> bool:
+        """Whether the move is legal."""
+        if move not in self._moves():  # a slip of the pen, not an illegal move
+            raise ValueError(f"{move!r} is no move")
+        return move in self.legal()
+
+    def do(self, *moves: str) -> Position:
+        """Carry out legal moves, one after the other."""
+        for move in moves:
+            assert self.can(move), f"{move!r} is illegal; legal are {sorted(self.legal())}"
+            step(self.state, self.record, self._moves()[move])
+            self._draws.clear()
+            if self._pile_size is not None:
+                self._pile_size = self.pile_size
+            self.check()
+        return self
+
+    def finish_trip(self, seat: int = 0) -> Position:
+        """Let the seat's team, as it lies there, roll its last 25 km and end the round with it."""
+        team = seat % self.rules.teams
+        short = int(self.state.target) - 25
+        twos = self.laid(team)["DISTANCE_200"]
+        self.battle(team, "ROLL").km(team, short, two_hundreds=twos).hand(seat, "DISTANCE_25").turn(seat)
+        self.do("play DISTANCE_25")
+        return self if self.phase == "round over" else self.do("finish")
+
+    def run_out(self) -> Position:
+        """Let the cards run out with nobody at the target: one last discard ends the round."""
+        self.draw_pile(0)
+        for seat in range(self.rules.players):
+            self.hand(seat)
+        return self.hand(self.seat, "END_OF_LIMIT").do("discard END_OF_LIMIT")
+
+    def next_round(self) -> Position:
+        """Deal the next round of the match."""
+        start_next_round(self.state, self.record)
+        self._draws, self._pile_size, self._put_aside = {}, None, Counter()
+        return self
+
+    def play_at_random(self, seed: int) -> Iterator[Position]:
+        """Play until the round is over, laying a card whenever one can be laid; yields after each move."""
+        chance = random.Random(seed)
+        while self.phase != "round over":
+            moves = sorted(self.legal())
+            yield self.do(chance.choice([move for move in moves if "discard" not in move] or moves))
+
+    # Looking -----------------------------------------------------------------------------------------------
+
+    @property
+    def seat(self) -> int:
+        """The seat that decides."""
+        return int(self.state.seat)
+
+    @property
+    def phase(self) -> str:
+        """What it decides: "play", "claim", "extension", or "round over"."""
+        return PHASE_NAMES[int(self.state.phase)]
+
+    @property
+    def winner(self) -> int | None:
+        """The team that completed the trip."""
+        return _team_or_none(self.state.winner)
+
+    @property
+    def target(self) -> int:
+        """The km to complete."""
+        return int(self.state.target)
+
+    @property
+    def caller(self) -> int | None:
+        """The team that called the extension."""
+        return _team_or_none(self.state.extension_team)
+
+    @property
+    def pile_size(self) -> int:
+        """How many cards are left to draw."""
+        return int(self.state.draw_pile)
+
+    @property
+    def discards(self) -> Counter[str]:
+        """The discard pile, without what only `draw_pile` put there."""
+        return _named(Counter(_expanded(self.state.discard_pile)) - self._put_aside)
+
+    def hand_of(self, seat: int) -> list[str]:
+        """The seat's cards, in the order of their ids."""
+        return [CARDS[card] for card in _expanded(self.state.hand[seat])]
+
+    def hand_sizes(self) -> list[int]:
+        """How many cards each seat holds."""
+        return [int(count) for count in self.state.hand_count[: self.rules.players]]
+
+    def battle_top(self, team: int) -> str | None:
+        """What shows on the battle pile."""
+        return _name_or_none(self.state.battle[team])
+
+    def speed_top(self, team: int) -> str | None:
+        """What shows on the speed pile."""
+        return _name_or_none(self.state.speed[team])
+
+    def km_of(self, team: int) -> int:
+        """How far the team has come."""
+        return int(self.state.km[team])
+
+    def laid(self, team: int) -> Counter[str]:
+        """All cards in the team's piles."""
+        return _named(Counter(_expanded(self.state.tableau[team])))
+
+    def coups(self, team: int) -> list[str]:
+        """Its safeties that were coups fourrés."""
+        return [name for name, flag in zip(SAFETIES, self.state.coup_fourre[team], strict=True) if flag]
+
+    def is_moving(self, team: int) -> bool:
+        """Whether the team may lay distance cards and be attacked."""
+        return bool(is_moving(self.state, self.record, team))
+
+    def sheet(self, team: int) -> dict[str, int]:
+        """The lines of the score sheet that are not 0."""
+        assert int(self.state.phase) == ROUND_OVER, "the round is not over"
+        return {
+            line: int(points)
+            for line, points in zip(SCORE_LINES, self.state.score_sheet[team], strict=True)
+            if points
+        }
+
+    def points(self) -> list[int]:
+        """Each team's points in the finished round."""
+        return [int(round_score(self.state, team)) for team in range(self.rules.teams)]
+
+    def totals(self) -> list[int]:
+        """Each team's points in the match."""
+        return [int(score) for score in self.state.score[: self.rules.teams]]
+
+    def round_winner(self) -> int | None:
+        """The team that did best in the finished round."""
+        return _team_or_none(round_winner(self.state, self.record))
+
+    def match_winner(self) -> int | None:
+        """The team that has won the match."""
+        return _team_or_none(match_winner(self.state, self.record))
+
+    def check(self) -> None:
+        """Fail if a card was lost or doubled, or if two fields of the record disagree."""
+        state, seats = self.state, range(self.rules.players)
+        assert self._all_cards() == self.deck, "a card was lost or doubled"
+        in_hands = Counter(card for seat in seats for card in _expanded(state.hand[seat]))
+        streams = self._streams()
+        assert Counter(_expanded(state.hidden)) == in_hands + Counter(streams)
+        assert self.pile_size == len(streams)
+        assert self.hand_sizes() == [int(state.hand[seat].sum()) for seat in seats]
+        for team in range(self.rules.teams):
+            assert self.km_of(team) == int((KM * state.tableau[team, : len(KM)]).sum())
+
+    # Within ------------------------------------------------------------------------------------------------
+
+    def _pool(self) -> _Pool:
+        return _Pool(self)
+
+    def _streams(self) -> list[int]:
+        state = self.state
+        return [
+            int(card)
+            for seat in range(self.rules.players)
+            for card in state.deck[int(state.stream_next[seat]) : int(state.stream_end[seat])]
+        ]
+
+    def _all_cards(self) -> Counter[int]:
+        state = self.state
+        cards = Counter(self._streams() + _expanded(state.discard_pile))
+        for seat in range(self.rules.players):
+            cards.update(_expanded(state.hand[seat]))
+        for team in range(self.rules.teams):
+            cards.update(_expanded(state.tableau[team]))
+        if int(state.pending_hazard) >= 0:
+            cards[int(state.pending_hazard)] += 1
+        return cards
+
+    def _lay(self, team: int, cards: Iterable[int]) -> None:
+        for card in cards:
+            self.state.tableau[team, card] += 1
+
+    def _lay_pile(self, team: int, kinds: tuple[int, ...], cards: tuple[str, ...]) -> list[int]:
+        """Take up the team's cards of these kinds and lay others."""
+        tableau = self.state.tableau[team]
+        with self._pool() as pool:
+            for card in kinds:
+                pool.give([card] * int(tableau[card]))
+                tableau[card] = 0
+            pile = pool.take(cards)
+            assert set(pile) <= set(kinds), f"{cards} do not lie on one pile"
+            self._lay(team, pile)
+        return pile
+
+    def _lay_out(self, pool: Counter[int]) -> None:
+        """Make the draw pile, and what is put aside, of the cards that lie nowhere else."""
+        state, players = self.state, self.rules.players
+        streams = [list(self._draws.get(seat, ())) for seat in range(players)]
+        on_top = Counter(card for stream in streams for card in stream)
+        _need(pool, on_top)
+        pool = pool - on_top
+        rest = [card for name in _DULLEST_FIRST for card in [CARDS.index(name)] * pool[CARDS.index(name)]]
+        size = len(rest) if self._pile_size is None else self._pile_size - on_top.total()
+        assert 0 <= size <= len(rest), f"the draw pile cannot be of {self._pile_size} cards"
+        for place, card in enumerate(rest[:size]):
+            streams[place % players].append(card)
+        self._put_aside = Counter(rest[size:])
+        start = 0
+        for seat, stream in enumerate(streams):
+            state.stream_next[seat], state.stream_end[seat] = start, start + len(stream)
+            state.deck[start : start + len(stream)] = stream
+            start += len(stream)
+        state.draw_pile = start
+        for card, count in self._put_aside.items():
+            state.discard_pile[card] += count
+        state.hidden = state.hand[:players].sum(axis=0)
+        for card in self._streams():
+            state.hidden[card] += 1
+
+    def _moves(self) -> dict[str, int]:
+        """The names of all moves of the seat that decides, with their action ids."""
+        teams = self.rules.teams
+        moves = dict(_CALLS)
+        for card, name in enumerate(CARDS):
+            moves[f"discard {name}"] = int(discard_action(card))
+            if name not in HAZARDS or teams == 2:
+                moves[f"play {name}"] = int(play_action(card, 0))
+                continue
+            for opponent in range(teams - 1):
+                target = (self.seat + 1 + opponent) % teams
+                moves[f"play {name} at {target}"] = int(play_action(card, opponent))
+        return moves
+
+
+class _Pool:
+    """The cards that lie nowhere else, while a position is being changed."""
+
+    def __init__(self, position: Position) -> None:
+        self.position = position
+        self.cards: Counter[int] = Counter()
+
+    def __enter__(self) -> _Pool:
+        position = self.position
+        for card, count in position._put_aside.items():
+            position.state.discard_pile[card] -= count
+        self.cards = Counter(position._streams()) + position._put_aside
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.position._lay_out(self.cards)
+
+    def give(self, cards: Iterable[int]) -> None:
+        self.cards.update(cards)
+
+    def take(self, names: Iterable[str]) -> list[int]:
+        cards = [CARDS.index(name) for name in names]
+        _need(self.cards, Counter(cards))
+        self.cards.subtract(cards)
+        return cards
+
+
+def _need(pool: Counter[int], wanted: Counter[int]) -> None:
+    missing = wanted - pool
+    if missing:
+        raise ValueError(f"the deck has no more of {dict(_named(missing))}")
+
+
+def _expanded(counts: Iterable[int]) -> list[int]:
+    return [card for card, count in enumerate(counts) for _ in range(int(count))]
+
+
+def _named(cards: Counter[int]) -> Counter[str]:
+    return Counter({CARDS[card]: count for card, count in cards.items() if count})
+
+
+def _name_or_none(card: int) -> str | None:
+    return None if int(card) < 0 else CARDS[int(card)]
+
+
+def _team_or_none(team: int) -> int | None:
+    return None if int(team) == NO_TEAM else int(team)
