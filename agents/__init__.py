@@ -1,0 +1,92 @@
+"""Agents that play Mille Bornes: one file for each, one protocol for all.
+
+`load("holder:pile=30", env)` makes one by name; a run folder's path makes the policy that was trained there.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+from agents.greedy import GreedyAgent
+from agents.holder import HolderAgent
+from agents.policy import PolicyAgent, RunFolderError
+from agents.protocol import Agent, Table
+from agents.random import RandomAgent
+from millebornes_env import VectorEnv
+
+AGENTS: Final[dict[str, Callable[..., Agent]]] = {
+    "random": RandomAgent,
+    "greedy": GreedyAgent,
+    "holder": HolderAgent,
+    "policy": PolicyAgent,
+}
+"""Every agent that has a name."""
+
+
+class UnknownAgentError(ValueError):
+    """No agent of that name, or none with such an option; the message lists those there are."""
+
+
+def load(spec: str, env: VectorEnv, seed: int = 0) -> Agent:
+    """Make an agent for the table of an environment.
+
+    Args:
+        spec: `name`, `name:option=value,option=value`, `policy:<run folder>`, or the path of a run folder.
+        env: the environment whose table it will play at.
+        seed: of the agent's own random numbers.
+
+    Returns:
+        The agent; its `name` is the spec as given.
+
+    Raises:
+        UnknownAgentError: no such agent or option.
+        RunFolderError: a run folder that is missing, damaged or for another table.
+    """
+    name, _, rest = spec.partition(":")
+    if name not in AGENTS:
+        if Path(spec).is_dir() or "/" in spec:
+            return _named(PolicyAgent(Table.of(env), seed, folder=spec), spec)
+        close = difflib.get_close_matches(name, AGENTS, n=1)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        raise UnknownAgentError(
+            f"there is no agent {name!r}; the agents are {', '.join(AGENTS)}, "
+            f"or the path of a run folder.{hint}"
+        )
+    make = AGENTS[name]
+    return _named(make(Table.of(env), seed, **_options(spec, make, rest)), spec)
+
+
+def _named(agent: Agent, spec: str) -> Agent:
+    agent.name = spec
+    return agent
+
+
+def _options(spec: str, make: Callable[..., Agent], text: str) -> dict[str, Any]:
+    known = {
+        name: parameter.default
+        for name, parameter in inspect.signature(make).parameters.items()
+        if name not in ("table", "seed")
+    }
+    options: dict[str, Any] = {}
+    for part in filter(None, text.split(",")):
+        name, equals, value = part.partition("=")
+        if not equals and "folder" in known:
+            name, value = "folder", part
+        if name not in known:
+            raise UnknownAgentError(
+                f"{spec!r}: unknown option {name!r}; the options are {', '.join(known) or 'none'}"
+            )
+        try:
+            options[name] = type(known[name])(value)
+        except ValueError:
+            raise UnknownAgentError(
+                f"{spec!r}: the option {name} is {value!r}; it must be like {known[name]!r}"
+            ) from None
+    return options
+
+
+__all__ = ["AGENTS", "Agent", "RunFolderError", "Table", "UnknownAgentError", "load"]
