@@ -7,6 +7,7 @@ A run folder holds `policy.safetensors`, the weights of a perceptron (`layers.0.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,7 +21,10 @@ WEIGHTS_FILE: Final = "policy.safetensors"
 DESCRIPTION_FILE: Final = "policy.json"
 HOW_TO_TRAIN: Final = "train one with `python -m train.maskable_ppo`"
 
-ACTIVATIONS: Final = {"tanh": np.tanh, "relu": lambda x: np.maximum(x, 0.0)}
+ACTIVATIONS: Final[dict[str, Callable[[npt.NDArray[np.float32]], npt.NDArray[np.float32]]]] = {
+    "tanh": np.tanh,
+    "relu": lambda x: np.maximum(x, 0.0),
+}
 
 
 class RunFolderError(ValueError):

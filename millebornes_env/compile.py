@@ -31,10 +31,12 @@ _PACKAGE = Path(__file__).parent
 _COMPILED_SOURCES = ("compile.py", "chance.py", "millebornes", "engine")
 _DAYS_TO_KEEP_OLD_CACHES = 30
 
+_config: Any = numba.config  # Numba fills its module with settings as it starts
+
 prange: type[range] = numba.prange
 """`range` whose rounds the threads of a `parallel_kernel` share."""
 
-IS_COMPILED: bool = not numba.config.DISABLE_JIT
+IS_COMPILED: bool = not _config.DISABLE_JIT
 """False under `NUMBA_DISABLE_JIT=1`."""
 
 
@@ -50,9 +52,9 @@ def source_digest() -> str:
 
 
 def _cache_folder() -> str | None:
-    """Where the machine code goes: the user's own `NUMBA_CACHE_DIR`, else one of ours; None: nowhere is writable."""
-    if numba.config.CACHE_DIR:
-        return os.path.join(numba.config.CACHE_DIR, source_digest())
+    """Where the machine code goes: the user's `NUMBA_CACHE_DIR`, else a place of ours; None: nowhere."""
+    if _config.CACHE_DIR:
+        return os.path.join(_config.CACHE_DIR, source_digest())
     user = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "millebornes_env"
     uid = os.getuid() if hasattr(os, "getuid") else "user"
     for base in (user, Path(tempfile.gettempdir()) / f"millebornes_env-{uid}"):
@@ -83,13 +85,13 @@ _CACHE_FOLDER = _cache_folder() if IS_COMPILED else None
 def _compile(function: Callable[P, R], **options: Any) -> Callable[P, R]:
     # Numba reads CACHE_DIR when the function is decorated: it is ours for that moment only, so that a
     # user's own compiled functions keep the cache folder that they had.
-    users_folder = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = _CACHE_FOLDER or ""
+    users_folder = _config.CACHE_DIR
+    _config.CACHE_DIR = _CACHE_FOLDER or ""
     try:
         cached = _CACHE_FOLDER is not None
         compiled = numba.njit(cache=cached, nogil=True, error_model="numpy", **options)(function)
     finally:
-        numba.config.CACHE_DIR = users_folder
+        _config.CACHE_DIR = users_folder
     return cast("Callable[P, R]", compiled)
 
 

@@ -83,7 +83,7 @@ class Position:
     """
 
     def __init__(self, players: int = 2, *, seed: int = 1, dealt: bool = False, **changes: int) -> None:
-        """Deal a round and, unless `dealt`, take all cards back into the draw pile; `changes` override rules."""
+        """Deal a round and, unless `dealt`, take all cards back; `changes` override rules."""
         self.rules = edition("parker").replace(**changes).table(players)
         self.games = Games(1, self.rules, _SETTINGS)
         self.games.seed(seed)
@@ -95,9 +95,7 @@ class Position:
         self._pile_size: int | None = None  # None: all cards that lie nowhere else
         self._put_aside: Counter[int] = Counter()  # discarded only to make the draw pile smaller
         if not dealt:
-            for seat in range(players):
-                self.hand(seat)
-            self.turn(0)
+            self.empty_hands().turn(0)
 
     # Setting up --------------------------------------------------------------------------------------------
 
@@ -109,6 +107,12 @@ class Position:
             for card in pool.take(cards):
                 self.state.hand[seat, card] += 1
             self.state.hand_count[seat] = len(cards)
+        return self
+
+    def empty_hands(self) -> Position:
+        """Take all cards in hands back into the draw pile."""
+        for seat in range(self.rules.players):
+            self.hand(seat)
         return self
 
     def battle(self, team: int, *cards: str) -> Position:
@@ -216,9 +220,7 @@ class Position:
 
     def run_out(self) -> Position:
         """Let the cards run out with nobody at the target: one last discard ends the round."""
-        self.draw_pile(0)
-        for seat in range(self.rules.players):
-            self.hand(seat)
+        self.empty_hands().draw_pile(0)
         return self.hand(self.seat, "END_OF_LIMIT").do("discard END_OF_LIMIT")
 
     def next_round(self) -> Position:

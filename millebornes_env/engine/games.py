@@ -77,7 +77,7 @@ class Games:
 
         Args:
             seed: 0 to 2**64 - 1.
-            first_game: the number of the first game: the key of a game depends on the seed and its number only.
+            first_game: the number of the first game; a game's key depends on the seed and its number only.
         """
         kernels.seed_games(self._states, first_game, *key_of_seed(seed))
 
@@ -136,7 +136,7 @@ class Games:
             len(self),
             self.rules,
             self.settings,
-            Buffers(*(array.copy() for array in self.buffers)),
+            Buffers._make(array.copy() for array in self.buffers),
             self.num_threads,
         )
         copied.states[:] = self.states

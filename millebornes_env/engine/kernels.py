@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
 from millebornes_env.chance import MASK_32, random_below, random_word
 from millebornes_env.compile import kernel, parallel_kernel, prange, rule
 from millebornes_env.millebornes.editions import Rules

@@ -27,7 +27,7 @@ from millebornes_env.render.text import draw_game, draw_score_sheet
 Observation = dict[str, npt.NDArray[np.int8]]
 
 
-class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 - PettingZoo's name
+class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; it has no types
     """One game of Mille Bornes for PettingZoo.
 
     Observations are dictionaries of `observation` int8[D] (layout: `observation_sections`) and `action_mask`
@@ -138,7 +138,8 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 - PettingZoo's name
             self.render()
 
     def _agent_to_act(self) -> str:
-        return self.possible_agents[self._buffers.agent_selection[0]]
+        agent: str = self.possible_agents[self._buffers.agent_selection[0]]
+        return agent
 
     def observe(self, agent: str) -> Observation:
         """What the agent sees, in arrays of its own.
@@ -150,7 +151,10 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 - PettingZoo's name
         self._check_reset()
         buffers = self._buffers
         if agent == self.agent_selection and not self.terminations.get(agent, True):
-            return {"observation": buffers.observation[0].copy(), "action_mask": buffers.action_mask[0].copy()}
+            return {
+                "observation": buffers.observation[0].copy(),
+                "action_mask": buffers.action_mask[0].copy(),
+            }
         if agent not in self.possible_agents:
             raise OptionError(f"there is no agent {agent!r}; the agents are {self.possible_agents}")
         seat = self.possible_agents.index(agent)
@@ -176,7 +180,7 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 - PettingZoo's name
             raise ResetNeededError("the episode is over for all agents: call reset()")
         agent = self.agent_selection
         if self.terminations[agent]:
-            self._was_dead_step(action)  # type: ignore[arg-type]
+            self._was_dead_step(action)
             return
         self._carry_out(action)
         self._cumulative_rewards[agent] = 0.0
@@ -215,7 +219,8 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 - PettingZoo's name
     def state(self) -> npt.NDArray[np.int8]:
         """Everything, hidden cards and cards to come included (`vector.state_sections`)."""
         self._check_reset()
-        return self.vector.state()[0]
+        everything: npt.NDArray[np.int8] = self.vector.state()[0]
+        return everything
 
     def render(self) -> str | None:
         """The table as text, all hands shown, and the score sheet when the round is over.
@@ -224,7 +229,9 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 - PettingZoo's name
             The text; None in the mode "human", which prints it.
         """
         if self.render_mode is None:
-            gymnasium.logger.warn('render() needs render_mode="ansi" or "human" when the environment is made.')
+            gymnasium.logger.warn(
+                'render() needs render_mode="ansi" or "human" when the environment is made.'
+            )
             return None
         self._check_reset()
         game, rules = self.vector.games.states[0], self.vector.rules

@@ -28,7 +28,8 @@ from millebornes_env.errors import (
     StateError,
 )
 from millebornes_env.millebornes.actions import num_actions
-from millebornes_env.millebornes.editions import Edition, edition
+from millebornes_env.millebornes.editions import Edition
+from millebornes_env.millebornes.editions import edition as find_edition
 from millebornes_env.millebornes.observation import (
     OBSERVATION_VERSION,
     Section,
@@ -70,7 +71,7 @@ class VectorEnv:
         possible_agents: the seats' names, `player_0` ...
         observation_sections: the layout of an observation (name, start, size, high, meaning).
         state_sections: the layout of `state()`.
-        single_observation_space: of one game: a dictionary of `observation` int8[D], `action_mask` int8[A] and
+        single_observation_space: of one game: `observation` int8[D], `action_mask` int8[A] and
             `agent_selection`.
         single_action_space: `Discrete(A)`.
         observation_space: of the batch.
@@ -79,10 +80,10 @@ class VectorEnv:
         games: the engine.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - options, nearly all by keyword
         self,
         num_envs: int = 1,
-        edition_name: str | Edition = "parker",
+        edition: str | Edition = "parker",
         *,
         players: int = 2,
         teams: int | None = None,
@@ -95,9 +96,30 @@ class VectorEnv:
         num_threads: int = 1,
         buffers: Buffers | None = None,
     ) -> None:
-        """See `vector_env`, which makes these."""
+        """Make N games that are stepped together.
+
+        Args:
+            num_envs: number of games, N.
+            edition: name of a rule sheet (`editions()` lists them), or an `Edition` of your own.
+            players: seats at the table.
+            teams: teams at the table; None for the sheet's usual way to play with so many.
+            episode: "round", one deal to its scoring, or "match", rounds until a team has 5,000 points.
+            reward: "points", at the end of each round the team's points less the mean of the other teams', in
+                thousands; or "win", at the end of the episode 1 to the winner and -1 shared by the others.
+            seed: what `reset()` without a seed starts from; None draws one by chance.
+            autoreset_mode: as in Gymnasium: SAME_STEP begins the next episode in the step that ends one,
+                NEXT_STEP in the step after it, DISABLED leaves it to `reset(options={"reset_mask": ...})`.
+            observe_unseen: append the counts of the cards not in sight to the observation.
+            illegal_action: "error" raises one that names the game, the seat and the play; "terminate" ends the
+                game with a reward of -1 to the offender.
+            num_threads: CPU threads to share the games among; results do not depend on it.
+            buffers: arrays of your own that steps write to (`engine.games.new_buffers` shows the shapes).
+
+        Raises:
+            MilleBornesError: one of its subclasses says what is wrong with which argument.
+        """
         self.num_envs = check.checked_num_envs(num_envs)
-        self.edition = edition(edition_name)
+        self.edition = find_edition(edition)
         self.rules = self.edition.table(players, teams)
         self.players, self.teams = self.rules.players, self.rules.teams
         self.possible_agents = [f"player_{seat}" for seat in range(self.players)]
@@ -151,16 +173,18 @@ class VectorEnv:
         ours = new_buffers(self.num_envs, self.rules, self.settings)
         if buffers is None:
             return ours
-        for name, theirs, wanted in zip(Buffers._fields, buffers, ours, strict=True):
-            if not isinstance(theirs, np.ndarray) or not (
-                theirs.shape == wanted.shape
-                and theirs.dtype == wanted.dtype
-                and theirs.flags.c_contiguous
-                and theirs.flags.writeable
+        for name, wanted in ours._asdict().items():
+            found: Any = getattr(buffers, name)
+            if not (
+                isinstance(found, np.ndarray)
+                and found.shape == wanted.shape
+                and found.dtype == wanted.dtype
+                and found.flags.c_contiguous
+                and found.flags.writeable
             ):
                 raise BufferShapeError(
-                    f"the buffer {name} must be a writeable, C-contiguous {wanted.dtype}{list(wanted.shape)}; "
-                    f"got {getattr(theirs, 'dtype', type(theirs))}{list(getattr(theirs, 'shape', ()))}"
+                    f"the buffer {name} must be writeable, C-contiguous {wanted.dtype}{list(wanted.shape)}; "
+                    f"got {getattr(found, 'dtype', type(found))}{list(getattr(found, 'shape', ()))}"
                 )
         return buffers
 
@@ -195,7 +219,7 @@ class VectorEnv:
         """Begin a new episode in every game, or in those chosen.
 
         Args:
-            seed: 0 to 2**64 - 1: the games and all that follow in them are a function of it (and of the plays).
+            seed: 0 to 2**64 - 1: the games and all that follows in them are a function of it and of the plays.
                 None: the first time the constructor's seed, or one drawn by chance; later the next episodes
                 of the same games.
             options: `{"reset_mask": bool[N]}` begins new episodes in those games only.
@@ -325,10 +349,13 @@ class VectorEnv:
         Raises:
             StateError: not such an array.
         """
-        if not isinstance(states, np.ndarray) or states.dtype != STATE or states.shape != (self.num_envs,):
+        found: Any = states
+        if not isinstance(found, np.ndarray) or found.dtype != STATE or found.shape != (self.num_envs,):
+            kind, shape = getattr(found, "dtype", type(found)), getattr(found, "shape", ())
+            shown = "records of another version" if np.dtype(kind).names else kind
             raise StateError(
-                f"set_states needs {self.num_envs} records as get_states returned them; got "
-                f"{getattr(states, 'dtype', type(states))} of shape {getattr(states, 'shape', ())}"
+                f"set_states needs {self.num_envs} records as get_states returned them; got {shown} "
+                f"of shape {shape}"
             )
         self.games.states[:] = states
         self.games.write_decisions()
@@ -366,60 +393,7 @@ class VectorEnv:
             raise ClosedError("the environment was closed: make a new one")
 
 
-def vector_env(
-    num_envs: int = 1,
-    edition: str | Edition = "parker",
-    *,
-    players: int = 2,
-    teams: int | None = None,
-    episode: str = "round",
-    reward: str = "points",
-    seed: int | None = None,
-    autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
-    observe_unseen: bool = True,
-    illegal_action: str = "error",
-    num_threads: int = 1,
-    buffers: Buffers | None = None,
-) -> VectorEnv:
-    """Make N games that are stepped together.
-
-    Args:
-        num_envs: number of games, N.
-        edition: name of a rule sheet (`editions()` lists them), or an `Edition` of your own.
-        players: seats at the table.
-        teams: teams at the table; None for the sheet's usual way to play with so many.
-        episode: "round", one deal to its scoring, or "match", rounds until a team has 5,000 points.
-        reward: "points", at the end of each round the team's points less the mean of the other teams', in
-            thousands; or "win", at the end of the episode 1 to the winner and -1 shared by the others.
-        seed: what `reset()` without a seed starts from; None draws one by chance.
-        autoreset_mode: as in Gymnasium: SAME_STEP begins the next episode in the step that ends one,
-            NEXT_STEP in the step after it, DISABLED leaves it to `reset(options={"reset_mask": ...})`.
-        observe_unseen: append the counts of the cards not in sight to the observation.
-        illegal_action: "error" raises one that names the game, the seat and the play; "terminate" ends the
-            game with a reward of -1 to the offender.
-        num_threads: CPU threads to share the games among; results do not depend on it.
-        buffers: arrays of your own that steps write to (`engine.games.new_buffers` shows the shapes).
-
-    Returns:
-        The environment; call `reset` first.
-
-    Raises:
-        MilleBornesError: one of its subclasses says what is wrong with which argument.
-    """
-    return VectorEnv(
-        num_envs,
-        edition,
-        players=players,
-        teams=teams,
-        episode=episode,
-        reward=reward,
-        seed=seed,
-        autoreset_mode=autoreset_mode,
-        observe_unseen=observe_unseen,
-        illegal_action=illegal_action,
-        num_threads=num_threads,
-        buffers=buffers,
-    )
-
+vector_env = VectorEnv
+"""Make N games that are stepped together; the arguments are those of `VectorEnv`."""
 
 __all__ = ["SKIP", "Infos", "Observations", "Step", "VectorEnv", "vector_env"]

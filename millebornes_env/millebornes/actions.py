@@ -53,7 +53,7 @@ def num_actions(teams: int) -> int:
 
 @rule
 def play_action(card: int, opponent: int) -> int:
-    """The id of playing the card; `opponent` 0 is the next team to the left (and for cards without target)."""
+    """The id of playing the card; `opponent` is 0 for the next team to the left and for cards without target."""
     if opponent == 0:
         return FIRST_PLAY + card
     return FIRST_FURTHER_HAZARD + (opponent - 1) * NUM_HAZARDS + (card - ACCIDENT)
@@ -128,6 +128,6 @@ def action_name(action: int, teams: int = 2, team: int | None = None) -> str:
     opponent = opponent_of(action)
     if team is not None:
         return f"{CARD_NAMES[card]} against team {target_team(teams, team, opponent)}"
-    if teams == 2:
+    if num_actions(teams) == FIRST_FURTHER_HAZARD:
         return f"{CARD_NAMES[card]} against the other team"
     return f"{CARD_NAMES[card]} against team +{opponent + 1}"

@@ -225,7 +225,7 @@ def validated(rules: Rules) -> Rules:
             raise RulesError(f"the rule {name} is {value!r}: it must be a whole number, 0 or more")
     _check_trip(rules)
     dealt = rules.hand_limit * rules.players
-    if not 1 <= rules.hand_limit or dealt >= deck_size(rules):
+    if not rules.hand_limit >= 1 or dealt >= deck_size(rules):
         raise RulesError(
             f"hand_limit is {rules.hand_limit}: {rules.players} hands of it need {dealt} cards, "
             f"and the deck of {deck_size(rules)} must leave some to draw"

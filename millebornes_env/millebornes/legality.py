@@ -91,9 +91,9 @@ def is_legal(state: State, rules: Rules, action: int) -> bool:
     if action < 0 or action >= num_actions(rules.teams):
         return False
     seat, phase = int(state.seat), int(state.phase)
-    if action == CLAIM_COUP_FOURRE or action == PASS:
+    if action in (CLAIM_COUP_FOURRE, PASS):
         return phase == CLAIM and can_claim(state, rules, seat)
-    if action == EXTEND or action == FINISH:
+    if action in (EXTEND, FINISH):
         return phase == EXTENSION and can_extend(state, rules, seat)
     card = card_of(action)
     if phase != PLAY or card == NO_CARD or int(state.hand[seat, card]) == 0:

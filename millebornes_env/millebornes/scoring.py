@@ -77,7 +77,7 @@ def blank_opponents(state: State, rules: Rules, team: int) -> int:
 def points_for_shutout(state: State, rules: Rules, team: int) -> int:
     """500 to the winner if no opponent laid a distance card, judged at the end (E41, E42).
 
-    Where `shutout_for` is EVERY_PLACED_TEAM: 500 for each blank opponent to each team that is not blank (E43).
+    Where `shutout_for` is EVERY_PLACED_TEAM: 500 for each blank opponent, to each team not blank (E43).
     """
     blank = blank_opponents(state, rules, team)
     if rules.shutout_for == EVERY_PLACED_TEAM:

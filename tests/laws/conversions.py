@@ -1,4 +1,4 @@
-"""What the tests of this folder share: names for ids, plain copies of records, and players to play with.
+"""What the tests of this folder share: names for ids, plain copies of records, players, expectations.
 
 The tables below are written out here and not taken from the package, so that a slip there shows up. Card ids
 count the cards of the oracle's deck in its order; action ids are those that `actions.py` documents.
@@ -7,15 +7,28 @@ count the cards of the oracle's deck in its order; action ids are those that `ac
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from math import sqrt
 from typing import Any
 
 import numpy as np
 
 from millebornes_env.engine.games import NO_GAME, Games, Settings
-from millebornes_env.millebornes.editions import Rules, edition
-from tests.oracle import FULL_DECK, SAFETIES, SAFETY_AGAINST, TEAMS_AT, Action
+from millebornes_env.millebornes.editions import edition
+from tests.oracle import (
+    BATTLE_HAZARDS,
+    DISTANCE_KM,
+    EXTENDED_TARGET,
+    FULL_DECK,
+    HAND_SIZE,
+    HAZARD_OF_REMEDY,
+    SAFETIES,
+    SAFETY_AGAINST,
+    TARGET_AT,
+    TEAMS_AT,
+    Action,
+    deck,
+)
 
 TABLES = (2, 3, 4, 6)
 CARDS = tuple(FULL_DECK)
@@ -80,11 +93,21 @@ def counts(cards: Iterable[str]) -> list[int]:
     return row
 
 
-def plain(games: Games) -> list[Record]:
-    """Copies of all games' records."""
-    states = games.states.view(np.ndarray)
-    columns = [states[name].tolist() for name in states.dtype.names or ()]
-    return [dict(zip(states.dtype.names or (), row, strict=True)) for row in zip(*columns, strict=True)]
+def add(*rows: Sequence[int]) -> list[int]:
+    return [sum(column) for column in zip(*rows, strict=True)]
+
+
+def less(row: Sequence[int], other: Sequence[int]) -> list[int]:
+    return [here - there for here, there in zip(row, other, strict=True)]
+
+
+def plain(games: Games, chosen: Iterable[int] = (0,)) -> dict[int, Record]:
+    """Copies of the chosen games' records, by the game's number."""
+    numbers = sorted(chosen)
+    states = games.states.view(np.ndarray)[numbers]
+    names = states.dtype.names or ()
+    rows = zip(*(states[name].tolist() for name in names), strict=True)
+    return {game: dict(zip(names, row, strict=True)) for game, row in zip(numbers, rows, strict=True)}
 
 
 def streams_of(record: Record, players: int) -> list[list[str]]:
@@ -97,10 +120,14 @@ def dealt_streams(record: Record, players: int) -> list[list[str]]:
     """The streams of a record in which a round was just dealt, with the cards already drawn from them."""
     ends = record["stream_end"][:players]
     starts = [0, *ends[:-1]]
-    return [[CARDS[card] for card in record["deck"][start:end]] for start, end in zip(starts, ends, strict=True)]
+    return [
+        [CARDS[card] for card in record["deck"][start:end]] for start, end in zip(starts, ends, strict=True)
+    ]
 
 
-def new_games(players: int, count: int = 1, settings: Settings = ROUND, seed: int = 0, **changes: int) -> Games:
+def new_games(
+    players: int, count: int = 1, settings: Settings = ROUND, seed: int = 0, **changes: int
+) -> Games:
     """Games that were dealt; `changes` override rules."""
     rules = edition("parker").replace(**changes).table(players)
     assert (rules.players, rules.teams) == (players, TEAMS_AT[players])
@@ -165,27 +192,44 @@ def legal_ids(games: Games, game: int = 0) -> list[int]:
     return [int(action) for action in np.flatnonzero(games.buffers.action_mask[game])]
 
 
-Log = list[tuple[int, int]]
+Log = list[tuple[int, Action]]
 """The seat and the action of each decision so far."""
 
 
-def walk(players: int, seed: int, mix: int) -> Iterator[tuple[Games, Record, Log]]:
-    """Play one round; yields the game at every decision, and once more when the round is over."""
-    games = new_games(players, seed=seed)
+def play_on(games: Games, seed: int, mix: int) -> Iterator[tuple[Record, Log]]:
+    """Play game 0 to the end of its round; yields at every decision, and once more when the round is over."""
     teams = games.rules.teams
     chance = random.Random(seed)
     lead = seed % teams
     log: Log = []
     while len(log) < LIMIT:
-        (record,) = plain(games)
-        yield games, record, log
+        record = plain(games)[0]
+        yield record, log
         if DECISIONS[record["phase"]] is None:
             return
-        seat = record["seat"]
-        action = choose(chance, style_of(mix, lead, seat % teams), legal_ids(games), record, teams)
-        log.append((seat, action))
+        team = record["seat"] % teams
+        action = choose(chance, style_of(mix, lead, team), legal_ids(games), record, teams)
+        log.append((record["seat"], to_oracle(action, teams, team)))
         assert games.step(np.array([action], np.int64)) == NO_GAME
     raise AssertionError("the round does not end")
+
+
+def walk(players: int, seed: int, mix: int) -> Iterator[tuple[Games, Record, Log]]:
+    """Play one round from the deal, as `play_on` does."""
+    games = new_games(players, seed=seed)
+    for record, log in play_on(games, seed, mix):
+        yield games, record, log
+
+
+def cards_laid(log: Log) -> list[tuple[int, str]]:
+    """Which seat has laid or discarded which card, in the order of the log."""
+    laid = []
+    for place, (seat, action) in enumerate(log):
+        if action[0] == "claim":
+            laid.append((seat, SAFETY_AGAINST[log[place - 1][1][1]]))
+        elif len(action) > 1:
+            laid.append((seat, action[1]))
+    return laid
 
 
 def chi_square_limit(freedom: int) -> float:
@@ -198,5 +242,101 @@ def chi_square(observed: Iterable[float], expected: Iterable[float]) -> float:
     return sum((seen - meant) ** 2 / meant for seen, meant in zip(observed, expected, strict=True))
 
 
-def rules_at(players: int) -> Rules:
-    return edition("parker").table(players)
+# What should follow from the plays, and what should be seen of a record.
+
+
+def sheets_of(log: Log, players: int) -> tuple[list[dict[str, int]], int]:
+    """The score sheets and the team that completed the trip (or -1), from nothing but the plays."""
+    teams = range(TEAMS_AT[players])
+    plays: list[list[str]] = [[] for _ in teams]
+    coups = [0 for _ in teams]
+    caller = -1
+    to_draw = len(deck(players)) - HAND_SIZE * players - 1
+    for (seat, action), (_, following) in zip(log, [*log[1:], (0, ("end",))], strict=True):
+        team = seat % len(teams)
+        if action[0] == "claim":
+            coups[team] += 1
+        if action[0] == "extend":
+            caller = team
+        if action[0] == "play":
+            plays[team].append(action[1])
+        if following[0] in {"play", "discard"}:  # not: an answer to a hazard, a call at the end of the trip
+            to_draw = max(0, to_draw - (2 if action[0] == "claim" else 1))
+    km = [sum(DISTANCE_KM.get(card, 0) for card in plays[team]) for team in teams]
+    last_team = log[-1][0] % len(teams)
+    finished = log[-1][1] == ("finish",) or (log[-1][1][-1] in DISTANCE_KM and log[-1][1][0] == "play")
+    target = TARGET_AT[players] if caller < 0 else EXTENDED_TARGET
+    winner = last_team if finished and km[last_team] == target else -1
+    sheets = []
+    for team in teams:
+        won = winner == team
+        safeties = coups[team] + sum(card in SAFETIES for card in plays[team])
+        sheets.append(
+            {
+                "distance": km[team],
+                "safeties": 100 * safeties,
+                "all_safeties": 300 * (safeties == 4),
+                "coups_fourres": 300 * coups[team],
+                "trip_completed": 400 * won,
+                "delayed_action": 300 * (won and to_draw == 0),
+                "safe_trip": 300 * (won and "DISTANCE_200" not in plays[team]),
+                "extension": 200 * (caller >= 0 and (winner == caller) == (team == caller)),
+                "shutout": 500 * (won and sum(km) == km[team]),
+            }
+        )
+    return sheets, winner
+
+
+def visible(record: Record, players: int, seat: int) -> dict[str, list[int]]:
+    """The sections of the seat's observation, read off the record and the rule sheet."""
+    teams = TEAMS_AT[players]
+    sides = [(seat + place) % teams for place in range(teams)]
+    kind = DECISIONS[record["phase"]]
+    pending = record["pending_hazard"]
+    tops = [-1, *(ID_OF[card] for card in (*BATTLE_HAZARDS, *HAZARD_OF_REMEDY, "ROLL"))]
+    laid = [
+        [card for card, count in zip(CARDS, record["tableau"][side], strict=True) if count] for side in sides
+    ]
+    in_sight = add(*record["tableau"], record["discard_pile"], record["hand"][seat])
+    in_sight = add(in_sight, counts([CARDS[pending]] if pending >= 0 else []))
+    return {
+        "hand": record["hand"][seat],
+        "discard_pile": record["discard_pile"],
+        "draw_pile": [sum(map(len, streams_of(record, players)))],
+        "phase": [int(kind == name) for name in DECISIONS[:3]],
+        "to_act": [
+            int(kind is not None and (seat + place) % players == record["seat"]) for place in range(players)
+        ],
+        "pending_hazard": [int(pending == ID_OF[hazard]) for hazard in HAZARDS],
+        "target": [record["target"] // 25],
+        "extension": [int(record["extension_team"] == side) for side in sides],
+        "battle": [int(record["battle"][side] == top) for side in sides for top in tops],
+        "moving": [
+            int(rolls(record["battle"][side], cards)) for side, cards in zip(sides, laid, strict=True)
+        ],
+        "limited": [int(record["speed"][side] == ID_OF["SPEED_LIMIT"]) for side in sides],
+        "km": [record["km"][side] // 25 for side in sides],
+        "two_hundreds": [record["tableau"][side][ID_OF["DISTANCE_200"]] for side in sides],
+        "safeties": [int(safety in cards) for cards in laid for safety in SAFETIES],
+        "coups_fourres": [flag for side in sides for flag in record["coup_fourre"][side]],
+        "hand_counts": [sum(record["hand"][(seat + place) % players]) for place in range(players)],
+        "score": [min(record["score"][side] // 50, 127) for side in sides],
+        "unseen": less(counts(deck(players)), in_sight),
+    }
+
+
+def rolls(battle: int, laid: list[str]) -> bool:
+    top = CARDS[battle] if battle >= 0 else ""
+    stopped = top in BATTLE_HAZARDS and SAFETY_AGAINST[top] not in laid
+    return top == "ROLL" or ("RIGHT_OF_WAY" in laid and not stopped)
+
+
+def concealed(record: Record, players: int, seat: int, longest: int) -> dict[str, list[int]]:
+    """What the full state adds to the observation of the seat."""
+    around = [(seat + place) % players for place in range(players)]
+    streams = streams_of(record, players)
+    coming = [[ID_OF[card] + 1 for card in streams[other]] for other in around]
+    return {
+        "other_hands": [count for other in around[1:] for count in record["hand"][other]],
+        "streams": [number for stream in coming for number in stream + [0] * (longest - len(stream))],
+    }

@@ -55,14 +55,14 @@ def test_the_full_deck_has_106_cards(players: int) -> None:
 
 @pytest.mark.parametrize("players", [2, 3])
 def test_two_or_three_players_take_one_of_each_hazard_out(players: int) -> None:
-    """With 2 or 3 players one card of each of the five hazards stays in the box: 101 cards (US A; rules 0.2)."""
+    """With 2 or 3 players one card of each of the five hazards is left out: 101 cards (US A; rules 0.2)."""
     assert deck_at(players) == {name: count - (name in HAZARDS) for name, count in FULL_DECK.items()}
     assert sum(deck_at(players).values()) == 101
 
 
 def test_the_deck_is_shuffled() -> None:
     """Before the deal the cards are mixed: any card can come first, and no two deals agree (004:5)."""
-    states = many_deals(4)
+    states = many_deals(4, games=2000)
     assert {int(card) for card in states.deck[:, 0]} == set(range(19))
     assert len({deck.tobytes() for deck in states.deck}) == len(states)
 
@@ -118,7 +118,7 @@ def test_two_or_three_play_alone_four_and_six_in_pairs(players: int, teams: int)
 
 @pytest.mark.parametrize(("players", "partner"), [(4, 2), (6, 3)])
 def test_partners_sit_opposite(players: int, partner: int) -> None:
-    """The seat across the table lays on the same tableau; every seat between is an opponent (US; rules 1.1)."""
+    """The seat across the table lays on the same tableau; all seats between are opponents (US; rules 1.1)."""
     for seat in range(1, players):
         position = Position(players).battle(0, "ROLL").turn(seat).hand(seat, "DISTANCE_25")
         assert position.can("play DISTANCE_25") == (seat == partner)

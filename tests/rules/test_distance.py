@@ -104,7 +104,7 @@ def test_the_two_200s_are_counted_anew_in_every_round() -> None:
     ],
 )
 def test_no_distance_card_passes_the_race_goal(players: int, missing: int, may: set[str]) -> None:
-    """A card that would take the total beyond 700 or 1000 must not be laid; one that meets it may (004:30)."""
+    """A card that would take the total beyond 700 or 1000 may not be laid; one that meets it may (004:30)."""
     position = Position(players).battle(0, "ROLL")
     assert position.km(0, position.target - missing).hand(0, *DISTANCES).plays() == may
 

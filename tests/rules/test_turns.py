@@ -32,7 +32,7 @@ def test_one_distance_card_is_a_turn_too() -> None:
 
 @pytest.mark.parametrize("players", PLAYERS)
 def test_everybody_always_holds_six_cards_at_the_end_of_a_turn(players: int) -> None:
-    """Whatever is played, while there is a draw pile: seven in the hand that plays, six in all others (004:5)."""
+    """While cards are left to draw, the hand that plays has seven cards and all others six (004:5)."""
     turns = 0
     for position in Position(players, dealt=True, seed=players).play_at_random(seed=2):
         if position.pile_size == 0 or position.phase == "round over":
@@ -50,7 +50,7 @@ def test_the_turn_goes_to_the_left(players: int) -> None:
     position = Position(players)
     for seat in [*range(players), 0]:
         assert position.seat == seat
-        position.hand(seat, "STOP").do("discard STOP")
+        position.hand(seat, "ROLL").do("discard ROLL")
 
 
 @pytest.mark.parametrize(("players", "partners"), [(4, (0, 2)), (6, (2, 5))])

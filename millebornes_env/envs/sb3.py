@@ -1,0 +1,285 @@
+"""Stable-Baselines3 `VecEnv`s: one learning seat in each game, the other seats answered inside `step`.
+
+What a learner stores is a transition of *its own seat*: from its decision to its own next decision, with all
+rewards in between added up. The widely copied recipe, which steps a turn-based environment and hands the
+mover's reward to the learner together with the next player's observation, mixes the seats' trajectories and
+does not learn (PettingZoo issue 1147).
+
+This module imports stable_baselines3, which the rest of the package does not need.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+from gymnasium.vector import AutoresetMode
+from stable_baselines3.common.vec_env import VecEnv
+from stable_baselines3.common.vec_env.base_vec_env import VecEnvObs, VecEnvStepReturn
+
+from millebornes_env.envs.vector import SKIP, VectorEnv
+from millebornes_env.errors import OptionError, ResetNeededError
+
+Policy = Callable[[npt.NDArray[np.int8], npt.NDArray[np.int8]], npt.NDArray[np.int64]]
+"""Observations int8[N, D] and action masks int8[N, A] in, legal actions int64[N] out (an agent's `act`)."""
+
+
+def uniform_policy(seed: int = 0) -> Policy:
+    """Any legal action, all equally probable."""
+    random = np.random.default_rng(seed)
+
+    def act(observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
+        lots = random.random(action_masks.shape, dtype=np.float32)
+        chosen: npt.NDArray[np.int64] = np.where(action_masks != 0, lots, -1.0).argmax(axis=1)
+        return chosen
+
+    return act
+
+
+class OpponentVecEnv(VecEnv):
+    """One learning seat in each game, against given opponents.
+
+    Observations are float32[N, D], each number divided by its largest value; `action_masks()` is bool[N, A]
+    for all games in one array, which MaskablePPO finds by itself. `infos[i]["terminal_observation"]` is what
+    the learning seat saw at the end of an episode and `infos[i]["episode"]` its sum of rewards and number of
+    decisions, as SB3's Monitor writes them; also `final_score` and
+    `won` (1, 0, or 1 / teams where the lead is shared).
+
+    Attributes:
+        games: the vector environment underneath.
+        seats: int64[N], the learning seat of each game's present episode.
+    """
+
+    def __init__(self, games: VectorEnv, opponents: Sequence[Policy], *, seat: int | None = None) -> None:
+        """Wrap a vector environment.
+
+        Args:
+            games: with autoreset SAME_STEP.
+            opponents: game i is played against `opponents[i % len(opponents)]`, in all seats but the
+                learner's (its partners' too).
+            seat: the learning seat; None changes it from game to game and from episode to episode.
+
+        Raises:
+            OptionError: another autoreset mode, no opponent, or a seat that the table does not have.
+        """
+        if games.metadata["autoreset_mode"] != AutoresetMode.SAME_STEP:
+            raise OptionError("Stable-Baselines3 needs a vector_env with autoreset_mode=SAME_STEP")
+        if not opponents:
+            raise OptionError("there must be at least one opponent")
+        if seat is not None and not 0 <= seat < games.players:
+            raise OptionError(f"seat is {seat}; the seats are 0 to {games.players - 1}")
+        self.games = games
+        self.render_mode = "ansi"
+        self._opponents = list(opponents)
+        self._fixed_seat = seat
+        highs = np.concatenate([np.full(s.size, max(s.high, 1)) for s in games.observation_sections])
+        self._scale = (1.0 / highs).astype(np.float32)
+        self._rows = np.arange(games.num_envs)
+        self._opponent_of = self._rows % len(self._opponents)
+        self.seats = np.zeros(games.num_envs, np.int64)
+        self._begin_counts()
+        self._actions: npt.NDArray[np.int64] | None = None
+        self._seed: int | None = None
+        self._last: dict[str, npt.NDArray[Any]] | None = None
+        super().__init__(
+            games.num_envs,
+            gymnasium.spaces.Box(0.0, 1.0, (len(highs),), np.float32),
+            games.single_action_space,
+        )
+
+    def _begin_counts(self) -> None:
+        self._earned = np.zeros(self.games.num_envs, np.float64)  # since the learner's last decision
+        self._returns = np.zeros(self.games.num_envs, np.float64)  # in this episode
+        self._decisions = np.zeros(self.games.num_envs, np.int64)
+        self._started = time.time()
+
+    def _choose_seats(self, chosen: npt.NDArray[Any]) -> None:
+        if self._fixed_seat is None:
+            episodes = self.games.games.states["episode"][chosen].astype(np.int64)
+            self.seats[chosen] = (self._rows[chosen] + episodes) % self.games.players
+        else:
+            self.seats[chosen] = self._fixed_seat
+
+    def reset(self) -> VecEnvObs:
+        """Begin all games; the seed given to `seed()` is used once."""
+        self._last, _ = self.games.reset(seed=self._seed)
+        self._seed = None
+        self._begin_counts()
+        self._choose_seats(self._rows)
+        self._play_others({})
+        self.reset_infos = [{} for _ in self._rows]
+        return self._observe()
+
+    def _observe(self) -> npt.NDArray[np.float32]:
+        assert self._last is not None
+        return self._last["observation"] * self._scale
+
+    def action_masks(self) -> npt.NDArray[np.bool_]:
+        """bool[N, A]: what each learning seat may do, all games in one array."""
+        if self._last is None:
+            raise ResetNeededError("action_masks() was called before reset(): call reset() first")
+        masks: npt.NDArray[np.bool_] = self._last["action_mask"].astype(np.bool_)
+        return masks
+
+    def step_async(self, actions: npt.NDArray[Any]) -> None:
+        """Keep the learning seats' actions for `step_wait`."""
+        self._actions = np.asarray(actions)
+
+    def step_wait(self) -> VecEnvStepReturn:
+        """Carry out the learning seats' actions, and the others' until the learners decide again.
+
+        Returns:
+            Observations float32[N, D]; rewards float32[N] from the learner's decision to its next, or to the
+            end; dones bool[N]; infos.
+        """
+        if self._actions is None or self._last is None:
+            raise ResetNeededError("step() was called before reset(): call reset() first")
+        ended: dict[int, dict[str, Any]] = {}
+        self._decisions += 1
+        self.games.step(self._actions)
+        self._count_rewards(self._rows, ended)
+        self._play_others(ended)
+        rewards = self._earned.astype(np.float32)
+        self._returns += self._earned
+        begun = self._earned.copy()
+        self._earned[:] = 0.0
+        infos: list[dict[str, Any]] = [{} for _ in self._rows]
+        dones = np.zeros(self.num_envs, np.bool_)
+        for row, info in ended.items():
+            dones[row] = True
+            rewards[row] = info.pop("reward")
+            infos[row] = info
+            # What the next episode has brought so far belongs to its first transition.
+            self._returns[row] = 0.0
+            self._earned[row] = begun[row]
+        return self._observe(), rewards, dones, infos
+
+    def _play_others(self, ended: dict[int, dict[str, Any]]) -> None:
+        """Let the opponents act until every game waits for its learning seat."""
+        assert self._last is not None
+        while True:
+            waiting = np.flatnonzero(self.games.agent_selection != self.seats)
+            if len(waiting) == 0:
+                return
+            actions = np.full(self.num_envs, SKIP, np.int64)
+            for number, opponent in enumerate(self._opponents):
+                rows = waiting[self._opponent_of[waiting] == number]
+                if len(rows) > 0:
+                    actions[rows] = opponent(self._last["observation"][rows], self._last["action_mask"][rows])
+            self.games.step(actions)
+            self._count_rewards(waiting, ended)
+
+    def _count_rewards(self, rows: npt.NDArray[Any], ended: dict[int, dict[str, Any]]) -> None:
+        """Add what the last step brought to the learning seats, and note which episodes it ended."""
+        buffers = self.games.games.buffers
+        self._earned[rows] += buffers.rewards[rows, self.seats[rows]]
+        for row in rows[buffers.terminations[rows]].tolist():
+            self._end_episode(row, ended)
+        over = rows[buffers.terminations[rows]]
+        self._choose_seats(over)
+
+    def _end_episode(self, row: int, ended: dict[int, dict[str, Any]]) -> None:
+        buffers = self.games.games.buffers
+        seat = int(self.seats[row])
+        if row not in ended:  # else an episode came and went between two decisions: the learner had no part
+            total = float(self._returns[row] + self._earned[row])
+            winner = int(buffers.final_winner[row])
+            shared = 1.0 / self.games.teams
+            ended[row] = {
+                "reward": float(self._earned[row]),
+                "terminal_observation": buffers.final_observation[row, seat] * self._scale,
+                "TimeLimit.truncated": False,
+                "episode": {
+                    "r": total,
+                    "l": int(self._decisions[row]),
+                    "t": round(time.time() - self._started, 6),
+                },
+                "final_score": buffers.final_score[row].tolist(),
+                "won": shared if winner < 0 else float(winner == seat % self.games.teams),
+            }
+            self._decisions[row] = 0
+        self._earned[row] = 0.0
+
+    def seed(self, seed: int | None = None) -> Sequence[int | None]:
+        """Take the seed for the next `reset`; one seed determines all games."""
+        self._seed = seed
+        return [seed] * self.num_envs
+
+    def render(self, mode: str | None = None) -> str:  # type: ignore[override] # SB3 knows pixels only
+        """The first game as text."""
+        return self.games.render()
+
+    def close(self) -> None:
+        """Close the games."""
+        self.games.close()
+
+    def get_attr(self, attr_name: str, indices: int | Iterable[int] | None = None) -> list[Any]:
+        """The attribute, once for each game asked for.
+
+        Raises:
+            AttributeError: there is none of that name.
+        """
+        return [getattr(self, attr_name)] * len(list(self._get_indices(indices)))
+
+    def set_attr(self, attr_name: str, value: Any, indices: int | Iterable[int] | None = None) -> None:
+        """Set the attribute, for all games: they share one object."""
+        setattr(self, attr_name, value)
+
+    def env_method(
+        self,
+        method_name: str,
+        *method_args: Any,
+        indices: int | Iterable[int] | None = None,
+        **method_kwargs: Any,
+    ) -> Any:
+        """Call a method: `action_masks` answers one array with a row for each game, others a list."""
+        result = getattr(self, method_name)(*method_args, **method_kwargs)
+        rows = list(self._get_indices(indices))
+        if method_name == "action_masks":
+            return result if len(rows) == self.num_envs else result[rows]
+        return [result] * len(rows)
+
+    def env_is_wrapped(
+        self, wrapper_class: type[gymnasium.Wrapper[Any, Any, Any, Any]], indices: Any = None
+    ) -> list[bool]:
+        """No game is wrapped."""
+        return [False] * len(list(self._get_indices(indices)))
+
+
+class SelfPlayVecEnv(OpponentVecEnv):
+    """One learning seat in each game; the other seats are played by the policy that learns.
+
+    Give the policy with `set_policy` once the learner exists; until then the others play at random. The
+    learning seat changes from game to game and from episode to episode, so every seat is learned.
+    """
+
+    def __init__(
+        self, games: VectorEnv, *, sparring: Sequence[Policy] = (), sparring_share: float = 0.0
+    ) -> None:
+        """Wrap a vector environment.
+
+        Args:
+            games: with autoreset SAME_STEP.
+            sparring: other opponents, for variety.
+            sparring_share: the share of games that are played against them instead of the own policy, 0 to 1.
+
+        Raises:
+            OptionError: a share out of range, or above 0 without sparring partners.
+        """
+        if not 0.0 <= sparring_share <= 1.0 or (sparring_share > 0 and not sparring):
+            raise OptionError("sparring_share must be from 0 to 1, and 0 if there are no sparring partners")
+        super().__init__(games, [uniform_policy(), *sparring])
+        borrowed = round(sparring_share * games.num_envs)
+        self._opponent_of = np.zeros(games.num_envs, np.int64)
+        self._opponent_of[:borrowed] = 1 + np.arange(borrowed) % max(len(sparring), 1)
+
+    def set_policy(self, policy: Policy) -> None:
+        """Let the other seats be played by this policy from now on."""
+        self._opponents[0] = policy
+
+
+__all__ = ["OpponentVecEnv", "Policy", "SelfPlayVecEnv", "uniform_policy"]

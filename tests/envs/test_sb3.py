@@ -1,0 +1,322 @@
+"""The Stable-Baselines3 faces: transitions run from a seat's decision to its own next decision."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+from stable_baselines3.common.buffers import RolloutBuffer
+from stable_baselines3.common.vec_env import VecMonitor
+
+from millebornes_env import VectorEnv, vector_env
+from millebornes_env.envs.sb3 import OpponentVecEnv, Policy, SelfPlayVecEnv, uniform_policy
+from millebornes_env.errors import OptionError, ResetNeededError
+from millebornes_env.millebornes.actions import CLAIM_COUP_FOURRE, play_action
+from millebornes_env.millebornes.cards import Card
+from tests.support import Position
+
+
+def first_legal(observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
+    """A policy that is a function of the row: some legal action, most often one that lays a card."""
+    actions = np.arange(masks.shape[1])
+    weights = (
+        1 + (observations.astype(np.int64).sum(axis=1, keepdims=True) + actions) % 7 + 5 * (actions < 19)
+    )
+    return (weights * masks).argmax(axis=1)
+
+
+class Script:
+    """A policy that plays a list of actions, one for each call, and keeps what it was shown."""
+
+    def __init__(self, *actions: int) -> None:
+        self.left = list(actions)
+        self.shown: list[np.ndarray] = []
+
+    def __call__(self, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
+        assert len(observations) == 1
+        self.shown.append(observations[0].copy())
+        action = self.left.pop(0) if self.left else int(np.flatnonzero(masks[0])[0])
+        assert masks[0, action] == 1
+        return np.array([action])
+
+
+def known_round(scores: tuple[int, int], reward: str) -> tuple[OpponentVecEnv, Script]:
+    """The end of a round whose every move is known, seat 0 learning.
+
+    The draw pile is empty, both teams roll. Seat 0 has gone 650 of 700 km and holds Extra Tank, Stop and
+    25 km; seat 1 has gone 300 and holds Right of Way, 100 and 50 km.
+
+        seat 0 plays Extra Tank            the turn comes back to seat 0
+        seat 0 plays Stop                  seat 1 is asked, and
+        seat 1 claims the coup fourré      plays again:
+        seat 1 plays 100 km
+        seat 0 plays 25 km
+        seat 1 plays 50 km                 no card is left: the round ends in the opponent's step
+
+    Team 0 has 675 km and a safety: 775 points. Team 1 has 450 km, a safety and a coup fourré: 850 points.
+    """
+    position = Position(players=2).battle(0, "ROLL").battle(1, "ROLL").km(0, 650).km(1, 300)
+    position.hand(0, "EXTRA_TANK", "STOP", "DISTANCE_25")
+    position.hand(1, "RIGHT_OF_WAY", "DISTANCE_100", "DISTANCE_50").draw_pile(0).turn(0)
+    position.state.score[:2] = scores
+    games = vector_env(1, episode="match", reward=reward)
+    script = Script(
+        CLAIM_COUP_FOURRE, play_action(Card.DISTANCE_100.value, 0), play_action(Card.DISTANCE_50.value, 0)
+    )
+    env = OpponentVecEnv(games, [script], seat=0)
+    script.left, actions = [], script.left
+    env.seed(1)
+    env.reset()  # deals some round, which the known one then takes the place of
+    games.set_states(np.asarray(position.games.states))
+    script.left, script.shown = actions, []
+    return env, script
+
+
+LEARNER_PLAYS = [play_action(card.value, 0) for card in (Card.EXTRA_TANK, Card.STOP, Card.DISTANCE_25)]
+
+
+def section(games: VectorEnv, row: np.ndarray, name: str) -> list[int]:
+    """The numbers of one section of an unscaled observation."""
+    (found,) = [one for one in games.observation_sections if one.name == name]
+    return [int(value) for value in row[found.start : found.stop]]
+
+
+def unscaled(env: OpponentVecEnv, row: np.ndarray) -> np.ndarray:
+    """An observation of the face as the small integers that it was made of."""
+    highs = np.concatenate([np.full(s.size, max(s.high, 1)) for s in env.games.observation_sections])
+    return np.rint(row * highs).astype(np.int64)
+
+
+def test_every_transition_of_a_known_round_by_hand() -> None:
+    env, script = known_round((0, 0), "points")
+
+    # Extra Tank: the learner itself decides next; nobody else was asked, nothing was earned.
+    observations, rewards, dones, infos = env.step(np.array(LEARNER_PLAYS[:1]))
+    assert (rewards.tolist(), dones.tolist(), infos) == ([0.0], [False], [{}])
+    assert script.shown == []
+    hand = section(env.games, unscaled(env, observations[0]), "hand")
+    assert {card for card, count in enumerate(hand) if count} == {Card.STOP, Card.DISTANCE_25}
+
+    # Stop: the opponent claims and plays 100 km before the learner decides again.
+    observations, rewards, dones, _ = env.step(np.array(LEARNER_PLAYS[1:2]))
+    assert (rewards.tolist(), dones.tolist()) == ([0.0], [False])
+    assert len(script.shown) == 2
+    own = unscaled(env, observations[0])
+    assert section(env.games, own, "km") == [650 // 25, 400 // 25]
+    assert section(env.games, own, "coups_fourres") == [0, 0, 0, 0, 0, 0, 0, 1]
+
+    # 25 km: the opponent's 50 km end the round; what that earned belongs to this transition.
+    _, rewards, dones, _ = env.step(np.array(LEARNER_PLAYS[2:]))
+    assert rewards.tolist() == pytest.approx([(775 - 850) / 1000])
+    assert dones.tolist() == [False]  # the match goes on with another round
+    assert env.games.games.states["score"][0, :2].tolist() == [775, 850]
+
+
+def test_opponents_are_shown_their_own_view() -> None:
+    env, script = known_round((0, 0), "points")
+    for action in LEARNER_PLAYS:
+        env.step(np.array([action]))
+    asked_to_claim = script.shown[0]
+    assert section(env.games, asked_to_claim, "phase") == [0, 1, 0]
+    hand = section(env.games, asked_to_claim, "hand")
+    assert {card for card, count in enumerate(hand) if count} == {
+        Card.RIGHT_OF_WAY,
+        Card.DISTANCE_100,
+        Card.DISTANCE_50,
+    }
+    assert section(env.games, asked_to_claim, "km") == [300 // 25, 650 // 25]
+
+
+@pytest.mark.parametrize(("reward", "last"), [("points", (775 - 850) / 1000), ("win", 1.0)])
+def test_returns_of_a_known_round_by_hand(reward: str, last: float) -> None:
+    # 4,900 + 775 points win the match against 1,000 + 850, although the round itself is lost.
+    env, _ = known_round((4900, 1000), reward)
+    buffer = RolloutBuffer(
+        3, env.observation_space, env.action_space, device="cpu", gae_lambda=1.0, gamma=0.9, n_envs=1
+    )
+    zero: Any = __import__("torch").zeros(1)
+    start = np.array([True])
+    for number, action in enumerate(LEARNER_PLAYS):
+        before = np.zeros((1, *env.observation_space.shape), np.float32)
+        _, rewards, dones, infos = env.step(np.array([action]))
+        assert dones.tolist() == [number == 2]
+        buffer.add(before, np.array([[action]]), rewards, start, zero, zero)
+        start = dones
+    buffer.compute_returns_and_advantage(last_values=zero, dones=dones)
+    assert buffer.returns[:, 0].tolist() == pytest.approx([0.81 * last, 0.9 * last, last])
+    assert infos[0]["episode"]["r"] == pytest.approx(last)
+    assert infos[0]["episode"]["l"] == 3
+    assert infos[0]["final_score"] == [5675, 1850]
+    assert infos[0]["won"] == 1.0
+    final = unscaled(env, infos[0]["terminal_observation"])
+    assert section(env.games, final, "km") == [675 // 25, 450 // 25]
+
+
+def naive_transitions(
+    players: int, episode: str, decisions: int, rows: int
+) -> list[list[tuple[int, float, bool]]]:
+    """What each learning seat should store, from a log of all seats' steps: (action, reward, done)."""
+    games = vector_env(rows, players=players, episode=episode, seed=5)
+    observations, _ = games.reset()
+    logs: list[list[tuple[int, int, list[float], bool, int]]] = [[] for _ in range(rows)]
+    for _ in range(decisions * players * 3):
+        actions = first_legal(observations["observation"], observations["action_mask"])
+        seats = observations["agent_selection"].copy()
+        episodes = games.games.states["episode"].copy()
+        _, rewards, terminations, _, _ = games.step(actions)
+        for row in range(rows):
+            seat = (row + int(episodes[row])) % players
+            logs[row].append(
+                (int(seats[row]), int(actions[row]), rewards[row].tolist(), bool(terminations[row]), seat)
+            )
+    return [stored_by_learner(log) for log in logs]
+
+
+def stored_by_learner(log: list[tuple[int, int, list[float], bool, int]]) -> list[tuple[int, float, bool]]:
+    stored: list[tuple[int, float, bool]] = []
+    pending: int | None = None
+    earned = 0.0
+    for seat, action, rewards, ended, learner in log:
+        if seat == learner:
+            if pending is not None:
+                stored.append((pending, earned, False))
+            pending, earned = action, 0.0
+        earned += rewards[learner]
+        if ended:
+            if pending is not None:
+                stored.append((pending, earned, True))
+            pending, earned = None, 0.0
+    return stored
+
+
+@pytest.mark.parametrize("players", [2, 3, 4, 6])
+@pytest.mark.parametrize("episode", ["round", "match"])
+def test_transitions_agree_with_a_log_of_all_steps(players: int, episode: str) -> None:
+    rows, decisions = 6, 250 if episode == "round" else 1000
+    expected = naive_transitions(players, episode, decisions, rows)
+    env = OpponentVecEnv(vector_env(rows, players=players, episode=episode), [first_legal])
+    env.seed(5)
+    env.reset()
+    got: list[list[tuple[int, float, bool]]] = [[] for _ in range(rows)]
+    for _ in range(decisions):
+        current = env.games.games.buffers
+        actions = first_legal(current.observation, current.action_mask)
+        _, rewards, dones, _ = env.step(actions)
+        for row in range(rows):
+            got[row].append((int(actions[row]), float(rewards[row]), bool(dones[row])))
+    for row in range(rows):
+        count = min(len(got[row]), len(expected[row]))
+        assert count > 100
+        for (action, reward, done), wanted in zip(got[row][:count], expected[row], strict=False):
+            assert (action, done) == (wanted[0], wanted[2])
+            assert reward == pytest.approx(wanted[1], abs=1e-6)
+    assert any(done for row in got for _, _, done in row)
+    assert any(reward != 0 for row in got for _, reward, _ in row)
+
+
+def test_learning_seat_changes_from_game_to_game_and_episode_to_episode() -> None:
+    env = OpponentVecEnv(vector_env(4, players=3, seed=1), [uniform_policy(2)])
+    env.reset()
+    assert env.seats.tolist() == [0, 1, 2, 0]
+    done_once = np.zeros(4, bool)
+    before = env.seats.copy()
+    while not done_once.all():
+        _, _, dones, _ = env.step(first_legal(env.games.games.buffers.observation, env.action_masks()))
+        for row in np.flatnonzero(dones & ~done_once):
+            assert env.seats[row] == (before[row] + 1) % 3
+        done_once |= dones
+    assert (env.games.agent_selection == env.seats).all()
+
+
+def test_masks_come_in_one_array_that_maskable_ppo_finds() -> None:
+    env = SelfPlayVecEnv(vector_env(5, seed=1))
+    with pytest.raises(ResetNeededError, match="reset"):
+        env.action_masks()
+    env.reset()
+    assert is_masking_supported(env)
+    masks = env.env_method("action_masks")
+    assert isinstance(masks, np.ndarray)
+    assert (masks.shape, masks.dtype) == ((5, 42), np.bool_)
+    assert (get_action_masks(env) == masks).all()
+    assert masks.any(axis=1).all()
+    assert (env.env_method("action_masks", indices=[1, 3]) == masks[[1, 3]]).all()
+
+
+def test_observations_are_scaled_and_their_own() -> None:
+    env = SelfPlayVecEnv(vector_env(8, seed=1))
+    first = env.reset()
+    kept = first.copy()
+    assert first.dtype == np.float32
+    for _ in range(300):
+        observations, _, _, _ = env.step(first_legal(env.games.games.buffers.observation, env.action_masks()))
+        assert (observations >= 0).all()
+        assert (observations <= 1).all()
+    assert (first == kept).all()
+
+
+def test_same_seed_same_transitions() -> None:
+    def digest() -> list[float]:
+        env = OpponentVecEnv(vector_env(4), [uniform_policy(3)])
+        env.seed(11)
+        total = [float(env.reset().sum())]
+        for _ in range(100):
+            observations, rewards, _, _ = env.step(
+                first_legal(env.games.games.buffers.observation, env.action_masks())
+            )
+            total += [float(observations.sum()), float(rewards.sum())]
+        return total
+
+    assert digest() == digest()
+
+
+def test_maskable_ppo_learns_a_few_steps_and_self_play_uses_its_policy() -> None:
+    calls: list[int] = []
+    env = SelfPlayVecEnv(vector_env(8, seed=1))
+
+    def policy(observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
+        calls.append(len(observations))
+        return first_legal(observations, masks)
+
+    env.set_policy(policy)
+    model = MaskablePPO("MlpPolicy", VecMonitor(env), n_steps=32, batch_size=64, n_epochs=1, seed=1)
+    model.learn(2 * 8 * 32)
+    assert model.num_timesteps == 2 * 8 * 32
+    assert sum(calls) > 200
+
+
+def test_sparring_partners_take_their_share() -> None:
+    asked = {"own": 0, "first": 0, "second": 0}
+
+    def counting(name: str) -> Policy:
+        def act(observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
+            asked[name] += len(observations)
+            return first_legal(observations, masks)
+
+        return act
+
+    env = SelfPlayVecEnv(
+        vector_env(8, seed=1), sparring=[counting("first"), counting("second")], sparring_share=0.5
+    )
+    env.set_policy(counting("own"))
+    env.reset()
+    for _ in range(50):
+        env.step(first_legal(env.games.games.buffers.observation, env.action_masks()))
+    assert 0.35 < asked["own"] / sum(asked.values()) < 0.65
+    assert asked["first"] > 0
+    assert asked["second"] > 0
+
+
+def test_errors_teach() -> None:
+    with pytest.raises(OptionError, match="SAME_STEP"):
+        OpponentVecEnv(vector_env(2, autoreset_mode="disabled"), [first_legal])
+    with pytest.raises(OptionError, match="at least one opponent"):
+        OpponentVecEnv(vector_env(2), [])
+    with pytest.raises(OptionError, match="seats are 0 to 1"):
+        OpponentVecEnv(vector_env(2), [first_legal], seat=2)
+    with pytest.raises(OptionError, match="sparring"):
+        SelfPlayVecEnv(vector_env(2), sparring_share=0.5)
+    with pytest.raises(ResetNeededError, match="reset"):
+        OpponentVecEnv(vector_env(2), [first_legal]).step(np.zeros(2, np.int64))

@@ -1,0 +1,267 @@
+"""Random numbers: the same everywhere and for ever, in range, even; the shuffle and the first dealer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from millebornes_env.chance import random_below, random_word
+from millebornes_env.engine.games import Games
+from millebornes_env.envs.vector import vector_env
+from tests.laws.conversions import (
+    CARDS,
+    ID_OF,
+    MATCH,
+    ROUND,
+    TABLES,
+    chi_square,
+    chi_square_limit,
+    counts,
+    new_games,
+)
+from tests.oracle import SAFETIES, deck
+
+WORDS = st.integers(0, 2**32 - 1)
+COUNTERS = st.integers(0, 2**31 - 1)
+repeatable = settings(max_examples=200, derandomize=True, database=None, deadline=None)
+
+# Saved games and published results hang on these: (key_0, key_1, counter) -> word.
+KNOWN_WORDS = {
+    (0x0, 0x0, 0): 0x00000000,
+    (0x0, 0x0, 1): 0x01FCE552,
+    (0x1, 0x0, 0): 0x688990C0,
+    (0x0, 0x1, 0): 0x846C22E7,
+    (0x75BCD15, 0x3ADE68B1, 1): 0x9A103EAC,
+    (0x75BCD15, 0x3ADE68B1, 105): 0x27569A38,
+    (0x75BCD15, 0x3ADE68B1, 106): 0x418D8828,
+    (0xFFFFFFFF, 0xFFFFFFFF, 0): 0x82466764,
+    (0x80000000, 0x7FFFFFFF, 2147483647): 0xB8C5BF40,
+}
+
+SAFETY_IDS = [ID_OF[card] for card in SAFETIES]
+LIMITS = (2, 3, 4, 6, 19, 52, 101, 106)
+
+
+# The function -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("key", "word"), KNOWN_WORDS.items())
+def test_random_words_are_these_and_stay_these(key: tuple[int, int, int], word: int) -> None:
+    assert random_word(*key) == word
+
+
+@given(WORDS)
+@repeatable
+def test_with_a_second_word_of_0_it_is_the_published_hash(word: int) -> None:
+    x = np.array([word], np.uint32)
+    x ^= x >> np.uint32(16)
+    x *= np.uint32(0x7FEB352D)
+    x ^= x >> np.uint32(15)
+    x *= np.uint32(0x846CA68B)
+    x ^= x >> np.uint32(16)
+    assert random_word(word, 0, 0) == x[0]
+
+
+@given(WORDS, WORDS, COUNTERS)
+@repeatable
+def test_a_random_word_is_a_32_bit_number_that_depends_on_nothing_else(
+    key_0: int, key_1: int, counter: int
+) -> None:
+    word = random_word(key_0, key_1, counter)
+    assert 0 <= word < 2**32
+    random_word(key_1, key_0, counter + 1)
+    assert random_word(key_0, key_1, counter) == word
+    assert len({word, random_word(key_0 ^ 1, key_1, counter), random_word(key_0, key_1 ^ 1, counter)}) == 3
+    assert random_word(key_0, key_1, counter + 1) != word
+
+
+def test_no_bit_of_a_random_word_is_fixed_or_repeats_another() -> None:
+    words = np.array([random_word(1, 2, counter) for counter in range(20_000)])
+    bits = words[:, None] >> np.arange(32) & 1
+    assert np.abs(bits.mean(0) - 0.5).max() < 0.02
+    together = np.corrcoef(bits.T) - np.eye(32)
+    assert np.abs(together).max() < 0.04
+
+
+@given(WORDS, WORDS, COUNTERS, st.integers(1, 10_000))
+@repeatable
+def test_random_below_is_in_range(key_0: int, key_1: int, counter: int, limit: int) -> None:
+    assert 0 <= random_below(key_0, key_1, counter, limit) < limit
+    assert random_below(key_0, key_1, counter, 1) == 0
+
+
+# What may count on from number to number: each of the three arguments, the others standing still.
+COUNTING = {
+    "counter": lambda count: (7, 8, count),
+    "first word": lambda count: (count, 8, 7),
+    "second word": lambda count: (7, count, 8),
+    "high first word": lambda count: (count << 16, 8, 7),
+    "high second word": lambda count: (7, count << 16, 8),
+}
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+@pytest.mark.parametrize("name", COUNTING)
+def test_random_below_is_even(name: str, limit: int) -> None:
+    number = 200 * limit
+    seen = Counter(random_below(*COUNTING[name](count), limit) for count in range(number))
+    assert chi_square([seen[value] for value in range(limit)], [200] * limit) < chi_square_limit(limit - 1)
+
+
+@pytest.mark.parametrize("limit", [2, 3, 6])
+@pytest.mark.parametrize("name", COUNTING)
+def test_random_numbers_that_follow_each_other_are_independent(name: str, limit: int) -> None:
+    number = 500 * limit * limit
+    values = [random_below(*COUNTING[name](count), limit) for count in range(number + 1)]
+    check_pairs(Counter(pairwise(values)), limit)
+
+
+@pytest.mark.parametrize("limit", [2, 3, 6])
+@pytest.mark.parametrize("name", [name for name in COUNTING if name != "counter"])
+def test_random_numbers_of_two_counters_are_independent(name: str, limit: int) -> None:
+    """As the steps of one shuffle must be, over many keys."""
+    number = 500 * limit * limit
+    keys = [COUNTING[name](count)[:2] for count in range(number)]
+    pairs = Counter((random_below(*key, 3, limit), random_below(*key, 4, limit)) for key in keys)
+    check_pairs(pairs, limit)
+
+
+def check_pairs(pairs: Counter[tuple[int, int]], limit: int) -> None:
+    expected = [pairs.total() / limit**2] * limit**2
+    observed = [pairs[pair] for pair in product(range(limit), repeat=2)]
+    assert chi_square(observed, expected) < chi_square_limit(limit**2 - 1)
+
+
+# The deal ---------------------------------------------------------------------------------------------------
+
+DEALS = 20_000
+
+
+def dealt_decks(players: int) -> np.ndarray:
+    return np.asarray(new_games(players, DEALS, seed=players).states["deck"][:, : len(deck(players))])
+
+
+@pytest.mark.parametrize("players", TABLES)
+def test_every_card_may_lie_anywhere(players: int) -> None:
+    decks = dealt_decks(players)
+    size = decks.shape[1]
+    assert (np.sort(decks, axis=1) == np.sort([CARDS.index(card) for card in deck(players)])).all()
+    for card, count in enumerate(counts(deck(players))):
+        places = (decks == card).sum(0)
+        expected = DEALS * count / size
+        # The count at each place has the variance of a draw without replacement.
+        spread = (places - expected) / np.sqrt(expected * (1 - count / size))
+        assert np.abs(spread).max() < 5
+        assert (spread**2).sum() * (size - 1) / size < chi_square_limit(size - 1)
+
+
+@pytest.mark.parametrize("players", TABLES)
+def test_where_one_card_lies_says_nothing_about_another(players: int) -> None:
+    """In particular not about the card that lay beside it in the unshuffled deck."""
+    decks = dealt_decks(players)
+    size = decks.shape[1]
+    places = [(decks == card).argmax(1) for card in SAFETY_IDS]
+    for first, second in pairwise(places):
+        gaps = Counter(((second - first) % size).tolist())
+        observed = [gaps[gap] for gap in range(1, size)]
+        assert gaps[0] == 0
+        assert chi_square(observed, [DEALS / (size - 1)] * (size - 1)) < chi_square_limit(size - 2)
+
+
+@pytest.mark.parametrize("players", TABLES)
+def test_every_seat_deals_first_as_often(players: int) -> None:
+    dealers = np.bincount(new_games(players, DEALS, seed=players).states["dealer"], minlength=players)
+    assert len(dealers) == players
+    assert chi_square(dealers, [DEALS / players] * players) < chi_square_limit(players - 1)
+
+
+@pytest.mark.parametrize("players", TABLES)
+def test_the_first_dealer_says_nothing_about_the_cards(players: int) -> None:
+    states = new_games(players, DEALS, seed=players).states
+    for place in (0, 1, 50, 100):
+        card_is_distance = states["deck"][:, place] < 5
+        share = 46 / len(deck(players))
+        table = [(card_is_distance & (states["dealer"] == seat)).sum() for seat in range(players)]
+        assert chi_square(table, [DEALS * share / players] * players) < chi_square_limit(players)
+
+
+@pytest.mark.parametrize("players", TABLES)
+def test_each_episode_of_a_game_has_its_own_deal(players: int) -> None:
+    games = new_games(players, 1, ROUND)
+    decks, dealers = set(), Counter[int]()
+    for _ in range(2000):
+        decks.add(games.states["deck"][0].tobytes())
+        dealers[int(games.states["dealer"][0])] += 1
+        games.start()
+    assert len(decks) == 2000
+    observed = [dealers[seat] for seat in range(players)]
+    assert chi_square(observed, [2000 / players] * players) < chi_square_limit(players - 1)
+    assert games.states["episode"][0] == 2000
+
+
+@pytest.mark.parametrize("players", TABLES)
+def test_the_rounds_of_a_match_are_dealt_independently(players: int) -> None:
+    """The place of a safety in the first and in the second round, over many matches."""
+    games = new_games(players, 2000, MATCH, seed=3)
+    first = games.states["deck"].copy()
+    second = np.zeros_like(first)
+    waiting = np.ones(2000, np.bool_)
+    actions = np.zeros(2000, np.int64)
+    for step in range(400):
+        games.sample((step, 77), actions)
+        assert games.step(np.where(waiting, actions, -1)) == -1
+        arrived = waiting & (games.states["round_number"] == 1)
+        second[arrived] = games.states["deck"][arrived]
+        waiting &= ~arrived
+    assert not waiting.any()
+    size = len(deck(players))
+    quarters = [((decks == SAFETY_IDS[0]).argmax(1) * 4) // size for decks in (first, second)]
+    check_pairs(Counter(zip(*(quarter.tolist() for quarter in quarters), strict=True)), 4)
+
+
+# Sampled actions --------------------------------------------------------------------------------------------
+
+
+def test_sampled_actions_are_legal_and_even() -> None:
+    games = new_games(2, 5000)
+    games.states[:] = games.states[0]
+    games.write_decisions()
+    legal = np.flatnonzero(games.buffers.action_mask[0])
+    seen = Counter[int]()
+    actions = np.zeros(5000, np.int64)
+    for call in range(4):
+        games.sample((call, 3), actions)
+        seen.update(actions.tolist())
+    assert seen.keys() <= set(legal.tolist())
+    assert chi_square([seen[action] for action in legal.tolist()], [20_000 / len(legal)] * len(legal)) < (
+        chi_square_limit(len(legal) - 1)
+    )
+
+
+def test_sampled_actions_of_the_environment_are_independent_from_game_to_game_and_call_to_call() -> None:
+    """No game takes the same random number as another in the same call or as any in the call before."""
+    env = vector_env(num_envs=400, players=2)
+    env.reset(seed=5)
+    numbers = np.array([places_of(env.games, env.sample_actions()) for _ in range(40)])
+    for name, (first, second) in {
+        "next game": (numbers[:, :-1], numbers[:, 1:]),
+        "next call": (numbers[:-1], numbers[1:]),
+        "next call, next game": (numbers[:-1, :-1], numbers[1:, 1:]),
+        "next call, game before": (numbers[:-1, 1:], numbers[1:, :-1]),
+    }.items():
+        correlation = np.corrcoef(first.ravel(), second.ravel())[0, 1]
+        assert abs(correlation) < 0.04, name
+
+
+def places_of(games: Games, actions: np.ndarray) -> list[float]:
+    """Where among its legal actions each game's action stands, from 0 (the first) to 1."""
+    places = []
+    for mask, action in zip(games.buffers.action_mask, actions, strict=True):
+        legal = np.flatnonzero(mask).tolist()
+        places.append((legal.index(action) + 0.5) / len(legal))
+    return places

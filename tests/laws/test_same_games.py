@@ -1,0 +1,319 @@
+"""The same seed gives the same games, however they are batched, shared among threads, copied or compiled."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from millebornes_env.compile import IS_COMPILED
+from millebornes_env.engine.games import NO_GAME, Games, Settings
+from millebornes_env.engine.kernels import SKIP
+from millebornes_env.millebornes.editions import edition
+from tests.laws.conversions import TABLES
+
+SEED = 2**40 + 12_345
+NUM_GAMES = 64
+STEPS = 60
+LONG = 160
+"""Steps after which rounds have ended and begun again in most games."""
+FEW_GAMES = 4
+SUBPROCESS_LIMIT = 240
+
+Mask = npt.NDArray[np.bool_]
+
+
+def settings_of(episode: str) -> Settings:
+    """Rounds or matches, begun again as soon as they are over."""
+    return Settings(match=int(episode == "match"), reward=0, autoreset=0, observe_unseen=1, punish_illegal=0)
+
+
+def seeded(
+    players: int, episode: str, num_games: int = NUM_GAMES, first_game: int = 0, num_threads: int = 1
+) -> Games:
+    """Games that were dealt; matches are short, so that some of them end too."""
+    rules = edition("parker").replace(goal=500).table(players)
+    games = Games(num_games, rules, settings_of(episode), num_threads=num_threads)
+    games.seed(SEED, first_game)
+    games.start()
+    return games
+
+
+class Player:
+    """Plays games by a pure function of the mask, the game's number and how many steps the game has made.
+
+    Attributes:
+        steps: how many steps each game has made.
+        digests: the SHA-256 of all that each game has shown, state included.
+        ended: how many episodes have ended.
+    """
+
+    def __init__(self, games: Games, first_game: int = 0) -> None:
+        self.games = games
+        self.numbers = np.arange(first_game, first_game + len(games))
+        self.steps = np.zeros(len(games), np.int64)
+        self.digests = [hashlib.sha256() for _ in range(len(games))]
+        self.ended = 0
+
+    def actions(self) -> npt.NDArray[np.int64]:
+        mask = self.games.buffers.action_mask.astype(np.int64)
+        word = (self.numbers + 1) * 2_654_435_761 + (self.steps + 1) * 40_503
+        word = (word ^ word >> 13) * 1_274_126_177 & 0xFFFFFFFF
+        chosen = (word >> 7) % mask.sum(1)
+        return (mask.cumsum(1) > chosen[:, None]).argmax(1)
+
+    def step(self, moving: Mask | None = None) -> None:
+        """Carry out one action in each game, or in those that are moving."""
+        moving = np.ones(len(self.games), np.bool_) if moving is None else moving
+        assert self.games.step(np.where(moving, self.actions(), SKIP)) == NO_GAME
+        self.steps[moving] += 1
+        self.ended += int(self.games.buffers.terminations.sum())
+        self.note(moving)
+
+    def note(self, moving: Mask) -> None:
+        buffers, states = self.games.buffers, self.games.states.view(np.ndarray)
+        columns = [states[name] for name in states.dtype.names or ()]  # without the gaps between the fields
+        columns += [buffers.observation, buffers.action_mask, buffers.agent_selection, buffers.rewards]
+        columns += [buffers.terminations, buffers.truncations]
+        finals = [buffers.final_observation, buffers.final_score, buffers.final_winner]
+        rows, last_rows = in_bytes(columns), in_bytes(finals)
+        for game in np.flatnonzero(moving):
+            self.digests[game].update(rows[game].tobytes())
+            if buffers.terminations[game]:
+                self.digests[game].update(last_rows[game].tobytes())
+
+    def play(self, steps: int) -> list[str]:
+        """Play so many steps; returns a digest for each game."""
+        for _ in range(steps):
+            self.step()
+        return self.result()
+
+    def result(self) -> list[str]:
+        return [digest.hexdigest() for digest in self.digests]
+
+
+def in_bytes(columns: list[npt.NDArray[np.generic]]) -> npt.NDArray[np.uint8]:
+    """All columns of each game side by side, as bytes."""
+    flat = [np.ascontiguousarray(column).reshape(len(column), -1).view(np.uint8) for column in columns]
+    return np.concatenate(flat, axis=1)
+
+
+def all_digests(num_games: int, steps: int) -> dict[str, list[str]]:
+    """Digests of games at every table, in rounds and in matches."""
+    return {
+        f"{players} {episode}": Player(seeded(players, episode, num_games)).play(steps)
+        for players in TABLES
+        for episode in ("round", "match")
+    }
+
+
+def print_digests() -> None:
+    """What the subprocesses below run."""
+    import numba  # noqa: PLC0415
+
+    modes = {"compiled": IS_COMPILED, "checked": bool(numba.config.BOUNDSCHECK)}
+    print(json.dumps({"modes": modes, "digests": all_digests(FEW_GAMES, LONG)}))
+
+
+RUNS = {
+    "plain Python": ({"NUMBA_DISABLE_JIT": "1"}, {"compiled": False, "checked": False}),
+    "bounds checked": ({"NUMBA_BOUNDSCHECK": "1"}, {"compiled": True, "checked": True}),
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def subprocesses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, subprocess.Popen[str]]]:
+    """The other ways to run the same source, begun before the tests of this file and awaited at its end."""
+    root = Path(__file__).parents[2]
+    running = {}
+    for name, (switch, _) in RUNS.items():
+        surroundings = {key: value for key, value in os.environ.items() if not key.startswith("NUMBA_")}
+        surroundings |= switch
+        surroundings["NUMBA_CACHE_DIR"] = str(tmp_path_factory.mktemp("numba_cache"))
+        surroundings["PYTHONPATH"] = str(root)
+        command = [
+            sys.executable,
+            "-c",
+            "from tests.laws.test_same_games import print_digests; print_digests()",
+        ]
+        running[name] = subprocess.Popen(
+            command,
+            cwd=root,
+            env=surroundings,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+    yield running
+    for process in running.values():
+        process.kill()
+        process.communicate()
+
+
+both_episodes = pytest.mark.parametrize("episode", ["round", "match"])
+all_tables = pytest.mark.parametrize("players", TABLES)
+
+
+@both_episodes
+@all_tables
+def test_the_same_seed_gives_the_same_games(players: int, episode: str) -> None:
+    first, second = Player(seeded(players, episode)), Player(seeded(players, episode))
+    assert first.play(LONG) == second.play(LONG)
+    assert first.ended >= NUM_GAMES // 8
+    assert first.games.states["episode"].max() >= 1
+    if episode == "match":
+        assert first.games.states["round_number"].max() >= 1
+
+
+@both_episodes
+@all_tables
+def test_the_size_of_the_batch_does_not_matter(players: int, episode: str) -> None:
+    whole = Player(seeded(players, episode)).play(STEPS)
+    parts = [
+        Player(seeded(players, episode, 16, first_game), first_game).play(STEPS)
+        for first_game in range(0, NUM_GAMES, 16)
+    ]
+    assert whole == [digest for part in parts for digest in part]
+    single = Player(seeded(players, episode, 1, NUM_GAMES - 1), NUM_GAMES - 1).play(STEPS)
+    assert single == whole[-1:]
+
+
+@pytest.mark.parametrize("num_threads", [2, 3])
+@both_episodes
+@all_tables
+def test_the_number_of_threads_does_not_matter(players: int, episode: str, num_threads: int) -> None:
+    threaded = seeded(players, episode, num_threads=num_threads)
+    assert threaded.num_threads == num_threads
+    assert Player(threaded).play(STEPS) == Player(seeded(players, episode)).play(STEPS)
+
+
+@pytest.mark.parametrize("num_threads", [2, 3])
+def test_the_number_of_threads_does_not_change_sampled_actions(num_threads: int) -> None:
+    samples = []
+    for threads in (1, num_threads):
+        games = seeded(3, "round", num_threads=threads)
+        actions = np.full(NUM_GAMES, -7, np.int64)
+        games.sample((3, 4), actions)
+        assert games.buffers.action_mask[np.arange(NUM_GAMES), actions].all()
+        samples.append(actions.tolist())
+    assert samples[0] == samples[1]
+
+
+@pytest.mark.parametrize("num_threads", [1, 2])
+def test_an_illegal_action_anywhere_stops_all_games(num_threads: int) -> None:
+    for bad_game in (0, 31, 32, NUM_GAMES - 1):
+        player = Player(seeded(2, "round", num_threads=num_threads))
+        before = player.games.states.copy()
+        actions = player.actions()
+        actions[bad_game] = np.flatnonzero(player.games.buffers.action_mask[bad_game] == 0)[0]
+        assert player.games.step(actions) == bad_game
+        assert (player.games.states == before).all()
+
+
+@both_episodes
+@all_tables
+def test_games_that_wait_or_begin_again_do_not_change_their_neighbours(players: int, episode: str) -> None:
+    alone = Player(seeded(players, episode)).play(STEPS)
+    disturbed = Player(seeded(players, episode))
+    numbers = np.arange(NUM_GAMES)
+    for step in range(2 * STEPS):
+        # Every third game begins again now and then, every other third waits at every second step.
+        if step % 7 == 3:
+            disturbed.games.start(numbers % 3 == 1)
+        waiting = (numbers % 3 == 2) & (step % 2 == 1)
+        shown = [array[waiting].tobytes() for array in shown_by(disturbed.games)]
+        disturbed.step(~waiting & (disturbed.steps < STEPS))
+        assert [array[waiting].tobytes() for array in shown_by(disturbed.games)] == shown
+        assert not disturbed.games.buffers.rewards[waiting].any()
+        assert not disturbed.games.buffers.terminations[waiting].any()
+    assert (disturbed.steps == STEPS).all()
+    same = np.array(disturbed.result()) == np.array(alone)
+    assert same[numbers % 3 != 1].all()
+    assert not same[numbers % 3 == 1].any()
+
+
+def shown_by(games: Games) -> list[npt.NDArray[np.generic]]:
+    buffers = games.buffers
+    return [games.states, buffers.observation, buffers.action_mask, buffers.agent_selection]
+
+
+COPIES = {
+    "clone": lambda games: games.clone(),
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda games: pickle.loads(pickle.dumps(games)),
+}
+
+
+@pytest.mark.parametrize("num_threads", [1, 2])
+@pytest.mark.parametrize("way", COPIES)
+@both_episodes
+def test_a_copy_continues_as_the_original_and_apart_from_it(way: str, episode: str, num_threads: int) -> None:
+    original = Player(seeded(3, episode, num_threads=num_threads))
+    original.play(STEPS // 2)
+    other = Player(COPIES[way](original.games))
+    assert other.games is not original.games
+    assert (other.games.settings, other.games.rules) == (original.games.settings, original.games.rules)
+    assert other.games.num_threads == num_threads
+    for ours, theirs in zip(
+        [original.games.states, *original.games.buffers],
+        [other.games.states, *other.games.buffers],
+        strict=True,
+    ):
+        assert not np.shares_memory(ours, theirs)
+        assert (ours == theirs).all()
+    other.steps[:] = original.steps
+    other.digests = [digest.copy() for digest in original.digests]
+    expected = Player(seeded(3, episode)).play(LONG)
+    assert other.play(LONG - STEPS // 2) == expected
+    assert original.play(LONG - STEPS // 2) == expected
+
+
+@both_episodes
+def test_another_seed_gives_other_games(episode: str) -> None:
+    games = seeded(3, episode)
+    deals: dict[str, set[bytes]] = {}
+    for seed in (0, 1, 2, SEED, SEED + 1, 2**32, 2**63, 2**64 - 1):
+        games.seed(seed)
+        games.start()
+        deals[str(seed)] = {deck.tobytes() for deck in games.states["deck"]}
+        assert len(deals[str(seed)]) == NUM_GAMES  # and no two games of a seed are the same
+    for first, second in combinations(deals, 2):
+        assert not deals[first] & deals[second], f"seeds {first} and {second}"
+    digests = Player(seeded(3, episode)).play(STEPS)
+    assert len(set(digests)) == NUM_GAMES
+
+
+def test_seeding_again_begins_the_same_episodes_again() -> None:
+    games = seeded(2, "round")
+    first = games.states.copy()
+    games.start()
+    assert (games.states["deck"] != first["deck"]).any(axis=1).all()
+    games.seed(SEED)
+    games.start()
+    assert (games.states == first).all()
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_compiled_or_not_the_games_are_the_same(
+    name: str, subprocesses: dict[str, subprocess.Popen[str]]
+) -> None:
+    output, complaints = subprocesses[name].communicate(timeout=SUBPROCESS_LIMIT)
+    assert subprocesses[name].returncode == 0, complaints
+    told = json.loads(output)
+    assert told["modes"] == RUNS[name][1]
+    expected = all_digests(FEW_GAMES, LONG)
+    assert told["digests"] == expected
+    for key, digests in expected.items():
+        players, episode = key.split()
+        assert digests == Player(seeded(int(players), episode)).play(LONG)[:FEW_GAMES]

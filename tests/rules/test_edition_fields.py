@@ -1,0 +1,390 @@
+"""What each field of `Rules` changes when it is overridden; `test_edition_errors.py` has the refusals.
+
+The docstring of a test begins with the field that it is about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from millebornes_env.millebornes.editions import PARKER, Rules, edition, editions
+from tests.support import BREAKDOWNS, DISTANCES, HAZARDS, SAFETIES, SAFETY_AGAINST, Position
+
+# The table ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("players", [2, 3, 4, 6])
+def test_players(players: int) -> None:
+    """players: how many hands are dealt, and how many seats the turn goes round."""
+    position = Position(players, dealt=True)
+    assert position.rules.players == players
+    assert [int(count) > 0 for count in position.state.hand_count] == [seat < players for seat in range(8)]
+
+
+def test_teams() -> None:
+    """teams: how many tableaux there are, and so how many targets a hazard has."""
+    for players, targets in ((3, 2), (4, 1), (6, 2)):
+        position = Position(players).hand(0, "SPEED_LIMIT")
+        assert position.rules.teams == targets + 1
+        assert len(position.plays()) == targets
+
+
+@pytest.mark.parametrize("size", [1, 5, 8])
+def test_hand_limit(size: int) -> None:
+    """hand_limit: the cards dealt to each seat, here besides the one that the first has drawn."""
+    position = Position(3, dealt=True, hand_limit=size)
+    assert sorted(position.hand_sizes()) == [size, size, size + 1]
+    assert position.pile_size == 101 - 3 * size - 1
+
+
+# The deck -------------------------------------------------------------------------------------------------
+
+
+def test_remove_one_of_each_hazard() -> None:
+    """remove_one_of_each_hazard: with 0 the three breakdowns and the limit stay complete; with 1 one goes."""
+    assert Position(2, remove_one_of_each_hazard=0).deck.total() == 105
+    assert Position(4, remove_one_of_each_hazard=1).deck.total() == 102
+    counts = Position(4, remove_one_of_each_hazard=1).deck
+    assert [counts[card] for card in range(5, 10)] == [2, 2, 2, 5, 3]
+
+
+def test_remove_one_stop() -> None:
+    """remove_one_stop: only the Stops change."""
+    counts = Position(2, remove_one_stop=0).deck
+    assert [counts[card] for card in range(5, 10)] == [2, 2, 2, 5, 3]
+    assert Position(4, remove_one_stop=1).deck[8] == 4
+    assert counts.total() == 102
+
+
+# The trip -------------------------------------------------------------------------------------------------
+
+
+def test_target() -> None:
+    """target: the km that complete the trip."""
+    position = Position(target=500).battle(0, "ROLL").km(0, 475).hand(0, *DISTANCES)
+    assert position.plays() == {"DISTANCE_25"}
+    assert position.do("play DISTANCE_25").phase == "extension"
+
+
+def test_extended_target() -> None:
+    """extended_target: the km after the call; 0 means that nobody can call."""
+    position = Position(extended_target=1200).battle(0, "ROLL").km(0, 675).hand(0, "DISTANCE_25")
+    assert position.do("play DISTANCE_25", "extend").target == 1200
+    position = Position(extended_target=0).battle(0, "ROLL").km(0, 675).hand(0, "DISTANCE_25")
+    assert position.do("play DISTANCE_25").phase == "round over"
+    position = Position(4, extended_target=1200).battle(0, "ROLL").km(0, 975).hand(0, "DISTANCE_25")
+    assert position.do("play DISTANCE_25").phase == "extension"
+
+
+def test_exact_finish() -> None:
+    """exact_finish: with 0 a card may pass the goal, counts in full and completes the trip."""
+    position = Position(4, exact_finish=0).battle(0, "ROLL").km(0, 950).hand(0, *DISTANCES)
+    assert position.plays() == set(DISTANCES)
+    position.do("play DISTANCE_100")
+    assert (position.phase, position.winner, position.sheet(0)["distance"]) == ("round over", 0, 1050)
+
+
+def test_beyond_the_target_no_extension_is_called() -> None:
+    """exact_finish: with 0 too, only who stands at exactly 700 may extend the trip (US C)."""
+    position = Position(exact_finish=0).battle(0, "ROLL").km(0, 650).hand(0, "DISTANCE_75")
+    assert position.do("play DISTANCE_75").phase == "round over"
+
+
+@pytest.mark.parametrize("cap", [0, 1, 3, 4])
+def test_max_200(cap: int) -> None:
+    """max_200: how many 200s a team may lay."""
+    position = Position(4, max_200=cap).battle(0, "ROLL")
+    for laid in range(4):
+        position.km(0, 200 * laid, two_hundreds=laid).hand(0, "DISTANCE_200")
+        assert position.can("play DISTANCE_200") == (laid < cap)
+
+
+# Moving ---------------------------------------------------------------------------------------------------
+
+
+def test_start_needs_roll() -> None:
+    """start_needs_roll: with 0 everybody rolls from the start, can be attacked, and has no use for a Roll."""
+    position = Position(start_needs_roll=0).hand(0, *DISTANCES, *HAZARDS, "ROLL")
+    assert position.plays() == {*DISTANCES, *HAZARDS}
+    assert position.do("play FLAT_TIRE").battle_top(1) == "FLAT_TIRE"
+    assert not position.is_moving(1)
+
+
+@pytest.mark.parametrize("safety", SAFETIES)
+def test_any_safety_starts(safety: str) -> None:
+    """any_safety_starts: with 1 every safety replaces the first Roll, but none replaces a later one (E31)."""
+    position = Position(any_safety_starts=1).hand(0, "DISTANCE_25")
+    assert not position.plays()
+    assert position.safety(0, safety).plays() == {"DISTANCE_25"}
+    moves_again = safety == "RIGHT_OF_WAY"
+    assert position.battle(0, "ROLL", "ACCIDENT", "REPAIRS").is_moving(0) == moves_again
+
+
+@pytest.mark.parametrize(("hazard", "remedy", "_safety"), BREAKDOWNS)
+def test_roll_after_remedy(hazard: str, remedy: str, _safety: str) -> None:
+    """roll_after_remedy: with 0 a remedy restarts the car, opens it to attack, takes no Roll (E25, E55)."""
+    position = Position(roll_after_remedy=0).battle(0, "ROLL", hazard).hand(0, remedy, "DISTANCE_25", "ROLL")
+    assert position.plays() == {remedy}
+    position.do(f"play {remedy}").turn(0)
+    assert position.plays() == {"DISTANCE_25"}
+    assert position.turn(1).hand(1, "STOP").plays() == {"STOP"}
+
+
+def test_without_roll_after_remedy_a_stop_still_takes_a_roll() -> None:
+    """roll_after_remedy: with 0, Roll remains the answer to a Stop and the start."""
+    position = Position(roll_after_remedy=0).battle(0, "ROLL", "STOP").hand(0, "ROLL", "DISTANCE_25")
+    assert position.plays() == {"ROLL"}
+    assert position.battle(0).plays() == {"ROLL"}
+
+
+@pytest.mark.parametrize(("hazard", "remedy", "safety"), BREAKDOWNS)
+def test_roll_after_safety(hazard: str, remedy: str, safety: str) -> None:
+    """roll_after_safety: with 0 the cured hazard is discarded and what lay beneath it shows again (E22)."""
+    position = Position(roll_after_safety=0).battle(0, "ROLL", hazard)
+    position.hand(0, safety, remedy, "DISTANCE_25", "ROLL").do(f"play {safety}")
+    assert position.discards == {hazard: 1}
+    assert position.battle_top(0) == "ROLL"
+    assert position.laid(0) == {"ROLL": 1, safety: 1}
+    assert position.plays() == {"DISTANCE_25"}
+
+
+@pytest.mark.parametrize("safety", SAFETIES[:3])
+def test_without_roll_after_safety_only_its_own_hazard_goes(safety: str) -> None:
+    """roll_after_safety: with 0, another hazard stays where it is, and so does all that is no hazard."""
+    for hazard in ("ACCIDENT", "OUT_OF_GAS", "FLAT_TIRE", "STOP"):
+        if SAFETY_AGAINST[hazard] != safety:
+            position = Position(roll_after_safety=0).battle(0, "ROLL", hazard).hand(0, safety)
+            assert position.do(f"play {safety}").battle_top(0) == hazard
+    for pile in ((), ("ROLL",), ("ROLL", "ACCIDENT", "REPAIRS")):
+        position = Position(roll_after_safety=0).battle(0, *pile).hand(0, safety).do(f"play {safety}")
+        assert position.battle_top(0) == (pile[-1] if pile else None)
+        assert not position.discards
+
+
+@pytest.mark.parametrize(("hazard", "remedy", "_safety"), BREAKDOWNS)
+def test_hazard_opens_pile(hazard: str, remedy: str, _safety: str) -> None:
+    """hazard_opens_pile: with 1 a hazard may be the first card; remedy and Roll follow as usual."""
+    position = Position(hazard_opens_pile=1).hand(0, *HAZARDS).hand(1, remedy, "ROLL", "DISTANCE_25")
+    assert position.plays() == set(HAZARDS)
+    assert position.do(f"play {hazard}").battle_top(1) == hazard
+    assert position.plays() == {remedy}
+    position.do(f"play {remedy}").turn(1)
+    assert position.plays() == {"ROLL"}
+    assert position.do("play ROLL").is_moving(1)
+
+
+def test_a_hazard_opens_only_an_empty_pile() -> None:
+    """hazard_opens_pile: with 1, a hazard or a remedy that shows is as closed as ever."""
+    for pile in (("ROLL", "STOP"), ("ACCIDENT",), ("ACCIDENT", "REPAIRS")):
+        assert not Position(hazard_opens_pile=1).battle(1, *pile).hand(0, "FLAT_TIRE").plays()
+
+
+def test_an_opening_hazard_that_is_parried_leaves_an_empty_pile() -> None:
+    """hazard_opens_pile: with 1, a coup fourré restores the position before, which was no start (E10)."""
+    position = Position(hazard_opens_pile=1).hand(0, "ACCIDENT").hand(1, "DRIVING_ACE", "DISTANCE_25")
+    position.do("play ACCIDENT", "claim")
+    assert position.battle_top(1) is None
+    assert not position.can("play DISTANCE_25")
+
+
+@pytest.mark.parametrize(("hazard", "remedy", "_safety"), BREAKDOWNS)
+def test_opening_remedy_starts(hazard: str, remedy: str, _safety: str) -> None:
+    """opening_remedy_starts: with 1 the remedy on an opening hazard starts the car without a Roll."""
+    position = Position(hazard_opens_pile=1, opening_remedy_starts=1).hand(0, hazard)
+    position.hand(1, remedy, "DISTANCE_25").do(f"play {hazard}", f"play {remedy}").turn(1)
+    assert position.plays() == {"DISTANCE_25"}
+
+
+def test_opening_remedy_starts_only_there() -> None:
+    """opening_remedy_starts: with 1, after a Roll has been laid every later remedy needs another one."""
+    position = Position(hazard_opens_pile=1, opening_remedy_starts=1).hand(0, "ACCIDENT")
+    position.hand(1, "REPAIRS").do("play ACCIDENT", "play REPAIRS").hand(0, "FLAT_TIRE")
+    position.hand(1, "SPARE_TIRE", "DISTANCE_25").do("play FLAT_TIRE", "play SPARE_TIRE").turn(1)
+    assert not position.can("play DISTANCE_25")
+    position = Position(opening_remedy_starts=1).battle(0, "ROLL", "ACCIDENT", "REPAIRS")
+    assert not position.is_moving(0)
+
+
+def test_opening_stop_takes_a_roll() -> None:
+    """opening_remedy_starts: with 1, a Stop that began the pile is answered by a Roll, which starts (E30)."""
+    position = Position(hazard_opens_pile=1, opening_remedy_starts=1).hand(0, "STOP").hand(1, "ROLL")
+    assert position.do("play STOP").plays() == {"ROLL"}
+    assert position.do("play ROLL").is_moving(1)
+
+
+# Playing and the empty draw pile --------------------------------------------------------------------------
+
+
+def test_discard_only_if_stuck() -> None:
+    """discard_only_if_stuck: with 1 nothing may be discarded while a card of the hand can be laid."""
+    position = Position(3, discard_only_if_stuck=1).hand(0, "DISTANCE_25", "STOP")
+    assert position.legal() == {"discard DISTANCE_25", "discard STOP"}
+    assert position.battle(2, "ROLL").legal() == {"play STOP at 2"}
+    assert position.battle(2).battle(0, "ROLL").legal() == {"play DISTANCE_25"}
+    assert position.hand(0, "EXTRA_TANK").legal() == {"play EXTRA_TANK"}
+
+
+@pytest.mark.parametrize("players", [2, 3])
+def test_when_pile_is_empty(players: int) -> None:
+    """when_pile_is_empty: with 1 the round ends with the turn in which the last card was drawn."""
+    position = Position(players, when_pile_is_empty=1).draw_pile(1).hand(0, "STOP", "STOP")
+    position.do("discard STOP").hand(1, "ROLL", "STOP")
+    assert position.pile_size == 0
+    assert (position.phase, position.seat) == ("play", 1)
+    assert position.do("play ROLL").phase == "round over"
+    assert position.winner is None
+
+
+def test_a_trip_completed_in_that_last_turn_counts() -> None:
+    """when_pile_is_empty: with 1 one can still arrive in the turn of the last card."""
+    position = Position(when_pile_is_empty=1).draw_pile(0).finish_trip(0)
+    assert (position.winner, position.sheet(0)["delayed_action"]) == (0, 300)
+
+
+def test_replay_after_safety_when_empty() -> None:
+    """replay_after_safety_when_empty: with 0 a safety is the turn when no card is left to draw (E17)."""
+    position = Position(replay_after_safety_when_empty=0).draw_pile(0).hand(0, "EXTRA_TANK", "ROLL")
+    assert position.hand(1, "STOP").do("play EXTRA_TANK").seat == 1
+    assert position.hand_of(0) == ["ROLL"]
+
+
+def test_the_last_card_drawn_for_a_safety_is_still_played() -> None:
+    """replay_after_safety_when_empty: with 0, drawing the last card is a draw like any other (E18)."""
+    position = Position(replay_after_safety_when_empty=0).draw_pile(1).hand(0, "EXTRA_TANK", "ROLL")
+    assert position.do("play EXTRA_TANK").seat == 0
+
+
+def test_replay_after_claim_when_empty() -> None:
+    """replay_after_claim_when_empty: with 0 the turn goes to the left of the attacker (E15, E16)."""
+    position = Position(3, replay_after_claim_when_empty=0).draw_pile(0).battle(2, "ROLL")
+    position.hand(0, "FLAT_TIRE").hand(1, "STOP").hand(2, "PUNCTURE_PROOF", "ROLL")
+    position.do("play FLAT_TIRE at 2", "claim")
+    assert (position.seat, position.coups(2)) == (1, ["PUNCTURE_PROOF"])
+    assert position.battle_top(2) == "ROLL"
+
+
+def test_with_a_card_to_draw_the_claim_is_followed_by_a_play() -> None:
+    """replay_after_claim_when_empty: with 0, one card left is enough for the usual turn (E14)."""
+    position = Position(3, replay_after_claim_when_empty=0).draw_pile(1).battle(2, "ROLL")
+    position.hand(0, "FLAT_TIRE").hand(2, "PUNCTURE_PROOF").do("play FLAT_TIRE at 2", "claim")
+    assert (position.seat, position.phase) == (2, "play")
+
+
+# Scoring --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("km", "winner"), [((300, 350, 0), 1), ((300, 300, 0), None)])
+def test_count_points(km: tuple[int, ...], winner: int | None) -> None:
+    """count_points: with 0 there is no score, and the nearest to the goal wins; two as near share it."""
+    position = Position(3, count_points=0).safety(0, *SAFETIES)
+    for team, length in enumerate(km):
+        position.km(team, length)
+    position.run_out()
+    assert position.points() == [0, 0, 0] == position.totals()
+    assert position.round_winner() == winner
+
+
+def test_without_points_the_arrival_wins() -> None:
+    """count_points: with 0 who completes the trip has won the round."""
+    position = Position(count_points=0).km(0, 675).finish_trip(1)
+    assert (position.round_winner(), position.points()) == (1, [0, 0])
+
+
+def all_safeties(position: Position) -> Position:
+    return position.safety(0, *SAFETIES, coup=True).run_out()
+
+
+def bare_win(position: Position) -> Position:
+    return position.draw_pile(0).finish_trip(0)
+
+
+def extended_win(position: Position) -> Position:
+    return position.extended_by(0).finish_trip(0)
+
+
+@pytest.mark.parametrize(
+    ("field", "line", "play", "points"),
+    [
+        ("points_per_safety", "safeties", all_safeties, 4 * 7),
+        ("points_all_safeties", "all_safeties", all_safeties, 7),
+        ("points_per_coup_fourre", "coups_fourres", all_safeties, 4 * 7),
+        ("points_trip_completed", "trip_completed", bare_win, 7),
+        ("points_delayed_action", "delayed_action", bare_win, 7),
+        ("points_safe_trip", "safe_trip", bare_win, 7),
+        ("points_shutout", "shutout", bare_win, 7),
+        ("points_extension", "extension", extended_win, 7),
+    ],
+)
+def test_points(field: str, line: str, play: Callable[[Position], Position], points: int) -> None:
+    """points_...: what one line of the score sheet brings, and nothing else."""
+    usual = play(Position())
+    other = play(Position(**{field: 7}))
+    assert other.sheet(0)[line] == points != usual.sheet(0)[line]
+    assert other.sheet(0) | {line: 0} == usual.sheet(0) | {line: 0}
+    assert other.sheet(1) == usual.sheet(1)
+
+
+def test_points_extension_failed() -> None:
+    """points_extension_failed: to each opponent of a caller who does not arrive."""
+    position = Position(3, points_extension_failed=7).extended_by(1).run_out()
+    assert position.points() == [7, 0, 7]
+
+
+@pytest.mark.parametrize(
+    ("km", "points"),
+    [
+        ((300, 0, 0), [1000, 0, 0]),
+        ((300, 200, 0), [500, 500, 0]),
+        ((300, 200, 100), [0, 0, 0]),
+        ((0, 0, 0), [0, 0, 0]),
+    ],
+)
+def test_shutout_for(km: tuple[int, ...], points: list[int]) -> None:
+    """shutout_for: with 1 every team that has distances gets 500 for each blank one, won or not (E43)."""
+    position = Position(3, shutout_for=1)
+    for team, length in enumerate(km):
+        position.km(team, length)
+    position.run_out()
+    assert [position.sheet(team).get("shutout", 0) for team in range(3)] == points
+
+
+def test_goal() -> None:
+    """goal: the total that decides the match."""
+    position = Position(goal=600).km(0, 575).run_out()
+    assert position.match_winner() is None
+    position.next_round().empty_hands().km(0, 25).run_out()
+    assert position.match_winner() == 0
+
+
+# The edition as data --------------------------------------------------------------------------------------
+
+
+def test_every_rule_has_a_source() -> None:
+    """Each value of the edition says where it comes from: a line, a section, a ruling."""
+    assert set(PARKER.sources) == set(Rules._fields)
+    for name, source in PARKER.sources.items():
+        assert "004:" in source or "US:" in source or source.startswith("E"), name
+
+
+def test_overrides_are_named_in_the_label() -> None:
+    """A result saved under a label tells which rules were changed."""
+    assert edition("parker").label == "parker"
+    assert edition("parker").replace(max_200=4, goal=3000).label == "parker+goal=3000+max_200=4"
+    assert edition("parker").replace(goal=3000).replace(max_200=4).changes == {"goal": 3000, "max_200": 4}
+
+
+def test_an_override_holds_at_every_table_and_changes_no_other_edition() -> None:
+    """The original stays as it is."""
+    changed = edition("parker").replace(target=800)
+    assert [changed.table(players).target for players in changed.players] == [800] * 4
+    assert [edition("parker").table(players).target for players in (2, 3, 4, 6)] == [700, 700, 1000, 700]
+    assert changed.table(4)._replace(target=1000) == edition("parker").table(4)
+
+
+def test_an_edition_is_found_by_its_name_or_is_one_already() -> None:
+    """`edition` takes both, so that callers can."""
+    assert edition("parker") is PARKER
+    assert edition(PARKER) is PARKER
+    assert "parker" in editions()

@@ -1,0 +1,520 @@
+"""How well does an agent play? It plays against others, every deal once from each team's place.
+
+    python -m train.evaluate holder --against greedy random
+    python -m train.evaluate runs/first --against holder:pile=30 --players 3 --episode round
+    python -m train.evaluate --run-dir runs/first
+
+Luck decides most games of cards, so every deal (a seed and a number) is played once for each team of the
+table with the same cards in the same seats: the agent sits in each team in turn, and the opponent in all the
+other teams. These episodes form a block, and all intervals are over the means of the blocks: the luck of the
+cards cancels out, and far fewer games tell two agents apart.
+
+Prints a table, and writes it as JSON with a picture beside it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+import numpy as np
+import numpy.typing as npt
+import tyro
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+import agents
+from agents import RunFolderError, UnknownAgentError
+from agents.policy import read_description
+from agents.protocol import Agent
+from millebornes_env import VectorEnv, edition, vector_env
+from millebornes_env.envs.vector import SKIP
+from millebornes_env.errors import MilleBornesError
+from train.results import (
+    Row,
+    caption,
+    episodes_word,
+    mean_interval,
+    save_results,
+    save_win_rates,
+    share_interval,
+    table_of,
+)
+
+DEFAULT_OPPONENTS: Final = ("random", "greedy", "holder")
+PIPED_WIDTH: Final = 160  # columns of the table when it goes into a file or a pipe
+SECONDS_BETWEEN_REPORTS: Final = 0.1
+COULD_NOT_WRITE: Final = 1
+WRONG_ARGUMENTS: Final = 2
+INTERRUPTED: Final = 130
+
+OnProgress = Callable[[str, float], None]
+"""Is told the opponent and how many episodes of its row have been played, with parts of those going on."""
+
+
+@dataclass(frozen=True)
+class EvaluationConfig:
+    """How to evaluate.
+
+    Attributes:
+        edition: name of the rule sheet.
+        players: seats at the table.
+        teams: teams at the table; None for the sheet's usual way to play with so many.
+        episode: "match" or "round".
+        num_games: episodes against each opponent; rounded up to whole blocks of one per team.
+        seed: of the deals, and of the agents' own random numbers; 0 to 2**64 - 1.
+        batch_size: episodes that are played at the same time, at most; changes no deal.
+    """
+
+    edition: str = "parker"
+    players: int = 2
+    teams: int | None = None
+    episode: str = "match"
+    num_games: int = 2000
+    seed: int = 1
+    batch_size: int = 4096
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """How the episodes ended; B deals, T teams. Row t of an array is of the agent sitting in team t.
+
+    Attributes:
+        win_shares: float64[T, B], 1 for a win of the agent's team, 1 / T for a shared one, else 0.
+        points: float64[T, B], points of the agent's team less the mean of the other teams'.
+        decisions: int64[T, B], actions of all seats.
+    """
+
+    win_shares: npt.NDArray[np.float64]
+    points: npt.NDArray[np.float64]
+    decisions: npt.NDArray[np.int64]
+
+
+def evaluate(
+    agent_spec: str,
+    opponent_specs: Sequence[str],
+    config: EvaluationConfig | None = None,
+    on_progress: OnProgress | None = None,
+) -> list[Row]:
+    """Let an agent play against each opponent, with every deal once from each team's place.
+
+    Where the table has more than two teams, the agent plays one of them and the opponent all the others.
+
+    Args:
+        agent_spec: as for `agents.load`: a name, `name:option=value`, or the path of a run folder.
+        opponent_specs: the same, of who plays all other teams; a row for each.
+        config: table, episodes and seed; None for the defaults.
+        on_progress: called about ten times a second.
+
+    Returns:
+        A row for each opponent, in order; the same for the same arguments, but for `seconds`.
+
+    Raises:
+        ValueError: an agent, run folder, edition, table or number that there is not; the message says which.
+    """
+    config = config or EvaluationConfig()
+    check(agent_spec, opponent_specs, config)
+    return list(play_rows(agent_spec, opponent_specs, config, on_progress))
+
+
+def check(agent_spec: str, opponent_specs: Sequence[str], config: EvaluationConfig) -> VectorEnv:
+    """Refuse what cannot be played, before anything is: each agent is loaded and makes one decision.
+
+    Returns:
+        An environment of the table.
+
+    Raises:
+        ValueError: as in `evaluate`.
+    """
+    if not opponent_specs:
+        raise ValueError("there is no opponent: name at least one")
+    if config.num_games < 1:
+        raise ValueError(f"num_games is {config.num_games}; it must be 1 or more")
+    env = _new_env(config, 1)
+    if config.batch_size < env.teams:
+        raise ValueError(f"batch_size is {config.batch_size}; it must be {env.teams} (the teams) or more")
+    for spec in dict.fromkeys([agent_spec, *opponent_specs]):
+        observations, _ = env.reset(seed=config.seed)
+        try:
+            agent = agents.load(spec, env)
+            env.step(agent.act(observations["observation"], observations["action_mask"]))
+        except (UnknownAgentError, RunFolderError):
+            raise
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"the agent {spec!r} cannot play: {_one_line(error)}") from error
+    return env
+
+
+def play_rows(
+    agent_spec: str,
+    opponent_specs: Sequence[str],
+    config: EvaluationConfig,
+    on_progress: OnProgress | None = None,
+) -> Iterator[Row]:
+    """The rows of `evaluate` one by one, each as soon as it has been played."""
+    for opponent_spec in opponent_specs:
+        table = _new_env(config, 1)
+        agent = agents.load(agent_spec, table, _agent_seed(config.seed, 0))
+        opponent = agents.load(opponent_spec, table, _agent_seed(config.seed, 1))
+        start = time.perf_counter()
+        blocks = play(agent, opponent, config, on_progress)
+        yield make_row(agent.name, opponent.name, config, blocks, time.perf_counter() - start)
+
+
+def play(
+    agent: Agent, opponent: Agent, config: EvaluationConfig, on_progress: OnProgress | None = None
+) -> Blocks:
+    """Play all deals, as many at the same time as a batch holds.
+
+    Args:
+        agent: plays one team, in turn each of them.
+        opponent: plays the other teams.
+        config: table, episodes and seed.
+        on_progress: as in `evaluate`.
+
+    Returns:
+        How they ended.
+    """
+    teams = edition(config.edition).table(config.players, config.teams).teams
+    num_deals = -(-config.num_games // teams)
+    deals_in_batch = max(config.batch_size // teams, 1)
+    batches = []
+    for first in range(0, num_deals, deals_in_batch):
+        env = deal(config, first, min(deals_in_batch, num_deals - first))
+
+        def report(episodes: float, before: int = first * teams) -> None:
+            if on_progress is not None:
+                on_progress(opponent.name, before + episodes)
+
+        batches.append(_play_batch(env, agent, opponent, report))
+    return Blocks(
+        *(
+            np.concatenate([getattr(batch, name) for batch in batches], axis=1)
+            for name in ("win_shares", "points", "decisions")
+        )
+    )
+
+
+def deal(config: EvaluationConfig, first_deal: int, num_deals: int) -> VectorEnv:
+    """The games of some deals, once for each team: game `team * num_deals + i` is deal `first_deal + i`.
+
+    The cards of a deal, in all rounds of a match, and who deals first are functions of the seed and of the
+    deal's number, whatever is played and however many deals there are.
+
+    Args:
+        config: table, episode and seed.
+        first_deal: number of the first deal.
+        num_deals: how many deals, B.
+
+    Returns:
+        An environment of T * B games that have just begun.
+    """
+    originals = _new_env(config, num_deals)
+    originals.reset(seed=config.seed)
+    originals.games.seed(config.seed, first_deal)
+    originals.reset()
+    env = _new_env(config, num_deals * originals.teams)
+    env.set_states(np.concatenate([originals.get_states()] * originals.teams))
+    return env
+
+
+def _play_batch(env: VectorEnv, agent: Agent, opponent: Agent, report: Callable[[float], None]) -> Blocks:
+    """Play the games of `deal` to their ends."""
+    num_deals = env.num_envs // env.teams
+    own_team = np.repeat(np.arange(env.teams), num_deals)
+    winner = np.zeros(env.num_envs, np.int64)
+    scores = np.zeros((env.num_envs, env.teams), np.int64)
+    decisions = np.zeros(env.num_envs, np.int64)
+    actions = np.empty(env.num_envs, np.int64)
+    live = np.ones(env.num_envs, np.bool_)
+    observations = env.set_states(env.get_states())
+    next_report = 0.0
+    while live.any():
+        actions.fill(SKIP)
+        own = observations["agent_selection"] % env.teams == own_team
+        for player, its_turn in ((agent, live & own), (opponent, live & ~own)):
+            games = np.flatnonzero(its_turn)
+            if games.size:
+                rows = observations["observation"][games], observations["action_mask"][games]
+                actions[games] = player.act(*rows)
+        decisions += live
+        observations, _, ended, _, infos = env.step(actions)
+        if ended.any():
+            winner[ended] = infos["final_winner"][ended]
+            scores[ended] = infos["final_score"][ended]
+            live &= ~ended
+        if time.perf_counter() > next_report:
+            report(_episodes_played(env, live))
+            next_report = time.perf_counter() + SECONDS_BETWEEN_REPORTS
+    report(float(env.num_envs))
+    return _blocks(own_team, winner, scores, decisions)
+
+
+def _episodes_played(env: VectorEnv, live: npt.NDArray[np.bool_]) -> float:
+    """Episodes that have ended, and of a match that goes on the part of the goal that its leader has."""
+    episodes = float((~live).sum())
+    if env.episode == "match":
+        leaders = env.games.states["score"][live, : env.teams].max(axis=1, initial=0)
+        episodes += float(np.clip(leaders / env.rules.goal, 0.0, 0.99).sum())
+    return episodes
+
+
+def _blocks(
+    own_team: npt.NDArray[np.int64],
+    winner: npt.NDArray[np.int64],
+    scores: npt.NDArray[np.int64],
+    decisions: npt.NDArray[np.int64],
+) -> Blocks:
+    """The endings from the agent's side.
+
+    Args:
+        own_team: int64[T * B], the agent's team.
+        winner: int64[T * B], team, or -1 for a shared win.
+        scores: int64[T * B, T].
+        decisions: int64[T * B].
+    """
+    teams = scores.shape[1]
+    win_shares = np.where(winner == -1, 1.0 / teams, (winner == own_team).astype(np.float64))
+    own = scores[np.arange(len(scores)), own_team]
+    points = own - (scores.sum(axis=1) - own) / (teams - 1)
+    return Blocks(win_shares.reshape(teams, -1), points.reshape(teams, -1), decisions.reshape(teams, -1))
+
+
+def make_row(agent: str, opponent: str, config: EvaluationConfig, blocks: Blocks, seconds: float) -> Row:
+    """Sum up what was played.
+
+    Args:
+        agent: what to call the agent.
+        opponent: what to call the opponent.
+        config: what was asked for.
+        blocks: from `play`.
+        seconds: that it took.
+
+    Returns:
+        Means, and 95 % intervals over the blocks (the deals).
+    """
+    win_rate, win_rate_low, win_rate_high = share_interval(blocks.win_shares.mean(axis=0))
+    points = mean_interval(blocks.points.mean(axis=0))
+    teams, num_deals = blocks.points.shape
+    return Row(
+        agent=agent,
+        opponent=opponent,
+        edition=config.edition,
+        players=config.players,
+        teams=teams,
+        episode=config.episode,
+        num_episodes=teams * num_deals,
+        num_deals=num_deals,
+        win_rate=win_rate,
+        win_rate_low=win_rate_low,
+        win_rate_high=win_rate_high,
+        points=points.mean,
+        points_low=points.low,
+        points_high=points.high,
+        mean_decisions=float(blocks.decisions.mean()),
+        seconds=seconds,
+    )
+
+
+def _new_env(config: EvaluationConfig, num_envs: int) -> VectorEnv:
+    return vector_env(
+        num_envs,
+        config.edition,
+        players=config.players,
+        teams=config.teams,
+        episode=config.episode,
+        autoreset_mode="disabled",
+    )
+
+
+def _agent_seed(seed: int, role: int) -> int:
+    """A seed for an agent's own random numbers: the same against every opponent, another for each role."""
+    return int(np.random.SeedSequence([seed, role]).generate_state(1, np.uint64)[0])
+
+
+def _one_line(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__} {text}" if isinstance(error, KeyError) else text
+
+
+# The command line: what follows reads arguments, prints, and writes files.
+
+
+@dataclass
+class Args:
+    """Let an agent play against others, every deal once from each team's place with the same cards.
+
+    At a table with more than two teams the agent plays one of them, and the opponent all the others.
+    """
+
+    agent: tyro.conf.Positional[str | None] = None
+    """The agent to evaluate: random, greedy, holder, `name:option=value`, or the path of a run folder."""
+    against: tuple[str, ...] = DEFAULT_OPPONENTS
+    """The opponents, named in the same way; the agent plays against one after the other."""
+    run_dir: Path | None = None
+    """Instead of an agent: evaluate the policy in this run folder."""
+    edition: str | None = None
+    """The rule sheet to play by. None: the one that the agent's run folder names, else parker."""
+    players: int | None = None
+    """Seats at the table (parker: 2, 3, 4 or 6). None: as many as the agent's run folder names, else 2."""
+    episode: Literal["match", "round"] = "match"
+    """Play whole matches, or single rounds."""
+    num_games: int = 2000
+    """Episodes against each opponent, rounded up to a multiple of the number of teams."""
+    seed: int = 1
+    """Seed of the deals and of the agents; the same seed gives the same results."""
+    out: str | None = None
+    """Folder, or file name without suffix, of the JSON and the picture. None: the run folder, or results/."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Args:
+        arguments: without the program's name; None for those of the process.
+
+    Returns:
+        The exit code: 0, 1 if a file could not be written, 2 if the arguments make no sense, 130 if stopped.
+    """
+    args = tyro.cli(Args, args=arguments)
+    try:
+        agent_spec = _agent_of(args)
+        config = _config_of(args, agent_spec)
+        with Console(stderr=True).status("Loading; the first time, the rules are compiled ..."):
+            teams = check(agent_spec, args.against, config).teams
+    except ValueError as error:
+        return _complain(WRONG_ARGUMENTS, _one_line(error))
+    if config.num_games % teams:
+        print(f"note: {config.num_games} games are rounded up to whole deals of {teams}", file=sys.stderr)
+    rows: list[Row] = []
+    try:
+        with _progress_bar(rows, len(args.against), -(-config.num_games // teams) * teams) as on_progress:
+            rows.extend(play_rows(agent_spec, args.against, config, on_progress))
+    except KeyboardInterrupt:
+        _print(rows)
+        return _complain(INTERRUPTED, "stopped; no file was written")
+    except MilleBornesError as error:
+        _print(rows)
+        return _complain(WRONG_ARGUMENTS, _one_line(error))
+    _print(rows)
+    return _write(_stem(args.out, agent_spec, rows[0]), rows, config)
+
+
+def _complain(exit_code: int, message: str) -> int:
+    print(f"error: {message}", file=sys.stderr)
+    return exit_code
+
+
+def _agent_of(args: Args) -> str:
+    if (args.agent is None) == (args.run_dir is None):
+        raise ValueError("name either an agent (one of " + ", ".join(agents.AGENTS) + ") or a --run-dir")
+    if args.agent is not None:
+        return args.agent
+    folder = str(args.run_dir)
+    return folder if "/" in folder else f"./{folder}"  # so that no agent of that name is meant
+
+
+def _config_of(args: Args, agent_spec: str) -> EvaluationConfig:
+    """The configuration with all defaults filled in; a run folder's policy names its table."""
+    folder = run_folder(agent_spec)
+    trained = {} if folder is None else read_description(folder)
+    return EvaluationConfig(
+        edition=args.edition or trained.get("edition", "parker"),
+        players=args.players if args.players is not None else trained.get("players", 2),
+        episode=args.episode,
+        num_games=args.num_games,
+        seed=args.seed,
+    )
+
+
+def run_folder(spec: str) -> Path | None:
+    """The run folder that an agent's specification names, whether it exists or not; None for other agents."""
+    name, _, rest = spec.partition(":")
+    if name == "policy":
+        folders = [part.removeprefix("folder=") for part in rest.split(",") if not part.startswith("mode=")]
+        return Path(folders[0]) if folders else None
+    if name in agents.AGENTS or not ("/" in spec or Path(spec).is_dir()):
+        return None
+    return Path(spec)
+
+
+@contextlib.contextmanager
+def _progress_bar(rows: Sequence[Row], num_rows: int, episodes: int) -> Iterator[OnProgress]:
+    """Show on stderr, if that is a terminal, how many episodes have been played and how long it will take.
+
+    Args:
+        rows: those that are complete; looked at again whenever progress is reported.
+        num_rows: how many there will be.
+        episodes: in each row.
+    """
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.percentage:3.0f} %,"),
+        TimeRemainingColumn(),
+        TextColumn("left"),
+    )
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("playing", total=num_rows * episodes)
+
+        def on_progress(opponent: str, played: float) -> None:
+            done = len(rows) * episodes + played
+            bar.update(task, completed=int(done), description=f"against {escape(opponent)}")
+
+        yield on_progress
+
+
+def _print(rows: Sequence[Row]) -> None:
+    if not rows:
+        return
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=PIPED_WIDTH)
+    console.print(table_of(rows))
+    print(caption(rows))
+
+
+def _stem(out: str | None, agent_spec: str, row: Row) -> Path:
+    """Where the results go, without the suffix."""
+    named = f"{agent_spec.removeprefix('./')}-{row.edition}-{row.players}-players-{episodes_word(row)}"
+    name = re.sub(r"[^A-Za-z0-9.=+]+", "-", named).strip("-.")
+    folder = run_folder(agent_spec)
+    if out is None:
+        return Path("results") / name if folder is None else folder / "evaluation"
+    if out.endswith("/") or Path(out).is_dir():
+        return Path(out) / name
+    return Path(re.sub(r"\.(json|png)$", "", out))
+
+
+def _write(stem: Path, rows: Sequence[Row], config: EvaluationConfig) -> int:
+    """Write both files, the second even if the first fails; the exit code."""
+    data, picture = (stem.with_name(stem.name + suffix) for suffix in (".json", ".png"))
+    exit_code = 0
+    try:
+        save_results(data, rows, asdict(config))
+        print(f"wrote {data}")
+    except OSError as error:
+        exit_code = _complain(COULD_NOT_WRITE, _not_written(data, error))
+    try:
+        save_win_rates(picture, rows, config.seed)
+        print(f"wrote {picture}")
+    except OSError as error:
+        exit_code = _complain(COULD_NOT_WRITE, _not_written(picture, error))
+    return exit_code
+
+
+def _not_written(path: Path, error: OSError) -> str:
+    return f"could not write {path} ({error.strerror or error}); choose another place with --out"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

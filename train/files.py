@@ -1,0 +1,80 @@
+"""Files that are written whole or not at all.
+
+What is written goes into a temporary file in the same folder, which takes the place of the old file in one
+step: a reader, a full disk or a killed process never leaves half a file behind.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_LONGEST_STEM = 200  # so that the temporary name stays below the 255 bytes of most file systems
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Give a path to write to, which takes the place of `path` at the end, or is removed after an error.
+
+    Args:
+        path: the file to replace; its folder is made if it is missing.
+
+    Yields:
+        The path of a file that does not exist yet, in the same folder.
+
+    Raises:
+        OSError: the folder cannot be made or written to, or the disk is full; `path` is as it was.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name[:_LONGEST_STEM]}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    try:
+        yield draft
+        with draft.open("rb") as written:
+            os.fsync(written.fileno())  # some disks say only now that they are full
+        draft.replace(path)
+    finally:
+        with contextlib.suppress(OSError):
+            draft.unlink(missing_ok=True)
+
+
+def write_bytes_atomically(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all.
+
+    Args:
+        path: the file to write; its folder is made if it is missing.
+        content: all of it.
+
+    Raises:
+        OSError: it could not be written; the old file, if there was one, is as it was.
+    """
+    with replacing(path) as draft:
+        draft.write_bytes(content)
+
+
+def write_text_atomically(path: Path, text: str) -> None:
+    """Write a text file (UTF-8, line ends as given) whole or not at all; see `write_bytes_atomically`."""
+    write_bytes_atomically(path, text.encode("utf-8"))
+
+
+def save_figure_atomically(figure: Figure, path: Path, *, dots_per_inch: int = 150) -> None:
+    """Write a Matplotlib figure whole or not at all; see `write_bytes_atomically`.
+
+    Args:
+        figure: what to draw.
+        path: the file to write, in the format that its suffix names (PNG without one).
+        dots_per_inch: resolution, in pixels for each inch of the figure's size.
+
+    Raises:
+        OSError: it could not be written.
+    """
+    content = io.BytesIO()
+    figure.savefig(content, format=path.suffix.lstrip(".") or "png", dpi=dots_per_inch)
+    write_bytes_atomically(path, content.getvalue())
