@@ -21,7 +21,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -354,7 +354,7 @@ class Args:
     At a table with more than two teams the agent plays one of them, and the opponent all the others.
     """
 
-    agent: tyro.conf.Positional[str | None] = None
+    agent: Annotated[str | None, tyro.conf.Positional, tyro.conf.arg(metavar="[AGENT]")] = None
     """The agent to evaluate: random, greedy, holder, `name:option=value`, or the path of a run folder."""
     against: tuple[str, ...] = DEFAULT_OPPONENTS
     """The opponents, named in the same way; the agent plays against one after the other."""
@@ -383,7 +383,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit code: 0, 1 if a file could not be written, 2 if the arguments make no sense, 130 if stopped.
     """
-    args = tyro.cli(Args, args=arguments)
+    args = tyro.cli(Args, prog="python -m train.evaluate", args=arguments)
     try:
         agent_spec = _agent_of(args)
         config = _config_of(args, agent_spec)
@@ -426,7 +426,7 @@ def _config_of(args: Args, agent_spec: str) -> EvaluationConfig:
     folder = run_folder(agent_spec)
     trained = {} if folder is None else read_description(folder)
     return EvaluationConfig(
-        edition=args.edition or trained.get("edition", "parker"),
+        edition=args.edition or str(trained.get("edition", "parker")),
         players=args.players if args.players is not None else trained.get("players", 2),
         episode=args.episode,
         num_games=args.num_games,

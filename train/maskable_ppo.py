@@ -99,7 +99,7 @@ class Args:
     curve_matches: int = 400
     """matches against each opponent for a point of the learning curve"""
     threads: int = 2
-    """CPU threads of PyTorch and of the environment"""
+    """CPU threads of PyTorch"""
 
     @property
     def layers(self) -> list[int]:
@@ -313,7 +313,6 @@ def train(args: Args) -> RunCallback:
         players=args.players,
         episode=args.episode,
         reward=args.reward,
-        num_threads=args.threads,
     )
     table = Table.of(games)
     progress = prepare_folder(args)

@@ -32,6 +32,7 @@ FEW_DEALS: Final = 30
 
 RESULTS_FORMAT: Final = 1
 
+_HEADING_HEIGHT: Final = 0.6  # inches
 _BETTER, _WORSE, _NEITHER = "#2f7d4f", "#c8443c", "#5b6b82"
 
 
@@ -259,29 +260,22 @@ def draw_win_rates(rows: Sequence[Row], seed: int) -> Figure:
 
     row = rows[0]
     longest = max(len(row.opponent) for row in rows)
-    figure = Figure(figsize=(8.0 + max(0, longest - 24) * 0.075, 1.6 + 0.5 * len(rows)), layout="constrained")
+    width, height = 8.0 + max(0, longest - 24) * 0.075, 1.7 + 0.5 * len(rows)
+    figure = Figure(figsize=(width, height))
+    figure.set_layout_engine("constrained", rect=(0, 0, 1, 1 - _HEADING_HEIGHT / height))
+    _draw_heading(figure, row, seed)
     axes = figure.add_subplot()
     for place, shown in enumerate(rows):
         _draw_row(axes, place, shown)
     _draw_even_line(axes, row.teams)
     axes.set_yticks(range(len(rows)), [f"against {_shown_name(shown.opponent)}" for shown in rows])
-    axes.set_ylim(len(rows) - 0.4, -0.75)
+    axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.set_xlim(*_limits(rows))
     axes.set_xlabel(f"{episodes_word(row)} won, %   (dot: mean, line: 95 % interval)")
     axes.grid(axis="x", color="#e3e6ea", linewidth=0.8)
     axes.set_axisbelow(True)
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.tick_params(axis="y", length=0)
-    heading: dict[str, Any] = {"x": 0.012, "y": 0.985, "ha": "left", "va": "top"}
-    figure.suptitle(
-        f"\n{describe_table(row)}; n = {row.num_episodes:,} {episodes_word(row)} per opponent; seed {seed}",
-        **heading,
-        fontsize="medium",
-        color="#444444",
-    )
-    figure.text(
-        s=f"How often {_shown_name(row.agent)} wins", **heading, fontsize="large", fontweight="bold"
-    ).set_in_layout(False)
     return figure
 
 
@@ -294,12 +288,27 @@ def save_win_rates(path: Path, rows: Sequence[Row], seed: int) -> None:
     save_figure_atomically(draw_win_rates(rows, seed), path)
 
 
+def _draw_heading(figure: Figure, row: Row, seed: int) -> None:
+    """Two lines above all else, from the left edge of the picture."""
+    height = figure.get_figheight()
+    lines: list[tuple[float, str, dict[str, Any]]] = [
+        (0.1, f"How often {_shown_name(row.agent)} wins", {"fontsize": "large", "fontweight": "bold"}),
+        (
+            0.35,
+            f"{describe_table(row)}; n = {row.num_episodes:,} {episodes_word(row)} per opponent; seed {seed}",
+            {"color": "#444444"},
+        ),
+    ]
+    for below_top, text, style in lines:
+        figure.text(0.012, 1 - below_top / height, text, va="top", in_layout=False, **style)
+
+
 def _draw_row(axes: Axes, place: int, row: Row) -> None:
     colour = {1: _BETTER, -1: _WORSE, 0: _NEITHER}[verdict(row)]
     mean = 100 * row.win_rate
     ends = [100 * row.win_rate_low, 100 * row.win_rate_high]
     axes.plot(ends, [place, place], "|-", color=colour, linewidth=2, markersize=13, markeredgewidth=2)
-    axes.plot([mean], [place], "o", color=colour, markersize=8, markeredgecolor="white")
+    axes.plot([mean], [place], "o", color=colour, markersize=6)
     axes.annotate(
         _win_rate_cell(row),
         xy=(1, place),
@@ -315,12 +324,12 @@ def _draw_even_line(axes: Axes, teams: int) -> None:
     even = 100 / teams
     axes.axvline(even, color="#222222", linewidth=1, linestyle=(0, (4, 3)), zorder=1)
     axes.annotate(
-        f"even, {even:.4g} %",
+        f"even, {even:.3g} %",
         xy=(even, 1),
         xycoords=("data", "axes fraction"),
-        xytext=(4, -3),
+        xytext=(0, 3),
         textcoords="offset points",
-        va="top",
+        ha="center",
         fontsize="small",
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +33,10 @@ def new_buffers(num_games: int, rules: Rules, settings: Settings) -> Buffers:
     )
 
 
+GAMES_WORTH_A_THREAD: Final = 256
+"""Waking a thread for fewer games costs more time than it saves."""
+
+
 class Games:
     """A batch of games.
 
@@ -40,7 +45,8 @@ class Games:
         settings: what the environment adds to them.
         states: `STATE[N]`, one record for each game.
         buffers: the arrays that `start` and `step` write.
-        num_threads: CPU threads that `step` shares the games among; it does not change any result.
+        num_threads: CPU threads that `step` shares the games among; it does not change any result. Never more
+            than one for each `GAMES_WORTH_A_THREAD` games.
     """
 
     def __init__(
@@ -54,7 +60,7 @@ class Games:
         """Make the games; `seed` and `start` them before the first step."""
         self.rules = rules
         self.settings = settings
-        self.num_threads = min(num_threads, num_games)
+        self.num_threads = max(1, min(num_threads, num_games // GAMES_WORTH_A_THREAD))
         self.buffers = buffers or new_buffers(num_games, rules, settings)
         self.states: StateArray = new_states(num_games)
         self._rules_in_array = rules_record(rules)

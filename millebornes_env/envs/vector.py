@@ -110,8 +110,8 @@ class VectorEnv:
             autoreset_mode: as in Gymnasium: SAME_STEP begins the next episode in the step that ends one,
                 NEXT_STEP in the step after it, DISABLED leaves it to `reset(options={"reset_mask": ...})`.
             observe_unseen: append the counts of the cards not in sight to the observation.
-            illegal_action: "error" raises one that names the game, the seat and the play; "terminate" ends the
-                game with a reward of -1 to the offender.
+            illegal_action: "error" raises one that names the game, the seat and the play; "terminate" ends
+                the game with a reward of -1 to the offender.
             num_threads: CPU threads to share the games among; results do not depend on it.
             buffers: arrays of your own that steps write to (`engine.games.new_buffers` shows the shapes).
 
@@ -219,7 +219,7 @@ class VectorEnv:
         """Begin a new episode in every game, or in those chosen.
 
         Args:
-            seed: 0 to 2**64 - 1: the games and all that follows in them are a function of it and of the plays.
+            seed: 0 to 2**64 - 1: the games and all that follows are a function of it and of the plays.
                 None: the first time the constructor's seed, or one drawn by chance; later the next episodes
                 of the same games.
             options: `{"reset_mask": bool[N]}` begins new episodes in those games only.

@@ -53,7 +53,7 @@ def num_actions(teams: int) -> int:
 
 @rule
 def play_action(card: int, opponent: int) -> int:
-    """The id of playing the card; `opponent` is 0 for the next team to the left and for cards without target."""
+    """The id of playing the card; `opponent` is 0 for the team to the left and for cards without target."""
     if opponent == 0:
         return FIRST_PLAY + card
     return FIRST_FURTHER_HAZARD + (opponent - 1) * NUM_HAZARDS + (card - ACCIDENT)

@@ -23,7 +23,7 @@ _WEIGHTS = np.random.default_rng(7).integers(1, 10_000, (200, 60))
 _LIKING = np.where(np.isin(np.arange(60), np.arange(19, 38)), 0, 400)  # discards come last, but not always
 
 
-def short_match(goal: int = 1000) -> Edition:
+def short_match(goal: int = 2500) -> Edition:
     """The parker edition with a goal that a few rounds reach."""
     return edition("parker").replace(goal=goal)
 

@@ -104,13 +104,17 @@ def test_the_best_scores_that_can_be_lie_in_the_space_too() -> None:
 
 
 @tables
-def test_between_the_ends_of_rounds_there_is_no_reward(players: int) -> None:
-    env = started(8, players=players, autoreset_mode="disabled")
-    for _ in range(40):
+def test_there_is_a_reward_at_the_end_of_a_round_only(players: int) -> None:
+    env = started(8, players=players)
+    paid = ended = 0
+    for _ in range(250):
         step = env.step(choose(look(env)))
-        assert not step.rewards.any()
-        assert not step.terminations.any()
+        assert not step.rewards[~step.terminations].any()
         assert not step.truncations.any()
+        ended += int(step.terminations.sum())
+        paid += int(step.rewards.any(axis=1).sum())
+    assert ended >= 8
+    assert paid > ended // 2
 
 
 def test_reset_and_step_name_the_seat_whose_decision_a_row_is() -> None:

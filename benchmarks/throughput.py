@@ -1,0 +1,269 @@
+"""How fast the environment is: `python -m benchmarks.throughput`.
+
+What is counted: one decision of one agent in one game is one step. A step is the rules, the legality check of
+the action, the observation and the mask of the next decision, rewards, and the next episode where one ended;
+the legal action is drawn uniformly from the mask. Every setting is measured several times, one after the
+other in turn, and the median is reported: these figures are for comparison within one run.
+
+Beside them, in the same run and on one core, the card games of PettingZoo, RLCard, OpenSpiel and Pgx, where
+they are installed (extra `bench`); and the time from starting Python to the first step, with an empty cache
+of compiled code and with a filled one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.metadata
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import tyro
+from tqdm import tqdm
+
+from benchmarks.others import Case, Play, all_cases, one_core
+from benchmarks.results import (
+    OUR_LIBRARY,
+    Measurement,
+    Row,
+    Skipped,
+    environment_info,
+    format_rate,
+    print_table,
+    save_bar_chart,
+    save_results,
+)
+from millebornes_env import __version__, millebornes_v0, vector_env
+
+BATCHES = (1, 64, 1024, 4096, 16_384)
+THREADS = (1, 2)
+VECTOR_NAME = "vector env, {threads} thread{s}"
+AEC_NAME = "AEC, last() and masked sample"
+
+_FIRST_STEP = """
+import time; began = time.perf_counter()
+import millebornes_env
+env = millebornes_env.vector_env(64, seed=1)
+env.reset()
+env.step(env.sample_actions())
+print(time.perf_counter() - began)
+"""
+
+
+@dataclass(frozen=True)
+class Args:
+    """The options of the command line."""
+
+    seconds: float = 0.5
+    """seconds that each setting plays in each round of the benchmark"""
+    repeats: int = 7
+    """rounds of the benchmark; the median is reported"""
+    players: int = 2
+    """seats at the table"""
+    others: bool = True
+    """measure the other libraries too, as far as they are installed"""
+    cold: bool = True
+    """measure the time to the first step with an empty cache too (half a minute)"""
+    out: Path = Path("benchmarks/results/throughput")
+    """where the .json and the .png go"""
+
+
+@dataclass
+class Setting:
+    """Something to measure again and again."""
+
+    case: Case
+    play: Play
+    threads: int
+    rates: list[float] = field(default_factory=list)
+    busy: list[float] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+
+
+def vector_case(batch: int, threads: int, players: int) -> Case:
+    """The vector environment at one batch size and thread count."""
+
+    def build() -> Play:
+        env = vector_env(batch, players=players, seed=1, num_threads=threads)
+        env.reset()
+        actions = np.zeros(batch, np.int64)
+        calls = max(1, 20_000 // batch)  # between two looks at the clock
+
+        def play(seconds: float) -> int:
+            decisions, end = 0, time.perf_counter() + seconds
+            while time.perf_counter() < end:
+                for _ in range(calls):
+                    env.sample_actions(actions)
+                    env.step(actions)
+                decisions += calls * batch
+            return decisions
+
+        return play
+
+    name = VECTOR_NAME.format(threads=threads, s="" if threads == 1 else "s")
+    return Case(name, OUR_LIBRARY, (), build, batch)
+
+
+def aec_case(players: int) -> Case:
+    """The AEC face, looped as PettingZoo documents it, the move drawn from the mask."""
+
+    def build() -> Play:
+        env = millebornes_v0.env(players=players)
+        random = np.random.default_rng(1)
+        env.reset(seed=1)
+
+        def play(seconds: float) -> int:
+            decisions, end = 0, time.perf_counter() + seconds
+            while time.perf_counter() < end:
+                for _ in range(500):
+                    observation, _, termination, truncation, _ = env.last()
+                    if termination or truncation:
+                        env.reset()
+                        continue
+                    legal = observation["action_mask"].nonzero()[0]
+                    env.step(legal[int(random.random() * len(legal))])
+                    decisions += 1
+            return decisions
+
+        return play
+
+    return Case(AEC_NAME, OUR_LIBRARY, (), build)
+
+
+@contextlib.contextmanager
+def cores_for(threads: int) -> Iterator[None]:
+    """One core for what runs on one thread, all of them for the rest."""
+    if threads == 1:
+        with one_core():
+            yield
+    else:
+        yield
+
+
+def build_settings(args: Args) -> tuple[list[Setting], list[Skipped]]:
+    """Build and warm up everything to be measured; what is not installed is skipped."""
+    cases = [(vector_case(batch, threads, args.players), threads) for threads in THREADS for batch in BATCHES]
+    cases.append((aec_case(args.players), 1))
+    if args.others:
+        cases += [(case, 1) for case in all_cases()]
+    settings: list[Setting] = []
+    skipped: list[Skipped] = []
+    for case, threads in tqdm(cases, desc="building and warming up"):
+        with cores_for(threads):
+            try:
+                play = case.build()
+                play(0.2 * args.seconds)
+            except Exception as error:
+                if case.library == OUR_LIBRARY:
+                    raise
+                skipped.append(Skipped(f"{type(error).__name__}: {error}", case.name, case.library))
+                continue
+        settings.append(Setting(case, play, threads))
+    return settings, skipped
+
+
+def measure_in_turn(settings: list[Setting], args: Args) -> None:
+    """Play every setting once, then every setting again, and so on."""
+    for _ in tqdm(range(args.repeats), desc="measuring in turn"):
+        for setting in settings:
+            with cores_for(setting.threads):
+                cpu, start = time.process_time(), time.perf_counter()
+                decisions = setting.play(args.seconds)
+                wall = time.perf_counter() - start
+                setting.seconds.append(wall)
+                setting.rates.append(decisions / wall)
+                setting.busy.append((time.process_time() - cpu) / wall)
+
+
+def to_row(setting: Setting) -> Measurement:
+    """The median of a setting's measurements, with their spread in the note."""
+    case = setting.case
+    version = importlib.metadata.version(case.packages[0]) if case.packages else __version__
+    spread = f"{format_rate(min(setting.rates))} to {format_rate(max(setting.rates))}"
+    notes = [case.note, spread, f"{statistics.median(setting.busy):.2f} cores busy"]
+    return Measurement(
+        name=case.name,
+        library=case.library,
+        version=version,
+        batch=case.batch,
+        agent_steps_per_second=statistics.median(setting.rates),
+        seconds=sum(setting.seconds),
+        note="; ".join(filter(None, notes)),
+    )
+
+
+def paired_ratio(
+    settings: list[Setting], faster: Callable[[Case], bool], slower: Callable[[Case], bool]
+) -> float:
+    """The median, over the rounds, of one setting's rate divided by another's in the same round."""
+    over = next(setting for setting in settings if faster(setting.case))
+    under = next(setting for setting in settings if slower(setting.case))
+    return statistics.median(a / b for a, b in zip(over.rates, under.rates, strict=True))
+
+
+def ratios(settings: list[Setting]) -> dict[str, float]:
+    """The ratios that this benchmark is about, as far as their settings were measured."""
+
+    def ours(batch: int, threads: int) -> Callable[[Case], bool]:
+        name = VECTOR_NAME.format(threads=threads, s="" if threads == 1 else "s")
+        return lambda case: case.name == name and case.batch == batch
+
+    def theirs(library: str, name: str) -> Callable[[Case], bool]:
+        return lambda case: case.library == library and case.name.startswith(name)
+
+    wanted = {"2 threads / 1 thread, batch 4096": (ours(4096, 2), ours(4096, 1))}
+    for library, name in (("PettingZoo", "hanabi"), ("PettingZoo", "leduc"), ("RLCard", "uno")):
+        wanted[f"batch 4096 on 1 thread / {library} {name}"] = (ours(4096, 1), theirs(library, name))
+    found: dict[str, float] = {}
+    for label, (over, under) in wanted.items():
+        with contextlib.suppress(StopIteration):
+            found[label] = paired_ratio(settings, over, under)
+    return found
+
+
+def time_to_first_step(args: Args) -> dict[str, float]:
+    """Seconds from `import millebornes_env` to the end of the first step of a new process."""
+    with tempfile.TemporaryDirectory() as cache:
+        environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
+
+        def run() -> float:
+            done = subprocess.run(
+                [sys.executable, "-c", _FIRST_STEP],
+                env=environment,
+                check=True,
+                capture_output=True,
+                text=True,
+            )
+            return float(done.stdout)
+
+        first = run()
+        again = statistics.median(run() for _ in range(5))
+    return {"import and first step, cold cache, s": first, "import and first step, second process, s": again}
+
+
+def main() -> None:
+    """The command line."""
+    args = tyro.cli(Args, description=__doc__)
+    settings, skipped = build_settings(args)
+    measure_in_turn(settings, args)
+    rows: list[Row] = [*(to_row(setting) for setting in settings), *skipped]
+    figures = ratios(settings) | (time_to_first_step(args) if args.cold else {})
+    print_table(rows)
+    for label, figure in figures.items():
+        print(f"{label}: {figure:.2f}" if figure < 100 else f"{label}: {figure:,.0f}")
+    args.out.parent.mkdir(parents=True, exist_ok=True)
+    info = {**environment_info(), "players": args.players, "repeats": args.repeats, "figures": figures}
+    save_results(args.out.with_suffix(".json"), rows, info)
+    save_bar_chart(args.out.with_suffix(".png"), rows)
+    print(f"written: {args.out.with_suffix('.json')}, {args.out.with_suffix('.png')}")
+
+
+if __name__ == "__main__":
+    main()
