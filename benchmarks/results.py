@@ -13,10 +13,12 @@ import json
 import os
 import platform
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+from train.files import replacing
 
 OUR_LIBRARY = "millebornes_env"
 """The `library` of the rows that the table and the chart highlight."""
@@ -105,7 +107,7 @@ def save_results(path: Path | str, rows: Sequence[Row], info: Mapping[str, objec
         "skipped": [asdict(row) for row in rows if isinstance(row, Skipped)],
     }
     text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    with _replacing(Path(path)) as draft:
+    with replacing(Path(path)) as draft:
         draft.write_text(text, encoding="utf-8")
 
 
@@ -182,21 +184,9 @@ def save_bar_chart(
     figure = figure_module.Figure(figsize=(10.5, 1.4 + BAR_HEIGHT * len(measurements)), layout="constrained")
     _draw_bars(figure.add_subplot(), measurements, title)
     target = Path(path)
-    with _replacing(target) as draft:
+    with replacing(target) as draft:
         figure.savefig(draft, format=target.suffix.lstrip(".") or "png", dpi=150)
     return True
-
-
-@contextlib.contextmanager
-def _replacing(path: Path) -> Iterator[Path]:
-    """Gives a file to write beside `path`, which takes its place at the end, or is removed after an error."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        yield draft
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def _cpu_model() -> str:

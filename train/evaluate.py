@@ -19,7 +19,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
@@ -389,6 +389,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         config = _config_of(args, agent_spec)
         with Console(stderr=True).status("Loading; the first time, the rules are compiled ..."):
             teams = check(agent_spec, args.against, config).teams
+        config = replace(config, teams=teams)
     except ValueError as error:
         return _complain(WRONG_ARGUMENTS, _one_line(error))
     if config.num_games % teams:
@@ -498,9 +499,10 @@ def _stem(out: str | None, agent_spec: str, row: Row) -> Path:
 def _write(stem: Path, rows: Sequence[Row], config: EvaluationConfig) -> int:
     """Write both files, the second even if the first fails; the exit code."""
     data, picture = (stem.with_name(stem.name + suffix) for suffix in (".json", ".png"))
+    described = {"agent": rows[0].agent, "against": [row.opponent for row in rows], **asdict(config)}
     exit_code = 0
     try:
-        save_results(data, rows, asdict(config))
+        save_results(data, rows, described)
         print(f"wrote {data}")
     except OSError as error:
         exit_code = _complain(COULD_NOT_WRITE, _not_written(data, error))

@@ -32,6 +32,8 @@ NUM_BATTLE_TOPS: Final = 9
 """Nothing, the four battle hazards, the three other remedies and Roll."""
 SCORE_UNIT: Final = 50
 MAX_INT8: Final = 127
+MOST_BEYOND_TARGET: Final = 7
+"""25s that a 200 can go beyond the target where the finish need not be exact."""
 
 BATTLE_TOPS: Final = (
     "nothing",
@@ -81,6 +83,7 @@ def sections(rules: Rules, observe_unseen: bool = True) -> tuple[Section, ...]:
     """
     seats, teams = rules.players, rules.teams
     longest = max(rules.target, rules.extended_target) // 25
+    farthest = longest if rules.exact_finish else longest + MOST_BEYOND_TARGET
     layout = [
         ("hand", NUM_CARD_TYPES, int(COUNTS.max()), "cards in the own hand, by card type"),
         ("discard_pile", NUM_CARD_TYPES, int(COUNTS.max()), "cards on the discard pile, by card type"),
@@ -93,7 +96,7 @@ def sections(rules: Rules, observe_unseen: bool = True) -> tuple[Section, ...]:
         ("battle", teams * NUM_BATTLE_TOPS, 1, "top of each battle pile: " + ", ".join(BATTLE_TOPS)),
         ("moving", teams, 1, "whether the team is rolling"),
         ("limited", teams, 1, "whether a speed limit shows"),
-        ("km", teams, longest, "km travelled, in 25s"),
+        ("km", teams, farthest, "km travelled, in 25s"),
         ("two_hundreds", teams, rules.max_200, "200s laid"),
         ("safeties", teams * NUM_SAFETIES, 1, "safeties laid: driving ace ... right of way"),
         ("coups_fourres", teams * NUM_SAFETIES, 1, "those of them laid as coups fourrés"),

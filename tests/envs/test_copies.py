@@ -1,0 +1,225 @@
+"""Copies go on alike and apart: states, clones, pickles; and threads, which change nothing."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from millebornes_env import VectorEnv, vector_env
+from millebornes_env.engine.games import new_buffers
+from millebornes_env.millebornes.state import STATE
+from tests.envs.playing import MODES, TEAMS, choose, episodes, look, rows, short_match, snapshot, started
+
+tables = pytest.mark.parametrize("players", TEAMS)
+
+Copy = Callable[[VectorEnv], VectorEnv]
+
+
+def through_states(env: VectorEnv) -> VectorEnv:
+    """Another environment of the same table, never reset, that was given the states only."""
+    other = vector_env(
+        env.num_envs,
+        env.edition,
+        players=env.players,
+        episode=env.episode,
+        autoreset_mode=env.metadata["autoreset_mode"],
+    )
+    other.set_states(env.get_states())
+    return other
+
+
+def unpickled(env: VectorEnv) -> VectorEnv:
+    loaded = pickle.loads(pickle.dumps(env))
+    assert isinstance(loaded, VectorEnv)
+    return loaded
+
+
+WHOLE_COPIES = [VectorEnv.clone, copy.deepcopy, unpickled]
+COPIES = [*WHOLE_COPIES, through_states]
+
+OPTIONS: list[dict[str, Any]] = [
+    *({"players": players} for players in TEAMS),
+    {"autoreset_mode": "next_step"},
+    {"players": 3, "episode": "match", "edition": short_match(), "num_threads": 2},
+]
+
+
+def run(env: VectorEnv, steps: int) -> list[list[bytes]]:
+    """The environment after each of so many steps."""
+    after = []
+    for _ in range(steps):
+        env.step(choose(look(env)))
+        after.append(snapshot(env))
+    return after
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("make_copy", COPIES)
+def test_a_copy_goes_on_as_the_original_does(make_copy: Copy, options: dict[str, Any]) -> None:
+    env = started(3, steps=40, **options)
+    copied = make_copy(env)
+    assert [rows(look(env), game) for game in range(3)] == [rows(look(copied), game) for game in range(3)]
+    ended = 0
+    for _ in range(300):
+        actions = choose(look(env))
+        ours, theirs = env.step(actions), copied.step(actions)
+        ended += int(ours.terminations.sum())
+        assert env.get_states().tobytes() == copied.get_states().tobytes()
+        for mine, yours in zip(ours[1:4], theirs[1:4], strict=True):
+            assert np.array_equal(mine, yours)
+        for game in np.flatnonzero(ours.terminations):
+            for name in ("final_obs", "final_score", "final_winner"):
+                assert np.array_equal(ours.infos[name][game], theirs.infos[name][game])
+        assert [rows(ours.observations, game) for game in range(3)] == [
+            rows(theirs.observations, game) for game in range(3)
+        ]
+    assert ended > 2
+
+
+@pytest.mark.parametrize("make_copy", COPIES)
+def test_a_copy_and_its_original_do_not_touch_each_other(make_copy: Copy) -> None:
+    env = started(3, steps=20)
+    copied = make_copy(env)
+    for active, idle in ((copied, env), (env, copied)):
+        kept = snapshot(idle)
+        run(active, 60)
+        active.reset(seed=9)
+        assert snapshot(idle) == kept
+        assert snapshot(active) != kept
+
+
+@pytest.mark.parametrize("make_copy", WHOLE_COPIES)
+def test_a_whole_copy_returns_its_own_arrays(make_copy: Copy) -> None:
+    env = started(3, steps=20)
+    copied = make_copy(env)
+    assert snapshot(copied) == snapshot(env)
+    step = copied.step(choose(look(copied)))
+    buffers = copied.games.buffers
+    assert step.observations["observation"] is buffers.observation
+    assert step.rewards is buffers.rewards
+    assert step.infos["final_obs"] is buffers.final_observation
+    assert step.infos["_final_obs"] is step.terminations is buffers.terminations
+    assert not any(
+        np.shares_memory(ours, theirs) for ours, theirs in zip(env.games.buffers, buffers, strict=True)
+    )
+
+
+@pytest.mark.parametrize("make_copy", WHOLE_COPIES)
+def test_a_whole_copy_samples_as_the_original_does(make_copy: Copy) -> None:
+    env = started(16, steps=3)
+    env.sample_actions()
+    copied = make_copy(env)
+    drawn = [env.sample_actions().tolist() for _ in range(3)]
+    assert [copied.sample_actions().tolist() for _ in range(3)] == drawn
+
+
+@pytest.mark.parametrize("make_copy", WHOLE_COPIES)
+def test_a_copy_made_before_the_first_reset_is_an_environment_too(make_copy: Copy) -> None:
+    env = vector_env(3, seed=4)
+    copied = make_copy(env)
+    for one in (env, copied):
+        one.reset()
+    assert snapshot(copied) == snapshot(env)
+    assert run(copied, 5) == run(env, 5)
+
+
+def test_the_copy_of_an_environment_with_buffers_of_the_caller_has_its_own() -> None:
+    plain = vector_env(3)
+    buffers = new_buffers(3, plain.rules, plain.settings)
+    env = vector_env(3, buffers=buffers)
+    env.reset(seed=1)
+    kept = [array.copy() for array in buffers]
+    run(env.clone(), 10)
+    assert all(np.array_equal(now, then) for now, then in zip(buffers, kept, strict=True))
+
+
+# States.
+
+
+def test_states_are_copies() -> None:
+    env = started(3, steps=20)
+    kept = snapshot(env)
+    states = env.get_states()
+    assert states.dtype == STATE
+    assert states.shape == (3,)
+    states["km"] = 25
+    states["deck"] = 0
+    assert snapshot(env) == kept
+
+
+@tables
+def test_states_take_a_game_back(players: int) -> None:
+    env = started(3, players=players, steps=10)
+    states = env.get_states()
+    shown = [rows(look(env), game) for game in range(3)]
+    first = run(env, 120)
+    observations = env.set_states(states)
+    assert [rows(observations, game) for game in range(3)] == shown
+    assert not env.games.buffers.rewards.any()
+    assert not env.games.buffers.terminations.any()
+    states["deck"] = 0  # what was handed over is not looked at again
+    second = run(env, 120)
+    assert [after[0] for after in first] == [after[0] for after in second]
+
+
+def test_states_may_be_a_plain_array_and_in_another_order() -> None:
+    env, other = started(3, steps=10), vector_env(3)
+    states = np.asarray(env.get_states().view(np.ndarray))[::-1]
+    observations = other.set_states(states)
+    shown = [rows(look(env), game) for game in range(3)]
+    assert [rows(observations, game) for game in range(3)] == shown[::-1]
+
+
+def test_many_continuations_of_one_position() -> None:
+    """What a search does: one game's state in every row."""
+    env, search = started(1, steps=10), vector_env(16)
+    legal = np.flatnonzero(look(env)["action_mask"][0])
+    observations = search.set_states(np.repeat(env.get_states(), 16))
+    assert np.array_equal(
+        observations["observation"], np.repeat(look(env)["observation"], 16, axis=0)
+    )
+    tried = np.resize(legal, 16)
+    search.step(tried)
+    after = search.get_states()
+    for game, action in enumerate(tried):
+        copied = env.clone()
+        copied.step([action])
+        assert after[game].tobytes() == copied.get_states()[0].tobytes()
+
+
+# Threads.
+
+
+@pytest.mark.parametrize("mode", MODES)
+@tables
+def test_threads_change_no_result(players: int, mode: str) -> None:
+    alone = vector_env(5, players=players, autoreset_mode=mode)
+    shared = vector_env(5, players=players, autoreset_mode=mode, num_threads=2)
+    assert episodes(alone, 2) == episodes(shared, 2)
+
+
+@pytest.mark.parametrize("threads", [2, 3, 64])
+def test_sampling_on_threads_changes_no_result(threads: int) -> None:
+    alone, shared = started(7), started(7, num_threads=threads)
+    for _ in range(150):
+        actions = alone.sample_actions()
+        assert np.array_equal(shared.sample_actions(), actions)
+        alone.step(actions)
+        shared.step(actions)
+        assert snapshot(alone) == snapshot(shared)
+
+
+@pytest.mark.parametrize("wrong", [[0], [6], [2, 5]])
+def test_on_threads_an_illegal_action_stops_every_game_too(wrong: list[int]) -> None:
+    env = started(7, num_threads=2, steps=5)
+    before = snapshot(env)
+    actions = choose(look(env))
+    actions[wrong] = 41
+    with pytest.raises(ValueError, match=rf"^game {wrong[0]}, "):
+        env.step(actions)
+    assert snapshot(env) == before
