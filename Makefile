@@ -8,7 +8,7 @@ RUN_DIR ?= runs/first
 MINUTES ?= 5
 
 # The commands behind the targets, run with the interpreter of .venv.
-TRAIN := -m train.maskable_ppo --run-dir $(RUN_DIR) --minutes $(MINUTES)
+TRAIN := -m train.maskable_ppo --run-dir $(RUN_DIR) --minutes $(MINUTES) --resume
 EVALUATE := -m train.evaluate --run-dir $(RUN_DIR)
 BENCH := -m benchmarks.throughput
 
@@ -23,7 +23,7 @@ COMMA := ,
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-train: $(VENV)/.installed-train ## train a first agent for MINUTES minutes into RUN_DIR, then evaluate it
+train: $(VENV)/.installed-train ## train an agent for MINUTES minutes into RUN_DIR (a killed run goes on), then evaluate it
 	$(PY) $(TRAIN)
 	$(PY) $(EVALUATE)
 
@@ -43,9 +43,8 @@ format: $(VENV)/.installed-dev ## format the code and apply the safe fixes of th
 bench: $(VENV)/.installed-bench ## measure the speed beside RLCard, OpenSpiel, Pgx and PettingZoo's classics
 	$(PY) $(BENCH)
 
-notebook: $(VENV)/.installed-dev ## run every notebook from top to bottom
-	$(PY) -m jupytext --to ipynb notebooks/*.py
-	$(PY) -m pytest --nbmake --nbmake-timeout=600 notebooks
+notebook: $(VENV)/.installed-dev ## run every notebook from top to bottom and keep its outputs
+	$(PY) -m jupytext --execute --to ipynb notebooks/*.ipynb
 
 clean: ## remove caches and build outputs (runs/ and .venv stay)
 	rm -rf build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

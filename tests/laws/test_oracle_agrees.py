@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from itertools import product
 
 import numpy as np
 import pytest
 
 from millebornes_env.engine.games import NO_GAME, Games
+from millebornes_env.millebornes.editions import rules_record
+from millebornes_env.millebornes.ending import match_winner as winner_of_match
 from millebornes_env.millebornes.observation import sections
 from millebornes_env.millebornes.state import SCORE_LINES
 from tests.laws.conversions import (
@@ -38,35 +41,35 @@ from tests.oracle import BATTLE_HAZARDS, SAFETIES, Action, OracleRound, deck, ma
 ROUNDS = 500
 EXTENDABLE = (2, 3, 6)
 EVERYWHERE = {
-    "claim": 30,
-    "pass": 10,
-    "claim of Right of Way": 10,
+    "claim": 100,
+    "pass": 40,
+    "claim of Right of Way": 30,
     "Right of Way lifts a Stop": 3,
     "Right of Way lifts a Speed Limit": 3,
-    "decision on a cancelled hazard": 20,
+    "decision on a cancelled hazard": 50,
     "third 200 refused": 20,
-    "play-out": 300,
+    "play-out": 1000,
     "empty hand skipped": 10,
-    "draw from another stream": 20,
-    "void play after the last safety": 2,
+    "draw from another stream": 100,
+    "void play after the last safety": 20,
     "claim with fewer than two cards to draw": 2,
-    "nobody completed": 20,
-    "safeties": 100,
+    "nobody completed": 100,
+    "safeties": 300,
     "all_safeties": 1,
-    "coups_fourres": 30,
-    "trip_completed": 60,
-    "delayed_action": 10,
-    "safe_trip": 10,
-    "shutout": 10,
+    "coups_fourres": 60,
+    "trip_completed": 40,
+    "delayed_action": 8,
+    "safe_trip": 4,
+    "shutout": 3,
 }
 WHERE_EXTENDABLE = {
     "extend": 50,
     "finish": 20,
     "extension": 40,
     "extension succeeded": 10,
-    "extension failed": 10,
+    "extension failed": 30,
 }
-WITH_THREE_TEAMS = {"hazard not at the next team": 300, "extension shared by two": 3}
+WITH_THREE_TEAMS = {"hazard not at the next team": 300, "extension shared by two": 30}
 
 
 def name_or_none(card: int) -> str | None:
@@ -349,8 +352,21 @@ def test_matches_agree(players: int) -> None:
 
 @pytest.mark.parametrize("players", TABLES)
 def test_equal_totals_at_the_goal_ask_for_another_round(players: int) -> None:
-    seen = play_matches(players, 100, seed=10 + players, goal=25)
-    assert seen["tie at the goal"] > 0
+    seen = play_matches(players, 60, seed=10 + players, goal=0)
+    assert seen["tie at the goal"] >= 5
+
+
+@pytest.mark.parametrize("players", TABLES)
+def test_the_same_totals_decide_a_match(players: int) -> None:
+    games = new_games(players)
+    state, table = games.states[0], rules_record(games.rules)[0]
+    decided: Counter[int | None] = Counter()
+    for totals in product((0, 4975, 5000, 5025, 12_000), repeat=games.rules.teams):
+        state.score[: len(totals)] = totals
+        expected = match_winner(list(totals))
+        assert winner_of_match(state, table) == or_minus_one(expected), totals
+        decided[expected] += 1
+    assert len(decided) == games.rules.teams + 1
 
 
 @pytest.mark.parametrize("players", TABLES)
