@@ -113,8 +113,15 @@ class PolicyAgent:
         self._mode = mode
         self._random = np.random.default_rng(seed)
         self._scale = observation_scale(table)
-        self._activation = ACTIVATIONS[description["activation"]]
-        self._layers = _read_layers(path, int(description["num_layers"]))
+        try:
+            self._activation = ACTIVATIONS[description["activation"]]
+            num_layers = int(description["num_layers"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise RunFolderError(
+                f"{str(path / DESCRIPTION_FILE)!r} is damaged: {error} is missing or unknown; {HOW_TO_TRAIN}"
+            ) from None
+        self._layers = _read_layers(path, num_layers)
+        _check_layers(self._layers, description, path)
 
     def act(self, observations: Observations, action_masks: Masks) -> Actions:
         """Choose; see `Agent.act`."""
@@ -132,6 +139,30 @@ class PolicyAgent:
         weight, bias = self._layers[-1]
         result: npt.NDArray[np.float32] = values @ weight.T + bias
         return result
+
+
+def _check_layers(
+    layers: list[tuple[npt.NDArray[Any], npt.NDArray[Any]]], description: dict[str, Any], folder: Path
+) -> None:
+    """Refuse weights that do not fit together or are not finite: they would play, but not what was learned."""
+    width = description["observation_size"]
+    for weight, bias in layers:
+        if weight.ndim != 2 or weight.shape[1] != width or bias.shape != weight.shape[:1]:
+            raise RunFolderError(
+                f"{str(folder / WEIGHTS_FILE)!r} is damaged: a layer of shape {weight.shape} follows one of "
+                f"width {width}; restore it, or {HOW_TO_TRAIN}"
+            )
+        if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
+            raise RunFolderError(
+                f"{str(folder / WEIGHTS_FILE)!r} holds weights that are not finite: its training went wrong; "
+                f"{HOW_TO_TRAIN}"
+            )
+        width = weight.shape[0]
+    if width != description["num_actions"]:
+        raise RunFolderError(
+            f"{str(folder / WEIGHTS_FILE)!r} is damaged: the last layer has {width} outputs for "
+            f"{description['num_actions']} actions; restore it, or {HOW_TO_TRAIN}"
+        )
 
 
 def _read_layers(folder: Path, num_layers: int) -> list[tuple[npt.NDArray[Any], npt.NDArray[Any]]]:

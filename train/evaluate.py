@@ -37,6 +37,7 @@ from agents.protocol import Agent
 from millebornes_env import VectorEnv, edition, vector_env
 from millebornes_env.envs.vector import SKIP
 from millebornes_env.errors import MilleBornesError
+from millebornes_env.millebornes.state import NO_TEAM
 from train.results import (
     Row,
     caption,
@@ -254,7 +255,7 @@ def _play_batch(env: VectorEnv, agent: Agent, opponent: Agent, report: Callable[
             report(_episodes_played(env, live))
             next_report = time.perf_counter() + SECONDS_BETWEEN_REPORTS
     report(float(env.num_envs))
-    return _blocks(own_team, winner, scores, decisions)
+    return blocks_of(own_team, winner, scores, decisions)
 
 
 def _episodes_played(env: VectorEnv, live: npt.NDArray[np.bool_]) -> float:
@@ -266,7 +267,7 @@ def _episodes_played(env: VectorEnv, live: npt.NDArray[np.bool_]) -> float:
     return episodes
 
 
-def _blocks(
+def blocks_of(
     own_team: npt.NDArray[np.int64],
     winner: npt.NDArray[np.int64],
     scores: npt.NDArray[np.int64],
@@ -276,12 +277,15 @@ def _blocks(
 
     Args:
         own_team: int64[T * B], the agent's team.
-        winner: int64[T * B], team, or -1 for a shared win.
+        winner: int64[T * B], team, or NO_TEAM for a shared win.
         scores: int64[T * B, T].
         decisions: int64[T * B].
+
+    Returns:
+        The same, with a row for each team that the agent sat in.
     """
     teams = scores.shape[1]
-    win_shares = np.where(winner == -1, 1.0 / teams, (winner == own_team).astype(np.float64))
+    win_shares = np.where(winner == NO_TEAM, 1.0 / teams, (winner == own_team).astype(np.float64))
     own = scores[np.arange(len(scores)), own_team]
     points = own - (scores.sum(axis=1) - own) / (teams - 1)
     return Blocks(win_shares.reshape(teams, -1), points.reshape(teams, -1), decisions.reshape(teams, -1))
@@ -397,7 +401,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rows: list[Row] = []
     try:
         with _progress_bar(rows, len(args.against), -(-config.num_games // teams) * teams) as on_progress:
-            rows.extend(play_rows(agent_spec, args.against, config, on_progress))
+            for row in play_rows(agent_spec, args.against, config, on_progress):
+                rows.append(row)  # noqa: PERF402 - the progress bar and Ctrl-C look at those there are
     except KeyboardInterrupt:
         _print(rows)
         return _complain(INTERRUPTED, "stopped; no file was written")

@@ -199,17 +199,32 @@ def test_many_continuations_of_one_position() -> None:
 # Threads.
 
 
+@pytest.fixture
+def few_games_are_worth_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Share small batches among threads too, which would not be worth the time."""
+    monkeypatch.setattr("millebornes_env.engine.games.GAMES_WORTH_A_THREAD", 1)
+
+
+def on_threads(num_envs: int, threads: int, **options: Any) -> VectorEnv:
+    env = vector_env(num_envs, num_threads=threads, **options)
+    assert env.games.num_threads == min(threads, num_envs) > 1
+    return env
+
+
+@pytest.mark.usefixtures("few_games_are_worth_a_thread")
 @pytest.mark.parametrize("mode", MODES)
 @tables
 def test_threads_change_no_result(players: int, mode: str) -> None:
     alone = vector_env(5, players=players, autoreset_mode=mode)
-    shared = vector_env(5, players=players, autoreset_mode=mode, num_threads=2)
+    shared = on_threads(5, 2, players=players, autoreset_mode=mode)
     assert episodes(alone, 2) == episodes(shared, 2)
 
 
+@pytest.mark.usefixtures("few_games_are_worth_a_thread")
 @pytest.mark.parametrize("threads", [2, 3, 64])
 def test_sampling_on_threads_changes_no_result(threads: int) -> None:
-    alone, shared = started(7), started(7, num_threads=threads)
+    alone, shared = started(7), on_threads(7, threads)
+    shared.reset(seed=1)
     for _ in range(150):
         actions = alone.sample_actions()
         assert np.array_equal(shared.sample_actions(), actions)
@@ -218,12 +233,37 @@ def test_sampling_on_threads_changes_no_result(threads: int) -> None:
         assert snapshot(alone) == snapshot(shared)
 
 
+@pytest.mark.usefixtures("few_games_are_worth_a_thread")
 @pytest.mark.parametrize("wrong", [[0], [6], [2, 5]])
 def test_on_threads_an_illegal_action_stops_every_game_too(wrong: list[int]) -> None:
-    env = started(7, num_threads=2, steps=5)
+    env = on_threads(7, 2)
+    env.reset(seed=1)
+    run(env, 5)
     before = snapshot(env)
     actions = choose(look(env))
     actions[wrong] = 41
     with pytest.raises(ValueError, match=rf"^game {wrong[0]}, "):
         env.step(actions)
     assert snapshot(env) == before
+
+
+@pytest.mark.usefixtures("few_games_are_worth_a_thread")
+@pytest.mark.parametrize("make_copy", WHOLE_COPIES)
+def test_the_copy_of_an_environment_on_threads_is_on_threads(make_copy: Copy) -> None:
+    env = on_threads(5, 2)
+    env.reset(seed=1)
+    copied = make_copy(env)
+    assert copied.games.num_threads == 2
+    assert run(copied, 30) == run(env, 30)
+    assert np.array_equal(copied.sample_actions(), env.sample_actions())
+
+
+def test_a_large_batch_is_shared_among_threads() -> None:
+    alone, shared = started(601), vector_env(601, num_threads=2)
+    assert shared.games.num_threads == 2
+    shared.reset(seed=1)
+    for _ in range(100):
+        actions = alone.sample_actions()
+        alone.step(actions)
+        shared.step(actions)
+    assert snapshot(alone) == snapshot(shared)

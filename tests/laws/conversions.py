@@ -144,6 +144,7 @@ _KINDS: dict[str, set[int]] = {
     "remedy": set(range(10, 15)),
     "safety": {ID_OF[card] for card in SAFETIES},
     "discard": set(range(FIRST_DISCARD_ID, FIRST_DISCARD_ID + 15)),  # anything but a safety
+    "any discard": set(range(FIRST_DISCARD_ID, CLAIM_ID)),
 }
 STYLES: dict[str, tuple[str, ...]] = {
     "random": (),
@@ -152,8 +153,11 @@ STYLES: dict[str, tuple[str, ...]] = {
     "eager": ("safety", "distance", "remedy", "hazard", "discard"),
     "late": ("distance", "remedy", "discard"),  # does not complete the trip while there are cards to draw
     "hermit": ("safety", "hazard", "remedy", "discard"),  # lays no distance card at all
-    "idler": ("discard",),
+    "idler": ("any discard",),
 }
+WHIMS = {"hermit": 0.0, "idler": 0.02}
+"""How often a style does anything at all; 0.1 for the others."""
+
 MIXES = (
     ("random", "random"),
     ("driver", "driver"),
@@ -163,6 +167,7 @@ MIXES = (
     ("late", "late"),
     ("late", "idler"),
     ("fighter", "fighter"),
+    ("idler", "idler"),
 )
 """Who sits at a table: one team of the first style, the others of the second."""
 
@@ -171,7 +176,7 @@ def choose(chance: random.Random, style: str, legal: list[int], record: Record, 
     """One of the legal actions, by the taste of the style; now and then any of them."""
     if len(legal) == 2 and legal[0] in CALLS:
         return legal[0] if chance.random() < 0.7 else legal[1]
-    if style != "hermit" and chance.random() < 0.1:
+    if chance.random() < WHIMS.get(style, 0.1):
         return chance.choice(legal)
     left = record["target"] - record["km"][record["seat"] % teams]
     for kind in STYLES[style]:

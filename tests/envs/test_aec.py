@@ -1,0 +1,449 @@
+"""The PettingZoo AEC environment: PettingZoo's own tests, and that it is one game of the vector engine."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import pickle
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pettingzoo
+import pytest
+from pettingzoo.test import api_test, render_test, seed_test
+
+from millebornes_env import millebornes_v0, vector_env
+from millebornes_env.envs.aec import raw_env
+from millebornes_env.errors import (
+    ActionRangeError,
+    ActionShapeError,
+    ClosedError,
+    IllegalActionError,
+    OptionError,
+    ResetNeededError,
+)
+from millebornes_env.millebornes.determinize import redeal_hidden_cards
+from millebornes_env.millebornes.editions import rules_record
+from tests.envs.playing import LIMIT, TEAMS, choose, look, short_match
+
+tables = pytest.mark.parametrize("players", TEAMS)
+episodes = pytest.mark.parametrize("episode", ["round", "match"])
+
+CLAIM, PASS, EXTEND, FINISH = 38, 39, 40, 41
+SAFETIES = range(15, 19)
+
+
+def begun(seed: int = 1, **options: Any) -> raw_env:
+    env = millebornes_v0.env(**options)
+    env.reset(seed=seed)
+    return env
+
+
+def choice(env: raw_env) -> int:
+    observation = env.observe(env.agent_selection)
+    return int(choose({name: array[np.newaxis] for name, array in observation.items()})[0])
+
+
+def play(env: raw_env, steps: int) -> raw_env:
+    for _ in range(steps):
+        env.step(choice(env))
+        assert not any(env.terminations.values())
+    return env
+
+
+def seat_of(agent: str) -> int:
+    return int(agent.removeprefix("player_"))
+
+
+def picture_of(env: raw_env) -> list[Any]:
+    """All of the environment that a step can change."""
+    return [
+        env.vector.get_states().tobytes(),
+        *(array.tobytes() for array in env.vector.games.buffers),
+        *(dict(table) for table in (env.rewards, env._cumulative_rewards, env.terminations, env.infos)),
+        list(env.agents),
+        env.agent_selection,
+    ]
+
+
+# PettingZoo's own tests; every warning is an error (pyproject.toml).
+
+
+@pytest.fixture
+def known_to_pettingzoo(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Enter this environment in the lists of `api_test`.
+
+    PettingZoo warns of dictionary observations, and of masks without a legal action (those of the agents whose
+    episode is over), unless the environment's name is in lists that it keeps in the module `api_test`: those
+    of its own environments. The function of the same name hides the module in the package `pettingzoo.test`.
+    """
+    module = importlib.import_module("pettingzoo.test.api_test")
+    for name in ("env_obs_dicts", "env_obs_space", "env_all_zeros_obs"):
+        monkeypatch.setattr(module, name, [*getattr(module, name), "millebornes_v0"])
+
+
+@pytest.mark.usefixtures("known_to_pettingzoo")
+@episodes
+@tables
+def test_the_api(players: int, episode: str) -> None:
+    env = millebornes_v0.env(players=players, episode=episode)
+    api_test(env, num_cycles=120 if episode == "match" else 300)
+
+
+@episodes
+@tables
+def test_seeds(players: int, episode: str) -> None:
+    cycles = 60 if episode == "match" else 200
+    seed_test(lambda: millebornes_v0.env(players=players, episode=episode), num_cycles=cycles)
+
+
+@episodes
+@tables
+def test_rendering(players: int, episode: str) -> None:
+    render_test(lambda render_mode: begun(players=players, episode=episode, render_mode=render_mode))
+
+
+def test_pettingzoo_finds_it_by_its_name() -> None:
+    env = pettingzoo.make("aec", "millebornes/millebornes-v0", players=3)
+    assert isinstance(env.unwrapped, raw_env)
+    env.reset(seed=1)
+    assert env.agents == env.possible_agents == ["player_0", "player_1", "player_2"]
+    assert str(env.unwrapped) == "millebornes_v0"
+
+
+# One game of the vector engine.
+
+
+def both(players: int, **options: Any) -> Iterator[tuple[raw_env, list[float], bool]]:
+    """Play an episode in the AEC environment and in the vector engine; compare, and yield after each step."""
+    env = millebornes_v0.env(players=players, **options)
+    vector = vector_env(1, players=players, autoreset_mode="disabled", **options)
+    env.reset(seed=5)
+    vector.reset(seed=5)
+    rewards, over = [0.0] * players, False
+    for _ in range(LIMIT):
+        seen = env.observe(env.agent_selection)
+        assert seat_of(env.agent_selection) == vector.agent_selection[0]
+        assert np.array_equal(seen["observation"], look(vector)["observation"][0])
+        assert np.array_equal(seen["action_mask"], look(vector)["action_mask"][0])
+        assert np.array_equal(env.state(), vector.state()[0])
+        assert [env.rewards[agent] for agent in env.possible_agents] == rewards
+        assert set(env.terminations.values()) == {over}
+        assert not any(env.truncations.values())
+        yield env, rewards, over
+        if over:
+            return
+        action = choose(look(vector))
+        env.step(int(action[0]))
+        step = vector.step(action)
+        rewards, over = step.rewards[0].tolist(), bool(step.terminations[0])
+    raise AssertionError("the episode does not end")
+
+
+@pytest.mark.parametrize("reward", ["points", "win"])
+@tables
+def test_a_round_is_that_of_the_vector_engine(players: int, reward: str) -> None:
+    for env, rewards, over in both(players, reward=reward):
+        assert any(rewards) <= over
+    infos = [env.infos[agent] for agent in env.possible_agents]
+    assert len(infos) == players
+    assert infos[0]["final_score"] == env.vector.games.buffers.final_score[0].tolist()
+    assert infos[0]["final_winner"] == env.vector.games.buffers.final_winner[0]
+    assert all(info == infos[0] for info in infos)
+
+
+@tables
+def test_a_match_is_that_of_the_vector_engine(players: int) -> None:
+    paid = 0
+    for env, rewards, over in both(players, episode="match", edition=short_match()):
+        paid += any(rewards) and not over
+    assert paid > 0
+    assert max(env.infos["player_0"]["final_score"]) >= 2500
+
+
+def test_without_the_counts_of_unseen_cards() -> None:
+    env = begun(observe_unseen=False)
+    assert env.observe("player_0")["observation"].shape == (98,)
+    assert env.observe("player_0") in env.observation_space("player_0")
+
+
+@tables
+def test_spaces(players: int) -> None:
+    env = begun(players=players)
+    for agent in env.possible_agents:
+        assert env.action_space(agent).n == {2: 42, 3: 47}[TEAMS[players]]
+        assert set(env.observation_space(agent).spaces) == {"observation", "action_mask"}
+        assert env.observe(agent) in env.observation_space(agent)
+    assert env.state() in env.state_space
+    play(env, 12)
+    assert env.state() in env.state_space
+
+
+# Rewards.
+
+
+@pytest.mark.parametrize("episode", ["round", "match"])
+@tables
+def test_each_agent_is_told_at_its_next_turn_what_it_got_since_its_last(players: int, episode: str) -> None:
+    """`last()` sums up the rewards that the engine gave since the agent's own last action."""
+    owed = dict.fromkeys(range(players), 0.0)
+    told_on_the_way = 0
+    for env, rewards, over in both(players, episode=episode, edition=short_match()):
+        for seat, reward in enumerate(rewards):
+            owed[seat] += reward
+        agent = env.agent_selection
+        assert env.last()[1] == pytest.approx(owed[seat_of(agent)])
+        if not over:
+            told_on_the_way += env.last()[1] != 0
+            owed[seat_of(agent)] = 0.0  # it acts now, so it has been told
+    told = set()
+    while env.agents:
+        agent = env.agent_selection
+        observation, reward, terminated, truncated, info = env.last()
+        assert (terminated, truncated) == (True, False)
+        assert observation is not None
+        assert not observation["action_mask"].any()
+        assert reward == pytest.approx(owed[seat_of(agent)])
+        assert set(info) == {"final_score", "final_winner"}
+        told.add(agent)
+        env.step(None)
+        assert agent not in env.agents
+        assert not any(env.rewards.values())
+    assert told == set(env.possible_agents)
+    assert any(owed.values())
+    assert (told_on_the_way > 0) == (episode == "match")
+
+
+def test_the_last_steps_take_no_action() -> None:
+    *_, (env, _, over) = both(3)
+    assert over
+    agents = list(env.agents)
+    with pytest.raises(ValueError, match="None"):
+        env.step(0)
+    assert env.agents == agents
+    for _ in agents:
+        env.step(None)
+    with pytest.raises(ResetNeededError, match=r"over for all agents.*reset\(\)"):
+        env.step(None)
+    env.reset(seed=1)
+    assert env.agents == env.possible_agents
+    assert not any(env.terminations.values())
+    assert not any(env.infos.values())
+
+
+def test_a_reset_without_a_seed_goes_on_and_with_it_repeats() -> None:
+    env = begun(seed=1)
+    first = env.state()
+    env.reset()
+    second = env.state()
+    assert not np.array_equal(first, second)
+    env.reset(seed=1)
+    assert np.array_equal(env.state(), first)
+    env.reset()
+    assert np.array_equal(env.state(), second)
+
+
+@pytest.mark.parametrize("make_copy", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+def test_a_copy_goes_on_as_the_original_does_and_apart_from_it(make_copy: Callable[[raw_env], raw_env]) -> None:
+    env = play(begun(players=3), 15)
+    copied = make_copy(env)
+    assert picture_of(copied) == picture_of(env)
+    kept = picture_of(env)
+    after = []
+    for one in (copied, env):
+        while not any(one.terminations.values()):
+            one.step(choice(one))
+        after.append(picture_of(one))
+        if one is copied:
+            assert picture_of(env) == kept
+    assert after[0] == after[1]
+
+
+# Whose turn it is.
+
+
+@tables
+def test_a_safety_gives_the_same_agent_another_play(players: int) -> None:
+    happened = 0
+    for seed in range(6):
+        env = begun(seed=seed, players=players)
+        while not any(env.terminations.values()):
+            agent = env.agent_selection
+            legal = np.flatnonzero(env.observe(agent)["action_mask"])
+            safeties = [int(action) for action in legal if action in SAFETIES]
+            held = int(env.observe(agent)["observation"][:19].sum())
+            env.step(safeties[0] if safeties else choice(env))
+            if safeties and held > 1:
+                assert env.agent_selection == agent
+                assert env.observe(agent)["action_mask"].any()
+                happened += 1
+    assert happened >= 6
+
+
+def test_a_coup_fourre_jumps_out_of_turn() -> None:
+    """Player 3 rolls, player 0 lays a Stop; not player 1, but player 3 with its Right of Way is asked."""
+    env = begun(seed=9, players=4)
+    turns = []
+    for action in (13, 8, CLAIM):
+        turns.append(env.agent_selection)
+        env.step(action)
+    assert turns == ["player_3", "player_0", "player_3"]
+    assert env.agent_selection == "player_3"
+    assert env.observe("player_3")["observation"][:19].sum() == 7
+    env.step(int(np.flatnonzero(env.observe("player_3")["action_mask"][19:38])[0]) + 19)
+    assert env.agent_selection == "player_0"
+
+
+@pytest.mark.parametrize("players", [3, 4, 6])
+def test_a_coup_fourre_jumps_over_others_at_any_larger_table(players: int) -> None:
+    claimed = passed = 0
+    for seed in range(40):
+        env = begun(seed=seed, players=players)
+        while not any(env.terminations.values()):
+            attacker = seat_of(env.agent_selection)
+            env.step(choice(env))
+            asked = seat_of(env.agent_selection)
+            mask = env.observe(env.agent_selection)["action_mask"]
+            if not mask[CLAIM] or asked == (attacker + 1) % players:
+                continue
+            assert np.flatnonzero(mask).tolist() == [CLAIM, PASS]
+            if (claimed + passed) % 2:
+                env.step(PASS)
+                passed += 1
+                assert seat_of(env.agent_selection) == (attacker + 1) % players
+            else:
+                env.step(CLAIM)
+                claimed += 1
+                assert seat_of(env.agent_selection) == asked
+        if claimed and passed:
+            return
+    raise AssertionError("no such coup fourré was found")
+
+
+# What goes wrong.
+
+
+@pytest.mark.parametrize(
+    ("error", "action", "words"),
+    [
+        (IllegalActionError, CLAIM, r"player_\d.*claim the coup fourré.*Legal now: "),
+        (IllegalActionError, np.int64(FINISH), r"player_\d.*finish the trip.*Legal now: "),
+        (ActionRangeError, 42, r"player_\d.*no action 42.*0 to 41"),
+        (ActionRangeError, -1, r"player_\d.*no action -1.*0 to 41"),
+        (ActionRangeError, 10**30, r"player_\d.*no action 1000000.*0 to 41"),
+        (ActionRangeError, -(10**30), r"player_\d.*no action -1000000.*0 to 41"),
+        (ActionShapeError, None, r"player_\d.*None.*whole number"),
+        (ActionShapeError, 1.0, r"player_\d.*1\.0.*whole number"),
+        (ActionShapeError, "3", r"player_\d.*'3'.*whole number"),
+        (ActionShapeError, np.array([19, 20]), r"player_\d.*whole number"),
+        (ActionShapeError, True, r"player_\d.*True.*whole number"),
+    ],
+    ids=repr,
+)
+def test_an_action_that_cannot_be_leaves_the_game_as_it_is(
+    error: type[Exception], action: Any, words: str
+) -> None:
+    env = play(begun(), 9)
+    before = picture_of(env)
+    with pytest.raises(error, match=words):
+        env.step(action)
+    assert picture_of(env) == before
+    play(env, 3)
+
+
+@pytest.mark.parametrize("kind", [int, np.int8, np.int64, np.uint16, np.array])
+def test_an_action_may_be_any_kind_of_whole_number(kind: Any) -> None:
+    env, same = play(begun(), 9), play(begun(), 9)
+    env.step(kind(choice(env)))
+    same.step(choice(same))
+    assert picture_of(env) == picture_of(same)
+
+
+@pytest.mark.parametrize("action", [CLAIM, 42, 10_000, -2, -1])
+def test_an_illegal_action_can_end_the_episode_at_the_offenders_expense(action: int) -> None:
+    env = play(begun(players=3, illegal_action="terminate"), 9)
+    offender = env.agent_selection
+    env.step(action)
+    assert all(env.terminations.values())
+    assert env.rewards == {agent: -1.0 if agent == offender else 0.0 for agent in env.agents}
+    told = {}
+    while env.agents:
+        told[env.agent_selection] = env.last()[1]
+        env.step(None)
+    assert told == {agent: -1.0 if agent == offender else 0.0 for agent in env.possible_agents}
+
+
+@pytest.mark.parametrize("use", ["step", "observe", "state", "render"])
+def test_nothing_can_be_done_before_the_first_reset(use: str) -> None:
+    env = millebornes_v0.env(render_mode="ansi")
+    arguments = {"step": [0], "observe": ["player_0"]}.get(use, [])
+    with pytest.raises(ResetNeededError, match=r"call reset\(\) first"):
+        getattr(env, use)(*arguments)
+
+
+def test_before_the_first_reset_nobody_is_to_act() -> None:
+    """PettingZoo's wrapper for the order of calls, which is not needed here, says so too."""
+    env = millebornes_v0.env()
+    with pytest.raises((ResetNeededError, AttributeError), match="reset"):
+        env.last()
+    with pytest.raises((ResetNeededError, AttributeError), match="reset"):
+        _ = env.agent_selection
+
+
+def test_nothing_can_be_done_after_close() -> None:
+    env = begun()
+    action = choice(env)
+    env.close()
+    for use in (env.reset, lambda: env.step(action)):
+        with pytest.raises(ClosedError, match="make a new one"):
+            use()
+
+
+def test_an_agent_that_the_table_does_not_have() -> None:
+    env = begun()
+    with pytest.raises(OptionError, match=r"no agent 'player_2'.*player_0.*player_1"):
+        env.observe("player_2")
+
+
+# What the others see.
+
+
+@tables
+def test_who_does_not_act_sees_its_own_cards_and_may_do_nothing(players: int) -> None:
+    env = play(begun(players=players), 15)
+    hands = env.vector.get_states()["hand"][0]
+    for agent in env.possible_agents:
+        seen = env.observe(agent)
+        assert np.array_equal(seen["observation"][:19], hands[seat_of(agent)])
+        assert seen["action_mask"].any() == (agent == env.agent_selection)
+        assert seen["action_mask"].dtype == np.int8
+
+
+@tables
+def test_nobody_sees_the_cards_of_the_others(players: int) -> None:
+    """Dealing those cards anew changes the full state, and not what the agent sees."""
+    env = play(begun(players=players), 15)
+    states = env.vector.get_states()
+    before = env.state()
+    for agent in env.possible_agents:
+        seen = env.observe(agent)["observation"]
+        redealt = states.copy()
+        table = rules_record(env.vector.rules)[0]
+        redeal_hidden_cards(redealt[0], table, seat_of(agent), 1, 2, np.zeros(106, np.int8))
+        assert not np.array_equal(redealt["hand"], states["hand"])
+        env.vector.set_states(redealt)
+        assert np.array_equal(env.observe(agent)["observation"], seen)
+        assert not np.array_equal(env.state(), before)
+        env.vector.set_states(states)
+
+
+def test_observations_are_copies() -> None:
+    env = begun()
+    for agent in env.possible_agents:
+        kept = env.observe(agent)
+        copies = {name: array.copy() for name, array in kept.items()}
+        for array in env.observe(agent).values():
+            array[:] = 1
+        play(env, 2)
+        assert all(np.array_equal(kept[name], copies[name]) for name in kept)
