@@ -144,7 +144,7 @@ class PolicyAgent:
 def _check_layers(
     layers: list[tuple[npt.NDArray[Any], npt.NDArray[Any]]], description: dict[str, Any], folder: Path
 ) -> None:
-    """Refuse weights that do not fit together or are not finite: they would play, but not what was learned."""
+    """Refuse weights that do not fit together or are not finite: they would play, but not as learned."""
     width = description["observation_size"]
     for weight, bias in layers:
         if weight.ndim != 2 or weight.shape[1] != width or bias.shape != weight.shape[:1]:

@@ -301,9 +301,7 @@ def test_many_rounds_agree(players: int) -> None:
     check_events(players, events, 20 * ROUNDS)
 
 
-def play_matches(
-    players: int, matches: int, seed: int, mixes: Sequence[int] = range(len(MIXES)), **changes: int
-) -> Counter[str]:
+def play_matches(players: int, matches: int, seed: int, mixes: Sequence[int], **changes: int) -> Counter[str]:
     """Play matches and compare rounds, totals, dealers and winners; returns what happened."""
     games = new_games(players, matches, MATCH, seed, **changes)
     comparison = Comparison(games, seed, mixes)
@@ -346,7 +344,7 @@ def play_matches(
 
 @pytest.mark.parametrize("players", TABLES)
 def test_matches_agree(players: int) -> None:
-    seen = play_matches(players, 30, seed=players)
+    seen = play_matches(players, 30, seed=players, mixes=range(len(MIXES) - 1))  # where all idle, nobody wins
     assert seen["rounds"] > 90
     assert all(
         seen[f"won by {team}"] > 0 for team in range(len(OracleRound(players, [[]] * players, 0).teams))
@@ -356,7 +354,7 @@ def test_matches_agree(players: int) -> None:
 
 @pytest.mark.parametrize("players", TABLES)
 def test_equal_totals_at_the_goal_ask_for_another_round(players: int) -> None:
-    seen = play_matches(players, 30, seed=10 + players, mixes=[MIXES.index(("idler", "idler"))], goal=0)
+    seen = play_matches(players, 8, seed=10 + players, mixes=[len(MIXES) - 1], goal=0)
     assert seen["tie at the goal"] >= 15
 
 
