@@ -157,7 +157,7 @@ class Position:
         return self
 
     def draws(self, seat: int, *cards: str) -> Position:
-        """Let these cards, the first one first, be what the seat draws next."""
+        """Let these cards be what the seat draws next, in this order (a change after a move undoes it)."""
         with self._pool():
             self._draws[seat] = [CARDS.index(name) for name in cards]
         return self

@@ -140,7 +140,8 @@ class RunCallback(BaseCallback):
         self.seconds_before = 0.0
         self.curve: list[CurvePoint] = []
         self.problem: str | None = None
-        self._began = self._last_checkpoint = self._last_point = time.monotonic()
+        self._began: float | None = None
+        self._last_checkpoint = self._last_point = 0.0
         self._decisions_before = 0
 
     def take_up(self, progress: dict[str, Any]) -> None:
@@ -151,7 +152,7 @@ class RunCallback(BaseCallback):
     @property
     def seconds(self) -> float:
         """Seconds trained, those before a resume included."""
-        return self.seconds_before + time.monotonic() - self._began
+        return self.seconds_before + (0.0 if self._began is None else time.monotonic() - self._began)
 
     @property
     def share(self) -> float:
@@ -174,7 +175,8 @@ class RunCallback(BaseCallback):
 
     def _on_step(self) -> bool:
         if self.n_calls % 16 == 0:
-            rate = (self.num_timesteps - self._decisions_before) / max(time.monotonic() - self._began, 1e-9)
+            seconds = max(self.seconds - self.seconds_before, 1e-9)
+            rate = (self.num_timesteps - self._decisions_before) / seconds
             self.bar.update(self.share, self.num_timesteps, rate)
         return self.share < 1.0
 

@@ -74,9 +74,9 @@ def picture_of(env: raw_env) -> list[Any]:
 def known_to_pettingzoo(monkeypatch: pytest.MonkeyPatch) -> None:
     """Enter this environment in the lists of `api_test`.
 
-    PettingZoo warns of dictionary observations, and of masks without a legal action (those of the agents whose
-    episode is over), unless the environment's name is in lists that it keeps in the module `api_test`: those
-    of its own environments. The function of the same name hides the module in the package `pettingzoo.test`.
+    PettingZoo warns of dictionary observations, and of masks without a legal action (those of the agents
+    whose episode is over), unless the environment's name is in lists that it keeps, of its own environments,
+    in the module `api_test`. A function of the same name hides the module in the package `pettingzoo.test`.
     """
     module = importlib.import_module("pettingzoo.test.api_test")
     for name in ("env_obs_dicts", "env_obs_space", "env_all_zeros_obs"):
@@ -144,7 +144,8 @@ def both(players: int, **options: Any) -> Iterator[tuple[raw_env, list[float], b
 @pytest.mark.parametrize("reward", ["points", "win"])
 @tables
 def test_a_round_is_that_of_the_vector_engine(players: int, reward: str) -> None:
-    for env, rewards, over in both(players, reward=reward):
+    for step in both(players, reward=reward):
+        env, rewards, over = step
         assert any(rewards) <= over
     infos = [env.infos[agent] for agent in env.possible_agents]
     assert len(infos) == players
@@ -156,7 +157,8 @@ def test_a_round_is_that_of_the_vector_engine(players: int, reward: str) -> None
 @tables
 def test_a_match_is_that_of_the_vector_engine(players: int) -> None:
     paid = 0
-    for env, rewards, over in both(players, episode="match", edition=short_match()):
+    for step in both(players, episode="match", edition=short_match()):
+        env, rewards, over = step
         paid += any(rewards) and not over
     assert paid > 0
     assert max(env.infos["player_0"]["final_score"]) >= 2500
@@ -245,7 +247,9 @@ def test_a_reset_without_a_seed_goes_on_and_with_it_repeats() -> None:
 
 
 @pytest.mark.parametrize("make_copy", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
-def test_a_copy_goes_on_as_the_original_does_and_apart_from_it(make_copy: Callable[[raw_env], raw_env]) -> None:
+def test_a_copy_goes_on_as_the_original_does_and_apart_from_it(
+    make_copy: Callable[[raw_env], raw_env],
+) -> None:
     env = play(begun(players=3), 15)
     copied = make_copy(env)
     assert picture_of(copied) == picture_of(env)
@@ -339,7 +343,7 @@ def test_a_coup_fourre_jumps_over_others_at_any_larger_table(players: int) -> No
         (ActionShapeError, np.array([19, 20]), r"player_\d.*whole number"),
         (ActionShapeError, True, r"player_\d.*True.*whole number"),
     ],
-    ids=repr,
+    ids=lambda value: getattr(value, "__name__", repr(value))[:40],
 )
 def test_an_action_that_cannot_be_leaves_the_game_as_it_is(
     error: type[Exception], action: Any, words: str

@@ -32,7 +32,9 @@ from millebornes_env.millebornes.state import STATE
 from tests.envs.playing import choose, look, snapshot, started
 
 
-def refused(error: type[ValueError], words: list[str], call: Callable[..., Any], *args: Any, **kw: Any) -> str:
+def refused(
+    error: type[ValueError], words: list[str], call: Callable[..., Any], *args: Any, **kw: Any
+) -> str:
     """Check that the call raises the error with all of the words; returns the message."""
     with pytest.raises(error) as caught:
         call(*args, **kw)
@@ -291,10 +293,10 @@ def test_ids_too_large_for_64_bits_do_not_turn_into_other_ids() -> None:
 
 
 CARDS = (
-    ["25 km", "50 km", "75 km", "100 km", "200 km"]
-    + ["Accident", "Out of gas", "Flat tire", "Stop", "Speed limit"]
-    + ["Repairs", "Gasoline", "Spare tire", "Roll", "End of limit"]
-    + ["Driving ace", "Extra tank", "Puncture proof", "Right of way"]
+    *("25 km", "50 km", "75 km", "100 km", "200 km"),
+    *("Accident", "Out of gas", "Flat tire", "Stop", "Speed limit"),
+    *("Repairs", "Gasoline", "Spare tire", "Roll", "End of limit"),
+    *("Driving ace", "Extra tank", "Puncture proof", "Right of way"),
 )
 
 

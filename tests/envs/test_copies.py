@@ -14,7 +14,7 @@ import pytest
 from millebornes_env import VectorEnv, vector_env
 from millebornes_env.engine.games import new_buffers
 from millebornes_env.millebornes.state import ROUND_OVER, STATE
-from tests.envs.playing import MODES, TEAMS, choose, episodes, look, rows, short_match, snapshot, started
+from tests.envs.playing import TEAMS, choose, look, rows, short_match, snapshot, started
 
 tables = pytest.mark.parametrize("players", TEAMS)
 
@@ -185,9 +185,7 @@ def test_many_continuations_of_one_position() -> None:
     env, search = started(1, steps=10), vector_env(16)
     legal = np.flatnonzero(look(env)["action_mask"][0])
     observations = search.set_states(np.repeat(env.get_states(), 16))
-    assert np.array_equal(
-        observations["observation"], np.repeat(look(env)["observation"], 16, axis=0)
-    )
+    assert np.array_equal(observations["observation"], np.repeat(look(env)["observation"], 16, axis=0))
     tried = np.resize(legal, 16)
     search.step(tried)
     after = search.get_states()
@@ -221,7 +219,8 @@ def test_threads_change_no_result(players: int, mode: str) -> None:
     alone = started(65, players=players, steps=60)
     states = alone.get_states()
     alone, shared = (
-        make(65, players=players, autoreset_mode=mode) for make in (vector_env, partial(on_threads, threads=2))
+        make(65, players=players, autoreset_mode=mode)
+        for make in (vector_env, partial(on_threads, threads=2))
     )
     alone.set_states(states)
     shared.set_states(states)

@@ -1,4 +1,4 @@
-"""The table as text. The pictures below were read and found right by hand; do not paste in new ones unread."""
+"""The table as text. The pictures below were read and found right by hand: paste in no new ones unread."""
 
 from __future__ import annotations
 
@@ -122,7 +122,8 @@ def test_the_score_sheet_at_the_end(players: int) -> None:
     assert [int(word) for word in sheet[-1].split()[-teams:]] == env.infos["player_0"]["final_score"]
     for team in range(teams):
         assert any(
-            line.startswith(f"team {team}") and line.endswith(f" {state['score'][team]} points") for line in lines
+            line.startswith(f"team {team}") and line.endswith(f" {state['score'][team]} points")
+            for line in lines
         )
 
 

@@ -30,7 +30,11 @@ def section(env: VectorEnv, name: str) -> slice:
 @pytest.mark.parametrize("observe_unseen", [True, False])
 def test_shapes_and_dtypes(players: int, observe_unseen: bool) -> None:
     env = vector_env(5, players=players, observe_unseen=observe_unseen)
-    numbers, actions, teams = NUMBERS_SEEN[players] + 19 * observe_unseen, NUM_ACTIONS[players], TEAMS[players]
+    numbers, actions, teams = (
+        NUMBERS_SEEN[players] + 19 * observe_unseen,
+        NUM_ACTIONS[players],
+        TEAMS[players],
+    )
     wanted = {
         "observation": ((5, numbers), np.int8),
         "action_mask": ((5, actions), np.int8),

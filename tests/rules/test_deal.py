@@ -83,6 +83,17 @@ def test_the_remainder_becomes_the_draw_pile(players: int, left: int) -> None:
     assert Position(players, dealt=True).pile_size == left - 1
 
 
+def test_the_draw_pile_is_common_to_all() -> None:
+    """Each seat has a stretch of it to itself; when that is used up it takes the left neighbour's (004:5)."""
+    position = Position(3).draws(1, "STOP", "ACCIDENT", "FLAT_TIRE").draws(2, "REPAIRS", "GASOLINE")
+    position.draw_pile(5).hand(0, "ROLL")
+    drawn = []
+    for discarded in ("ROLL", "STOP", "REPAIRS"):
+        position.do(f"discard {discarded}")
+        drawn.append(position.hand_of(position.seat))
+    assert drawn == [["STOP"], ["REPAIRS"], ["FLAT_TIRE"]]
+
+
 @pytest.mark.parametrize("players", PLAYERS)
 def test_the_discard_pile_forms_beside_it(players: int) -> None:
     """A pile for discards begins empty and takes the cards that are thrown away (004:5)."""

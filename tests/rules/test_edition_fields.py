@@ -253,13 +253,13 @@ def test_replay_after_safety_when_empty() -> None:
 def test_the_last_card_drawn_for_a_safety_is_still_played() -> None:
     """replay_after_safety_when_empty: with 0, drawing the last card is a draw like any other (E18)."""
     position = Position(replay_after_safety_when_empty=0).draw_pile(1).hand(0, "EXTRA_TANK", "ROLL")
-    assert position.do("play EXTRA_TANK").seat == 0
+    assert position.hand(1, "STOP").do("play EXTRA_TANK").seat == 0
 
 
 def test_replay_after_claim_when_empty() -> None:
     """replay_after_claim_when_empty: with 0 the turn goes to the left of the attacker (E15, E16)."""
     position = Position(3, replay_after_claim_when_empty=0).draw_pile(0).battle(2, "ROLL")
-    position.hand(0, "FLAT_TIRE").hand(1, "STOP").hand(2, "PUNCTURE_PROOF", "ROLL")
+    position.hand(0, "FLAT_TIRE", "STOP").hand(1, "STOP").hand(2, "PUNCTURE_PROOF", "ROLL")
     position.do("play FLAT_TIRE at 2", "claim")
     assert (position.seat, position.coups(2)) == (1, ["PUNCTURE_PROOF"])
     assert position.battle_top(2) == "ROLL"
@@ -268,7 +268,8 @@ def test_replay_after_claim_when_empty() -> None:
 def test_with_a_card_to_draw_the_claim_is_followed_by_a_play() -> None:
     """replay_after_claim_when_empty: with 0, one card left is enough for the usual turn (E14)."""
     position = Position(3, replay_after_claim_when_empty=0).draw_pile(1).battle(2, "ROLL")
-    position.hand(0, "FLAT_TIRE").hand(2, "PUNCTURE_PROOF").do("play FLAT_TIRE at 2", "claim")
+    position.hand(0, "FLAT_TIRE", "STOP").hand(1, "STOP").hand(2, "PUNCTURE_PROOF")
+    position.do("play FLAT_TIRE at 2", "claim")
     assert (position.seat, position.phase) == (2, "play")
 
 

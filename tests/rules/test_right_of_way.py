@@ -55,6 +55,14 @@ def test_a_stop_that_shows_goes_to_the_discard_pile() -> None:
     assert position.laid(0) == {"ROLL": 1, "RIGHT_OF_WAY": 1}
 
 
+def test_a_stop_that_was_just_laid_uncovers_the_roll_it_was_laid_on() -> None:
+    """The same in play: not parried, and taken away in the next turn (004:26, E3)."""
+    position = Position().battle(1, "ROLL").hand(0, "STOP").hand(1, "RIGHT_OF_WAY")
+    position.do("play STOP", "pass", "play RIGHT_OF_WAY")
+    assert position.battle_top(1) == "ROLL"
+    assert position.discards == {"STOP": 1}
+
+
 def test_a_stop_that_was_discarded_gives_no_immunity() -> None:
     """The pile is open to the hazards that Right of Way does not answer (E3)."""
     position = Position().battle(0, "ROLL", "STOP").hand(0, "RIGHT_OF_WAY", "ROLL")

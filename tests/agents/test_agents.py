@@ -1,0 +1,395 @@
+"""The agents that follow rules: legal always, as good as their word, and blind to what is hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+
+from agents import AGENTS, Agent, Table, UnknownAgentError, load
+from millebornes_env import VectorEnv, edition, vector_env
+from millebornes_env.millebornes.determinize import redeal_hidden_cards
+from millebornes_env.millebornes.editions import rules_record
+
+PLAYERS = (2, 3, 4, 6)
+tables = pytest.mark.parametrize("players", PLAYERS)
+
+DISTANCES = {25: 0, 50: 1, 75: 2, 100: 3, 200: 4}
+ACCIDENT, OUT_OF_GAS, FLAT_TIRE, STOP, SPEED_LIMIT = range(5, 10)
+REPAIRS, GASOLINE, SPARE_TIRE, ROLL, END_OF_LIMIT = range(10, 15)
+DRIVING_ACE, EXTRA_TANK, PUNCTURE_PROOF, RIGHT_OF_WAY = SAFETIES = range(15, 19)
+CLAIM, PASS, EXTEND, FINISH = range(38, 42)
+FURTHER_ACCIDENT, FURTHER_LIMIT = 42, 46
+
+TOPS = {"nothing": 0, ACCIDENT: 1, OUT_OF_GAS: 2, FLAT_TIRE: 3, STOP: 4, ROLL: 8}
+"""What lies on a battle pile, with its place in the section `battle`."""
+
+
+def discard(card: int) -> int:
+    return 19 + card
+
+
+def observation(env: VectorEnv, sections: Mapping[str, list[int]]) -> np.ndarray:
+    """An observation with these sections and nothing else."""
+    row = np.zeros((1, env.observation_sections[-1].stop), np.int8)
+    for part in env.observation_sections:
+        if part.name in sections:
+            row[0, part.start : part.start + len(sections[part.name])] = sections[part.name]
+    return row
+
+
+def chosen(
+    agent: Agent,
+    env: VectorEnv,
+    legal: list[int],
+    *,
+    km: int = 0,
+    target: int = 700,
+    top: int | str = ROLL,
+    limited: bool = False,
+    pile: int = 60,
+) -> int:
+    """What the agent does in a position that was made up, of which it is told no more than this."""
+    seen = observation(
+        env,
+        {
+            "km": [km // 25],
+            "target": [target // 25],
+            "battle": [int(TOPS[top] == place) for place in range(9)],
+            "limited": [int(limited)],
+            "draw_pile": [pile],
+        },
+    )
+    mask = np.zeros((1, int(env.single_action_space.n)), np.int8)
+    mask[0, legal] = 1
+    actions = agent.act(seen, mask)
+    assert actions.shape == (1,)
+    return int(actions[0])
+
+
+# All of them.
+
+
+@pytest.mark.parametrize("episode", ["round", "match"])
+@pytest.mark.parametrize("spec", ["random", "greedy", "holder", "holder:pile=0", "holder:pile=200"])
+@tables
+def test_an_agent_plays_legally_to_the_end(players: int, spec: str, episode: str) -> None:
+    env = vector_env(12, edition("parker").replace(goal=1000), players=players, episode=episode)
+    agent = load(spec, env, seed=1)
+    observations, _ = env.reset(seed=2)
+    ended = np.zeros(12, np.bool_)
+    for _ in range(4_000):
+        masks = observations["action_mask"]
+        actions = agent.act(observations["observation"], masks)
+        assert actions.shape == (12,)
+        assert (masks[np.arange(12), actions] == 1).all()
+        step = env.step(actions)
+        ended |= step.terminations
+        if ended.all():
+            return
+    raise AssertionError("the games do not end")
+
+
+@pytest.mark.parametrize("spec", ["greedy", "holder", "holder:pile=5"])
+def test_a_choice_depends_on_the_row_and_not_on_its_place_in_the_batch(spec: str) -> None:
+    env = vector_env(20, players=3)
+    agent = load(spec, env)
+    observations, _ = env.reset(seed=3)
+    for _ in range(60):
+        seen, masks = observations["observation"], observations["action_mask"]
+        actions = agent.act(seen, masks)
+        assert np.array_equal(agent.act(seen[::-1], masks[::-1]), actions[::-1])
+        assert np.array_equal(agent.act(seen[7:8], masks[7:8]), actions[7:8])
+        observations = env.step(actions).observations
+
+
+@pytest.mark.parametrize("spec", ["random", "greedy", "holder"])
+def test_an_agent_leaves_what_it_is_shown_alone(spec: str) -> None:
+    env = vector_env(8)
+    agent = load(spec, env)
+    observations, _ = env.reset(seed=3)
+    for array in observations.values():
+        array.setflags(write=False)
+    agent.act(observations["observation"], observations["action_mask"])
+
+
+@pytest.mark.parametrize("spec", ["greedy", "holder", "holder:pile=30"])
+@tables
+def test_no_agent_sees_hidden_cards(players: int, spec: str) -> None:
+    """It does the same after the cards that it cannot see were dealt anew."""
+    env = vector_env(40, players=players)
+    agent = load(spec, env)
+    table = rules_record(env.rules)[0]
+    room = np.zeros(106, np.int8)
+    observations, _ = env.reset(seed=5)
+    redealt_games = 0
+    for step in range(50):
+        masks = observations["action_mask"].copy()
+        actions = agent.act(observations["observation"], masks)
+        states = env.get_states()
+        redealt = states.copy()
+        for game in range(40):
+            redeal_hidden_cards(redealt[game], table, int(states["seat"][game]), step, game, room)
+            redealt_games += redealt[game].tobytes() != states[game].tobytes()
+        env.set_states(redealt)
+        assert np.array_equal(observations["action_mask"], masks)
+        assert np.array_equal(agent.act(observations["observation"], observations["action_mask"]), actions)
+        env.set_states(states)
+        observations = env.step(actions).observations
+    assert redealt_games > 1_900  # not all: at the end of a round nothing may be hidden
+
+
+# `random`
+
+
+def test_random_is_even() -> None:
+    """Chi-square of 7 equally probable actions; a fixed seed, so it always passes or always fails."""
+    env = vector_env(1)
+    legal = [0, 3, 13, 18, 20, 37, 41]
+    rows, rounds = 700, 100
+    masks = np.zeros((rows, 42), np.int8)
+    masks[:, legal] = 1
+    seen = np.zeros((rows, env.observation_sections[-1].stop), np.int8)
+    agent = load("random", env, seed=1)
+    drawn = np.stack([agent.act(seen, masks) for _ in range(rounds)])
+    counts = np.bincount(drawn.ravel(), minlength=42)
+    assert counts[legal].sum() == rows * rounds
+    expected = rows * rounds / 7
+    assert ((counts[legal] - expected) ** 2 / expected).sum() < 22.46  # 6 degrees of freedom: once in 1,000
+    pairs = np.zeros((7, 7))  # a row's choice says nothing about the next row's
+    place = np.searchsorted(legal, drawn)
+    np.add.at(pairs, (place[:, :-1:2].ravel(), place[:, 1::2].ravel()), 1)
+    expected = pairs.sum() / 49
+    assert ((pairs - expected) ** 2 / expected).sum() < 84.04  # 48 degrees of freedom: once in 1,000
+
+
+def test_random_is_a_function_of_its_seed_and_of_the_calls() -> None:
+    env = vector_env(50)
+    observations, _ = env.reset(seed=1)
+    seen, masks = observations["observation"], observations["action_mask"]
+
+    def calls(seed: int) -> list[list[int]]:
+        agent = load("random", env, seed=seed)
+        return [agent.act(seen, masks).tolist() for _ in range(2)]
+
+    first = calls(4)
+    assert first == calls(4)
+    assert first != calls(5)
+    assert first[0] != first[1]
+
+
+# `greedy`
+
+KINDS_FROM_THE_BEST = (
+    (DISTANCES[50], "finish: 650 km of 700"),
+    (DISTANCES[200], "distance"),
+    (ROLL, "remedy"),
+    (STOP, "hazard"),
+    (EXTRA_TANK, "safety"),
+    (discard(ROLL), "discard"),
+)
+
+
+@pytest.mark.parametrize("spec", ["greedy", "holder:pile=60"])
+@pytest.mark.parametrize("best", range(len(KINDS_FROM_THE_BEST)))
+def test_greedy_prefers_finish_distance_remedy_hazard_safety_discard(best: int, spec: str) -> None:
+    env = vector_env(1)
+    legal = [action for action, _ in KINDS_FROM_THE_BEST[best:]]
+    assert chosen(load(spec, env), env, legal, km=650) == legal[0]
+
+
+@pytest.mark.parametrize(("km", "target"), [(500, 700), (600, 700), (625, 700), (975, 1000), (900, 1000)])
+def test_greedy_finishes_with_the_card_that_fits(km: int, target: int) -> None:
+    """Rather than lay another one; and a card that fits no other day is nothing special."""
+    env = vector_env(1)
+    legal = [*DISTANCES.values(), REPAIRS, discard(RIGHT_OF_WAY)]
+    fits = DISTANCES[target - km]
+    assert chosen(load("greedy", env), env, legal, km=km, target=target) == fits
+    assert chosen(load("greedy", env), env, legal, km=km - 50, target=target) == DISTANCES.get(
+        target - km + 50, DISTANCES[200]
+    )
+
+
+def test_greedy_lays_the_largest_distance() -> None:
+    env = vector_env(1)
+    for largest in DISTANCES.values():
+        assert chosen(load("greedy", env), env, list(range(largest + 1))) == largest
+
+
+@pytest.mark.parametrize("players", [3, 6])
+def test_greedy_stops_a_car_rather_than_slow_it_down(players: int) -> None:
+    env = vector_env(1, players=players)
+    agent = load("greedy", env)
+    for hazard in (ACCIDENT, OUT_OF_GAS, FLAT_TIRE, STOP, FURTHER_ACCIDENT):
+        assert chosen(agent, env, [SPEED_LIMIT, FURTHER_LIMIT, hazard]) == hazard
+    assert chosen(agent, env, [FURTHER_LIMIT, DRIVING_ACE, discard(STOP)]) == FURTHER_LIMIT
+
+
+@pytest.mark.parametrize("spec", ["greedy", "holder"])
+def test_greedy_claims_every_coup_fourre_and_never_extends(spec: str) -> None:
+    env = vector_env(1)
+    agent = load(spec, env)
+    for km, pile in ((0, 80), (700, 80), (700, 0), (500, 20)):
+        assert chosen(agent, env, [CLAIM, PASS], km=km, pile=pile) == CLAIM
+        assert chosen(agent, env, [EXTEND, FINISH], km=km, pile=pile) == FINISH
+    assert chosen(agent, env, [PASS, discard(ROLL)]) == discard(ROLL)
+    assert chosen(agent, env, [EXTEND]) == EXTEND
+
+
+def test_greedy_gives_away_what_it_needs_least() -> None:
+    """A limit before a Roll, a Roll before a safety, and all the others between."""
+    env = vector_env(1)
+    agent = load("greedy", env)
+    order = []
+    left = [discard(card) for card in range(19)]
+    while left:
+        order.append(chosen(agent, env, left) - 19)
+        left.remove(discard(order[-1]))
+    assert order[:3] == [SPEED_LIMIT, END_OF_LIMIT, DISTANCES[25]]
+    assert order[-5:-1] == [ROLL, DRIVING_ACE, EXTRA_TANK, PUNCTURE_PROOF]
+    assert order[-1] == RIGHT_OF_WAY
+    assert sorted(order) == list(range(19))
+
+
+def test_greedy_drives_faster_than_chance() -> None:
+    """In a whole batch of rounds, as a check that it reads its observations right."""
+    env = vector_env(200, autoreset_mode="disabled")
+    greedy, chance = load("greedy", env), load("random", env, seed=1)
+    observations, _ = env.reset(seed=1)
+    lead = np.zeros(200)
+    for _ in range(400):
+        seen, masks = observations["observation"], observations["action_mask"].copy()
+        over = ~masks.any(axis=1)
+        if over.all():
+            break
+        masks[over, 0] = 1
+        actions = np.where(env.agent_selection == 0, greedy.act(seen, masks), chance.act(seen, masks))
+        step = env.step(np.where(over, -1, actions))
+        lead += step.rewards[:, 0]
+    assert over.all()
+    assert (lead > 0).mean() > 0.9
+
+
+# `holder`
+
+
+@pytest.mark.parametrize("players", [2, 6])
+@pytest.mark.parametrize("safety", SAFETIES)
+def test_holder_keeps_a_safety_while_the_pile_is_high(players: int, safety: int) -> None:
+    env = vector_env(1, players=players)
+    agent = load("holder:pile=30", env)
+    legal = [safety, discard(safety), discard(RIGHT_OF_WAY), discard(ROLL)]
+    for pile in (31, 60, 100):
+        assert chosen(agent, env, legal, pile=pile) == discard(ROLL)
+    for pile in (30, 12, 0):
+        assert chosen(agent, env, legal, pile=pile) == safety
+
+
+def test_holder_waits_for_40_cards_unless_told_otherwise() -> None:
+    env = vector_env(1)
+    legal = [EXTRA_TANK, discard(ROLL)]
+    assert [chosen(load("holder", env), env, legal, pile=pile) for pile in (41, 40)] == [
+        discard(ROLL),
+        EXTRA_TANK,
+    ]
+
+
+def test_holder_never_gives_a_safety_away_if_it_can_do_anything_else() -> None:
+    env = vector_env(1)
+    agent = load("holder", env)
+    for pile in (90, 10):
+        assert chosen(agent, env, [DRIVING_ACE, discard(DRIVING_ACE)], pile=pile) == DRIVING_ACE
+        assert chosen(agent, env, [discard(DRIVING_ACE), discard(DISTANCES[100])], pile=pile) == discard(
+            DISTANCES[100]
+        )
+
+
+@pytest.mark.parametrize(
+    ("safety", "top", "limited"),
+    [
+        (DRIVING_ACE, ACCIDENT, False),
+        (EXTRA_TANK, OUT_OF_GAS, False),
+        (PUNCTURE_PROOF, FLAT_TIRE, False),
+        (RIGHT_OF_WAY, STOP, False),
+        (RIGHT_OF_WAY, ROLL, True),
+    ],
+)
+def test_holder_lays_the_safety_that_cures_at_once(safety: int, top: int, limited: bool) -> None:
+    """Before remedies and distances; and no other safety, nor this one where nothing is to be cured."""
+    env = vector_env(1)
+    agent = load("holder", env)
+    legal = [*SAFETIES, *DISTANCES.values(), ROLL, ACCIDENT, discard(STOP)]
+    assert chosen(agent, env, legal, top=top, limited=limited, pile=80) == safety
+    others = [action for action in legal if action != safety]
+    assert chosen(agent, env, others, top=top, limited=limited, pile=80) == DISTANCES[200]
+    assert chosen(agent, env, legal, top=ROLL, limited=False, pile=80) == DISTANCES[200]
+    assert chosen(agent, env, [safety, discard(STOP)], top=ROLL, pile=80) == discard(STOP)
+
+
+def test_holder_finishes_before_it_cures() -> None:
+    env = vector_env(1)
+    legal = [DISTANCES[50], RIGHT_OF_WAY]
+    assert chosen(load("holder", env), env, legal, km=650, limited=True) == DISTANCES[50]
+
+
+def test_holder_plays_like_greedy_otherwise() -> None:
+    """Wherever no safety is in hand."""
+    env = vector_env(50)
+    greedy, holder = load("greedy", env), load("holder", env)
+    observations, _ = env.reset(seed=1)
+    compared = 0
+    for _ in range(80):
+        seen, masks = observations["observation"], observations["action_mask"]
+        actions = greedy.act(seen, masks)
+        without = ~seen[:, 15:19].any(axis=1)
+        assert np.array_equal(holder.act(seen, masks)[without], actions[without])
+        compared += int(without.sum())
+        observations = env.step(actions).observations
+    assert compared > 1_000
+
+
+# `load`
+
+
+def test_every_agent_has_the_name_that_it_was_asked_for_by() -> None:
+    env = vector_env(1)
+    for spec in ("random", "greedy", "holder", "holder:pile=30"):
+        assert load(spec, env).name == spec
+    assert set(AGENTS) == {"random", "greedy", "holder", "policy"}
+
+
+def test_an_agent_is_told_its_table() -> None:
+    env = vector_env(1, edition("parker").replace(max_200=4), players=6)
+    table = Table.of(env)
+    assert table.edition == "parker+max_200=4"
+    assert (table.rules.players, table.rules.teams, table.num_actions) == (6, 3, 47)
+    assert table.sections == env.observation_sections
+    seen = observation(env, {"km": [3, 2, 1], "draw_pile": [100]})
+    assert table.view(seen, "km").tolist() == [[3, 2, 1]]
+    assert (table.view(seen, "draw_pile") * 25).tolist() == [[2_500]]
+    with pytest.raises(KeyError, match="'speed'"):
+        table.view(seen, "speed")
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ("gredy", ["'gredy'", "random, greedy, holder, policy", "run folder", "Did you mean 'greedy'?"]),
+        ("Holder:pile=3", ["'Holder'", "Did you mean 'holder'?"]),
+        ("nobody", ["'nobody'", "random, greedy, holder, policy"]),
+        ("holder:heap=3", ["'holder:heap=3'", "unknown option 'heap'", "options are pile"]),
+        ("holder:pile=3,40", ["unknown option '40'", "options are pile"]),
+        ("holder:pile=many", ["option pile is 'many'", "like 40"]),
+        ("holder:pile=1.5", ["option pile is '1.5'", "like 40"]),
+        ("holder:pile=", ["option pile is ''", "like 40"]),
+        ("random:seed=3", ["unknown option 'seed'", "options are none"]),
+        ("greedy:fast=1", ["unknown option 'fast'", "options are none"]),
+    ],
+)
+def test_what_cannot_be_loaded_is_explained(spec: str, words: list[str]) -> None:
+    with pytest.raises(UnknownAgentError) as refused:
+        load(spec, vector_env(1))
+    for word in words:
+        assert word in str(refused.value)
+    assert isinstance(refused.value, ValueError)

@@ -1,0 +1,121 @@
+"""Every notebook runs from top to bottom, and the outputs that are committed with it are fit to be read.
+
+`python tests/test_notebooks.py` runs the notebooks and puts the new outputs in the place of the old ones.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from ipykernel.kernelspec import get_kernel_dict
+from jupyter_client.kernelspec import KernelSpec
+from jupyter_client.manager import AsyncKernelManager
+from nbclient import NotebookClient
+
+ROOT = Path(__file__).parents[1]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+SECONDS_FOR_A_CELL = 300
+
+# A path of the machine where the notebook was run: of a user, of a build, of a temporary folder.
+MACHINE_PATH = re.compile(r"(?<![\w.])(?:/(?:home|root|Users|work|tmp|private|var|opt|mnt)/|[A-Za-z]:\\)")
+
+
+class KernelOfThisInterpreter(AsyncKernelManager):
+    """Starts the interpreter that runs the tests, whatever kernels are registered on the machine."""
+
+    @property
+    def kernel_spec(self) -> KernelSpec:
+        """The kernel `python3` as ipykernel would register it from here."""
+        return KernelSpec(**get_kernel_dict())
+
+
+def run(path: Path, folder: Path) -> Any:
+    """Run a copy of the notebook with the folder as working directory; IPython's own files go there, too.
+
+    Returns:
+        The copy, with its outputs.
+
+    Raises:
+        CellExecutionError: a cell raised an exception.
+    """
+    notebook = nbformat.read(path, as_version=4)
+    environment = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"}
+    environment |= {"PYTHONPATH": str(ROOT), "IPYTHONDIR": str(folder / "ipython")}
+    NotebookClient(
+        notebook,
+        timeout=SECONDS_FOR_A_CELL,
+        kernel_name="python3",
+        kernel_manager_class=KernelOfThisInterpreter,
+        resources={"metadata": {"path": str(folder)}},
+        record_timing=False,
+        coalesce_streams=True,
+    ).execute(env=environment)
+    return notebook
+
+
+def outputs_of(notebook: Any) -> Iterator[Any]:
+    for cell in notebook.cells:
+        yield from cell.get("outputs", [])
+
+
+def text_of(output: Any) -> str:
+    """All that is not a picture."""
+    data = {kind: value for kind, value in output.get("data", {}).items() if not kind.startswith("image/")}
+    return "\n".join([output.get("text", ""), *output.get("traceback", []), *map(str, data.values())])
+
+
+def test_there_are_notebooks() -> None:
+    assert NOTEBOOKS
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_runs_from_top_to_bottom(path: Path, tmp_path: Path) -> None:
+    notebook = run(path, tmp_path)
+    assert [output for output in outputs_of(notebook) if output.output_type == "error"] == []
+    assert [text_of(output) for output in outputs_of(notebook) if output.get("name") == "stderr"] == []
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_the_committed_outputs_are_clean(path: Path) -> None:
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    assert notebook.metadata.kernelspec.name == "python3"
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1)), "run it from the top"
+    assert any(output.output_type == "display_data" for output in outputs_of(notebook))
+    for output in outputs_of(notebook):
+        assert output.output_type != "error"
+        assert output.get("name") != "stderr", text_of(output)
+        assert not MACHINE_PATH.search(text_of(output)), text_of(output)
+
+
+@pytest.mark.parametrize("text", ["in /home/me/x.py", "('/tmp/a')", "/work/main", r"C:\Users\me"])
+def test_a_path_of_a_machine_is_recognised(text: str) -> None:
+    assert MACHINE_PATH.search(text)
+
+
+@pytest.mark.parametrize("text", ["runs/first", "millions/second", "a/home/b", "https://example.org/tmp/x"])
+def test_other_slashes_are_not_taken_for_one(text: str) -> None:
+    assert not MACHINE_PATH.search(text)
+
+
+def renew_outputs() -> None:
+    """Run all notebooks and write them back with their outputs and nothing else that a run leaves behind."""
+    for path in NOTEBOOKS:
+        with tempfile.TemporaryDirectory() as folder:
+            notebook = run(path, Path(folder))
+        for cell in notebook.cells:
+            cell.metadata = {}
+        notebook.metadata.language_info = {"name": "python"}
+        nbformat.write(notebook, path)
+
+
+if __name__ == "__main__":
+    renew_outputs()

@@ -1,0 +1,128 @@
+"""The package as a whole: what an import costs, the version, sizes, layouts, docstrings."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+import tomllib
+from importlib import metadata
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import millebornes_env
+from millebornes_env.millebornes.editions import RULES, Rules
+from millebornes_env.millebornes.state import STATE, State
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "millebornes_env"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+RECORDS = {"STATE": STATE, "RULES": RULES}
+
+records = pytest.mark.parametrize("record", RECORDS.values(), ids=RECORDS)
+modules = pytest.mark.parametrize("module", MODULES, ids=lambda path: path.relative_to(ROOT).as_posix())
+
+
+def output_of(program: str) -> str:
+    """What a fresh interpreter prints."""
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT, timeout=300)
+    return done.stdout.strip()
+
+
+def test_an_import_brings_no_library_of_the_extras() -> None:
+    extras = [
+        "torch",
+        "stable_baselines3",
+        "sb3_contrib",
+        "matplotlib",
+        "tyro",
+        "rich",
+        "tqdm",
+        "safetensors",
+    ]
+    program = f"import sys, millebornes_env; print([name for name in {extras} if name in sys.modules])"
+    assert output_of(program) == "[]"
+
+
+def test_the_version_is_that_of_the_installed_package(tmp_path: Path) -> None:
+    """Shown with an installation that says so; the checkout itself may be installed or not."""
+    installed = tmp_path / "millebornes_env-9.8.7.dist-info"
+    installed.mkdir()
+    (installed / "METADATA").write_text("Metadata-Version: 2.4\nName: millebornes-env\nVersion: 9.8.7\n")
+    program = (
+        "import sys; sys.path.insert(0, {!r}); import millebornes_env; print(millebornes_env.__version__)"
+    )
+    assert output_of(program.format(str(tmp_path))) == "9.8.7"
+
+
+def test_the_version_is_that_of_the_project() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    installed = list(metadata.distributions(name=project["name"]))
+    assert millebornes_env.__version__ == (project["version"] if installed else "0+unknown")
+
+
+def test_the_public_names_are_there() -> None:
+    for name in millebornes_env.__all__:
+        assert hasattr(millebornes_env, name)
+    assert {"VectorEnv", "edition", "editions", "millebornes_v0", "vector_env"} <= set(
+        millebornes_env.__all__
+    )
+
+
+@modules
+def test_no_file_is_long(module: Path) -> None:
+    assert len(module.read_text(encoding="utf-8").splitlines()) <= 500
+
+
+@records
+def test_records_have_no_padding(record: np.dtype[np.void]) -> None:
+    """So that equal games are equal bytes."""
+    assert record.names is not None
+    assert record.itemsize == sum(record[name].itemsize for name in record.names)
+
+
+@records
+def test_fields_do_not_hide_behind_attributes_of_numpy(record: np.dtype[np.void]) -> None:
+    """`state.round` would be NumPy's method in plain Python and the field where it is compiled."""
+    taken = set(dir(np.void)) | set(dir(np.record)) | set(dir(np.recarray))
+    assert "round" in taken
+    assert not set(record.names or ()) & taken
+
+
+def test_the_types_name_the_fields_that_there_are() -> None:
+    assert set(State.__annotations__) == set(STATE.names or ())
+    assert RULES.names == Rules._fields
+
+
+def public_names(tree: ast.Module) -> list[tuple[str, ast.AST]]:
+    """Functions, classes and their methods whose names do not begin with an underscore."""
+    kinds = (ast.FunctionDef, ast.ClassDef)
+    found: list[tuple[str, ast.AST]] = []
+    for node in tree.body:
+        if isinstance(node, kinds) and not node.name.startswith("_"):
+            found.append((node.name, node))
+            if isinstance(node, ast.ClassDef):
+                found += [
+                    (f"{node.name}.{part.name}", part)
+                    for part in node.body
+                    if isinstance(part, kinds) and not part.name.startswith("_")
+                ]
+    return found
+
+
+@modules
+def test_public_names_have_docstrings(module: Path) -> None:
+    tree = ast.parse(module.read_text(encoding="utf-8"))
+    assert ast.get_docstring(tree)
+    without = [name for name, node in public_names(tree) if not ast.get_docstring(node)]  # type: ignore[arg-type]
+    assert not without
+
+
+def test_there_are_public_names_to_look_at() -> None:
+    found = [
+        name for path in MODULES for name, _ in public_names(ast.parse(path.read_text(encoding="utf-8")))
+    ]
+    assert {"VectorEnv.step", "raw_env.observe", "write_mask", "Edition.replace"} <= set(found)

@@ -1,0 +1,235 @@
+"""Training: a run is made, goes on after it was killed, and complains in words."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+
+import agents
+from millebornes_env import vector_env
+from train import checkpoints
+from train.checkpoints import CHECKPOINT_FILE, RunError, read_progress
+from train.maskable_ppo import Args, linear_decay, make_model, train
+
+ROOT = Path(__file__).parent.parent.parent
+SHORT = {
+    "minutes": 2 / 60,
+    "num_envs": 8,
+    "num_steps": 16,
+    "batch_size": 64,
+    "curve_matches": 4,
+    "hidden": (16,),
+    "threads": 1,
+}
+
+
+def short(folder: Path, **changes: object) -> Args:
+    return Args(run_dir=folder, **{**SHORT, **changes})  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished short run."""
+    folder = tmp_path_factory.mktemp("runs") / "short"
+    train(short(folder))
+    return folder
+
+
+def test_a_run_leaves_all_its_files(run: Path) -> None:
+    names = {path.name for path in run.iterdir()}
+    assert {
+        "config.json",
+        "policy.json",
+        "policy.safetensors",
+        "checkpoint.safetensors",
+        "learning_curve.json",
+        "learning_curve.png",
+        "tensorboard",
+    } <= names
+    assert not [name for name in names if "tmp" in name]
+    config = json.loads((run / "config.json").read_text())
+    assert config["args"]["num_envs"] == 8
+    assert config["args"]["hidden"] == [16]
+    assert config["versions"]["torch"] == torch.__version__.split("+")[0] or config["versions"]["torch"]
+    curve = json.loads((run / "learning_curve.json").read_text())
+    assert set(curve[-1]["win_rates"]) == {"random", "greedy", "holder"}
+
+
+def test_the_saved_policy_is_the_acting_half_of_the_checkpoint(run: Path) -> None:
+    policy = load_file(run / "policy.safetensors")
+    checkpoint = load_file(run / CHECKPOINT_FILE)
+    assert torch.equal(policy["layers.1.weight"], checkpoint["policy.action_net.weight"])
+    first = checkpoint["policy.mlp_extractor.policy_net.0.weight"]
+    assert torch.equal(policy["layers.0.weight"], first)
+
+
+def test_the_saved_policy_plays_as_the_network_does(run: Path) -> None:
+    from millebornes_env.envs.sb3 import SelfPlayVecEnv  # noqa: PLC0415
+
+    env = vector_env(16, seed=3)
+    observations, _ = env.reset()
+    agent = agents.load(f"policy:{run}", env)
+    model = make_model(short(run), SelfPlayVecEnv(vector_env(8)), lambda: 0.0)
+    checkpoints.load_checkpoint(model, run)
+    scaled = torch.from_numpy(
+        observations["observation"] * agents.policy.observation_scale(agents.Table.of(env))
+    )
+    with torch.no_grad():
+        logits = model.policy.action_net(model.policy.mlp_extractor.forward_actor(scaled)).numpy()
+    expected = np.where(observations["action_mask"] != 0, logits, -np.inf).argmax(axis=1)
+    assert agent.act(observations["observation"], observations["action_mask"]).tolist() == expected.tolist()
+
+
+def test_a_finished_run_goes_on_with_more_minutes(run: Path) -> None:
+    before = read_progress(run)
+    callback = train(short(run, minutes=SHORT["minutes"] + 2 / 60, resume=True))
+    after = read_progress(run)
+    assert after["num_timesteps"] > before["num_timesteps"]
+    assert after["seconds"] > before["seconds"]
+    assert len(after["curve"]) > len(before["curve"])
+    assert after["curve"][: len(before["curve"])] == before["curve"]
+    assert callback.num_timesteps == after["num_timesteps"]
+
+
+def test_a_finished_run_is_left_alone_by_resume(run: Path) -> None:
+    before = (run / CHECKPOINT_FILE).read_bytes()
+    train(short(run, resume=True))
+    assert (run / CHECKPOINT_FILE).read_bytes() == before
+
+
+def test_resuming_gives_back_weights_and_optimizer(run: Path) -> None:
+    from millebornes_env.envs.sb3 import SelfPlayVecEnv  # noqa: PLC0415
+
+    model = make_model(short(run), SelfPlayVecEnv(vector_env(8)), lambda: 0.0)
+    progress = checkpoints.load_checkpoint(model, run)
+    saved = load_file(run / CHECKPOINT_FILE)
+    for name, value in model.policy.state_dict().items():
+        assert torch.equal(value, saved[f"policy.{name}"])
+    state = model.policy.optimizer.state_dict()["state"]
+    assert state
+    for number, values in state.items():
+        for name, value in values.items():
+            assert torch.equal(torch.as_tensor(value), saved[f"optimizer.{number}.{name}"])
+    assert model.num_timesteps == progress["num_timesteps"] > 0
+
+
+def test_a_run_is_not_overwritten_without_resume(run: Path) -> None:
+    with pytest.raises(RunError, match=r"already holds a run.*--resume"):
+        train(short(run))
+
+
+def test_a_resumed_run_keeps_its_options(run: Path) -> None:
+    with pytest.raises(RunError, match=r"begun with learning_rate 0\.001, now it is 0\.5"):
+        train(short(run, resume=True, learning_rate=0.5))
+
+
+def test_a_damaged_checkpoint_is_named(run: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "damaged"
+    folder.mkdir()
+    whole = (run / CHECKPOINT_FILE).read_bytes()
+    for content in (whole[: len(whole) // 2], b"", b"not a checkpoint at all"):
+        (folder / CHECKPOINT_FILE).write_bytes(content)
+        with pytest.raises(RunError, match="damaged"):
+            train(short(folder, resume=True))
+
+
+def test_a_checkpoint_of_another_observation_version_is_refused(run: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "older"
+    folder.mkdir()
+    for name in (CHECKPOINT_FILE, "policy.safetensors"):
+        (folder / name).write_bytes((run / name).read_bytes())
+    description = json.loads((run / "policy.json").read_text())
+    (folder / "policy.json").write_text(json.dumps({**description, "observation_version": 0}))
+    with pytest.raises(ValueError, match="observation_version 0, but 1"):
+        train(short(folder, resume=True, minutes=1.0))
+
+
+@pytest.mark.parametrize("where", ["save_checkpoint", "save_policy", "save_curve"])
+def test_a_full_disk_is_reported_and_the_last_checkpoint_survives(
+    run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], where: str
+) -> None:
+    before = (run / CHECKPOINT_FILE).read_bytes()
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(f"train.maskable_ppo.{where}", full)
+    minutes = read_progress(run)["seconds"] / 60 + 1 / 60
+    callback = train(short(run, resume=True, minutes=minutes))
+    assert callback.problem is not None
+    assert "No space left" in callback.problem
+    assert "No space left" in capsys.readouterr().err
+    if where == "save_checkpoint":
+        assert (run / CHECKPOINT_FILE).read_bytes() == before
+    assert read_progress(run)
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("in the way")
+    with pytest.raises(RunError, match="cannot be written"):
+        train(short(blocked / "run"))
+
+
+def test_a_killed_run_goes_on_from_its_last_checkpoint(tmp_path: Path) -> None:
+    folder = tmp_path / "killed"
+    command = [sys.executable, "-m", "train.maskable_ppo", "--run-dir", str(folder), "--num-envs", "8"]
+    command += ["--num-steps", "16", "--batch-size", "64", "--threads", "1", "--curve-matches", "4"]
+    command += ["--checkpoint-seconds", "0.2", "--curve-seconds", "1000"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen([*command, "--minutes", "10"], env=environment, cwd=tmp_path)
+    try:
+        deadline = time.monotonic() + 120
+        while not (folder / CHECKPOINT_FILE).exists():
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        time.sleep(1.0)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    before = read_progress(folder)
+    minutes = str((before["seconds"] + 2.0) / 60)
+    done = subprocess.run(
+        [*command, "--minutes", minutes, "--resume"],
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    after = read_progress(folder)
+    assert after["num_timesteps"] > before["num_timesteps"]
+    assert "decisions in" in done.stdout
+
+
+def test_wrong_options_are_one_line(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "train.maskable_ppo", "--run-dir", str(tmp_path / "x"), "--edition", "praker"],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "there is no edition 'praker'; the editions are: parker" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "x").exists()
+
+
+def test_linear_decay() -> None:
+    assert linear_decay(0.0, 2.0) == pytest.approx(2.0)
+    assert linear_decay(0.5, 2.0) == pytest.approx(1.1)
+    assert linear_decay(1.0, 2.0) == pytest.approx(0.2)
+    assert linear_decay(7.0, 2.0) == pytest.approx(0.2)
