@@ -44,7 +44,7 @@ bench: $(VENV)/.installed-bench ## measure the speed beside RLCard, OpenSpiel, P
 	$(PY) $(BENCH)
 
 notebook: $(VENV)/.installed-dev ## run every notebook from top to bottom and keep its outputs
-	$(PY) -m jupytext --execute --to ipynb notebooks/*.ipynb
+	$(PY) tests/test_notebooks.py
 
 clean: ## remove caches and build outputs (runs/ and .venv stay)
 	rm -rf build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

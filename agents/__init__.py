@@ -17,6 +17,7 @@ from agents.policy import PolicyAgent, RunFolderError
 from agents.protocol import Agent, Table
 from agents.random import RandomAgent
 from millebornes_env import VectorEnv
+from millebornes_env.envs.aec import raw_env
 
 AGENTS: Final[dict[str, Callable[..., Agent]]] = {
     "random": RandomAgent,
@@ -31,12 +32,22 @@ class UnknownAgentError(ValueError):
     """No agent of that name, or none with such an option; the message lists those there are."""
 
 
-def load(spec: str, env: VectorEnv, seed: int = 0) -> Agent:
+def register(name: str, make: Callable[..., Agent]) -> None:
+    """Give an agent of your own a name, for `load`, `train.evaluate` and all who take names.
+
+    Args:
+        name: how it is called; a name that is taken is taken over.
+        make: called with a `Table`, a seed and the options after the colon.
+    """
+    AGENTS[name] = make
+
+
+def load(spec: str, env: VectorEnv | raw_env, seed: int = 0) -> Agent:
     """Make an agent for the table of an environment.
 
     Args:
         spec: `name`, `name:option=value,option=value`, `policy:<run folder>`, or the path of a run folder.
-        env: the environment whose table it will play at.
+        env: the vector or AEC environment whose table it will play at.
         seed: of the agent's own random numbers.
 
     Returns:
@@ -46,10 +57,11 @@ def load(spec: str, env: VectorEnv, seed: int = 0) -> Agent:
         UnknownAgentError: no such agent or option.
         RunFolderError: a run folder that is missing, damaged or for another table.
     """
+    table = Table.of(env.vector if isinstance(env, raw_env) else env)
     name, _, rest = spec.partition(":")
     if name not in AGENTS:
         if Path(spec).is_dir() or "/" in spec:
-            return _named(PolicyAgent(Table.of(env), seed, folder=spec), spec)
+            return _named(PolicyAgent(table, seed, folder=spec), spec)
         close = difflib.get_close_matches(name, AGENTS, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
         raise UnknownAgentError(
@@ -57,7 +69,7 @@ def load(spec: str, env: VectorEnv, seed: int = 0) -> Agent:
             f"or the path of a run folder.{hint}"
         )
     make = AGENTS[name]
-    return _named(make(Table.of(env), seed, **_options(spec, make, rest)), spec)
+    return _named(make(table, seed, **_options(spec, make, rest)), spec)
 
 
 def _named(agent: Agent, spec: str) -> Agent:
@@ -89,4 +101,4 @@ def _options(spec: str, make: Callable[..., Agent], text: str) -> dict[str, Any]
     return options
 
 
-__all__ = ["AGENTS", "Agent", "RunFolderError", "Table", "UnknownAgentError", "load"]
+__all__ = ["AGENTS", "Agent", "RunFolderError", "Table", "UnknownAgentError", "load", "register"]

@@ -32,27 +32,27 @@ from millebornes_env.millebornes.cards import (
 _FINISH, _DISTANCE, _REMEDY, _HAZARD, _SAFETY, _DISCARD = 6000, 5000, 4000, 3000, 2000, 1000
 
 DISCARD_FIRST = (
-    Card.SPEED_LIMIT,
-    Card.END_OF_LIMIT,
     Card.DISTANCE_25,
-    Card.ACCIDENT,
-    Card.OUT_OF_GAS,
-    Card.FLAT_TIRE,
+    Card.END_OF_LIMIT,
+    Card.DISTANCE_50,
+    Card.SPEED_LIMIT,
+    Card.DISTANCE_75,
     Card.REPAIRS,
     Card.GASOLINE,
     Card.SPARE_TIRE,
-    Card.DISTANCE_50,
-    Card.STOP,
-    Card.DISTANCE_75,
-    Card.DISTANCE_200,
     Card.DISTANCE_100,
+    Card.DISTANCE_200,
+    Card.ACCIDENT,
+    Card.OUT_OF_GAS,
+    Card.FLAT_TIRE,
+    Card.STOP,
     Card.ROLL,
     Card.DRIVING_ACE,
     Card.EXTRA_TANK,
     Card.PUNCTURE_PROOF,
     Card.RIGHT_OF_WAY,
 )
-"""The order in which cards are given away."""
+"""The order in which cards are given away: what stops or starts a car is kept longest."""
 
 
 def preferences(num_actions: int) -> npt.NDArray[np.int64]:

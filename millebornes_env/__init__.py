@@ -12,6 +12,8 @@ import pettingzoo
 
 from millebornes_env import millebornes_v0
 from millebornes_env.envs.vector import VectorEnv, vector_env
+from millebornes_env.millebornes.actions import action_name
+from millebornes_env.millebornes.cards import Card
 from millebornes_env.millebornes.editions import Edition, Rules, edition, editions
 
 try:
@@ -24,10 +26,12 @@ if _ENVIRONMENT_ID not in pettingzoo.aec_registry:  # a module that is loaded ag
     pettingzoo.register("aec", _ENVIRONMENT_ID, entry_point="millebornes_env.millebornes_v0:env")
 
 __all__ = [
+    "Card",
     "Edition",
     "Rules",
     "VectorEnv",
     "__version__",
+    "action_name",
     "edition",
     "editions",
     "millebornes_v0",

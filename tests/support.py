@@ -341,6 +341,8 @@ class Position:
         assert self.hand_sizes() == [int(state.hand[seat].sum()) for seat in seats]
         for team in range(self.rules.teams):
             assert self.km_of(team) == int((KM * state.tableau[team, : len(KM)]).sum())
+            if self.battle_top(team) in (None, "ROLL"):
+                assert not state.opened_by_hazard[team], "no hazard began this pile, or a Roll lies on it"
 
     # Within ------------------------------------------------------------------------------------------------
 

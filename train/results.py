@@ -300,7 +300,7 @@ def _draw_heading(figure: Figure, row: Row, seed: int) -> None:
         ),
     ]
     for below_top, text, style in lines:
-        figure.text(0.012, 1 - below_top / height, text, va="top", in_layout=False, **style)
+        figure.text(0.012, 1 - below_top / height, text, va="top", **style)
 
 
 def _draw_row(axes: Axes, place: int, row: Row) -> None:

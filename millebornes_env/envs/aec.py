@@ -105,6 +105,7 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         size = self.vector.state_sections[-1].stop
         self.state_space = gymnasium.spaces.Box(0, 127, (size,), np.int8)
         self._actions = np.zeros(1, np.int64)
+        self._was_reset = False
         self._buffers = self.vector.games.buffers
 
     def observation_space(self, agent: str) -> gymnasium.spaces.Space[Any]:
@@ -133,6 +134,7 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self._skip_agent_selection = None
+        self._was_reset = True
         self.agent_selection = self._agent_to_act()
         if self.render_mode == "human":
             self.render()
@@ -140,6 +142,22 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
     def _agent_to_act(self) -> str:
         agent: str = self.possible_agents[self._buffers.agent_selection[0]]
         return agent
+
+    def last(self, observe: bool = True) -> tuple[Observation | None, float, bool, bool, dict[str, Any]]:
+        """Observation, rewards since its last step, termination, truncation and info of the agent to act.
+
+        Raises:
+            ResetNeededError: before the first `reset`.
+        """
+        self._check_reset()
+        agent = self.agent_selection
+        return (
+            self.observe(agent) if observe else None,
+            self._cumulative_rewards[agent],
+            self.terminations[agent],
+            self.truncations[agent],
+            self.infos[agent],
+        )
 
     def observe(self, agent: str) -> Observation:
         """What the agent sees, in arrays of its own.
@@ -200,10 +218,11 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
             self._actions[0] = operator.index(action)  # type: ignore[arg-type]
         except TypeError:
             raise ActionShapeError(
-                f"{self.agent_selection}: the action is {action!r}; it must be a whole number, an action id"
+                f"{self.agent_selection}: the action is {action!r}; it must be a whole number, an action id "
+                "(None is for agents whose episode is over)"
             ) from None
         if self._actions[0] < 0 or self.vector.games.step(self._actions) != NO_GAME:
-            raise illegal_action_error(self.vector, 0, int(self._actions[0]))
+            raise illegal_action_error(self.vector, 0, int(self._actions[0]), name_game=False)
 
     def _end(self) -> None:
         self.terminations = dict.fromkeys(self.agents, True)
@@ -213,7 +232,7 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
             self.infos[agent] = {"final_score": points, "final_winner": winner}
 
     def _check_reset(self) -> None:
-        if not hasattr(self, "terminations"):
+        if not self._was_reset:
             raise ResetNeededError("the environment was not reset: call reset() first")
 
     def state(self) -> npt.NDArray[np.int8]:

@@ -4,24 +4,46 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from millebornes_env.errors import ActionRangeError, IllegalActionError, MilleBornesError, ResetNeededError
-from millebornes_env.millebornes.actions import action_name, card_of, num_actions
-from millebornes_env.millebornes.cards import CARD_NAMES, NO_CARD
-from millebornes_env.millebornes.state import PHASE_NAMES, PLAY, ROUND_OVER
+from millebornes_env.millebornes.actions import (
+    action_name,
+    card_of,
+    is_discard,
+    num_actions,
+    opponent_of,
+    target_team,
+)
+from millebornes_env.millebornes.cards import (
+    CARD_NAMES,
+    DISTANCE_50,
+    END_OF_LIMIT,
+    KM,
+    NO_CARD,
+    ROLL,
+    SPEED_LIMIT,
+    hazard_of,
+    is_distance,
+    is_hazard,
+    safety_against,
+)
+from millebornes_env.millebornes.editions import Rules, rules_record
+from millebornes_env.millebornes.motion import has_safety, is_limited, is_moving
+from millebornes_env.millebornes.state import PHASE_NAMES, PLAY, ROUND_OVER, State
 
 if TYPE_CHECKING:
     from millebornes_env.envs.vector import VectorEnv
 
 
-def illegal_action_error(env: VectorEnv, game: int, action: int) -> MilleBornesError:
+def illegal_action_error(
+    env: VectorEnv, game: int, action: int, *, name_game: bool = True
+) -> MilleBornesError:
     """The exception for an action that a game could not carry out.
 
     Args:
         env: the environment.
         game: which game.
         action: the action that was tried.
+        name_game: whether there are several games, so that the message must say which.
 
     Returns:
         `ResetNeededError` if the game is over, `ActionRangeError` for an id that names no play, else
@@ -34,24 +56,53 @@ def illegal_action_error(env: VectorEnv, game: int, action: int) -> MilleBornesE
             'reset(options={"reset_mask": ...}), or leave it with action -1'
         )
     seat = int(state.seat)
-    who = f"game {game}, {env.possible_agents[seat]}"
+    who = (f"game {game}, " if name_game else "") + env.possible_agents[seat]
     highest = num_actions(env.teams) - 1
     if not 0 <= action <= highest:
         return ActionRangeError(f"{who}: there is no action {action}; ids go from 0 to {highest}")
-    team = seat % env.teams
-    legal = np.flatnonzero(env.games.buffers.action_mask[game])
-    choices = ", ".join(f"{action_name(int(one), env.teams, team)} ({one})" for one in legal)
+    tried = action_name(action, env.teams, seat % env.teams)
+    choices = ", ".join(f"{name} ({one})" for one, name in env.legal_actions(game).items())
     return IllegalActionError(
-        f"{who}: {action_name(action, env.teams, team)!r} (action {action}) is not legal: "
-        f"{_reason(env, game, action)}. Legal now: {choices}"
+        f"{who}: {tried!r} (action {action}) is not legal: "
+        f"{_reason(state, env.rules, action)}. Legal now: {choices}"
     )
 
 
-def _reason(env: VectorEnv, game: int, action: int) -> str:
-    state = env.games.states[game]
-    phase, card = int(state.phase), card_of(action)
+def _reason(state: State, rules: Rules, action: int) -> str:
+    """Why the action is not legal, for a person who knows the game."""
+    phase, card, seat = int(state.phase), card_of(action), int(state.seat)
     if phase != PLAY or card == NO_CARD:
-        return f"the decision is {PHASE_NAMES[phase]!r}"
-    if int(state.hand[int(state.seat), card]) == 0:
+        return f"what is to be decided is {PHASE_NAMES[phase]!r}"
+    if int(state.hand[seat, card]) == 0:
         return f"the hand holds no {CARD_NAMES[card]}"
-    return "the rules do not allow it in this position"
+    if is_discard(action):
+        return "this table allows a discard only when no card can be laid"
+    team = seat % rules.teams
+    if is_distance(card):
+        return _reason_of_distance(state, rules, team, card)
+    if is_hazard(card):
+        return _reason_of_hazard(state, target_team(rules.teams, team, opponent_of(action)), card)
+    if card == ROLL:
+        return "a Roll goes on an empty battle pile, on a Stop, or on a remedy"
+    if card == END_OF_LIMIT:
+        return f"no Speed limit shows on team {team}'s speed pile"
+    return f"no {CARD_NAMES[hazard_of(card)]} stops team {team}"
+
+
+def _reason_of_distance(state: State, rules: Rules, team: int, card: int) -> str:
+    if not is_moving(state, rules_record(rules)[0], team):
+        return f"team {team} is not rolling"
+    if is_limited(state, team) and card > DISTANCE_50:
+        return f"team {team} is under a Speed limit: 25 and 50 km only"
+    if int(state.km[team]) + int(KM[card]) > int(state.target):
+        return f"team {team} may not pass the target: {int(state.km[team])} of {int(state.target)} km are gone"
+    return f"team {team} has laid {rules.max_200} cards of 200 km already"
+
+
+def _reason_of_hazard(state: State, target: int, card: int) -> str:
+    safety = safety_against(card)
+    if has_safety(state, target, safety):
+        return f"team {target} is protected by {CARD_NAMES[safety]}"
+    if card == SPEED_LIMIT:
+        return f"team {target} is under a Speed limit already"
+    return f"team {target} is not rolling"

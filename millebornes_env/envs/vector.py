@@ -27,7 +27,7 @@ from millebornes_env.errors import (
     ResetNeededError,
     StateError,
 )
-from millebornes_env.millebornes.actions import num_actions
+from millebornes_env.millebornes.actions import action_name, num_actions
 from millebornes_env.millebornes.editions import Edition
 from millebornes_env.millebornes.editions import edition as find_edition
 from millebornes_env.millebornes.observation import (
@@ -285,9 +285,7 @@ class VectorEnv:
             ResetNeededError: before the first `reset`, or (autoreset disabled) in a game that has ended.
             ClosedError: the environment was closed.
         """
-        self._check_open()
-        if not self._was_reset:
-            raise ResetNeededError("step() was called before reset(): call reset() first")
+        self._check_ready("step")
         illegal = self.games.step(check.checked_actions(actions, self.num_envs))
         if illegal != NO_GAME:
             raise illegal_action_error(self, illegal, int(np.asarray(actions)[illegal]))
@@ -298,7 +296,11 @@ class VectorEnv:
 
         Args:
             out: int64[N] to write to; None makes a new array.
+
+        Raises:
+            ResetNeededError: before the first `reset`.
         """
+        self._check_ready("sample_actions")
         if out is None:
             out = np.zeros(self.num_envs, np.int64)
         word, other = self._sampling_key
@@ -317,7 +319,9 @@ class VectorEnv:
 
         Raises:
             OptionError: a seat that the table does not have.
+            ResetNeededError: before the first `reset`.
         """
+        self._check_ready("observe")
         asked = np.ascontiguousarray(np.broadcast_to(seats, self.num_envs), dtype=np.int32)
         if asked.min() < 0 or asked.max() >= self.players:
             raise OptionError(f"seats must be from 0 to {self.players - 1}")
@@ -330,11 +334,16 @@ class VectorEnv:
 
         Returns:
             int8[N, K], seen from the seat that decides; `state_sections` is the layout.
+
+        Raises:
+            ResetNeededError: before the first `reset`.
         """
+        self._check_ready("state")
         return self.games.full_states()
 
     def get_states(self) -> StateArray:
         """A copy of all game records, `STATE[N]`: what `set_states` takes back."""
+        self._check_ready("get_states")
         return self.games.states.copy()
 
     def set_states(self, states: StateArray) -> Observations:
@@ -380,6 +389,7 @@ class VectorEnv:
 
     def render(self, game: int = 0) -> str:
         """The table of one game as text, all hands shown."""
+        self._check_ready("render")
         from millebornes_env.render.text import draw_game  # noqa: PLC0415 - only who renders needs it
 
         return draw_game(self.games.states[game], self.rules)
@@ -387,6 +397,34 @@ class VectorEnv:
     def close(self) -> None:
         """Refuse all further use."""
         self.closed = True
+
+    def legal_actions(self, game: int = 0) -> dict[int, str]:
+        """The ids of what the deciding seat of a game may do, with what a person calls them.
+
+        Raises:
+            ResetNeededError: before the first `reset`.
+        """
+        self._check_ready("legal_actions")
+        team = int(self.agent_selection[game]) % self.teams
+        legal = np.flatnonzero(self.games.buffers.action_mask[game]).tolist()
+        return {action: action_name(action, self.teams, team) for action in legal}
+
+    def section(self, name: str) -> slice:
+        """Where a section lies in an observation: `observation[:, env.section("hand")]`.
+
+        Raises:
+            OptionError: there is none of that name; the message lists those there are.
+        """
+        for one in self.observation_sections:
+            if one.name == name:
+                return slice(one.start, one.stop)
+        known = ", ".join(one.name for one in self.observation_sections)
+        raise OptionError(f"an observation has no section {name!r}; it has {known}")
+
+    def _check_ready(self, method: str) -> None:
+        self._check_open()
+        if not self._was_reset:
+            raise ResetNeededError(f"{method}() was called before reset(): call reset() first")
 
     def _check_open(self) -> None:
         if self.closed:

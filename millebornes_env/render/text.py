@@ -117,7 +117,7 @@ def _question(state: State) -> str:
 
 def draw_score_sheet(state: State, rules: Rules) -> str:
     """The score sheet of the last finished round: a line for each item, a column for each team."""
-    names = [line.replace("_", " ") for line in SCORE_LINES]
+    names = [line.replace("_", " ").replace("coups fourres", "coups fourrés") for line in SCORE_LINES]
     width = max(map(len, names))
     rows = [" " * width + "".join(f"  team {team}" for team in range(rules.teams))]
     for line, name in enumerate(names):

@@ -219,10 +219,15 @@ def play_on(games: Games, seed: int, mix: int) -> Iterator[tuple[Record, Log]]:
     raise AssertionError("the round does not end")
 
 
-def walk(players: int, seed: int, mix: int) -> Iterator[tuple[Games, Record, Log]]:
-    """Play one round from the deal, as `play_on` does."""
+def mix_of(players: int, seed: int) -> int:
+    """The mix of a game, scattered: small seeds, which Hypothesis likes, must not all have the same."""
+    return random.Random(f"{players}/{seed}").randrange(len(MIXES))
+
+
+def walk(players: int, seed: int, other: int = 0) -> Iterator[tuple[Games, Record, Log]]:
+    """Play one round from the deal, as `play_on` does; `other` players make other plays."""
     games = new_games(players, seed=seed)
-    for record, log in play_on(games, seed, mix):
+    for record, log in play_on(games, seed, (mix_of(players, seed) + other) % len(MIXES)):
         yield games, record, log
 
 

@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pytest
 
 from millebornes_env.compile import IS_COMPILED
+from millebornes_env.engine import games as games_module
 from millebornes_env.engine.games import NO_GAME, Games, Settings
 from millebornes_env.engine.kernels import SKIP
 from millebornes_env.millebornes.editions import edition
@@ -159,6 +160,11 @@ def subprocesses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str,
     for process in running.values():
         process.kill()
         process.communicate()
+
+
+@pytest.fixture(autouse=True)
+def few_games_are_worth_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(games_module, "GAMES_WORTH_A_THREAD", 1)
 
 
 both_episodes = pytest.mark.parametrize("episode", ["round", "match"])
