@@ -95,7 +95,7 @@ def _reason_of_distance(state: State, rules: Rules, team: int, card: int) -> str
     if is_limited(state, team) and card > DISTANCE_50:
         return f"team {team} is under a Speed limit: 25 and 50 km only"
     if int(state.km[team]) + int(KM[card]) > int(state.target):
-        return f"team {team} may not pass the target: {int(state.km[team])} of {int(state.target)} km are gone"
+        return f"team {team} has gone {int(state.km[team])} of {int(state.target)} km: not beyond the target"
     return f"team {team} has laid {rules.max_200} cards of 200 km already"
 
 

@@ -166,7 +166,10 @@ class Edition:
         for (seats, sides), differences in self.tables.items():
             if seats == players and teams in (None, sides):
                 at_table = self.rules._replace(players=seats, teams=sides, **differences)
-                return validated(at_table._replace(**self.changes))
+                try:
+                    return validated(at_table._replace(**self.changes))
+                except RulesError as error:
+                    raise RulesError(f"at the table of {players} players, {error}") from None
         known = ", ".join(f"{seats} players in {sides} teams" for seats, sides in self.tables)
         asked = f"{players} players" + ("" if teams is None else f" in {teams} teams")
         raise PlayersError(f"the edition {self.name!r} has no table for {asked}; it has: {known}")
@@ -181,15 +184,22 @@ class Edition:
             A new edition; `changes` and `label` name what was overridden.
 
         Raises:
-            RulesError: an unknown field, or a value that makes no game at some table.
+            RulesError: an unknown field, or a value that makes no game at any table. (Where it makes none at
+                some, `table` says so when that table is asked for.)
         """
         for name in changes:
             if name not in Rules._fields or name in ("players", "teams"):
                 known = ", ".join(field for field in Rules._fields if field not in ("players", "teams"))
                 raise RulesError(f"there is no rule {name!r} to override; the rules are: {known}")
         changed = dataclass_replace(self, changes={**self.changes, **changes})
+        refusals = []
         for players, teams in self.tables:
-            changed.table(players, teams)
+            try:
+                changed.table(players, teams)
+            except RulesError as error:
+                refusals.append(error)
+        if len(refusals) == len(self.tables):
+            raise refusals[0]
         return changed
 
     @property
@@ -223,6 +233,10 @@ def validated(rules: Rules) -> Rules:
     for name, value in rules._asdict().items():
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             raise RulesError(f"the rule {name} is {value!r}: it must be a whole number, 0 or more")
+        if name.startswith("points_") and value > _MOST_POINTS:
+            raise RulesError(f"the rule {name} is {value}: it may be at most {_MOST_POINTS}")
+    if not 0 < rules.goal <= _HIGHEST_GOAL:
+        raise RulesError(f"the rule goal is {rules.goal}: it may be from 1 to {_HIGHEST_GOAL}")
     _check_trip(rules)
     dealt = rules.hand_limit * rules.players
     if not rules.hand_limit >= 1 or dealt >= deck_size(rules):
@@ -248,6 +262,9 @@ def _check_trip(rules: Rules) -> None:
 
 _LONGEST_TRIP: Final = 2500
 """So that km in 25s fit the observation's int8."""
+_MOST_POINTS: Final = 1000
+_HIGHEST_GOAL: Final = 10_000
+"""So that totals fit the record's int16 with room for the last round."""
 
 PARKER: Final = Edition(
     name="parker",

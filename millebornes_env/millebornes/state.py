@@ -73,7 +73,7 @@ _FIELDS: Final = [
     ("battle", np.int8, (MAX_TEAMS,)),  # top of the battle pile, or NO_CARD
     ("battle_below", np.int8, (MAX_TEAMS,)),  # the card under a hazard on top of the battle pile
     ("speed", np.int8, (MAX_TEAMS,)),  # top of the speed pile, or NO_CARD
-    ("opened_by_hazard", np.int8, (MAX_TEAMS,)),  # 1: a hazard began the pile and no Roll lies on it yet
+    ("opened_by_hazard", np.int8, (MAX_TEAMS,)),  # 1: a hazard began the pile, at most its remedy is on it
     ("coup_fourre", np.int8, (MAX_TEAMS, NUM_SAFETIES)),  # 1: that safety was claimed, not just played
     ("tableau", np.int8, (MAX_TEAMS, NUM_CARD_TYPES)),  # cards in all piles of the team, covered ones too
     # the other cards

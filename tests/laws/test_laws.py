@@ -107,9 +107,7 @@ def test_no_card_is_lost_or_doubled(players: int, seed: int) -> None:
 
 @rounds
 @examples(60)
-def test_a_seat_draws_the_front_of_its_own_stream_as_long_as_it_has_cards(
-    players: int, seed: int, mix: int
-) -> None:
+def test_a_seat_draws_the_front_of_its_own_stream_as_long_as_it_has_cards(players: int, seed: int) -> None:
     moments = [(record, list(log)) for _, record, log in walk(players, seed)]
     for (before, _), (after, log) in pairwise(moments):
         assert after["deck"] == before["deck"]

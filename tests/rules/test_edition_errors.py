@@ -24,7 +24,7 @@ NUMBERS = [field for field in Rules._fields if field not in (*YES_OR_NO, "player
 
 def refusal(**changes: object) -> str:
     with pytest.raises(RulesError) as caught:
-        edition("parker").replace(**changes)  # type: ignore[arg-type]
+        edition("parker").replace(**changes).table(2)  # type: ignore[arg-type]
     return str(caught.value)
 
 
@@ -110,7 +110,7 @@ def test_true_is_no_number(field: str) -> None:
         ({"target": 1000}, ("extended_target is 1000", "more than target")),
         ({"max_200": 5}, ("max_200 is 5", "holds 4")),
         ({"hand_limit": 0}, ("hand_limit is 0",)),
-        ({"hand_limit": 18}, ("hand_limit is 18", "108 cards", "deck of 106")),
+        ({"hand_limit": 51}, ("hand_limit is 51", "need 102 cards", "deck of 101")),
     ],
 )
 def test_a_value_that_makes_no_game_is_explained(changes: dict[str, int], parts: tuple[str, ...]) -> None:
@@ -135,3 +135,24 @@ def test_a_value_that_makes_no_game_is_explained(changes: dict[str, int], parts:
 def test_values_at_the_edge_are_accepted(changes: dict[str, int]) -> None:
     """What the messages call possible is possible."""
     assert edition("parker").replace(**changes).changes == changes
+
+
+def test_a_rule_that_fits_one_table_only_is_refused_at_the_others() -> None:
+    """A short trip of 1,000 km leaves no room for the extension, which the table of four does not have."""
+    changed = edition("parker").replace(target=1000)
+    assert changed.table(4).target == 1000
+    with pytest.raises(RulesError, match=r"at the table of 2 players, extended_target is 1000"):
+        changed.table(2)
+
+
+@pytest.mark.parametrize(
+    ("changes", "part"),
+    [
+        ({"points_shutout": 1001}, "points_shutout is 1001: it may be at most 1000"),
+        ({"goal": 0}, "goal is 0"),
+        ({"goal": 10_001}, "from 1 to 10000"),
+    ],
+)
+def test_points_fit_the_record(changes: dict[str, int], part: str) -> None:
+    """More would not fit the int16 of the score sheet."""
+    assert part in refusal(**changes)

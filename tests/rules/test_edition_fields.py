@@ -214,6 +214,14 @@ def test_opening_stop_takes_a_roll() -> None:
     assert position.do("play ROLL").is_moving(1)
 
 
+def test_right_of_way_takes_an_opening_stop_away() -> None:
+    """hazard_opens_pile: with 1, what is left is a pile that nothing has begun (E3)."""
+    position = Position(hazard_opens_pile=1).hand(0, "STOP").hand(1, "RIGHT_OF_WAY")
+    position.do("play STOP", "pass", "play RIGHT_OF_WAY")
+    assert position.battle_top(1) is None
+    assert position.discards == {"STOP": 1}
+
+
 # Playing and the empty draw pile --------------------------------------------------------------------------
 
 
