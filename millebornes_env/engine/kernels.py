@@ -173,14 +173,20 @@ def first_illegal(
     first: int,
     last: int,
 ) -> int:
-    """The first game from `first` to `last` - 1 whose action cannot be carried out, or NO_GAME."""
+    """The first game from `first` to `last` - 1 whose action cannot be carried out, or NO_GAME.
+
+    That is an illegal one, unless those are punished, and any action in a game that has ended, unless the
+    next step begins the next episode.
+    """
     for game in range(first, last):
         action = int(actions[game])
-        if action == SKIP or is_legal(states[game], rules, action):
+        if action == SKIP:
             continue
-        if settings.autoreset == NEXT_STEP and int(states[game].phase) == ROUND_OVER:
-            continue  # the action is not used: this step begins the next episode
-        return game
+        if int(states[game].phase) == ROUND_OVER:
+            if settings.autoreset != NEXT_STEP:
+                return game
+        elif settings.punish_illegal == 0 and not is_legal(states[game], rules, action):
+            return game
     return NO_GAME
 
 
@@ -241,10 +247,9 @@ def step_games(
     states: StateArray, rules: Rules, settings: Settings, actions: npt.NDArray[np.int64], buffers: Buffers
 ) -> int:
     """Step all games on this thread, or none: the first game with an illegal action, or NO_GAME."""
-    if settings.punish_illegal == 0:
-        illegal = first_illegal(states, rules, settings, actions, 0, len(states))
-        if illegal != NO_GAME:
-            return illegal
+    illegal = first_illegal(states, rules, settings, actions, 0, len(states))
+    if illegal != NO_GAME:
+        return illegal
     step_range(states, rules, settings, actions, buffers, 0, len(states))
     return NO_GAME
 
@@ -260,15 +265,14 @@ def step_games_on_threads(
 ) -> int:
     """`step_games` with the batch shared among threads (which cannot be handed a record, only an array)."""
     games = len(states)
-    if settings.punish_illegal == 0:
-        found = np.empty(threads, dtype=np.int64)
-        for thread in prange(threads):
-            first = thread * games // threads
-            last = (thread + 1) * games // threads
-            found[thread] = first_illegal(states, rules_in_array[0], settings, actions, first, last)
-        for thread in range(threads):
-            if found[thread] != NO_GAME:
-                return int(found[thread])
+    found = np.empty(threads, dtype=np.int64)
+    for thread in prange(threads):
+        first = thread * games // threads
+        last = (thread + 1) * games // threads
+        found[thread] = first_illegal(states, rules_in_array[0], settings, actions, first, last)
+    for thread in range(threads):
+        if found[thread] != NO_GAME:
+            return int(found[thread])
     for thread in prange(threads):
         first = thread * games // threads
         last = (thread + 1) * games // threads

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from pettingzoo import AECEnv
 
 from millebornes_env.engine.games import NO_GAME
+from millebornes_env.engine.kernels import Buffers
 from millebornes_env.envs.complaints import illegal_action_error
 from millebornes_env.envs.options import one_of
 from millebornes_env.envs.vector import VectorEnv
@@ -99,14 +100,34 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
             for agent in self.possible_agents
         }
         self.action_spaces = {
-            agent: gymnasium.spaces.Discrete(int(self.vector.single_action_space.n))
+            agent: gymnasium.spaces.Discrete(self.vector.single_action_space.n)
             for agent in self.possible_agents
         }
+        self._num_actions = int(self.vector.single_action_space.n)
         size = self.vector.state_sections[-1].stop
         self.state_space = gymnasium.spaces.Box(0, 127, (size,), np.int8)
         self._actions = np.zeros(1, np.int64)
+        self._agent_selection: str | None = None
         self._was_reset = False
-        self._buffers = self.vector.games.buffers
+
+    @property
+    def _buffers(self) -> Buffers:
+        return self.vector.games.buffers
+
+    @property
+    def agent_selection(self) -> str:
+        """The agent to act.
+
+        Raises:
+            ResetNeededError: before the first `reset`.
+        """
+        if self._agent_selection is None:
+            raise ResetNeededError("nobody is to act yet: call reset() first")
+        return self._agent_selection
+
+    @agent_selection.setter
+    def agent_selection(self, agent: str) -> None:
+        self._agent_selection = agent
 
     def observation_space(self, agent: str) -> gymnasium.spaces.Space[Any]:
         """A dictionary space of `observation` int8[D] and `action_mask` int8[A]."""
@@ -215,14 +236,18 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
     def _carry_out(self, action: object) -> None:
         self.vector._check_open()
         try:
-            self._actions[0] = operator.index(action)  # type: ignore[arg-type]
+            if isinstance(action, (bool, np.bool_)):
+                raise TypeError
+            number = operator.index(action)  # type: ignore[arg-type]
         except TypeError:
             raise ActionShapeError(
                 f"{self.agent_selection}: the action is {action!r}; it must be a whole number, an action id "
                 "(None is for agents whose episode is over)"
             ) from None
-        if self._actions[0] < 0 or self.vector.games.step(self._actions) != NO_GAME:
-            raise illegal_action_error(self.vector, 0, int(self._actions[0]), name_game=False)
+        # An id that names no play becomes one that the engine knows to be none: it must not skip the game.
+        self._actions[0] = number if 0 <= number < self._num_actions else self._num_actions
+        if self.vector.games.step(self._actions) != NO_GAME:
+            raise illegal_action_error(self.vector, 0, number, name_game=False)
 
     def _end(self) -> None:
         self.terminations = dict.fromkeys(self.agents, True)

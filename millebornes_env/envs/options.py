@@ -136,4 +136,6 @@ def checked_actions(actions: object, num_envs: int) -> npt.NDArray[np.int64]:
             f"actions have the dtype {array.dtype}; step needs whole numbers, such as int64 "
             f"(an action is an id, not a vector of preferences; {SKIP} leaves a game as it is)"
         )
+    if array.dtype == np.uint64:  # the largest would turn into negative ids
+        array = np.minimum(array, np.uint64(np.iinfo(np.int64).max))
     return np.ascontiguousarray(array, dtype=np.int64)

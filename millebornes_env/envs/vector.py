@@ -16,8 +16,9 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
+from millebornes_env.chance import random_word
 from millebornes_env.engine.games import NO_GAME, Games, new_buffers
-from millebornes_env.engine.kernels import SKIP, Buffers
+from millebornes_env.engine.kernels import SKIP, Buffers, key_of_seed
 from millebornes_env.envs import options as check
 from millebornes_env.envs.complaints import illegal_action_error
 from millebornes_env.errors import (
@@ -151,6 +152,7 @@ class VectorEnv:
             check.checked_num_threads(num_threads),
         )
         self._sampling_key = (0, 0)
+        self._samples_drawn = 0
         self._look_at_buffers()
         self._was_reset = False
         self.closed = False
@@ -246,7 +248,8 @@ class VectorEnv:
             raise ResetNeededError("the first reset begins all games: call reset() without a reset_mask")
         if seed is not None:
             self.games.seed(seed)
-            self._sampling_key = (seed & 0xFFFFFFFF, (seed >> 32) ^ 0x5EED5A3B)
+            self._sampling_key = key_of_seed(seed)
+            self._samples_drawn = 0
         self.games.start(chosen)
         self._was_reset = True
         return self._observations, self._infos
@@ -303,9 +306,9 @@ class VectorEnv:
         self._check_ready("sample_actions")
         if out is None:
             out = np.zeros(self.num_envs, np.int64)
-        word, other = self._sampling_key
-        self._sampling_key = ((word + 0x9E3779B9) & 0xFFFFFFFF, other)
-        self.games.sample(self._sampling_key, out)
+        key_0, key_1 = self._sampling_key
+        self._samples_drawn += 1
+        self.games.sample((key_0, random_word(key_1, key_0, self._samples_drawn)), out)
         return out
 
     def observe(self, seats: npt.ArrayLike) -> npt.NDArray[np.int8]:
@@ -360,11 +363,12 @@ class VectorEnv:
         """
         found: Any = states
         if not isinstance(found, np.ndarray) or found.dtype != STATE or found.shape != (self.num_envs,):
-            kind, shape = getattr(found, "dtype", type(found)), getattr(found, "shape", ())
-            shown = "records of another version" if np.dtype(kind).names else kind
+            kind = getattr(found, "dtype", type(found).__name__)
+            if getattr(kind, "names", None):
+                kind = "such records" if kind == STATE else "records of another version"
             raise StateError(
-                f"set_states needs {self.num_envs} records as get_states returned them; got {shown} "
-                f"of shape {shape}"
+                f"set_states needs {self.num_envs} records as get_states returned them; got {kind} "
+                f"of shape {getattr(found, 'shape', ())}"
             )
         self.games.states[:] = states
         self.games.write_decisions()

@@ -235,8 +235,8 @@ def validated(rules: Rules) -> Rules:
             raise RulesError(f"the rule {name} is {value!r}: it must be a whole number, 0 or more")
         if name.startswith("points_") and value > _MOST_POINTS:
             raise RulesError(f"the rule {name} is {value}: it may be at most {_MOST_POINTS}")
-    if not 0 < rules.goal <= _HIGHEST_GOAL:
-        raise RulesError(f"the rule goal is {rules.goal}: it may be from 1 to {_HIGHEST_GOAL}")
+    if rules.goal > _HIGHEST_GOAL:
+        raise RulesError(f"the rule goal is {rules.goal}: it may be at most {_HIGHEST_GOAL}")
     _check_trip(rules)
     dealt = rules.hand_limit * rules.players
     if not rules.hand_limit >= 1 or dealt >= deck_size(rules):

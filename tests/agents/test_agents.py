@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from agents import AGENTS, Agent, Table, UnknownAgentError, load
-from millebornes_env import VectorEnv, edition, vector_env
+from agents import AGENTS, Agent, Table, UnknownAgentError, load, register
+from millebornes_env import VectorEnv, edition, millebornes_v0, vector_env
 from millebornes_env.millebornes.determinize import redeal_hidden_cards
 from millebornes_env.millebornes.editions import rules_record
 
@@ -238,7 +238,7 @@ def test_greedy_claims_every_coup_fourre_and_never_extends(spec: str) -> None:
 
 
 def test_greedy_gives_away_what_it_needs_least() -> None:
-    """A limit before a Roll, a Roll before a safety, and all the others between."""
+    """The shortest distance first; what stops or starts a car, and the safeties, last."""
     env = vector_env(1)
     agent = load("greedy", env)
     order = []
@@ -246,9 +246,9 @@ def test_greedy_gives_away_what_it_needs_least() -> None:
     while left:
         order.append(chosen(agent, env, left) - 19)
         left.remove(discard(order[-1]))
-    assert order[:3] == [SPEED_LIMIT, END_OF_LIMIT, DISTANCES[25]]
-    assert order[-5:-1] == [ROLL, DRIVING_ACE, EXTRA_TANK, PUNCTURE_PROOF]
-    assert order[-1] == RIGHT_OF_WAY
+    assert order[0] == DISTANCES[25]
+    assert set(order[-9:-5]) == {ACCIDENT, OUT_OF_GAS, FLAT_TIRE, STOP}
+    assert order[-5:] == [ROLL, DRIVING_ACE, EXTRA_TANK, PUNCTURE_PROOF, RIGHT_OF_WAY]
     assert sorted(order) == list(range(19))
 
 
@@ -357,6 +357,37 @@ def test_every_agent_has_the_name_that_it_was_asked_for_by() -> None:
     for spec in ("random", "greedy", "holder", "holder:pile=30"):
         assert load(spec, env).name == spec
     assert set(AGENTS) == {"random", "greedy", "holder", "policy"}
+
+
+def test_an_agent_of_ones_own_gets_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    class FirstAgent:
+        name = "first"
+
+        def __init__(self, table: Table, seed: int = 0, offset: int = 0) -> None:
+            self.told = (table.num_actions, seed, offset)
+
+        def act(self, observations: np.ndarray, action_masks: np.ndarray) -> np.ndarray:
+            return action_masks.argmax(axis=1)
+
+    monkeypatch.setattr("agents.AGENTS", dict(AGENTS))
+    register("first", FirstAgent)
+    agent = load("first:offset=3", vector_env(1, players=3), seed=5)
+    assert isinstance(agent, FirstAgent)
+    assert agent.told == (47, 5, 3)
+    assert agent.name == "first:offset=3"
+
+
+@pytest.mark.parametrize("spec", ["random", "greedy", "holder"])
+def test_an_agent_for_the_aec_environment_is_that_for_its_table(spec: str) -> None:
+    env = millebornes_v0.env(players=3)
+    env.reset(seed=1)
+    agent, same = load(spec, env, seed=2), load(spec, env.vector, seed=2)
+    while not any(env.terminations.values()):
+        seen = env.observe(env.agent_selection)
+        row = (seen["observation"][np.newaxis], seen["action_mask"][np.newaxis])
+        action = agent.act(*row)
+        assert np.array_equal(action, same.act(*row))
+        env.step(int(action[0]))
 
 
 def test_an_agent_is_told_its_table() -> None:

@@ -30,6 +30,7 @@ from millebornes_env.errors import (
 )
 from millebornes_env.millebornes.state import STATE
 from tests.envs.playing import choose, look, snapshot, started
+from tests.support import Position
 
 
 def refused(
@@ -101,7 +102,7 @@ def test_rules_that_make_no_game() -> None:
     refused(RulesError, ["'max_two_hundreds'", "max_200"], replace, max_two_hundreds=4)
     refused(RulesError, ["max_200 is 5", "4 of them"], replace, max_200=5)
     refused(RulesError, ["target is 710 km", "multiple of 25"], replace, target=710)
-    refused(RulesError, ["hand_limit is 40", "101"], replace, hand_limit=40)
+    refused(RulesError, ["hand_limit is 51", "101"], replace, hand_limit=51)
 
 
 @pytest.mark.parametrize("num_envs", [0, -1, -(2**70)])
@@ -225,17 +226,27 @@ def test_a_first_reset_of_some_of_the_games() -> None:
 # Steps.
 
 
-def test_a_step_before_the_first_reset() -> None:
-    refused(ResetNeededError, ["before reset()", "call reset()"], vector_env(2).step, [0, 0])
+USES: dict[str, Callable[[VectorEnv], object]] = {
+    "step": lambda env: env.step([19, 20]),
+    "sample_actions": VectorEnv.sample_actions,
+    "observe": lambda env: env.observe(0),
+    "state": VectorEnv.state,
+    "get_states": VectorEnv.get_states,
+    "legal_actions": VectorEnv.legal_actions,
+}
 
 
-def test_use_after_close() -> None:
+@pytest.mark.parametrize("use", USES)
+def test_use_before_the_first_reset(use: str) -> None:
+    refused(ResetNeededError, [use, "before reset()", "call reset()"], USES[use], vector_env(2))
+
+
+@pytest.mark.parametrize("use", [*USES, "reset"])
+def test_use_after_close(use: str) -> None:
     env = started(2, steps=3)
-    actions = choose(look(env))
     env.close()
     env.close()  # twice is fine
-    for use in (lambda: env.step(actions), env.reset, lambda: env.reset(seed=1)):
-        refused(ClosedError, ["closed", "make a new one"], use)
+    refused(ClosedError, ["closed", "make a new one"], {**USES, "reset": VectorEnv.reset}[use], env)
 
 
 @pytest.mark.parametrize("actions", [[1], [1, 2, 3], [], 1, [[1], [2]], np.zeros((2, 2), np.int64), None])
@@ -334,12 +345,57 @@ def test_an_illegal_action_is_explained_and_nothing_is_stepped(players: int) -> 
         message = refused(IllegalActionError, [*words, "is not legal"], env.step, actions)
         assert message.endswith(f"Legal now: {legal}")
         card = 5 + (action - 42) % 5 if action >= 42 else action % 19
-        reason = "the rules do not allow it" if hand[card] else f"the hand holds no {CARDS[card]}"
-        assert reason in message
+        reason = message.partition("is not legal: ")[2].removesuffix(f". Legal now: {legal}")
+        assert (reason == f"the hand holds no {CARDS[card]}") == (hand[card] == 0)
         reasons.add(reason)
         assert snapshot(env) == before
-    assert "the rules do not allow it" in reasons
+    assert any("the hand holds no" not in reason for reason in reasons)
     assert len(reasons) > 5
+
+
+BOTH_ROLL = {"battle": [(0, "ROLL"), (1, "ROLL")]}
+
+
+@pytest.mark.parametrize(
+    ("card", "reason", "position"),
+    [
+        ("DISTANCE_25", "team 0 is not rolling", {}),
+        ("DISTANCE_75", "team 0 is under a Speed limit", {**BOTH_ROLL, "speed": [(0, "SPEED_LIMIT")]}),
+        ("DISTANCE_100", "team 0 has gone 650 of 700 km", {**BOTH_ROLL, "km": [(0, 650)]}),
+        ("STOP", "team 1 is not rolling", {}),
+        ("FLAT_TIRE", "team 1 is not rolling", {"battle": [(1, "ROLL", "STOP")]}),
+        (
+            "FLAT_TIRE",
+            "team 1 is protected by Puncture proof",
+            {**BOTH_ROLL, "safety": [(1, "PUNCTURE_PROOF")]},
+        ),
+        ("STOP", "team 1 is protected by Right of way", {**BOTH_ROLL, "safety": [(1, "RIGHT_OF_WAY")]}),
+        ("SPEED_LIMIT", "team 1 is protected by Right of way", {"safety": [(1, "RIGHT_OF_WAY")]}),
+        ("SPEED_LIMIT", "team 1 is under a Speed limit already", {"speed": [(1, "SPEED_LIMIT")]}),
+        ("ROLL", "a Roll goes on", BOTH_ROLL),
+        ("REPAIRS", "no Accident stops team 0", {"battle": [(0, "ROLL", "STOP")]}),
+        ("SPARE_TIRE", "no Flat tire stops team 0", BOTH_ROLL),
+        ("END_OF_LIMIT", "no Speed limit shows on team 0", BOTH_ROLL),
+    ],
+)
+def test_the_reason_is_one_of_the_game(card: str, reason: str, position: dict[str, list[Any]]) -> None:
+    """One card in hand that cannot be laid, and why."""
+    built = Position().hand(0, card)
+    for pile, calls in position.items():
+        for call in calls:
+            getattr(built, pile)(*call)
+    env = started(1)
+    env.set_states(built.games.states)
+    name = next(name for name in CARDS if name.upper().replace(" ", "_") in (card, f"{card[9:]}_KM"))
+    discard = f"Legal now: discard {name} ({19 + CARDS.index(name)})"
+    refused(IllegalActionError, [f"is not legal: {reason}", discard], env.step, [CARDS.index(name)])
+
+
+def test_a_third_card_of_200_km_is_explained() -> None:
+    built = Position().battle(0, "ROLL").km(0, 400, two_hundreds=2).hand(0, "DISTANCE_200")
+    env = started(1)
+    env.set_states(built.games.states)
+    refused(IllegalActionError, ["team 0 has laid 2 cards of 200 km"], env.step, [4])
 
 
 def test_an_answer_to_no_question_is_explained() -> None:
@@ -372,7 +428,7 @@ def test_a_card_where_a_question_is_to_be_answered_is_explained(phase: int, name
     before = snapshot(env)
     actions = choose(look(env))
     actions[game] = 0
-    words = [f"game {game}, ", "'play 25 km' (action 0)", f"the decision is {name!r}", f"Legal now: {legal}"]
+    words = [f"game {game}, ", "'play 25 km' (action 0)", repr(name), f"Legal now: {legal}"]
     refused(IllegalActionError, words, env.step, actions)
     assert snapshot(env) == before
 
@@ -385,6 +441,11 @@ def test_the_first_of_several_illegal_actions_is_named() -> None:
 
 
 # States and views.
+
+
+def test_a_section_that_an_observation_does_not_have() -> None:
+    refused(OptionError, ["'hands'", "hand, discard_pile, draw_pile"], vector_env().section, "hands")
+    refused(OptionError, ["'unseen'"], vector_env(observe_unseen=False).section, "unseen")
 
 
 @pytest.mark.parametrize(

@@ -216,8 +216,11 @@ def on_threads(num_envs: int, threads: int, **options: Any) -> VectorEnv:
 )
 def test_threads_change_no_result(players: int, mode: str) -> None:
     """A batch in the middle of its rounds, to the end of some."""
-    alone = started(65, players=players, steps=60)
-    states = alone.get_states()
+    alone = started(65, players=players)
+    kept = [alone.get_states()]
+    while not alone.step(choose(look(alone))).terminations.any():
+        kept.append(alone.get_states())
+    states = kept[-6]
     alone, shared = (
         make(65, players=players, autoreset_mode=mode)
         for make in (vector_env, partial(on_threads, threads=2))

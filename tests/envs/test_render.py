@@ -10,66 +10,78 @@ from millebornes_env.envs.aec import raw_env
 from millebornes_env.millebornes.state import SCORE_LINES
 from millebornes_env.render.text import draw_game
 from tests.envs.playing import LIMIT, choose, look, short_match, started
+from tests.support import Position
 
-OPENING = [21, 9, 13, 30, 0, 22, 0, 33, 31, 29, 22, 31, 15, 17, 30, 30, 32, 22, 29, 22, 28, 6, 22, 13, 8, 30]
-
-AFTER_THE_OPENING = """\
-round 1  |  700 km to go for  |  62 cards to draw  |  discard pile: Gasoline
+A_TURN = """\
+round 1  |  700 km to go for  |  57 cards to draw  |  discard pile: Gasoline
 team 0  [>........................................]    0 km  stopped
         battle: Stop          speed: empty         distance: none
         safeties: none
-team 1  [==>......................................]   50 km  stopped
-        battle: Out of gas    speed: Speed limit   distance: 2x25
+team 1  [=====================>...................]  375 km  stopped
+        battle: Out of gas    speed: Speed limit   distance: 1x75 1x100 1x200
         safeties: Driving ace, Puncture proof
-  player_0 (team 0): 25 km, 25 km, 25 km, 50 km, 50 km, 100 km
-> player_1 (team 1): 75 km, 75 km, 75 km, Flat tire, Spare tire, Roll, Roll
+  player_0 (team 0): 25 km, 25 km, 50 km, 100 km, Right of way
+> player_1 (team 1): 75 km, 75 km, Flat tire, Spare tire, Roll, Roll
 player_1 to play."""
 
 BEFORE_A_COUP_FOURRE = """\
-round 1  |  1000 km to go for  |  80 cards to draw  |  discard pile: empty
+round 1  |  1000 km to go for  |  96 cards to draw  |  discard pile: empty
 team 0  [>........................................]    0 km  stopped
         battle: empty         speed: empty         distance: none
         safeties: none
 team 1  [>........................................]    0 km  rolling
         battle: Roll          speed: empty         distance: none
         safeties: none
-  player_0 (team 0): 25 km, 75 km, 100 km, 100 km, 100 km, Roll
-  player_1 (team 1): 100 km, Gasoline, Gasoline, Roll, Roll, Extra tank
-  player_2 (team 0): 25 km, 50 km, 100 km, Flat tire, Spare tire, Roll
-> player_3 (team 1): 100 km, Accident, Flat tire, Roll, Roll, Right of way
+  player_0 (team 0): 200 km, Roll
+  player_1 (team 1): Extra tank
+  player_2 (team 0): no cards
+> player_3 (team 1): 25 km, End of limit, Roll, Roll, Right of way
 player_3: Stop was laid by player_0; claim the coup fourré?"""
 
 
-def after(seed: int, actions: list[int], players: int = 2, render_mode: str | None = "ansi") -> raw_env:
+def a_turn() -> Position:
+    position = Position().battle(0, "ROLL", "STOP").battle(1, "ROLL", "OUT_OF_GAS").speed(1, "SPEED_LIMIT")
+    position.km(1, 375, two_hundreds=1).safety(1, "PUNCTURE_PROOF", "DRIVING_ACE")
+    position.hand(0, "DISTANCE_25", "DISTANCE_25", "DISTANCE_50", "DISTANCE_100", "RIGHT_OF_WAY", "GASOLINE")
+    position.hand(1, "DISTANCE_75", "DISTANCE_75", "FLAT_TIRE", "SPARE_TIRE", "ROLL")
+    return position.draws(1, "ROLL").draw_pile(58).do("discard GASOLINE")
+
+
+def before_a_coup_fourre() -> Position:
+    position = Position(4).battle(1, "ROLL").hand(0, "DISTANCE_200", "ROLL", "STOP").hand(1, "EXTRA_TANK")
+    position.hand(3, "DISTANCE_25", "END_OF_LIMIT", "ROLL", "ROLL", "RIGHT_OF_WAY")
+    return position.do("play STOP")
+
+
+def drawn(position: Position, observer: int | None = None) -> list[str]:
+    return draw_game(position.state, position.rules, observer).splitlines()
+
+
+def begun(render_mode: str | None, players: int = 2) -> raw_env:
     env = millebornes_v0.env(players=players, render_mode=render_mode)
-    env.reset(seed=seed)
-    for action in actions:
-        env.step(action)
+    env.reset(seed=3)
     return env
 
 
-def to_the_end(env: raw_env) -> raw_env:
-    for _ in range(LIMIT):
-        if any(env.terminations.values()):
-            return env
-        seen = env.observe(env.agent_selection)
-        env.step(int(choose({name: array[np.newaxis] for name, array in seen.items()})[0]))
-    raise AssertionError("the episode does not end")
+def choice(env: raw_env) -> int:
+    seen = env.observe(env.agent_selection)
+    return int(choose({name: array[np.newaxis] for name, array in seen.items()})[0])
+
+
+# Pictures.
 
 
 def test_the_picture_of_a_turn() -> None:
-    env = after(3, OPENING)
-    assert env.render() == AFTER_THE_OPENING
-    assert env.vector.render() == AFTER_THE_OPENING
+    assert drawn(a_turn()) == A_TURN.splitlines()
 
 
 def test_the_picture_of_a_hazard_that_can_be_answered() -> None:
-    assert after(9, [13, 8], players=4).render() == BEFORE_A_COUP_FOURRE
+    assert drawn(before_a_coup_fourre()) == BEFORE_A_COUP_FOURRE.splitlines()
 
 
 def test_the_picture_of_a_coup_fourre() -> None:
-    lines = str(after(9, [13, 8, 38], players=4).render()).splitlines()
-    assert lines[0].endswith("|  78 cards to draw  |  discard pile: Stop")
+    lines = drawn(before_a_coup_fourre().do("claim"))
+    assert lines[0].endswith("|  94 cards to draw  |  discard pile: Stop")
     assert lines[5:7] == [
         "        battle: Roll          speed: empty         distance: none",
         "        safeties: Right of way (coup fourré)",
@@ -77,38 +89,38 @@ def test_the_picture_of_a_coup_fourre() -> None:
     assert lines[-1] == "player_3 to play."
 
 
-def test_one_hand_is_shown_to_its_owner() -> None:
-    env = after(3, OPENING)
-    picture = draw_game(env.vector.games.states[0], env.vector.rules, observer=0).splitlines()
-    assert picture[:8] == AFTER_THE_OPENING.splitlines()[:8]
-    assert picture[8:] == ["> player_1 (team 1): 7 cards", "player_1 to play."]
+@pytest.mark.parametrize("observer", [0, 1])
+def test_one_hand_is_shown_to_its_owner(observer: int) -> None:
+    wanted = A_TURN.splitlines()
+    hidden = ["  player_0 (team 0): 5 cards", "> player_1 (team 1): 6 cards"]
+    wanted[-2 - observer] = hidden[1 - observer]
+    assert drawn(a_turn(), observer) == wanted
 
 
 def test_the_question_at_the_end_of_the_short_trip() -> None:
-    env = started(32)
-    for _ in range(2_000):
-        asked = np.flatnonzero(env.games.states["phase"] == 2)
-        if asked.size:
-            break
-        env.step(choose(look(env)))
-    game = int(asked[0])
-    lines = env.render(game).splitlines()
-    assert lines[-1] == f"player_{env.agent_selection[game]}: 700 km done; extend the trip?"
-    assert f"[{40 * '='}>]  700 km" in "\n".join(lines)
-    actions = np.full(32, -1)
-    actions[game] = 40
-    env.step(actions)
-    assert "1000 km to go for (extended)" in env.render(game).splitlines()[0]
+    position = Position(3).battle(2, "ROLL").km(2, 650).turn(2).hand(2, "DISTANCE_50", "ROLL")
+    lines = drawn(position.do("play DISTANCE_50"))
+    assert lines[7] == f"team 2  [{40 * '='}>]  700 km  rolling"
+    assert lines[-1] == "player_2: 700 km done; extend the trip?"
+    lines = drawn(position.do("extend"))
+    assert lines[0].startswith("round 1  |  1000 km to go for (extended)  |")
+    assert lines[7] == f"team 2  [{28 * '='}>{12 * '.'}]  700 km  rolling"
+
+
+def test_all_faces_show_the_same_picture() -> None:
+    position = a_turn()
+    env = begun("ansi")
+    env.vector.set_states(position.games.states)
+    assert env.render() == env.vector.render() == A_TURN
 
 
 @pytest.mark.parametrize("players", [2, 3, 4, 6])
 def test_the_score_sheet_at_the_end(players: int) -> None:
-    env = millebornes_v0.env(players=players, render_mode="ansi")
-    env.reset(seed=3)
-    assert "round over" not in str(env.render())
-    to_the_end(env)
+    env = begun("ansi", players)
+    while not any(env.terminations.values()):
+        assert "is over" not in str(env.render())
+        env.step(choice(env))
     lines = str(env.render()).splitlines()
-    assert "The round is over." in lines
     assert not any(line.startswith(">") for line in lines)
     sheet = lines[lines.index("The round is over.") + 1 :]
     teams = env.vector.teams
@@ -116,15 +128,13 @@ def test_the_score_sheet_at_the_end(players: int) -> None:
     assert len(sheet) == len(SCORE_LINES) + 2
     state = env.vector.get_states()[0]
     for line, (name, shown) in enumerate(zip(SCORE_LINES, sheet[1:-1], strict=True)):
-        assert shown.startswith(name.replace("_", " ") + " ")
-        points = [int(word) for word in shown.split()[-teams:]]
-        assert points == state["score_sheet"][:teams, line].tolist()
+        item, *points = shown.rsplit(maxsplit=teams)
+        assert item == name.replace("_", " ").replace("fourres", "fourrés")
+        assert [int(number) for number in points] == state["score_sheet"][:teams, line].tolist()
     assert [int(word) for word in sheet[-1].split()[-teams:]] == env.infos["player_0"]["final_score"]
     for team in range(teams):
-        assert any(
-            line.startswith(f"team {team}") and line.endswith(f" {state['score'][team]} points")
-            for line in lines
-        )
+        start, end = f"team {team}  [", f"  {state['score'][team]} points"
+        assert any(line.startswith(start) and line.endswith(end) for line in lines)
 
 
 def test_the_points_of_a_match_are_shown_from_its_second_round_on() -> None:
@@ -146,37 +156,34 @@ def test_the_points_of_a_match_are_shown_from_its_second_round_on() -> None:
 
 
 def test_human_mode_prints_at_the_reset_and_after_each_step(capsys: pytest.CaptureFixture[str]) -> None:
-    env = after(3, [], render_mode="human")
-    first = capsys.readouterr().out
-    assert first == str(after(3, []).render()) + "\n\n"
-    for action in OPENING:
+    silent, env = begun("ansi"), begun("human")
+    assert capsys.readouterr().out == f"{silent.render()}\n\n"
+    while not any(env.terminations.values()):
+        action = choice(silent)
+        silent.step(action)
         env.step(action)
-    printed = capsys.readouterr().out
-    assert printed.count("cards to draw") == len(OPENING)
-    assert printed.endswith(AFTER_THE_OPENING + "\n\n")
+        assert capsys.readouterr().out == f"{silent.render()}\n\n"
+    assert "The round is over." in str(silent.render())
     assert env.render() is None
-    assert capsys.readouterr().out == AFTER_THE_OPENING + "\n\n"
-
-
-def test_human_mode_prints_the_score_sheet_at_the_end(capsys: pytest.CaptureFixture[str]) -> None:
-    to_the_end(after(3, OPENING, render_mode="human"))
-    printed = capsys.readouterr().out
-    assert printed.count("The round is over.") == printed.count("safe trip") == 1
+    assert capsys.readouterr().out == f"{silent.render()}\n\n"
 
 
 def test_ansi_mode_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    after(3, OPENING).render()
+    env = begun("ansi")
+    env.step(choice(env))
+    assert env.render()
     assert capsys.readouterr().out == ""
 
 
 def test_without_a_mode_there_is_a_warning_and_no_picture() -> None:
-    env = after(3, OPENING, render_mode=None)
+    env = begun(None)
+    env.step(choice(env))
     with pytest.warns(UserWarning, match='render_mode="ansi" or "human"'):
         assert env.render() is None
 
 
-def test_looking_changes_nothing() -> None:
-    env = after(3, OPENING)
+def test_drawing_changes_nothing() -> None:
+    env = begun("ansi")
     before = env.vector.get_states().tobytes()
     env.render()
     assert env.vector.get_states().tobytes() == before

@@ -346,6 +346,28 @@ def test_sampled_actions_are_a_function_of_the_seed_and_the_call() -> None:
     assert calls(env) == drawn
 
 
+def test_legal_actions_have_names() -> None:
+    env = started(3, players=3, steps=12)
+    for game in range(3):
+        legal = env.legal_actions(game)
+        assert list(legal) == np.flatnonzero(look(env)["action_mask"][game]).tolist()
+        discards = [name for action, name in legal.items() if 19 <= action < 38]
+        hand = env.games.states["hand"][game, env.agent_selection[game]]
+        assert len(discards) == np.count_nonzero(hand) > 0
+        assert all(name.startswith("discard ") for name in discards)
+    assert env.legal_actions() == env.legal_actions(0) != env.legal_actions(1)
+
+
+@tables
+def test_sections_are_found_by_name(players: int) -> None:
+    env = started(2, players=players, steps=9)
+    for part in env.observation_sections:
+        assert env.section(part.name) == slice(part.start, part.stop)
+    seat = env.agent_selection
+    hands = env.get_states()["hand"][np.arange(2), seat]
+    assert np.array_equal(look(env)["observation"][:, env.section("hand")], hands)
+
+
 def test_render_draws_the_chosen_game() -> None:
     env = started(3, steps=12)
     for game in range(3):

@@ -392,7 +392,7 @@ def test_every_possible_redeal_has_its_share(name: str, words: str) -> None:
         deal += [tuple(next(cards) for _ in stream) for stream in streams]
         shares[tuple(deal)] += 1
 
-    number = 400 * len(shares)
+    number = 150 * len(shares)
     random_keys = np.random.default_rng(1).integers(0, 2**32, (number, 2)).tolist()
     keys = {
         "count in first": [(count, 99) for count in range(number)],
