@@ -60,7 +60,7 @@ def load(spec: str, env: VectorEnv | raw_env, seed: int = 0) -> Agent:
     table = Table.of(env.vector if isinstance(env, raw_env) else env)
     name, _, rest = spec.partition(":")
     if name not in AGENTS:
-        if Path(spec).is_dir() or "/" in spec:
+        if spec and (Path(spec).is_dir() or "/" in spec):
             return _named(PolicyAgent(table, seed, folder=spec), spec)
         close = difflib.get_close_matches(name, AGENTS, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""

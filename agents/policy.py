@@ -116,9 +116,10 @@ class PolicyAgent:
         try:
             self._activation = ACTIVATIONS[description["activation"]]
             num_layers = int(description["num_layers"])
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError):
             raise RunFolderError(
-                f"{str(path / DESCRIPTION_FILE)!r} is damaged: {error} is missing or unknown; {HOW_TO_TRAIN}"
+                f"{str(path / DESCRIPTION_FILE)!r} is damaged: its 'activation' or 'num_layers' is missing "
+                f"or unknown; {HOW_TO_TRAIN}"
             ) from None
         self._layers = _read_layers(path, num_layers)
         _check_layers(self._layers, description, path)

@@ -290,7 +290,9 @@ def sample_range(
     first: int,
     last: int,
 ) -> None:
-    """Choose one of the allowed actions of the games from `first` to `last` - 1, each equally probable.
+    """Choose an allowed action of each game from `first` to `last` - 1, all equally probable.
+
+    A game that allows none has ended, and gets SKIP.
 
     Args:
         action_mask: int8[N, A].
@@ -306,8 +308,8 @@ def sample_range(
         count = 0
         for action in range(num_actions):  # without a branch, which could not be predicted
             scratch[count] = action
-            count += action_mask[game, action]
-        actions[game] = scratch[random_below(key_0, key_1, game, max(count, 1))]
+            count += int(action_mask[game, action])
+        actions[game] = scratch[random_below(key_0, key_1, game, count)] if count > 0 else SKIP
 
 
 @parallel_kernel

@@ -29,6 +29,7 @@ from millebornes_env.errors import (
     StateError,
 )
 from millebornes_env.millebornes.actions import action_name, num_actions
+from millebornes_env.millebornes.audit import first_problem
 from millebornes_env.millebornes.editions import Edition
 from millebornes_env.millebornes.editions import edition as find_edition
 from millebornes_env.millebornes.observation import (
@@ -176,7 +177,7 @@ class VectorEnv:
         if buffers is None:
             return ours
         for name, wanted in ours._asdict().items():
-            found: Any = getattr(buffers, name)
+            found: Any = getattr(buffers, name, None)
             if not (
                 isinstance(found, np.ndarray)
                 and found.shape == wanted.shape
@@ -295,7 +296,9 @@ class VectorEnv:
         return self._step
 
     def sample_actions(self, out: npt.NDArray[np.int64] | None = None) -> npt.NDArray[np.int64]:
-        """A legal action for each game, all legal ones equally probable; a function of the seed and the call.
+        """A legal action for each game, all equally probable; -1 (leave it) where a game has ended.
+
+        They are a function of the seed and of the number of calls.
 
         Args:
             out: int64[N] to write to; None makes a new array.
@@ -325,9 +328,14 @@ class VectorEnv:
             ResetNeededError: before the first `reset`.
         """
         self._check_ready("observe")
-        asked = np.ascontiguousarray(np.broadcast_to(seats, self.num_envs), dtype=np.int32)
-        if asked.min() < 0 or asked.max() >= self.players:
+        given = np.asarray(seats)
+        if given.dtype.kind not in "iu" or given.shape not in ((), (self.num_envs,)):
+            raise OptionError(
+                f"seats are {seats!r}; they must be one whole number, or {self.num_envs} of them"
+            )
+        if given.min() < 0 or given.max() >= self.players:
             raise OptionError(f"seats must be from 0 to {self.players - 1}")
+        asked = np.ascontiguousarray(np.broadcast_to(given, self.num_envs), dtype=np.int32)
         observation = np.zeros_like(self.games.buffers.observation)
         self.games.observe(asked, observation)
         return observation
@@ -359,8 +367,10 @@ class VectorEnv:
             The observations there.
 
         Raises:
-            StateError: not such an array.
+            StateError: not such an array, or a record that no game of this table can be in.
+            ClosedError: the environment was closed.
         """
+        self._check_open()
         found: Any = states
         if not isinstance(found, np.ndarray) or found.dtype != STATE or found.shape != (self.num_envs,):
             kind = getattr(found, "dtype", type(found).__name__)
@@ -370,6 +380,9 @@ class VectorEnv:
                 f"set_states needs {self.num_envs} records as get_states returned them; got {kind} "
                 f"of shape {getattr(found, 'shape', ())}"
             )
+        problem = first_problem(states, self.rules)
+        if problem is not None:
+            raise StateError(f"game {problem[0]} of the states is no game of this table: {problem[1]}")
         self.games.states[:] = states
         self.games.write_decisions()
         self._was_reset = True
@@ -384,6 +397,8 @@ class VectorEnv:
         vars(copied).update(vars(self))
         copied.games = self.games.clone()
         copied.metadata = dict(self.metadata)
+        for space in ("single_observation_space", "single_action_space", "observation_space", "action_space"):
+            setattr(copied, space, copy.deepcopy(getattr(self, space)))
         copied._look_at_buffers()
         return copied
 
@@ -392,8 +407,14 @@ class VectorEnv:
         self._look_at_buffers()
 
     def render(self, game: int = 0) -> str:
-        """The table of one game as text, all hands shown."""
+        """The table of one game as text, all hands shown.
+
+        Raises:
+            OptionError: there is no such game.
+            ResetNeededError: before the first `reset`.
+        """
         self._check_ready("render")
+        self._check_game(game)
         from millebornes_env.render.text import draw_game  # noqa: PLC0415 - only who renders needs it
 
         return draw_game(self.games.states[game], self.rules)
@@ -406,9 +427,11 @@ class VectorEnv:
         """The ids of what the deciding seat of a game may do, with what a person calls them.
 
         Raises:
+            OptionError: there is no such game.
             ResetNeededError: before the first `reset`.
         """
         self._check_ready("legal_actions")
+        self._check_game(game)
         team = int(self.agent_selection[game]) % self.teams
         legal = np.flatnonzero(self.games.buffers.action_mask[game]).tolist()
         return {action: action_name(action, self.teams, team) for action in legal}
@@ -429,6 +452,10 @@ class VectorEnv:
         self._check_open()
         if not self._was_reset:
             raise ResetNeededError(f"{method}() was called before reset(): call reset() first")
+
+    def _check_game(self, game: int) -> None:
+        if not 0 <= game < self.num_envs:
+            raise OptionError(f"there is no game {game}; the games are 0 to {self.num_envs - 1}")
 
     def _check_open(self) -> None:
         if self.closed:

@@ -364,6 +364,6 @@ def edition(name: str | Edition) -> Edition:
     """
     if isinstance(name, Edition):
         return name
-    if name not in _EDITIONS:
+    if str(name) not in _EDITIONS:
         raise UnknownEditionError(f"there is no edition {name!r}; the editions are: {', '.join(_EDITIONS)}")
     return _EDITIONS[name]

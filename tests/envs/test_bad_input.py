@@ -481,3 +481,8 @@ def test_states_of_another_number_of_games(shape: tuple[int, ...]) -> None:
 def test_a_seat_that_the_table_does_not_have(seats: Any, players: int) -> None:
     env: VectorEnv = started(2, players=players)
     refused(OptionError, ["seats", f"0 to {players - 1}"], env.observe, seats)
+
+
+@pytest.mark.parametrize("seats", [0.5, "0", None, [0, 1, 0], [[0], [1]]], ids=repr)
+def test_seats_that_are_none(seats: Any) -> None:
+    refused(OptionError, ["seats"], started(2).observe, seats)

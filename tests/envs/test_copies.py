@@ -13,6 +13,7 @@ import pytest
 
 from millebornes_env import VectorEnv, vector_env
 from millebornes_env.engine.games import new_buffers
+from millebornes_env.errors import ClosedError, StateError
 from millebornes_env.millebornes.state import ROUND_OVER, STATE
 from tests.envs.playing import TEAMS, choose, look, rows, short_match, snapshot, started
 
@@ -124,6 +125,17 @@ def test_a_whole_copy_samples_as_the_original_does(make_copy: Copy) -> None:
 
 
 @pytest.mark.parametrize("make_copy", WHOLE_COPIES)
+def test_a_whole_copy_has_spaces_of_its_own(make_copy: Copy) -> None:
+    """Each draws its own samples, so that one does not shift the other's."""
+    env = started(16)
+    env.action_space.seed(1)
+    copied = make_copy(env)
+    assert copied.action_space == env.action_space
+    drawn = env.action_space.sample()
+    assert np.array_equal(copied.action_space.sample(), drawn)
+
+
+@pytest.mark.parametrize("make_copy", WHOLE_COPIES)
 def test_a_copy_made_before_the_first_reset_is_an_environment_too(make_copy: Copy) -> None:
     env = vector_env(3, seed=4)
     copied = make_copy(env)
@@ -193,6 +205,37 @@ def test_many_continuations_of_one_position() -> None:
         copied = env.clone()
         copied.step([action])
         assert after[game].tobytes() == copied.get_states()[0].tobytes()
+
+
+@pytest.mark.parametrize(("ours", "theirs"), [(2, 6), (4, 6), (3, 4), (6, 2)])
+def test_states_of_another_table_are_refused(ours: int, theirs: int) -> None:
+    """They would be read as something else: this table does not have those seats, teams or cards."""
+    env, other = started(2, players=ours, steps=5), started(2, players=theirs, steps=20)
+    before = snapshot(env)
+    with pytest.raises(StateError):
+        env.set_states(other.get_states())
+    assert snapshot(env) == before
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("seat", 2), ("seat", -1), ("seat", 100), ("phase", 9), ("stream_next", 120)]
+)
+def test_states_that_no_game_can_be_in_are_refused(field: str, value: int) -> None:
+    """Compiled code checks no index: a seat that is none would read and write beyond the record."""
+    env = started(2, steps=5)
+    states, before = env.get_states(), snapshot(env)
+    states[field] = value
+    with pytest.raises(StateError):
+        env.set_states(states)
+    assert snapshot(env) == before
+
+
+def test_states_are_refused_after_close() -> None:
+    env = started(2, steps=5)
+    states = env.get_states()
+    env.close()
+    with pytest.raises(ClosedError):
+        env.set_states(states)
 
 
 # Threads.

@@ -35,7 +35,7 @@ team 1  [>........................................]    0 km  rolling
   player_0 (team 0): 200 km, Roll
   player_1 (team 1): Extra tank
   player_2 (team 0): no cards
-> player_3 (team 1): 25 km, End of limit, Roll, Roll, Right of way
+> player_3 (team 1): 25 km, Roll, Roll, End of limit, Right of way
 player_3: Stop was laid by player_0; claim the coup fourré?"""
 
 
