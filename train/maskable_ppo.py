@@ -95,7 +95,7 @@ class Args:
     checkpoint_seconds: float = 30.0
     """seconds between two checkpoints: as much is lost when the run is killed"""
     curve_seconds: float = 30.0
-    """seconds between two points of the learning curve"""
+    """seconds between two points of the learning curve; at the beginning they lie closer together"""
     curve_matches: int = 400
     """matches against each opponent for a point of the learning curve"""
     threads: int = 2
@@ -159,6 +159,11 @@ class RunCallback(BaseCallback):
         """How much of the run is done, 0 to 1."""
         return min(self.seconds / (60.0 * self.args.minutes), 1.0)
 
+    @property
+    def _seconds_to_next_point(self) -> float:
+        """Closer together at the beginning, where most is learned."""
+        return min(self.args.curve_seconds, max(5.0, 0.5 * self.seconds))
+
     def _on_training_start(self) -> None:
         self._began = self._last_checkpoint = self._last_point = time.monotonic()
         self._decisions_before = self.num_timesteps
@@ -166,7 +171,7 @@ class RunCallback(BaseCallback):
     def _on_rollout_start(self) -> None:
         self.model.ent_coef = linear_decay(self.share, self.args.entropy)  # type: ignore[attr-defined]
         now = time.monotonic()
-        if now - self._last_point >= self.args.curve_seconds:
+        if not self.curve or now - self._last_point >= self._seconds_to_next_point:
             self._add_point()
             self._last_point = time.monotonic()
         if now - self._last_checkpoint >= self.args.checkpoint_seconds:
