@@ -11,12 +11,17 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
+
+# Before PyTorch is imported: its threads sleep while they wait for each other instead of spinning. On a
+# machine that others use too, spinning made training many times slower (4.6 against 33 k decisions/s).
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import numpy as np
 import numpy.typing as npt

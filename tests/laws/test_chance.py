@@ -65,9 +65,8 @@ def test_the_mixer_is_the_published_hash(word: int) -> None:
     x *= np.uint32(0x846CA68B)
     x ^= x >> np.uint32(16)
     assert mixed(word) == x[0]
-    assert (
-        random_word(word, int(x[0]), 0) == 0
-    )  # the second mixing gets the first's result and the second word
+    # The second mixing gets the first one's result and the second word: here equal, which leaves 0.
+    assert random_word(word, int(x[0]), 0) == 0
 
 
 @given(WORDS, WORDS, COUNTERS)
