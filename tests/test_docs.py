@@ -29,6 +29,21 @@ def test_generated_pages_are_current() -> None:
         assert text == page(), f"docs/{name} is out of date: run python docs/generate.py"
 
 
+def test_the_examples_of_the_readme_run(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One after the other, as a reader would type them; what the last board prints is what is shown there."""
+    monkeypatch.chdir(ROOT)
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    examples = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    assert len(examples) == 4
+    names: dict[str, object] = {}
+    for example in examples:
+        exec(compile(example, "README.md", "exec"), names)
+        if "env.render()" in example:
+            assert f"```\n{capsys.readouterr().out}```" in text
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_links_lead_somewhere(document: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)[^)]*\)", document.read_text(encoding="utf-8")):
