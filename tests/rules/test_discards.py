@@ -48,11 +48,14 @@ def test_a_safety_may_be_discarded(safety: str) -> None:
 @pytest.mark.parametrize("players", PLAYERS)
 def test_discarded_cards_are_dead(players: int) -> None:
     """Nothing ever leaves the discard pile, not even when the draw pile is used up (004:5)."""
-    before: Counter[str] = Counter()
-    for position in Position(players, dealt=True, seed=players).play_at_random(seed=1):
-        assert before <= position.discards
-        before = position.discards
-    assert before.total() > 10
+    most = 0
+    for seed in range(5):
+        before: Counter[str] = Counter()
+        for position in Position(players, dealt=True, seed=seed).play_at_random(seed=1):
+            assert before <= position.discards
+            before = position.discards
+        most = max(most, before.total())
+    assert most > 10
 
 
 def test_the_draw_comes_from_the_draw_pile_not_from_the_discards() -> None:
