@@ -96,7 +96,7 @@ def test_the_committed_outputs_are_clean(path: Path) -> None:
         assert not MACHINE_PATH.search(text_of(output)), text_of(output)
 
 
-@pytest.mark.parametrize("text", ["in /home/me/x.py", "('/tmp/a')", "/work/main", r"C:\Users\me"])
+@pytest.mark.parametrize("text", ["in /home/me/x.py", "('/tmp/a')", "/opt/project", r"C:\Users\me"])
 def test_a_path_of_a_machine_is_recognised(text: str) -> None:
     assert MACHINE_PATH.search(text)
 

@@ -14,7 +14,6 @@ Prints a table, and writes it as JSON with a picture beside it.
 
 from __future__ import annotations
 
-import contextlib
 import re
 import sys
 import time
@@ -27,8 +26,6 @@ import numpy as np
 import numpy.typing as npt
 import tyro
 from rich.console import Console
-from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 import agents
 from agents import RunFolderError, UnknownAgentError
@@ -38,6 +35,7 @@ from millebornes_env import VectorEnv, edition, vector_env
 from millebornes_env.envs.vector import SKIP
 from millebornes_env.errors import MilleBornesError
 from millebornes_env.millebornes.state import NO_TEAM
+from train.progress import OnProgress, evaluation_bar
 from train.results import (
     Row,
     caption,
@@ -55,9 +53,6 @@ SECONDS_BETWEEN_REPORTS: Final = 0.1
 COULD_NOT_WRITE: Final = 1
 WRONG_ARGUMENTS: Final = 2
 INTERRUPTED: Final = 130
-
-OnProgress = Callable[[str, float], None]
-"""Is told the opponent and how many episodes of its row have been played, with parts of those going on."""
 
 
 @dataclass(frozen=True)
@@ -400,7 +395,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"note: {config.num_games} games are rounded up to whole deals of {teams}", file=sys.stderr)
     rows: list[Row] = []
     try:
-        with _progress_bar(rows, len(args.against), -(-config.num_games // teams) * teams) as on_progress:
+        with evaluation_bar(rows, len(args.against), -(-config.num_games // teams) * teams) as on_progress:
             for row in play_rows(agent_spec, args.against, config, on_progress):
                 rows.append(row)  # noqa: PERF402 - the progress bar and Ctrl-C look at those there are
     except KeyboardInterrupt:
@@ -449,34 +444,6 @@ def run_folder(spec: str) -> Path | None:
     if name in agents.AGENTS or not ("/" in spec or Path(spec).is_dir()):
         return None
     return Path(spec)
-
-
-@contextlib.contextmanager
-def _progress_bar(rows: Sequence[Row], num_rows: int, episodes: int) -> Iterator[OnProgress]:
-    """Show on stderr, if that is a terminal, how many episodes have been played and how long it will take.
-
-    Args:
-        rows: those that are complete; looked at again whenever progress is reported.
-        num_rows: how many there will be.
-        episodes: in each row.
-    """
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.percentage:3.0f} %,"),
-        TimeRemainingColumn(),
-        TextColumn("left"),
-    )
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("playing", total=num_rows * episodes)
-
-        def on_progress(opponent: str, played: float) -> None:
-            done = len(rows) * episodes + played
-            bar.update(task, completed=int(done), description=f"against {escape(opponent)}")
-
-        yield on_progress
 
 
 def _print(rows: Sequence[Row]) -> None:

@@ -1,14 +1,29 @@
-"""The progress bar of a training run that lasts a given time."""
+"""The progress bars of training and of evaluation."""
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.markup import escape
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
-from train.curve import CurvePoint
+if TYPE_CHECKING:  # they draw their own bars with this file
+    from train.curve import CurvePoint
+    from train.results import Row
+
+OnProgress = Callable[[str, float], None]
+"""Is told the opponent and how many episodes of its row have been played, with parts of those going on."""
 
 
 class TrainingBar:
@@ -50,3 +65,31 @@ class TrainingBar:
     def warn(self, message: str) -> None:
         """Print a warning above the bar."""
         self._progress.console.print(f"[bold red]warning:[/] {message}")
+
+
+@contextlib.contextmanager
+def evaluation_bar(rows: Sequence[Row], num_rows: int, episodes: int) -> Iterator[OnProgress]:
+    """Show on stderr, if that is a terminal, how many episodes have been played and how long it will take.
+
+    Args:
+        rows: those that are complete; looked at again whenever progress is reported.
+        num_rows: how many there will be.
+        episodes: in each row.
+    """
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.percentage:3.0f} %,"),
+        TimeRemainingColumn(),
+        TextColumn("left"),
+    )
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("playing", total=num_rows * episodes)
+
+        def on_progress(opponent: str, played: float) -> None:
+            done = len(rows) * episodes + played
+            bar.update(task, completed=int(done), description=f"against {escape(opponent)}")
+
+        yield on_progress
