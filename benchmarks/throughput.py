@@ -23,6 +23,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import tyro
@@ -87,11 +88,11 @@ class Setting:
     seconds: list[float] = field(default_factory=list)
 
 
-def vector_case(batch: int, threads: int, players: int) -> Case:
-    """The vector environment at one batch size and thread count."""
+def vector_case(batch: int, threads: int, players: int, name: str = "", **options: Any) -> Case:
+    """The vector environment at one batch size and thread count; `options` as of `vector_env`."""
 
     def build() -> Play:
-        env = vector_env(batch, players=players, seed=1, num_threads=threads)
+        env = vector_env(batch, players=players, seed=1, num_threads=threads, **options)
         env.reset()
         actions = np.zeros(batch, np.int64)
         calls = max(1, 20_000 // batch)  # between two looks at the clock
@@ -107,7 +108,7 @@ def vector_case(batch: int, threads: int, players: int) -> Case:
 
         return play
 
-    name = VECTOR_NAME.format(threads=threads, s="" if threads == 1 else "s")
+    name = name or VECTOR_NAME.format(threads=threads, s="" if threads == 1 else "s")
     return Case(name, OUR_LIBRARY, (), build, batch)
 
 
@@ -169,13 +170,13 @@ def build_settings(args: Args) -> tuple[list[Setting], list[Skipped]]:
     return settings, skipped
 
 
-def measure_in_turn(settings: list[Setting], args: Args) -> None:
+def measure_in_turn(settings: list[Setting], seconds: float, repeats: int) -> None:
     """Play every setting once, then every setting again, and so on."""
-    for _ in tqdm(range(args.repeats), desc="measuring in turn"):
+    for _ in tqdm(range(repeats), desc="measuring in turn"):
         for setting in settings:
             with cores_for(setting.threads):
                 cpu, start = time.process_time(), time.perf_counter()
-                decisions = setting.play(args.seconds)
+                decisions = setting.play(seconds)
                 wall = time.perf_counter() - start
                 setting.seconds.append(wall)
                 setting.rates.append(decisions / wall)
@@ -252,7 +253,7 @@ def main() -> None:
     """The command line."""
     args = tyro.cli(Args, description=__doc__)
     settings, skipped = build_settings(args)
-    measure_in_turn(settings, args)
+    measure_in_turn(settings, args.seconds, args.repeats)
     rows: list[Row] = [*(to_row(setting) for setting in settings), *skipped]
     figures = ratios(settings) | (time_to_first_step(args) if args.cold else {})
     print_table(rows)

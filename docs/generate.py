@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from millebornes_env import edition
+from millebornes_env import Edition, edition, editions
 from millebornes_env.millebornes.actions import action_name, num_actions
 from millebornes_env.millebornes.observation import (
     OBSERVATION_VERSION,
     Section,
+    View,
     full_state_sections,
     sections,
 )
+from millebornes_env.millebornes.rules import FIELDS, Rules
+from millebornes_env.render.editions import CHAPTERS, LEGEND, cell, comparison_rows, fields_of, table_name
 
 FOLDER = Path(__file__).parent
-TABLES = (2, 3, 4, 6)
 
 
 def section_rows(layout: tuple[Section, ...]) -> list[str]:
@@ -24,6 +26,32 @@ def section_rows(layout: tuple[Section, ...]) -> list[str]:
         "|---|--:|--:|---|---|",
         *(f"| `{one.name}` | {one.start} | {one.size} | 0 .. {one.high} | {one.meaning} |" for one in layout),
     ]
+
+
+def size_rows() -> list[str]:
+    """Lines of a Markdown table: the sizes of every table that some edition has, and of the padded layout."""
+    tables = sorted({table for name in editions() for table in edition(name).tables})
+    rows = []
+    for players, teams in tables:
+        rules = next(
+            edition(name).table(players, teams)
+            for name in sorted(editions(), key=lambda name: name != "parker")
+            if (players, teams) in edition(name).tables
+        )
+        sizes = sections(rules)[-1].stop, num_actions(teams), full_state_sections(rules)[-1].stop
+        rows.append(f"| {table_name(players, teams)} | {sizes[0]} | {sizes[1]} | {sizes[2]} |")
+    padded = View(padded=1)
+    rules = edition("parker").table(2)
+    sizes = sections(rules, padded)[-1].stop, num_actions(4), full_state_sections(rules, padded)[-1].stop
+    rows.append(f"| any, `padded` | {sizes[0]} | {sizes[1]} | {sizes[2]} |")
+    return rows
+
+
+def meaning_of(field: str) -> str:
+    """The question that a rule answers, and what its values mean."""
+    known = FIELDS[field]
+    values = ", ".join(f"{value} {name.replace('_', ' ')}" for value, name in enumerate(known.choices))
+    return known.question + (f" ({values})" if values else "")
 
 
 def observations_page() -> str:
@@ -42,16 +70,29 @@ def observations_page() -> str:
         "",
         *section_rows(sections(two)),
         "",
-        "## Sizes by table (`parker`)",
+        "## Sizes by table",
         "",
-        "| players | teams | observation | actions | full state |",
-        "|--:|--:|--:|--:|--:|",
-    ]
-    for players in TABLES:
-        rules = parker.table(players)
-        sizes = (sections(rules)[-1].stop, num_actions(rules.teams), full_state_sections(rules)[-1].stop)
-        lines.append(f"| {players} | {rules.teams} | {sizes[0]} | {sizes[1]} | {sizes[2]} |")
-    lines += [
+        "The same in every edition that has the table; the full state depends on the deck too.",
+        "",
+        "| table | observation | actions | full state |",
+        "|---|--:|--:|--:|",
+        *size_rows(),
+        "",
+        LEGEND,
+        "",
+        "## One layout for all tables and editions",
+        "",
+        "`vector_env(..., padded=True)` gives every table the layout of the largest (8 seats, 4 teams): a "
+        "section starts at the same place everywhere, and seats and teams that a table does not have are 0. "
+        "The action mask has the 52 ids of 4 teams. `observe_rules=True` appends the rules themselves, so "
+        "that one network can tell the editions apart:",
+        "",
+        "| number | rule | counted in | meaning |",
+        "|--:|---|--:|---|",
+        *(
+            f"| {place} | `{name}` | {FIELDS[name].unit} | {meaning_of(name)} |"
+            for place, name in enumerate(Rules._fields)
+        ),
         "",
         "## Full state, two players",
         "",
@@ -72,7 +113,66 @@ def observations_page() -> str:
     return "\n".join(lines) + "\n"
 
 
-PAGES = {"observations.md": observations_page}
+def cited(sheet: Edition, field: str) -> str:
+    """The value of a rule with its source below."""
+    value = cell(sheet, field)
+    return value if value == "-" else f"{value}<br><sub>{sheet.sources[field]}</sub>"
+
+
+def asked(field: str) -> str:
+    """A rule's question and its name."""
+    return f"{FIELDS[field].question} <sub>`{field}`</sub>"
+
+
+def rulebook_page() -> str:
+    """The page that sets the editions beside each other, each point with its source."""
+    sheets = [edition(name) for name in editions()]
+    lines = [
+        "# The rulebook, edition by edition",
+        "",
+        "Made from the rule sheets in `millebornes_env/millebornes/sheets` by `python docs/generate.py`; in "
+        "a terminal: `python -m millebornes_env editions`. Below each value stands its source: the line of a "
+        "rule text (`000:219`), another sheet by its name, a section of our comparison (`rules 1.4`) or a "
+        "ruling where the sheets are silent (`E34`): [rulings.md](rulings.md) explains them. Every rule can "
+        'be overridden by its name: `edition("parker").replace(max_200=4)`. A sheet of your own: '
+        "[add_an_edition.md](add_an_edition.md).",
+        "",
+        "| edition | rule sheet | in short |",
+        "|---|---|---|",
+        *(f"| `{sheet.name}` | {sheet.title} | {sheet.summary} |" for sheet in sheets),
+        "",
+        f"{LEGEND} A dash: the rule means nothing in that edition.",
+    ]
+    for chapter in CHAPTERS:
+        different, same = comparison_rows(chapter, sheets, cited, asked)
+        lines += ["", f"## {chapter}", ""]
+        if different:
+            if chapter == "Tables":
+                sources = ("<br><sub>" + sheet.sources["players"] + "</sub>" for sheet in sheets)
+                different[0][1:] = [a + b for a, b in zip(different[0][1:], sources, strict=True)]
+            lines += ["| | " + " | ".join(f"`{sheet.name}`" for sheet in sheets) + " |"]
+            lines += ["|---" * (len(sheets) + 1) + "|", *("| " + " | ".join(row) + " |" for row in different)]
+        if same:
+            lines += ["", "The same in all editions:", "", *same_rows(chapter, sheets)]
+    return "\n".join(lines) + "\n"
+
+
+def same_rows(chapter: str, sheets: list[Edition]) -> list[str]:
+    """Lines of a Markdown table of the rules of a chapter in which all editions agree."""
+    rows: dict[str, list[str]] = {}
+    for field in fields_of(chapter):
+        values = {cell(sheet, field) for sheet in sheets} - {"-"}
+        if len(values) == 1:
+            said = [f"`{sheet.name}` {sheet.sources[field]}" for sheet in sheets if cell(sheet, field) != "-"]
+            rows.setdefault("<br>".join(said), []).append(f"{asked(field)} **{values.pop()}**")
+    return [
+        "| rule | sources |",
+        "|---|---|",
+        *(f"| {'<br>'.join(rules)} | <sub>{sources}</sub> |" for sources, rules in rows.items()),
+    ]
+
+
+PAGES = {"observations.md": observations_page, "rulebook.md": rulebook_page}
 
 
 def main() -> None:

@@ -14,7 +14,8 @@ from millebornes_env import millebornes_v0
 from millebornes_env.envs.vector import VectorEnv, vector_env
 from millebornes_env.millebornes.actions import action_name
 from millebornes_env.millebornes.cards import Card
-from millebornes_env.millebornes.editions import Edition, Rules, edition, editions
+from millebornes_env.millebornes.editions import Edition, edition, editions
+from millebornes_env.millebornes.rules import Rules
 
 try:
     __version__ = version("millebornes-env")

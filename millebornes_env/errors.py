@@ -14,6 +14,10 @@ class UnknownEditionError(MilleBornesError):
     """No edition of that name; the message lists the editions there are."""
 
 
+class EditionFileError(MilleBornesError):
+    """A file describes no edition; the message names the file and the entry."""
+
+
 class PlayersError(MilleBornesError):
     """The edition has no table for that number of seats; the message lists those it has."""
 
@@ -60,3 +64,7 @@ class ClosedError(MilleBornesError):
 
 class StateError(MilleBornesError):
     """An array that was given as game states is not one: wrong dtype, version, shape or contents."""
+
+
+class NotationError(MilleBornesError):
+    """A text is no position or no game; the message names the line or the play, and what is wrong."""

@@ -22,6 +22,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from millebornes_env.engine.games import Games, Settings
+from millebornes_env.millebornes import editions
 from millebornes_env.millebornes.actions import (
     CLAIM_COUP_FOURRE,
     EXTEND,
@@ -32,13 +33,22 @@ from millebornes_env.millebornes.actions import (
     play_action,
 )
 from millebornes_env.millebornes.cards import KM, Card
-from millebornes_env.millebornes.editions import edition, rules_record
-from millebornes_env.millebornes.ending import match_winner
 from millebornes_env.millebornes.legality import is_legal, write_mask
 from millebornes_env.millebornes.motion import is_moving
-from millebornes_env.millebornes.scoring import round_score, round_winner
-from millebornes_env.millebornes.state import NO_TEAM, PHASE_NAMES, PLAY, ROUND_OVER, SCORE_LINES
+from millebornes_env.millebornes.observation import View
+from millebornes_env.millebornes.rules import rules_record
+from millebornes_env.millebornes.scoring import round_score
+from millebornes_env.millebornes.state import (
+    BY_HAZARD,
+    BY_ROLL,
+    HAZARD_AGAIN,
+    NO_TEAM,
+    PHASE_NAMES,
+    PLAY,
+    SCORE_LINES,
+)
 from millebornes_env.millebornes.turn import start_next_round, step
+from millebornes_env.millebornes.winning import match_winner, round_winner
 
 CARDS = tuple(card.name for card in Card)
 DISTANCES = ("DISTANCE_25", "DISTANCE_50", "DISTANCE_75", "DISTANCE_100", "DISTANCE_200")
@@ -60,7 +70,7 @@ SAFETY_AGAINST = {hazard: safety for hazard, _, safety in BREAKDOWNS} | dict.fro
 PLAYERS = (2, 3, 4, 6)
 """The numbers of seats that the parker edition has a table for."""
 
-_SETTINGS = Settings(match=1, reward=0, autoreset=2, observe_unseen=0, punish_illegal=0)
+_SETTINGS = Settings(match=1, reward=0, autoreset=2, layout=View(unseen=0), punish_illegal=0)
 _BATTLE_PILE = tuple(CARDS.index(name) for name in BATTLE_HAZARDS + BATTLE_REMEDIES)
 _SPEED_PILE = (int(Card.SPEED_LIMIT), int(Card.END_OF_LIMIT))
 _DISTANCE_PILE = tuple(CARDS.index(name) for name in DISTANCES)
@@ -74,7 +84,7 @@ _DULLEST_FIRST = (
 
 
 class Position:
-    """One game of the parker edition.
+    """One game of an edition, the parker edition if none is named.
 
     Attributes:
         rules: of the table.
@@ -82,9 +92,18 @@ class Position:
         deck: how many copies of each card id this table plays with.
     """
 
-    def __init__(self, players: int = 2, *, seed: int = 1, dealt: bool = False, **changes: int) -> None:
+    def __init__(
+        self,
+        players: int = 2,
+        *,
+        edition: str | editions.Edition = "parker",
+        teams: int | None = None,
+        seed: int = 1,
+        dealt: bool = False,
+        **changes: int,
+    ) -> None:
         """Deal a round and, unless `dealt`, take all cards back; `changes` override rules."""
-        self.rules = edition("parker").replace(**changes).table(players)
+        self.rules = editions.edition(edition).replace(**changes).table(players, teams)
         self.games = Games(1, self.rules, _SETTINGS)
         self.games.seed(seed)
         self.games.start()
@@ -121,8 +140,7 @@ class Position:
         covers = len(pile) > 1 and CARDS[pile[-1]] in BATTLE_HAZARDS
         self.state.battle[team] = pile[-1] if pile else -1
         self.state.battle_below[team] = pile[-2] if covers else -1
-        opened = bool(cards) and cards[0] in BATTLE_HAZARDS and "ROLL" not in cards
-        self.state.opened_by_hazard[team] = int(opened)
+        self.state.opening[team] = _opening(cards)
         return self
 
     def speed(self, team: int, *cards: str) -> Position:
@@ -204,8 +222,7 @@ class Position:
             assert self.can(move), f"{move!r} is illegal; legal are {sorted(self.legal())}"
             step(self.state, self.record, self._moves()[move])
             self._draws.clear()
-            if self._pile_size is not None:
-                self._pile_size = self.pile_size
+            self._pile_size = None if self._pile_size is None else self.pile_size
             self.check()
         return self
 
@@ -307,7 +324,7 @@ class Position:
 
     def sheet(self, team: int) -> dict[str, int]:
         """The lines of the score sheet that are not 0."""
-        assert int(self.state.phase) == ROUND_OVER, "the round is not over"
+        assert self.phase == "round over", "the round is not over"
         return {
             line: int(points)
             for line, points in zip(SCORE_LINES, self.state.score_sheet[team], strict=True)
@@ -342,7 +359,7 @@ class Position:
         for team in range(self.rules.teams):
             assert self.km_of(team) == int((KM * state.tableau[team, : len(KM)]).sum())
             if self.battle_top(team) in (None, "ROLL"):
-                assert not state.opened_by_hazard[team], "no hazard began this pile, or a Roll lies on it"
+                assert not state.opening[team], "no hazard began this pile, or a Roll lies on it"
 
     # Within ------------------------------------------------------------------------------------------------
 
@@ -449,6 +466,15 @@ class _Pool:
         _need(self.cards, Counter(cards))
         self.cards.subtract(cards)
         return cards
+
+
+def _opening(pile: tuple[str, ...]) -> int:
+    """How the battle pile began: what `state.opening` says of it."""
+    if not pile or pile[0] not in BATTLE_HAZARDS or "ROLL" in pile:
+        return BY_ROLL
+    if not set(pile[1:]) & set(BATTLE_HAZARDS):
+        return BY_HAZARD
+    return HAZARD_AGAIN if len(pile) == 3 else BY_ROLL
 
 
 def _need(pool: Counter[int], wanted: Counter[int]) -> None:

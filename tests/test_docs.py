@@ -36,12 +36,13 @@ def test_the_examples_of_the_readme_run(
     monkeypatch.chdir(ROOT)
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     examples = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
-    assert len(examples) == 4
+    assert len(examples) == 5
     names: dict[str, object] = {}
     for example in examples:
         exec(compile(example, "README.md", "exec"), names)
-        if "env.render()" in example:
-            assert f"```\n{capsys.readouterr().out}```" in text
+        printed = capsys.readouterr().out
+        if "print(" in example:
+            assert f"```\n{printed}```" in text
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)

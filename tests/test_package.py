@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import millebornes_env
-from millebornes_env.millebornes.editions import RULES, Rules
+from millebornes_env.millebornes.rules import RULES, Rules
 from millebornes_env.millebornes.state import STATE, State
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -94,7 +94,8 @@ def test_fields_do_not_hide_behind_attributes_of_numpy(record: np.dtype[np.void]
 
 def test_the_types_name_the_fields_that_there_are() -> None:
     assert set(State.__annotations__) == set(STATE.names or ())
-    assert RULES.names == Rules._fields
+    assert RULES.names == (*Rules._fields, "deck", "observed")
+    assert {"deck", "observed"} <= vars(Rules).keys()
 
 
 def is_public(node: ast.stmt) -> bool:

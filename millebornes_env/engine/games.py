@@ -12,17 +12,17 @@ from millebornes_env.compile import IS_COMPILED
 from millebornes_env.engine import kernels
 from millebornes_env.engine.kernels import NO_GAME, Buffers, Settings, key_of_seed
 from millebornes_env.millebornes.actions import num_actions
-from millebornes_env.millebornes.editions import Rules, rules_record
-from millebornes_env.millebornes.observation import full_state_sections, observation_size
+from millebornes_env.millebornes.observation import full_state_sections, observation_size, shown_teams
+from millebornes_env.millebornes.rules import Rules, rules_record
 from millebornes_env.millebornes.state import StateArray, new_states
 
 
 def new_buffers(num_games: int, rules: Rules, settings: Settings) -> Buffers:
     """Zeroed arrays of the shapes and dtypes that a step writes (see `Buffers`)."""
-    numbers = observation_size(rules, settings.observe_unseen)
+    numbers = observation_size(rules_record(rules)[0], settings.layout)
     return Buffers(
         observation=np.zeros((num_games, numbers), np.int8),
-        action_mask=np.zeros((num_games, num_actions(rules.teams)), np.int8),
+        action_mask=np.zeros((num_games, num_actions(shown_teams(rules, settings.layout))), np.int8),
         agent_selection=np.zeros(num_games, np.int32),
         rewards=np.zeros((num_games, rules.players), np.float32),
         terminations=np.zeros(num_games, np.bool_),
@@ -64,7 +64,7 @@ class Games:
         self.buffers = buffers or new_buffers(num_games, rules, settings)
         self.states: StateArray = new_states(num_games)
         self._rules_in_array = rules_record(rules)
-        self._scratch = np.zeros((self.num_threads, num_actions(rules.teams) + 1), np.int64)
+        self._scratch = np.zeros((self.num_threads, self.buffers.action_mask.shape[1] + 1), np.int64)
         self._look_at_states()
 
     def _look_at_states(self) -> None:
@@ -74,6 +74,7 @@ class Games:
         rules_in_array = self._rules_in_array.view(plain) if IS_COMPILED else self._rules_in_array
         self._rules = rules_in_array[0]
         self._rules_for_threads = rules_in_array
+        self._settings_for_threads = kernels.settings_in_array(self.settings)
 
     def __len__(self) -> int:
         return len(self.states)
@@ -110,7 +111,12 @@ class Games:
         if self.num_threads == 1:
             return kernels.step_games(self._states, self._rules, self.settings, actions, self.buffers)
         return kernels.step_games_on_threads(
-            self._states, self._rules_for_threads, self.settings, actions, self.buffers, self.num_threads
+            self._states,
+            self._rules_for_threads,
+            self._settings_for_threads,
+            actions,
+            self.buffers,
+            self.num_threads,
         )
 
     def sample(self, key: tuple[int, int], actions: npt.NDArray[np.int64]) -> None:
@@ -127,7 +133,7 @@ class Games:
 
     def full_states(self) -> npt.NDArray[np.int8]:
         """Everything there is to know, a row for each game (`observation.full_state_sections`)."""
-        layout = full_state_sections(self.rules, bool(self.settings.observe_unseen))
+        layout = full_state_sections(self.rules, self.settings.layout)
         full = np.zeros((len(self), layout[-1].stop), np.int8)
         numbers = self.buffers.observation.shape[1]
         kernels.full_states(self._states, self._rules, self.settings, numbers, full)
@@ -154,7 +160,7 @@ class Games:
     def __setstate__(self, values: dict[str, object]) -> None:
         vars(self).update(values)
         self._rules_in_array = rules_record(self.rules)
-        self._scratch = np.zeros((self.num_threads, num_actions(self.rules.teams) + 1), np.int64)
+        self._scratch = np.zeros((self.num_threads, self.buffers.action_mask.shape[1] + 1), np.int64)
         self._look_at_states()
 
 

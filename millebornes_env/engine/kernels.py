@@ -13,14 +13,14 @@ import numpy.typing as npt
 
 from millebornes_env.chance import MASK_32, random_below, random_word
 from millebornes_env.compile import kernel, parallel_kernel, prange, rule
-from millebornes_env.millebornes.editions import Rules
-from millebornes_env.millebornes.ending import match_winner
 from millebornes_env.millebornes.legality import is_legal, write_mask
 from millebornes_env.millebornes.motion import team_of
-from millebornes_env.millebornes.observation import write_hidden_cards, write_observation
-from millebornes_env.millebornes.scoring import round_score, round_winner
+from millebornes_env.millebornes.observation import View, write_hidden_cards, write_observation
+from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.scoring import round_score
 from millebornes_env.millebornes.state import NO_TEAM, ROUND_OVER, State, StateArray
 from millebornes_env.millebornes.turn import start_match, start_next_round, step
+from millebornes_env.millebornes.winning import is_match_over, match_winner, round_winner
 
 # Values of `Settings.reward`.
 POINTS: Final = 0
@@ -46,8 +46,21 @@ class Settings(NamedTuple):
     match: int  # 1: an episode is a match, 0: a round
     reward: int  # POINTS or WIN
     autoreset: int  # SAME_STEP, NEXT_STEP or DISABLED
-    observe_unseen: int  # 1: append the counts of unseen cards to the observation
+    layout: View  # what an observation shows
     punish_illegal: int  # 1: an illegal action ends the game with a penalty, 0: the caller gets an error
+
+
+def settings_in_array(settings: Settings) -> npt.NDArray[np.int64]:
+    """The settings as int64[8], for threads: Numba hands them no tuple within a tuple."""
+    plain = settings._replace(layout=0)  # type: ignore[arg-type]
+    return np.array([*plain, *settings.layout], np.int64)
+
+
+@rule
+def settings_from(numbers: npt.NDArray[np.int64]) -> Settings:
+    """The settings that `settings_in_array` has laid out."""
+    layout = View(int(numbers[5]), int(numbers[6]), int(numbers[7]))
+    return Settings(int(numbers[0]), int(numbers[1]), int(numbers[2]), layout, int(numbers[4]))
 
 
 class Buffers(NamedTuple):
@@ -95,7 +108,7 @@ def is_episode_over(state: State, rules: Rules, settings: Settings) -> bool:
     """Whether the game's episode has ended: a round with its scoring, a match with its decision."""
     if int(state.phase) != ROUND_OVER:
         return False
-    return settings.match == 0 or match_winner(state, rules) != NO_TEAM
+    return settings.match == 0 or is_match_over(state, rules)
 
 
 @rule
@@ -105,11 +118,12 @@ def write_rewards(
     """Write what a finished round gives to each seat: all members of a team get the same.
 
     POINTS: the team's points less the mean of the other teams', in thousands.
-    WIN: at the end of the episode, 1 to the winner and -1 shared among the others.
+    WIN, and where no points are counted: at the end of the episode, 1 to the winner and -1 shared among the
+    others.
     """
     for seat in range(rules.players):
         team = team_of(rules, seat)
-        if settings.reward == POINTS:
+        if settings.reward == POINTS and rules.count_points == 1:
             others = 0
             for other in range(rules.teams):
                 others += round_score(state, other)
@@ -135,7 +149,7 @@ def episode_winner(state: State, rules: Rules, settings: Settings) -> int:
 def write_finals(state: State, rules: Rules, settings: Settings, buffers: Buffers, game: int) -> None:
     """Write the last observations, the score and the winner of a game whose episode has ended."""
     for seat in range(rules.players):
-        write_observation(state, rules, seat, settings.observe_unseen, buffers.final_observation[game, seat])
+        write_observation(state, rules, seat, settings.layout, buffers.final_observation[game, seat])
     for team in range(rules.teams):
         points = int(state.score[team]) if settings.match == 1 else round_score(state, team)
         buffers.final_score[game, team] = points
@@ -147,7 +161,7 @@ def write_decision(state: State, rules: Rules, settings: Settings, buffers: Buff
     """Write who decides next, what it sees and what it may do."""
     seat = int(state.seat)
     buffers.agent_selection[game] = seat
-    write_observation(state, rules, seat, settings.observe_unseen, buffers.observation[game])
+    write_observation(state, rules, seat, settings.layout, buffers.observation[game])
     mask = buffers.action_mask[game]
     write_mask(state, rules, mask)
     if settings.autoreset == NEXT_STEP and int(state.phase) == ROUND_OVER:
@@ -258,17 +272,18 @@ def step_games(
 def step_games_on_threads(
     states: StateArray,
     rules_in_array: StateArray,
-    settings: Settings,
+    settings_numbers: npt.NDArray[np.int64],
     actions: npt.NDArray[np.int64],
     buffers: Buffers,
     threads: int,
 ) -> int:
-    """`step_games` with the batch shared among threads (which cannot be handed a record, only an array)."""
+    """`step_games` with the batch shared among threads (which can be handed arrays only, not records)."""
     games = len(states)
     found = np.empty(threads, dtype=np.int64)
     for thread in prange(threads):
         first = thread * games // threads
         last = (thread + 1) * games // threads
+        settings = settings_from(settings_numbers)
         found[thread] = first_illegal(states, rules_in_array[0], settings, actions, first, last)
     for thread in range(threads):
         if found[thread] != NO_GAME:
@@ -276,6 +291,7 @@ def step_games_on_threads(
     for thread in prange(threads):
         first = thread * games // threads
         last = (thread + 1) * games // threads
+        settings = settings_from(settings_numbers)
         step_range(states, rules_in_array[0], settings, actions, buffers, first, last)
     return NO_GAME
 
@@ -347,7 +363,7 @@ def observe_seats(
         observation: int8[N, D], overwritten.
     """
     for game in range(len(states)):
-        write_observation(states[game], rules, int(seats[game]), settings.observe_unseen, observation[game])
+        write_observation(states[game], rules, int(seats[game]), settings.layout, observation[game])
 
 
 @kernel
@@ -361,14 +377,14 @@ def full_states(
         rules: the table's rules.
         settings: of the environment.
         observation_size: D, the numbers that come first.
-        full: int8[N, full_state_size], overwritten; `observation.full_state_sections` is its layout.
+        full: int8[N, full_state_size], all zero; `observation.full_state_sections` is its layout.
     """
     for game in range(len(states)):
         state = states[game]
         row = full[game]
         seat = int(state.seat)
-        write_observation(state, rules, seat, settings.observe_unseen, row[:observation_size])
-        write_hidden_cards(state, rules, seat, row, observation_size)
+        write_observation(state, rules, seat, settings.layout, row[:observation_size])
+        write_hidden_cards(state, rules, seat, settings.layout, row, observation_size)
 
 
 def key_of_seed(seed: int) -> tuple[int, int]:

@@ -47,7 +47,7 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         "render_fps": 1,
     }
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - options, nearly all by keyword
         self,
         edition: str | Edition = "parker",
         *,
@@ -56,6 +56,8 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         episode: str = "round",
         reward: str = "points",
         observe_unseen: bool = True,
+        observe_rules: bool = False,
+        padded: bool = False,
         illegal_action: str = "error",
         render_mode: str | None = None,
     ) -> None:
@@ -68,6 +70,8 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
             episode: "round" or "match".
             reward: "points" or "win" (see `vector_env`).
             observe_unseen: append the counts of unseen cards to the observation.
+            observe_rules: append the table's rules to it.
+            padded: give observations and masks the layout of the largest table.
             illegal_action: "error", or "terminate" with a reward of -1 to the offender.
             render_mode: "ansi": `render` returns the table as text; "human": it is printed after every step.
 
@@ -84,6 +88,8 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
             reward=reward,
             autoreset_mode="disabled",
             observe_unseen=observe_unseen,
+            observe_rules=observe_rules,
+            padded=padded,
             illegal_action=illegal_action,
         )
         if render_mode is not None:

@@ -26,8 +26,9 @@ from millebornes_env.millebornes.cards import (
     is_hazard,
     safety_against,
 )
-from millebornes_env.millebornes.editions import Rules, rules_record
+from millebornes_env.millebornes.hazards import can_be_attacked
 from millebornes_env.millebornes.motion import has_safety, is_limited, is_moving
+from millebornes_env.millebornes.rules import Rules, rules_record
 from millebornes_env.millebornes.state import PHASE_NAMES, PLAY, ROUND_OVER, State
 
 if TYPE_CHECKING:
@@ -81,12 +82,23 @@ def _reason(state: State, rules: Rules, action: int) -> str:
     if is_distance(card):
         return _reason_of_distance(state, rules, team, card)
     if is_hazard(card):
-        return _reason_of_hazard(state, target_team(rules.teams, team, opponent_of(action)), card)
+        return _reason_of_hazard(state, rules, target_team(rules.teams, team, opponent_of(action)), card)
     if card == ROLL:
-        return "a Roll goes on an empty battle pile, on a Stop, or on a remedy"
+        return f"a Roll goes {_where_roll_goes(rules)}"
     if card == END_OF_LIMIT:
         return f"no Speed limit shows on team {team}'s speed pile"
     return f"no {CARD_NAMES[hazard_of(card)]} stops team {team}"
+
+
+def _where_roll_goes(rules: Rules) -> str:
+    places = ["on a Stop"]
+    if rules.start_needs_roll:
+        places.insert(0, "on an empty battle pile")
+    if rules.roll_after_remedy:
+        places.append("on a remedy")
+    if rules.roll_after_safety:
+        places.append("on a hazard that a safety has cured")
+    return " or ".join(filter(None, [", ".join(places[:-1]), places[-1]]))
 
 
 def _reason_of_distance(state: State, rules: Rules, team: int, card: int) -> str:
@@ -99,10 +111,17 @@ def _reason_of_distance(state: State, rules: Rules, team: int, card: int) -> str
     return f"team {team} has laid {rules.max_200} cards of 200 km already"
 
 
-def _reason_of_hazard(state: State, target: int, card: int) -> str:
+def _reason_of_hazard(state: State, rules: Rules, target: int, card: int) -> str:
     safety = safety_against(card)
     if has_safety(state, target, safety):
         return f"team {target} is protected by {CARD_NAMES[safety]}"
     if card == SPEED_LIMIT:
+        if not is_limited(state, target):
+            return f"team {target} has a hazard already, and this table allows one at a time"
         return f"team {target} is under a Speed limit already"
+    record = rules_record(rules)[0]
+    if can_be_attacked(state, record, target):
+        return f"team {target} is under a Speed limit, and this table allows one hazard at a time"
+    if is_moving(state, record, target):
+        return f"no Roll shows on team {target}'s battle pile"
     return f"team {target} is not rolling"

@@ -18,6 +18,7 @@ from millebornes_env.errors import (
     OptionError,
     SeedError,
 )
+from millebornes_env.millebornes.observation import View
 
 EPISODES = {"round": 0, "match": 1}
 REWARDS = {"points": kernels.POINTS, "win": kernels.WIN}
@@ -103,9 +104,7 @@ def autoreset_mode(mode: object) -> AutoresetMode:
     return AutoresetMode[name]
 
 
-def settings(
-    *, episode: str, reward: str, mode: AutoresetMode, observe_unseen: bool, illegal_action: str
-) -> Settings:
+def settings(*, episode: str, reward: str, mode: AutoresetMode, view: View, illegal_action: str) -> Settings:
     """The environment's options as the engine takes them.
 
     Raises:
@@ -115,7 +114,7 @@ def settings(
         match=EPISODES[one_of("episode", episode, EPISODES)],
         reward=REWARDS[one_of("reward", reward, REWARDS)],
         autoreset=AUTORESET_MODES[mode],
-        observe_unseen=int(bool(observe_unseen)),
+        layout=view,
         punish_illegal=ILLEGAL_ACTIONS[one_of("illegal_action", illegal_action, ILLEGAL_ACTIONS)],
     )
 

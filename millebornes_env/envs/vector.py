@@ -35,8 +35,10 @@ from millebornes_env.millebornes.editions import edition as find_edition
 from millebornes_env.millebornes.observation import (
     OBSERVATION_VERSION,
     Section,
+    View,
     full_state_sections,
     sections,
+    shown_teams,
 )
 from millebornes_env.millebornes.state import STATE, StateArray
 
@@ -71,6 +73,7 @@ class VectorEnv:
         players: seats at the table, S.
         teams: teams at the table, T; the team of a seat is `seat % teams`.
         possible_agents: the seats' names, `player_0` ...
+        view: what an observation shows.
         observation_sections: the layout of an observation (name, start, size, high, meaning).
         state_sections: the layout of `state()`.
         single_observation_space: of one game: `observation` int8[D], `action_mask` int8[A] and
@@ -94,6 +97,8 @@ class VectorEnv:
         seed: int | None = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
         observe_unseen: bool = True,
+        observe_rules: bool = False,
+        padded: bool = False,
         illegal_action: str = "error",
         num_threads: int = 1,
         buffers: Buffers | None = None,
@@ -112,6 +117,9 @@ class VectorEnv:
             autoreset_mode: as in Gymnasium: SAME_STEP begins the next episode in the step that ends one,
                 NEXT_STEP in the step after it, DISABLED leaves it to `reset(options={"reset_mask": ...})`.
             observe_unseen: append the counts of the cards not in sight to the observation.
+            observe_rules: append the table's rules to it, so that one network can learn several editions.
+            padded: give observations, masks and `state()` the layout of the largest table (8 seats, 4 teams),
+                with zeros where this one has no seat or team, so that one network fits all tables.
             illegal_action: "error" raises one that names the game, the seat and the play; "terminate" ends
                 the game with a reward of -1 to the offender.
             num_threads: CPU threads to share the games among; results do not depend on it.
@@ -128,12 +136,9 @@ class VectorEnv:
         self.episode = episode
         self.reward = reward
         mode = check.autoreset_mode(autoreset_mode)
+        self.view = View(int(bool(observe_unseen)), int(bool(observe_rules)), int(bool(padded)))
         self.settings = check.settings(
-            episode=episode,
-            reward=reward,
-            mode=mode,
-            observe_unseen=observe_unseen,
-            illegal_action=illegal_action,
+            episode=episode, reward=reward, mode=mode, view=self.view, illegal_action=illegal_action
         )
         self.metadata: dict[str, Any] = {
             "name": "millebornes_v0",
@@ -141,8 +146,8 @@ class VectorEnv:
             "render_modes": ["ansi"],
         }
         self.observation_version = OBSERVATION_VERSION
-        self.observation_sections: tuple[Section, ...] = sections(self.rules, observe_unseen)
-        self.state_sections: tuple[Section, ...] = full_state_sections(self.rules, observe_unseen)
+        self.observation_sections: tuple[Section, ...] = sections(self.rules, self.view)
+        self.state_sections: tuple[Section, ...] = full_state_sections(self.rules, self.view)
         self._make_spaces()
         self._next_seed = None if seed is None else check.checked_seed(seed)
         self.games = Games(
@@ -160,7 +165,7 @@ class VectorEnv:
 
     def _make_spaces(self) -> None:
         high = np.concatenate([np.full(s.size, s.high, np.int8) for s in self.observation_sections])
-        actions = num_actions(self.teams)
+        actions = num_actions(shown_teams(self.rules, self.view))
         self.single_observation_space = gymnasium.spaces.Dict(
             {
                 "observation": gymnasium.spaces.Box(np.zeros_like(high), high, dtype=np.int8),

@@ -10,9 +10,9 @@ from __future__ import annotations
 from millebornes_env.compile import rule
 from millebornes_env.millebornes.cards import DRIVING_ACE, NO_CARD, safety_against
 from millebornes_env.millebornes.deal import discard, draw_card, take_from_hand
-from millebornes_env.millebornes.editions import Rules
 from millebornes_env.millebornes.hazards import play_hazard
 from millebornes_env.millebornes.motion import team_of
+from millebornes_env.millebornes.rules import Rules
 from millebornes_env.millebornes.safeties import play_safety
 from millebornes_env.millebornes.state import NO_SEAT, NO_TEAM, State
 

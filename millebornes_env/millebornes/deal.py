@@ -13,8 +13,9 @@ from millebornes_env.chance import random_below, random_word
 from millebornes_env.compile import rule
 from millebornes_env.millebornes.actions import around
 from millebornes_env.millebornes.cards import DECK_SIZE, NO_CARD, NUM_CARD_TYPES, NUM_SAFETIES
-from millebornes_env.millebornes.editions import Rules, card_count
+from millebornes_env.millebornes.rules import Rules, card_count
 from millebornes_env.millebornes.state import (
+    BY_ROLL,
     NO_SEAT,
     NO_TEAM,
     NUM_SCORE_LINES,
@@ -55,6 +56,8 @@ def shuffle_deck(state: State, rules: Rules) -> int:
         for _ in range(card_count(rules, card)):
             state.deck[size] = card
             size += 1
+    for place in range(size, DECK_SIZE):
+        state.deck[place] = NO_CARD
     key_0, key_1 = round_key(state)
     for last in range(size - 1, 0, -1):
         other = random_below(key_0, key_1, last, last + 1)
@@ -93,7 +96,7 @@ def clear_tableau(state: State, team: int) -> None:
     state.battle[team] = NO_CARD
     state.battle_below[team] = NO_CARD
     state.speed[team] = NO_CARD
-    state.opened_by_hazard[team] = 0
+    state.opening[team] = BY_ROLL
     for safety in range(NUM_SAFETIES):
         state.coup_fourre[team, safety] = 0
     for card in range(NUM_CARD_TYPES):
@@ -150,6 +153,7 @@ def draw_card(state: State, rules: Rules, seat: int) -> None:
         state.stream_end[owner] = place
     state.draw_pile = int(state.draw_pile) - 1
     take_into_hand(state, seat, int(state.deck[place]))
+    state.deck[place] = NO_CARD
 
 
 @rule

@@ -10,7 +10,7 @@ from millebornes_env.chance import random_below
 from millebornes_env.compile import rule
 from millebornes_env.millebornes.cards import NO_CARD, NUM_CARD_TYPES, safety_against
 from millebornes_env.millebornes.deal import take_into_hand
-from millebornes_env.millebornes.editions import Rules
+from millebornes_env.millebornes.rules import Rules
 from millebornes_env.millebornes.state import CLAIM, Int8Array, State
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from millebornes_env.compile import rule
 from millebornes_env.millebornes.cards import DISTANCE_50, DISTANCE_200, km_of
 from millebornes_env.millebornes.deal import lay_on_tableau
-from millebornes_env.millebornes.editions import Rules
 from millebornes_env.millebornes.motion import is_limited, is_moving
+from millebornes_env.millebornes.rules import Rules
 from millebornes_env.millebornes.state import State
 
 

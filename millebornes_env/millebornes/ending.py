@@ -1,11 +1,11 @@
-"""The end of a turn, of a round and of a match."""
+"""The end of a turn, the extension, and the deal that follows a round."""
 
 from __future__ import annotations
 
 from millebornes_env.compile import rule
 from millebornes_env.millebornes.actions import around
-from millebornes_env.millebornes.editions import END_AFTER_TURN, Rules
 from millebornes_env.millebornes.motion import team_of
+from millebornes_env.millebornes.rules import PLAY_OUT, Rules
 from millebornes_env.millebornes.state import NO_SEAT, NO_TEAM, State
 
 
@@ -18,7 +18,7 @@ def next_seat(state: State, rules: Rules, seat: int) -> int:
     """
     if int(state.draw_pile) > 0:
         return around(seat + 1, rules.players)
-    if rules.when_pile_is_empty == END_AFTER_TURN:
+    if not are_hands_played_out(state, rules):
         return NO_SEAT
     for steps in range(1, rules.players + 1):
         other = around(seat + steps, rules.players)
@@ -28,15 +28,29 @@ def next_seat(state: State, rules: Rules, seat: int) -> int:
 
 
 @rule
+def are_hands_played_out(state: State, rules: Rules) -> bool:
+    """Whether play goes on when the draw pile is empty.
+
+    Rule: 004:35-37 (yes); 000:219 (the round ends with the turn that took the last card).
+    Ruling E34: after an extension 000:237 can be read to say yes; a field of its own.
+    """
+    if rules.when_pile_is_empty == PLAY_OUT:
+        return True
+    return rules.play_out_after_extension == 1 and int(state.extension_team) != NO_TEAM
+
+
+@rule
 def can_extend(state: State, rules: Rules, seat: int) -> bool:
     """Whether the seat may now demand to go on to the longer trip.
 
     Rule: US, rules for 2 or 3 players, C: who first reaches exactly the target, exactly at that time.
-    Rulings: E44 (once in a round, before the next draw; not where the trip is long already), E45, E46.
+    Rulings: E44 (once in a round, before the next draw; not where the trip is long already), E45, E46. Where
+    the finish need not be exact, who passes the target may demand it too, if the longer trip is not done yet.
     """
     if rules.extended_target == 0 or int(state.extension_team) != NO_TEAM:
         return False
-    return int(state.km[team_of(rules, seat)]) == int(state.target)
+    km = int(state.km[team_of(rules, seat)])
+    return int(state.target) <= km < rules.extended_target
 
 
 @rule
@@ -44,34 +58,6 @@ def play_extension(state: State, rules: Rules, seat: int) -> None:
     """Go on to the longer trip, as though the round had always been for it (US C)."""
     state.extension_team = team_of(rules, seat)
     state.target = rules.extended_target
-
-
-@rule
-def leader(values: tuple[int, int, int, int], teams: int) -> int:
-    """The team with the single highest of the values, or NO_TEAM if two share it."""
-    best = 0
-    shared = False
-    for team in range(1, teams):
-        if values[team] > values[best]:
-            best = team
-            shared = False
-        elif values[team] == values[best]:
-            shared = True
-    return NO_TEAM if shared else best
-
-
-@rule
-def match_winner(state: State, rules: Rules) -> int:
-    """The team that has won the match, or NO_TEAM if another round must be played.
-
-    Rule: US, winning the game: the first to 5,000; if several pass it in one round, the highest total.
-    Ruling E52: equal highest totals, another round.
-    """
-    scores = (int(state.score[0]), int(state.score[1]), int(state.score[2]), int(state.score[3]))
-    best = leader(scores, rules.teams)
-    if best == NO_TEAM or int(state.score[best]) < rules.goal:
-        return NO_TEAM
-    return best
 
 
 @rule

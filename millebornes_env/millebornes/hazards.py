@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from millebornes_env.compile import rule
-from millebornes_env.millebornes.cards import NO_CARD, SPEED_LIMIT, safety_against
+from millebornes_env.millebornes.cards import NO_CARD, RIGHT_OF_WAY, ROLL, SPEED_LIMIT, safety_against
 from millebornes_env.millebornes.deal import lay_on_tableau
-from millebornes_env.millebornes.editions import Rules
-from millebornes_env.millebornes.motion import has_safety, is_limited, is_moving
-from millebornes_env.millebornes.state import State
+from millebornes_env.millebornes.motion import has_safety, is_limited, is_moving, is_stopped_by_hazard
+from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.state import BY_HAZARD, HAZARD_AGAIN, State
 
 
 @rule
 def can_attack(state: State, rules: Rules, team: int, hazard: int) -> bool:
     """Whether the hazard may be laid against the team now."""
-    return can_hazard_land(state, team, hazard, can_be_attacked(state, rules, team))
+    return can_hazard_land(state, rules, team, hazard, can_be_attacked(state, rules, team))
 
 
 @rule
@@ -21,24 +21,41 @@ def can_be_attacked(state: State, rules: Rules, team: int) -> bool:
     """Whether the team's battle pile is open to hazards.
 
     Rule: 004:16, on an opponent's Roll; 004:18, not unless the opponent is moving.
-    Ruling E2: with Right of Way he moves, whatever shows. E1: in one edition a hazard may begin a pile.
+    Rule: 002:147, where the sheet says so, on an opponent's empty pile.
+    Ruling E2: with Right of Way he moves, whatever shows.
     """
-    if is_moving(state, rules, team):
+    if int(state.battle[team]) == NO_CARD and rules.hazard_opens_pile == 1:
         return True
-    return rules.hazard_opens_pile == 1 and int(state.battle[team]) == NO_CARD
+    return is_moving(state, rules, team) and not is_safe_without_roll(state, rules, team)
 
 
 @rule
-def can_hazard_land(state: State, team: int, hazard: int, battle_pile_is_open: bool) -> bool:
+def is_safe_without_roll(state: State, rules: Rules, team: int) -> bool:
+    """Whether a moving team is safe because neither a Roll shows nor Right of Way is out.
+
+    Ruling E55: only where the sentence "on a Feu Vert" is taken literally.
+    """
+    if rules.attack_needs_roll == 0:
+        return False
+    return int(state.battle[team]) != ROLL and not has_safety(state, team, RIGHT_OF_WAY)
+
+
+@rule
+def can_hazard_land(state: State, rules: Rules, team: int, hazard: int, battle_pile_is_open: bool) -> bool:
     """Whether this hazard may be laid against the team.
 
     Rule: 004:16, unless he has played the corresponding safety; 004:18, a Speed Limit needs no open pile.
-    Ruling: no Speed Limit on a Speed Limit (rules 1.2, E28).
+    Ruling: no Speed Limit on a Speed Limit (rules 1.2, E28). E29: where all hazards share one pile, none on
+    another.
     """
     if has_safety(state, team, safety_against(hazard)):
         return False
     if hazard == SPEED_LIMIT:
+        if rules.one_hazard_at_a_time == 1 and is_stopped_by_hazard(state, team):
+            return False
         return not is_limited(state, team)
+    if rules.one_hazard_at_a_time == 1 and is_limited(state, team):
+        return False
     return battle_pile_is_open
 
 
@@ -50,6 +67,9 @@ def play_hazard(state: State, team: int, hazard: int) -> None:
         state.speed[team] = hazard
         return
     below = int(state.battle[team])
+    if below == NO_CARD:
+        state.opening[team] = BY_HAZARD
+    elif int(state.opening[team]) == BY_HAZARD:
+        state.opening[team] = HAZARD_AGAIN
     state.battle_below[team] = below
-    state.opened_by_hazard[team] = 1 if below == NO_CARD else 0
     state.battle[team] = hazard

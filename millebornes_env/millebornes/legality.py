@@ -32,11 +32,11 @@ from millebornes_env.millebornes.cards import (
 )
 from millebornes_env.millebornes.coup_fourre import can_claim
 from millebornes_env.millebornes.distance import can_play_distance, is_within_limits
-from millebornes_env.millebornes.editions import Rules
 from millebornes_env.millebornes.ending import can_extend
 from millebornes_env.millebornes.hazards import can_attack, can_be_attacked, can_hazard_land
 from millebornes_env.millebornes.motion import is_moving, team_of
 from millebornes_env.millebornes.remedies import can_play_remedy
+from millebornes_env.millebornes.rules import Rules
 from millebornes_env.millebornes.state import CLAIM, EXTENSION, PLAY, Int8Array, State
 
 
@@ -144,7 +144,7 @@ def write_mask_of_hand(state: State, rules: Rules, mask: Int8Array) -> None:
         target = target_team(rules.teams, team, opponent)
         is_open = can_be_attacked(state, rules, target)
         for hazard in range(ACCIDENT, SPEED_LIMIT + 1):
-            if can_hazard_land(state, target, hazard, is_open):
+            if can_hazard_land(state, rules, target, hazard, is_open):
                 mask[play_action(hazard, opponent)] = holds(state, seat, hazard)
     for remedy in range(REPAIRS, END_OF_LIMIT + 1):
         if can_play_remedy(state, rules, team, remedy):

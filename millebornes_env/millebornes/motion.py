@@ -17,8 +17,8 @@ from millebornes_env.millebornes.cards import (
     is_battle_hazard,
     safety_against,
 )
-from millebornes_env.millebornes.editions import Rules
-from millebornes_env.millebornes.state import State
+from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.state import BY_HAZARD, State
 
 
 @rule
@@ -81,7 +81,7 @@ def is_moving(state: State, rules: Rules, team: int) -> bool:
         return False
     if rules.roll_after_remedy == 0:
         return True
-    return rules.opening_remedy_starts == 1 and int(state.opened_by_hazard[team]) == 1
+    return rules.opening_remedy_starts == 1 and int(state.opening[team]) == BY_HAZARD
 
 
 @rule

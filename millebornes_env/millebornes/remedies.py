@@ -5,9 +5,9 @@ from __future__ import annotations
 from millebornes_env.compile import rule
 from millebornes_env.millebornes.cards import END_OF_LIMIT, NO_CARD, ROLL, STOP, hazard_of, is_remedy
 from millebornes_env.millebornes.deal import lay_on_tableau
-from millebornes_env.millebornes.editions import Rules
 from millebornes_env.millebornes.motion import is_cured_by_safety, is_limited, is_stopped_by_hazard
-from millebornes_env.millebornes.state import State
+from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.state import BY_ROLL, HAZARD_AGAIN, State
 
 
 @rule
@@ -50,5 +50,6 @@ def play_remedy(state: State, team: int, remedy: int) -> None:
         state.speed[team] = remedy
         return
     state.battle[team] = remedy
-    if remedy == ROLL:
-        state.opened_by_hazard[team] = 0
+    state.battle_below[team] = NO_CARD
+    if remedy == ROLL or int(state.opening[team]) == HAZARD_AGAIN:
+        state.opening[team] = BY_ROLL

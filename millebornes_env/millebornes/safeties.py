@@ -13,9 +13,9 @@ from millebornes_env.millebornes.cards import (
     safety_against,
 )
 from millebornes_env.millebornes.deal import discard_from_tableau, lay_on_tableau
-from millebornes_env.millebornes.editions import Rules
 from millebornes_env.millebornes.motion import is_limited
-from millebornes_env.millebornes.state import State
+from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.state import BY_HAZARD, BY_ROLL, HAZARD_AGAIN, State
 
 
 @rule
@@ -59,8 +59,8 @@ def remove_cured_hazard(state: State, team: int, safety: int) -> None:
 
 @rule
 def uncover_battle_pile(state: State, team: int) -> None:
-    """Take the hazard on top of the battle pile to the discard pile."""
+    """Take the hazard on top of the battle pile to the discard pile: the position before it is restored."""
     discard_from_tableau(state, team, int(state.battle[team]))
     state.battle[team] = state.battle_below[team]
     state.battle_below[team] = NO_CARD
-    state.opened_by_hazard[team] = 0
+    state.opening[team] = BY_HAZARD if int(state.opening[team]) == HAZARD_AGAIN else BY_ROLL

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from millebornes_env.compile import rule
 from millebornes_env.millebornes.cards import DISTANCE_200, DRIVING_ACE, NUM_SAFETIES, RIGHT_OF_WAY
-from millebornes_env.millebornes.editions import EVERY_PLACED_TEAM, Rules
-from millebornes_env.millebornes.ending import leader
 from millebornes_env.millebornes.motion import has_safety
+from millebornes_env.millebornes.rules import EVERY_PLACED_TEAM, Rules
 from millebornes_env.millebornes.state import NO_TEAM, NUM_SCORE_LINES, State
 
 
@@ -87,22 +86,42 @@ def points_for_shutout(state: State, rules: Rules, team: int) -> int:
 
 
 @rule
+def forfeits_bonuses(state: State, rules: Rules, team: int) -> bool:
+    """Whether the team called an extension, did not complete it, and so scores nothing but its km.
+
+    Rule: 002:29, "überhaupt keine Bonuspunkte". Ruling E48: taken so strictly only where the field says so;
+    else the caller loses no more than the bonuses of the trip that he did not complete.
+    """
+    if rules.failed_extension_forfeits_bonuses == 0:
+        return False
+    return int(state.extension_team) == team and int(state.winner) != team
+
+
+@rule
 def fill_score_sheet(state: State, rules: Rules) -> None:
     """Write every team's lines, in the order of `state.SCORE_LINES`, and add them to the totals."""
     if rules.count_points == 0:
         return
     for team in range(rules.teams):
-        sheet = state.score_sheet[team]
-        sheet[0] = state.km[team]
-        sheet[1] = rules.points_per_safety * safeties_laid(state, team)
-        sheet[2] = points_for_all_safeties(state, rules, team)
-        sheet[3] = rules.points_per_coup_fourre * coups_fourres(state, team)
-        sheet[4] = rules.points_trip_completed if int(state.winner) == team else 0
-        sheet[5] = points_for_delayed_action(state, rules, team)
-        sheet[6] = points_for_safe_trip(state, rules, team)
-        sheet[7] = points_for_extension(state, rules, team)
-        sheet[8] = points_for_shutout(state, rules, team)
+        write_lines(state, rules, team)
         state.score[team] = int(state.score[team]) + round_score(state, team)
+
+
+@rule
+def write_lines(state: State, rules: Rules, team: int) -> None:
+    """Write one team's lines; they are all 0 until then."""
+    sheet = state.score_sheet[team]
+    sheet[0] = state.km[team]
+    if forfeits_bonuses(state, rules, team):
+        return
+    sheet[1] = rules.points_per_safety * safeties_laid(state, team)
+    sheet[2] = points_for_all_safeties(state, rules, team)
+    sheet[3] = rules.points_per_coup_fourre * coups_fourres(state, team)
+    sheet[4] = rules.points_trip_completed if int(state.winner) == team else 0
+    sheet[5] = points_for_delayed_action(state, rules, team)
+    sheet[6] = points_for_safe_trip(state, rules, team)
+    sheet[7] = points_for_extension(state, rules, team)
+    sheet[8] = points_for_shutout(state, rules, team)
 
 
 @rule
@@ -112,23 +131,3 @@ def round_score(state: State, team: int) -> int:
     for line in range(NUM_SCORE_LINES):
         points += int(state.score_sheet[team, line])
     return points
-
-
-@rule
-def round_winner(state: State, rules: Rules) -> int:
-    """The team that did best in the finished round, or NO_TEAM if two share it.
-
-    By points; where none are counted, the team that completed the trip, else the nearest (rules 1.4).
-    """
-    if rules.count_points == 0:
-        if int(state.winner) != NO_TEAM:
-            return int(state.winner)
-        km = (int(state.km[0]), int(state.km[1]), int(state.km[2]), int(state.km[3]))
-        return leader(km, rules.teams)
-    points = (
-        round_score(state, 0),
-        round_score(state, 1),
-        round_score(state, 2),
-        round_score(state, 3),
-    )
-    return leader(points, rules.teams)

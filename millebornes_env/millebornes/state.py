@@ -16,7 +16,7 @@ from millebornes_env.millebornes.cards import DECK_SIZE, NUM_CARD_TYPES, NUM_SAF
 MAX_SEATS: Final = 8
 MAX_TEAMS: Final = 4
 
-STATE_VERSION: Final = 1
+STATE_VERSION: Final = 2
 """Goes up when saved states of an older version can no longer be read."""
 
 # What the seat in `state.seat` has to decide.
@@ -29,6 +29,14 @@ EXTENSION: Final = 2
 ROUND_OVER: Final = 3
 """Nothing: the round is over and the score sheet filled in."""
 PHASE_NAMES: Final = ("play", "claim", "extension", "round over")
+
+# How a battle pile began, in `state.opening`.
+BY_ROLL: Final = 0
+"""It is empty, or began with a Roll, or its beginning no longer matters."""
+BY_HAZARD: Final = 1
+"""A hazard began it, and at most its remedy lies on that."""
+HAZARD_AGAIN: Final = 2
+"""A hazard lies on the remedy of the hazard that began it."""
 
 NO_TEAM: Final = -1
 NO_SEAT: Final = -1
@@ -73,7 +81,7 @@ _FIELDS: Final = [
     ("battle", np.int8, (MAX_TEAMS,)),  # top of the battle pile, or NO_CARD
     ("battle_below", np.int8, (MAX_TEAMS,)),  # the card under a hazard on top of the battle pile
     ("speed", np.int8, (MAX_TEAMS,)),  # top of the speed pile, or NO_CARD
-    ("opened_by_hazard", np.int8, (MAX_TEAMS,)),  # 1: a hazard began the pile, at most its remedy is on it
+    ("opening", np.int8, (MAX_TEAMS,)),  # whether a hazard began the pile: one of the values below
     ("coup_fourre", np.int8, (MAX_TEAMS, NUM_SAFETIES)),  # 1: that safety was claimed, not just played
     ("tableau", np.int8, (MAX_TEAMS, NUM_CARD_TYPES)),  # cards in all piles of the team, covered ones too
     # the other cards
@@ -85,7 +93,7 @@ _FIELDS: Final = [
     ("hand", np.int8, (MAX_SEATS, NUM_CARD_TYPES)),  # how many of each type
     ("stream_next", np.int8, (MAX_SEATS,)),  # where in `deck` the seat's next card lies
     ("stream_end", np.int8, (MAX_SEATS,)),  # one past the last card of the seat's stream
-    ("deck", np.int8, (DECK_SIZE,)),  # the shuffled cards, the seats' streams one after the other
+    ("deck", np.int8, (DECK_SIZE,)),  # the seats' streams one after the other; NO_CARD where drawn
 ]
 
 STATE: Final = np.dtype(_FIELDS, align=True)
@@ -116,7 +124,7 @@ class State(Protocol):
     battle: Int8Array
     battle_below: Int8Array
     speed: Int8Array
-    opened_by_hazard: Int8Array
+    opening: Int8Array
     coup_fourre: Int8Array
     tableau: Int8Array
     draw_pile: int

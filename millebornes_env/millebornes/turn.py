@@ -25,11 +25,11 @@ from millebornes_env.millebornes.deal import (
     take_from_hand,
 )
 from millebornes_env.millebornes.distance import has_completed_trip, play_distance
-from millebornes_env.millebornes.editions import Rules
 from millebornes_env.millebornes.ending import can_extend, next_dealer, next_seat, play_extension
 from millebornes_env.millebornes.hazards import play_hazard
 from millebornes_env.millebornes.motion import team_of
 from millebornes_env.millebornes.remedies import play_remedy
+from millebornes_env.millebornes.rules import Rules
 from millebornes_env.millebornes.safeties import play_safety
 from millebornes_env.millebornes.scoring import fill_score_sheet
 from millebornes_env.millebornes.state import (
@@ -146,7 +146,8 @@ def attack(state: State, rules: Rules, seat: int, team: int, hazard: int) -> Non
 def answer_hazard(state: State, rules: Rules, seat: int, action: int) -> None:
     """Parry the hazard and play on from here, or let it stand and play on after the attacker.
 
-    Ruling E16: where a claim gives no extra play, the turn goes to the left of the attacker.
+    Ruling E16: where a claim gives no extra play, the turn goes to the left of the attacker, unless the field
+    says: of the responder.
     """
     attacker = int(state.attacker)
     if action != CLAIM_COUP_FOURRE:
@@ -156,7 +157,7 @@ def answer_hazard(state: State, rules: Rules, seat: int, action: int) -> None:
     pile_was_empty = int(state.draw_pile) == 0
     play_claim(state, rules, seat)
     if pile_was_empty and rules.replay_after_claim_when_empty == 0:
-        end_turn(state, rules, attacker)
+        end_turn(state, rules, seat if rules.turn_follows_claim_when_empty == 1 else attacker)
     else:
         play_again(state, rules, seat, True)
 

@@ -13,8 +13,8 @@ from millebornes_env.millebornes.cards import (
     NUM_DISTANCES,
     RIGHT_OF_WAY,
 )
-from millebornes_env.millebornes.editions import Rules, rules_record
 from millebornes_env.millebornes.motion import is_moving
+from millebornes_env.millebornes.rules import Rules, rules_record
 from millebornes_env.millebornes.scoring import round_score
 from millebornes_env.millebornes.state import (
     CLAIM,

@@ -10,7 +10,7 @@ import pytest
 from agents import AGENTS, Agent, Table, UnknownAgentError, load, register
 from millebornes_env import VectorEnv, edition, millebornes_v0, vector_env
 from millebornes_env.millebornes.determinize import redeal_hidden_cards
-from millebornes_env.millebornes.editions import rules_record
+from millebornes_env.millebornes.rules import rules_record
 
 PLAYERS = (2, 3, 4, 6)
 tables = pytest.mark.parametrize("players", PLAYERS)

@@ -16,11 +16,11 @@ from agents.policy import PolicyAgent, describe_table, observation_scale
 from agents.protocol import Table
 from millebornes_env import VectorEnv, edition, vector_env
 from millebornes_env.millebornes.determinize import redeal_hidden_cards
-from millebornes_env.millebornes.editions import rules_record
+from millebornes_env.millebornes.rules import rules_record
 
 safetensors = pytest.importorskip("safetensors.numpy")
 
-SIZE, ACTIONS = 117, 42
+SIZE, ACTIONS = 119, 42
 """Of observations and masks at the table for two."""
 
 Layers = list[tuple[np.ndarray, np.ndarray]]
@@ -307,8 +307,8 @@ def test_the_weights_are_of_another_shape_or_no_numbers(
         ("edition", "parker+max_200=4", "parker"),
         ("players", 4, 2),
         ("teams", 3, 2),
-        ("observation_version", 0, 1),
-        ("observation_size", 98, 117),
+        ("observation_version", 0, 2),
+        ("observation_size", 100, 119),
         ("num_actions", 47, 42),
     ],
 )

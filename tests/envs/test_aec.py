@@ -24,7 +24,7 @@ from millebornes_env.errors import (
     ResetNeededError,
 )
 from millebornes_env.millebornes.determinize import redeal_hidden_cards
-from millebornes_env.millebornes.editions import rules_record
+from millebornes_env.millebornes.rules import rules_record
 from tests.envs.playing import LIMIT, TEAMS, choose, look, short_match
 
 tables = pytest.mark.parametrize("players", TEAMS)
@@ -171,7 +171,7 @@ def test_a_match_is_that_of_the_vector_engine(players: int) -> None:
 
 def test_without_the_counts_of_unseen_cards() -> None:
     env = begun(observe_unseen=False)
-    assert env.observe("player_0")["observation"].shape == (98,)
+    assert env.observe("player_0")["observation"].shape == (100,)
     assert env.observe("player_0") in env.observation_space("player_0")
 
 

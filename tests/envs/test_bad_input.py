@@ -17,6 +17,7 @@ from millebornes_env.errors import (
     ActionRangeError,
     ActionShapeError,
     ClosedError,
+    EditionFileError,
     IllegalActionError,
     MilleBornesError,
     NumEnvsError,
@@ -95,6 +96,13 @@ def test_a_number_of_players_that_the_edition_lacks(make: Callable[..., Any], pl
 def test_a_number_of_teams_that_the_edition_lacks(players: int, teams: int) -> None:
     asked = f"{players} players in {teams} teams"
     refused(PlayersError, [asked, "4 players in 2 teams"], vector_env, players=players, teams=teams)
+
+
+def test_a_file_that_is_no_edition(tmp_path: Path) -> None:
+    sheet = tmp_path / "mine.toml"
+    refused(EditionFileError, [str(sheet), "No such file"], vector_env, edition=str(sheet))
+    sheet.write_text('name = "mine"')
+    refused(EditionFileError, [str(sheet), "'title'"], vector_env, edition=sheet)
 
 
 def test_rules_that_make_no_game() -> None:

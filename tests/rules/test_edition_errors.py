@@ -5,21 +5,16 @@ from __future__ import annotations
 import pytest
 
 from millebornes_env.errors import PlayersError, RulesError, UnknownEditionError
-from millebornes_env.millebornes.editions import Rules, edition, editions
+from millebornes_env.millebornes.editions import edition, editions
+from millebornes_env.millebornes.rules import FIELDS, TABLE_FIELDS, Rules
 
-YES_OR_NO = (
-    *(
-        "remove_one_of_each_hazard",
-        "remove_one_stop",
-        "exact_finish",
-        "start_needs_roll",
-        "any_safety_starts",
-    ),
-    *("roll_after_remedy", "roll_after_safety", "hazard_opens_pile", "opening_remedy_starts"),
-    *("discard_only_if_stuck", "when_pile_is_empty", "replay_after_safety_when_empty"),
-    *("replay_after_claim_when_empty", "count_points", "shutout_for"),
-)
-NUMBERS = [field for field in Rules._fields if field not in (*YES_OR_NO, "players", "teams")]
+YES_OR_NO = [name for name, field in FIELDS.items() if field.choices]
+NUMBERS = [name for name, field in FIELDS.items() if not field.choices and name not in TABLE_FIELDS]
+
+
+NO_SHORT_DISTANCES = {"copies_of_25": 0, "copies_of_50": 0, "copies_of_75": 0, "copies_of_100": 0}
+
+ONLY_50_AND_100 = {"copies_of_25": 0, "copies_of_75": 0, "copies_of_200": 0, "max_200": 0}
 
 
 def refusal(**changes: object) -> str:
@@ -75,12 +70,21 @@ def test_the_table_is_not_a_rule_to_override(field: str) -> None:
 
 @pytest.mark.parametrize("field", YES_OR_NO)
 @pytest.mark.parametrize("value", [2, -1, "yes", None])
-def test_a_yes_or_no_is_1_or_0(field: str, value: object) -> None:
-    """The message names the field, the value given and the two it may have."""
+def test_a_choice_is_1_or_0(field: str, value: object) -> None:
+    """The message names the field, the value given and the two it may have, with what they mean."""
     message = refusal(**{field: value})
-    assert field in message
-    assert repr(value) in message
-    assert "0 or 1" in message
+    no, yes = FIELDS[field].choices
+    assert message.endswith(f"the rule {field} is {value!r}: it may be 0 ({no}) or 1 ({yes})")
+
+
+@pytest.mark.parametrize("field", YES_OR_NO)
+def test_a_choice_is_made_by_its_number_only(field: str) -> None:
+    """Names of choices, and true and false, are for sheets; a label would not read the same with them."""
+    for value in (*FIELDS[field].choices, True, False):
+        message = refusal(**{field: value})
+        assert message.startswith(f"the rule {field} is {value!r}: it may be 0 (") or (
+            f", the rule {field} is {value!r}: it may be 0 (" in message
+        )
 
 
 @pytest.mark.parametrize("field", NUMBERS)
@@ -111,6 +115,20 @@ def test_true_is_no_number(field: str) -> None:
         ({"max_200": 5}, ("max_200 is 5", "holds 4")),
         ({"hand_limit": 0}, ("hand_limit is 0",)),
         ({"hand_limit": 51}, ("hand_limit is 51", "need 102 cards", "deck of 101")),
+        ({"copies_of_right_of_way": 2}, ("copies_of_right_of_way is 2", "at most one Right of way")),
+        ({"copies_of_driving_ace": 2}, ("copies_of_driving_ace is 2", "at most one Driving ace")),
+        ({"copies_of_roll": 20}, ("the deck has 107 cards", "at most 106")),
+        ({"copies_of_200": 1}, ("max_200 is 2", "holds 1")),
+        (
+            {**NO_SHORT_DISTANCES, "target": 950, "extended_target": 0},
+            ("target is 950 km", "no distance cards of this deck add up to it", "4 of 200", "may lay 2"),
+        ),
+        (
+            {**NO_SHORT_DISTANCES, "copies_of_200": 0, "max_200": 0},
+            ("target is 700 km", "there are none", "may lay 0"),
+        ),
+        ({**ONLY_50_AND_100, "target": 725}, ("target is 725", "10 of 50, 12 of 100; a team may lay 0")),
+        ({**ONLY_50_AND_100, "extended_target": 975}, ("extended_target is 975", "10 of 50, 12 of 100")),
     ],
 )
 def test_a_value_that_makes_no_game_is_explained(changes: dict[str, int], parts: tuple[str, ...]) -> None:
@@ -130,11 +148,66 @@ def test_a_value_that_makes_no_game_is_explained(changes: dict[str, int], parts:
         {"max_200": 0},
         {"hand_limit": 17},
         {"hand_limit": 1},
+        {"hand_limit": 50},
+        {"copies_of_roll": 19},
+        {"copies_of_right_of_way": 0},
+        {**NO_SHORT_DISTANCES, "max_200": 4, "target": 400, "extended_target": 800},
+        {**NO_SHORT_DISTANCES, "target": 350, "extended_target": 0, "exact_finish": 0},
+        {**ONLY_50_AND_100, "extended_target": 1700},
     ],
 )
 def test_values_at_the_edge_are_accepted(changes: dict[str, int]) -> None:
-    """What the messages call possible is possible."""
-    assert edition("parker").replace(**changes).changes == changes
+    """What the messages call possible is possible, with two players."""
+    changed = edition("parker").replace(**changes)
+    assert changed.changes == changes
+    rules = changed.table(2)._asdict()
+    assert {name: rules[name] for name in changes} == changes
+
+
+def test_a_deck_of_cards_that_is_too_large_says_how_large() -> None:
+    """At the table of four the deck is full already: one card more is refused, with the number it makes."""
+    with pytest.raises(RulesError, match=r"4 players, the deck has 107 cards: it may have at most 106"):
+        edition("parker").replace(copies_of_roll=15).table(4)
+
+
+# Labels ---------------------------------------------------------------------------------------------------
+
+
+def test_a_label_is_read_back() -> None:
+    """What a result was saved under names the same rules again."""
+    changed = edition("parker").replace(max_200=4, goal=3000)
+    assert changed.label == "parker+goal=3000+max_200=4"
+    again = edition(changed.label)
+    assert (again.changes, again.label) == (changed.changes, changed.label)
+    assert again.table(3) == changed.table(3)
+    assert edition("parker+max_200=4").table(2) == edition("parker").table(2)._replace(max_200=4)
+
+
+@pytest.mark.parametrize(
+    ("label", "parts"),
+    [
+        ("parker+max_200", ("'max_200' overrides no rule", "name=number")),
+        ("parker+max_200=", ("'max_200=' overrides no rule", "name=number")),
+        ("parker+max_200=four", ("'max_200=four' overrides no rule", "name=number")),
+        ("parker+max_200=-1", ("'max_200=-1' overrides no rule", "name=number")),
+        ("parker+", ("'' overrides no rule", "name=number")),
+        ("parker+max_200=4+max_200=3", ("overrides a rule twice",)),
+        ("parker+nonsense=3", ("no rule 'nonsense'", "max_200")),
+        ("parker+players=3", ("no rule 'players'", "max_200")),
+        ("parker+max_200=5", ("max_200 is 5", "holds 4")),
+    ],
+)
+def test_a_label_that_overrides_nothing_is_refused(label: str, parts: tuple[str, ...]) -> None:
+    """The part that is not understood, and how it would be written."""
+    with pytest.raises(RulesError) as caught:
+        edition(label)
+    assert all(part in str(caught.value) for part in parts), str(caught.value)
+
+
+def test_an_unknown_edition_in_a_label_is_named_alone() -> None:
+    """The name before the first plus is what there is none of."""
+    with pytest.raises(UnknownEditionError, match=r"no edition 'parkr';"):
+        edition("parkr+max_200=4")
 
 
 def test_a_rule_that_fits_one_table_only_is_refused_at_the_others() -> None:

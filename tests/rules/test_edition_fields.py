@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 import pytest
 
-from millebornes_env.millebornes.editions import PARKER, Rules, edition, editions
-from tests.support import BREAKDOWNS, DISTANCES, HAZARDS, SAFETIES, SAFETY_AGAINST, Position
+from millebornes_env.millebornes.cards import COUNTS
+from tests.support import BREAKDOWNS, CARDS, DISTANCES, HAZARDS, SAFETIES, SAFETY_AGAINST, Position
 
 # The table ------------------------------------------------------------------------------------------------
 
@@ -42,20 +42,23 @@ def test_hand_limit(size: int) -> None:
 # The deck -------------------------------------------------------------------------------------------------
 
 
-def test_remove_one_of_each_hazard() -> None:
-    """remove_one_of_each_hazard: with 0 the three breakdowns and the limit stay complete; with 1 one goes."""
-    assert Position(2, remove_one_of_each_hazard=0).deck.total() == 105
-    assert Position(4, remove_one_of_each_hazard=1).deck.total() == 102
-    counts = Position(4, remove_one_of_each_hazard=1).deck
-    assert [counts[card] for card in range(5, 10)] == [2, 2, 2, 5, 3]
+@pytest.mark.parametrize("card", range(len(CARDS)), ids=CARDS)
+@pytest.mark.parametrize("players", [2, 4])
+def test_copies_of_a_card(card: int, players: int) -> None:
+    """copies_of_<card>: how many of it the deck has, at every table, whatever the sheet takes out there."""
+    name = CARDS[card].lower().removeprefix("distance_")
+    full = {f"copies_of_{other.lower().removeprefix('distance_')}": int(n) for other, n in _full_deck()}
+    fewer = int(COUNTS[card]) - 1
+    position = Position(players, **{**full, "max_200": 2, f"copies_of_{name}": fewer})
+    assert position.deck.total() == 105
+    assert [position.deck[other] for other in range(19)] == [
+        int(count) - (other == card) for other, count in enumerate(COUNTS)
+    ]
+    assert position.pile_size == 105
 
 
-def test_remove_one_stop() -> None:
-    """remove_one_stop: only the Stops change."""
-    counts = Position(2, remove_one_stop=0).deck
-    assert [counts[card] for card in range(5, 10)] == [2, 2, 2, 5, 3]
-    assert Position(4, remove_one_stop=1).deck[8] == 4
-    assert counts.total() == 102
+def _full_deck() -> list[tuple[str, int]]:
+    return list(zip(CARDS, COUNTS.tolist(), strict=True))
 
 
 # The trip -------------------------------------------------------------------------------------------------
@@ -86,10 +89,11 @@ def test_exact_finish() -> None:
     assert (position.phase, position.winner, position.sheet(0)["distance"]) == ("round over", 0, 1050)
 
 
-def test_beyond_the_target_no_extension_is_called() -> None:
-    """exact_finish: with 0 too, only who stands at exactly 700 may extend the trip (US C)."""
-    position = Position(exact_finish=0).battle(0, "ROLL").km(0, 650).hand(0, "DISTANCE_75")
-    assert position.do("play DISTANCE_75").phase == "round over"
+@pytest.mark.parametrize(("km", "phase"), [(650, "extension"), (675, "extension"), (950, "round over")])
+def test_beyond_the_target_too_the_extension_is_called(km: int, phase: str) -> None:
+    """exact_finish: with 0 who passes 700 may extend as well, if the longer trip is not done yet (E44)."""
+    position = Position(exact_finish=0, target=700).battle(0, "ROLL").km(0, 600).km(0, km)
+    assert position.hand(0, "DISTANCE_75").do("play DISTANCE_75").phase == phase
 
 
 @pytest.mark.parametrize("cap", [0, 1, 3, 4])
@@ -222,6 +226,42 @@ def test_right_of_way_takes_an_opening_stop_away() -> None:
     assert position.discards == {"STOP": 1}
 
 
+def test_attack_needs_roll() -> None:
+    """attack_needs_roll: with 1 who rolls on a mere remedy is safe, but not from a Limit (E55)."""
+    remedied = ("ROLL", "ACCIDENT", "REPAIRS")
+    position = Position(attack_needs_roll=1, roll_after_remedy=0).battle(1, *remedied).hand(0, *HAZARDS)
+    assert position.is_moving(1)
+    assert position.plays() == {"SPEED_LIMIT"}
+    assert position.safety(1, "RIGHT_OF_WAY").plays() == {"ACCIDENT", "OUT_OF_GAS", "FLAT_TIRE"}
+    position = Position(attack_needs_roll=1, roll_after_remedy=0).battle(1, "ROLL").hand(0, *HAZARDS)
+    assert position.plays() == set(HAZARDS)
+
+
+def test_attack_needs_roll_where_nothing_is_needed_to_start() -> None:
+    """attack_needs_roll: with 1 an empty pile is safe too, unless a hazard may open it (E55)."""
+    position = Position(attack_needs_roll=1, start_needs_roll=0).hand(0, *HAZARDS)
+    assert position.is_moving(1)
+    assert position.plays() == {"SPEED_LIMIT"}
+    position = Position(attack_needs_roll=1, start_needs_roll=0, hazard_opens_pile=1).hand(0, *HAZARDS)
+    assert position.plays() == set(HAZARDS)
+
+
+def test_one_hazard_at_a_time() -> None:
+    """one_hazard_at_a_time: with 1 a Limit keeps battle hazards away, and they keep it away (E29)."""
+    position = Position(one_hazard_at_a_time=1).battle(1, "ROLL").hand(0, *HAZARDS)
+    assert position.plays() == set(HAZARDS)
+    assert not position.speed(1, "SPEED_LIMIT").plays()
+    assert position.speed(1, "SPEED_LIMIT", "END_OF_LIMIT").plays() == set(HAZARDS)
+    assert not position.battle(1, "ROLL", "FLAT_TIRE").plays()
+    assert position.battle(1, "ROLL", "FLAT_TIRE", "SPARE_TIRE").plays() == {"SPEED_LIMIT"}
+
+
+def test_a_hazard_that_a_safety_has_cancelled_keeps_none_away() -> None:
+    """one_hazard_at_a_time: with 1, a cured hazard that lies there still counts as a remedy (E22, E29)."""
+    position = Position(one_hazard_at_a_time=1).battle(1, "ROLL", "FLAT_TIRE").safety(1, "PUNCTURE_PROOF")
+    assert position.hand(0, *HAZARDS).plays() == {"SPEED_LIMIT"}
+
+
 # Playing and the empty draw pile --------------------------------------------------------------------------
 
 
@@ -251,6 +291,16 @@ def test_a_trip_completed_in_that_last_turn_counts() -> None:
     assert (position.winner, position.sheet(0)["delayed_action"]) == (0, 300)
 
 
+@pytest.mark.parametrize(("plays_out", "phase"), [(0, "round over"), (1, "play")])
+def test_play_out_after_extension(plays_out: int, phase: str) -> None:
+    """play_out_after_extension: with 1 an extended round goes on with the empty pile, others do not (E34)."""
+    rules = {"when_pile_is_empty": 1, "play_out_after_extension": plays_out}
+    position = Position(**rules).extended_by(1).draw_pile(0).hand(0, "STOP").hand(1, "STOP")
+    assert position.do("discard STOP").phase == phase
+    position = Position(**rules).draw_pile(0).hand(0, "STOP").hand(1, "STOP")
+    assert position.do("discard STOP").phase == "round over"
+
+
 def test_replay_after_safety_when_empty() -> None:
     """replay_after_safety_when_empty: with 0 a safety is the turn when no card is left to draw (E17)."""
     position = Position(replay_after_safety_when_empty=0).draw_pile(0).hand(0, "EXTRA_TANK", "ROLL")
@@ -271,6 +321,19 @@ def test_replay_after_claim_when_empty() -> None:
     position.do("play FLAT_TIRE at 2", "claim")
     assert (position.seat, position.coups(2)) == (1, ["PUNCTURE_PROOF"])
     assert position.battle_top(2) == "ROLL"
+
+
+@pytest.mark.parametrize(("players", "follows", "next_seat"), [(3, 0, 1), (3, 1, 0), (4, 0, 1), (4, 1, 0)])
+def test_turn_follows_claim_when_empty(players: int, follows: int, next_seat: int) -> None:
+    """turn_follows_claim_when_empty: with 1 the left of the responder is next, not of the attacker (E16)."""
+    rules = {"replay_after_claim_when_empty": 0, "turn_follows_claim_when_empty": follows}
+    responder, team = players - 1, (players - 1) % Position(players).rules.teams
+    position = Position(players, **rules).draw_pile(0).battle(team, "ROLL")
+    for seat in range(players):
+        position.hand(seat, "STOP")
+    position.hand(0, "FLAT_TIRE", "STOP").hand(responder, "PUNCTURE_PROOF", "ROLL")
+    attack = "play FLAT_TIRE" if position.rules.teams == 2 else f"play FLAT_TIRE at {team}"
+    assert position.do(attack, "claim").seat == next_seat
 
 
 def test_with_a_card_to_draw_the_claim_is_followed_by_a_play() -> None:
@@ -299,6 +362,16 @@ def test_without_points_the_arrival_wins() -> None:
     """count_points: with 0 who completes the trip has won the round."""
     position = Position(count_points=0).km(0, 675).finish_trip(1)
     assert (position.round_winner(), position.points()) == (1, [0, 0])
+
+
+@pytest.mark.parametrize(("decide", "winner"), [(0, None), (1, 1)])
+def test_safeties_break_tie(decide: int, winner: int | None) -> None:
+    """safeties_break_tie: with 1 more safeties decide between two as near, never before a kilometre (E53)."""
+    rules = {"count_points": 0, "safeties_break_tie": decide}
+    position = Position(3, **rules).km(0, 300).km(1, 300).safety(1, "EXTRA_TANK").run_out()
+    assert position.round_winner() == winner == position.match_winner()
+    position = Position(3, **rules).km(0, 325).km(1, 300).safety(1, *SAFETIES).run_out()
+    assert position.round_winner() == 0
 
 
 def all_safeties(position: Position) -> Position:
@@ -341,6 +414,22 @@ def test_points_extension_failed() -> None:
     assert position.points() == [7, 0, 7]
 
 
+def test_failed_extension_forfeits_bonuses() -> None:
+    """failed_extension_forfeits_bonuses: with 1 the caller who fails scores his km and nothing else (E48)."""
+    for forfeits, points in ((0, 900 + 400), (1, 900)):
+        position = Position(failed_extension_forfeits_bonuses=forfeits).extended_by(0).km(0, 900).km(1, 50)
+        position.safety(0, "EXTRA_TANK", coup=True).safety(1, "DRIVING_ACE", coup=True).run_out()
+        assert position.points() == [points, 50 + 400 + 200]
+
+
+def test_an_extension_that_succeeds_forfeits_nothing() -> None:
+    """failed_extension_forfeits_bonuses: with 1, who completes the longer trip scores as ever (E48)."""
+    position = Position(failed_extension_forfeits_bonuses=1).extended_by(0).safety(0, "EXTRA_TANK")
+    usual = Position().extended_by(0).safety(0, "EXTRA_TANK")
+    assert position.finish_trip(0).sheet(0) == usual.finish_trip(0).sheet(0)
+    assert position.sheet(0)["safeties"] == 100
+
+
 @pytest.mark.parametrize(
     ("km", "points"),
     [
@@ -351,7 +440,7 @@ def test_points_extension_failed() -> None:
     ],
 )
 def test_shutout_for(km: tuple[int, ...], points: list[int]) -> None:
-    """shutout_for: with 1 every team that has distances gets 500 for each blank one, won or not (E43)."""
+    """shutout_for: with 1 each team that has distances gets 500 for each blank one, won or not (E42, E43)."""
     position = Position(3, shutout_for=1)
     for team, length in enumerate(km):
         position.km(team, length)
@@ -360,40 +449,10 @@ def test_shutout_for(km: tuple[int, ...], points: list[int]) -> None:
 
 
 def test_goal() -> None:
-    """goal: the total that decides the match."""
+    """goal: the total that decides the match, if no other team has as many (E52)."""
     position = Position(goal=600).km(0, 575).run_out()
     assert position.match_winner() is None
     position.next_round().empty_hands().km(0, 25).run_out()
     assert position.match_winner() == 0
-
-
-# The edition as data --------------------------------------------------------------------------------------
-
-
-def test_every_rule_has_a_source() -> None:
-    """Each value of the edition says where it comes from: a line, a section, a ruling."""
-    assert set(PARKER.sources) == set(Rules._fields)
-    for name, source in PARKER.sources.items():
-        assert "004:" in source or "US:" in source or source.startswith("E"), name
-
-
-def test_overrides_are_named_in_the_label() -> None:
-    """A result saved under a label tells which rules were changed."""
-    assert edition("parker").label == "parker"
-    assert edition("parker").replace(max_200=4, goal=3000).label == "parker+goal=3000+max_200=4"
-    assert edition("parker").replace(goal=3000).replace(max_200=4).changes == {"goal": 3000, "max_200": 4}
-
-
-def test_an_override_holds_at_every_table_and_changes_no_other_edition() -> None:
-    """The original stays as it is."""
-    changed = edition("parker").replace(target=800)
-    assert [changed.table(players).target for players in changed.players] == [800] * 4
-    assert [edition("parker").table(players).target for players in (2, 3, 4, 6)] == [700, 700, 1000, 700]
-    assert changed.table(4)._replace(target=1000) == edition("parker").table(4)
-
-
-def test_an_edition_is_found_by_its_name_or_is_one_already() -> None:
-    """`edition` takes both, so that callers can."""
-    assert edition("parker") is PARKER
-    assert edition(PARKER) is PARKER
-    assert "parker" in editions()
+    position.next_round().empty_hands().km(1, 600).run_out()
+    assert (position.totals(), position.match_winner()) == ([600, 600], None)

@@ -1,130 +1,222 @@
-"""Every rule sentence of the edition and every ruling that applies to it is cited by a test."""
+"""Every rule sentence of the sheets and every ruling is cited by a test; every scenario has one.
+
+The lines are those of the source texts 000 (dutch), 001 (dujardin), 002 (winning_moves) and 004 (parker).
+"""
 
 from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-from millebornes_env.millebornes.editions import Rules
+from millebornes_env.millebornes.editions import edition, editions
+from millebornes_env.millebornes.rules import FIELDS, TABLE_FIELDS
 
 HERE = Path(__file__).parent
 
-# Text 004, section "Play", by line.
-RULE_LINES = (5, 7, 9, 11, 13, 14, 15, 16, 17, 18, 20, 22, 24, 26, 28, 30, 32, 34, 35, 37)
-OTHER_LINES = {
-    1: "the title of the page",
-    3: "the heading of the section",
-    **dict.fromkeys((2, 4, 6, 8, 10, 12, 19, 21, 23, 25, 27, 29, 31, 33, 36), "empty"),
+# What each text has on its lines: "a rule", which a test cites, or why there is none.
+LINES = {
+    "000": {
+        "a rule": "9 17 19 29 35 43 45 47 57 59 65 73 79 85 91 93 97 104-107 113 115-116 118 122 126 128 "
+        "132 134 138 140 144 146 150 158 172 174 178 180 182-185 187 189 191 195 199 201 205 207 "
+        "211-215 219 221 225 227 229 233 235 237 239 241 243 245 249 253 256-263",
+        "a heading": "3 5 11 37 67 101 103 120 124 130 136 142 148 152 156 170 176 193 197 203 209 217 223 "
+        "231 247 251",
+        "the name of a card": "15 23 25 27 33 41 51 53 55 63 71 77 83 89",
+        "an example": "95",
+        "prose that points to rules elsewhere": "99 109 111 254",
+        "what others can see: the tests of the observation": "154",
+        "the legend of a picture": "160-162 164-166",
+        "empty": "1-2 4 6-8 10 12-14 16 18 20-22 24 26 28 30-32 34 36 38-40 42 44 46 48-50 52 54 56 58 "
+        "60-62 64 66 68-70 72 74-76 78 80-82 84 86-88 90 92 94 96 98 100 102 108 110 112 114 117 "
+        "119 121 123 125 127 129 131 133 135 137 139 141 143 145 147 149 151 153 155 157 159 163 "
+        "167-169 171 173 175 177 179 181 186 188 190 192 194 196 198 200 202 204 206 208 210 216 "
+        "218 220 222 224 226 228 230 232 234 236 238 240 242 244 246 248 250 252 255",
+    },
+    "001": {
+        "a rule": "3 5-6 8-9 11-12 14-21 23 25 27-30 32 34-38 40-41 43-44 49-50 57-67 72 74 77 79-80 82-84 "
+        "86-88 92-94 96-98 100-102 104-107 110-112 115-122 125-128 130 132 138-139 141 143-145 "
+        "147 151-159 161-162 164-166 168 172-174 178-188 192-194 202-203 205-206 208-211 213-214 "
+        "216-217",
+        "a heading": "1 52 54-55 69 75 90 109 113 123 133-134 136 149 190 200",
+        "how to sort the own cards and piles": "68 71",
+        "what others can see: the tests of the observation": "46-47",
+        "an example": "196-198",
+        "scanning noise": "170-171 175-176",
+        "cut, or keep this sheet": "218-219",
+        "empty": "2 4 7 10 13 22 24 26 31 33 39 42 45 48 51 53 56 70 73 76 78 81 85 89 91 95 99 103 108 "
+        "114 124 129 131 135 137 140 142 146 148 150 160 163 167 169 177 189 191 195 199 201 204 "
+        "207 212 215",
+    },
+    "002": {
+        "a rule": "17 21 25 27 29 33 41-45 47 49 53-57 59 61 65 71 92-96 98 100 104-107 109 115 117 119-120 "
+        "122 124-127 129-130 132-134 136-138 140-143 147-148 150 152 154 156 168 170 174 176 180 "
+        "184 186 190 192 196 198-199",
+        "a heading": "3 8 12 19 23 31 35 37 39 51 63 69 77 90 102 113 158 162 172 178 188 194",
+        "prose about the game, repeated as rules elsewhere": "79 81",
+        "what else is in the box, and for whom": "67 73 75",
+        "imprint and page numbers": "14-15 83 85-86 88 111 145 160 166 182 201",
+        "empty": "1-2 4-7 9-11 13 16 18 20 22 24 26 28 30 32 34 36 38 40 46 48 50 52 58 60 62 64 66 68 70 "
+        "72 74 76 78 80 82 84 87 89 91 97 99 101 103 108 110 112 114 116 118 121 123 128 131 135 "
+        "139 144 146 149 151 153 155 157 159 161 163-165 167 169 171 173 175 177 179 181 183 185 "
+        "187 189 191 193 195 197 200",
+    },
+    "004": {
+        "a rule": "5 7 9 11 13-18 20 22 24 26 28 30 32 34-35 37",
+        "a heading": "1 3",
+        "empty": "2 4 6 8 10 12 19 21 23 25 27 29 31 33 36",
+    },
 }
+LENGTHS = {"000": 263, "001": 219, "002": 201, "004": 37}
 
-# The rulings of the specification's section 2, by number.
-RULINGS = (
-    *range(1, 16),
-    *range(17, 29),
-    *(37, 38, 39, 40, 41, 42, 44, 45, 46, 47, 49, 50, 51, 52, 59, 61, 62, 63),
-)
-RULINGS_BEHIND_FIELDS = {
-    16: "no extra play after a claim: replay_after_claim_when_empty=0",
-    30: "an opening Stop: opening_remedy_starts=1",
-    31: "any safety starts: any_safety_starts=1",
-    43: "the shut-out of every blank team: shutout_for=1",
-    55: "attacked on a remedy: roll_after_remedy=0",
+# The rulings of the specification's section 2: all are cited but these.
+OTHER_RULINGS = {64: "Asmodee's edition, which is not one of ours: passing the target"}
+
+# Its section 3, with the columns of editions that exist.
+SCENARIOS = {
+    **dict.fromkeys((1, 15, 16, 17, 20, 22, 27, 28, 34, 36, 43, 47, 74), "all"),
+    **dict.fromkeys((2, 54), "US FRC NL"),
+    **dict.fromkeys((3, 10, 12, 71), "DE"),
+    **dict.fromkeys((4, 19, 31), "FR14 FR01"),
+    **dict.fromkeys((35, 45, 62, 69, 73), "US"),
+    **dict.fromkeys((24, 57), "US FRC"),
+    **dict.fromkeys((46, 48), "WP"),
+    **dict.fromkeys((40, 49, 70), "FRC"),
+    6: "US FRC DE",
+    7: "NL FRC FR14 DE US WP",
+    8: "FR01",
+    9: "NL FRC FR14 US WP",
+    13: "US FRC FR14 FR01 WP DE",
+    18: "NL FRC DE US WP",
+    25: "FR14",
+    26: "US FRC NL WP",
+    29: "NL",
+    32: "US NL FRC DE FR",
+    42: "FRC FR14 FR01 DE US WP",
+    52: "US NL FRC DE",
+    60: "US DE",
+    65: "US FRC DE",
+    68: "WP US",
 }
-OTHER_RULINGS = {
-    29: "winning_moves: one pile or two",
-    32: "winning_moves: a deadline for the Roll",
-    33: "winning_moves: which cards are played out",
-    34: "dutch: the end at the empty pile",
-    35: "dutch: the two extra cards",
-    36: "dutch: its line about hazards",
-    48: "winning_moves: what a failed extension costs",
-    53: "dujardin_2014: a tie with the pile empty",
-    54: "dujardin_2014: no distance card left in the pile",
-    56: "dujardin_2014: hands of a pair",
-    57: "dujardin: the deck under the hole in the scan",
-    58: "dutch: six players in two teams",
-    60: "winning_moves: two 200s per player or per team",
-    64: "Asmodee: passing 1000",
-}
+OTHER_SCENARIOS = {44: "Asmodee's edition, which is not one of ours"}
 
-SCENARIOS = (
-    *(1, 2, 6, 7, 9, 13, 15, 16, 17, 18, 20, 22, 24, 26, 27, 28, 32, 34, 35, 36),
-    *(42, 43, 45, 46, 47, 48, 52, 54, 57, 60, 62, 65, 68, 69, 70, 73, 74),
-)
+CITATION = re.compile(r"\b(00\d):(\d+)(?:-(\d+))?")
+RULING = re.compile(r"\bE(\d+)\b")
+SOURCE = re.compile(r"\b00[0124]:\d|\bUS\b|\bFRC\b|\bFR14\b|\bE\d|\brules \d")
+NO_CHAPTER = ("test_edition_", "test_scenarios", "test_sheets", "test_rulebook_coverage")
+"""Tests about editions as data, and of the scenarios, which repeat rules that have a test of their own."""
 
 
-LINE = r"\b004:(\d+)"
-RULING = r"\bE(\d+)\b"
+def numbers(ranges: str) -> list[int]:
+    """The numbers of a text such as "1-3 7"."""
+    found = []
+    for part in ranges.split():
+        first, _, last = part.partition("-")
+        found += range(int(first), int(last or first) + 1)
+    return found
 
 
 @cache
-def docstrings(files: str = "test_*.py") -> dict[str, str]:
-    """The docstring of each test in this folder, by the file's and the test's name."""
+def functions() -> dict[str, ast.FunctionDef]:
+    """Each test of this folder and those below it, by the file's and the test's name."""
     return {
-        f"{file.stem}.{node.name}": ast.get_docstring(node) or ""
-        for file in sorted(HERE.glob(files))
-        if file != Path(__file__)
+        f"{file.stem}.{node.name}": node
+        for file in sorted(HERE.rglob("test_*.py"))
         for node in ast.parse(file.read_text(encoding="utf-8")).body
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
     }
 
 
+@cache
+def docstrings() -> dict[str, str]:
+    """Their docstrings."""
+    return {name: ast.get_docstring(node) or "" for name, node in functions().items()}
+
+
 def chapters() -> dict[str, str]:
-    """The docstrings without those about editions as data and about the scenarios, which repeat rules."""
-    return {
-        name: text
-        for name, text in docstrings().items()
-        if not name.startswith(("test_edition_", "test_scenarios"))
-    }
+    """The docstrings of the tests that say what a rule is."""
+    return {name: text for name, text in docstrings().items() if not name.startswith(NO_CHAPTER)}
 
 
-def cited(pattern: str, docs: dict[str, str]) -> set[int]:
-    """The numbers that the pattern finds."""
-    return {int(number) for text in docs.values() for number in re.findall(pattern, text)}
+def citations(texts: Iterable[str]) -> list[tuple[str, int, int]]:
+    """The source text, the first and the last line of each citation."""
+    found = [match for text in texts for match in CITATION.findall(text)]
+    return [(source, int(first), int(last or first)) for source, first, last in found]
 
 
-@pytest.mark.parametrize("line", RULE_LINES)
-def test_every_rule_line_is_cited(line: int) -> None:
-    assert line in cited(LINE, chapters())
+def rulings(texts: Iterable[str]) -> set[int]:
+    """The numbers of the rulings that are cited."""
+    return {int(number) for text in texts for number in RULING.findall(text)}
 
 
-@pytest.mark.parametrize("number", RULINGS)
-def test_every_ruling_is_cited(number: int) -> None:
-    assert number in cited(RULING, chapters())
+@pytest.mark.parametrize("source", LINES)
+def test_every_line_is_a_rule_or_has_a_reason_not_to_be(source: str) -> None:
+    found = [line for ranges in LINES[source].values() for line in numbers(ranges)]
+    assert sorted(found) == list(range(1, LENGTHS[source] + 1))
 
 
-@pytest.mark.parametrize("number", RULINGS_BEHIND_FIELDS)
-def test_every_ruling_behind_a_field_is_cited_by_its_test(number: int) -> None:
-    assert number in cited(RULING, docstrings("test_edition_fields.py"))
+@pytest.mark.parametrize("source", LINES)
+def test_every_rule_line_is_cited(source: str) -> None:
+    cited = citations(chapters().values())
+    lines = {line for text, first, last in cited if text == source for line in range(first, last + 1)}
+    assert [line for line in numbers(LINES[source]["a rule"]) if line not in lines] == []
 
 
-def test_no_line_and_no_ruling_is_forgotten() -> None:
-    assert sorted((*RULE_LINES, *OTHER_LINES)) == list(range(1, 38))
-    assert sorted((*RULINGS, *RULINGS_BEHIND_FIELDS, *OTHER_RULINGS)) == list(range(1, 65))
+def test_citations_begin_and_end_on_a_line_of_the_text() -> None:
+    sources = [source for name in editions() for source in edition(name).sources.values()]
+    for text, first, last in citations([*docstrings().values(), *sources]):
+        written = set(range(1, LENGTHS[text] + 1)) - set(numbers(LINES[text]["empty"]))
+        assert {first, last} <= written, f"{text}:{first}-{last}"
+        assert first <= last
 
 
-def test_only_rules_of_the_edition_are_cited() -> None:
-    assert cited(LINE, docstrings()) <= set(RULE_LINES)
-    assert cited(RULING, docstrings()) <= {*RULINGS, *RULINGS_BEHIND_FIELDS}
+@pytest.mark.parametrize("name", editions())
+def test_a_sheet_cites_rules(name: str) -> None:
+    for text, first, last in citations(edition(name).sources.values()):
+        rules = set(numbers(LINES[text]["a rule"]))
+        assert rules & set(range(first, last + 1)), f"{text}:{first}-{last} is no rule"
+
+
+def test_every_ruling_is_cited_or_has_a_reason_not_to_be() -> None:
+    cited = rulings(chapters().values())
+    assert not cited & set(OTHER_RULINGS)
+    assert sorted({*cited, *OTHER_RULINGS}) == list(range(1, 65))
+
+
+def test_every_ruling_in_a_question_is_cited_by_the_test_of_its_field() -> None:
+    texts = {name: text for name, text in docstrings().items() if name.startswith("test_edition_fields.")}
+    for field, meaning in FIELDS.items():
+        own = [text for text in texts.values() if text.startswith(f"{field}: ")]
+        if own and not field.startswith("points_"):
+            assert rulings([meaning.question]) <= rulings(own), field
 
 
 def test_every_test_of_a_chapter_has_a_source() -> None:
-    source = re.compile(r"\b004:\d|\bUS\b|\bE\d|\brules \d")
-    assert [name for name, text in chapters().items() if not source.search(text)] == []
+    assert [name for name, text in chapters().items() if not SOURCE.search(text)] == []
 
 
-def test_every_scenario_has_one_test() -> None:
-    names = [name.split(".")[1] for name in docstrings("test_scenarios.py")]
-    numbers = [int(name.split("_")[2]) for name in names if name.startswith("test_scenario_")]
-    assert numbers == sorted(SCENARIOS)
+def test_every_scenario_has_one_test_in_the_editions_that_it_names() -> None:
+    found = {}
+    for name, node in functions().items():
+        if name.startswith("test_scenarios.test_scenario_"):
+            columns = next(call for call in node.decorator_list if getattr(call.func, "id", "") == "columns")
+            found[int(name.split("_")[3])] = columns.args[0].value
+    assert found == SCENARIOS
+    assert not SCENARIOS.keys() & OTHER_SCENARIOS.keys()
 
 
-@pytest.mark.parametrize("field", Rules._fields)
+@pytest.mark.parametrize("field", [field for field in FIELDS if not field.startswith("copies_of_")])
 def test_every_field_is_overridden_in_a_test(field: str) -> None:
-    texts = docstrings("test_edition_fields.py").values()
-    source = (HERE / "test_edition_fields.py").read_text(encoding="utf-8")
-    assert any(text.startswith(f"{field}: ") for text in texts) or f'("{field}", ' in source
+    texts = [text for name, text in docstrings().items() if name.startswith("test_edition_fields.")]
+    code = (HERE / "test_edition_fields.py").read_text(encoding="utf-8")
+    assert any(text.startswith(f"{field}: ") for text in texts) or f'("{field}", ' in code
+    assert field in TABLE_FIELDS or re.search(rf'\b{field}=|"{field}"', code)
+
+
+def test_every_card_is_counted_in_a_test() -> None:
+    assert any(text.startswith("copies_of_<card>: ") for text in docstrings().values())
+    assert sum(field.startswith("copies_of_") for field in FIELDS) == 19

@@ -1,0 +1,306 @@
+"""Every rule in which the rule sheets differ, as a tuple of ints, and which values make a game.
+
+Each field of `Rules` says, in its annotation, the question that it answers, what its values mean and how an
+observation shows it. Nothing else in the rulebook knows which edition is played.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Final, NamedTuple, get_type_hints
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.compile import rule
+from millebornes_env.errors import RulesError
+from millebornes_env.millebornes.cards import (
+    CARD_NAMES,
+    DECK_SIZE,
+    DISTANCE_200,
+    DRIVING_ACE,
+    KM,
+    NUM_CARD_TYPES,
+    NUM_DISTANCES,
+)
+
+NO_OR_YES: Final = ("no", "yes")
+
+# Values of `Rules.when_pile_is_empty`.
+PLAY_OUT: Final = 0
+"""The cards in hand are played or discarded in turn until no hand is left."""
+END_AFTER_TURN: Final = 1
+"""The round ends with the turn in which the last card was drawn."""
+
+# Values of `Rules.shutout_for`.
+WINNER: Final = 0
+"""Once, to the team that completed the trip, if no opponent laid a distance card."""
+EVERY_PLACED_TEAM: Final = 1
+"""For each opponent without a distance card, to every team that has one, won or not."""
+
+
+class Field(NamedTuple):
+    """What a field of `Rules` means.
+
+    Attributes:
+        question: what it answers, with the ruling (E1 ... E64) where there is one.
+        choices: what its values 0, 1, ... mean; empty for a number.
+        unit: an observation shows the value in these, rounded down, so that it fits an int8.
+    """
+
+    question: str
+    choices: tuple[str, ...] = ()
+    unit: int = 1
+
+
+class Rules(NamedTuple):
+    """Every rule in which the sheets differ.
+
+    Compiled code gets them as a record with the same fields (`rules_record`): passing so many values one
+    by one from function to function was measured to cost more than the rules themselves.
+    """
+
+    # The table (rules 1.1)
+    players: Annotated[int, Field("seats")]
+    teams: Annotated[int, Field("teams; that of a seat is seat % teams, so partners alternate")]
+    hand_limit: Annotated[int, Field("cards dealt to each seat")]
+    # The deck (0.2)
+    copies_of_25: Annotated[int, Field("copies of 25 km in the deck")]
+    copies_of_50: Annotated[int, Field("copies of 50 km")]
+    copies_of_75: Annotated[int, Field("copies of 75 km")]
+    copies_of_100: Annotated[int, Field("copies of 100 km")]
+    copies_of_200: Annotated[int, Field("copies of 200 km")]
+    copies_of_accident: Annotated[int, Field("copies of Accident")]
+    copies_of_out_of_gas: Annotated[int, Field("copies of Out of gas")]
+    copies_of_flat_tire: Annotated[int, Field("copies of Flat tire")]
+    copies_of_stop: Annotated[int, Field("copies of Stop")]
+    copies_of_speed_limit: Annotated[int, Field("copies of Speed limit")]
+    copies_of_repairs: Annotated[int, Field("copies of Repairs")]
+    copies_of_gasoline: Annotated[int, Field("copies of Gasoline")]
+    copies_of_spare_tire: Annotated[int, Field("copies of Spare tire")]
+    copies_of_roll: Annotated[int, Field("copies of Roll")]
+    copies_of_end_of_limit: Annotated[int, Field("copies of End of limit")]
+    copies_of_driving_ace: Annotated[int, Field("copies of Driving ace")]
+    copies_of_extra_tank: Annotated[int, Field("copies of Extra tank")]
+    copies_of_puncture_proof: Annotated[int, Field("copies of Puncture proof")]
+    copies_of_right_of_way: Annotated[int, Field("copies of Right of way")]
+    # The trip (1.1, 1.2)
+    target: Annotated[int, Field("km to complete", unit=25)]
+    extended_target: Annotated[int, Field("km after an extension; 0: there is none", unit=25)]
+    exact_finish: Annotated[int, Field("must the target be met exactly?", NO_OR_YES)]
+    max_200: Annotated[int, Field("200s that one team may lay")]
+    # Moving (1.2, 1.3)
+    start_needs_roll: Annotated[int, Field("must a Roll open the battle pile?", NO_OR_YES)]
+    any_safety_starts: Annotated[
+        int, Field("may any safety, not Right of Way only, replace that Roll? (E31)", NO_OR_YES)
+    ]
+    roll_after_remedy: Annotated[
+        int, Field("is a Roll needed on Repairs, Gasoline and Spare Tire?", NO_OR_YES)
+    ]
+    roll_after_safety: Annotated[
+        int, Field("is a Roll needed after a safety played on its hazard? (E22)", NO_OR_YES)
+    ]
+    # Attacking (1.2)
+    hazard_opens_pile: Annotated[int, Field("may a hazard begin an opponent's battle pile?", NO_OR_YES)]
+    opening_remedy_starts: Annotated[
+        int, Field("does the remedy on such a hazard start the car, without a Roll? (E30)", NO_OR_YES)
+    ]
+    attack_needs_roll: Annotated[
+        int, Field("is a team that rolls on a mere remedy safe from battle hazards? (E55)", NO_OR_YES)
+    ]
+    one_hazard_at_a_time: Annotated[
+        int, Field("do Speed Limit and battle hazards keep each other away? (E29)", NO_OR_YES)
+    ]
+    # Playing (1.2)
+    discard_only_if_stuck: Annotated[
+        int, Field("may a card be discarded only if none can be laid?", NO_OR_YES)
+    ]
+    # The empty draw pile (1.4)
+    when_pile_is_empty: Annotated[
+        int, Field("what happens when the draw pile is empty?", ("play_out", "end_after_turn"))
+    ]
+    play_out_after_extension: Annotated[
+        int, Field("are the hands played out after all if an extension was called? (E34)", NO_OR_YES)
+    ]
+    replay_after_safety_when_empty: Annotated[
+        int, Field("does a safety then still give another play? (E17)", NO_OR_YES)
+    ]
+    replay_after_claim_when_empty: Annotated[int, Field("does a coup fourré? (E15)", NO_OR_YES)]
+    turn_follows_claim_when_empty: Annotated[
+        int, Field("if not, does the turn go on to the left of the responder? (E16)", NO_OR_YES)
+    ]
+    # Scoring (1.5)
+    count_points: Annotated[
+        int, Field("are points counted? If not, a round is won or lost, a match one round", NO_OR_YES)
+    ]
+    safeties_break_tie: Annotated[
+        int, Field("without points: do more safeties decide between equal km? (E53)", NO_OR_YES)
+    ]
+    points_per_safety: Annotated[int, Field("points for each safety laid", unit=10)]
+    points_all_safeties: Annotated[int, Field("points for all four of them, on top", unit=10)]
+    points_per_coup_fourre: Annotated[
+        int, Field("points for each coup fourré, on top of the safety's", unit=10)
+    ]
+    points_trip_completed: Annotated[int, Field("points for completing the trip", unit=10)]
+    points_delayed_action: Annotated[
+        int, Field("points for completing it with the draw pile empty (E37)", unit=10)
+    ]
+    points_safe_trip: Annotated[int, Field("points for completing it without a 200 (E39)", unit=10)]
+    points_extension: Annotated[int, Field("points to the caller of an extension who completes it", unit=10)]
+    points_extension_failed: Annotated[
+        int, Field("points to each opponent of a caller who does not (E47)", unit=10)
+    ]
+    failed_extension_forfeits_bonuses: Annotated[
+        int, Field("does such a caller score nothing but km? (E48)", NO_OR_YES)
+    ]
+    points_shutout: Annotated[int, Field("points for a shut-out", unit=10)]
+    shutout_for: Annotated[
+        int, Field("who is paid for a shut-out? (E42, E43)", ("winner", "every_placed_team"))
+    ]
+    goal: Annotated[int, Field("points that decide the match (E52)", unit=100)]
+
+    @property
+    def deck(self) -> tuple[int, ...]:
+        """Copies of each card, by card id; the record has a field of this name instead."""
+        return tuple(self[_FIRST_COPIES : _FIRST_COPIES + NUM_CARD_TYPES])
+
+    @property
+    def observed(self) -> tuple[int, ...]:
+        """What an observation shows: each value in its unit, rounded down, at most 127; a field too."""
+        return tuple(min(value // FIELDS[name].unit, _MAX_INT8) for name, value in self._asdict().items())
+
+
+FIELDS: Final[Mapping[str, Field]] = {
+    name: hint.__metadata__[0] for name, hint in get_type_hints(Rules, include_extras=True).items()
+}
+"""What each field of `Rules` means."""
+
+TABLE_FIELDS: Final = ("players", "teams")
+"""The fields that are chosen with the table, not overridden."""
+
+_FIRST_COPIES: Final = Rules._fields.index("copies_of_25")
+
+RULES: Final = np.dtype(
+    [(name, np.int64) for name in Rules._fields]
+    + [("deck", np.int64, (NUM_CARD_TYPES,)), ("observed", np.int8, (len(Rules._fields),))]
+)
+"""The structured dtype of `Rules`: its fields, the copies of each card by card id, and the row of numbers
+that an observation shows of them."""
+
+_MAX_PLAYERS: Final = 8
+_MIN_TEAMS: Final = 2
+_MAX_TEAMS: Final = 4
+_MAX_INT8: Final = 127
+_LONGEST_TRIP: Final = 2500
+"""So that km in 25s fit the observation's int8."""
+_MOST_POINTS: Final = 1000
+_HIGHEST_GOAL: Final = 10_000
+"""So that totals fit the record's int16 with room for the last round."""
+
+
+@rule
+def card_count(rules: Rules, card: int) -> int:
+    """Copies of the card in the deck of this table (rules 0.2)."""
+    return int(rules.deck[card])
+
+
+@rule
+def deck_size(rules: Rules) -> int:
+    """Cards in the deck of this table."""
+    size = 0
+    for card in range(NUM_CARD_TYPES):
+        size += card_count(rules, card)
+    return size
+
+
+def rules_record(rules: Rules) -> npt.NDArray[np.void]:
+    """The rules as an array of one record, which compiled code can read.
+
+    Returns:
+        `RULES[1]`; its element 0 has the fields of `Rules` as attributes, compiled or not.
+    """
+    row = (*rules, rules.deck, rules.observed)
+    return np.array([row], dtype=RULES).view(np.recarray)
+
+
+def validated(rules: Rules) -> Rules:
+    """The rules as given, if they make a game.
+
+    Raises:
+        RulesError: they do not; the message names the field and what it may be.
+    """
+    for name, value in rules._asdict().items():
+        _check_value(name, value)
+    if not (_MIN_TEAMS <= rules.teams <= _MAX_TEAMS and rules.players <= _MAX_PLAYERS):
+        raise RulesError(
+            f"{rules.players} players in {rules.teams} teams: there may be {_MIN_TEAMS} to {_MAX_TEAMS} "
+            f"teams and at most {_MAX_PLAYERS} players"
+        )
+    if rules.players == 0 or rules.players % rules.teams:
+        raise RulesError(f"{rules.players} players in {rules.teams} teams: teams must be equally large")
+    _check_deck(rules)
+    _check_trip(rules)
+    return rules
+
+
+def _check_value(name: str, value: object) -> None:
+    choices = FIELDS[name].choices
+    if choices and (isinstance(value, bool) or value not in range(len(choices))):
+        raise RulesError(f"the rule {name} is {value!r}: it may be " + _listed(choices))
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise RulesError(f"the rule {name} is {value!r}: it must be a whole number, 0 or more")
+    if name.startswith("points_") and value > _MOST_POINTS:
+        raise RulesError(f"the rule {name} is {value}: it may be at most {_MOST_POINTS}")
+    if name == "goal" and value > _HIGHEST_GOAL:
+        raise RulesError(f"the rule goal is {value}: it may be at most {_HIGHEST_GOAL}")
+
+
+def _listed(choices: tuple[str, ...]) -> str:
+    return " or ".join(f"{value} ({meaning})" for value, meaning in enumerate(choices))
+
+
+def _check_deck(rules: Rules) -> None:
+    for card in range(DRIVING_ACE, NUM_CARD_TYPES):
+        if rules.deck[card] > 1:
+            name = Rules._fields[_FIRST_COPIES + card]
+            raise RulesError(f"{name} is {rules.deck[card]}: there is at most one {CARD_NAMES[card]}")
+    size = sum(rules.deck)
+    if size > DECK_SIZE:
+        raise RulesError(f"the deck has {size} cards: it may have at most {DECK_SIZE}")
+    dealt = rules.hand_limit * rules.players
+    if rules.hand_limit < 1 or dealt >= size:
+        raise RulesError(
+            f"hand_limit is {rules.hand_limit}: {rules.players} hands of it need {dealt} cards, "
+            f"and the deck of {size} must leave some to draw"
+        )
+    if rules.max_200 > rules.copies_of_200:
+        raise RulesError(f"max_200 is {rules.max_200}: the deck holds {rules.copies_of_200} of them")
+
+
+def _check_trip(rules: Rules) -> None:
+    for name, km in (("target", rules.target), ("extended_target", rules.extended_target)):
+        if km % 25 or km > _LONGEST_TRIP or (name == "target" and km == 0):
+            raise RulesError(f"{name} is {km} km: it must be a multiple of 25, at most {_LONGEST_TRIP}")
+        if not _can_be_reached(rules, km):
+            raise RulesError(
+                f"{name} is {km} km: no distance cards of this deck add up to it ({_distance_cards(rules)})"
+            )
+    if rules.extended_target and rules.extended_target <= rules.target:
+        raise RulesError(
+            f"extended_target is {rules.extended_target} km: it must be more than target "
+            f"({rules.target} km), or 0 for no extension"
+        )
+
+
+def _can_be_reached(rules: Rules, target: int) -> bool:
+    """Whether distance cards that one team may lay add up to the target, or beyond where that will do."""
+    sums = {0}
+    for card in range(NUM_DISTANCES):
+        most = rules.max_200 if card == DISTANCE_200 else rules.deck[card]
+        sums |= {km + int(KM[card]) * count for km in sums for count in range(1, most + 1)}
+    return target in sums or (rules.exact_finish == 0 and max(sums) >= target)
+
+
+def _distance_cards(rules: Rules) -> str:
+    cards = [f"{rules.deck[card]} of {KM[card]}" for card in range(NUM_DISTANCES) if rules.deck[card]]
+    return ", ".join(cards or ["there are none"]) + f"; a team may lay {rules.max_200} of the 200s"

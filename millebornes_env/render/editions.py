@@ -1,0 +1,169 @@
+"""The editions beside each other, as tables that a person can read (Markdown, aligned)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+
+from millebornes_env.millebornes.editions import Edition, edition, editions
+from millebornes_env.millebornes.rules import FIELDS, TABLE_FIELDS, Rules
+
+CHAPTERS: Final = {
+    "Tables": "hand_limit",
+    "Deck": "copies_of_25",
+    "The trip": "target",
+    "Moving": "start_needs_roll",
+    "Attacking": "hazard_opens_pile",
+    "Discarding": "discard_only_if_stuck",
+    "The empty draw pile": "when_pile_is_empty",
+    "Scoring": "count_points",
+}
+"""The chapters of the comparison, each with the first field of `Rules` that it is about."""
+
+_POINTS: Final = Rules._fields[Rules._fields.index("points_per_safety") :]
+"""The fields that mean nothing where no points are counted."""
+
+LEGEND: Final = (
+    "A table is named by its players, and its teams if they are fewer: 6:3 is 6 players in 3 teams."
+)
+
+Row = list[str]
+
+
+def fields_of(chapter: str) -> tuple[str, ...]:
+    """The fields of `Rules` that a chapter of the comparison is about, in their order."""
+    starts = [Rules._fields.index(first) for first in CHAPTERS.values()]
+    place = list(CHAPTERS).index(chapter)
+    end = starts[place + 1] if place + 1 < len(starts) else len(Rules._fields)
+    return Rules._fields[starts[place] : end]
+
+
+def value_name(field: str, value: int) -> str:
+    """What a person calls a value: "yes", "play out", "700"."""
+    choices = FIELDS[field].choices
+    return choices[value].replace("_", " ") if choices else str(value)
+
+
+def table_name(players: int, teams: int) -> str:
+    """A short name of a table: "4" where each plays alone, "4:2" where 4 play in 2 teams."""
+    return str(players) if players == teams else f"{players}:{teams}"
+
+
+def cell(sheet: Edition, field: str) -> str:
+    """The value of a rule; where tables differ, each value with its tables; "-" where it does not arise."""
+    if field in _POINTS and not sheet.table(*next(iter(sheet.tables))).count_points:
+        return "-"
+    tables_by_value: dict[int, list[str]] = {}
+    for players, teams in sheet.tables:
+        value = getattr(sheet.table(players, teams), field)
+        tables_by_value.setdefault(value, []).append(table_name(players, teams))
+    if len(tables_by_value) == 1:
+        return value_name(field, next(iter(tables_by_value)))
+    return "; ".join(
+        f"{value_name(field, value)} ({', '.join(tables)})" for value, tables in tables_by_value.items()
+    )
+
+
+def markdown(rows: Sequence[Row]) -> list[str]:
+    """The lines of a Markdown table with aligned columns; the first row is its head."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = [
+        "| " + " | ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)) + " |"
+        for row in rows
+    ]
+    return [lines[0], "|" + "|".join("-" * (width + 2) for width in widths) + "|", *lines[1:]]
+
+
+def tables_row(sheets: Sequence[Edition]) -> Row:
+    """The tables that each edition has."""
+    return [
+        "players:teams",
+        *(", ".join(table_name(*table) for table in sheet.tables) for sheet in sheets),
+    ]
+
+
+def comparison_rows(
+    chapter: str,
+    sheets: Sequence[Edition],
+    shown: Callable[[Edition, str], str] = cell,
+    named: Callable[[str], str] = str,
+) -> tuple[list[Row], list[str]]:
+    """A chapter of the comparison.
+
+    Args:
+        chapter: one of `CHAPTERS`.
+        sheets: the editions, a column each.
+        shown: what stands in a cell.
+        named: what a rule is called.
+
+    Returns:
+        The rows of the fields in which the editions differ, without a head; and the others as "rule: value".
+    """
+    different, same = [], []
+    for field in fields_of(chapter):
+        cells = [cell(sheet, field) for sheet in sheets]
+        if len(set(cells) - {"-"}) == 1 and len(sheets) > 1:
+            same.append(f"{named(field)} {next(one for one in cells if one != '-')}")
+        else:
+            different.append([named(field), *(shown(sheet, field) for sheet in sheets)])
+    if chapter == "Tables":
+        different.insert(0, tables_row(sheets))
+    return different, same
+
+
+def comparison(names: Iterable[str] | None = None) -> str:
+    """The editions beside each other, chapter by chapter.
+
+    Args:
+        names: which editions (see `edition`); None for all.
+
+    Returns:
+        Markdown, without a newline at the end.
+    """
+    sheets = [edition(name) for name in (editions() if names is None else names)]
+    lines: list[str] = []
+    for sheet in sheets:
+        lines += _wrapped(f"{sheet.label}: {sheet.title}. {sheet.summary}")
+    lines += ["", *_wrapped(LEGEND)]
+    for chapter in CHAPTERS:
+        different, same = comparison_rows(chapter, sheets)
+        lines += ["", f"{chapter}", ""]
+        if different:
+            lines += markdown([["", *(sheet.label for sheet in sheets)], *different])
+        if same:
+            lines += [*([""] if different else []), *_wrapped("In all: " + ", ".join(same) + ".")]
+    return "\n".join(lines)
+
+
+def description(sheet: Edition) -> str:
+    """One edition, rule by rule, with the source of each.
+
+    Returns:
+        Markdown, without a newline at the end.
+    """
+    lines = [
+        f"{sheet.label}: {sheet.title}",
+        "",
+        *_wrapped(f"{sheet.summary} {LEGEND}"),
+        "",
+        *markdown([["rule", "", "value", "source"], *_rules_of(sheet)]),
+    ]
+    return "\n".join(lines)
+
+
+def _rules_of(sheet: Edition) -> Iterable[Row]:
+    tables = ", ".join(table_name(*table) for table in sheet.tables)
+    yield [" ".join(TABLE_FIELDS), "players, and teams", tables, sheet.sources["players"]]
+    for name in Rules._fields:
+        if name not in TABLE_FIELDS:
+            source = "overridden" if name in sheet.changes else sheet.sources[name]
+            yield [name, FIELDS[name].question, cell(sheet, name), source]
+
+
+def _wrapped(text: str, width: int = 110) -> list[str]:
+    lines = [""]
+    for word in text.split():
+        if lines[-1] and len(lines[-1]) + 1 + len(word) > width:
+            lines.append("")
+        lines[-1] += (" " if lines[-1] else "") + word
+    return lines

@@ -1,0 +1,50 @@
+"""The editions and their tables, for tests that say one thing of several of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from millebornes_env.millebornes.editions import edition
+from tests.support import Position
+
+EDITIONS = ("dujardin", "dujardin_2014", "dujardin_classic", "dutch", "parker", "winning_moves")
+WITHOUT_POINTS = ("dujardin", "dujardin_2014")
+WITH_POINTS = ("dujardin_classic", "dutch", "parker", "winning_moves")
+TABLES = [(name, players, teams) for name in EDITIONS for players, teams in edition(name).tables]
+
+ROLLING: dict[str, tuple[str, ...]] = dict.fromkeys(EDITIONS, ("ROLL",)) | {"dujardin": ()}
+"""The battle pile of who rolls: a Roll, or none where none is needed to start."""
+
+every_edition = pytest.mark.parametrize("name", EDITIONS)
+every_table = pytest.mark.parametrize(("name", "players", "teams"), TABLES)
+
+
+def in_editions(*names: str) -> pytest.MarkDecorator:
+    """A parameter `name` for each of these editions."""
+    return pytest.mark.parametrize("name", names)
+
+
+def all_but(*names: str) -> pytest.MarkDecorator:
+    """A parameter `name` for each of the other editions."""
+    assert set(names) <= set(EDITIONS)
+    return in_editions(*(name for name in EDITIONS if name not in names))
+
+
+def at(name: str, players: int = 2, teams: int | None = None, **options: Any) -> Position:
+    """A bare position at a table of the edition; see `Position`."""
+    return Position(players, edition=name, teams=teams, **options)
+
+
+def lay(position: Position, hazard: str, team: int) -> str:
+    """The move that lays the hazard against the team."""
+    return f"play {hazard}" if position.rules.teams == 2 else f"play {hazard} at {team}"
+
+
+def kms(position: Position, lengths: Iterable[int]) -> Position:
+    """Let the teams, in their order, have come so far."""
+    for team, length in enumerate(lengths):
+        position.km(team, length)
+    return position
