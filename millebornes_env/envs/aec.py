@@ -148,12 +148,16 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
 
         Args:
             seed: 0 to 2**64 - 1; None goes on with the next episode (the first time: one drawn by chance).
-            options: not used.
+            options: `{"positions": ...}` begins with a position, not a deal (`VectorEnv.reset`); others are
+                not used.
 
         Raises:
             SeedError: the seed is not one.
+            NotationError: the position is none (or `OptionError`: it is of another table).
         """
-        self.vector.reset(seed=seed)
+        # PettingZoo's own tests pass options that mean nothing.
+        positions = {name: value for name, value in (options or {}).items() if name == "positions"}
+        self.vector.reset(seed=seed, options=positions)
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)

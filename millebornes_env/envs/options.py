@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,11 +15,18 @@ from millebornes_env.engine import kernels
 from millebornes_env.engine.kernels import SKIP, Settings
 from millebornes_env.errors import (
     ActionShapeError,
+    NotationError,
     NumEnvsError,
     OptionError,
     SeedError,
 )
+from millebornes_env.millebornes.audit import first_problem
+from millebornes_env.millebornes.editions import Edition
 from millebornes_env.millebornes.observation import View
+from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.state import ROUND_OVER, StateArray
+from millebornes_env.notation.positions import Position, read_position
+from millebornes_env.notation.words import table_words
 
 EPISODES = {"round": 0, "match": 1}
 REWARDS = {"points": kernels.POINTS, "win": kernels.WIN}
@@ -138,3 +146,95 @@ def checked_actions(actions: object, num_envs: int) -> npt.NDArray[np.int64]:
     if array.dtype == np.uint64:  # the largest would turn into negative ids
         array = np.minimum(array, np.uint64(np.iinfo(np.int64).max))
     return np.ascontiguousarray(array, dtype=np.int64)
+
+
+# Resetting -------------------------------------------------------------------------------------------------
+
+RESET_OPTIONS = ("reset_mask", "positions")
+
+
+class Reset(NamedTuple):
+    """What a reset begins.
+
+    Attributes:
+        chosen: bool[N], the games that begin anew.
+        positions: where the chosen games begin, one for each; empty: with a deal.
+    """
+
+    chosen: npt.NDArray[np.bool_]
+    positions: list[Position]
+
+    def set_up(self, states: StateArray) -> None:
+        """Lay the positions out in the chosen games, which have begun their next episode.
+
+        A game whose position has no key keeps its own, and its count of episodes with it.
+        """
+        for game, position in zip(np.flatnonzero(self.chosen).tolist(), self.positions, strict=True):
+            key, episode = states["key"][game].copy(), int(states["episode"][game])
+            states[game] = position.state[0]
+            if not position.has_key:
+                states["key"][game], states["episode"][game] = key, episode
+
+
+def reset_options(options: Mapping[str, Any] | None, num_envs: int, edition: Edition, rules: Rules) -> Reset:
+    """The options of `reset`.
+
+    Raises:
+        OptionError: an unknown one, a mask of the wrong shape, or positions that are not those of the table.
+        NotationError: a text is no position.
+    """
+    options = options or {}
+    for name in options:
+        if name not in RESET_OPTIONS:
+            known = " and ".join(map(repr, RESET_OPTIONS))
+            raise OptionError(f"unknown reset option {name!r}; the known ones are {known}")
+    chosen = np.ones(num_envs, np.bool_)
+    if "reset_mask" in options:
+        chosen = _reset_mask(options["reset_mask"], num_envs)
+    if "positions" not in options:
+        return Reset(chosen, [])
+    given, games = options["positions"], int(chosen.sum())
+    if isinstance(given, (str, Position)):
+        return Reset(chosen, [_checked_position(given, "positions", edition, rules)] * games)
+    if not isinstance(given, Sequence) or len(given) != games:
+        what = f"{len(given)} of them" if isinstance(given, Sequence) else repr(given)
+        raise OptionError(
+            f"positions are {what}; there must be {games} in a list, one for each game that begins anew, or "
+            "one alone for all of them"
+        )
+    return Reset(
+        chosen,
+        [_checked_position(one, f"positions[{place}]", edition, rules) for place, one in enumerate(given)],
+    )
+
+
+def _reset_mask(mask: object, num_envs: int) -> npt.NDArray[np.bool_]:
+    found = np.asarray(mask)
+    if found.shape != (num_envs,) or found.dtype != np.bool_:
+        raise OptionError(
+            f"reset_mask is {found.dtype}{list(found.shape)}; it must be bool[{num_envs}], "
+            "True where a new episode begins"
+        )
+    return found
+
+
+def _checked_position(given: object, name: str, edition: Edition, rules: Rules) -> Position:
+    """A position of this table at which a seat is to act."""
+    if isinstance(given, str):
+        try:
+            given = read_position(given, edition=edition, players=rules.players, teams=rules.teams)
+        except NotationError as error:
+            raise NotationError(f"{name}: {error}") from None
+    if not isinstance(given, Position):
+        raise OptionError(f"{name} is {given!r}; it must be a text or a notation.Position")
+    if given.rules != rules:
+        raise OptionError(
+            f"{name} is of the edition {given.edition.label!r}, {table_words(given.rules)}; this environment "
+            f"plays {edition.label!r}, {table_words(rules)}"
+        )
+    problem = first_problem(given.state, rules)
+    if problem is not None:
+        raise OptionError(f"{name} is no game of this table: {problem[1]}")
+    if int(given.state["phase"][0]) == ROUND_OVER:
+        raise OptionError(f"{name}: the round is over there, and nobody is to act")
+    return given

@@ -231,17 +231,21 @@ class VectorEnv:
                 None: the first time the constructor's seed, or one drawn by chance; later the next episodes
                 of the same games.
             options: `{"reset_mask": bool[N]}` begins new episodes in those games only.
+                `{"positions": [...]}`: where they begin instead of with a deal, one position for each of
+                them or one alone for all, as text (docs/notation.md) or `notation.Position`. A position
+                without a key keeps the game's own, so that the episodes that follow are the game's.
 
         Returns:
             Observations and infos, as from `step`.
 
         Raises:
             SeedError: the seed is not one.
-            OptionError: an unknown option, or a mask of the wrong shape.
+            OptionError: an unknown option, a mask of the wrong shape, or positions that are not the table's.
+            NotationError: a text that is no position.
             ClosedError: the environment was closed.
         """
         self._check_open()
-        chosen = self._reset_mask(options)
+        chosen, positions = begun = check.reset_options(options, self.num_envs, self.edition, self.rules)
         if seed is not None:
             seed = check.checked_seed(seed)
             if not chosen.all():
@@ -257,23 +261,11 @@ class VectorEnv:
             self._sampling_key = key_of_seed(seed)
             self._samples_drawn = 0
         self.games.start(chosen)
+        if positions:
+            begun.set_up(self.games.states)
+            self.games.write_decisions()
         self._was_reset = True
         return self._observations, self._infos
-
-    def _reset_mask(self, options: Mapping[str, Any] | None) -> npt.NDArray[np.bool_]:
-        everything = np.ones(self.num_envs, np.bool_)
-        if not options:
-            return everything
-        unknown = set(options) - {"reset_mask"}
-        if unknown:
-            raise OptionError(f"unknown reset option {sorted(unknown)[0]!r}; the known one is 'reset_mask'")
-        mask = np.asarray(options["reset_mask"])
-        if mask.shape != (self.num_envs,) or mask.dtype != np.bool_:
-            raise OptionError(
-                f"reset_mask is {mask.dtype}{list(mask.shape)}; it must be bool[{self.num_envs}], "
-                "True where a new episode begins"
-            )
-        return mask
 
     def step(self, actions: npt.ArrayLike) -> Step:
         """Carry out one action in every game.

@@ -1,0 +1,344 @@
+"""A position as text that a person can read and write; docs/notation.md describes the format.
+
+`write_position` and `read_position` are exact: what is written reads back as the same record, byte for byte.
+Read, a text may leave out whatever can be completed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from millebornes_env.errors import MilleBornesError, NotationError, StateError
+from millebornes_env.millebornes.audit import first_problem
+from millebornes_env.millebornes.cards import (
+    DRIVING_ACE,
+    NO_CARD,
+    NUM_CARD_TYPES,
+    NUM_DISTANCES,
+)
+from millebornes_env.millebornes.editions import Edition, editions
+from millebornes_env.millebornes.editions import edition as find_edition
+from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.state import (
+    NO_TEAM,
+    PHASE_NAMES,
+    ROUND_OVER,
+    SCORE_LINES,
+    STATE,
+    StateArray,
+)
+from millebornes_env.notation.completion import usual_opening, usual_starts
+from millebornes_env.notation.reader import (
+    COUP_FOURRE,
+    OPENING_WORDS,
+    TOP_UNKNOWN,
+    Reader,
+)
+from millebornes_env.notation.words import (
+    CARD_WORDS,
+    NOTHING,
+    Line,
+    by_key,
+    closest,
+    line_of,
+    named_line,
+    table_words,
+    text_lines,
+    words_of_counts,
+    words_of_sequence,
+)
+
+PLAYS: Final = "plays"
+"""The line after which a record's plays stand; a position ends there."""
+
+RESULT: Final = "result"
+
+_TABLE: Final = re.compile(r"([0-9]{1,4}) players?(?: in ([0-9]{1,4}) teams?)?")
+
+
+@dataclass(frozen=True, eq=False)
+class Position:
+    """One game, as it stands.
+
+    Attributes:
+        edition: the rule sheet that is played.
+        rules: its rules at this table.
+        state: `STATE[1]`, the record.
+        has_key: whether the text said which random numbers are to come; a game without goes on with those of
+            whoever plays it.
+    """
+
+    edition: Edition
+    rules: Rules
+    state: StateArray
+    has_key: bool = True
+
+    def __str__(self) -> str:
+        return write_position(self.state, self.edition, self.rules, key=self.has_key)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Position):
+            return NotImplemented
+        return self._content() == other._content()
+
+    def __hash__(self) -> int:
+        return hash(self._content())
+
+    def _content(self) -> tuple[object, ...]:
+        return self.edition.label, self.rules, self.has_key, self.state.tobytes()
+
+
+# Reading ---------------------------------------------------------------------------------------------------
+
+
+def read_position(
+    text: str, *, edition: str | Edition = "parker", players: int = 2, teams: int | None = None
+) -> Position:
+    """The position that a text describes.
+
+    Args:
+        text: as `write_position` writes it, or less: what is not said is as at the start of a round with
+            empty hands, and the cards that are not named lie in the streams.
+        edition: what is played if the text does not say. An edition of your own must be given here: the text
+            names no files, but may name this edition by its label.
+        players: seats at the table if the text does not say.
+        teams: teams at the table if the text does not say.
+
+    Returns:
+        The position, all of it.
+
+    Raises:
+        NotationError: the text describes none; the message names the line and what is wrong with it.
+        MilleBornesError: the edition, or the table, that were given are none.
+    """
+    lines = []
+    for number, line in text_lines(text, "a position"):
+        found = named_line(number, line)
+        if found.name in (PLAYS, RESULT):
+            raise found.refused("this text is the record of a game, not a position alone: use read_record")
+        lines.append(found)
+    return position_of_lines(lines, edition, players, teams)
+
+
+def position_of_lines(
+    lines: Iterable[Line], edition: str | Edition, players: int, teams: int | None
+) -> Position:
+    """`read_position` for lines that have been taken apart already."""
+    found = by_key(lines)
+    edition, rules = _read_table(
+        found.get("edition"), found.get("table"), find_edition(edition), players, teams
+    )
+    state = Reader(found.values(), rules).read()
+    return Position(edition, rules, state, "key" in found)
+
+
+def position_of_words(
+    words: dict[str, str], *, edition: str | Edition = "parker", players: int = 2, teams: int | None = None
+) -> Position:
+    """`read_position` for what `words_of_position` returns."""
+    lines = (line_of(0, name, said) for name, said in words.items())
+    return position_of_lines(lines, edition, players, teams)
+
+
+def _read_table(
+    edition_line: Line | None, table_line: Line | None, edition: Edition, players: int, teams: int | None
+) -> tuple[Edition, Rules]:
+    if edition_line is not None and edition_line.words != edition.label:
+        edition = _edition_named(edition_line, edition)
+    if table_line is not None:
+        found = _TABLE.fullmatch(table_line.words.lower())
+        if found is None:
+            raise table_line.refused("a table reads '4 players in 2 teams'")
+        players, teams = int(found[1]), None if found[2] is None else int(found[2])
+    try:
+        return edition, edition.table(players, teams)
+    except MilleBornesError as error:
+        line = table_line or edition_line
+        if line is None:
+            raise
+        raise line.refused(str(error)) from None
+
+
+def _edition_named(line: Line, given: Edition) -> Edition:
+    if line.words.endswith(".toml"):
+        raise line.refused(
+            "a text names no file; read the sheet with edition(path) and give it to the function that reads "
+            "this text, which may then say its label"
+        )
+    stem = line.words.partition("+")[0]
+    if stem == given.name and stem not in editions():
+        raise line.refused(f"the edition that was given is {given.label!r}, with other rules")
+    try:
+        return find_edition(line.words)
+    except ValueError as error:
+        raise line.refused(f"{error}.{closest(stem, editions()) if stem not in editions() else ''}") from None
+
+
+# Writing ---------------------------------------------------------------------------------------------------
+
+
+def write_position(
+    state: Any, edition: str | Edition, rules: Rules, *, key: bool = True, checked: bool = True
+) -> str:
+    """A game as text.
+
+    Args:
+        state: its record: one of the games of an array of `STATE`, or an array of one.
+        edition: the rule sheet that is played.
+        rules: its rules at this table.
+        key: whether to write the game's key, that is which random numbers are to come.
+        checked: whether to make sure that the record is one of this table and reads back as it was, which
+            takes most of the time.
+
+    Returns:
+        Lines `name: words`, each ending with a newline; `read_position` makes the same record of them.
+
+    Raises:
+        StateError: the record is none.
+        NotationError: it is not the record of a game at this table, or the rules are not the edition's.
+    """
+    words = words_of_position(state, edition, rules, key=key, checked=checked)
+    return "".join(f"{name}: {said}\n" for name, said in words.items())
+
+
+def words_of_position(
+    state: Any, edition: str | Edition, rules: Rules, *, key: bool = True, checked: bool = True
+) -> dict[str, str]:
+    """The lines of `write_position`: words by name, in the order in which they are written."""
+    edition = find_edition(edition)
+    if edition.table(rules.players, rules.teams) != rules:
+        raise NotationError(
+            f"the rules are not those of {edition.label!r} at the table of {table_words(rules)}"
+        )
+    states = one_state(state)
+    if not key:
+        states["key"] = 0
+    head = {"edition": edition.label, "table": table_words(rules)}
+    if not checked:
+        return head | _words_of(states[0], rules, key)
+    problem = first_problem(states, rules)
+    if problem is not None:
+        raise NotationError(f"the record is no game of this table: {problem[1]}")
+    words = head | _words_of(states[0], rules, key)
+    try:
+        again = position_of_words(words, edition=edition, players=rules.players, teams=rules.teams)
+    except NotationError as error:
+        raise NotationError(f"no text describes this record, which no plays lead to: {error}") from None
+    assert again.state.tobytes() == states.tobytes(), "what was written reads back as something else"
+    return words
+
+
+def one_state(state: Any) -> StateArray:
+    """A copy of the record as an array of one, with no cards in the deck but those to come.
+
+    Raises:
+        StateError: it is no record, or several.
+    """
+    array = np.asarray(state)
+    if array.dtype != STATE or array.size != 1:
+        raise StateError(
+            "one record of a game is needed, such as env.get_states()[0]; got "
+            f"{'records' if array.dtype == STATE else array.dtype}{list(array.shape)}"
+        )
+    states: StateArray = array.reshape(1).copy().view(np.recarray)
+    to_come = np.zeros(states["deck"].shape[1], np.bool_)
+    for start, end in zip(states["stream_next"][0], states["stream_end"][0], strict=True):
+        to_come[max(0, int(start)) : max(0, int(end))] = True
+    states["deck"][0, ~to_come] = NO_CARD
+    return states
+
+
+def _words_of(state: Any, rules: Rules, key: bool) -> dict[str, str]:
+    """All lines but those of edition and table; empty ones are left out."""
+    said = {"key": " ".join(str(int(word)) for word in state.key)} if key else {}
+    said["episode"] = str(int(state.episode)) if int(state.episode) else ""
+    said["round"] = str(int(state.round_number) + 1)
+    said["dealer"] = str(int(state.dealer))
+    scores = [int(state.score[team]) for team in range(rules.teams)]
+    said["scores"] = " ".join(map(str, scores)) if any(scores) else ""
+    said |= _words_of_decision(state)
+    for team in range(rules.teams):
+        said |= _words_of_team(state, team)
+    for seat in range(rules.players):
+        said[f"hand {seat}"] = words_of_counts(state.hand[seat])
+    said["discard pile"] = _words_of_discard_pile(state)
+    said |= _words_of_streams(state, rules)
+    for team in range(rules.teams):
+        points = zip(SCORE_LINES, map(int, state.score_sheet[team]), strict=True)
+        said[f"score sheet {team}"] = ", ".join(f"{line} {number}" for line, number in points if number)
+    return {name: words for name, words in said.items() if words}
+
+
+def _words_of_decision(state: Any) -> dict[str, str]:
+    seat, phase = int(state.seat), int(state.phase)
+    over = phase == ROUND_OVER
+    said = {"to act": f"round over, last seat {seat}" if over else f"seat {seat}, {PHASE_NAMES[phase]}"}
+    if int(state.pending_hazard) != NO_CARD:
+        said["pending"] = (
+            f"{CARD_WORDS[int(state.pending_hazard)]} by seat {int(state.attacker)} "
+            f"against team {int(state.pending_team)}"
+        )
+    for name, team in (("extension", int(state.extension_team)), ("winner", int(state.winner))):
+        if team != NO_TEAM:
+            said[name] = f"team {team}"
+    return said
+
+
+def _words_of_team(state: Any, team: int) -> dict[str, str]:
+    laid = {card: int(count) for card, count in enumerate(state.tableau[team])}
+    top, below, speed = int(state.battle[team]), int(state.battle_below[team]), int(state.speed[team])
+    battle = "" if top == NO_CARD else CARD_WORDS[top]
+    battle += "" if below == NO_CARD else f" on {CARD_WORDS[below]}"
+    opening = int(state.opening[team])
+    if opening != usual_opening(laid, top, below):
+        battle = f"{battle or NOTHING} ({OPENING_WORDS[opening]})"
+    safeties = [
+        CARD_WORDS[card] + (COUP_FOURRE if state.coup_fourre[team, card - DRIVING_ACE] else "")
+        for card in range(DRIVING_ACE, NUM_CARD_TYPES)
+        if laid[card]
+    ]
+    covered = {card: count for card, count in laid.items() if NUM_DISTANCES <= card < DRIVING_ACE}
+    for card in (top, below, speed):
+        if card != NO_CARD:
+            covered[card] -= 1
+    return {
+        f"battle {team}": battle,
+        f"speed {team}": "" if speed == NO_CARD else CARD_WORDS[speed],
+        f"distance {team}": words_of_counts({card: laid[card] for card in range(NUM_DISTANCES)}),
+        f"safeties {team}": " ".join(safeties),
+        f"covered {team}": words_of_counts(covered),
+    }
+
+
+def _words_of_discard_pile(state: Any) -> str:
+    """The cards in the order of their ids, but the one on top at the end."""
+    counts = {card: int(count) for card, count in enumerate(state.discard_pile)}
+    top = int(state.discard_top)
+    if top == NO_CARD:
+        words = words_of_counts(counts)
+        return f"{words} ({TOP_UNKNOWN})" if words else ""
+    counts[top] -= 1
+    return f"{words_of_counts(counts)} {CARD_WORDS[top]}".lstrip()
+
+
+def _words_of_streams(state: Any, rules: Rules) -> dict[str, str]:
+    starts: Sequence[int] = [int(start) for start in state.stream_next[: rules.players]]
+    ends = [int(end) for end in state.stream_end[: rules.players]]
+    lengths = [end - start for start, end in zip(starts, ends, strict=True)]
+    usual = usual_starts(lengths, sum(rules.deck))
+    said = {}
+    for seat in range(rules.players):
+        words = words_of_sequence([int(card) for card in state.deck[starts[seat] : ends[seat]]])
+        if starts[seat] == usual[seat]:
+            said[f"stream {seat}"] = words
+        else:
+            said[f"stream {seat} at {starts[seat]}"] = words or NOTHING
+    return said
+
+
+__all__ = ["Position", "read_position", "write_position"]

@@ -1,0 +1,381 @@
+"""A round or a match as text: the position where it begins, and every play; docs/notation.md describes it.
+
+edition: parker
+...
+plays:
+seat 0: 25
+seat 1: stop against team 0
+seat 0: discard 50
+...
+result: 700 350
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from millebornes_env.errors import NotationError
+from millebornes_env.millebornes.actions import (
+    CLAIM_COUP_FOURRE,
+    EXTEND,
+    FINISH,
+    PASS,
+    card_of,
+    discard_action,
+    is_discard,
+    num_actions,
+    opponent_of,
+    play_action,
+    target_team,
+)
+from millebornes_env.millebornes.cards import NO_CARD, is_hazard
+from millebornes_env.millebornes.editions import Edition
+from millebornes_env.millebornes.legality import is_legal
+from millebornes_env.millebornes.rules import Rules, rules_record
+from millebornes_env.millebornes.state import NO_SEAT, PHASE_NAMES, PLAY, ROUND_OVER, StateArray
+from millebornes_env.millebornes.turn import start_next_round, step
+from millebornes_env.millebornes.winning import is_match_over
+from millebornes_env.notation.positions import PLAYS, RESULT, Position, position_of_lines
+from millebornes_env.notation.words import (
+    CARD_WORDS,
+    Line,
+    card_named,
+    closest,
+    line_of,
+    named_line,
+    number_of,
+    refused,
+    seat_of,
+    team_named,
+    text_lines,
+)
+
+NEXT_ROUND: Final = -1
+"""In `Play.action`: no action, but the deal of the match's next round."""
+
+_DEAL: Final = "next round"
+_DECISIONS: Final = {"claim": CLAIM_COUP_FOURRE, "pass": PASS, "extend": EXTEND, "finish": FINISH}
+_WORDS_OF_DECISIONS: Final = {action: word for word, action in _DECISIONS.items()}
+_MOST_POINTS: Final = int(np.iinfo(np.int16).max)
+_PLAYS_READ: Final = "write a card, 'discard' and a card, claim, pass, extend or finish"
+_VERBS: Final = ("discard", "against", "play", *_DECISIONS, *CARD_WORDS)
+
+
+class Play(NamedTuple):
+    """One line of a record.
+
+    Attributes:
+        seat: who plays; NO_SEAT for the deal of the next round.
+        action: its id (see `actions.py`), or NEXT_ROUND.
+    """
+
+    seat: int
+    action: int
+
+
+@dataclass(frozen=True)
+class Record:
+    """A game from some position on.
+
+    Attributes:
+        position: where it begins.
+        plays: what was played, in order.
+        result: each team's total when the last round was over, or None if the record does not say.
+        lines: the number of each play's line in the text that it was read from; empty if from none.
+    """
+
+    position: Position
+    plays: tuple[Play, ...]
+    result: tuple[int, ...] | None = None
+    lines: tuple[int, ...] = field(default=(), compare=False)
+
+    def __str__(self) -> str:
+        return write_record(self)
+
+
+# Actions ---------------------------------------------------------------------------------------------------
+
+
+def write_action(action: int, rules: Rules, seat: int) -> str:
+    """The words for an action: `25`, `discard stop`, `stop against team 1`, `claim`.
+
+    Args:
+        action: its id.
+        rules: of the table.
+        seat: who plays.
+
+    Raises:
+        NotationError: there is no action of that id at this table, or no such seat.
+    """
+    if not 0 <= action < num_actions(rules.teams):
+        raise NotationError(f"there is no action {action}; they are 0 to {num_actions(rules.teams) - 1}")
+    if not 0 <= seat < rules.players:
+        raise NotationError(f"there is no seat {seat}; they are 0 to {rules.players - 1}")
+    if action in _WORDS_OF_DECISIONS:
+        return _WORDS_OF_DECISIONS[action]
+    card = int(card_of(action))
+    if is_discard(action):
+        return f"discard {CARD_WORDS[card]}"
+    if not is_hazard(card):
+        return CARD_WORDS[card]
+    team = int(target_team(rules.teams, seat % rules.teams, int(opponent_of(action))))
+    return f"{CARD_WORDS[card]} against team {team}"
+
+
+def read_action(text: str, rules: Rules, seat: int) -> int:
+    """The id of the action that the words stand for; with two teams a hazard need not name the other.
+
+    Args:
+        text: as `write_action` writes it.
+        rules: of the table.
+        seat: who plays.
+
+    Raises:
+        NotationError: the words are no action at this table.
+    """
+    if not isinstance(text, str):
+        raise NotationError(f"an action is text; got {type(text).__name__}")
+    line = line_of(0, f"seat {seat}", text)
+    seat_of(line, str(seat), rules)
+    return _action_of(line, rules, seat)
+
+
+def _action_of(line: Line, rules: Rules, seat: int) -> int:
+    words = line.words.lower().split()
+    if not words:
+        raise line.refused(f"nothing is played; {_PLAYS_READ}")
+    if len(words) == 1 and words[0] in _DECISIONS:
+        return _DECISIONS[words[0]]
+    if words[0] == "discard":
+        if len(words) == 1:
+            raise line.refused("which card does it discard?")
+        _check_end(line, words[2:])
+        return int(discard_action(card_named(line, words[1])))
+    if words[0] == "play" and len(words) > 1:
+        words = words[1:]
+    if words[0] not in CARD_WORDS:
+        hint = closest(words[0], _VERBS) or f" {_PLAYS_READ.capitalize()}."
+        raise line.refused(f"{words[0]!r} is no play.{hint}")
+    card = card_named(line, words[0])
+    if not is_hazard(card):
+        _check_end(line, words[1:])
+        return int(play_action(card, 0))
+    return int(play_action(card, _opponent_named(line, words[1:], rules, seat)))
+
+
+def _opponent_named(line: Line, words: list[str], rules: Rules, seat: int) -> int:
+    """Which opponent of the seat the words "against team 1" name."""
+    own = seat % rules.teams
+    if not words and rules.teams == len((own, 1 - own)):
+        return 0
+    if words[:2] != ["against", "team"] or not words[2:]:
+        others = ", ".join(str(team) for team in range(rules.teams) if team != own)
+        raise line.refused(f"a hazard says whom it is laid against: 'against team N', N one of {others}")
+    _check_end(line, words[3:])
+    team = team_named(line, words[2], rules)
+    if team == own:
+        raise line.refused(f"team {team} is the seat's own")
+    return (team - own - 1) % rules.teams
+
+
+def _check_end(line: Line, words: list[str]) -> None:
+    if words:
+        raise line.refused(f"{' '.join(words)!r} is too much: one line is one play")
+
+
+# Plays -----------------------------------------------------------------------------------------------------
+
+
+def write_play(play: Play, rules: Rules) -> str:
+    """The line of a play: `seat 0: discard stop`, `next round`.
+
+    Raises:
+        NotationError: there is no such play at this table.
+    """
+    if play.action == NEXT_ROUND:
+        return _DEAL
+    return f"seat {play.seat}: {write_action(play.action, rules, play.seat)}"
+
+
+def read_play(text: str, rules: Rules, number: int = 0) -> Play:
+    """The play of a line.
+
+    Args:
+        text: as `write_play` writes it.
+        rules: of the table.
+        number: of the line, for the error.
+
+    Raises:
+        NotationError: it is none at this table.
+    """
+    if " ".join(text.lower().split()).rstrip(":") == _DEAL:
+        return Play(NO_SEAT, NEXT_ROUND)
+    if ":" not in text:
+        raise refused(number, text, f"a play reads 'seat 0: 25', or {_DEAL!r}.{closest(text, [_DEAL])}")
+    line = named_line(number, text)
+    if line.name != "seat" or line.place is None or line.at is not None:
+        raise line.refused(f"a play begins with the seat, such as 'seat 0: 25'; or it is {_DEAL!r}")
+    seat = seat_of(line, str(line.place), rules)
+    return Play(seat, _action_of(line, rules, seat))
+
+
+# Records ---------------------------------------------------------------------------------------------------
+
+
+def write_record(record: Record) -> str:
+    """The record as text; `read_record` makes the same of it.
+
+    Raises:
+        NotationError: a play that there is not at this table, or a position that is none.
+    """
+    lines = [f"{PLAYS}:", *(write_play(play, record.position.rules) for play in record.plays)]
+    if record.result is not None:
+        lines.append(f"{RESULT}: {' '.join(map(str, record.result))}")
+    return str(record.position) + "\n" + "\n".join(lines) + "\n"
+
+
+def read_record(
+    text: str, *, edition: str | Edition = "parker", players: int = 2, teams: int | None = None
+) -> Record:
+    """The record that a text holds: a position, the line `plays:`, a play in each line, perhaps a result.
+
+    The plays are taken as they stand; `replay` says whether the rules allow them.
+
+    Args:
+        text: as `write_record` writes it; without plays, a position alone.
+        edition: what is played if the text does not say; see `read_position`.
+        players: seats at the table if the text does not say.
+        teams: teams at the table if the text does not say.
+
+    Raises:
+        NotationError: it holds none; the message names the line and what is wrong with it.
+    """
+    numbered = text_lines(text, "a record")
+    starts = [place for place, (_, line) in enumerate(numbered) if _is_plays(line)]
+    end = starts[0] if starts else len(numbered)
+    before = [named_line(number, line) for number, line in numbered[:end]]
+    for line in before:
+        if line.name == RESULT:
+            raise line.refused(f"the result stands at the end, after the line '{PLAYS}:' and the plays")
+    position = position_of_lines(before, edition, players, teams)
+    plays, lines = [], []
+    result: tuple[int, ...] | None = None
+    for number, words in numbered[end + 1 :]:
+        if result is not None:
+            raise refused(number, words, "the record ends with its result")
+        if words.lower().partition(":")[0].strip() == RESULT:
+            result = _result_of(named_line(number, words), position.rules)
+        else:
+            plays.append(read_play(words, position.rules, number))
+            lines.append(number)
+    return Record(position, tuple(plays), result, tuple(lines))
+
+
+def _is_plays(line: str) -> bool:
+    name, colon, words = line.lower().partition(":")
+    if name.strip() == PLAYS and colon and words.strip():
+        raise NotationError(f"{line!r}: each play stands in a line of its own, after the line '{PLAYS}:'")
+    return name.strip() == PLAYS and bool(colon)
+
+
+def _result_of(line: Line, rules: Rules) -> tuple[int, ...]:
+    words = line.words.replace(",", " ").split()
+    if len(words) != rules.teams:
+        raise line.refused(f"a result is the points of {rules.teams} teams; these are {len(words)}")
+    return tuple(number_of(line, word, f"team {team}'s", 0, _MOST_POINTS) for team, word in enumerate(words))
+
+
+def record_of(position: Position, actions: Iterable[int]) -> Record:
+    """The record of a game that was played: who played is found by playing it again.
+
+    Args:
+        position: where it began.
+        actions: the ids of what was played; where a round is over and more follow, the next one is dealt.
+
+    Returns:
+        The record, with its result if the last round is over.
+
+    Raises:
+        NotationError: the rules do not allow an action; the message says which.
+    """
+    table, states = rules_record(position.rules)[0], position.state.copy()
+    state = states[0]
+    plays: list[Play] = []
+    for action in actions:
+        if int(state.phase) == ROUND_OVER:
+            plays.append(Play(NO_SEAT, NEXT_ROUND))
+            _check_play(states, position.rules, plays[-1], f"play {len(plays)}")
+            start_next_round(state, table)
+        plays.append(Play(int(state.seat), int(action)))
+        _check_play(states, position.rules, plays[-1], f"play {len(plays)}")
+        step(state, table, int(action))
+    return Record(position, tuple(plays), _totals(states, position.rules))
+
+
+def _totals(states: StateArray, rules: Rules) -> tuple[int, ...] | None:
+    state = states[0]
+    if int(state.phase) != ROUND_OVER:
+        return None
+    return tuple(int(state.score[team]) for team in range(rules.teams))
+
+
+def replay(record: Record) -> Iterator[StateArray]:
+    """Play the record again.
+
+    Args:
+        record: what to play.
+
+    Yields:
+        `STATE[1]`, a copy each: the game before every play, and at the end.
+
+    Raises:
+        NotationError: the rules do not allow a play, or the game does not end with the record's result; the
+            message names the line, the seat and the play, and what it might have done.
+    """
+    rules = record.position.rules
+    table, states = rules_record(rules)[0], record.position.state.copy()
+    for number, play in enumerate(record.plays):
+        yield states.copy()
+        where = f"line {record.lines[number]}" if number < len(record.lines) else f"play {number + 1}"
+        _check_play(states, rules, play, where)
+        if play.action == NEXT_ROUND:
+            start_next_round(states[0], table)
+        else:
+            step(states[0], table, play.action)
+    if record.result is not None:
+        totals = _totals(states, rules)
+        if totals is None:
+            raise NotationError("the record has a result, but its last round is not over")
+        if totals != record.result:
+            said, found = (" ".join(map(str, points)) for points in (record.result, totals))
+            raise NotationError(f"the result of the record is {said}, and its plays lead to {found}")
+    yield states
+
+
+def _check_play(states: StateArray, rules: Rules, play: Play, where: str) -> None:
+    """Refuse a play that the rules do not allow now."""
+    state, table = states[0], rules_record(rules)[0]
+    seat, phase = int(state.seat), int(state.phase)
+    what = f"{where}, {write_play(play, rules)!r}"
+    if phase == ROUND_OVER:
+        if play.action != NEXT_ROUND:
+            raise NotationError(f"{what}: the round is over; in a match write {_DEAL!r} before the next play")
+        if is_match_over(state, table):
+            raise NotationError(f"{what}: the match is over")
+        return
+    if play.action == NEXT_ROUND:
+        raise NotationError(f"{what}: the round is not over: seat {seat} is to act ({PHASE_NAMES[phase]})")
+    legal = [action for action in range(num_actions(rules.teams)) if is_legal(state, table, action)]
+    if play.seat == seat and play.action in legal:
+        return
+    known = ", ".join(write_action(action, rules, seat) for action in legal)
+    if play.seat != seat:
+        raise NotationError(f"{what}: seat {seat} is to act ({PHASE_NAMES[phase]}). It may: {known}")
+    card = int(card_of(play.action))
+    lacks = phase == PLAY and card != NO_CARD and not state.hand[seat, card]
+    reason = f"the seat does not hold {CARD_WORDS[card]}" if lacks else "the rules do not allow it now"
+    raise NotationError(f"{what}: {reason}. It may: {known}")
