@@ -1,0 +1,126 @@
+"""The recorded rounds come out the same: compiled, in plain Python, and with every index checked."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from millebornes_env import Edition, edition, editions
+from millebornes_env.compile import IS_COMPILED
+from tests.golden.trace import FOLDER, dealt, file_of, position_lines, retraced, rounds_in
+
+ROOT = Path(__file__).parents[2]
+TABLES = [(edition(name), *table) for name in editions() for table in edition(name).tables]
+IDS = [file_of(*table).stem for table in TABLES]
+SUBPROCESS_LIMIT = 300
+WAYS = {
+    "plain Python": ({"NUMBA_DISABLE_JIT": "1"}, {"compiled": False, "checked": False}),
+    "bounds checked": ({"NUMBA_BOUNDSCHECK": "1"}, {"compiled": True, "checked": True}),
+}
+
+tables = pytest.mark.parametrize(("sheet", "players", "teams"), TABLES, ids=IDS)
+
+
+def differences(path: Path) -> list[str]:
+    """Where the rounds of a file come out otherwise."""
+    found = []
+    for seed, lines in rounds_in(path.read_text(encoding="utf-8")):
+        now = retraced(lines)
+        for number, (recorded, is_now) in enumerate(zip(lines, now, strict=False)):
+            if recorded != is_now:
+                found.append(f"{path.name}, seed {seed}, line {number}: {recorded!r} is now {is_now!r}")
+                break
+        if len(lines) != len(now):
+            found.append(f"{path.name}, seed {seed}: {len(lines)} lines are now {len(now)}")
+    return found
+
+
+def print_differences() -> None:
+    """What the subprocesses below run."""
+    import numba  # noqa: PLC0415
+
+    modes = {"compiled": IS_COMPILED, "checked": bool(numba.config.BOUNDSCHECK)}
+    found = [line for table in TABLES for line in differences(file_of(*table))]
+    print(json.dumps({"modes": modes, "files": len(TABLES), "differences": found}))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def subprocesses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, subprocess.Popen[str]]]:
+    """The other ways to run the same source, begun before the tests of this file and awaited at its end."""
+    program = "from tests.golden.test_golden import print_differences; print_differences()"
+    running = {}
+    for name, (switch, _) in WAYS.items():
+        surroundings = {key: value for key, value in os.environ.items() if not key.startswith("NUMBA_")}
+        surroundings |= switch | {
+            "NUMBA_CACHE_DIR": str(tmp_path_factory.mktemp("numba_cache")),
+            "PYTHONPATH": str(ROOT),
+        }
+        running[name] = subprocess.Popen(
+            [sys.executable, "-c", program],
+            cwd=ROOT,
+            env=surroundings,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+    yield running
+    for process in running.values():
+        process.kill()
+        process.communicate()
+
+
+@tables
+def test_every_table_has_golden_games(sheet: Edition, players: int, teams: int) -> None:
+    """At least two rounds; `python tests/golden/record.py` records what is missing."""
+    path = file_of(sheet, players, teams)
+    assert path.exists(), f"{path.name} is missing: run python tests/golden/record.py"
+    rounds = list(rounds_in(path.read_text(encoding="utf-8")))
+    assert len(rounds) >= 2
+    for _, lines in rounds:
+        assert sum(line.startswith("> ") for line in lines) >= 10
+        assert any("rewards" in line for line in lines)
+
+
+def test_no_file_is_of_a_table_that_there_is_not() -> None:
+    assert {path.stem for path in FOLDER.glob("*.txt")} == set(IDS)
+
+
+@tables
+def test_the_recorded_rounds_come_out_the_same(sheet: Edition, players: int, teams: int) -> None:
+    assert differences(file_of(sheet, players, teams)) == []
+
+
+@tables
+def test_the_recorded_seeds_deal_the_same_positions(sheet: Edition, players: int, teams: int) -> None:
+    for seed, lines in rounds_in(file_of(sheet, players, teams).read_text(encoding="utf-8")):
+        first_play = next(number for number, line in enumerate(lines) if line.startswith("> "))
+        assert position_lines(dealt(sheet, players, teams, seed), sheet) == lines[:first_play]
+
+
+@pytest.mark.parametrize("line", ["  legal", "  sees", "  record", "  rewards", "  winner", "  +"])
+def test_a_difference_would_be_seen(line: str, tmp_path: Path) -> None:
+    """Each kind of line is compared: a changed one is named."""
+    text = file_of(*TABLES[0]).read_text(encoding="utf-8")
+    changed = tmp_path / "changed.txt"
+    before, found, after = text.rpartition(f"\n{line} ")
+    assert found
+    changed.write_text(f"{before}{found}9{after}", encoding="utf-8")
+    assert len(differences(changed)) == 1
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_they_come_out_the_same_however_they_are_run(
+    way: str, subprocesses: dict[str, subprocess.Popen[str]]
+) -> None:
+    output, complaints = subprocesses[way].communicate(timeout=SUBPROCESS_LIMIT)
+    assert subprocesses[way].returncode == 0, complaints
+    told = json.loads(output)
+    assert told["modes"] == WAYS[way][1]
+    assert told["files"] == len(TABLES)
+    assert told["differences"] == []
