@@ -100,6 +100,14 @@ def rule(function: Callable[P, R]) -> Callable[P, R]:
     return _compile(function, forceinline=True, _nrt=False)
 
 
+def seldom(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile a rule that is needed once in a round: called where it is needed, not copied to there.
+
+    What is copied to every place where a turn can end is compiled as often: minutes, for nothing.
+    """
+    return _compile(function, _nrt=False)
+
+
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a loop over games that runs on one thread."""
     return _compile(function, _nrt=False)

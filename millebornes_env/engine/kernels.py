@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env.chance import MASK_32, random_below, random_word
-from millebornes_env.compile import kernel, parallel_kernel, prange, rule
+from millebornes_env.compile import kernel, parallel_kernel, prange, rule, seldom
+from millebornes_env.millebornes.coup_fourre import drop_pending_hazard
 from millebornes_env.millebornes.legality import is_legal, write_mask
 from millebornes_env.millebornes.motion import team_of
 from millebornes_env.millebornes.observation import View, write_hidden_cards, write_observation
@@ -88,7 +89,7 @@ def seed_games(states: StateArray, first_game: int, seed_0: int, seed_1: int) ->
         states[game].episode = -1
 
 
-@rule
+@seldom
 def start_episode(state: State, rules: Rules) -> None:
     """Begin the game's next episode."""
     state.episode = int(state.episode) + 1
@@ -111,7 +112,7 @@ def is_episode_over(state: State, rules: Rules, settings: Settings) -> bool:
     return settings.match == 0 or is_match_over(state, rules)
 
 
-@rule
+@seldom
 def write_rewards(
     state: State, rules: Rules, settings: Settings, over: bool, rewards: npt.NDArray[np.float32]
 ) -> None:
@@ -145,7 +146,7 @@ def episode_winner(state: State, rules: Rules, settings: Settings) -> int:
     return round_winner(state, rules)
 
 
-@rule
+@seldom
 def write_finals(state: State, rules: Rules, settings: Settings, buffers: Buffers, game: int) -> None:
     """Write the last observations, the score and the winner of a game whose episode has ended."""
     for seat in range(rules.players):
@@ -214,6 +215,7 @@ def step_game(
         start_episode(state, rules)
     elif settings.punish_illegal == 1 and not is_legal(state, rules, action):
         rewards[int(state.seat)] = -1.0
+        drop_pending_hazard(state)
         end_episode(state, rules, settings, buffers, game)
     else:
         step(state, rules, action)
@@ -227,7 +229,7 @@ def step_game(
     write_decision(state, rules, settings, buffers, game)
 
 
-@rule
+@seldom
 def end_episode(state: State, rules: Rules, settings: Settings, buffers: Buffers, game: int) -> None:
     """Report the end of an episode, and in SAME_STEP begin the next."""
     state.phase = ROUND_OVER

@@ -57,6 +57,14 @@ def close_claim(state: State) -> None:
 
 
 @rule
+def drop_pending_hazard(state: State) -> None:
+    """Put a hazard that still waits for an answer on the discard pile: the round ends without one."""
+    if int(state.pending_hazard) != NO_CARD:
+        discard(state, int(state.pending_hazard))
+        close_claim(state)
+
+
+@rule
 def play_claim(state: State, rules: Rules, seat: int) -> None:
     """Parry: the hazard to the discard pile, the safety to the tableau, two cards drawn.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from millebornes_env.chance import random_below, random_word
-from millebornes_env.compile import rule
+from millebornes_env.compile import rule, seldom
 from millebornes_env.millebornes.actions import around
 from millebornes_env.millebornes.cards import DECK_SIZE, NO_CARD, NUM_CARD_TYPES, NUM_SAFETIES
 from millebornes_env.millebornes.rules import Rules, card_count
@@ -105,7 +105,7 @@ def clear_tableau(state: State, team: int) -> None:
         state.score_sheet[team, line] = 0
 
 
-@rule
+@seldom
 def deal_round(state: State, rules: Rules) -> None:
     """Shuffle, give each seat its stream and from it a hand, and let the seat left of the dealer begin.
 

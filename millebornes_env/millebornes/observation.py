@@ -124,7 +124,7 @@ def sections(rules: Rules, view: View = USUAL_VIEW) -> tuple[Section, ...]:
         ("two_hundreds", teams, MAX_INT8 if view.padded else rules.max_200, "200s laid"),
         ("safeties", teams * NUM_SAFETIES, 1, "safeties laid: driving ace ... right of way"),
         ("coups_fourres", teams * NUM_SAFETIES, 1, "those of them laid as coups fourrés"),
-        ("hand_counts", seats, MAX_INT8 if view.padded else rules.hand_limit + 2, "cards in each hand"),
+        ("hand_counts", seats, MAX_INT8 if view.padded else rules.hand_limit + 1, "cards in each hand"),
         ("score", teams, MAX_INT8, "points of the match's finished rounds, in 50s rounded down, at most 127"),
     ]
     if view.unseen:

@@ -181,11 +181,11 @@ TABLE_FIELDS: Final = ("players", "teams")
 _FIRST_COPIES: Final = Rules._fields.index("copies_of_25")
 
 RULES: Final = np.dtype(
-    [(name, np.int64) for name in Rules._fields]
+    [(name, np.int64) for name in Rules._fields if not name.startswith("copies_of_")]
     + [("deck", np.int64, (NUM_CARD_TYPES,)), ("observed", np.int8, (len(Rules._fields),))]
 )
-"""The structured dtype of `Rules`: its fields, the copies of each card by card id, and the row of numbers
-that an observation shows of them."""
+"""The structured dtype of `Rules`: its fields (with an array in place of the copies of each card), and the
+row of numbers that an observation shows of them. Every field more makes compiling slower."""
 
 _MAX_PLAYERS: Final = 8
 _MIN_TEAMS: Final = 2
@@ -219,7 +219,7 @@ def rules_record(rules: Rules) -> npt.NDArray[np.void]:
     Returns:
         `RULES[1]`; its element 0 has the fields of `Rules` as attributes, compiled or not.
     """
-    row = (*rules, rules.deck, rules.observed)
+    row = tuple(getattr(rules, name) for name in RULES.names or ())
     return np.array([row], dtype=RULES).view(np.recarray)
 
 

@@ -6,7 +6,7 @@ may take several. Every function here says which chapter it turns to.
 
 from __future__ import annotations
 
-from millebornes_env.compile import rule
+from millebornes_env.compile import rule, seldom
 from millebornes_env.millebornes.actions import (
     CLAIM_COUP_FOURRE,
     EXTEND,
@@ -54,7 +54,7 @@ def start_match(state: State, rules: Rules) -> None:
     start_round(state, rules)
 
 
-@rule
+@seldom
 def start_next_round(state: State, rules: Rules) -> None:
     """Deal the next round of the match; the deal moves to the left (rules 1.1)."""
     state.round_number = int(state.round_number) + 1
@@ -190,7 +190,7 @@ def begin_turn(state: State, rules: Rules, seat: int) -> None:
     draw_card(state, rules, seat)
 
 
-@rule
+@seldom
 def end_round(state: State, rules: Rules, winner: int) -> None:
     """The round is over; `winner` is the team that completed the trip, or NO_TEAM."""
     state.winner = winner

@@ -1,0 +1,171 @@
+"""The laws of single fields: what each can be at all.
+
+Every other law reads the record by these values, so they are judged first.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from millebornes_env.compile import rule
+from millebornes_env.millebornes.cards import (
+    ACCIDENT,
+    DECK_SIZE,
+    END_OF_LIMIT,
+    NO_CARD,
+    NUM_CARD_TYPES,
+    NUM_SAFETIES,
+    REPAIRS,
+    RIGHT_OF_WAY,
+    ROLL,
+    SPEED_LIMIT,
+    STOP,
+)
+from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.state import (
+    HAZARD_AGAIN,
+    MAX_SEATS,
+    MAX_TEAMS,
+    NO_SEAT,
+    NO_TEAM,
+    NUM_SCORE_LINES,
+    PLAY,
+    ROUND_OVER,
+    Int8Array,
+    State,
+)
+
+NO_PROBLEM: Final = 0
+_WORD: Final = 2**32
+
+
+@rule
+def judged(found: int, law: int, holds: bool) -> int:
+    """The first broken law: the one `found` before, if there is one, else this one, if it does not hold."""
+    if found != NO_PROBLEM or holds:
+        return found
+    return law
+
+
+@rule
+def is_between(value: int, lowest: int, highest: int) -> bool:
+    """Whether the value lies between the two, or is one of them."""
+    return lowest <= value <= highest
+
+
+@rule
+def broken_range(state: State, rules: Rules) -> int:
+    """Laws 1 to 25."""
+    found = judged(NO_PROBLEM, 1, is_between(int(state.seat), 0, rules.players - 1))
+    found = judged(found, 2, is_between(int(state.dealer), 0, rules.players - 1))
+    found = judged(found, 3, is_between(int(state.phase), PLAY, ROUND_OVER))
+    found = judged(found, 4, is_between(int(state.extension_team), NO_TEAM, rules.teams - 1))
+    found = judged(found, 5, is_between(int(state.winner), NO_TEAM, rules.teams - 1))
+    found = judged(found, 6, is_between(int(state.pending_team), NO_TEAM, rules.teams - 1))
+    found = judged(found, 7, is_between(int(state.attacker), NO_SEAT, rules.players - 1))
+    found = judged(found, 8, pending_hazard_is_a_hazard(state))
+    found = judged(found, 9, target_is_the_tables(state, rules))
+    found = judged(found, 10, key_is_two_words(state))
+    found = judged(found, 11, streams_lie_in_the_deck(state, rules))
+    found = judged(found, 12, all_are_between(state.deck, NO_CARD, RIGHT_OF_WAY))
+    found = judged(found, 13, is_between(int(state.discard_top), NO_CARD, RIGHT_OF_WAY))
+    for seat in range(rules.players):
+        found = judged(found, 14, none_is_negative(state.hand[seat]))
+        found = judged(found, 20, int(state.hand_count[seat]) <= rules.hand_limit + 1)
+    for team in range(rules.teams):
+        found = judged(found, 15, none_is_negative(state.tableau[team]))
+        found = judged(found, 19, int(state.score[team]) >= 0)
+        found = broken_range_of_piles(state, team, found)
+    found = judged(found, 16, none_is_negative(state.discard_pile))
+    found = judged(found, 17, none_is_negative(state.hidden))
+    return judged(found, 18, the_rest_of_the_record_is_blank(state, rules))
+
+
+@rule
+def broken_range_of_piles(state: State, team: int, found: int) -> int:
+    """Laws 21 to 25, for one team."""
+    found = judged(found, 21, may_lie_in_battle(int(state.battle[team])))
+    found = judged(found, 22, may_lie_in_battle(int(state.battle_below[team])))
+    found = judged(found, 23, may_lie_at_speed(int(state.speed[team])))
+    found = judged(found, 24, is_between(int(state.opening[team]), 0, HAZARD_AGAIN))
+    return judged(found, 25, all_are_between(state.coup_fourre[team], 0, 1))
+
+
+@rule
+def pending_hazard_is_a_hazard(state: State) -> bool:
+    """The pending hazard is one, or none."""
+    hazard = int(state.pending_hazard)
+    return hazard == NO_CARD or ACCIDENT <= hazard <= SPEED_LIMIT
+
+
+@rule
+def target_is_the_tables(state: State, rules: Rules) -> bool:
+    """The target is the table's, or that of its extension."""
+    target = int(state.target)
+    return target == rules.target or (target == rules.extended_target and rules.extended_target > 0)
+
+
+@rule
+def key_is_two_words(state: State) -> bool:
+    """The key is two words of 32 bits: from others the shuffle would take places that there are not."""
+    return 0 <= int(state.key[0]) < _WORD and 0 <= int(state.key[1]) < _WORD
+
+
+@rule
+def streams_lie_in_the_deck(state: State, rules: Rules) -> bool:
+    """Each stream begins and ends in the deck, in this order."""
+    for seat in range(rules.players):
+        first, end = int(state.stream_next[seat]), int(state.stream_end[seat])
+        if first < 0 or first > end or end > DECK_SIZE:
+            return False
+    return True
+
+
+@rule
+def all_are_between(values: Int8Array, lowest: int, highest: int) -> bool:
+    """Whether all of the values lie between the two."""
+    outside = 0
+    for place in range(len(values)):  # without a branch: the compiler takes many values at once
+        outside |= (int(values[place]) < lowest) | (int(values[place]) > highest)
+    return outside == 0
+
+
+@rule
+def none_is_negative(values: Int8Array) -> bool:
+    """Whether no value is below 0."""
+    union = 0
+    for place in range(len(values)):
+        union |= int(values[place])
+    return union >= 0
+
+
+@rule
+def the_rest_of_the_record_is_blank(state: State, rules: Rules) -> bool:
+    """All fields of seats and teams that the table does not have are 0, as they were made."""
+    union = 0
+    for seat in range(rules.players, MAX_SEATS):
+        union |= int(state.hand_count[seat]) | int(state.stream_next[seat]) | int(state.stream_end[seat])
+        for card in range(NUM_CARD_TYPES):
+            union |= int(state.hand[seat, card])
+    for team in range(rules.teams, MAX_TEAMS):
+        union |= int(state.battle[team]) | int(state.battle_below[team]) | int(state.speed[team])
+        union |= int(state.opening[team]) | int(state.km[team]) | int(state.score[team])
+        for card in range(NUM_CARD_TYPES):
+            union |= int(state.tableau[team, card])
+        for safety in range(NUM_SAFETIES):
+            union |= int(state.coup_fourre[team, safety])
+        for line in range(NUM_SCORE_LINES):
+            union |= int(state.score_sheet[team, line])
+    return union == 0
+
+
+@rule
+def may_lie_in_battle(card: int) -> bool:
+    """Whether the card can lie on a battle pile, or is none."""
+    return card == NO_CARD or ACCIDENT <= card <= STOP or REPAIRS <= card <= ROLL
+
+
+@rule
+def may_lie_at_speed(card: int) -> bool:
+    """Whether the card can lie on a speed pile, or is none."""
+    return card in (NO_CARD, SPEED_LIMIT, END_OF_LIMIT)

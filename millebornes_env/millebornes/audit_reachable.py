@@ -1,0 +1,419 @@
+"""The laws of what play leads to: they hold for every record that was played from its deal.
+
+A position that was set up by hand may break them and still be played on. All of them hold whatever the
+rules are, not for the published editions only.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from millebornes_env.compile import rule
+from millebornes_env.millebornes.audit_ranges import NO_PROBLEM, judged
+from millebornes_env.millebornes.cards import (
+    ACCIDENT,
+    DECK_SIZE,
+    DISTANCE_200,
+    END_OF_LIMIT,
+    FLAT_TIRE,
+    NO_CARD,
+    NUM_SAFETIES,
+    REPAIRS,
+    RIGHT_OF_WAY,
+    ROLL,
+    SPARE_TIRE,
+    SPEED_LIMIT,
+    STOP,
+    is_battle_hazard,
+    is_remedy,
+    remedy_for,
+    safety_against,
+)
+from millebornes_env.millebornes.ending import are_hands_played_out
+from millebornes_env.millebornes.hazards import can_attack
+from millebornes_env.millebornes.motion import has_any_safety, has_safety
+from millebornes_env.millebornes.rules import EVERY_PLACED_TEAM, Rules, deck_size
+from millebornes_env.millebornes.scoring import coups_fourres, safeties_laid
+from millebornes_env.millebornes.state import (
+    BY_HAZARD,
+    BY_ROLL,
+    CLAIM,
+    NO_TEAM,
+    NUM_SCORE_LINES,
+    PLAY,
+    ROUND_OVER,
+    State,
+)
+from millebornes_env.millebornes.winning import leading_past_goal
+
+UNREACHABLE: Final = (
+    # 1 to 7: cards
+    "a stream does not lie in its seat's part of the deck",
+    "the deck holds a card where none is to come",
+    "discard_top does not say whether the discard pile is empty",
+    "a hand is not as large as it is while there are cards to draw",
+    "a hand is larger than it can be with the draw pile empty",
+    "a hand has shrunk though the round ends with the turn that empties the draw pile",
+    "the hazard that waits for an answer could not have been laid",
+    # 8 to 14: piles
+    "battle does not say whether there are cards in the pile",
+    "battle_below shows a card that no hazard can be laid on",
+    "the tableau holds hazards without their remedies, or remedies without their hazards",
+    "the tableau holds more or fewer rolls than there were occasions for",
+    "the tableau holds another number of ends of limit than its speed limits ask for",
+    "opening does not go with the cards of the battle pile",
+    "a team that never moved has km",
+    # 15 to 21: the round and the match
+    "the team that called the extension has not completed the short trip",
+    "the round is over without a winner, and not for want of cards",
+    "the round is over without a winner though a team has completed the trip",
+    "the score sheet is filled in before the end of the round",
+    "the score sheet does not add up",
+    "score holds points where none are counted",
+    "the match goes on though it is decided",
+)
+
+_SEATS_OF_A_TURN: Final = 2
+_HAZARD_AND_REMEDY: Final = 2
+
+
+@rule
+def unreached_law(state: State, rules: Rules) -> int:
+    """The first broken law of this file, or NO_PROBLEM. Precondition: those of `audit.unsound_law` hold."""
+    played_out = are_hands_played_out(state, rules)
+    found = judged(NO_PROBLEM, 1, streams_lie_in_their_parts(state, rules))
+    found = judged(found, 2, deck_is_blank_where_drawn(state))
+    found = judged(found, 3, discard_top_tells_an_empty_pile(state))
+    if int(state.draw_pile) > 0:
+        found = judged(found, 4, hands_are_full(state, rules))
+    else:
+        found = judged(found, 5, hands_are_no_larger(state, rules))
+        found = judged(found, 6, played_out or only_the_last_turn_shrinks_hands(state, rules))
+    found = judged(found, 7, pending_hazard_can_be_laid(state, rules))
+    for team in range(rules.teams):
+        found = unreached_law_of_piles(state, rules, team, found)
+    found = judged(found, 15, caller_has_completed_the_short_trip(state, rules))
+    found = judged(found, 16, round_ends_for_want_of_cards(state, rules, played_out))
+    found = judged(found, 17, completed_trip_wins(state, rules))
+    if int(state.phase) == ROUND_OVER:
+        found = judged(found, 19, score_sheet_adds_up(state, rules))
+    else:
+        found = judged(found, 18, score_sheet_is_empty(state, rules))
+        found = judged(found, 21, rules.count_points == 0 or leading_past_goal(state, rules) == NO_TEAM)
+    return judged(found, 20, points_are_counted(state, rules))
+
+
+@rule
+def unreached_law_of_piles(state: State, rules: Rules, team: int, found: int) -> int:
+    """Laws 8 to 14, for one team."""
+    found = judged(found, 8, (int(state.battle[team]) == NO_CARD) == (battle_cards(state, team) == 0))
+    found = judged(found, 9, below_is_a_card_to_attack_on(state, rules, team))
+    found = judged(found, 10, breakdowns_were_answered(state, rules, team))
+    found = judged(found, 11, rolls_had_their_occasions(state, rules, team))
+    found = judged(found, 12, limits_were_answered(state, team))
+    found = judged(found, 13, opening_goes_with_the_pile(state, team))
+    return judged(found, 14, km_were_travelled_moving(state, rules, team))
+
+
+# Cards ----------------------------------------------------------------------------------------------------
+
+
+@rule
+def streams_lie_in_their_parts(state: State, rules: Rules) -> bool:
+    """Each stream lies in the part of the deck that its seat was given: seat * size // players and on."""
+    size = deck_size(rules)
+    whole = size // rules.players
+    rest = size - whole * rules.players
+    start, carried = 0, 0
+    for seat in range(rules.players):
+        end = start + whole
+        carried += rest  # so no division is needed but the one above
+        if carried >= rules.players:
+            carried -= rules.players
+            end += 1
+        if int(state.stream_next[seat]) < start or int(state.stream_end[seat]) > end:
+            return False
+        start = end
+    return True
+
+
+@rule
+def deck_is_blank_where_drawn(state: State) -> bool:
+    """No card lies in the deck but those to come."""
+    cards = 0
+    for place in range(DECK_SIZE):
+        cards += 1 if int(state.deck[place]) != NO_CARD else 0
+    return cards == int(state.draw_pile)
+
+
+@rule
+def discard_top_tells_an_empty_pile(state: State) -> bool:
+    """The discard pile shows no card if, and only if, it is empty."""
+    cards = 0
+    for card in range(len(state.discard_pile)):
+        cards += int(state.discard_pile[card])
+    return (int(state.discard_top) == NO_CARD) == (cards == 0)
+
+
+@rule
+def hands_are_full(state: State, rules: Rules) -> bool:
+    """While there are cards to draw no draw has failed: the seat to play has one more than dealt."""
+    for seat in range(rules.players):
+        to_play = int(state.phase) == PLAY and seat == int(state.seat)
+        if int(state.hand_count[seat]) != rules.hand_limit + (1 if to_play else 0):
+            return False
+    return True
+
+
+@rule
+def hands_are_no_larger(state: State, rules: Rules) -> bool:
+    """With the pile empty nobody has more than dealt; one more, who has just drawn the last card.
+
+    All others are then still full: nobody has missed a draw.
+    """
+    drew_last = int(state.phase) == PLAY and int(state.hand_count[int(state.seat)]) == rules.hand_limit + 1
+    for seat in range(rules.players):
+        cards = int(state.hand_count[seat])
+        if drew_last and seat == int(state.seat):
+            continue
+        if cards > rules.hand_limit or (drew_last and cards < rules.hand_limit):
+            return False
+    return True
+
+
+@rule
+def only_the_last_turn_shrinks_hands(state: State, rules: Rules) -> bool:
+    """Where the round ends with the turn that empties the pile, all but those who play in it have full hands.
+
+    Those are the seat that decides and the one that laid a hazard; at the end, one or two. (Where a claim
+    gives a play with the pile empty, the turn goes on and on: nothing is said then.)
+    """
+    if rules.replay_after_claim_when_empty == 1:
+        return True
+    over = int(state.phase) == ROUND_OVER
+    short = 0
+    for seat in range(rules.players):
+        if int(state.hand_count[seat]) < rules.hand_limit:
+            short += 1
+            if not over and seat not in (int(state.seat), int(state.attacker)):
+                return False
+    return short <= _SEATS_OF_A_TURN
+
+
+@rule
+def pending_hazard_can_be_laid(state: State, rules: Rules) -> bool:
+    """The hazard that waits for an answer is one that the rules allow against that team."""
+    if int(state.phase) != CLAIM:
+        return True
+    return can_attack(state, rules, int(state.pending_team), int(state.pending_hazard))
+
+
+# Piles ----------------------------------------------------------------------------------------------------
+
+
+@rule
+def battle_cards(state: State, team: int) -> int:
+    """How many cards lie on the battle pile, covered ones included."""
+    cards = 0
+    for hazard in range(ACCIDENT, STOP + 1):
+        cards += int(state.tableau[team, hazard]) + int(state.tableau[team, remedy_for(hazard)])
+    return cards
+
+
+@rule
+def below_is_a_card_to_attack_on(state: State, rules: Rules, team: int) -> bool:
+    """Under a hazard lies none, but a cancelled one of a team that rolled on by Right of Way."""
+    below = int(state.battle_below[team])
+    if not is_battle_hazard(below):
+        return True
+    cancelled = below != STOP and has_safety(state, team, safety_against(below))
+    return rules.roll_after_safety == 1 and cancelled and has_safety(state, team, RIGHT_OF_WAY)
+
+
+@rule
+def unanswered(state: State, team: int, hazard: int) -> int:
+    """How many of the hazards in the pile have no remedy there."""
+    return int(state.tableau[team, hazard]) - int(state.tableau[team, remedy_for(hazard)])
+
+
+@rule
+def breakdowns_were_answered(state: State, rules: Rules, team: int) -> bool:
+    """Every breakdown has its remedy, but the one that shows and those cancelled by a safety (E22)."""
+    for hazard in range(ACCIDENT, FLAT_TIRE + 1):
+        left = unanswered(state, team, hazard)
+        if int(state.battle[team]) == hazard:
+            if left != 1:
+                return False
+        elif left != 0:
+            cancelled = rules.roll_after_safety == 1 and has_safety(state, team, safety_against(hazard))
+            if left != 1 or not cancelled:
+                return False
+    return True
+
+
+@rule
+def rolls_had_their_occasions(state: State, rules: Rules, team: int) -> bool:
+    """A Roll on each covered Stop; else one at the start, on each remedy and cancelled hazard (E25)."""
+    stops = int(state.tableau[team, STOP]) - (1 if int(state.battle[team]) == STOP else 0)
+    others = rules.start_needs_roll
+    if rules.roll_after_remedy == 1:
+        for remedy in range(REPAIRS, SPARE_TIRE + 1):
+            others += int(state.tableau[team, remedy])
+    if rules.roll_after_safety == 1:
+        for hazard in range(ACCIDENT, FLAT_TIRE + 1):
+            others += 1 if unanswered(state, team, hazard) > 0 else 0
+    return stops <= int(state.tableau[team, ROLL]) <= stops + others
+
+
+@rule
+def limits_were_answered(state: State, team: int) -> bool:
+    """Every Speed Limit has its End of Limit, but the one that shows (Right of Way takes that away)."""
+    top = int(state.speed[team])
+    limits, ends = int(state.tableau[team, SPEED_LIMIT]), int(state.tableau[team, END_OF_LIMIT])
+    if top == SPEED_LIMIT:
+        return limits == ends + 1
+    return limits == ends and (top == END_OF_LIMIT) == (ends > 0)
+
+
+@rule
+def opening_goes_with_the_pile(state: State, team: int) -> bool:
+    """`opening` is what the cards of the battle pile say about its beginning."""
+    opening, top = int(state.opening[team]), int(state.battle[team])
+    attacked = is_battle_hazard(top)
+    mended = is_remedy(top) and top != ROLL
+    cards = battle_cards(state, team)
+    begun_by_hazard = (attacked and cards == 1) or (mended and cards == _HAZARD_AND_REMEDY)
+    if opening == BY_ROLL:
+        return not begun_by_hazard
+    if int(state.tableau[team, ROLL]) > 0:
+        return False
+    if opening == BY_HAZARD:
+        return begun_by_hazard
+    return attacked and int(state.battle_below[team]) != NO_CARD
+
+
+@rule
+def km_were_travelled_moving(state: State, rules: Rules, team: int) -> bool:
+    """Who has km has had something to start with (rules 1.2)."""
+    if int(state.km[team]) == 0 or rules.start_needs_roll == 0 or int(state.tableau[team, ROLL]) > 0:
+        return True
+    if has_safety(state, team, RIGHT_OF_WAY) or (
+        rules.any_safety_starts == 1 and has_any_safety(state, team)
+    ):
+        return True
+    mended = 0
+    for remedy in range(REPAIRS, SPARE_TIRE + 1):
+        mended += int(state.tableau[team, remedy])
+    return mended > 0 and (rules.roll_after_remedy == 0 or rules.opening_remedy_starts == 1)
+
+
+# The round and the match ----------------------------------------------------------------------------------
+
+
+@rule
+def caller_has_completed_the_short_trip(state: State, rules: Rules) -> bool:
+    """Who called the extension had gone the short trip (US C)."""
+    caller = int(state.extension_team)
+    return caller == NO_TEAM or int(state.km[caller]) >= rules.target
+
+
+@rule
+def round_ends_for_want_of_cards(state: State, rules: Rules, played_out: bool) -> bool:
+    """A round that nobody has won ends with the draw pile empty and, where they are played out, all hands."""
+    if int(state.phase) != ROUND_OVER or int(state.winner) != NO_TEAM:
+        return True
+    cards = int(state.draw_pile)
+    if played_out:
+        for seat in range(rules.players):
+            cards += int(state.hand_count[seat])
+    return cards == 0
+
+
+@rule
+def completed_trip_wins(state: State, rules: Rules) -> bool:
+    """At the end of a round exactly the winner has completed the trip."""
+    if int(state.phase) != ROUND_OVER:
+        return True
+    for team in range(rules.teams):
+        if (int(state.km[team]) >= int(state.target)) != (team == int(state.winner)):
+            return False
+    return True
+
+
+@rule
+def score_sheet_is_empty(state: State, rules: Rules) -> bool:
+    """No points are written down before the end of the round."""
+    union = 0
+    for team in range(rules.teams):
+        for line in range(NUM_SCORE_LINES):
+            union |= int(state.score_sheet[team, line])
+    return union == 0
+
+
+@rule
+def points_are_counted(state: State, rules: Rules) -> bool:
+    """Where no points are counted nobody has any (`count_points`)."""
+    union = 0
+    for team in range(rules.teams):
+        union |= int(state.score[team])
+    return rules.count_points == 1 or union == 0
+
+
+@rule
+def score_sheet_adds_up(state: State, rules: Rules) -> bool:
+    """Every line is what the piles say, and the lines are part of the total (rules 1.5)."""
+    if rules.count_points == 0:
+        return score_sheet_is_empty(state, rules)
+    for team in range(rules.teams):
+        total = int(state.score_sheet[team, 0])
+        if total != int(state.km[team]):
+            return False
+        for line in range(1, NUM_SCORE_LINES):
+            total += int(state.score_sheet[team, line])
+        if not bonuses_are_right(state, rules, team) or int(state.score[team]) < total:
+            return False
+    return True
+
+
+@rule
+def bonuses_are_right(state: State, rules: Rules, team: int) -> bool:
+    """The lines after the first, each worked out in another way than the rulebook does."""
+    sheet = state.score_sheet[team]
+    won = 1 if team == int(state.winner) else 0
+    failed = 1 if team == int(state.extension_team) and won == 0 else 0
+    kept = 1 - failed * rules.failed_extension_forfeits_bonuses
+    safeties = safeties_laid(state, team)
+    delayed = 1 if int(state.draw_pile) == 0 else 0
+    safe = 1 if int(state.tableau[team, DISTANCE_200]) == 0 else 0
+    wrong = int(sheet[1]) ^ (kept * safeties * rules.points_per_safety)
+    wrong |= int(sheet[2]) ^ (kept * (safeties // NUM_SAFETIES) * rules.points_all_safeties)
+    wrong |= int(sheet[3]) ^ (kept * coups_fourres(state, team) * rules.points_per_coup_fourre)
+    wrong |= int(sheet[4]) ^ (won * rules.points_trip_completed)
+    wrong |= int(sheet[5]) ^ (won * delayed * rules.points_delayed_action)
+    wrong |= int(sheet[6]) ^ (won * safe * rules.points_safe_trip)
+    wrong |= int(sheet[7]) ^ (kept * points_of_extension(state, rules, team))
+    wrong |= int(sheet[8]) ^ (kept * points_of_shutout(state, rules, team, won))
+    return wrong == 0
+
+
+@rule
+def points_of_shutout(state: State, rules: Rules, team: int, won: int) -> int:
+    """For each blank team to whoever is not; or once to the winner, if all others are (E42, E43)."""
+    blank = 0
+    for other in range(rules.teams):
+        blank += 1 if int(state.km[other]) == 0 else 0
+    if rules.shutout_for == EVERY_PLACED_TEAM:
+        return rules.points_shutout * (0 if int(state.km[team]) == 0 else blank)
+    return won * rules.points_shutout * (1 if blank == rules.teams - 1 else 0)
+
+
+@rule
+def points_of_extension(state: State, rules: Rules, team: int) -> int:
+    """To the caller who completed the longer trip; if it did not, to all others."""
+    caller = int(state.extension_team)
+    if caller == NO_TEAM:
+        return 0
+    completed = caller == int(state.winner)
+    if team == caller:
+        return rules.points_extension if completed else 0
+    return 0 if completed else rules.points_extension_failed
