@@ -213,7 +213,7 @@ EDITION_RULES: dict[str, dict[str, Any]] = {
         "start_needs_roll": False,  # 001:11-12 without a condition: rules 0.1, first fact
         "roll_after_remedy": False,  # 001:100-102
         "roll_after_safety": False,  # 001:164-166
-        "hazard_may_open": False,  # 001:96: who rolls; with an empty pile he does roll (rules 1.2)
+        "hazard_may_open": True,  # rules 1.7 (and 1.2: "yes"); 001:14-16 ask for nothing more
         "opening_remedy_starts": False,  # of no use: every remedy starts
         "play_out": False,  # cut; rules 1.4, FR14
         "replay_on_empty_pile": False,  # E17: in the very last turn no card to draw, no extra play

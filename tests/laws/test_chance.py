@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache
 from itertools import pairwise, product
 
 import numpy as np
@@ -13,18 +14,25 @@ from hypothesis import strategies as st
 from millebornes_env.chance import mixed, random_below, random_word
 from millebornes_env.engine.games import Games
 from millebornes_env.envs.vector import vector_env
+from millebornes_env.millebornes.deal import shuffle_deck
+from millebornes_env.millebornes.rules import rules_record
 from tests.laws.conversions import (
     CARDS,
     ID_OF,
     MATCH,
+    PARKER_2,
     ROUND,
+    SOME_TABLES,
     TABLES,
+    Table,
     chi_square,
     chi_square_limit,
     counts,
+    deck_of,
     new_games,
+    rules_of,
 )
-from tests.oracle import SAFETIES, deck
+from tests.oracle import SAFETIES
 
 WORDS = st.integers(0, 2**32 - 1)
 COUNTERS = st.integers(0, 2**31 - 1)
@@ -142,30 +150,68 @@ def check_pairs(pairs: Counter[tuple[int, int]], limit: int) -> None:
 # The deal ---------------------------------------------------------------------------------------------------
 
 DEALS = 20_000
+some_tables = pytest.mark.parametrize("table", SOME_TABLES, ids=str)
 
 
-def dealt_decks(players: int) -> np.ndarray:
-    return np.asarray(new_games(players, DEALS, seed=players).states["deck"][:, : len(deck(players))])
+def shuffled_decks(games: Games) -> np.ndarray:
+    """The decks of rounds that were just dealt, with the cards that lie in the hands now.
+
+    They are shuffled once more, which gives the same order, and checked against what is left.
+    """
+    states = games.states.copy()
+    rules = rules_record(games.rules)[0]
+    size = {shuffle_deck(state, rules) for state in states}
+    assert size == {sum(games.rules.deck)}
+    decks, left = states["deck"], games.states["deck"]
+    assert ((left == decks) | (left == -1)).all()
+    in_hands = games.states["hand"].sum((1, 2))
+    assert (((left == -1) & (decks >= 0)).sum(1) == in_hands).all()
+    return np.asarray(decks[:, : size.pop()])
 
 
-@pytest.mark.parametrize("players", TABLES)
-def test_every_card_may_lie_anywhere(players: int) -> None:
-    decks = dealt_decks(players)
+@cache
+def dealt(table: Table) -> Games:
+    return new_games(table, DEALS, seed=TABLES.index(table) + 1)
+
+
+@cache
+def dealt_decks(table: Table) -> np.ndarray:
+    return shuffled_decks(dealt(table))
+
+
+@some_tables
+def test_each_seat_gets_the_front_of_its_stretch_of_the_deck(table: Table) -> None:
+    """Six cards, and one more whoever begins: the seat to the left of the dealer."""
+    states, decks = dealt(table).states, dealt_decks(table)
     size = decks.shape[1]
-    assert (np.sort(decks, axis=1) == np.sort([CARDS.index(card) for card in deck(players)])).all()
-    for card, count in enumerate(counts(deck(players))):
+    for game in range(0, DEALS, 100):
+        state = states[game]
+        for seat in range(table.players):
+            first, end = seat * size // table.players, (seat + 1) * size // table.players
+            cards = 7 if seat == (state.dealer + 1) % table.players else 6
+            assert (state.stream_next[seat], state.stream_end[seat]) == (first + cards, end)
+            names = [CARDS[card] for card in decks[game, first : first + cards]]
+            assert state.hand[seat].tolist() == counts(names)
+
+
+@some_tables
+def test_every_card_may_lie_anywhere(table: Table) -> None:
+    decks = dealt_decks(table)
+    size = decks.shape[1]
+    assert (np.sort(decks, axis=1) == np.sort([CARDS.index(card) for card in deck_of(table)])).all()
+    for card, count in enumerate(counts(deck_of(table))):
         places = (decks == card).sum(0)
         expected = DEALS * count / size
         # The count at each place has the variance of a draw without replacement.
         spread = (places - expected) / np.sqrt(expected * (1 - count / size))
         assert np.abs(spread).max() < 5
-        assert (spread**2).sum() * (size - 1) / size < chi_square_limit(size - 1)
+        assert (spread**2).sum() * (size - 1) / size < chi_square_limit(size - 1, len(CARDS))
 
 
-@pytest.mark.parametrize("players", TABLES)
-def test_where_one_card_lies_says_nothing_about_another(players: int) -> None:
+@some_tables
+def test_where_one_card_lies_says_nothing_about_another(table: Table) -> None:
     """In particular not about the card that lay beside it in the unshuffled deck."""
-    decks = dealt_decks(players)
+    decks = dealt_decks(table)
     size = decks.shape[1]
     places = [(decks == card).argmax(1) for card in SAFETY_IDS]
     for first, second in pairwise(places):
@@ -175,54 +221,59 @@ def test_where_one_card_lies_says_nothing_about_another(players: int) -> None:
         assert chi_square(observed, [DEALS / (size - 1)] * (size - 1)) < chi_square_limit(size - 2)
 
 
-@pytest.mark.parametrize("players", TABLES)
-def test_every_seat_deals_first_as_often(players: int) -> None:
-    dealers = np.bincount(new_games(players, DEALS, seed=players).states["dealer"], minlength=players)
-    assert len(dealers) == players
-    assert chi_square(dealers, [DEALS / players] * players) < chi_square_limit(players - 1)
+@some_tables
+def test_every_seat_deals_first_as_often(table: Table) -> None:
+    dealers = np.bincount(dealt(table).states["dealer"], minlength=table.players)
+    seats = table.players
+    assert len(dealers) == seats
+    assert chi_square(dealers, [DEALS / seats] * seats) < chi_square_limit(seats - 1)
 
 
-@pytest.mark.parametrize("players", TABLES)
-def test_the_first_dealer_says_nothing_about_the_cards(players: int) -> None:
-    states = new_games(players, DEALS, seed=players).states
+@some_tables
+def test_the_first_dealer_says_nothing_about_the_cards(table: Table) -> None:
+    dealers, decks = dealt(table).states["dealer"], dealt_decks(table)
+    seats = table.players
     for place in (0, 1, 50, 100):
-        card_is_distance = states["deck"][:, place] < 5
-        share = 46 / len(deck(players))
-        table = [(card_is_distance & (states["dealer"] == seat)).sum() for seat in range(players)]
-        assert chi_square(table, [DEALS * share / players] * players) < chi_square_limit(players)
+        card_is_distance = decks[:, place] < 5
+        share = 46 / len(deck_of(table))
+        seen = [(card_is_distance & (dealers == seat)).sum() for seat in range(seats)]
+        assert chi_square(seen, [DEALS * share / seats] * seats) < chi_square_limit(seats)
 
 
-@pytest.mark.parametrize("players", TABLES)
-def test_each_episode_of_a_game_has_its_own_deal(players: int) -> None:
-    games = new_games(players, 1, ROUND)
+@some_tables
+def test_each_episode_of_a_game_has_its_own_deal(table: Table) -> None:
+    seats = table.players
+    games = new_games(table, 1, ROUND)
     decks, dealers = set(), Counter[int]()
     for _ in range(2000):
         decks.add(games.states["deck"][0].tobytes())
         dealers[int(games.states["dealer"][0])] += 1
         games.start()
     assert len(decks) == 2000
-    observed = [dealers[seat] for seat in range(players)]
-    assert chi_square(observed, [2000 / players] * players) < chi_square_limit(players - 1)
+    observed = [dealers[seat] for seat in range(seats)]
+    assert chi_square(observed, [2000 / seats] * seats) < chi_square_limit(seats - 1)
     assert games.states["episode"][0] == 2000
 
 
-@pytest.mark.parametrize("players", TABLES)
-def test_the_rounds_of_a_match_are_dealt_independently(players: int) -> None:
+@pytest.mark.parametrize("table", [table for table in SOME_TABLES if rules_of(table).count_points], ids=str)
+def test_the_rounds_of_a_match_are_dealt_independently(table: Table) -> None:
     """The place of a safety in the first and in the second round, over many matches."""
-    games = new_games(players, 2000, MATCH, seed=3)
-    first = games.states["deck"].copy()
-    second = np.zeros_like(first)
+    games = new_games(table, 2000, MATCH, seed=3)
+    second = new_games(table, 2000, MATCH, seed=3)
+    first_decks = shuffled_decks(games)
     waiting = np.ones(2000, np.bool_)
     actions = np.zeros(2000, np.int64)
     for step in range(400):
         games.sample((step, 77), actions)
         assert games.step(np.where(waiting, actions, -1)) == -1
         arrived = waiting & (games.states["round_number"] == 1)
-        second[arrived] = games.states["deck"][arrived]
+        second.states[arrived] = games.states[arrived]
         waiting &= ~arrived
     assert not waiting.any()
-    size = len(deck(players))
-    quarters = [((decks == SAFETY_IDS[0]).argmax(1) * 4) // size for decks in (first, second)]
+    size = len(deck_of(table))
+    quarters = [
+        ((decks == SAFETY_IDS[0]).argmax(1) * 4) // size for decks in (first_decks, shuffled_decks(second))
+    ]
     check_pairs(Counter(zip(*(quarter.tolist() for quarter in quarters), strict=True)), 4)
 
 
@@ -230,7 +281,7 @@ def test_the_rounds_of_a_match_are_dealt_independently(players: int) -> None:
 
 
 def test_sampled_actions_are_legal_and_even() -> None:
-    games = new_games(2, 5000)
+    games = new_games(PARKER_2, 5000)
     games.states[:] = games.states[0]
     games.write_decisions()
     legal = np.flatnonzero(games.buffers.action_mask[0])
