@@ -28,7 +28,7 @@ train: $(VENV)/.installed-train ## train an agent for MINUTES minutes into RUN_D
 	$(PY) $(EVALUATE)
 
 test: $(VENV)/.installed-dev ## run the tests (the slow ones: make test PYTEST_FLAGS='-m slow')
-	$(PY) -m pytest $(PYTEST_FLAGS)
+	$(PY) -m pytest -n auto --dist loadfile $(PYTEST_FLAGS)
 
 check: $(VENV)/.installed-dev ## formatting, lint, types and import order
 	$(PY) -m ruff format --check .

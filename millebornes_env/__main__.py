@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from millebornes_env.errors import MilleBornesError
 from millebornes_env.millebornes.editions import edition, editions
@@ -18,6 +20,27 @@ def show_editions(names: Sequence[str]) -> None:
         print(description(edition(names[0])))
     else:
         print(comparison(names or None))
+
+
+def replay_games(file: Path, edition_name: str) -> None:
+    """Play every game of a file again and print where each ends; an illegal play is refused."""
+    from millebornes_env.millebornes.state import ROUND_OVER  # noqa: PLC0415 - only for who replays
+    from millebornes_env.notation import read_jsonl, read_record, replay  # noqa: PLC0415
+    from millebornes_env.render.text import draw_game, draw_score_sheet  # noqa: PLC0415
+
+    records = (
+        read_jsonl(file, edition=edition_name)
+        if file.suffix == ".jsonl"
+        else [read_record(file.read_text(encoding="utf-8"), edition=edition_name)]
+    )
+    for number, record in enumerate(records, 1):
+        *_, end = replay(record)
+        rules = record.position.rules
+        print(f"game {number}: {record.position.edition.label}, {len(record.plays)} plays, all legal")
+        print(draw_game(end[0], rules))
+        if int(end[0].phase) == ROUND_OVER and rules.count_points:
+            print(draw_score_sheet(end[0], rules))
+        print()
 
 
 def parser() -> argparse.ArgumentParser:
@@ -34,6 +57,12 @@ def parser() -> argparse.ArgumentParser:
         help=f"{', '.join(editions())}; with overrides, as parker+max_200=4; or the path of a sheet (.toml)",
     )
     one.set_defaults(run=lambda arguments: show_editions(arguments.names))
+    games = commands.add_parser("replay", help="check a game that was written down, and show where it ends")
+    games.add_argument("file", type=Path, help="a record as docs/notation.md describes it, or many (.jsonl)")
+    games.add_argument(
+        "--edition", default="parker", help="what is played where the file does not say; or a sheet (.toml)"
+    )
+    games.set_defaults(run=lambda arguments: replay_games(arguments.file, arguments.edition))
     return top
 
 
@@ -46,11 +75,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = parser().parse_args(arguments)
     try:
         asked.run(asked)
-    except MilleBornesError as error:
+        sys.stdout.flush()
+    except BrokenPipeError:  # `| head` has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (MilleBornesError, OSError, UnicodeDecodeError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    except BrokenPipeError:  # `| head` has seen enough
-        sys.stderr.close()
     return 0
 
 

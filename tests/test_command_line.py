@@ -11,6 +11,7 @@ import pytest
 from millebornes_env import edition, editions
 from millebornes_env.__main__ import main
 from millebornes_env.millebornes.rules import Rules
+from millebornes_env.notation import read_record, write_jsonl
 from millebornes_env.render.editions import CHAPTERS, cell, fields_of, markdown, table_name
 
 
@@ -109,3 +110,64 @@ def test_it_runs_as_a_module_and_stops_quietly_when_nobody_reads_on() -> None:
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=True, timeout=120)
     assert done.stdout.startswith("dujardin: ")
     assert done.stderr == ""
+
+
+GAME = """
+battle 0: roll
+distance 0: 2x200 2x100 75
+hand 0: 25 roll stop ...
+hand 1: 25 ...
+plays:
+seat 0: 25
+seat 0: finish
+"""
+
+
+def test_a_game_is_replayed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "game.txt"
+    file.write_text(GAME + "result: 1600 0\n", encoding="utf-8")
+    text = printed(capsys, "replay", str(file))
+    assert text.startswith("game 1: parker, 2 plays, all legal")
+    assert "700 km" in text
+    assert "trip completed     400       0" in text
+
+
+def test_many_games_are_replayed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "games.jsonl"
+    write_jsonl(file, [read_record(GAME), read_record(GAME, edition="winning_moves")])
+    text = printed(capsys, "replay", str(file))
+    assert "game 1: parker, 2 plays" in text
+    assert "game 2: winning_moves, 2 plays" in text
+
+
+@pytest.mark.parametrize(
+    ("change", "parts"),
+    [
+        (("seat 0: 25", "seat 0: 50"), ("line 7", "seat 0: 50", "does not hold 50", "It may: 25")),
+        (("seat 0: finish", "seat 0: fnish"), ("line 8", "fnish", "finish")),
+        (("roll stop", "rol stop"), ("line 4", "rol", "roll")),
+        (("finish\n", "finish\nresult: 700 0\n"), ("the result of the record is 700 0", "1600 0")),
+    ],
+)
+def test_a_wrong_game_is_explained(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, change: tuple[str, str], parts: tuple[str, ...]
+) -> None:
+    file = tmp_path / "game.txt"
+    file.write_text(GAME.replace(*change), encoding="utf-8")
+    message = complaint(capsys, "replay", str(file))
+    for part in parts:
+        assert part in message
+
+
+def test_a_damaged_file_of_games_names_the_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "games.jsonl"
+    write_jsonl(file, [read_record(GAME)] * 2)
+    file.write_bytes(file.read_bytes()[:-20])
+    assert main(["replay", str(file)]) == 2
+    captured = capsys.readouterr()
+    assert "game 1" in captured.out
+    assert f"{file}, line 2" in captured.err
+
+
+def test_a_file_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "nowhere.txt" in complaint(capsys, "replay", "nowhere.txt")

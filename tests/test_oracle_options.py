@@ -66,7 +66,8 @@ def test_start_needs_roll(edition: str) -> None:
     """001:11-12: without it a team with an empty pile rolls, may be attacked, and lays no Roll (E25)."""
     for value in (0, 1):
         game = table(["DISTANCE_25", "ROLL", "ACCIDENT"], [], edition=edition, start_needs_roll=value)
-        open_to_attack = {"ACCIDENT"} if value == 0 or edition == DE else set()
+        # 002:147 and rules 1.7: in two editions a hazard may open a pile, whoever rolls.
+        open_to_attack = {"ACCIDENT"} if value == 0 or edition in (DE, FR01) else set()
         assert playable(game) == open_to_attack | ({"ROLL"} if value else {"DISTANCE_25"})
 
 
@@ -182,8 +183,8 @@ def test_attack_needs_roll(edition: str) -> None:
 
 
 def test_attack_needs_roll_with_an_empty_pile() -> None:
-    """E55: FR01: no Roll shows on an empty pile; DE: the opening (002:147) is a rule of its own."""
-    for edition, legal in ((FR01, False), (DE, True)):
+    """E55: FR01 (rules 1.7) and DE (002:147): the opening is a rule of its own; FR14 has none."""
+    for edition, legal in ((FR14, False), (FR01, True), (DE, True)):
         game = table(["FLAT_TIRE"], [], edition=edition, attack_needs_roll=1)
         assert can_play(game, "FLAT_TIRE", "1") == legal
     display(game, 1, battle=("ACCIDENT", "REPAIRS"))

@@ -150,7 +150,7 @@ def test_a_checkpoint_of_another_observation_version_is_refused(run: Path, tmp_p
         (folder / name).write_bytes((run / name).read_bytes())
     description = json.loads((run / "policy.json").read_text())
     (folder / "policy.json").write_text(json.dumps({**description, "observation_version": 0}))
-    with pytest.raises(ValueError, match="observation_version 0, but 1"):
+    with pytest.raises(ValueError, match="observation_version 0, but 2"):
         train(short(folder, resume=True, minutes=1.0))
 
 
@@ -223,7 +223,7 @@ def test_wrong_options_are_one_line(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 2
-    assert "there is no edition 'praker'; the editions are: parker" in done.stderr
+    assert "there is no edition 'praker'; the editions are: dujardin" in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "x").exists()
 
