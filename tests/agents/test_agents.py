@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from agents import AGENTS, Agent, Table, UnknownAgentError, load, register
-from millebornes_env import VectorEnv, edition, millebornes_v0, vector_env
+from millebornes_env import VectorEnv, edition, editions, millebornes_v0, vector_env
 from millebornes_env.millebornes.determinize import redeal_hidden_cards
 from millebornes_env.millebornes.rules import rules_record
 
@@ -89,6 +89,23 @@ def test_an_agent_plays_legally_to_the_end(players: int, spec: str, episode: str
         if ended.all():
             return
     raise AssertionError("the games do not end")
+
+
+@pytest.mark.parametrize("padded", [False, True])
+@pytest.mark.parametrize("name", editions())
+def test_every_agent_plays_every_edition_at_every_table(name: str, padded: bool) -> None:
+    for players, teams in edition(name).tables:
+        env = vector_env(6, name, players=players, teams=teams, seed=1, padded=padded, observe_rules=padded)
+        agents = [load(spec, env) for spec in AGENTS if spec != "policy"]
+        step = env.reset()[0]
+        ended = 0
+        for turn in range(120):
+            acting = agents[turn % len(agents)]
+            observations, _, terminations, _, _ = env.step(
+                acting.act(step["observation"], step["action_mask"])
+            )
+            step, ended = observations, ended + int(terminations.sum())
+        assert ended > 0, (players, teams)
 
 
 @pytest.mark.parametrize("spec", ["greedy", "holder", "holder:pile=5"])
