@@ -159,7 +159,9 @@ def print_table(rows: Sequence[Row]) -> None:
 def save_bar_chart(
     path: Path | str, rows: Sequence[Row], *, title: str = "Random legal play: agent steps per second"
 ) -> bool:
-    """Draws the measurements as horizontal bars on a log scale, the fastest on top and ours highlighted.
+    """Draws the measurements as horizontal bars, the fastest on top and ours highlighted.
+
+    The scale is logarithmic, unless all measurements are of one library.
 
     A reader of the file sees the old chart or the new one, never half of it.
 
@@ -248,13 +250,18 @@ def _draw_bars(axes: Any, measurements: Sequence[Measurement], title: str) -> No
         axes.bar_label(bars, labels=[format_rate(rate) for rate in rates], padding=5), ours, strict=True
     ):
         label.set_fontweight("bold" if own else "normal")
-    axes.set_yticks(range(len(rates)), [_bar_name(row) for row in measurements])
+    alone = len({row.library for row in measurements}) == 1
+    axes.set_yticks(range(len(rates)), [row.name if alone else _bar_name(row) for row in measurements])
     for label, own in zip(axes.get_yticklabels(), ours, strict=True):
         label.set_fontweight("bold" if own else "normal")
     axes.set_ylim(len(rates) - 0.4, -0.6)
-    axes.set_xscale("log")
-    axes.set_xlim(min(rates) / 3, max(rates) * 5)  # so that the shortest bar shows and the figures fit
-    axes.set_xlabel("agent steps per second (logarithmic scale)")
+    if alone:
+        axes.set_xlim(0, max(rates) * 1.15)
+        axes.set_xlabel("agent steps per second")
+    else:
+        axes.set_xscale("log")
+        axes.set_xlim(min(rates) / 3, max(rates) * 5)  # so that the shortest bar shows and the figures fit
+        axes.set_xlabel("agent steps per second (logarithmic scale)")
     axes.set_title(title, fontweight="bold", loc="left")
     axes.grid(axis="x", color="#dddddd", linewidth=0.8)
     axes.set_axisbelow(True)
