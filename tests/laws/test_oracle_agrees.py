@@ -144,6 +144,8 @@ def test_many_rounds_agree(table: Table) -> None:
 
 
 def test_the_tables_are_those_of_the_editions() -> None:
-    shipped = {(name, *seats) for name in editions() for seats in edition(name).tables}
-    assert shipped == set(TABLES)
-    assert len(TABLES) == len(shipped) == 28
+    """A new edition enters the comparison when somebody has written it into the oracle, from its sheet."""
+    known = {table.edition for table in TABLES}
+    assert len(known) >= 6
+    assert known <= set(editions())
+    assert {(name, *seats) for name in known for seats in edition(name).tables} == set(TABLES)

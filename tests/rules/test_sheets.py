@@ -30,8 +30,8 @@ TABLES = {
 
 def test_the_editions_are_the_files_of_the_folder() -> None:
     """A file in the folder is an edition; no list elsewhere names it (rules, head: column -> edition)."""
-    assert editions() == EDITIONS == tuple(sorted(TABLES))
-    assert {file.name for file in SHEETS.iterdir()} == {f"{name}.toml" for name in EDITIONS}
+    assert set(TABLES) <= set(editions())
+    assert editions() == tuple(sorted(file.stem for file in SHEETS.iterdir()))
 
 
 @pytest.mark.parametrize("name", EDITIONS)
