@@ -40,9 +40,10 @@ from benchmarks.audited_play import (
 )
 from benchmarks.results import environment_info, format_rate
 from millebornes_env import __version__, edition
+from millebornes_env.files import replacing
 from millebornes_env.millebornes.editions import editions
 from millebornes_env.millebornes.rules import Rules
-from train.files import replacing, write_text_atomically
+from train.files import write_text_atomically
 
 DOCS = Path(__file__).parent.parent / "docs"
 MOST_GAMES = 64

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from train.files import replacing
+from millebornes_env.files import replacing
 
 OUR_LIBRARY = "millebornes_env"
 """The `library` of the rows that the table and the chart highlight."""

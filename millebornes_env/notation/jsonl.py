@@ -5,15 +5,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import secrets
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
 from millebornes_env.errors import MilleBornesError, NotationError
+from millebornes_env.files import replacing
 from millebornes_env.millebornes.editions import Edition
 from millebornes_env.notation.positions import position_of_words, words_of_position
 from millebornes_env.notation.records import Record, read_play, write_play
@@ -24,7 +22,6 @@ FORMAT_VERSION: Final = 1
 """Goes up when files of an older version can no longer be read."""
 
 _ENTRIES: Final = (FORMAT, "position", "plays", "result")
-_LONGEST_STEM: Final = 200  # so that the temporary name stays below the 255 bytes of most file systems
 
 
 def write_jsonl(path: str | Path, records: Iterable[Record]) -> None:
@@ -38,19 +35,9 @@ def write_jsonl(path: str | Path, records: Iterable[Record]) -> None:
         OSError: it could not be written; the old file, if there was one, is as it was.
         NotationError: a record is none.
     """
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name[:_LONGEST_STEM]}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
-    try:
-        with draft.open("x", encoding="utf-8", newline="\n") as file:
-            for record in records:
-                file.write(json.dumps(entries_of(record), ensure_ascii=False) + "\n")
-            file.flush()
-            os.fsync(file.fileno())  # some disks say only now that they are full
-        draft.replace(path)
-    finally:
-        with contextlib.suppress(OSError):
-            draft.unlink(missing_ok=True)
+    with replacing(Path(path)) as draft, draft.open("x", encoding="utf-8", newline="\n") as file:
+        for record in records:
+            file.write(json.dumps(entries_of(record), ensure_ascii=False) + "\n")
 
 
 def entries_of(record: Record) -> dict[str, Any]:

@@ -16,8 +16,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-import numpy as np
-
 from millebornes_env.errors import NotationError
 from millebornes_env.millebornes.actions import (
     CLAIM_COUP_FOURRE,
@@ -40,6 +38,7 @@ from millebornes_env.millebornes.state import NO_SEAT, PHASE_NAMES, PLAY, ROUND_
 from millebornes_env.millebornes.turn import start_next_round, step
 from millebornes_env.millebornes.winning import is_match_over
 from millebornes_env.notation.positions import PLAYS, RESULT, Position, position_of_lines
+from millebornes_env.notation.reader import MOST_POINTS
 from millebornes_env.notation.words import (
     CARD_WORDS,
     Line,
@@ -60,7 +59,6 @@ NEXT_ROUND: Final = -1
 _DEAL: Final = "next round"
 _DECISIONS: Final = {"claim": CLAIM_COUP_FOURRE, "pass": PASS, "extend": EXTEND, "finish": FINISH}
 _WORDS_OF_DECISIONS: Final = {action: word for word, action in _DECISIONS.items()}
-_MOST_POINTS: Final = int(np.iinfo(np.int16).max)
 _PLAYS_READ: Final = "write a card, 'discard' and a card, claim, pass, extend or finish"
 _VERBS: Final = ("discard", "against", "play", *_DECISIONS, *CARD_WORDS)
 
@@ -286,7 +284,7 @@ def _result_of(line: Line, rules: Rules) -> tuple[int, ...]:
     words = line.words.replace(",", " ").split()
     if len(words) != rules.teams:
         raise line.refused(f"a result is the points of {rules.teams} teams; these are {len(words)}")
-    return tuple(number_of(line, word, f"team {team}'s", 0, _MOST_POINTS) for team, word in enumerate(words))
+    return tuple(number_of(line, word, f"team {team}'s", 0, MOST_POINTS) for team, word in enumerate(words))
 
 
 def record_of(position: Position, actions: Iterable[int]) -> Record:
