@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from millebornes_env import Edition, edition, editions
-from millebornes_env.compile import IS_COMPILED
 from tests.golden.trace import FOLDER, dealt, file_of, position_lines, retraced, rounds_in
+from tests.other_ways import WAYS, Running, modes, running
 
-ROOT = Path(__file__).parents[2]
 TABLES = [(edition(name), *table) for name in editions() for table in edition(name).tables]
 IDS = [file_of(*table).stem for table in TABLES]
 SUBPROCESS_LIMIT = 300
-WAYS = {
-    "plain Python": ({"NUMBA_DISABLE_JIT": "1"}, {"compiled": False, "checked": False}),
-    "bounds checked": ({"NUMBA_BOUNDSCHECK": "1"}, {"compiled": True, "checked": True}),
-}
 
 tables = pytest.mark.parametrize(("sheet", "players", "teams"), TABLES, ids=IDS)
 
@@ -43,36 +35,16 @@ def differences(path: Path) -> list[str]:
 
 def print_differences() -> None:
     """What the subprocesses below run."""
-    import numba  # noqa: PLC0415
-
-    modes = {"compiled": IS_COMPILED, "checked": bool(numba.config.BOUNDSCHECK)}
     found = [line for table in TABLES for line in differences(file_of(*table))]
-    print(json.dumps({"modes": modes, "files": len(TABLES), "differences": found}))
+    print(json.dumps({"modes": modes(), "files": len(TABLES), "differences": found}))
 
 
 @pytest.fixture(scope="module", autouse=True)
-def subprocesses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, subprocess.Popen[str]]]:
+def subprocesses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """The other ways to run the same source, begun before the tests of this file and awaited at its end."""
     program = "from tests.golden.test_golden import print_differences; print_differences()"
-    running = {}
-    for name, (switch, _) in WAYS.items():
-        surroundings = {key: value for key, value in os.environ.items() if not key.startswith("NUMBA_")}
-        surroundings |= switch | {
-            "NUMBA_CACHE_DIR": str(tmp_path_factory.mktemp("numba_cache")),
-            "PYTHONPATH": str(ROOT),
-        }
-        running[name] = subprocess.Popen(
-            [sys.executable, "-c", program],
-            cwd=ROOT,
-            env=surroundings,
-            text=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-    yield running
-    for process in running.values():
-        process.kill()
-        process.communicate()
+    with running(program, tmp_path_factory) as processes:
+        yield processes
 
 
 @tables
@@ -115,9 +87,7 @@ def test_a_difference_would_be_seen(line: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_they_come_out_the_same_however_they_are_run(
-    way: str, subprocesses: dict[str, subprocess.Popen[str]]
-) -> None:
+def test_they_come_out_the_same_however_they_are_run(way: str, subprocesses: Running) -> None:
     output, complaints = subprocesses[way].communicate(timeout=SUBPROCESS_LIMIT)
     assert subprocesses[way].returncode == 0, complaints
     told = json.loads(output)

@@ -5,20 +5,15 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-import os
 import pickle
-import subprocess
-import sys
 from collections.abc import Iterator
 from functools import cache
 from itertools import combinations, product
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
-from millebornes_env.compile import IS_COMPILED
 from millebornes_env.engine import games as games_module
 from millebornes_env.engine.games import NO_GAME, Games, Settings
 from millebornes_env.engine.kernels import SKIP
@@ -26,6 +21,7 @@ from millebornes_env.engine.perft import count_sequences
 from millebornes_env.millebornes.editions import edition
 from millebornes_env.millebornes.observation import View
 from tests.laws.conversions import PARKER_2, SOME_TABLES, Table, rules_of
+from tests.other_ways import WAYS, Running, modes, running
 
 SEED = 2**40 + 12_345
 NUM_GAMES = 64
@@ -129,50 +125,20 @@ def sequences(table: Table) -> int:
 
 def print_digests() -> None:
     """What the subprocesses below run."""
-    import numba  # noqa: PLC0415
-
-    modes = {"compiled": IS_COMPILED, "checked": bool(numba.config.BOUNDSCHECK)}
     digests = {
         f"{table} {episode}": Player(seeded(table, episode, FEW_GAMES)).play(LONG)
         for table, episode in product(SOME_TABLES, ("round", "match"))
     }
     counted = {str(table): sequences(table) for table in SOME_TABLES}
-    print(json.dumps({"modes": modes, "digests": digests, "sequences": counted}))
-
-
-RUNS = {
-    "plain Python": ({"NUMBA_DISABLE_JIT": "1"}, {"compiled": False, "checked": False}),
-    "bounds checked": ({"NUMBA_BOUNDSCHECK": "1"}, {"compiled": True, "checked": True}),
-}
+    print(json.dumps({"modes": modes(), "digests": digests, "sequences": counted}))
 
 
 @pytest.fixture(scope="module", autouse=True)
-def subprocesses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, subprocess.Popen[str]]]:
+def subprocesses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """The other ways to run the same source, begun before the tests of this file and awaited at its end."""
-    root = Path(__file__).parents[2]
-    running = {}
-    for name, (switch, _) in RUNS.items():
-        surroundings = {key: value for key, value in os.environ.items() if not key.startswith("NUMBA_")}
-        surroundings |= switch
-        surroundings["NUMBA_CACHE_DIR"] = str(tmp_path_factory.mktemp("numba_cache"))
-        surroundings["PYTHONPATH"] = str(root)
-        command = [
-            sys.executable,
-            "-c",
-            "from tests.laws.test_same_games import print_digests; print_digests()",
-        ]
-        running[name] = subprocess.Popen(
-            command,
-            cwd=root,
-            env=surroundings,
-            text=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-    yield running
-    for process in running.values():
-        process.kill()
-        process.communicate()
+    program = "from tests.laws.test_same_games import print_digests; print_digests()"
+    with running(program, tmp_path_factory) as processes:
+        yield processes
 
 
 @pytest.fixture(autouse=True)
@@ -331,14 +297,12 @@ def test_seeding_again_begins_the_same_episodes_again() -> None:
     assert (games.states == first).all()
 
 
-@pytest.mark.parametrize("name", RUNS)
-def test_compiled_or_not_the_games_are_the_same(
-    name: str, subprocesses: dict[str, subprocess.Popen[str]]
-) -> None:
+@pytest.mark.parametrize("name", WAYS)
+def test_compiled_or_not_the_games_are_the_same(name: str, subprocesses: Running) -> None:
     output, complaints = subprocesses[name].communicate(timeout=SUBPROCESS_LIMIT)
     assert subprocesses[name].returncode == 0, complaints
     told = json.loads(output)
-    assert told["modes"] == RUNS[name][1]
+    assert told["modes"] == WAYS[name][1]
     assert told["sequences"] == {str(table): sequences(table) for table in SOME_TABLES}
     for table, episode in product(SOME_TABLES, ("round", "match")):
         assert told["digests"][f"{table} {episode}"] == long_digests(table, episode)[:FEW_GAMES]
