@@ -50,6 +50,7 @@ from millebornes_env.millebornes.ending import are_hands_played_out
 from millebornes_env.millebornes.motion import team_of
 from millebornes_env.millebornes.observation import USUAL_VIEW, sections
 from millebornes_env.millebornes.rules import Rules, rules_record
+from millebornes_env.millebornes.scoring import blank_opponents
 from millebornes_env.millebornes.state import (
     MAX_TEAMS,
     NO_TEAM,
@@ -311,12 +312,7 @@ def count_round(play: Play, state: State, rules: Rules) -> None:
 def is_shutout(state: State, rules: Rules) -> bool:
     """Whether somebody has won and all others are without km."""
     winner = int(state.winner)
-    if winner == NO_TEAM:
-        return False
-    for team in range(rules.teams):
-        if team != winner and int(state.km[team]) > 0:
-            return False
-    return True
+    return winner != NO_TEAM and blank_opponents(state, rules, winner) == rules.teams - 1
 
 
 @rule

@@ -14,7 +14,7 @@ import tyro
 from tqdm import tqdm
 
 from benchmarks.results import environment_info, print_table, save_bar_chart, save_results
-from benchmarks.throughput import Setting, cores_for, measure_in_turn, to_row, vector_case
+from benchmarks.throughput import Setting, cores_for, measure_in_turn, ratio_of, to_row, vector_case
 from millebornes_env import edition, editions
 from millebornes_env.render.editions import table_name
 
@@ -63,7 +63,7 @@ def main() -> None:
     rows = [to_row(setting) for setting in settings]
     plain = [setting for setting in settings if "padded" not in setting.case.name]
     fastest, slowest = (pick(plain, key=lambda one: statistics.median(one.rates)) for pick in (max, min))
-    ratio = statistics.median(a / b for a, b in zip(fastest.rates, slowest.rates, strict=True))
+    ratio = ratio_of(fastest, slowest)
     print_table(rows)
     print(f"fastest / slowest table: {fastest.case.name} / {slowest.case.name} = {ratio:.2f}")
     figures = {f"{fastest.case.name} / {slowest.case.name}": ratio}

@@ -203,9 +203,14 @@ def to_row(setting: Setting) -> Measurement:
 def paired_ratio(
     settings: list[Setting], faster: Callable[[Case], bool], slower: Callable[[Case], bool]
 ) -> float:
-    """The median, over the rounds, of one setting's rate divided by another's in the same round."""
+    """`ratio_of` the first settings whose cases are like that."""
     over = next(setting for setting in settings if faster(setting.case))
     under = next(setting for setting in settings if slower(setting.case))
+    return ratio_of(over, under)
+
+
+def ratio_of(over: Setting, under: Setting) -> float:
+    """The median, over the rounds, of one setting's rate divided by another's in the same round."""
     return statistics.median(a / b for a, b in zip(over.rates, under.rates, strict=True))
 
 

@@ -14,7 +14,7 @@ from millebornes_env.millebornes.observation import (
     sections,
 )
 from millebornes_env.millebornes.rules import FIELDS, Rules
-from millebornes_env.render.editions import CHAPTERS, LEGEND, cell, comparison_rows, fields_of, table_name
+from millebornes_env.render.editions import CHAPTERS, LEGEND, agreement, cell, table_name, tables_row
 
 FOLDER = Path(__file__).parent
 
@@ -144,27 +144,27 @@ def rulebook_page() -> str:
         f"{LEGEND} A dash: the rule means nothing in that edition.",
     ]
     for chapter in CHAPTERS:
-        different, same = comparison_rows(chapter, sheets, cited, asked)
+        different, same = agreement(chapter, sheets)
+        rows = [[asked(field), *(cited(sheet, field) for sheet in sheets)] for field in different]
         lines += ["", f"## {chapter}", ""]
-        if different:
-            if chapter == "Tables":
-                sources = ("<br><sub>" + sheet.sources["players"] + "</sub>" for sheet in sheets)
-                different[0][1:] = [a + b for a, b in zip(different[0][1:], sources, strict=True)]
+        if chapter == "Tables":
+            title, *tables = tables_row(sheets)
+            sources = (f"<br><sub>{sheet.sources['players']}</sub>" for sheet in sheets)
+            rows.insert(0, [title, *(a + b for a, b in zip(tables, sources, strict=True))])
+        if rows:
             lines += ["| | " + " | ".join(f"`{sheet.name}`" for sheet in sheets) + " |"]
-            lines += ["|---" * (len(sheets) + 1) + "|", *("| " + " | ".join(row) + " |" for row in different)]
+            lines += ["|---" * (len(sheets) + 1) + "|", *("| " + " | ".join(row) + " |" for row in rows)]
         if same:
-            lines += ["", "The same in all editions:", "", *same_rows(chapter, sheets)]
+            lines += ["", "The same in all editions:", "", *same_rows(same, sheets)]
     return "\n".join(lines) + "\n"
 
 
-def same_rows(chapter: str, sheets: list[Edition]) -> list[str]:
-    """Lines of a Markdown table of the rules of a chapter in which all editions agree."""
+def same_rows(same: dict[str, str], sheets: list[Edition]) -> list[str]:
+    """Lines of a Markdown table of the rules in which all agree, those of the same sources together."""
     rows: dict[str, list[str]] = {}
-    for field in fields_of(chapter):
-        values = {cell(sheet, field) for sheet in sheets} - {"-"}
-        if len(values) == 1:
-            said = [f"`{sheet.name}` {sheet.sources[field]}" for sheet in sheets if cell(sheet, field) != "-"]
-            rows.setdefault("<br>".join(said), []).append(f"{asked(field)} **{values.pop()}**")
+    for field, value in same.items():
+        said = [f"`{sheet.name}` {sheet.sources[field]}" for sheet in sheets if cell(sheet, field) != "-"]
+        rows.setdefault("<br>".join(said), []).append(f"{asked(field)} **{value}**")
     return [
         "| rule | sources |",
         "|---|---|",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import textwrap
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from millebornes_env.millebornes.editions import Edition, edition, editions
@@ -82,32 +83,23 @@ def tables_row(sheets: Sequence[Edition]) -> Row:
     ]
 
 
-def comparison_rows(
-    chapter: str,
-    sheets: Sequence[Edition],
-    shown: Callable[[Edition, str], str] = cell,
-    named: Callable[[str], str] = str,
-) -> tuple[list[Row], list[str]]:
-    """A chapter of the comparison.
+def agreement(chapter: str, sheets: Sequence[Edition]) -> tuple[list[str], dict[str, str]]:
+    """In which rules of a chapter the editions differ, and the common value of the others.
 
     Args:
         chapter: one of `CHAPTERS`.
-        sheets: the editions, a column each.
-        shown: what stands in a cell.
-        named: what a rule is called.
+        sheets: the editions; of one alone all rules are in the first list.
 
     Returns:
-        The rows of the fields in which the editions differ, without a head; and the others as "rule: value".
+        The fields of `Rules` in which they differ, and the others with what they have in common.
     """
-    different, same = [], []
+    different, same = [], {}
     for field in fields_of(chapter):
-        cells = [cell(sheet, field) for sheet in sheets]
-        if len(set(cells) - {"-"}) == 1 and len(sheets) > 1:
-            same.append(f"{named(field)} {next(one for one in cells if one != '-')}")
+        values = {cell(sheet, field) for sheet in sheets} - {"-"}
+        if len(values) == 1 and len(sheets) > 1:
+            same[field] = values.pop()
         else:
-            different.append([named(field), *(shown(sheet, field) for sheet in sheets)])
-    if chapter == "Tables":
-        different.insert(0, tables_row(sheets))
+            different.append(field)
     return different, same
 
 
@@ -126,12 +118,15 @@ def comparison(names: Iterable[str] | None = None) -> str:
         lines += _wrapped(f"{sheet.label}: {sheet.title}. {sheet.summary}")
     lines += ["", *_wrapped(LEGEND)]
     for chapter in CHAPTERS:
-        different, same = comparison_rows(chapter, sheets)
-        lines += ["", f"{chapter}", ""]
-        if different:
-            lines += markdown([["", *(sheet.label for sheet in sheets)], *different])
+        different, same = agreement(chapter, sheets)
+        rows = [tables_row(sheets)] if chapter == "Tables" else []
+        rows += [[field, *(cell(sheet, field) for sheet in sheets)] for field in different]
+        lines += ["", chapter, ""]
+        if rows:
+            lines += markdown([["", *(sheet.label for sheet in sheets)], *rows])
         if same:
-            lines += [*([""] if different else []), *_wrapped("In all: " + ", ".join(same) + ".")]
+            common = ", ".join(f"{field} {value}" for field, value in same.items())
+            lines += [*([""] if rows else []), *_wrapped(f"In all: {common}.")]
     return "\n".join(lines)
 
 
@@ -160,10 +155,5 @@ def _rules_of(sheet: Edition) -> Iterable[Row]:
             yield [name, FIELDS[name].question, cell(sheet, name), source]
 
 
-def _wrapped(text: str, width: int = 110) -> list[str]:
-    lines = [""]
-    for word in text.split():
-        if lines[-1] and len(lines[-1]) + 1 + len(word) > width:
-            lines.append("")
-        lines[-1] += (" " if lines[-1] else "") + word
-    return lines
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, 110, break_long_words=False, break_on_hyphens=False)
