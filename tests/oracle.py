@@ -161,7 +161,8 @@ class OracleRound:
         discards: set[Action] = set()
         for card in self.hands[self.seat]:
             plays |= self._ways_to_play(self.seat, card)
-            discards.add(("discard", card))  # 004:28; a safety too, E21
+            if card not in SAFETIES or self.rules.discard_safeties:
+                discards.add(("discard", card))  # 004:28; a safety too, E21
         if self.rules.discard_only_if_stuck and plays:
             return plays  # 000:184, 002:148
         return plays | discards
@@ -317,12 +318,15 @@ class OracleRound:
     def _start_turn_left_of(self, seat: int) -> None:
         """Starts the next turn: a draw, then a play (004:5).
 
-        With the draw pile empty the hand is over where it is not played out (000:219, E34). A seat that has
-        no card even after the draw is skipped, and the hand is over when that is so for all, the last player
-        included (004:35, 004:37, E50).
+        With the draw pile empty the hand is over where it is not played out (000:219, E34), and it may be
+        over when all are stuck (BSD). A seat that has no card even after the draw is skipped, and the hand is
+        over when that is so for all, the last player included (004:35, 004:37, E50).
         """
         extended = self.rules.play_out_after_extension and self.extension_caller is not None
         if self.pile_size() == 0 and not self.rules.play_out and not extended:
+            self._end(None)
+            return
+        if self.pile_size() == 0 and self.rules.end_when_stuck and not self._anybody_can_play():
             self._end(None)
             return
         for distance in range(1, self.players + 1):
@@ -333,6 +337,12 @@ class OracleRound:
                 self.seat = candidate
                 return
         self._end(None)
+
+    def _anybody_can_play(self) -> bool:
+        """Tells whether some seat holds a card that it could lay if it were its turn now."""
+        return any(
+            self._ways_to_play(seat, card) for seat in range(self.players) for card in self.hands[seat]
+        )
 
     def _end(self, winner: int | None) -> None:
         """Ends the hand."""

@@ -4,7 +4,8 @@ This is one half of the naive second implementation; the other is `tests/oracle.
 from the rule texts alone. Sources are cited as follows: "000:45" is line 45 of rule text 000 (dutch), 001
 (dujardin), 002 (winning_moves) or 004 (Wikipedia, with the US sheet: parker); "rules 1.2" is a table of the
 project's rule specification, read in the column of the edition (NL, FR01, DE, WP with US, FRC, FR14); "E37"
-is a ruling of its section 2, and "house" is a convention of this project that no rule text fixes.
+is a ruling of its section 2, "house" is a convention of this project that no rule text fixes, and BSD is the
+computer game of 1982, which no edition follows.
 """
 
 from __future__ import annotations
@@ -74,7 +75,9 @@ OPTIONS: tuple[str, ...] = (
     "one_hazard_at_a_time",
     "exact_finish",
     "discard_only_if_stuck",
+    "discard_safeties",
     "play_out_after_extension",
+    "end_when_stuck",
     "count_points",
     "failed_extension_forfeits_bonuses",
     "safeties_break_tie",
@@ -104,9 +107,11 @@ class OracleRules:
         most_200s: How many 200s one display takes.
         exact_finish: A distance card must not carry a team past the target.
         discard_only_if_stuck: Nothing may be discarded while any card of the hand can be laid.
+        discard_safeties: A safety may be discarded like any other card.
         play_out: With the draw pile empty play goes on until the hands are empty; otherwise the hand ends
             with the turn in which the last card was drawn.
         play_out_after_extension: Once the extension is called the hands are played out in any case.
+        end_when_stuck: With the draw pile empty the hand ends with a turn after which nobody can lay a card.
         replay_on_empty_pile: A safety laid when the draw pile is empty still gives its extra play.
         count_points: The hand is scored; otherwise it is only won or lost.
         extension_failure: The points of each opponent of a team that called the extension and failed.
@@ -133,8 +138,10 @@ class OracleRules:
     most_200s: int
     exact_finish: bool
     discard_only_if_stuck: bool
+    discard_safeties: bool
     play_out: bool
     play_out_after_extension: bool
+    end_when_stuck: bool
     replay_on_empty_pile: bool
     count_points: bool
     extension_failure: int
@@ -155,7 +162,9 @@ EVERYWHERE: dict[str, Any] = {
     "most_200s": 2,  # 001:86-88, 002:49, 004:24; NL silent: rules 1.2; in teams for the display: E60
     "exact_finish": True,  # 000:235, 002:156, 004:30; FR01 cut: FR14 "exactly 1000"
     "discard_only_if_stuck": False,  # 004:28; 000:184, 002:148 and FR14 are loose wording: REC of rules 1.2
+    "discard_safeties": True,  # no text forbids it: E21
     "play_out_after_extension": False,  # E34
+    "end_when_stuck": False,  # BSD; no text says it
     "failed_extension_forfeits_bonuses": False,  # E48
     "safeties_break_tie": False,  # E53
 }

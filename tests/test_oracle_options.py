@@ -28,17 +28,18 @@ from tests.oracle_positions import (
     table,
     total,
 )
-from tests.oracle_rules import OPTIONS, rules_for
+from tests.oracle_rules import OPTIONS, SAFETIES, rules_for
 
 # rules 1.2 to 1.5, column by column: what the options are when nobody sets them
 # fmt: off
 DEFAULTS: dict[str, set[str]] = {
-    PK: {"start_needs_roll", "roll_after_remedy", "roll_after_safety", "exact_finish", "count_points"},
-    FRC: {"start_needs_roll", "roll_after_remedy", "exact_finish", "count_points"},
-    NL: {"start_needs_roll", "roll_after_remedy", "exact_finish", "count_points"},
-    DE: {"start_needs_roll", "roll_after_remedy", "exact_finish", "count_points"},
-    FR01: {"exact_finish"},
-    FR14: {"start_needs_roll", "exact_finish"},
+    PK: {"start_needs_roll", "roll_after_remedy", "roll_after_safety", "exact_finish", "discard_safeties",
+         "count_points"},
+    FRC: {"start_needs_roll", "roll_after_remedy", "exact_finish", "discard_safeties", "count_points"},
+    NL: {"start_needs_roll", "roll_after_remedy", "exact_finish", "discard_safeties", "count_points"},
+    DE: {"start_needs_roll", "roll_after_remedy", "exact_finish", "discard_safeties", "count_points"},
+    FR01: {"exact_finish", "discard_safeties"},
+    FR14: {"start_needs_roll", "exact_finish", "discard_safeties"},
 }
 # fmt: on
 
@@ -210,6 +211,18 @@ def test_discard_only_if_stuck(edition: str) -> None:
 
 
 @editions()
+def test_discard_safeties(edition: str) -> None:
+    """E21: without it a safety stays in the hand until it is laid, which is always possible (004:17)."""
+    for value in (0, 1):
+        for safety in SAFETIES:
+            game = table([safety, FILLER], [], edition=edition, discard_safeties=value)
+            kept = {("play", safety), ("discard", FILLER)}
+            assert game.legal_actions() == kept | ({("discard", safety)} if value else set())
+        game = table([*SAFETIES], [], edition=edition, discard_safeties=value)
+        assert playable(game) == set(SAFETIES)
+
+
+@editions()
 def test_no_exact_finish(edition: str) -> None:
     """AS; E64: overshooting is legal, the km count as printed, and the trip is complete."""
     game = table(DISTANCES, [], [], [], edition=edition, teams=2, exact_finish=0)
@@ -254,6 +267,74 @@ def test_play_out_after_extension(edition: str) -> None:
     game = table([FILLER] * 2, [FILLER], pile=0, edition=edition, play_out_after_extension=1)
     game.step(("discard", FILLER))
     assert game.over
+
+
+@editions(PK, FRC, DE)
+def test_end_when_stuck(edition: str) -> None:
+    """BSD: the hand ends with a turn after which nobody can lay a card, whatever is left in the hands."""
+    for value in (0, 1):
+        game = table([FILLER] * 2, ["REPAIRS", "DISTANCE_25"], pile=0, edition=edition, end_when_stuck=value)
+        game.step(("discard", FILLER))
+        assert game.over == bool(value)
+        assert game.winner is None
+        game = table(["ROLL", FILLER], ["REPAIRS"], pile=0, edition=edition, end_when_stuck=value)
+        play(game, "ROLL")  # to lay the last card that can be laid is a turn too
+        assert game.over == bool(value)
+
+
+@editions(PK, FRC, DE)
+@pytest.mark.parametrize("holder", [0, 1, 2])
+@pytest.mark.parametrize(
+    ("card", "battle"),
+    [
+        ("DISTANCE_25", ("ROLL",)),
+        ("REPAIRS", ("ROLL", "ACCIDENT")),
+        ("ROLL", ("ROLL", "STOP")),
+        ("SPEED_LIMIT", ()),
+        ("EXTRA_TANK", ()),
+    ],
+)
+def test_not_stuck(edition: str, holder: int, card: str, battle: tuple[str, ...]) -> None:
+    """BSD: one card that can be laid is enough, whoever holds it and whoever's turn is next."""
+    game = table([FILLER] * 2, [FILLER], [FILLER], pile=0, edition=edition, end_when_stuck=1)
+    display(game, holder, battle=battle)
+    game.hands[holder].append(card)
+    game.step(("discard", FILLER))
+    assert (game.decision, game.seat) == ("play", 1)
+
+
+@editions(PK, FRC, DE)
+def test_stuck_with_cards_to_draw(edition: str) -> None:
+    """BSD: while there are cards to draw nobody asks; who draws the last one has the turn."""
+    game = table([FILLER] * 2, [FILLER], pile=1, edition=edition, end_when_stuck=1)
+    game.step(("discard", FILLER))
+    assert (game.decision, game.seat, game.pile_size()) == ("play", 1, 0)
+    game.step(("discard", FILLER))
+    assert game.over
+
+
+@editions(PK, FRC, DE)
+def test_stuck_by_the_call_of_the_extension(edition: str) -> None:
+    """BSD, E44: the longer trip decides what can be laid; nobody has completed it when all are stuck."""
+    for card, is_over in (("DISTANCE_200", False), ("REPAIRS", True)):
+        hands = ["DISTANCE_25", card], [FILLER]
+        game = table(*hands, pile=0, edition=edition, end_when_stuck=1)
+        display(game, 0, battle=("ROLL",), distance=laid(675))
+        play(game, "DISTANCE_25")
+        assert game.legal_actions() == {("extend",), ("finish",)}
+        game.step(("extend",))
+        assert (game.over, game.winner) == (is_over, None)
+
+
+@editions(NL)
+def test_end_when_stuck_after_an_extension(edition: str) -> None:
+    """000:237, E34, BSD: where the hands are played out after an extension only, then there only."""
+    options = {"play_out_after_extension": 1, "end_when_stuck": 1}
+    for card, is_over in (("ROLL", False), ("REPAIRS", True)):
+        game = table([FILLER] * 2, [card], pile=0, edition=edition, **options)
+        game.extension_caller = 0
+        game.step(("discard", FILLER))
+        assert game.over == is_over
 
 
 # Points ---------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from millebornes_env.compile import rule
+from millebornes_env.compile import rule, seldom
 from millebornes_env.millebornes.actions import (
     CLAIM_COUP_FOURRE,
     EXTEND,
@@ -29,6 +29,7 @@ from millebornes_env.millebornes.cards import (
     is_distance,
     is_hazard,
     is_remedy,
+    is_safety,
 )
 from millebornes_env.millebornes.coup_fourre import can_claim
 from millebornes_env.millebornes.distance import can_play_distance, is_within_limits
@@ -78,11 +79,31 @@ def can_lay_any(state: State, rules: Rules, seat: int) -> bool:
 
 @rule
 def can_discard(state: State, rules: Rules, seat: int) -> bool:
-    """Whether the seat may discard (any card it holds).
+    """Whether the seat may discard (any card it holds, but see `is_discardable`).
 
-    Rule: 004:28, always, even if a legal play is available. Ruling E21: safeties too.
+    Rule: 004:28, always, even if a legal play is available.
     """
     return rules.discard_only_if_stuck == 0 or not can_lay_any(state, rules, seat)
+
+
+@rule
+def is_discardable(rules: Rules, card: int) -> bool:
+    """Whether a card of this kind may be discarded at all. Ruling E21: a safety may, unless the field says no."""
+    return rules.discard_safeties == 1 or not is_safety(card)
+
+
+@seldom
+def is_everybody_stuck(state: State, rules: Rules) -> bool:
+    """Whether the round ends because the draw pile is empty and no hand holds a card that can be laid.
+
+    Rule: only where the field says so; a rule of BSD mille, the computer game of 1982.
+    """
+    if rules.end_when_stuck == 0 or int(state.draw_pile) > 0:
+        return False
+    for seat in range(rules.players):
+        if can_lay_any(state, rules, seat):
+            return False
+    return True
 
 
 @rule
@@ -99,7 +120,7 @@ def is_legal(state: State, rules: Rules, action: int) -> bool:
     if phase != PLAY or card == NO_CARD or int(state.hand[seat, card]) == 0:
         return False
     if is_discard(action):
-        return can_discard(state, rules, seat)
+        return is_discardable(rules, card) and can_discard(state, rules, seat)
     return can_lay(state, rules, team_of(rules, seat), card, opponent_of(action))
 
 
@@ -134,7 +155,7 @@ def write_mask_of_hand(state: State, rules: Rules, mask: Int8Array) -> None:
     seat = int(state.seat)
     team = team_of(rules, seat)
     if can_discard(state, rules, seat):
-        for card in range(NUM_CARD_TYPES):
+        for card in range(NUM_CARD_TYPES if rules.discard_safeties == 1 else DRIVING_ACE):
             mask[FIRST_DISCARD + card] = holds(state, seat, card)
     if is_moving(state, rules, team):
         for card in range(NUM_DISTANCES):

@@ -115,12 +115,16 @@ class Rules(NamedTuple):
     discard_only_if_stuck: Annotated[
         int, Field("may a card be discarded only if none can be laid?", NO_OR_YES)
     ]
+    discard_safeties: Annotated[int, Field("may a safety be discarded? (E21)", NO_OR_YES)]
     # The empty draw pile (1.4)
     when_pile_is_empty: Annotated[
         int, Field("what happens when the draw pile is empty?", ("play_out", "end_after_turn"))
     ]
     play_out_after_extension: Annotated[
         int, Field("are the hands played out after all if an extension was called? (E34)", NO_OR_YES)
+    ]
+    end_when_stuck: Annotated[
+        int, Field("does the round then end as soon as no hand holds a card that can be laid?", NO_OR_YES)
     ]
     replay_after_safety_when_empty: Annotated[
         int, Field("does a safety then still give another play? (E17)", NO_OR_YES)

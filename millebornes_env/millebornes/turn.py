@@ -27,6 +27,7 @@ from millebornes_env.millebornes.deal import (
 from millebornes_env.millebornes.distance import has_completed_trip, play_distance
 from millebornes_env.millebornes.ending import can_extend, next_dealer, next_seat, play_extension
 from millebornes_env.millebornes.hazards import play_hazard
+from millebornes_env.millebornes.legality import is_everybody_stuck
 from millebornes_env.millebornes.motion import team_of
 from millebornes_env.millebornes.remedies import play_remedy
 from millebornes_env.millebornes.rules import Rules
@@ -174,9 +175,9 @@ def play_again(state: State, rules: Rules, seat: int, may_play_again: bool) -> N
 
 @rule
 def end_turn(state: State, rules: Rules, seat: int) -> None:
-    """Pass the turn on to the left, or end the round when the cards have run out."""
+    """Pass the turn on to the left, or end the round when the cards have run out or nobody can use his."""
     following = next_seat(state, rules, seat)
-    if following == NO_SEAT:
+    if following == NO_SEAT or is_everybody_stuck(state, rules):
         end_round(state, rules, NO_TEAM)
     else:
         begin_turn(state, rules, following)

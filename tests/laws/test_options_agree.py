@@ -19,6 +19,7 @@ IDLE_WHERE = {
         rules.start_needs_roll and rules.roll_after_remedy and not rules.opening_remedy_starts
     ),
     "play_out_after_extension": lambda rules: rules.play_out or rules.extended_target is None,
+    "end_when_stuck": lambda rules: not rules.play_out,
     "failed_extension_forfeits_bonuses": lambda rules: (
         rules.extended_target is None or not rules.count_points
     ),

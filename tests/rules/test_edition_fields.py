@@ -274,6 +274,14 @@ def test_discard_only_if_stuck() -> None:
     assert position.hand(0, "EXTRA_TANK").legal() == {"play EXTRA_TANK"}
 
 
+@pytest.mark.parametrize("safety", SAFETIES)
+def test_discard_safeties(safety: str) -> None:
+    """discard_safeties: with 0 a safety can be laid, as ever, but not thrown away (E21)."""
+    position = Position(discard_safeties=0).hand(0, safety, "STOP")
+    assert position.legal() == {f"play {safety}", "discard STOP"}
+    assert position.hand(0, safety).do(f"play {safety}").laid(0) == {safety: 1}
+
+
 @pytest.mark.parametrize("players", [2, 3])
 def test_when_pile_is_empty(players: int) -> None:
     """when_pile_is_empty: with 1 the round ends with the turn in which the last card was drawn."""
@@ -298,6 +306,34 @@ def test_play_out_after_extension(plays_out: int, phase: str) -> None:
     position = Position(**rules).extended_by(1).draw_pile(0).hand(0, "STOP").hand(1, "STOP")
     assert position.do("discard STOP").phase == phase
     position = Position(**rules).draw_pile(0).hand(0, "STOP").hand(1, "STOP")
+    assert position.do("discard STOP").phase == "round over"
+
+
+@pytest.mark.parametrize(("ends", "phase"), [(0, "play"), (1, "round over")])
+def test_end_when_stuck(ends: int, phase: str) -> None:
+    """end_when_stuck: with 1 the round ends, without a winner, when nobody holds a card that can be laid."""
+    position = Position(end_when_stuck=ends).draw_pile(0).hand(0, "ROLL", "ROLL").hand(1, "STOP")
+    assert position.do("play ROLL").phase == "play"
+    position.hand(0, "REPAIRS").hand(1, "DISTANCE_25", "GASOLINE").do("discard GASOLINE")
+    assert (position.phase, position.winner, position.hand_sizes()) == (phase, None, [1, 1])
+
+
+@pytest.mark.parametrize("card", ["DISTANCE_25", "GASOLINE", "ROLL", "SPEED_LIMIT", "EXTRA_TANK"])
+@pytest.mark.parametrize("holder", range(4))
+def test_nobody_is_stuck_while_one_card_can_be_laid(holder: int, card: str) -> None:
+    """end_when_stuck: with 1 one such card in any hand is enough, whoever is next."""
+    position = Position(4, end_when_stuck=1).draw_pile(0)
+    for seat in range(4):
+        position.hand(seat, "REPAIRS", *[card] * (seat == holder))
+    piles = {"DISTANCE_25": ("ROLL",), "GASOLINE": ("ROLL", "OUT_OF_GAS")}
+    position.battle(holder % 2, *piles.get(card, ())).do("discard REPAIRS")
+    assert position.phase == "play"
+
+
+def test_nobody_is_stuck_while_there_are_cards_to_draw() -> None:
+    """end_when_stuck: with 1 who draws the last card has the turn, and the round ends with it."""
+    position = Position(end_when_stuck=1).draw_pile(1).hand(0, "STOP", "STOP").hand(1, "STOP")
+    assert position.do("discard STOP").phase == "play"
     assert position.do("discard STOP").phase == "round over"
 
 

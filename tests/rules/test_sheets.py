@@ -75,7 +75,8 @@ def test_the_tables_of_a_sheet(name: str) -> None:
 
 
 # What is yes or a second choice in each sheet, by the profiles of rules 1.7; all other choices are 0.
-START_AND_EXACT = {"exact_finish", "start_needs_roll"}
+EXACT = {"exact_finish", "discard_safeties"}
+START_AND_EXACT = EXACT | {"start_needs_roll"}
 YES = {
     "parker": START_AND_EXACT
     | {"roll_after_remedy", "roll_after_safety", "count_points"}
@@ -86,7 +87,7 @@ YES = {
     | {"roll_after_remedy", "hazard_opens_pile", "opening_remedy_starts", "count_points"}
     | {"replay_after_safety_when_empty", "replay_after_claim_when_empty"},
     "dujardin_2014": START_AND_EXACT | {"when_pile_is_empty", "shutout_for"},
-    "dujardin": {"exact_finish", "hazard_opens_pile", "when_pile_is_empty", "shutout_for"},
+    "dujardin": EXACT | {"hazard_opens_pile", "when_pile_is_empty", "shutout_for"},
 }
 
 
