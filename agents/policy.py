@@ -121,8 +121,8 @@ class PolicyAgent:
                 f"{str(path / DESCRIPTION_FILE)!r} is damaged: its 'activation' or 'num_layers' is missing "
                 f"or unknown; {HOW_TO_TRAIN}"
             ) from None
-        self._layers = _read_layers(path, num_layers)
-        _check_layers(self._layers, description, path)
+        self.layers = _read_layers(path, num_layers)
+        _check_layers(self.layers, description, path)
 
     def act(self, observations: Observations, action_masks: Masks) -> Actions:
         """Choose; see `Agent.act`."""
@@ -135,9 +135,9 @@ class PolicyAgent:
     def logits(self, observations: Observations) -> npt.NDArray[np.float32]:
         """The network's output before masking, float32[N, A]."""
         values = observations.astype(np.float32) * self._scale
-        for weight, bias in self._layers[:-1]:
+        for weight, bias in self.layers[:-1]:
             values = self._activation(values @ weight.T + bias)
-        weight, bias = self._layers[-1]
+        weight, bias = self.layers[-1]
         result: npt.NDArray[np.float32] = values @ weight.T + bias
         return result
 

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from millebornes_env import Rules, VectorEnv
 from millebornes_env.millebornes.observation import Section
+from millebornes_env.millebornes.state import StateArray
 
 Observations = npt.NDArray[np.int8]
 Masks = npt.NDArray[np.int8]
 Actions = npt.NDArray[np.int64]
+Places = npt.NDArray[np.int64]
 
 
 class Agent(Protocol):
     """Chooses for one seat in many games at once; which seat does not matter, observations are relative.
+
+    An agent that remembers what it saw takes a third argument of `act`: `places`, int64[N] or None, numbers
+    that tell apart who sits where (such as `game * players + seat`), so that it can remember for each; it is
+    left away for agents that do not take it.
 
     Attributes:
         name: what tables of results call it.
@@ -36,6 +43,48 @@ class Agent(Protocol):
             int64[N], a legal action for each row.
         """
         ...
+
+
+@runtime_checkable
+class StateAgent(Protocol):
+    """An agent that wants the games themselves: to play them on from here, or to peek."""
+
+    name: str
+
+    def act_on(self, states: StateArray, seats: npt.NDArray[np.int32], places: Places) -> Actions:
+        """Choose an action for one seat of each game.
+
+        Args:
+            states: STATE[N], the games; they must not be changed.
+            seats: int32[N], who chooses.
+            places: int64[N], as for `Agent`.
+
+        Returns:
+            int64[N], a legal action for each game.
+        """
+        ...
+
+
+def is_honest(agent: Agent) -> bool:
+    """Whether the agent sees no more than its seat does; an agent that peeks says so itself."""
+    return bool(getattr(agent, "is_honest", True))
+
+
+def ask(agent: Agent, observations: Observations, action_masks: Masks, places: Places) -> Actions:
+    """`agent.act`, with `places` if it takes them.
+
+    Args:
+        agent: any agent.
+        observations: int8[N, D].
+        action_masks: int8[N, A].
+        places: int64[N].
+
+    Returns:
+        What the agent returned, unchecked.
+    """
+    if "places" in inspect.signature(agent.act).parameters:
+        return agent.act(observations, action_masks, places=places)  # type: ignore[call-arg]
+    return agent.act(observations, action_masks)
 
 
 @dataclass(frozen=True)

@@ -8,16 +8,20 @@ Three ways to run the same source:
 
 Numba's cache notices a change of the cached function's own file only, not of a function which it calls in
 another file. So the cache lives in a folder named after a digest of all sources that can be compiled: any
-change of a rule is a new folder.
+change of a rule is a new folder. For a function of other packages (agents, the arena, your own) the digest
+has, on top, the files of all compiled functions that its file imports.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import shutil
+import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
@@ -31,6 +35,7 @@ _PACKAGE = Path(__file__).parent
 _COMPILED_SOURCES = ("compile.py", "chance.py", "millebornes", "engine")
 _DAYS_TO_KEEP_OLD_CACHES = 30
 
+_numba: Any = numba  # it has no type hints worth the name
 _config: Any = numba.config  # Numba fills its module with settings as it starts
 
 prange: type[range] = numba.prange
@@ -40,25 +45,51 @@ IS_COMPILED: bool = not _config.DISABLE_JIT
 """False under `NUMBA_DISABLE_JIT=1`."""
 
 
-def source_digest() -> str:
-    """Sixteen hexadecimal digits that change with any source that can be compiled."""
+def source_digest(others: frozenset[Path] = frozenset()) -> str:
+    """Sixteen hexadecimal digits that change with any source that can be compiled.
+
+    Args:
+        others: files besides the package's own.
+    """
     digest = hashlib.sha256()
     for name in _COMPILED_SOURCES:
         path = _PACKAGE / name
         for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
             digest.update(file.relative_to(_PACKAGE).as_posix().encode())
             digest.update(file.read_bytes())
+    for file in sorted(others):
+        digest.update(file.name.encode())
+        digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
 
 
-def _cache_folder() -> str | None:
+def sources_outside(module_name: str, found: frozenset[Path] = frozenset()) -> frozenset[Path]:
+    """The files outside of this package whose compiled functions a module can call, its own included.
+
+    Args:
+        module_name: of a module that is being imported, its own imports done.
+        found: files that are known already.
+    """
+    module = sys.modules.get(module_name)
+    file = getattr(module, "__file__", None)
+    if file is None or Path(file).is_relative_to(_PACKAGE) or Path(file) in found:
+        return found
+    found |= {Path(file)}
+    compiled = [value for value in vars(module).values() if hasattr(value, "py_func")]
+    for other in {str(value.py_func.__module__) for value in compiled} - {module_name}:
+        found = sources_outside(other, found)
+    return found
+
+
+@functools.cache
+def _cache_folder(others: frozenset[Path]) -> str | None:
     """Where the machine code goes: the user's `NUMBA_CACHE_DIR`, else a place of ours; None: nowhere."""
     if _config.CACHE_DIR:
-        return os.path.join(_config.CACHE_DIR, source_digest())
+        return os.path.join(_config.CACHE_DIR, source_digest(others))
     user = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "millebornes_env"
     uid = os.getuid() if hasattr(os, "getuid") else "user"
     for base in (user, Path(tempfile.gettempdir()) / f"millebornes_env-{uid}"):
-        folder = base / source_digest()
+        folder = base / source_digest(others)
         try:
             folder.mkdir(parents=True, exist_ok=True)
             os.utime(folder)
@@ -79,17 +110,17 @@ def _forget_old_caches(base: Path, current: Path) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-_CACHE_FOLDER = _cache_folder() if IS_COMPILED else None
-
-
-def _compile(function: Callable[P, R], **options: Any) -> Callable[P, R]:
+def _compile(function: Callable[P, R], *signatures: Any, **options: Any) -> Callable[P, R]:
     # Numba reads CACHE_DIR when the function is decorated: it is ours for that moment only, so that a
     # user's own compiled functions keep the cache folder that they had.
     users_folder = _config.CACHE_DIR
-    _config.CACHE_DIR = _CACHE_FOLDER or ""
+    folder = _cache_folder(sources_outside(function.__module__)) if IS_COMPILED else None
+    _config.CACHE_DIR = folder or ""
     try:
-        cached = _CACHE_FOLDER is not None
-        compiled = numba.njit(cache=cached, nogil=True, error_model="numpy", **options)(function)
+        cached = folder is not None
+        compiled = _numba.njit(*signatures, cache=cached, nogil=True, error_model="numpy", **options)(
+            function
+        )
     finally:
         _config.CACHE_DIR = users_folder
     return cast("Callable[P, R]", compiled)
@@ -116,3 +147,26 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
 def parallel_kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a loop over games written with `prange`, to run on several threads."""
     return _compile(function, parallel=True)
+
+
+def pointer(function: Callable[P, int], *examples: Any) -> Callable[P, int]:
+    """Compile a function now, for one kind of arguments, so that it can be handed to a kernel as an argument.
+
+    A kernel that takes such functions is compiled once for all that have the same arguments: who plays is
+    then a value, not a part of the machine code.
+
+    Args:
+        function: takes what the examples are, returns an int.
+        *examples: one argument each: a record, an array, an int.
+
+    Returns:
+        The function, to be passed on; in plain Python as it was.
+    """
+    if not IS_COMPILED:
+        return function
+    # "First-class functions" have been experimental in Numba for years; what is used of them is tested here.
+    warnings.filterwarnings(
+        "ignore", "First-class function type", category=_numba.NumbaExperimentalFeatureWarning
+    )
+    signature = _numba.int64(*(_numba.typeof(example) for example in examples))
+    return _compile(function, signature, _nrt=False)

@@ -1,0 +1,229 @@
+"""Agents written as rules: compiled, so that they play at the speed of the environment.
+
+Such an agent is one function, `choose(state, rules, seat, memory, options, draw)`, in the language of the
+rulebook. It may read only what its seat can see: the own hand, all piles, all counts, what is `hidden`
+(counted, not where); never another hand nor the deck. Tests redeal the hidden cards and expect the same
+choice, and compare it with the choice made from the observation alone.
+
+There are two ways to play one: kernels that hold the games call its `pointer` (the arena, search); everybody
+else calls `act` like any other agent's, which reads the game back from the observations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Final, NamedTuple, TypeGuard
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.protocol import Actions, Masks, Observations, Table
+from agents.reading import Layout, layout_of, read_observation
+from millebornes_env.chance import random_word
+from millebornes_env.compile import IS_COMPILED, kernel, pointer, rule
+from millebornes_env.engine.kernels import key_of_seed
+from millebornes_env.millebornes.rules import Rules, rules_record
+from millebornes_env.millebornes.state import State, StateArray, new_states
+
+Int16Array = npt.NDArray[np.int16]
+Int64Array = npt.NDArray[np.int64]
+
+Choose = Callable[[State, Rules, int, Int16Array, Int64Array, int], int]
+"""`choose(state, rules, seat, memory, options, draw)`: the action of the seat that is to decide.
+
+`memory` is int16[MEMORY], the seat's own: what lies before `FIRST_FREE` is kept by `remember`, what lies
+before `FIRST_OF_MATCH` is all 0 at its first decision of a round, the rest at that of a match. `options` is
+int64[MAX_OPTIONS], the agent's own settings. `draw` is a random number from 0 to 2**32 - 1, another one at
+each decision.
+"""
+
+MEMORY: Final = 48
+"""Numbers that an agent can remember for a seat, from one decision to the next."""
+MAX_OPTIONS: Final = 12
+
+_PILE, _DECISIONS = 0, 1
+FIRST_FREE: Final = 2
+"""Where an agent's own part of its memory begins."""
+FIRST_OF_MATCH: Final = 40
+"""From here on memory lasts for a match."""
+
+_POINTERS: dict[Choose, Choose] = {}
+
+
+@rule
+def remember(state: State, memory: Int16Array) -> int:
+    """Make the memory ready for a decision; how many the seat has taken in this round before.
+
+    The draw pile only shrinks in a round: a seat that finds it larger than at its last decision is in a new
+    round, and forgets.
+    """
+    pile = int(state.draw_pile) + 1
+    if pile > int(memory[_PILE]):
+        memory[:FIRST_OF_MATCH] = 0
+    memory[_PILE] = pile
+    memory[_DECISIONS] = int(memory[_DECISIONS]) + 1
+    return int(memory[_DECISIONS]) - 1
+
+
+@kernel
+def choose_each(
+    choose: tuple[Choose],
+    states: StateArray,
+    rules: Rules,
+    seats: npt.NDArray[np.int32],
+    memories: Int16Array,
+    options: Int64Array,
+    draws: Int64Array,
+    actions: Int64Array,
+) -> None:
+    """Let an agent choose for one seat of each game.
+
+    Args:
+        choose: of the agent, by pointer.
+        states: STATE[N], the games.
+        rules: the table's.
+        seats: int32[N], who chooses.
+        memories: int16[N, MEMORY], of the seat in each game.
+        options: int64[MAX_OPTIONS], of the agent.
+        draws: int64[N], a random number for each.
+        actions: int64[N], overwritten.
+    """
+    for game in range(len(states)):
+        remember(states[game], memories[game])
+        actions[game] = choose[0](
+            states[game], rules, int(seats[game]), memories[game], options, int(draws[game])
+        )
+
+
+class Reader(NamedTuple):
+    """Who chooses from observations, and with what."""
+
+    choose: tuple[Choose]  # of the agent, by pointer
+    layout: Layout  # of the observations
+    options: Int64Array  # [MAX_OPTIONS] of the agent
+    memories: Int16Array  # [P, MEMORY]
+    scratch: StateArray  # [1] where a game is read to
+    key_0: int  # of the agent's random numbers
+    key_1: int
+
+
+@kernel
+def choose_from_rows(
+    reader: Reader, rules: Rules, rows: Observations, places: Int64Array, actions: Int64Array
+) -> None:
+    """Let an agent choose from what its seats see.
+
+    Args:
+        reader: the agent.
+        rules: the table's.
+        rows: int8[N, D], observations.
+        places: int64[N], whose memory each row's seat has.
+        actions: int64[N], overwritten.
+    """
+    state = reader.scratch[0]
+    for number in range(len(rows)):
+        memory = reader.memories[places[number]]
+        read_observation(rows[number], reader.layout, rules, state)
+        remember(state, memory)
+        draw = random_word(reader.key_0, reader.key_1, number)
+        actions[number] = reader.choose[0](state, rules, 0, memory, reader.options, draw)
+
+
+# The agents' common part ----------------------------------------------------------------------------------
+
+
+def compiled_rules(rules: Rules) -> Rules:
+    """The record of the rules, as kernels take it."""
+    record = rules_record(rules)
+    table: Rules = (record.view(np.ndarray) if IS_COMPILED else record)[0]
+    return table
+
+
+def compiled_states(states: StateArray) -> StateArray:
+    """An array of games, as kernels take it (no copy)."""
+    return states.view(np.ndarray if IS_COMPILED else np.recarray)
+
+
+def pointer_to(choose: Choose, table: Rules) -> Choose:
+    """The function as kernels take it, in a tuple; compiled once in a process, and kept on disk.
+
+    Outside of a tuple Numba would see this one function, and compile the kernel anew for each.
+
+    Args:
+        choose: the agent's.
+        table: rules of any table, for their type only.
+    """
+    if choose not in _POINTERS:
+        state = compiled_states(new_states(1))[0]
+        memory, options = np.zeros(MEMORY, np.int16), np.zeros(MAX_OPTIONS, np.int64)
+        _POINTERS[choose] = pointer(choose, state, compiled_rules(table), 0, memory, options, 0)
+    return _POINTERS[choose]
+
+
+def is_compiled(agent: object) -> TypeGuard[CompiledAgent]:
+    """Whether the agent's function says all that it does: a subclass with an `act` of its own is asked."""
+    return isinstance(agent, CompiledAgent) and type(agent).act is CompiledAgent.act
+
+
+class CompiledAgent:
+    """An agent that is a compiled function.
+
+    Attributes:
+        name: what tables of results call it.
+        options: int64[MAX_OPTIONS], its settings as the function gets them.
+    """
+
+    name: str = "compiled"
+    rule: ClassVar[Choose]
+    """The function; subclasses set it with `staticmethod`."""
+
+    def __init__(self, table: Table, seed: int = 0, options: tuple[int, ...] = ()) -> None:
+        """Compile the function or find it on disk.
+
+        Args:
+            table: the table to play at.
+            seed: of the agent's random numbers, 0 to 2**64 - 1.
+            options: the settings of the function, at most MAX_OPTIONS.
+        """
+        self.table = table
+        self.options = np.zeros(MAX_OPTIONS, np.int64)
+        self.options[: len(options)] = options
+        self._key = key_of_seed(seed)
+        self._calls = 0
+        self._rules = compiled_rules(table.rules)
+        self._layout = layout_of(table)
+        self._memories = np.zeros((0, MEMORY), np.int16)
+        self._scratch = compiled_states(new_states(1))
+
+    @property
+    def pointer(self) -> Choose:
+        """The function, as kernels take it (in a tuple)."""
+        return pointer_to(type(self).rule, self.table.rules)
+
+    def act(self, observations: Observations, action_masks: Masks, places: Any = None) -> Actions:
+        """Choose; see `Agent.act`.
+
+        Args:
+            observations: int8[N, D].
+            action_masks: int8[N, A]; not needed, these agents know the rules.
+            places: int64[N], numbers from 0 on that tell apart who plays where, such as `game * players +
+                seat`, so that each keeps a memory of its own; None: the number of the row.
+        """
+        rows = np.ascontiguousarray(observations)
+        memory_of = np.arange(len(rows)) if places is None else np.asarray(places, np.int64)
+        self._make_room(int(memory_of.max(initial=-1)) + 1)
+        self._calls += 1
+        key_0, key_1 = self._key
+        actions: Actions = np.empty(len(rows), np.int64)
+        key_0 = random_word(key_0, key_1, self._calls)
+        reader = Reader(
+            *((self.pointer,), self._layout, self.options, self._memories, self._scratch), key_0, key_1
+        )
+        choose_from_rows(reader, self._rules, rows, memory_of, actions)
+        return actions
+
+    def _make_room(self, places: int) -> None:
+        if places > len(self._memories):
+            more = np.zeros((max(places, 2 * len(self._memories)), MEMORY), np.int16)
+            more[: len(self._memories)] = self._memories
+            self._memories = more

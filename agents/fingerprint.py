@@ -1,0 +1,35 @@
+"""What an agent is made of, in sixteen hexadecimal digits: two agents with the same play the same."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from pathlib import Path
+
+from agents.policy import PolicyAgent
+from agents.protocol import Agent
+from millebornes_env.compile import source_digest, sources_outside
+
+
+def fingerprint(agent: Agent, spec: str) -> str:
+    """A digest of the agent's specification, of its sources with those of the rulebook, and of its weights.
+
+    Args:
+        agent: loaded.
+        spec: what it was loaded by.
+
+    Returns:
+        Sixteen hexadecimal digits. Of an agent of your own, the file of its class counts.
+    """
+    module = type(agent).__module__
+    files = sources_outside(module)
+    own = getattr(sys.modules.get(module), "__file__", None)
+    if own is not None:
+        files |= {Path(own)}
+    digest = hashlib.sha256(source_digest(files).encode())
+    digest.update(spec.encode())
+    if isinstance(agent, PolicyAgent):
+        for layer in agent.layers:
+            for array in layer:
+                digest.update(array.tobytes())
+    return digest.hexdigest()[:16]

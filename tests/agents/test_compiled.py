@@ -1,0 +1,219 @@
+"""The frame of compiled agents: what they are shown, what they remember, how they are loaded."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import agents
+from agents.compiled import (
+    FIRST_OF_MATCH,
+    MAX_OPTIONS,
+    MEMORY,
+    CompiledAgent,
+    Int16Array,
+    Int64Array,
+    choose_each,
+    compiled_rules,
+    compiled_states,
+    remember,
+)
+from agents.fingerprint import fingerprint
+from agents.protocol import Table
+from agents.reading import layout_of, read_observation
+from millebornes_env import edition, editions, vector_env
+from millebornes_env.compile import sources_outside
+from millebornes_env.engine.kernels import SKIP
+from millebornes_env.millebornes.legality import is_legal, write_mask
+from millebornes_env.millebornes.motion import is_moving
+from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.state import State, new_states
+
+TABLES = [(name, *table) for name in editions() for table in edition(name).tables]
+
+VISIBLE = (
+    *("draw_pile", "phase", "pending_hazard", "target", "discard_pile", "hidden"),
+    *("km", "battle", "opening"),
+)
+"""What the observer sees unchanged, but for the order of teams."""
+
+
+def choose_by_count(
+    state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, draw: int
+) -> int:
+    """Counts its decisions of the round and of the match, and says so by the action that it would choose."""
+    memory[2] += 1
+    memory[FIRST_OF_MATCH] += 1
+    return int(options[0]) * int(memory[2]) + 1000 * int(memory[FIRST_OF_MATCH])
+
+
+class CountingAgent(CompiledAgent):
+    rule = staticmethod(choose_by_count)
+
+    def __init__(self, table: Table, seed: int = 0, step: int = 1) -> None:
+        super().__init__(table, seed, (step,))
+
+
+def choose_draw(
+    state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, draw: int
+) -> int:
+    return draw
+
+
+class DrawingAgent(CompiledAgent):
+    rule = staticmethod(choose_draw)
+
+
+# Reading an observation back ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("padded", [False, True])
+@pytest.mark.parametrize(("name", "players", "teams"), TABLES)
+def test_what_a_seat_sees_is_read_back(name: str, players: int, teams: int, padded: bool) -> None:
+    env = vector_env(16, name, players=players, teams=teams, padded=padded, episode="match", seed=5)
+    table = Table.of(env)
+    layout, rules = layout_of(table), compiled_rules(env.rules)
+    read = compiled_states(new_states(1))[0]
+    env.reset()
+    for turn in range(90):
+        env.step(env.sample_actions())
+        if turn % 6:
+            continue
+        states = env.get_states()
+        seats = (np.arange(16) + turn) % players
+        rows = env.observe(seats)
+        for game, seat in enumerate(int(seat) for seat in seats):
+            state = states[game]
+            read_observation(rows[game], layout, rules, read)
+            order = [(seat + place) % teams for place in range(teams)]
+            for field in VISIBLE:
+                seen = state[field][order] if field in ("km", "battle", "opening") else state[field]
+                known = read[field][:teams] if field in ("km", "battle", "opening") else read[field]
+                assert np.array_equal(known, seen), field
+            assert np.array_equal(read["hand"][0], state["hand"][seat])
+            assert not read["hand"][1:].any()
+            assert (read["deck"] == -1).all()
+            assert (int(read["seat"]) + seat) % players == state["seat"]
+            assert [int(count) for count in read["hand_count"][:players]] == [
+                int(state["hand_count"][(seat + place) % players]) for place in range(players)
+            ]
+            assert [is_moving(read, rules, team) for team in range(teams)] == [
+                is_moving(states[game], rules, team) for team in order
+            ]
+            if seat == state["seat"]:
+                masks = np.zeros((2, 42 + 5 * (teams - 2)), np.int8)
+                write_mask(read, rules, masks[0])
+                write_mask(compiled_states(states)[game], rules, masks[1])
+                assert np.array_equal(*masks)
+
+
+def test_observations_without_the_unseen_cards_are_refused() -> None:
+    env = vector_env(2, observe_unseen=False)
+    with pytest.raises(ValueError, match=r"no section .unseen.*observe_unseen=True"):
+        CountingAgent(Table.of(env))
+
+
+# Memory ---------------------------------------------------------------------------------------------------
+
+
+def test_a_memory_lasts_for_a_round_and_a_part_of_it_for_the_match() -> None:
+    state = compiled_states(new_states(1))[0]
+    memory = np.zeros(MEMORY, np.int16)
+    for number, pile in enumerate((80, 78, 78, 60, 3, 0, 0)):
+        state["draw_pile"] = pile
+        assert remember(state, memory) == number
+        memory[2:] += 1
+    assert memory[2] == 7
+    state["draw_pile"] = 79
+    assert remember(state, memory) == 0
+    assert not memory[2:FIRST_OF_MATCH].any()
+    assert (memory[FIRST_OF_MATCH:] == 7).all()
+
+
+def test_places_keep_memories_apart() -> None:
+    env = vector_env(3, seed=1)
+    observations, _ = env.reset()
+    rows, masks = observations["observation"], observations["action_mask"]
+    agent = CountingAgent(Table.of(env))
+    assert agent.act(rows, masks).tolist() == [1001, 1001, 1001]
+    assert agent.act(rows, masks).tolist() == [2002, 2002, 2002]
+    assert agent.act(rows[1:], masks[1:], places=np.array([1, 70])).tolist() == [3003, 1001]
+    assert agent.act(rows[:1], masks[:1], places=np.array([70])).tolist() == [2002]
+
+
+def test_a_row_is_its_own_place_when_none_is_given() -> None:
+    env = vector_env(2, seed=1)
+    observations, _ = env.reset()
+    agent = CountingAgent(Table.of(env), step=2)
+    first = agent.act(observations["observation"], observations["action_mask"])
+    again = agent.act(observations["observation"][:1], observations["action_mask"][:1])
+    assert (first.tolist(), again.tolist()) == ([1002, 1002], [2004])
+
+
+# Random numbers, options, fingerprints --------------------------------------------------------------------
+
+
+def test_every_decision_has_another_random_number_and_the_seed_gives_them_all() -> None:
+    env = vector_env(64, seed=1)
+    observations, _ = env.reset()
+    rows = (observations["observation"], observations["action_mask"])
+    agent, twin, other = (DrawingAgent(Table.of(env), seed) for seed in (3, 3, 4))
+    draws = np.concatenate([agent.act(*rows) for _ in range(20)])
+    assert len(set(draws.tolist())) == 1280
+    assert draws.tolist() == np.concatenate([twin.act(*rows) for _ in range(20)]).tolist()
+    assert not set(draws.tolist()) & set(np.concatenate([other.act(*rows) for _ in range(20)]).tolist())
+    assert abs(draws.mean() / 2**32 - 0.5) < 0.05
+
+
+def test_options_that_stand_alone_are_switches(monkeypatch: pytest.MonkeyPatch) -> None:
+    class SwitchedAgent(CountingAgent):
+        def __init__(self, table: Table, seed: int = 0, bold: bool = False, pile: int = 7) -> None:
+            CompiledAgent.__init__(self, table, seed, (int(bold), pile))
+
+    monkeypatch.setitem(agents.AGENTS, "switched", SwitchedAgent)
+    env = vector_env(1)
+    for spec, expected in {
+        "switched": [0, 7],
+        "switched:bold": [1, 7],
+        "switched:bold=0,pile=9": [0, 9],
+        "switched:pile=9,bold=yes": [1, 9],
+    }.items():
+        loaded = agents.load(spec, env)
+        assert isinstance(loaded, CompiledAgent)
+        assert loaded.options[:2].tolist() == expected
+        assert len(loaded.options) == MAX_OPTIONS
+        assert loaded.name == spec
+    with pytest.raises(agents.UnknownAgentError, match="the option bold is '2'"):
+        agents.load("switched:bold=2", env)
+    with pytest.raises(agents.UnknownAgentError, match="the option pile is ''"):
+        agents.load("switched:pile", env)
+
+
+def test_a_fingerprint_changes_with_the_specification() -> None:
+    env = vector_env(1)
+    digits = {
+        spec: fingerprint(agents.load(spec, env), spec) for spec in ("greedy", "holder", "holder:pile=30")
+    }
+    assert len(set(digits.values())) == 3
+    assert all(len(text) == 16 and int(text, 16) >= 0 for text in digits.values())
+    assert digits["greedy"] == fingerprint(agents.load("greedy", env), "greedy")
+
+
+def test_the_cache_of_a_compiled_agent_depends_on_all_files_that_it_calls() -> None:
+    names = {path.name for path in sources_outside("agents.compiled")}
+    assert {"compiled.py", "reading.py"} <= names
+    assert not sources_outside("millebornes_env.millebornes.turn")
+
+
+def test_choose_each_asks_for_the_given_seats() -> None:
+    env = vector_env(8, seed=2)
+    env.reset()
+    agent = agents.load("greedy", env)
+    if not isinstance(agent, CompiledAgent):
+        pytest.skip("greedy is not compiled")
+    states, actions = compiled_states(env.get_states()), np.full(8, SKIP)
+    memories, draws = np.zeros((8, MEMORY), np.int16), np.zeros(8, np.int64)
+    seats = env.agent_selection.astype(np.int32)
+    rules = compiled_rules(env.rules)
+    choose_each((agent.pointer,), states, rules, seats, memories, agent.options, draws, actions)
+    assert all(is_legal(state, rules, int(action)) for state, action in zip(states, actions, strict=True))
