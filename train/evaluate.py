@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Final, Literal
@@ -31,10 +31,10 @@ import agents
 from agents import RunFolderError, UnknownAgentError
 from agents.policy import read_description
 from agents.protocol import Agent
-from millebornes_env import VectorEnv, edition, vector_env
-from millebornes_env.envs.vector import SKIP
+from arena.kernels import Batch
+from arena.match import MatchConfig, by_deal, play_roles, shares_of_wins
+from millebornes_env import VectorEnv, vector_env
 from millebornes_env.errors import MilleBornesError
-from millebornes_env.millebornes.state import NO_TEAM
 from train.progress import OnProgress, evaluation_bar
 from train.results import (
     Row,
@@ -49,7 +49,6 @@ from train.results import (
 
 DEFAULT_OPPONENTS: Final = ("random", "greedy", "holder")
 PIPED_WIDTH: Final = 160  # columns of the table when it goes into a file or a pipe
-SECONDS_BETWEEN_REPORTS: Final = 0.1
 COULD_NOT_WRITE: Final = 1
 WRONG_ARGUMENTS: Final = 2
 INTERRUPTED: Final = 130
@@ -178,112 +177,26 @@ def play(
     Returns:
         How they ended.
     """
-    teams = edition(config.edition).table(config.players, config.teams).teams
+    table = MatchConfig(config.edition, config.players, config.teams, config.episode, config.seed)
+    teams = table.rules.teams
     num_deals = -(-config.num_games // teams)
     deals_in_batch = max(config.batch_size // teams, 1)
-    batches = []
+    roles = [agent] + [opponent] * (teams - 1)
+    batches: list[Batch] = []
     for first in range(0, num_deals, deals_in_batch):
-        env = deal(config, first, min(deals_in_batch, num_deals - first))
 
         def report(episodes: float, before: int = first * teams) -> None:
             if on_progress is not None:
                 on_progress(opponent.name, before + episodes)
 
-        batches.append(_play_batch(env, agent, opponent, report))
+        batches += play_roles(roles, table, first, min(deals_in_batch, num_deals - first), report)
+        report(min(deals_in_batch, num_deals - first) * float(teams))
+    own_points = by_deal(batches, "points", teams).astype(np.float64)
     return Blocks(
-        *(
-            np.concatenate([getattr(batch, name) for batch in batches], axis=1)
-            for name in ("win_shares", "points", "decisions")
-        )
+        win_shares=shares_of_wins(by_deal(batches, "winner", teams), teams)[..., 0].T,
+        points=(own_points[..., 0] - own_points[..., 1:].mean(axis=2)).T,
+        decisions=by_deal(batches, "steps", teams).T,
     )
-
-
-def deal(config: EvaluationConfig, first_deal: int, num_deals: int) -> VectorEnv:
-    """The games of some deals, once for each team: game `team * num_deals + i` is deal `first_deal + i`.
-
-    The cards of a deal, in all rounds of a match, and who deals first are functions of the seed and of the
-    deal's number, whatever is played and however many deals there are.
-
-    Args:
-        config: table, episode and seed.
-        first_deal: number of the first deal.
-        num_deals: how many deals, B.
-
-    Returns:
-        An environment of T * B games that have just begun.
-    """
-    originals = _new_env(config, num_deals)
-    originals.reset(seed=config.seed)
-    originals.games.seed(config.seed, first_deal)
-    originals.reset()
-    env = _new_env(config, num_deals * originals.teams)
-    env.set_states(np.concatenate([originals.get_states()] * originals.teams))
-    return env
-
-
-def _play_batch(env: VectorEnv, agent: Agent, opponent: Agent, report: Callable[[float], None]) -> Blocks:
-    """Play the games of `deal` to their ends."""
-    num_deals = env.num_envs // env.teams
-    own_team = np.repeat(np.arange(env.teams), num_deals)
-    winner = np.zeros(env.num_envs, np.int64)
-    scores = np.zeros((env.num_envs, env.teams), np.int64)
-    decisions = np.zeros(env.num_envs, np.int64)
-    actions = np.empty(env.num_envs, np.int64)
-    live = np.ones(env.num_envs, np.bool_)
-    observations = env.set_states(env.get_states())
-    next_report = 0.0
-    while live.any():
-        actions.fill(SKIP)
-        own = observations["agent_selection"] % env.teams == own_team
-        for player, its_turn in ((agent, live & own), (opponent, live & ~own)):
-            games = np.flatnonzero(its_turn)
-            if games.size:
-                rows = observations["observation"][games], observations["action_mask"][games]
-                actions[games] = player.act(*rows)
-        decisions += live
-        observations, _, ended, _, infos = env.step(actions)
-        if ended.any():
-            winner[ended] = infos["final_winner"][ended]
-            scores[ended] = infos["final_score"][ended]
-            live &= ~ended
-        if time.perf_counter() > next_report:
-            report(_episodes_played(env, live))
-            next_report = time.perf_counter() + SECONDS_BETWEEN_REPORTS
-    report(float(env.num_envs))
-    return blocks_of(own_team, winner, scores, decisions)
-
-
-def _episodes_played(env: VectorEnv, live: npt.NDArray[np.bool_]) -> float:
-    """Episodes that have ended, and of a match that goes on the part of the goal that its leader has."""
-    episodes = float((~live).sum())
-    if env.episode == "match":
-        leaders = env.games.states["score"][live, : env.teams].max(axis=1, initial=0)
-        episodes += float(np.clip(leaders / env.rules.goal, 0.0, 0.99).sum())
-    return episodes
-
-
-def blocks_of(
-    own_team: npt.NDArray[np.int64],
-    winner: npt.NDArray[np.int64],
-    scores: npt.NDArray[np.int64],
-    decisions: npt.NDArray[np.int64],
-) -> Blocks:
-    """The endings from the agent's side.
-
-    Args:
-        own_team: int64[T * B], the agent's team.
-        winner: int64[T * B], team, or NO_TEAM for a shared win.
-        scores: int64[T * B, T].
-        decisions: int64[T * B].
-
-    Returns:
-        The same, with a row for each team that the agent sat in.
-    """
-    teams = scores.shape[1]
-    win_shares = np.where(winner == NO_TEAM, 1.0 / teams, (winner == own_team).astype(np.float64))
-    own = scores[np.arange(len(scores)), own_team]
-    points = own - (scores.sum(axis=1) - own) / (teams - 1)
-    return Blocks(win_shares.reshape(teams, -1), points.reshape(teams, -1), decisions.reshape(teams, -1))
 
 
 def make_row(agent: str, opponent: str, config: EvaluationConfig, blocks: Blocks, seconds: float) -> Row:

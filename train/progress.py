@@ -93,3 +93,24 @@ def evaluation_bar(rows: Sequence[Row], num_rows: int, episodes: int) -> Iterato
             bar.update(task, completed=int(done), description=f"against {escape(opponent)}")
 
         yield on_progress
+
+
+@contextlib.contextmanager
+def tournament_bar() -> Iterator[Callable[[str, float, float], None]]:
+    """Show on stderr, if that is a terminal, who plays and how many deals are left of a tournament."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("deals, {task.percentage:3.0f} %,"),
+        TimeRemainingColumn(),
+        TextColumn("left"),
+    )
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("compiling ...", total=None)
+
+        def on_turn(lineup: str, done: float, total: float) -> None:
+            bar.update(task, completed=int(done), total=int(total), description=escape(lineup))
+
+        yield on_turn

@@ -14,6 +14,7 @@ _PACKAGES = (
     "torch",
     "stable-baselines3",
     "sb3-contrib",
+    "choix",
 )
 
 

@@ -16,10 +16,13 @@ from safetensors.numpy import load_file, save_file
 
 import agents
 import train.files
+from agents.compiled import compiled_rules
 from agents.policy import DESCRIPTION_FILE, WEIGHTS_FILE, describe_table
 from agents.protocol import Table
+from arena.kernels import begin_games
+from arena.match import MatchConfig, dealt_batch, shares_of_wins
 from millebornes_env import vector_env
-from train.evaluate import EvaluationConfig, blocks_of, deal, evaluate, main, play, run_folder
+from train.evaluate import EvaluationConfig, evaluate, main, play, run_folder
 from train.results import (
     NORMAL_QUANTILE,
     Row,
@@ -54,43 +57,15 @@ def test_an_agent_is_exactly_even_with_itself(spec: str, episode: str, players: 
     assert verdict(row) == 0
 
 
-@pytest.mark.parametrize("players", TABLES)
-def test_every_deal_has_the_same_cards_from_each_place(players: int) -> None:
-    config = short(players=players)
-    env = deal(config, 0, 5)
-    states = env.get_states().reshape(TABLES[players], 5)
-    assert all(np.array_equal(states[0], others) for others in states[1:])
-    assert len({states[0, number]["deck"].tobytes() for number in range(5)}) == 5
-
-
-def test_the_cards_of_later_rounds_are_the_same_too_whatever_is_played() -> None:
-    env = deal(short(), 0, 4)
-    decks: dict[tuple[int, int], set[tuple[bytes, int]]] = {}
-    begun: set[tuple[int, int]] = set()
-    while (env.get_states()["round_number"] < 3).any():
-        env.step(env.sample_actions())
-        for game, state in enumerate(env.get_states()):
-            round_ = int(state["round_number"])
-            if round_ > 0 and (game, round_) not in begun:  # cards that were drawn are no longer in the deck
-                begun.add((game, round_))
-                found = decks.setdefault((game % 4, round_), set())
-                found.add((state["deck"].tobytes(), int(state["dealer"])))
-    assert all(len(decks[number, round_]) == 1 for number in range(4) for round_ in range(1, 4))
-
-
-def test_a_deal_depends_on_its_number_only() -> None:
-    many = deal(short(), 0, 6).get_states()[:6]
-    few = deal(short(), 4, 2).get_states()[:2]
-    assert np.array_equal(many[4:], few)
-
-
 # Exact: the figures are those of the games.
 
 
 @pytest.mark.parametrize("players", TABLES)
 def test_the_endings_are_those_of_games_played_one_by_one(players: int) -> None:
     config = short(2 * TABLES[players], players=players, episode="round")
-    originals = deal(config, 0, 2).get_states()
+    batch = dealt_batch(MatchConfig(players=players, episode="round"), 0, 2)
+    begin_games(batch, compiled_rules(MatchConfig(players=players).rules))
+    originals = batch.states.copy()
     env = vector_env(1, players=players, autoreset_mode="disabled")
     holder, greedy = agents.load("holder", env), agents.load("greedy", env)
     blocks = play(holder, greedy, config)
@@ -111,10 +86,8 @@ def test_the_endings_are_those_of_games_played_one_by_one(players: int) -> None:
 
 
 def test_a_shared_win_counts_as_one_part_for_each_team() -> None:
-    scores = np.array([[500, 500, 100], [700, 0, 0], [0, 0, 300]])
-    blocks = blocks_of(np.arange(3), np.array([-1, 0, 2]), scores, np.array([10, 20, 30]))
-    assert blocks.win_shares[:, 0] == pytest.approx([1 / 3, 0, 1])
-    assert list(blocks.points[:, 0]) == [200, -350, 300]
+    shares = shares_of_wins(np.array([-1, 0, 2], np.int8), 3)
+    assert shares == pytest.approx(np.array([[1 / 3, 1 / 3, 1 / 3], [1, 0, 0], [0, 0, 1]]))
 
 
 def test_intervals_are_1_96_standard_errors_of_the_blocks() -> None:
@@ -487,7 +460,7 @@ def test_an_illegal_action_names_the_agent_or_the_game(
 
     monkeypatch.setitem(agents.AGENTS, "cheat", Cheat)
     assert main(["cheat", "--against", "holder", "--num-games", "2"]) == 2
-    assert "game" in capsys.readouterr().err
+    assert "cheat chose" in capsys.readouterr().err
     assert main(["cheat", "--against", "holder", "--num-games", "2"]) == 2
     assert "the agent 'cheat' cannot play" in capsys.readouterr().err
 

@@ -1,0 +1,1 @@
+"""Who plays better: lineups, deals, estimates, ratings and pictures."""

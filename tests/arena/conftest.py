@@ -1,0 +1,14 @@
+"""The agents of `players.py` have names in every test of the arena."""
+
+from __future__ import annotations
+
+import pytest
+
+import agents
+from tests.arena.players import AGENTS
+
+
+@pytest.fixture(autouse=True)
+def known_agents(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, make in AGENTS.items():
+        monkeypatch.setitem(agents.AGENTS, name, make)

@@ -1,0 +1,251 @@
+"""Points, wins and savings by hand, and the laws that hold for every sample."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from arena.errors import ArenaError
+from arena.estimates import (
+    Payoff,
+    corrected,
+    corrected_points,
+    fit_luck,
+    half_width,
+    luck_saving,
+    pair_shares,
+    payoff_matrix,
+    ratio_interval,
+    saving,
+    totals,
+)
+from arena.outcomes import Outcome
+from tests.arena.simulated import drawn, outcome_of
+
+TWO_DEALS = outcome_of((0, 1), [[[300, 100], [200, 200]], [[0, 100], [500, 100]]], [[1, 1], [2, 4]])
+
+
+def all_pairs(agents: int, deals: int, seed: int = 0) -> list[Outcome]:
+    rng = np.random.default_rng(seed)
+    strengths = rng.normal(0, 40, agents)
+    return [drawn(lineup, strengths, deals, rng) for lineup in combinations(range(agents), 2)]
+
+
+def luck_of(outcome: Outcome, worth: tuple[float, ...], seed: int = 0) -> Outcome:
+    """The same with luck that has counted, for so much a unit."""
+    rng = np.random.default_rng(seed)
+    deals, rotations, teams = outcome.points.shape
+    luck = rng.normal(0, 1, (deals, rotations, len(worth), teams))
+    points = outcome.points + np.einsum("brft,f->brt", luck, np.array(worth))
+    return outcome_of(outcome.lineup, np.round(points), luck=luck)
+
+
+# Pairs ----------------------------------------------------------------------------------------------------
+
+
+def test_points_per_round_are_the_sum_of_points_over_the_sum_of_rounds() -> None:
+    # Differences by deal: 200 + 0 in 2 rounds, -100 + 400 in 6; 500 / 8 = 62.5.
+    payoff = payoff_matrix([TWO_DEALS], 2)
+    assert payoff.points[0, 1] == 62.5
+    # Residuals 200 - 2 * 62.5 = 75 and -75; standard error sqrt(2 / 1 * 2 * 75 ** 2) / 8.
+    assert payoff.points_high[0, 1] == pytest.approx(62.5 + 1.96 * 150 / 8)
+    assert payoff.points_half[0, 1] == pytest.approx(1.96 * 150 / 8)
+    assert payoff.wins[0, 1] == 0.625  # 1, 1/2, 0, 1
+    assert (payoff.deals[1, 0], payoff.episodes[1, 0], payoff.rounds[1, 0]) == (2, 4, 8)
+
+
+def test_a_ratio_of_equal_sizes_is_the_plain_mean() -> None:
+    blocks = np.array([3.0, 5.0, 10.0])
+    mean, low, high = ratio_interval(blocks * 4, np.full(3, 4.0))
+    half = 1.96 * blocks.std(ddof=1) / math.sqrt(3)
+    assert (mean, low, high) == pytest.approx((6, 6 - half, 6 + half))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_matrix_is_antisymmetric_to_the_last_bit(seed: int) -> None:
+    payoff = payoff_matrix(all_pairs(5, 37, seed), 5)
+    off = ~np.eye(5, dtype=bool)
+    assert (payoff.points == -payoff.points.T)[off].all()
+    assert (payoff.points_low == -payoff.points_high.T)[off].all()
+    assert (payoff.wins + payoff.wins.T == 1)[off].all()
+    assert (payoff.wins_low + payoff.wins_high.T == 1)[off].all()
+    assert np.isnan(payoff.points[~off]).all()
+
+
+def test_the_order_within_a_lineup_does_not_matter() -> None:
+    turned = replace(
+        TWO_DEALS, lineup=(1, 0), points=TWO_DEALS.points[:, :, ::-1], wins=TWO_DEALS.wins[:, :, ::-1]
+    )
+    assert payoff_matrix([turned], 2).points[0, 1] == 62.5
+
+
+def test_one_deal_has_no_interval() -> None:
+    payoff = payoff_matrix([outcome_of((0, 1), [[[300, 100], [200, 200]]])], 2)
+    assert payoff.points[0, 1] == 100
+    assert np.isnan(payoff.points_low[0, 1])
+    assert (payoff.wins_low[0, 1], payoff.wins_high[0, 1]) == (0, 1)
+
+
+def test_who_has_not_met_has_no_value() -> None:
+    payoff = payoff_matrix([TWO_DEALS], 3)
+    assert np.isnan(payoff.points[0, 2])
+    assert np.isnan(payoff.wins[2, 1])
+    assert payoff.met.tolist() == [[False, True, False], [True, False, False], [False, False, False]]
+
+
+def test_winning_all_is_not_certain() -> None:
+    payoff = payoff_matrix([outcome_of((0, 1), np.tile([200, 0], (50, 2, 1)))], 2)
+    assert payoff.wins[0, 1] == payoff.wins_high[0, 1] == 1
+    assert payoff.wins_low[0, 1] == pytest.approx(0.025 ** (1 / 50))
+    assert payoff.wins_high[1, 0] == pytest.approx(1 - 0.025 ** (1 / 50))
+
+
+def test_faulty_lineups_are_left_out() -> None:
+    payoff = payoff_matrix([TWO_DEALS, Outcome.faulty((0, 2), "raised")], 3)
+    assert not payoff.met[0, 2]
+    assert payoff.points[0, 1] == 62.5
+    assert totals([Outcome.faulty((0, 1), "raised")], 2)[0].points is None
+
+
+def test_at_a_table_of_three_the_better_of_two_wins_and_equals_share() -> None:
+    outcome = outcome_of((0, 1, 2), [[[5, 1, 9], [5, 5, 0], [1, 2, 3]]])
+    assert pair_shares(outcome, 0, 1).tolist() == [[1, 0.5, 0]]
+    assert pair_shares(outcome, 2, 0).tolist() == [[1, 0, 1]]
+    assert payoff_matrix([outcome], 3).points[0, 1] == (4 + 0 - 1) / 3
+
+
+def test_several_roles_of_an_agent_are_averaged() -> None:
+    outcome = outcome_of((0, 0, 1), [[[6, 2, 3], [0, 0, 3], [8, 8, 8]]])
+    # Its means are 4, 0 and 8.
+    assert payoff_matrix([outcome], 2).points[0, 1] == (1 - 3 + 0) / 3
+    assert pair_shares(outcome, 0, 1).tolist() == [[0.5, 0, 0.5]]
+    assert pair_shares(outcome, 1, 0).tolist() == [[0.5, 1, 0.5]]
+
+
+def test_lineups_that_share_deals_do_not_count_twice() -> None:
+    # The same play at two tables tells no more than at one: half as many deals would be claimed as 2 * n.
+    rng = np.random.default_rng(3)
+    once = drawn((0, 1, 2), (0, 0, 0), 100, rng)
+    again = replace(once, lineup=(0, 1, 3))
+    both, one = payoff_matrix([once, again], 4), payoff_matrix([once], 4)
+    assert both.points[0, 1] == pytest.approx(one.points[0, 1])
+    assert both.points_half[0, 1] == pytest.approx(one.points_half[0, 1])
+
+
+def test_intervals_of_points_cover() -> None:
+    rng = np.random.default_rng(11)
+    inside = 0
+    for _ in range(200):
+        payoff = payoff_matrix([drawn((0, 1), (30, 0), 60, rng)], 2)
+        inside += bool(payoff.points_low[0, 1] <= 30 <= payoff.points_high[0, 1])
+    assert 0.90 <= inside / 200 <= 0.99
+
+
+# Against the field ----------------------------------------------------------------------------------------
+
+
+def test_totals_weigh_every_lineup_the_same() -> None:
+    near = outcome_of((0, 1), np.tile([10, 0], (90, 2, 1)))
+    far = outcome_of((0, 2), np.tile([0, 30], (10, 2, 1)))
+    total = totals([near, far], 3)[0]
+    assert total.points is not None
+    assert total.wins is not None
+    assert total.points.mean == pytest.approx(-10)
+    assert total.wins.mean == pytest.approx(0.5)
+    assert (total.even, total.deals, total.episodes, total.rounds) == (0.5, 100, 200, 200)
+
+
+def test_totals_at_a_table_of_three_are_against_the_mean_of_the_others() -> None:
+    outcome = outcome_of((0, 1, 2), [[[9, 0, 3]] * 3] * 2)
+    points = [total.points.mean for total in totals([outcome], 3) if total.points is not None]
+    assert points == [7.5, -6, -1.5]
+    assert totals([outcome], 3)[0].even == pytest.approx(1 / 3)
+
+
+def test_half_width_is_infinite_without_an_interval_and_shrinks() -> None:
+    few, many = all_pairs(2, 50)[0], all_pairs(2, 5000)[0]
+    assert half_width(outcome_of((0, 1), [[[1, 0], [1, 0]]]), "points") == math.inf
+    assert half_width(Outcome.faulty((0, 1), "raised"), "points") == math.inf
+    assert half_width(many, "points") < half_width(few, "points") / 5
+    assert half_width(many, "wins") < half_width(few, "wins") / 5
+    assert half_width(few, "points") == payoff_matrix([few], 2).points_half[0, 1]
+
+
+# Savings --------------------------------------------------------------------------------------------------
+
+
+def test_saving_by_hand() -> None:
+    # d = [[200, 0], [-100, 400]]: variances by rotation 45,000 and 80,000; of the means (100, 150) 1,250.
+    found = saving(TWO_DEALS)
+    assert found.plain_variance == (45_000 + 80_000) / 2 / 2
+    assert found.variance == 1_250
+    assert found.ratio == 25
+
+
+def test_duplicate_deals_of_identical_agents_end_exactly_even() -> None:
+    rng = np.random.default_rng(2)
+    seats = rng.integers(0, 900, (40, 1, 2))
+    # Who sits in a team scores what its cards give: role i of rotation r is in team (i + r) % 2.
+    outcome = outcome_of((0, 1), np.concatenate([seats, seats[:, :, ::-1]], axis=1))
+    payoff = payoff_matrix([outcome], 2)
+    assert (payoff.points[0, 1], payoff.points_low[0, 1], payoff.points_high[0, 1]) == (0, 0, 0)
+    assert payoff.wins[0, 1] == 0.5
+    found = saving(outcome)
+    assert found.ratio is None
+    assert found.variance == 0
+    assert "even" in found.note
+
+
+def test_saving_is_what_the_luck_of_the_deal_was() -> None:
+    rng = np.random.default_rng(4)
+    # Difference of an episode: 2 * 100 ** 2 of the cards + 2 * 50 ** 2; the cards cancel.
+    found = saving(drawn((0, 1), (50, 0), 20_000, rng))
+    assert found.ratio == pytest.approx(5, rel=0.05)
+    plain = saving(drawn((0, 1), (50, 0), 20_000, rng, luck_of_deal=0.0))
+    assert plain.ratio == pytest.approx(1, abs=0.03)
+
+
+def test_one_deal_saves_nothing_that_is_known() -> None:
+    found = saving(outcome_of((0, 1), [[[1, 0], [1, 0]]]))
+    assert (found.ratio, found.note) == (None, "fewer than two deals have no spread")
+
+
+def test_luck_weights_are_found_again() -> None:
+    played = luck_of(drawn((0, 1), (20, 0), 3000, np.random.default_rng(5)), (40.0, -15.0, 0.0))
+    assert fit_luck(played) == pytest.approx([40, -15, 0], abs=3)
+
+
+def test_taking_luck_off_moves_no_mean_and_narrows() -> None:
+    base = drawn((0, 1), (20, 0), 4000, np.random.default_rng(6))
+    played = luck_of(base, (60.0, 30.0), seed=7)
+    weights = np.array([60.0, 30.0])
+    left = corrected(played, weights).per_round()
+    assert left.mean == pytest.approx(payoff_matrix([base], 2).points[0, 1], abs=0.5)  # rounded points
+    assert luck_saving(played, weights).ratio == pytest.approx(1 + (60**2 + 30**2) / 50**2, rel=0.1)
+    assert (luck_saving(played, -weights).ratio or 1) < 1
+    assert payoff_matrix([played], 2, weights).points[0, 1] == pytest.approx(left.mean)
+
+
+def test_any_weights_are_unbiased() -> None:
+    base = drawn((0, 1), (20, 0), 20_000, np.random.default_rng(8), luck_of_deal=0.0)
+    left = corrected(luck_of(base, (0.0,), seed=9), np.array([70.0])).per_round()
+    assert left.low is not None
+    assert left.high is not None
+    assert left.low < 20 < left.high
+
+
+def test_no_luck_cannot_be_taken_off() -> None:
+    with pytest.raises(ArenaError, match=r"play the deals with MatchConfig\(luck=True\)"):
+        fit_luck(TWO_DEALS)
+    with pytest.raises(ArenaError, match="2 weights do not fit 1 kinds"):
+        corrected_points(luck_of(TWO_DEALS, (1.0,)), np.ones(2))
+
+
+def test_a_matrix_of_nobody_is_empty() -> None:
+    payoff = payoff_matrix([], 2)
+    assert isinstance(payoff, Payoff)
+    assert not payoff.met.any()

@@ -1,0 +1,283 @@
+"""A match is fair, the same however it is computed, and true to the games; what agents do wrong is told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import agents
+from agents.compiled import compiled_rules
+from agents.protocol import Actions, Masks, Observations
+from arena.faults import AgentFaultError
+from arena.kernels import begin_games
+from arena.lineups import lineups, role_of_teams
+from arena.match import MatchConfig, dealt_batch, play_deals
+from arena.outcomes import Outcome
+from arena.tallies import ACTION_COUNTS, ROUND_COUNTS, place_of
+from millebornes_env import vector_env
+from tests.arena.players import FirstAgent, RememberingAgent
+
+TABLES = {2: 2, 3: 3, 4: 2, 6: 3}
+"""Teams by players (parker)."""
+SPECS = ("first", "first:last", "lot", "slow", "slow:last", "wrong", "raising", "shapeless", "remembering")
+FIRST, LAST, LOT, SLOW, SLOW_LAST, WRONG, RAISING, SHAPELESS, REMEMBERING = range(len(SPECS))
+
+
+def played(lineup: tuple[int, ...], deals: int = 20, first: int = 0, **config: object) -> Outcome:
+    return play_deals(SPECS, lineup, MatchConfig(**config), first, deals)  # type: ignore[arg-type]
+
+
+def same(one: Outcome, other: Outcome) -> bool:
+    arrays = ("points", "wins", "rounds", "first", "tallies")
+    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in arrays)
+
+
+# Lineups and rotations ------------------------------------------------------------------------------------
+
+
+def test_lineups_are_all_choices_of_different_agents() -> None:
+    assert lineups(3, 2) == [(0, 1), (0, 2), (1, 2)]
+    assert len(lineups(10, 2)) == 45
+    assert len(lineups(10, 3)) == 120
+
+
+def test_with_fewer_agents_than_teams_some_play_twice_but_never_all_the_same() -> None:
+    assert lineups(2, 3) == [(0, 0, 1), (0, 1, 1)]
+    assert len(lineups(3, 4)) == 12
+
+
+def test_lineups_of_one_agent() -> None:
+    assert lineups(4, 2, 1) == [(0, 1), (1, 2), (1, 3)]
+
+
+@pytest.mark.parametrize("teams", [2, 3, 4])
+def test_every_role_sits_in_every_team_once_in_each_deal(teams: int) -> None:
+    roles = role_of_teams(teams, 5).reshape(teams, 5, teams)
+    for deal in range(5):
+        for team in range(teams):
+            assert sorted(roles[:, deal, team]) == list(range(teams))
+        for rotation in range(teams):
+            for role in range(teams):
+                assert roles[rotation, deal, (role + rotation) % teams] == role
+
+
+# Fair: the same cards in every seat -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("episode", ["round", "match"])
+@pytest.mark.parametrize("players", TABLES)
+def test_an_agent_is_exactly_even_with_itself(players: int, episode: str) -> None:
+    for agent in (FIRST, LOT):
+        outcome = played((agent,) * TABLES[players], players=players, episode=episode)
+        totals = outcome.points.sum(axis=1)
+        assert (totals == totals[:, :1]).all()
+        assert outcome.wins.sum(axis=1) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("players", TABLES)
+def test_every_deal_has_the_same_cards_in_every_rotation(players: int) -> None:
+    config = MatchConfig(players=players)
+    batch = dealt_batch(config, 0, 5)
+    begin_games(batch, compiled_rules(config.rules))
+    states = batch.states.reshape(TABLES[players], 5)
+    assert all(np.array_equal(states[0], others) for others in states[1:])
+    assert len({states[0, number]["deck"].tobytes() for number in range(5)}) == 5
+
+
+def test_plain_deals_have_different_cards_in_every_rotation() -> None:
+    config = MatchConfig(plain=True)
+    batch = dealt_batch(config, 3, 5)
+    begin_games(batch, compiled_rules(config.rules))
+    assert len({state["deck"].tobytes() for state in batch.states}) == 10
+    other = dealt_batch(config, 4, 1)
+    assert np.array_equal(other.states["key"], batch.states.reshape(2, 5)[:, 1]["key"])
+
+
+@pytest.mark.parametrize("plain", [False, True])
+@pytest.mark.parametrize("lineup", [(FIRST, LOT), (SLOW, LOT)])
+def test_a_deal_depends_on_its_number_only(lineup: tuple[int, int], plain: bool) -> None:
+    many, few = played(lineup, 6, plain=plain), played(lineup, 2, 4, plain=plain)
+    assert np.array_equal(many.points[4:], few.points)
+    assert np.array_equal(many.rounds[4:], few.rounds)
+
+
+def test_another_seed_other_deals() -> None:
+    assert not same(played((FIRST, LOT), seed=1), played((FIRST, LOT), seed=2))
+
+
+# The same however it is computed --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("players", TABLES)
+def test_threads_change_nothing(players: int) -> None:
+    lineup = (FIRST, LOT, LAST)[: TABLES[players]]
+    one, three = (played(lineup, 100, players=players, threads=threads, luck=True) for threads in (1, 3))
+    assert same(one, three)
+    assert np.array_equal(one.luck, three.luck)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("episode", ["round", "match"])
+@pytest.mark.parametrize("players", TABLES)
+def test_compiled_agents_and_others_play_the_same_games(players: int, episode: str) -> None:
+    compiled = (FIRST, LAST, LOT)[: TABLES[players]]
+    mixed = (SLOW, LAST, LOT)[: TABLES[players]]
+    others = (SLOW, SLOW_LAST, LOT)[: TABLES[players]]
+    expected = played(compiled, players=players, episode=episode)
+    assert same(played(mixed, players=players, episode=episode), expected)
+    assert same(played(others, players=players, episode=episode), expected)
+
+
+@pytest.mark.parametrize("players", TABLES)
+def test_the_results_are_those_of_games_played_one_by_one(players: int) -> None:
+    config = MatchConfig(players=players, episode="round")
+    teams = TABLES[players]
+    batch = dealt_batch(config, 0, 2)
+    begin_games(batch, compiled_rules(config.rules))
+    originals = batch.states.reshape(teams, 2).copy()
+    lineup = (SLOW, SLOW_LAST, SLOW_LAST)[:teams]
+    outcome = play_deals(SPECS, lineup, config, 0, 2)
+    env = vector_env(1, players=players, autoreset_mode="disabled")
+    for rotation in range(teams):
+        for deal in range(2):
+            roles = [agents.load(SPECS[agent], env) for agent in lineup]
+            state = originals[rotation, deal : deal + 1]
+            observations, over = env.set_states(state), False
+            starter = (int(state["dealer"][0]) + 1) % teams
+            assert outcome.first[deal, rotation] == (starter - rotation) % teams
+            while not over:
+                role = (int(env.agent_selection[0]) - rotation) % teams
+                action = roles[role].act(observations["observation"], observations["action_mask"])
+                observations, _, ended, _, infos = env.step(action)
+                over = bool(ended[0])
+            for role in range(teams):
+                team = (role + rotation) % teams
+                assert outcome.points[deal, rotation, role] == infos["final_score"][0][team]
+                assert outcome.wins[deal, rotation, role] == (infos["final_winner"][0] == team)
+
+
+def test_the_cards_of_later_rounds_are_the_same_too_whatever_is_played() -> None:
+    config = MatchConfig()
+    batch = dealt_batch(config, 0, 4)
+    begin_games(batch, compiled_rules(config.rules))
+    env = vector_env(8, episode="match", autoreset_mode="disabled")
+    env.set_states(batch.states)
+    decks: dict[tuple[int, int], set[tuple[bytes, int]]] = {}
+    begun: set[tuple[int, int]] = set()
+    while (env.get_states()["round_number"] < 2).any():
+        env.step(env.sample_actions())
+        for game, state in enumerate(env.get_states()):
+            round_ = int(state["round_number"])
+            if round_ > 0 and (game, round_) not in begun:  # cards that were drawn are no longer in the deck
+                begun.add((game, round_))
+                found = decks.setdefault((game % 4, round_), set())
+                found.add((state["deck"].tobytes(), int(state["dealer"])))
+    assert all(len(decks[number, round_]) == 1 for number in range(4) for round_ in range(1, 3))
+
+
+# What is counted ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("players", TABLES)
+def test_tallies_add_up(players: int) -> None:
+    teams = TABLES[players]
+    outcome = played((FIRST, LOT, LAST)[:teams], 30, players=players)
+    count = {name: outcome.tallies[:, place_of(name)] for name in ROUND_COUNTS}
+    rounds = int(outcome.rounds.sum())
+    assert (count["rounds"] == rounds).all()
+    assert count["started"].sum() == rounds
+    assert count["points"].tolist() == outcome.points.sum(axis=(0, 1)).tolist()
+    assert (count["episodes"] == 30 * teams).all()
+    assert count["episodes_started"].tolist() == [int((outcome.first == role).sum()) for role in range(teams)]
+    assert count["episode_wins"].tolist() == [
+        int((outcome.wins[..., role] == 1).sum()) for role in range(teams)
+    ]
+    assert count["trips_completed"].sum() <= rounds
+    assert (count["trips_completed_starting"] <= count["trips_completed"]).all()
+    assert (count["extensions_won"] <= count["extensions_called"]).all()
+    assert count["extensions_called"].tolist() == outcome.tallies[:, 40].tolist()
+    assert count["coups_fourres"].tolist() == outcome.tallies[:, 38].tolist()
+    laid = outcome.tallies[:, 15:19].sum(axis=1) + outcome.tallies[:, 38]
+    assert count["safeties"].tolist() == laid.tolist()
+    assert count["two_hundreds"].tolist() == outcome.tallies[:, 4].tolist()
+    km = outcome.tallies[:, :5] @ [25, 50, 75, 100, 200]
+    assert count["km"].tolist() == km.tolist()
+    assert (outcome.tallies[:, :ACTION_COUNTS].sum(axis=1) > 10 * rounds).all()
+
+
+def test_points_of_a_match_reach_the_goal() -> None:
+    outcome = played((FIRST, LOT), 30)
+    assert (outcome.points.max(axis=2) >= 5000).all()
+    assert (outcome.wins.argmax(axis=2) == outcome.points.argmax(axis=2)).all()
+
+
+def test_luck_has_mean_zero_for_whoever_plays() -> None:
+    for players in (2, 4):
+        outcome = played((FIRST, LOT), 1500, players=players, luck=True, episode="round")
+        assert outcome.luck is not None
+        per_deal = outcome.luck.mean(axis=1)  # [B, F, T]
+        error = per_deal.std(axis=0) / np.sqrt(len(per_deal))
+        assert (np.abs(per_deal.mean(axis=0)) < 4.5 * error).all()
+
+
+def test_luck_of_all_teams_is_the_cards_that_left_the_pile_less_expected() -> None:
+    outcome = played((FIRST, LOT), 40, luck=True, episode="round")
+    assert outcome.luck is not None
+    # Every draw adds 1 to one card type and takes 1 off all types together.
+    assert outcome.luck.sum(axis=2) == pytest.approx(0.0, abs=1e-9)
+    assert np.abs(outcome.luck).max() > 1
+
+
+# What agents do wrong -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("other", [FIRST, SLOW])
+def test_an_illegal_action_is_told_with_its_place_and_what_was_legal(other: int) -> None:
+    with pytest.raises(AgentFaultError) as error:
+        played((WRONG, other), 30)
+    message = str(error.value)
+    assert "wrong chose discard" in message
+    assert "which is illegal, in deal" in message
+    assert "rotation" in message
+    assert "play" in message
+    assert "legal were: " in message
+
+
+def test_an_agent_that_raises_is_told_with_the_game() -> None:
+    with pytest.raises(AgentFaultError) as error:
+        played((FIRST, RAISING), 30, first=500)
+    message = str(error.value)
+    assert message.startswith("raising raised RuntimeError: cannot bear the safety (in deal 5")
+    assert "round " in message
+
+
+def test_a_wrong_shape_is_told() -> None:
+    with pytest.raises(AgentFaultError, match=r"act returned int64\[\] for \d+ rows; it must be int64"):
+        played((SHAPELESS, FIRST))
+
+
+def test_a_compiled_agent_with_an_act_of_its_own_is_asked_by_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Asked(FirstAgent):
+        rows = 0
+
+        def act(self, observations: Observations, action_masks: Masks, places: object = None) -> Actions:
+            Asked.rows += len(observations)
+            return action_masks.argmax(axis=1)
+
+    monkeypatch.setitem(agents.AGENTS, "asked", Asked)
+    asked = play_deals(["asked", "lot"], (0, 1), MatchConfig(), 0, 5)
+    assert same(asked, played((FIRST, LOT), 5))
+    assert Asked.rows == asked.tallies[0, :ACTION_COUNTS].sum()
+
+
+def test_places_tell_seats_apart() -> None:
+    RememberingAgent.seen.clear()
+    played((REMEMBERING, FIRST), 10)
+    assert RememberingAgent.seen == {2 * game + game // 10 for game in range(20)}
+
+
+def test_configurations_differ_only_by_what_is_played() -> None:
+    config = MatchConfig()
+    assert replace(config, threads=1) != config
+    assert config.rules.teams == 2

@@ -1,0 +1,202 @@
+"""Ratings find known strengths again, cover them, and stay sensible where games say little."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from itertools import combinations
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from arena.errors import ArenaError
+from arena.estimates import payoff_matrix
+from arena.outcomes import Outcome
+from arena.ratings import alpha_rank, bradley_terry, cycles, open_ends, ratings, win_matrix
+from tests.arena.simulated import drawn, outcome_of, won_by_odds
+
+ELO = (150.0, 40.0, -190.0)
+
+
+def round_robin(elo: tuple[float, ...], deals: int, seed: int) -> list[Outcome]:
+    rng = np.random.default_rng(seed)
+    return [won_by_odds(one, other, elo, deals, rng) for one, other in combinations(range(len(elo)), 2)]
+
+
+def always(winner: int, loser: int, deals: int = 20) -> Outcome:
+    return outcome_of((winner, loser), np.tile([100, 0], (deals, 2, 1)))
+
+
+def test_ten_to_one_is_400_points() -> None:
+    elo = bradley_terry(np.array([[0, 1000], [100, 0]]), prior=0.0)
+    assert elo == pytest.approx([200, -200])
+
+
+def test_shared_wins_count_half_to_both() -> None:
+    outcome = outcome_of((0, 1), [[[5, 5], [9, 1]]])
+    assert win_matrix([outcome], 2).tolist() == [[0, 1.5], [0.5, 0]]
+
+
+def test_known_ratings_are_found() -> None:
+    found = ratings(round_robin(ELO, 20_000, 1), 3)
+    assert found.elo == pytest.approx(ELO, abs=8)
+    assert found.order() == [0, 1, 2]
+    assert found.num_groups == 1
+    assert found.elo.sum() == pytest.approx(0, abs=1e-9)
+
+
+def test_the_anchor_is_zero_and_nothing_else_changes() -> None:
+    outcomes = round_robin(ELO, 500, 2)
+    free, anchored = ratings(outcomes, 3), ratings(outcomes, 3, anchor=1)
+    assert anchored.elo[1] == anchored.low[1] == anchored.high[1] == 0
+    assert np.diff(anchored.elo) == pytest.approx(np.diff(free.elo))
+
+
+def test_an_anchor_that_there_is_not_is_refused() -> None:
+    with pytest.raises(ArenaError, match="the anchor is agent 3; there are the agents 0 to 2"):
+        ratings([], 3, anchor=3)
+
+
+def test_intervals_cover() -> None:
+    inside = total = 0
+    for seed in range(30):
+        found = ratings(round_robin(ELO, 150, 100 + seed), 3, replicates=60, seed=seed)
+        inside += int(((found.low <= ELO) & (np.array(ELO) <= found.high)).sum())
+        total += 3
+    assert 0.88 <= inside / total <= 0.995
+
+
+def test_the_same_seed_gives_the_same_intervals() -> None:
+    outcomes = round_robin(ELO, 100, 3)
+    one, two, other = (ratings(outcomes, 3, replicates=50, seed=seed) for seed in (1, 1, 2))
+    assert one.low.tolist() == two.low.tolist() != other.low.tolist()
+    assert one.elo.tolist() == other.elo.tolist()
+
+
+def test_deals_are_drawn_with_all_their_rotations() -> None:
+    # Every deal is won once by each: the deals are all alike, whatever is drawn.
+    outcome = outcome_of((0, 1), np.tile([[[9, 0], [0, 9]]], (2000, 1, 1)))
+    found = ratings([outcome], 2)
+    assert found.elo == pytest.approx([0, 0])
+    assert found.high[0] - found.low[0] < 2
+
+
+def test_who_wins_everything_has_no_upper_end_but_a_rating() -> None:
+    found = ratings(
+        [always(0, 1), always(0, 2), won_by_odds(1, 2, (0, 0, 0), 200, np.random.default_rng(0))], 3
+    )
+    assert np.isfinite(found.elo).all()
+    assert found.order()[0] == 0
+    assert np.isnan(found.high).tolist() == [True, False, False]
+    assert not np.isnan(found.low).any()
+    assert found.elo[1:].mean() == pytest.approx(
+        0
+    )  # the two that beat each other have the zero, and both ends
+    assert found.low[0] < found.elo[0] - 10  # 40 wins of 40 are not certainty
+
+
+def test_more_wins_raise_the_lower_end() -> None:
+    few, many = ratings([always(0, 1, 5)], 2), ratings([always(0, 1, 500)], 2)
+    assert few.low[0] < many.low[0] < many.elo[0]
+
+
+def test_a_single_deal_can_be_rated() -> None:
+    found = ratings([always(0, 1, 1)], 2)
+    assert found.elo[0] == -found.elo[1] > 0
+
+
+def test_nothing_played_rates_all_the_same() -> None:
+    found = ratings([], 3, replicates=20)
+    assert found.elo == pytest.approx([0, 0, 0])
+    assert np.isnan(found.low).all()
+    assert found.num_groups == 3
+
+
+def test_agents_that_never_met_are_of_different_groups() -> None:
+    rng = np.random.default_rng(5)
+    parts = [won_by_odds(0, 1, (0, 0), 300, rng), won_by_odds(2, 3, (0, 0, 0, 0), 300, rng)]
+    found = ratings(parts, 4)
+    assert np.isfinite(found.elo).all()
+    assert found.groups.tolist() == [0, 0, 1, 1]
+    assert np.isnan(found.low).tolist() == [False, False, True, True]  # the zero lies in the first group
+
+
+def test_a_circle_of_wins_bounds_all() -> None:
+    wins = np.zeros((4, 4))
+    wins[0, 1] = wins[1, 2] = wins[2, 0] = 3
+    wins[2, 3] = 1
+    never_lost, never_won = open_ends(wins)
+    assert never_lost.tolist() == [0, 1, 2]
+    assert never_won.tolist() == [3]
+    wins[3, 0] = 1
+    assert [len(ends) for ends in open_ends(wins)] == [0, 0]
+
+
+def test_many_agents_of_three_a_table_are_ordered() -> None:
+    rng = np.random.default_rng(6)
+    strengths = [120, 80, 40, 0, -40]
+    outcomes = [drawn(lineup, strengths, 300, rng) for lineup in combinations(range(5), 3)]
+    assert ratings(outcomes, 5, replicates=20).order() == [0, 1, 2, 3, 4]
+
+
+# Cycles and alpha-rank ------------------------------------------------------------------------------------
+
+
+def circle(deals: int, gain: float = 60.0) -> list[Outcome]:
+    rng = np.random.default_rng(7)
+    pairs = ((0, 1), (1, 2), (2, 0))
+    return [
+        drawn(pair, [gain if agent == pair[0] else 0 for agent in range(3)], deals, rng) for pair in pairs
+    ]
+
+
+def test_a_sure_circle_is_found_once() -> None:
+    assert cycles(payoff_matrix(circle(200), 3)) == [(0, 1, 2)]
+    turned = [replace(outcome, lineup=outcome.lineup[::-1]) for outcome in circle(200)]
+    assert cycles(payoff_matrix(turned, 3)) == [(0, 2, 1)]
+
+
+def test_an_unsure_circle_is_none() -> None:
+    assert cycles(payoff_matrix(circle(4, gain=1.0), 3)) == []
+    assert cycles(payoff_matrix([circle(200)[0]], 3)) == []
+
+
+def test_alpha_rank_says_what_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "open_spiel.python.egt.alpharank", None)
+    payoff = payoff_matrix(circle(200), 3)
+    assert alpha_rank(payoff).masses is None
+    assert "pip install" in alpha_rank(payoff).note
+    assert "some have not met" in alpha_rank(payoff_matrix(circle(200)[:2], 3)).note
+
+
+def test_alpha_rank_is_given_what_is_sure(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = []
+
+    def compute(tables: list[object], use_inf_alpha: bool) -> tuple[None, None, list[float]]:
+        given.extend(tables)
+        assert use_inf_alpha
+        return None, None, [0.5, 0.25, 0.25]
+
+    for name in (
+        "open_spiel",
+        "open_spiel.python",
+        "open_spiel.python.egt",
+        "open_spiel.python.egt.alpharank",
+    ):
+        module = ModuleType(name)
+        module.compute = compute  # type: ignore[attr-defined]
+        monkeypatch.setitem(sys.modules, name, module)
+    outcomes = [*circle(200)[:2], outcome_of((2, 0), [[[1, 0], [0, 1]], [[0, 1], [0, 1]]])]
+    found = alpha_rank(payoff_matrix(outcomes, 3))
+    assert found.masses is not None
+    assert found.masses.tolist() == [0.5, 0.25, 0.25]
+    table = np.asarray(given[0])
+    assert table[0, 2] == table[1, 1] == 0
+    assert table[0, 1] == -table[1, 0] > 0
+
+
+def test_alpha_rank_by_openspiel() -> None:
+    pytest.importorskip("open_spiel.python.egt.alpharank")
+    masses = alpha_rank(payoff_matrix(circle(200), 3)).masses
+    assert masses == pytest.approx([1 / 3] * 3)

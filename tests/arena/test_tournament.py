@@ -1,0 +1,204 @@
+"""A tournament is kept while it is played, goes on where it was stopped, and refuses what it is not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import arena.tournament
+from arena.errors import ArenaError
+from arena.match import MatchConfig
+from arena.outcomes import Outcome
+from arena.tournament import (
+    FEWEST_DEALS,
+    Tournament,
+    TournamentConfig,
+    Until,
+    entrants_of,
+    opened,
+    play,
+)
+
+ROUNDS = MatchConfig(episode="round")
+
+
+def config(deals: int = 100, until: str | None = None, **match: object) -> TournamentConfig:
+    return TournamentConfig(MatchConfig(**{"episode": "round", **match}), deals, until)  # type: ignore[arg-type]
+
+
+def arrays_of(tournament: Tournament) -> list[dict[str, object]]:
+    return [
+        {name: array.tolist() for name, array in outcome.arrays().items()}
+        for _, outcome in sorted(tournament.outcomes.items())
+    ]
+
+
+# Who enters -----------------------------------------------------------------------------------------------
+
+
+def test_an_agent_may_be_called_otherwise() -> None:
+    one, two = entrants_of(["first", "steady@first"], ROUNDS)
+    assert (one.name, one.spec, two.name, two.spec) == ("first", "first", "steady", "first")
+    assert one.fingerprint == two.fingerprint != entrants_of(["first", "first:last"], ROUNDS)[1].fingerprint
+
+
+def test_two_agents_with_one_name_are_refused() -> None:
+    with pytest.raises(
+        ArenaError, match="two agents have the name 'first': call one of them otherwise, such"
+    ):
+        entrants_of(["first", "lot", "first"], ROUNDS)
+
+
+def test_one_agent_makes_no_tournament() -> None:
+    with pytest.raises(ArenaError, match="needs two agents or more; 1 given"):
+        entrants_of(["first"], ROUNDS)
+
+
+def test_an_unknown_agent_or_option_is_refused_with_what_there_is() -> None:
+    with pytest.raises(ValueError, match=r"there is no agent 'frist'; the agents are .*first.*Did you mean"):
+        entrants_of(["first", "frist"], ROUNDS)
+    with pytest.raises(ValueError, match="unknown option 'lost'; the options are last"):
+        entrants_of(["first", "first:lost"], ROUNDS)
+    with pytest.raises(ValueError, match="the option last is 'maybe'; it must be like False"):
+        entrants_of(["first", "first:last=maybe"], ROUNDS)
+
+
+# Until ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["ci>10", "ci<", "10", "ci<0", "ci<-3", "se<10"])
+def test_a_condition_that_is_none_is_refused(text: str) -> None:
+    with pytest.raises(ArenaError, match="it may be 'ci<10'"):
+        Until(text)
+
+
+def test_a_condition_says_what_is_measured() -> None:
+    assert (Until("ci<10").measure, Until("ci<10").limit) == ("points", 10)
+    assert (Until(" ci < 1.5% ").measure, Until("ci<1.5%").limit) == ("wins", 0.015)
+
+
+def test_a_lineup_plays_until_its_interval_is_narrow(tmp_path: Path) -> None:
+    wanted = config(100_000, "ci<25")
+    played = play(opened(["first", "lot", "first:last"], wanted, tmp_path), tmp_path)
+    until = Until("ci<25")
+    for outcome in played.outcomes.values():
+        assert FEWEST_DEALS <= len(outcome.points) < 100_000
+        assert until.is_met(outcome)
+    assert len({len(outcome.points) for outcome in played.outcomes.values()}) > 1
+
+
+# Stopped and resumed --------------------------------------------------------------------------------------
+
+
+def test_a_stopped_tournament_goes_on_and_ends_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    specs = ["first", "lot", "slow"]
+    whole = play(opened(specs, config(300), tmp_path / "whole"), tmp_path / "whole")
+    real, turns = arena.tournament.play_deals, []
+
+    def stops(*arguments: object) -> Outcome:
+        if len(turns) == 5:
+            raise KeyboardInterrupt
+        turns.append(arguments)
+        return real(*arguments)  # type: ignore[arg-type]
+
+    folder = tmp_path / "stopped"
+    begun = opened(specs, config(300), folder)
+    with monkeypatch.context() as patched:
+        patched.setattr(arena.tournament, "play_deals", stops)
+        with pytest.raises(KeyboardInterrupt):
+            play(begun, folder)
+    kept = opened(specs, config(300), folder)
+    assert sum(len(outcome.points) for outcome in kept.outcomes.values()) == 64 * 3 + 64 * 2
+    assert arrays_of(play(kept, folder)) == arrays_of(whole)
+    assert arrays_of(opened(specs, config(300), folder)) == arrays_of(whole)
+
+
+@pytest.mark.parametrize(
+    ("specs", "changes", "difference"),
+    [
+        (["first", "lot"], {"deals": 200}, "its config deals is 100, here deals it is 200"),
+        (["first", "lot"], {"seed": 2}, "its config match seed is 1, here match seed it is 2"),
+        (["lot", "first"], {}, 'its entrants name is "first", here name it is "lot"'),
+    ],
+)
+def test_another_tournament_in_the_folder_is_refused(
+    tmp_path: Path, specs: list[str], changes: dict[str, object], difference: str
+) -> None:
+    opened(["first", "lot"], config(), tmp_path)
+    with pytest.raises(ArenaError) as error:
+        opened(specs, config(**changes), tmp_path)  # type: ignore[arg-type]
+    assert difference in str(error.value)
+    assert "--fresh" in str(error.value)
+
+
+def test_an_agent_that_has_changed_since_is_another_one(tmp_path: Path) -> None:
+    opened(["first", "lot"], config(), tmp_path)
+    path = tmp_path / "tournament.json"
+    content = json.loads(path.read_text())
+    content["entrants"][1]["fingerprint"] = "0123456789abcdef"
+    path.write_text(json.dumps(content))
+    with pytest.raises(ArenaError, match='fingerprint is "0123456789abcdef"'):
+        opened(["first", "lot"], config(), tmp_path)
+
+
+def test_the_number_of_threads_is_no_difference(tmp_path: Path) -> None:
+    opened(["first", "lot"], config(threads=1), tmp_path)
+    opened(["first", "lot"], config(threads=2), tmp_path)
+
+
+def test_fresh_forgets_what_was_played(tmp_path: Path) -> None:
+    play(opened(["first", "lot"], config(), tmp_path), tmp_path)
+    assert opened(["first", "slow"], config(200), tmp_path, fresh=True).outcomes == {}
+    assert opened(["first", "slow"], config(200), tmp_path).outcomes == {}
+
+
+def test_a_damaged_file_is_named(tmp_path: Path) -> None:
+    play(opened(["first", "lot"], config(), tmp_path), tmp_path)
+    (tmp_path / "lineups" / "000-001.npz").write_bytes(b"PK\x03\x04 nonsense")
+    with pytest.raises(ArenaError, match=r"000-001.npz' is damaged .* remove it"):
+        opened(["first", "lot"], config(), tmp_path)
+    (tmp_path / "tournament.json").write_text("{")
+    with pytest.raises(ArenaError, match=r"tournament.json' is damaged"):
+        opened(["first", "lot"], config(), tmp_path)
+
+
+# Faults ---------------------------------------------------------------------------------------------------
+
+
+def test_the_rest_goes_on_when_an_agent_breaks_the_rules(tmp_path: Path) -> None:
+    specs = ["first", "wrong", "lot", "raising"]
+    played = play(opened(specs, config(), tmp_path), tmp_path)
+    assert len(played.outcomes) == 6
+    faulty = {lineup for lineup, outcome in played.outcomes.items() if outcome.faults}
+    assert faulty == {(0, 1), (1, 2), (1, 3), (0, 3), (2, 3)}
+    assert len(played.outcomes[0, 2].points) == 100
+    assert "which is illegal, in deal" in played.outcomes[0, 1].faults[0]
+    kept = opened(specs, config(), tmp_path)
+    assert kept.outcomes[0, 1].faults == played.outcomes[0, 1].faults
+    play(kept, tmp_path)  # nothing is left to play
+
+
+def test_nothing_is_half_written_when_the_disk_is_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path
+    play(opened(["first", "lot"], config(64), folder), folder)
+    before = (folder / "lineups" / "000-001.npz").read_bytes()
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    content = json.loads((folder / "tournament.json").read_text())
+    content["config"]["deals"] = 128
+    (folder / "tournament.json").write_text(json.dumps(content))
+    monkeypatch.setattr("pathlib.Path.replace", full)
+    with pytest.raises(OSError, match="No space left"):
+        play(opened(["first", "lot"], config(128), folder), folder)
+    assert (folder / "lineups" / "000-001.npz").read_bytes() == before
+    assert [file.name for file in (folder / "lineups").iterdir()] == ["000-001.npz"]
+    assert np.load(folder / "lineups" / "000-001.npz")["points"].shape == (64, 2, 2)
