@@ -92,7 +92,8 @@ def save_report(
     files = [folder / name for name in ("arena.json", "report.md", "payoff.png", "ratings.png")]
     text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
     write_text_atomically(files[0], text + "\n")
-    write_text_atomically(files[1], f"# {table}\n\n{markdown(analysis)}")
+    pictures = "![Ratings with intervals](ratings.png)\n\n![Points per round of each pair](payoff.png)\n"
+    write_text_atomically(files[1], f"# {table}\n\n{pictures}\n{markdown(analysis)}")
     save_payoff(files[2], analysis.names, analysis.payoff, analysis.ratings.order(), table)
     save_ratings(files[3], analysis.names, analysis.ratings, table)
     return files

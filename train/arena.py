@@ -18,7 +18,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Final, Literal
 
 import tyro
 from rich.console import Console
@@ -74,8 +74,8 @@ class Args:
     """Threads of compiled agents; they change no result."""
     out: Path | None = None
     """Folder of the tournament. None: one of its own under results/arena."""
-    fresh: Annotated[bool, tyro.conf.FlagConversionOff] = False
-    """True: forget what was played in the folder, and begin anew."""
+    fresh: bool = False
+    """Forget what was played in the folder, and begin anew."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,0 +1,182 @@
+"""The leaderboard: a frozen list of agents, in an arena at every table of a frozen list.
+
+    python -m train.leaderboard
+
+Writes docs/leaderboard.md, and for each table a page, the pictures and everything as JSON beside it. What has
+been played is kept in results/leaderboard: a run that was stopped goes on when the command is given again.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import tomllib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+import tyro
+from rich.console import Console
+
+from arena.analysis import analysed, save_report, table_name
+from arena.errors import ArenaError
+from arena.match import MatchConfig
+from arena.report import Analysis, Grid, markdown_table, notes, ratings_grid
+from arena.tournament import TournamentConfig, opened, play
+from train.files import write_text_atomically
+from train.progress import tournament_bar
+
+LIST: Final = Path(__file__).with_suffix(".toml")
+WRONG_ARGUMENTS: Final = 2
+INTERRUPTED: Final = 130
+
+_HEAD: Final = """# Leaderboard
+
+Written by `python -m train.leaderboard`; do not edit. {agents} agents that follow rules, at {tables} tables:
+matches to the end, every deal once from each team's place with the same cards, every choice of agents
+together. Ratings are Elo points (Bradley-Terry), `{anchor}` being 0 at every table; intervals are 95 %, over
+deals. Who the agents are: [agents.md](agents.md); how the figures are made: [arena.md](arena.md).
+
+## Ratings at all tables
+
+"""
+
+
+@dataclass(frozen=True)
+class Board:
+    """What is played.
+
+    Attributes:
+        agents: specifications, as for `agents.load`.
+        anchor: the agent to rate 0.
+        tables: configuration of each table, and deals of every lineup.
+    """
+
+    agents: tuple[str, ...]
+    anchor: str
+    tables: tuple[TournamentConfig, ...]
+
+
+@dataclass
+class Args:
+    """Let a frozen list of agents play at every table of a frozen list, and write the leaderboard."""
+
+    list: Path = LIST
+    """The TOML file with agents and tables."""
+    out: Path = Path("docs")
+    """Folder for leaderboard.md and what belongs to it."""
+    kept: Path = Path("results/leaderboard")
+    """Folder for what has been played."""
+    threads: int = 2
+    """Threads of compiled agents; they change no result."""
+    fresh: bool = False
+    """Forget what was played before."""
+
+
+def read_board(path: Path, threads: int = 2) -> Board:
+    """Read the list.
+
+    Raises:
+        ArenaError: there is no such file, or it is not what it should be.
+    """
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        seed = int(content["seed"])
+        tables = tuple(
+            TournamentConfig(
+                MatchConfig(
+                    table["edition"], table["players"], table.get("teams"), seed=seed, threads=threads
+                ),
+                int(table["deals"]),
+            )
+            for table in content["tables"]
+        )
+        board = Board(tuple(content["agents"]), str(content["anchor"]), tables)
+    except FileNotFoundError:
+        raise ArenaError(f"there is no list {str(path)!r}; the project's own is {str(LIST)!r}") from None
+    except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
+        raise ArenaError(f"{str(path)!r} is no list of agents and tables: {error!r}") from None
+    if board.anchor not in board.agents:
+        raise ArenaError(f"{str(path)!r}: the anchor {board.anchor!r} is not among the agents")
+    return board
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Args:
+        arguments: without the program's name; None for those of the process.
+
+    Returns:
+        The exit code: 0, 2 if the list makes no sense, 130 if stopped.
+    """
+    args = tyro.cli(Args, prog="python -m train.leaderboard", args=arguments)
+    try:
+        board = read_board(args.list, args.threads)
+        analyses = [_play_table(board, config, args) for config in board.tables]
+    except KeyboardInterrupt:
+        return _complain(INTERRUPTED, "stopped; give the same command again to go on")
+    except ValueError as error:
+        return _complain(WRONG_ARGUMENTS, " ".join(str(error).split()))
+    path = args.out / "leaderboard.md"
+    write_text_atomically(path, page(board, analyses))
+    print(f"wrote {path}")
+    return 0
+
+
+def short_name(config: TournamentConfig) -> str:
+    """Such as "parker-2", for files."""
+    return f"{config.match.edition}-{config.match.players}"
+
+
+def _play_table(board: Board, config: TournamentConfig, args: Args) -> Analysis:
+    """Play one table and write its page."""
+    folder = args.kept / short_name(config)
+    start = time.perf_counter()
+    with Console(stderr=True).status("Loading; the first time, agents are compiled (a minute) ..."):
+        tournament = opened(board.agents, config, folder, args.fresh)
+    with tournament_bar() as on_turn:
+        play(tournament, folder, None, on_turn)
+    analysis = analysed(tournament, board.anchor)
+    seconds = time.perf_counter() - start
+    rounds = sum(int(outcome.rounds.sum()) for outcome in tournament.outcomes.values())
+    print(f"{table_name(config.match)}: {rounds:,} rounds, {seconds:.0f} s")
+    save_report(tournament, analysis, args.out / "leaderboard" / short_name(config), asdict(config))
+    return analysis
+
+
+def page(board: Board, analyses: Sequence[Analysis]) -> str:
+    """The text of leaderboard.md."""
+    head = _HEAD.format(agents=len(board.agents), tables=len(board.tables), anchor=board.anchor)
+    parts = [head + markdown_table(overview(board, analyses))]
+    for config, analysis in zip(board.tables, analyses, strict=True):
+        at = f"leaderboard/{short_name(config)}"
+        listed = "".join(f"- {note}\n" for note in notes(analysis)[1:])
+        parts.append(
+            f"## {table_name(config.match).capitalize()}\n\n{config.deals:,} deals of every lineup; "
+            f"[how they play, and everybody against everybody]({at}/report.md); "
+            f"[everything as JSON]({at}/arena.json).\n\n{markdown_table(ratings_grid(analysis))}\n{listed}\n"
+            f"![Ratings with intervals]({at}/ratings.png)\n\n"
+            f"![Points per round of each pair]({at}/payoff.png)\n"
+        )
+    return "\n".join(parts)
+
+
+def overview(board: Board, analyses: Sequence[Analysis]) -> Grid:
+    """A row for each agent, a column for each table, the best at the first table on top."""
+    headings = ("agent", *(f"{config.match.edition}, {config.match.players}" for config in board.tables))
+    rows = []
+    for agent in analyses[0].ratings.order():
+        elo = [float(analysis.ratings.elo[agent]) for analysis in analyses]
+        rows.append((board.agents[agent], *(f"{rating:+z,.0f}" for rating in elo)))
+    return Grid("Ratings at all tables", headings, rows)
+
+
+def _complain(exit_code: int, message: str) -> int:
+    print(f"error: {message}", file=sys.stderr)
+    return exit_code
+
+
+if __name__ == "__main__":
+    sys.exit(main())
