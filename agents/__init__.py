@@ -11,11 +11,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
+from agents.arnold import ArnoldAgent
+from agents.attacker import AttackerAgent
 from agents.greedy import GreedyAgent
+from agents.hoarder import HoarderAgent
 from agents.holder import HolderAgent
+from agents.human import HumanAgent
 from agents.policy import PolicyAgent, RunFolderError
 from agents.protocol import Agent, Table
+from agents.racer import RacerAgent
 from agents.random import RandomAgent
+from agents.search import SearchAgent
+from agents.strategist import StrategistAgent
 from millebornes_env import VectorEnv
 from millebornes_env.envs.aec import raw_env
 
@@ -23,7 +30,14 @@ AGENTS: Final[dict[str, Callable[..., Agent]]] = {
     "random": RandomAgent,
     "greedy": GreedyAgent,
     "holder": HolderAgent,
+    "arnold": ArnoldAgent,
+    "racer": RacerAgent,
+    "attacker": AttackerAgent,
+    "hoarder": HoarderAgent,
+    "strategist": StrategistAgent,
+    "search": SearchAgent,
     "policy": PolicyAgent,
+    "human": HumanAgent,
 }
 """Every agent that has a name."""
 
@@ -57,7 +71,11 @@ def load(spec: str, env: VectorEnv | raw_env, seed: int = 0) -> Agent:
         UnknownAgentError: no such agent or option.
         RunFolderError: a run folder that is missing, damaged or for another table.
     """
-    table = Table.of(env.vector if isinstance(env, raw_env) else env)
+    return make(spec, Table.of(env.vector if isinstance(env, raw_env) else env), seed)
+
+
+def make(spec: str, table: Table, seed: int = 0) -> Agent:
+    """Make an agent for a table; see `load`."""
     name, _, rest = spec.partition(":")
     if name not in AGENTS:
         if spec and (Path(spec).is_dir() or "/" in spec):
@@ -68,8 +86,8 @@ def load(spec: str, env: VectorEnv | raw_env, seed: int = 0) -> Agent:
             f"there is no agent {name!r}; the agents are {', '.join(AGENTS)}, "
             f"or the path of a run folder.{hint}"
         )
-    make = AGENTS[name]
-    return _named(make(table, seed, **_options(spec, make, rest)), spec)
+    maker = AGENTS[name]
+    return _named(maker(table, seed, **_options(spec, maker, rest)), spec)
 
 
 def _named(agent: Agent, spec: str) -> Agent:
@@ -77,28 +95,37 @@ def _named(agent: Agent, spec: str) -> Agent:
     return agent
 
 
-def _options(spec: str, make: Callable[..., Agent], text: str) -> dict[str, Any]:
+def _options(spec: str, maker: Callable[..., Agent], text: str) -> dict[str, Any]:
     known = {
         name: parameter.default
-        for name, parameter in inspect.signature(make).parameters.items()
+        for name, parameter in inspect.signature(maker).parameters.items()
         if name not in ("table", "seed")
     }
     options: dict[str, Any] = {}
     for part in filter(None, text.split(",")):
         name, equals, value = part.partition("=")
-        if not equals and "folder" in known:
+        if not equals and "folder" in known and part not in known:
             name, value = "folder", part
         if name not in known:
             raise UnknownAgentError(
                 f"{spec!r}: unknown option {name!r}; the options are {', '.join(known) or 'none'}"
             )
         try:
-            options[name] = type(known[name])(value)
-        except ValueError:
+            options[name] = _value(value, known[name], equals)
+        except (ValueError, KeyError):
             raise UnknownAgentError(
                 f"{spec!r}: the option {name} is {value!r}; it must be like {known[name]!r}"
             ) from None
     return options
 
 
-__all__ = ["AGENTS", "Agent", "RunFolderError", "Table", "UnknownAgentError", "load", "register"]
+def _value(text: str, default: Any, equals: str) -> Any:
+    """The value of an option, of the type of its default; a yes-or-no option may stand alone."""
+    if isinstance(default, bool):
+        return {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}[
+            text.lower() if equals else "1"
+        ]
+    return type(default)(text)
+
+
+__all__ = ["AGENTS", "Agent", "RunFolderError", "Table", "UnknownAgentError", "load", "make", "register"]

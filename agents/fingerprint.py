@@ -32,4 +32,7 @@ def fingerprint(agent: Agent, spec: str) -> str:
         for layer in agent.layers:
             for array in layer:
                 digest.update(array.tobytes())
+    rollout_agent = getattr(agent, "rollout_agent", None)
+    if rollout_agent is not None:
+        digest.update(fingerprint(rollout_agent, rollout_agent.name).encode())
     return digest.hexdigest()[:16]

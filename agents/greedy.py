@@ -6,32 +6,37 @@ to need.
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
+from typing import ClassVar, Final
 
-from agents.protocol import Actions, Masks, Observations, Table, best_legal
-from millebornes_env.millebornes.actions import (
-    CLAIM_COUP_FOURRE,
-    FINISH,
-    card_of,
-    is_discard,
-)
+import numpy as np
+
+from agents.compiled import Choose, CompiledAgent, Int16Array, Int64Array
+from agents.preferences import NO_ACTION, NOTHING_LIKED, action_of, first_in, legal_cards, rank
+from agents.protocol import Table
+from millebornes_env.compile import rule
+from millebornes_env.millebornes.actions import CLAIM_COUP_FOURRE, FINISH, card_of, is_discard
 from millebornes_env.millebornes.cards import (
-    KM,
-    NO_CARD,
-    NUM_DISTANCES,
-    STOP,
+    NUM_CARD_TYPES,
     Card,
+    is_battle_hazard,
     is_distance,
     is_hazard,
     is_remedy,
-    is_safety,
+    km_of,
 )
+from millebornes_env.millebornes.motion import team_of
+from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.state import CLAIM, EXTENSION, State
 
 # Each kind has a band of a thousand; within it, what a rule below adds.
-_FINISH, _DISTANCE, _REMEDY, _HAZARD, _SAFETY, _DISCARD = 6000, 5000, 4000, 3000, 2000, 1000
+LIKES_TO_FINISH: Final = 6000
+LIKES_DISTANCES: Final = 5000
+LIKES_REMEDIES: Final = 4000
+LIKES_HAZARDS: Final = 3000
+LIKES_SAFETIES: Final = 2000
+LIKES_DISCARDS: Final = 1000
 
-DISCARD_FIRST = (
+DISCARD_FIRST: Final = (
     Card.DISTANCE_25,
     Card.END_OF_LIMIT,
     Card.DISTANCE_50,
@@ -54,47 +59,50 @@ DISCARD_FIRST = (
 )
 """The order in which cards are given away: what stops or starts a car is kept longest."""
 
-
-def preferences(num_actions: int) -> npt.NDArray[np.int64]:
-    """How much `greedy` likes each action of a table, finishing apart: int64[num_actions]."""
-    liking = np.zeros(num_actions, np.int64)
-    for action in range(num_actions):
-        card = card_of(action)
-        if card == NO_CARD:
-            liking[action] = _FINISH if action in (CLAIM_COUP_FOURRE, FINISH) else 0
-        elif is_discard(action):
-            liking[action] = _DISCARD - DISCARD_FIRST.index(Card(card))
-        elif is_distance(card):
-            liking[action] = _DISTANCE + int(KM[card])
-        elif is_remedy(card):
-            liking[action] = _REMEDY
-        elif is_hazard(card):
-            liking[action] = _HAZARD + (1 if card <= STOP else 0)  # a stopped car is worse than a slow one
-        elif is_safety(card):
-            liking[action] = _SAFETY
-    return liking
+_PLACE_IN_LINE: Final = np.array([DISCARD_FIRST.index(Card(card)) for card in range(NUM_CARD_TYPES)])
+_PLACE_IN_LINE.setflags(write=False)
 
 
-class GreedyAgent:
+def choose(state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, draw: int) -> int:
+    """What it likes best (see `agents.compiled.Choose`)."""
+    phase = int(state.phase)
+    if phase == CLAIM:
+        return CLAIM_COUP_FOURRE
+    if phase == EXTENSION:
+        return FINISH
+    team = team_of(rules, seat)
+    legal = legal_cards(state, rules, seat)
+    best = NOTHING_LIKED
+    action = first_in(legal, 0)
+    while action != NO_ACTION:
+        best = max(best, rank(action, liking(state, team, action)))
+        action = first_in(legal, action + 1)
+    return action_of(best)
+
+
+@rule
+def liking(state: State, team: int, action: int) -> int:
+    """How much `greedy` likes to lay or to discard a card: finish > distance > remedy > hazard > safety."""
+    card = card_of(action)
+    if is_discard(action):
+        return LIKES_DISCARDS - int(_PLACE_IN_LINE[card])
+    if is_distance(card):
+        if int(state.km[team]) + km_of(card) == int(state.target):
+            return LIKES_TO_FINISH
+        return LIKES_DISTANCES + km_of(card)
+    if is_remedy(card):
+        return LIKES_REMEDIES
+    if is_hazard(card):  # a stopped car is worse than a slow one
+        return LIKES_HAZARDS + 1 if is_battle_hazard(card) else LIKES_HAZARDS
+    return LIKES_SAFETIES
+
+
+class GreedyAgent(CompiledAgent):
     """Finish > distance > remedy > hazard > safety > discard."""
 
     name = "greedy"
+    rule: ClassVar[Choose] = staticmethod(choose)
 
     def __init__(self, table: Table, seed: int = 0) -> None:
         """Nothing is drawn by chance; `seed` is there because every agent takes one."""
-        self._table = table
-        self._preferences = preferences(table.num_actions)
-
-    def act(self, observations: Observations, action_masks: Masks) -> Actions:
-        """Choose; see `Agent.act`."""
-        return best_legal(self.liking(observations), action_masks)
-
-    def liking(self, observations: Observations) -> npt.NDArray[np.int64]:
-        """How much each action is liked in each row: int64[N, A]."""
-        liking = np.repeat(self._preferences[np.newaxis], len(observations), axis=0)
-        to_go = 25 * (
-            self._table.view(observations, "target")[:, 0] - self._table.view(observations, "km")[:, 0]
-        )
-        for card in range(NUM_DISTANCES):
-            liking[to_go == KM[card], card] = _FINISH
-        return liking
+        super().__init__(table, seed)

@@ -6,22 +6,63 @@ A safety that lifts the hazard now lying on the own pile is played at once; the 
 
 from __future__ import annotations
 
-import numpy as np
+from typing import ClassVar, Final
 
-from agents.greedy import GreedyAgent
-from agents.protocol import Actions, Masks, Observations, Table, best_legal
-from millebornes_env.millebornes.actions import discard_action
-from millebornes_env.millebornes.cards import DRIVING_ACE, NUM_SAFETIES, RIGHT_OF_WAY
-from millebornes_env.millebornes.observation import BATTLE_TOPS
+from agents.compiled import Choose, CompiledAgent, Int16Array, Int64Array
+from agents.greedy import liking
+from agents.preferences import NO_ACTION, NOTHING_LIKED, action_of, cures, first_in, legal_cards, rank
+from agents.protocol import Table
+from millebornes_env.compile import rule
+from millebornes_env.millebornes.actions import CLAIM_COUP_FOURRE, FINISH, card_of, is_discard
+from millebornes_env.millebornes.cards import is_safety
+from millebornes_env.millebornes.motion import team_of
+from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.state import CLAIM, EXTENSION, State
 
-_AT_ONCE, _NOT_YET = 5500, -1
-_HAZARDS_IN_SAFETY_ORDER = ("accident", "out of gas", "flat tire", "stop")
+# Its option.
+PILE: Final = 0
+
+LIKES_TO_CURE: Final = 5500  # more than any distance, less than to finish
+KEEPS: Final = -1
+NEVER_GIVES_AWAY: Final = -2
 
 
-class HolderAgent(GreedyAgent):
+def choose(state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, draw: int) -> int:
+    """What it likes best (see `agents.compiled.Choose`)."""
+    phase = int(state.phase)
+    if phase == CLAIM:
+        return CLAIM_COUP_FOURRE
+    if phase == EXTENSION:
+        return FINISH
+    team = team_of(rules, seat)
+    waits = int(state.draw_pile) > int(options[PILE])
+    legal = legal_cards(state, rules, seat)
+    best = NOTHING_LIKED
+    action = first_in(legal, 0)
+    while action != NO_ACTION:
+        best = max(best, rank(action, patient_liking(state, team, action, waits)))
+        action = first_in(legal, action + 1)
+    return action_of(best)
+
+
+@rule
+def patient_liking(state: State, team: int, action: int, waits: bool) -> int:
+    """How much `holder` likes to lay or to discard a card: as `greedy` does, but for the safeties."""
+    card = card_of(action)
+    if not is_safety(card):
+        return liking(state, team, action)
+    if is_discard(action):
+        return NEVER_GIVES_AWAY
+    if cures(state, team, card):
+        return LIKES_TO_CURE
+    return KEEPS if waits else liking(state, team, action)
+
+
+class HolderAgent(CompiledAgent):
     """`greedy` with patience for the coup fourré."""
 
     name = "holder"
+    rule: ClassVar[Choose] = staticmethod(choose)
 
     def __init__(self, table: Table, seed: int = 0, pile: int = 40) -> None:
         """Nothing is drawn by chance.
@@ -31,21 +72,4 @@ class HolderAgent(GreedyAgent):
             seed: not used.
             pile: safeties are laid when at most so many cards are left to draw.
         """
-        super().__init__(table, seed)
-        self._pile = pile
-
-    def act(self, observations: Observations, action_masks: Masks) -> Actions:
-        """Choose; see `Agent.act`."""
-        view = self._table.view
-        liking = self.liking(observations)
-        waits = view(observations, "draw_pile")[:, 0] > self._pile
-        battle = view(observations, "battle")
-        limited = view(observations, "limited")[:, 0] == 1
-        for safety in range(NUM_SAFETIES):
-            action = DRIVING_ACE + safety
-            cures = battle[:, BATTLE_TOPS.index(_HAZARDS_IN_SAFETY_ORDER[safety])] == 1
-            if action == RIGHT_OF_WAY:
-                cures = cures | limited
-            liking[:, action] = np.where(cures, _AT_ONCE, np.where(waits, _NOT_YET, liking[:, action]))
-            liking[:, discard_action(action)] = _NOT_YET - 1
-        return best_legal(liking, action_masks)
+        super().__init__(table, seed, (pile,))

@@ -29,11 +29,13 @@ from rich.console import Console
 
 import agents
 from agents import RunFolderError, UnknownAgentError
+from agents.human import HumanAgent
 from agents.policy import read_description
-from agents.protocol import Agent
+from agents.protocol import Agent, StateAgent
 from arena.kernels import Batch
 from arena.match import MatchConfig, by_deal, play_roles, shares_of_wins
 from millebornes_env import VectorEnv, vector_env
+from millebornes_env.envs.vector import Observations
 from millebornes_env.errors import MilleBornesError
 from train.progress import OnProgress, evaluation_bar
 from train.results import (
@@ -138,13 +140,22 @@ def check(agent_spec: str, opponent_specs: Sequence[str], config: EvaluationConf
     for spec in dict.fromkeys([agent_spec, *opponent_specs]):
         observations, _ = env.reset(seed=config.seed)
         try:
-            agent = agents.load(spec, env)
-            env.step(agent.act(observations["observation"], observations["action_mask"]))
+            _try(agents.load(spec, env), env, observations)
         except (UnknownAgentError, RunFolderError):
             raise
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"the agent {spec!r} cannot play: {_one_line(error)}") from error
     return env
+
+
+def _try(agent: Agent, env: VectorEnv, observations: Observations) -> None:
+    """Let the agent make one decision, unless that would ask a person."""
+    if isinstance(agent, HumanAgent):
+        return
+    if isinstance(agent, StateAgent):
+        env.step(agent.act_on(env.get_states(), env.agent_selection.astype(np.int32), np.zeros(1, np.int64)))
+    else:
+        env.step(agent.act(observations["observation"], observations["action_mask"]))
 
 
 def play_rows(

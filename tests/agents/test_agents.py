@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+import itertools
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pytest
 
-from agents import AGENTS, Agent, Table, UnknownAgentError, load, register
+from agents import AGENTS, Table, UnknownAgentError, load, register
 from millebornes_env import VectorEnv, edition, editions, millebornes_v0, vector_env
+from millebornes_env.millebornes.cards import remedy_for
 from millebornes_env.millebornes.determinize import redeal_hidden_cards
 from millebornes_env.millebornes.rules import rules_record
+from tests.support import CARDS, Position
 
 PLAYERS = (2, 3, 4, 6)
 tables = pytest.mark.parametrize("players", PLAYERS)
@@ -19,11 +23,8 @@ DISTANCES = {25: 0, 50: 1, 75: 2, 100: 3, 200: 4}
 ACCIDENT, OUT_OF_GAS, FLAT_TIRE, STOP, SPEED_LIMIT = range(5, 10)
 REPAIRS, GASOLINE, SPARE_TIRE, ROLL, END_OF_LIMIT = range(10, 15)
 DRIVING_ACE, EXTRA_TANK, PUNCTURE_PROOF, RIGHT_OF_WAY = SAFETIES = range(15, 19)
-CLAIM, PASS, EXTEND, FINISH = range(38, 42)
+CLAIM, _, _, FINISH = range(38, 42)
 FURTHER_ACCIDENT, FURTHER_LIMIT = 42, 46
-
-TOPS = {"nothing": 0, ACCIDENT: 1, OUT_OF_GAS: 2, FLAT_TIRE: 3, STOP: 4, ROLL: 8}
-"""What lies on a battle pile, with its place in the section `battle`."""
 
 
 def discard(card: int) -> int:
@@ -39,33 +40,37 @@ def observation(env: VectorEnv, sections: Mapping[str, list[int]]) -> np.ndarray
     return row
 
 
-def chosen(
-    agent: Agent,
-    env: VectorEnv,
-    legal: list[int],
+def position(
+    hand: Iterable[int],
     *,
+    players: int = 2,
     km: int = 0,
     target: int = 700,
-    top: int | str = ROLL,
+    top: int | None = ROLL,
     limited: bool = False,
     pile: int = 60,
-) -> int:
-    """What the agent does in a position that was made up, of which it is told no more than this."""
-    seen = observation(
-        env,
-        {
-            "km": [km // 25],
-            "target": [target // 25],
-            "battle": [int(TOPS[top] == place) for place in range(9)],
-            "limited": [int(limited)],
-            "draw_pile": [pile],
-        },
-    )
-    mask = np.zeros((1, int(env.single_action_space.n)), np.int8)
-    mask[0, legal] = 1
-    actions = agent.act(seen, mask)
-    assert actions.shape == (1,)
-    return int(actions[0])
+    open_teams: Iterable[int] = (),
+) -> Position:
+    """A position in which seat 0 holds this hand; only the open teams can be attacked."""
+    made = Position(players).battle(0, *([] if top is None else [CARDS[top]])).km(0, km)
+    if target != made.target:
+        made.extended_by(0)
+    if limited:
+        made.speed(0, CARDS[SPEED_LIMIT])
+    for team in range(1, made.rules.teams):
+        if team in set(open_teams):
+            made.battle(team, CARDS[ROLL])
+    made.hand(0, *(CARDS[card] for card in hand))
+    return made.draw_pile(pile)
+
+
+def answer(spec: str, made: Position) -> int:
+    """What the agent of that name does in a position."""
+    env = vector_env(1, players=made.rules.players)
+    observations, _ = env.reset(seed=1)
+    made.check()
+    env.set_states(made.games.states)
+    return int(load(spec, env).act(observations["observation"], observations["action_mask"])[0])
 
 
 # All of them.
@@ -162,12 +167,14 @@ def test_no_agent_sees_hidden_cards(players: int, spec: str) -> None:
 
 def test_random_is_even() -> None:
     """Chi-square of 7 equally probable actions; a fixed seed, so it always passes or always fails."""
-    env = vector_env(1)
-    legal = [0, 3, 13, 18, 20, 37, 41]
+    hand = [DISTANCES[25], DISTANCES[50], DISTANCES[100], ACCIDENT, REPAIRS, ROLL]
+    legal = sorted([ROLL, *map(discard, hand)])
     rows, rounds = 700, 100
-    masks = np.zeros((rows, 42), np.int8)
-    masks[:, legal] = 1
-    seen = np.zeros((rows, env.observation_sections[-1].stop), np.int8)
+    env = vector_env(rows)
+    observations, _ = env.reset(seed=1)
+    env.set_states(np.tile(position(hand, top=None).games.states, rows))
+    seen, masks = observations["observation"], observations["action_mask"]
+    assert np.flatnonzero(masks[0]).tolist() == legal
     agent = load("random", env, seed=1)
     drawn = np.stack([agent.act(seen, masks) for _ in range(rounds)])
     counts = np.bincount(drawn.ravel(), minlength=42)
@@ -200,73 +207,75 @@ def test_random_is_a_function_of_its_seed_and_of_the_calls() -> None:
 
 KINDS_FROM_THE_BEST = (
     (DISTANCES[50], "finish: 650 km of 700"),
-    (DISTANCES[200], "distance"),
-    (ROLL, "remedy"),
+    (DISTANCES[25], "distance"),
+    (END_OF_LIMIT, "remedy"),
     (STOP, "hazard"),
     (EXTRA_TANK, "safety"),
-    (discard(ROLL), "discard"),
+    (discard(REPAIRS), "discard"),
 )
 
 
 @pytest.mark.parametrize("spec", ["greedy", "holder:pile=60"])
 @pytest.mark.parametrize("best", range(len(KINDS_FROM_THE_BEST)))
 def test_greedy_prefers_finish_distance_remedy_hazard_safety_discard(best: int, spec: str) -> None:
-    env = vector_env(1)
-    legal = [action for action, _ in KINDS_FROM_THE_BEST[best:]]
-    assert chosen(load(spec, env), env, legal, km=650) == legal[0]
+    hand = [action % 19 for action, _ in KINDS_FROM_THE_BEST[best:]]
+    made = position(hand, km=650, limited=True, open_teams=[1])
+    assert answer(spec, made) == KINDS_FROM_THE_BEST[best][0]
 
 
 @pytest.mark.parametrize(("km", "target"), [(500, 700), (600, 700), (625, 700), (975, 1000), (900, 1000)])
 def test_greedy_finishes_with_the_card_that_fits(km: int, target: int) -> None:
     """Rather than lay another one; and a card that fits no other day is nothing special."""
-    env = vector_env(1)
-    legal = [*DISTANCES.values(), REPAIRS, discard(RIGHT_OF_WAY)]
-    fits = DISTANCES[target - km]
-    assert chosen(load("greedy", env), env, legal, km=km, target=target) == fits
-    assert chosen(load("greedy", env), env, legal, km=km - 50, target=target) == DISTANCES.get(
-        target - km + 50, DISTANCES[200]
-    )
+    hand = [*DISTANCES.values(), REPAIRS, STOP]
+    assert answer("greedy", position(hand, km=km, target=target)) == DISTANCES[target - km]
+    largest = max(length for length in DISTANCES if length <= target - km + 50)
+    assert answer("greedy", position(hand, km=km - 50, target=target)) == DISTANCES[largest]
 
 
 def test_greedy_lays_the_largest_distance() -> None:
-    env = vector_env(1)
     for largest in DISTANCES.values():
-        assert chosen(load("greedy", env), env, list(range(largest + 1))) == largest
+        assert answer("greedy", position(range(largest + 1))) == largest
 
 
 @pytest.mark.parametrize("players", [3, 6])
 def test_greedy_stops_a_car_rather_than_slow_it_down(players: int) -> None:
-    env = vector_env(1, players=players)
-    agent = load("greedy", env)
-    for hazard in (ACCIDENT, OUT_OF_GAS, FLAT_TIRE, STOP, FURTHER_ACCIDENT):
-        assert chosen(agent, env, [SPEED_LIMIT, FURTHER_LIMIT, hazard]) == hazard
-    assert chosen(agent, env, [FURTHER_LIMIT, DRIVING_ACE, discard(STOP)]) == FURTHER_LIMIT
+    for hazard in (ACCIDENT, OUT_OF_GAS, FLAT_TIRE, STOP):
+        made = position([SPEED_LIMIT, hazard], players=players, open_teams=[1, 2])
+        assert answer("greedy", made) == hazard
+    made = position([SPEED_LIMIT, ACCIDENT], players=players, open_teams=[2])
+    assert answer("greedy", made) == FURTHER_ACCIDENT
+    made = position([SPEED_LIMIT, DRIVING_ACE, STOP], players=players).speed(1, CARDS[SPEED_LIMIT])
+    assert answer("greedy", made) == FURTHER_LIMIT
 
 
+@pytest.mark.parametrize("pile", [60, 20, 2])
 @pytest.mark.parametrize("spec", ["greedy", "holder"])
-def test_greedy_claims_every_coup_fourre_and_never_extends(spec: str) -> None:
-    env = vector_env(1)
-    agent = load(spec, env)
-    for km, pile in ((0, 80), (700, 80), (700, 0), (500, 20)):
-        assert chosen(agent, env, [CLAIM, PASS], km=km, pile=pile) == CLAIM
-        assert chosen(agent, env, [EXTEND, FINISH], km=km, pile=pile) == FINISH
-    assert chosen(agent, env, [PASS, discard(ROLL)]) == discard(ROLL)
-    assert chosen(agent, env, [EXTEND]) == EXTEND
+def test_greedy_claims_every_coup_fourre_and_never_extends(spec: str, pile: int) -> None:
+    attacked = position([RIGHT_OF_WAY], pile=pile).hand(1, CARDS[STOP]).turn(1).do("play STOP")
+    assert attacked.phase == "claim"
+    assert answer(spec, attacked) == CLAIM
+    for km in (600, 500):
+        arrived = position([DISTANCES[700 - km]], km=km, pile=pile).do(f"play DISTANCE_{700 - km}")
+        assert arrived.phase == "extension"
+        assert answer(spec, arrived) == FINISH
 
 
 def test_greedy_gives_away_what_it_needs_least() -> None:
-    """The shortest distance first; what stops or starts a car, and the safeties, last."""
-    env = vector_env(1)
-    agent = load("greedy", env)
-    order = []
-    left = [discard(card) for card in range(19)]
-    while left:
-        order.append(chosen(agent, env, left) - 19)
-        left.remove(discard(order[-1]))
+    """The shortest distance first; what stops or starts a car last (a safety it lays instead)."""
+
+    def rather(one: int, other: int) -> int:
+        """Of two cards that cannot be laid."""
+        made = position([one, other], top=None).speed(1, CARDS[SPEED_LIMIT])
+        return -1 if answer("greedy", made) == discard(one) else 1
+
+    order = sorted((card for card in range(15) if card != ROLL), key=functools.cmp_to_key(rather))
+    assert all(rather(*pair) < 0 for pair in itertools.combinations(order, 2))
     assert order[0] == DISTANCES[25]
-    assert set(order[-9:-5]) == {ACCIDENT, OUT_OF_GAS, FLAT_TIRE, STOP}
-    assert order[-5:] == [ROLL, DRIVING_ACE, EXTRA_TANK, PUNCTURE_PROOF, RIGHT_OF_WAY]
-    assert sorted(order) == list(range(19))
+    assert set(order[-4:]) == {ACCIDENT, OUT_OF_GAS, FLAT_TIRE, STOP}
+    for other in order:
+        if other != REPAIRS:
+            made = position([ROLL, other], top=ACCIDENT).speed(1, CARDS[SPEED_LIMIT])
+            assert answer("greedy", made) == discard(other)
 
 
 def test_greedy_drives_faster_than_chance() -> None:
@@ -294,32 +303,23 @@ def test_greedy_drives_faster_than_chance() -> None:
 @pytest.mark.parametrize("players", [2, 6])
 @pytest.mark.parametrize("safety", SAFETIES)
 def test_holder_keeps_a_safety_while_the_pile_is_high(players: int, safety: int) -> None:
-    env = vector_env(1, players=players)
-    agent = load("holder:pile=30", env)
-    legal = [safety, discard(safety), discard(RIGHT_OF_WAY), discard(ROLL)]
-    for pile in (31, 60, 100):
-        assert chosen(agent, env, legal, pile=pile) == discard(ROLL)
+    for pile in (31, 60, 70):
+        made = position([safety, ROLL], players=players, pile=pile)
+        assert answer("holder:pile=30", made) == discard(ROLL)
     for pile in (30, 12, 0):
-        assert chosen(agent, env, legal, pile=pile) == safety
+        assert answer("holder:pile=30", position([safety, ROLL], players=players, pile=pile)) == safety
 
 
 def test_holder_waits_for_40_cards_unless_told_otherwise() -> None:
-    env = vector_env(1)
-    legal = [EXTRA_TANK, discard(ROLL)]
-    assert [chosen(load("holder", env), env, legal, pile=pile) for pile in (41, 40)] == [
-        discard(ROLL),
-        EXTRA_TANK,
-    ]
+    waiting, laying = (answer("holder", position([EXTRA_TANK, ROLL], pile=pile)) for pile in (41, 40))
+    assert (waiting, laying) == (discard(ROLL), EXTRA_TANK)
 
 
 def test_holder_never_gives_a_safety_away_if_it_can_do_anything_else() -> None:
-    env = vector_env(1)
-    agent = load("holder", env)
-    for pile in (90, 10):
-        assert chosen(agent, env, [DRIVING_ACE, discard(DRIVING_ACE)], pile=pile) == DRIVING_ACE
-        assert chosen(agent, env, [discard(DRIVING_ACE), discard(DISTANCES[100])], pile=pile) == discard(
-            DISTANCES[100]
-        )
+    for pile in (70, 10):
+        assert answer("holder", position([DRIVING_ACE], pile=pile)) == DRIVING_ACE
+    made = position([DRIVING_ACE, DISTANCES[100]], top=STOP, pile=70)
+    assert answer("holder", made) == discard(DISTANCES[100])
 
 
 @pytest.mark.parametrize(
@@ -333,21 +333,22 @@ def test_holder_never_gives_a_safety_away_if_it_can_do_anything_else() -> None:
     ],
 )
 def test_holder_lays_the_safety_that_cures_at_once(safety: int, top: int, limited: bool) -> None:
-    """Before remedies and distances; and no other safety, nor this one where nothing is to be cured."""
-    env = vector_env(1)
-    agent = load("holder", env)
-    legal = [*SAFETIES, *DISTANCES.values(), ROLL, ACCIDENT, discard(STOP)]
-    assert chosen(agent, env, legal, top=top, limited=limited, pile=80) == safety
-    others = [action for action in legal if action != safety]
-    assert chosen(agent, env, others, top=top, limited=limited, pile=80) == DISTANCES[200]
-    assert chosen(agent, env, legal, top=ROLL, limited=False, pile=80) == DISTANCES[200]
-    assert chosen(agent, env, [safety, discard(STOP)], top=ROLL, pile=80) == discard(STOP)
+    """Before remedies, distances and hazards; and no other safety, nor this one with nothing to be cured."""
+    hand = [*SAFETIES, DISTANCES[50], END_OF_LIMIT if limited else remedy_for(top), STOP]
+
+    def in_need(cards: list[int]) -> Position:
+        return position(cards, top=top, limited=limited, open_teams=[1])
+
+    assert answer("holder", in_need(hand)) == safety
+    others = [card for card in hand if card != safety]
+    assert answer("holder", in_need(others)) not in SAFETIES
+    assert answer("holder", position(hand, open_teams=[1])) == DISTANCES[50]
+    assert answer("holder", position([safety, STOP])) == discard(STOP)
 
 
 def test_holder_finishes_before_it_cures() -> None:
-    env = vector_env(1)
-    legal = [DISTANCES[50], RIGHT_OF_WAY]
-    assert chosen(load("holder", env), env, legal, km=650, limited=True) == DISTANCES[50]
+    made = position([DISTANCES[50], RIGHT_OF_WAY], km=650, limited=True)
+    assert answer("holder", made) == DISTANCES[50]
 
 
 def test_holder_plays_like_greedy_otherwise() -> None:
@@ -373,7 +374,7 @@ def test_every_agent_has_the_name_that_it_was_asked_for_by() -> None:
     env = vector_env(1)
     for spec in ("random", "greedy", "holder", "holder:pile=30"):
         assert load(spec, env).name == spec
-    assert set(AGENTS) == {"random", "greedy", "holder", "policy"}
+    assert {"random", "greedy", "holder", "policy"} <= set(AGENTS)
 
 
 def test_an_agent_of_ones_own_gets_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -423,9 +424,9 @@ def test_an_agent_is_told_its_table() -> None:
 @pytest.mark.parametrize(
     ("spec", "words"),
     [
-        ("gredy", ["'gredy'", "random, greedy, holder, policy", "run folder", "Did you mean 'greedy'?"]),
+        ("gredy", ["'gredy'", ", ".join(AGENTS), "run folder", "Did you mean 'greedy'?"]),
         ("Holder:pile=3", ["'Holder'", "Did you mean 'holder'?"]),
-        ("nobody", ["'nobody'", "random, greedy, holder, policy"]),
+        ("nobody", ["'nobody'", ", ".join(AGENTS)]),
         ("holder:heap=3", ["'holder:heap=3'", "unknown option 'heap'", "options are pile"]),
         ("holder:pile=3,40", ["unknown option '40'", "options are pile"]),
         ("holder:pile=many", ["option pile is 'many'", "like 40"]),

@@ -1,0 +1,349 @@
+"""The characters of our own: legal at every table, honest, and true to their nature."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import agents
+from agents.attacker import AttackerAgent
+from agents.compiled import MEMORY, CompiledAgent, choose_each, compiled_rules, compiled_states
+from agents.hoarder import HoarderAgent
+from agents.racer import RacerAgent
+from agents.strategist import StrategistAgent
+from arena.match import MatchConfig, by_deal, play_roles
+from millebornes_env import VectorEnv, edition, editions, vector_env
+from millebornes_env.millebornes.actions import action_name
+from millebornes_env.millebornes.determinize import redeal_hidden_cards
+from millebornes_env.millebornes.rules import rules_record
+from tests.support import Position
+
+CHARACTERS: dict[str, type[CompiledAgent]] = {
+    "racer": RacerAgent,
+    "attacker": AttackerAgent,
+    "hoarder": HoarderAgent,
+    "strategist": StrategistAgent,
+}
+SPECS = (
+    *CHARACTERS,
+    "racer:extends=no,near=0",
+    "attacker:risk=10,pile=0",
+    "hoarder:pile=0,reserve=3",
+    "strategist:extends=no,score=no",
+)
+TABLES = [(name, *table) for name in editions() for table in edition(name).tables]
+VARIANTS: tuple[dict[str, int], ...] = ({}, {"discard_only_if_stuck": 1}, {"discard_safeties": 0})
+GAMES = 12
+
+characters = pytest.mark.parametrize("spec", CHARACTERS)
+
+
+@pytest.fixture(autouse=True)
+def known_characters(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, make in CHARACTERS.items():
+        monkeypatch.setitem(agents.AGENTS, name, make)
+
+
+def by_state(agent: CompiledAgent, env: VectorEnv, states: Any) -> np.ndarray:
+    """What the agent chooses if it is handed the games themselves."""
+    count = len(states)
+    actions = np.empty(count, np.int64)
+    choose_each(
+        (agent.pointer,),
+        compiled_states(states),
+        compiled_rules(env.rules),
+        states["seat"].astype(np.int32),
+        np.zeros((count, MEMORY), np.int16),
+        agent.options,
+        np.zeros(count, np.int64),
+        actions,
+    )
+    return actions
+
+
+def with_scores(states: Any, teams: int, chance: np.random.Generator) -> Any:
+    """The same games late in a match."""
+    states["score"][:, :teams] = 5 * chance.integers(0, 1_000, (len(states), teams))
+    return states
+
+
+def move(spec: str, position: Position) -> str:
+    """What the character does in a position, in words."""
+    rules = position.rules
+    env = vector_env(1, "parker", players=rules.players, teams=rules.teams)
+    observations, _ = env.reset(seed=1)
+    position.check()
+    env.set_states(position.games.states)
+    agent = agents.load(spec, env)
+    action = int(agent.act(observations["observation"], observations["action_mask"])[0])
+    return action_name(action, rules.teams, position.seat % rules.teams)
+
+
+# All of them -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("changes", VARIANTS, ids=lambda changes: next(iter(changes), "as printed"))
+def test_characters_play_legally_and_by_what_they_see(changes: dict[str, int]) -> None:
+    """At every table (the environment refuses what is illegal), and the same by state and by observation."""
+    chance = np.random.default_rng(1)
+    for number, (name, players, teams) in enumerate(TABLES):
+        rules = edition(name).replace(**changes)
+        env = vector_env(GAMES, rules, players=players, teams=teams, padded=number % 2 == 0)
+        step: dict[str, np.ndarray] = env.reset(seed=number)[0]
+        playing: list[Any] = [agents.load(spec, env) for spec in SPECS]
+        ended = 0
+        for turn in range(130):
+            for agent in playing if turn % 5 == 0 else ():
+                actions = agent.act(step["observation"], step["action_mask"])
+                assert np.array_equal(by_state(agent, env, env.get_states()), actions), (name, players)
+            acting = playing[(turn // 2) % len(playing)]
+            step, _, over, _, _ = env.step(acting.act(step["observation"], step["action_mask"]))
+            ended += int(over.sum())
+            if turn == 60 and rules.table(players, teams).count_points:
+                env.set_states(with_scores(env.get_states(), teams, chance))
+        assert ended > 0 or env.get_states()["round_number"].any(), (name, players, teams)
+
+
+@pytest.mark.parametrize("players", [2, 3, 4, 6])
+def test_no_character_sees_hidden_cards(players: int) -> None:
+    """It does the same after the cards that it cannot see were dealt anew."""
+    env = vector_env(40, players=players)
+    table, room = rules_record(env.rules)[0], np.zeros(106, np.int8)
+    playing: list[Any] = [agents.load(spec, env) for spec in CHARACTERS]
+    observations, _ = env.reset(seed=5)
+    redealt_games = 0
+    for turn in range(48):
+        states = env.get_states()
+        redealt = states.copy()
+        for game in range(len(states)):
+            redeal_hidden_cards(redealt[game], table, int(states["seat"][game]), turn, game, room)
+            redealt_games += redealt[game].tobytes() != states[game].tobytes()
+        for agent in playing:
+            assert np.array_equal(by_state(agent, env, states), by_state(agent, env, redealt))
+        acting = playing[turn % len(playing)]
+        observations = env.step(
+            acting.act(observations["observation"], observations["action_mask"])
+        ).observations
+    assert redealt_games > 1_700  # not all: at the end of a round nothing may be hidden
+
+
+@pytest.mark.parametrize(
+    ("spec", "opponent", "least"),
+    [
+        ("racer", "greedy", 0.40),
+        ("racer", "random", 0.90),
+        ("attacker", "greedy", 0.57),
+        ("hoarder", "greedy", 0.56),
+        ("strategist", "greedy", 0.58),
+        ("strategist", "holder", 0.59),
+        ("strategist", "racer", 0.65),
+    ],
+)
+def test_characters_are_as_strong_as_they_were(spec: str, opponent: str, least: float) -> None:
+    assert share_of_wins(spec, opponent) > least
+
+
+def share_of_wins(spec: str, opponent: str) -> float:
+    """Of 2,000 rounds, each deal played from both places."""
+    config = MatchConfig(episode="round", seed=5)
+    env = config.env()
+    batches = play_roles([agents.load(spec, env), agents.load(opponent, env)], config, 0, 1_000)
+    winner = by_deal(batches, "winner", 2)
+    return float((winner == 0).mean() + (winner < 0).mean() / 2)
+
+
+@characters
+def test_characters_claim_every_coup_fourre(spec: str) -> None:
+    position = Position().battle(0, "ROLL").hand(0, "RIGHT_OF_WAY").hand(1, "STOP").turn(1)
+    assert move(spec, position.do("play STOP")) == "claim the coup fourré"
+
+
+@characters
+def test_characters_finish_if_they_can(spec: str) -> None:
+    position = Position().battle(0, "ROLL").km(0, 650).battle(1, "ROLL").km(1, 400)
+    assert move(spec, position.hand(0, "DISTANCE_50", "DISTANCE_25", "ROLL")) == "play 50 km"
+
+
+@characters
+def test_characters_lay_their_safeties_before_they_finish(spec: str) -> None:
+    """Each is worth points and gives another play; the racer lays them as they come, once at the goal not."""
+    position = Position().battle(0, "ROLL").km(0, 650).hand(0, "DISTANCE_50", "EXTRA_TANK")
+    expected = "play 50 km" if spec == "racer" else "play Extra tank"
+    assert move(spec, position) == expected
+
+
+@characters
+def test_characters_give_away_what_leads_too_far(spec: str) -> None:
+    position = Position().battle(0, "STOP").km(0, 600).hand(0, "DISTANCE_200", "DISTANCE_75", "REPAIRS")
+    assert move(spec, position) == "discard 200 km"
+
+
+# `racer`
+
+
+def test_racer_drives_rather_than_attack() -> None:
+    position = Position().battle(0, "ROLL").battle(1, "ROLL").km(1, 300)
+    position.hand(0, "STOP", "DISTANCE_25", "DISTANCE_75", "SPEED_LIMIT")
+    assert move("racer", position) == "play 75 km"
+    assert move("attacker", position) == "Stop against team 1"
+
+
+def test_racer_stops_who_is_about_to_win() -> None:
+    position = Position(3).battle(0, "ROLL").battle(1, "ROLL").battle(2, "ROLL").km(1, 300).km(2, 550)
+    position.hand(0, "STOP", "DISTANCE_100")
+    assert move("racer", position) == "Stop against team 2"
+    assert move("racer:near=100", position) == "play 100 km"
+
+
+def test_racer_extends_boldly() -> None:
+    for pile, spec, expected in (
+        (60, "racer", "extend the trip"),
+        (10, "racer", "finish the trip"),
+        (10, "racer:cards=5", "extend the trip"),
+        (60, "racer:extends=no", "finish the trip"),
+    ):
+        position = Position().battle(0, "ROLL").km(0, 650).hand(0, "DISTANCE_50").draw_pile(pile)
+        assert move(spec, position.do("play DISTANCE_50")) == expected
+
+
+# `attacker`
+
+
+@pytest.mark.parametrize(("first", "second"), [(300, 150), (150, 300)])
+def test_attacker_stops_the_most_dangerous(first: int, second: int) -> None:
+    position = Position(3).battle(1, "ROLL").battle(2, "ROLL").km(1, first).km(2, second)
+    position.hand(0, "FLAT_TIRE", "ROLL")
+    assert move("attacker", position) == f"Flat tire against team {1 if first > second else 2}"
+
+
+def test_attacker_stops_at_once_who_could_finish() -> None:
+    position = Position(3).battle(1, "ROLL").battle(2, "ROLL").km(1, 475).km(2, 450)
+    position.safety(1, "EXTRA_TANK", "DRIVING_ACE").hand(0, "STOP", "ROLL")
+    assert move("attacker", position) == "Stop against team 1"
+    position.km(2, 600)
+    assert move("attacker", position) == "Stop against team 2"
+
+
+def test_attacker_keeps_its_hazards() -> None:
+    """Until the opponents are safe from them."""
+    position = Position().battle(0, "ACCIDENT").hand(0, "STOP", "DISTANCE_200", "ROLL", "FLAT_TIRE")
+    assert move("attacker", position) == "discard 200 km"
+    position.safety(1, "PUNCTURE_PROOF")
+    assert move("attacker", position) == "discard Flat tire"
+
+
+def test_attacker_wastes_no_limit() -> None:
+    position = Position().hand(0, "SPEED_LIMIT", "DISTANCE_25")
+    assert move("attacker", position) == "discard 25 km"
+    position.battle(1, "ROLL").km(1, 300)
+    assert move("attacker", position) == "Speed limit against team 1"
+    position.km(1, 650)
+    assert move("attacker", position) != "Speed limit against team 1"
+
+
+def test_attacker_can_be_told_to_shun_risks() -> None:
+    position = Position().battle(1, "ROLL").km(1, 300).hand(0, "STOP", "REPAIRS")
+    position.hand(1, "RIGHT_OF_WAY", *["ROLL"] * 5).draw_pile(30)  # 6 of 36 hidden cards: one in six
+    assert move("attacker:risk=20", position) == "Stop against team 1"
+    assert move("attacker:risk=10", position) != "Stop against team 1"
+
+
+# `hoarder`
+
+
+def test_hoarder_keeps_safeties_for_the_coup_fourre() -> None:
+    position = Position().battle(0, "ROLL").hand(0, "EXTRA_TANK", "ROLL", "ROLL")
+    position.hand(1, "OUT_OF_GAS").draw_pile(40)
+    assert move("hoarder", position) == "discard Roll"
+    assert move("hoarder:pile=40", position) == "play Extra tank"
+    assert move("racer", position) == "play Extra tank"
+    position.battle(1, "ROLL").km(1, 675)
+    assert move("hoarder", position) == "play Extra tank"  # somebody threatens to finish
+
+
+def test_hoarder_takes_the_remedy_and_keeps_the_safety() -> None:
+    position = Position().battle(0, "OUT_OF_GAS").hand(0, "EXTRA_TANK", "GASOLINE")
+    assert move("hoarder", position) == "play Gasoline"
+    assert move("strategist", position) == "play Extra tank"
+    assert move("hoarder", position.hand(0, "EXTRA_TANK", "ROLL")) == "play Extra tank"
+
+
+def test_hoarder_gives_away_what_is_needed_no_more() -> None:
+    """A remedy goes when all of its hazards have been seen."""
+    position = Position().battle(0, "STOP").hand(0, "REPAIRS", "GASOLINE", "DISTANCE_100")
+    assert move("hoarder", position) == "discard 100 km"
+    position.battle(1, "ACCIDENT").hand(1, "ACCIDENT").turn(1).do("discard ACCIDENT").turn(0)
+    position.hand(0, "REPAIRS", "GASOLINE", "DISTANCE_100").hand(1)
+    assert move("hoarder", position) == "discard Repairs"
+
+
+# `strategist`
+
+
+def test_strategist_drives_without_200s_if_it_can_win_that_way() -> None:
+    position = Position().battle(0, "ROLL").km(0, 400).km(1, 100).hand(0, "DISTANCE_200", "DISTANCE_100")
+    assert move("strategist", position) == "play 100 km"
+    position.km(0, 425, two_hundreds=1)
+    assert move("strategist", position) == "play 200 km"
+    position.km(0, 100).km(1, 600).hand(0, "DISTANCE_200", "DISTANCE_50")
+    assert move("strategist", position) == "play 200 km"
+
+
+def test_strategist_attacks_with_what_is_hardest_to_get_rid_of() -> None:
+    position = Position().battle(1, "ROLL").km(1, 300).hand(0, "OUT_OF_GAS", "FLAT_TIRE", "ROLL")
+    position.hand(1, *["SPARE_TIRE"] * 5).turn(1)
+    for _ in range(4):  # four Spare Tires are gone
+        position.do("discard SPARE_TIRE").turn(1)
+    position.hand(0, "OUT_OF_GAS", "FLAT_TIRE", "ROLL").hand(1, *["END_OF_LIMIT"] * 6).turn(0)
+    assert move("strategist", position) == "Flat tire against team 1"
+
+
+def arrived(pile: int = 60, card: str = "DISTANCE_100", **score: int) -> Position:
+    """A trip just completed, the opponent far behind and stopped; three of the card in hand."""
+    position = Position().battle(0, "ROLL").km(0, 650, two_hundreds=2).km(1, 100).battle(1, "ACCIDENT")
+    position.safety(0, "RIGHT_OF_WAY", "EXTRA_TANK")
+    position.hand(0, "DISTANCE_50", card, card, card, "STOP")
+    for team, points in enumerate(score.values()):
+        position.state.score[team] = points
+    return position.draw_pile(pile).do("play DISTANCE_50")
+
+
+def test_strategist_extends_only_if_it_pays() -> None:
+    assert move("strategist", arrived()) == "extend the trip"
+    assert move("strategist", arrived(pile=5, card="END_OF_LIMIT")) == "finish the trip"
+    assert move("strategist:extends=no", arrived()) == "finish the trip"
+
+
+def test_strategist_knows_the_score_of_the_match() -> None:
+    """It finishes where that wins the match, and goes on where that would lose it."""
+    assert move("strategist", arrived(own=4500, other=0)) == "finish the trip"
+    assert move("strategist:score=no", arrived(own=4500, other=0)) == "extend the trip"
+    assert move("strategist", arrived(5, "END_OF_LIMIT", own=0, other=4900)) == "extend the trip"
+    assert move("strategist:score=no", arrived(5, "END_OF_LIMIT", own=0, other=4900)) == "finish the trip"
+
+
+def test_strategist_waits_for_the_delayed_action() -> None:
+    """With a few cards left to draw and nobody else near the goal."""
+    position = Position().battle(0, "ROLL").km(0, 650).hand(0, "DISTANCE_50", "ROLL", "ROLL")
+    assert move("strategist", position.draw_pile(2)) == "discard Roll"
+    assert move("strategist", position.draw_pile(0)) == "play 50 km"
+    assert move("strategist", position.draw_pile(30)) == "play 50 km"
+
+
+@pytest.mark.parametrize(
+    ("safety", "hazard"),
+    [
+        ("DRIVING_ACE", "ACCIDENT"),
+        ("EXTRA_TANK", "OUT_OF_GAS"),
+        ("PUNCTURE_PROOF", "FLAT_TIRE"),
+        ("RIGHT_OF_WAY", "STOP"),
+    ],
+)
+def test_strategist_keeps_a_safety_as_long_as_a_coup_fourre_is_probable(safety: str, hazard: str) -> None:
+    """While hazards are hidden and cards are left to draw."""
+    position = Position().battle(0, "ROLL").hand(0, safety, "ROLL").hand(1, hazard, hazard)
+    name = safety.capitalize().replace("_", " ")
+    assert move("strategist", position.draw_pile(80)) == "discard Roll"
+    assert move("strategist", position.draw_pile(5)) == f"play {name}"

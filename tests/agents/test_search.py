@@ -1,0 +1,364 @@
+"""Search is legal, honest and the same however it is run; and it finds what its rollout agent does not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import agents
+from agents.compiled import FIRST_FREE, CompiledAgent, Int16Array, Int64Array
+from agents.protocol import StateAgent, Table, is_honest
+from agents.search import HiddenCardsError, SearchAgent, SearchOptionError
+from agents.search_kernels import search_on
+from arena.match import MatchConfig, by_deal, play_roles
+from millebornes_env import VectorEnv, edition, editions, vector_env
+from millebornes_env.compile import IS_COMPILED
+from millebornes_env.millebornes.determinize import redeal_hidden_cards
+from millebornes_env.millebornes.rules import Rules, rules_record
+from millebornes_env.millebornes.state import State, StateArray
+from tests.arena.players import AGENTS, choose_first, first_legal
+from tests.support import Position
+
+DISTANCE_50, DISCARD_50 = 1, 20
+CLAIM, PASS = 38, 39
+
+
+def choose_in_turns(
+    state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, draw: int
+) -> int:
+    """The first legal action, the last one, the first one ...: it must remember which it was."""
+    memory[FIRST_FREE] = 1 - int(memory[FIRST_FREE])
+    return first_legal(state, rules, int(memory[FIRST_FREE]))
+
+
+class InTurnsAgent(CompiledAgent):
+    """Remembers."""
+
+    rule = staticmethod(choose_in_turns)
+
+    def __init__(self, table: Table, seed: int = 0) -> None:
+        super().__init__(table, seed)
+
+
+@pytest.fixture(autouse=True)
+def known_agents(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("first", "lot", "slow"):
+        monkeypatch.setitem(agents.AGENTS, name, AGENTS[name])
+    monkeypatch.setitem(agents.AGENTS, "in_turns", InTurnsAgent)
+
+
+def searcher(env: VectorEnv, seed: int = 3, **options: Any) -> SearchAgent:
+    options = {"rollout": "first", "rollouts": 20, "z": 1.0} | options
+    return SearchAgent(Table.of(env), seed, **options)
+
+
+def positions(env: VectorEnv, steps: int, seed: int = 1) -> StateArray:
+    """The games of the environment after some actions by chance."""
+    observations, _ = env.reset(seed=seed)
+    chance = np.random.default_rng(seed)
+    for _ in range(steps):
+        masks = observations["action_mask"]
+        actions = np.where(masks, chance.random(masks.shape), -1.0).argmax(axis=1)
+        observations = env.step(actions).observations
+    return env.get_states()
+
+
+def seats_of(states: StateArray) -> np.ndarray:
+    return states["seat"].astype(np.int32)
+
+
+def redealt(env: VectorEnv, states: StateArray, key: int) -> StateArray:
+    """The same games with the cards that who decides cannot see dealt anew."""
+    others = states.copy()
+    room = np.zeros(106, np.int8)
+    for game in range(len(others)):
+        redeal_hidden_cards(
+            others[game], rules_record(env.rules)[0], int(states["seat"][game]), key, game, room
+        )
+    return others
+
+
+# Legal, and the same however it is run ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("padded", [False, True])
+@pytest.mark.parametrize("name", editions())
+def test_it_plays_legally_in_every_edition_at_every_table(name: str, padded: bool) -> None:
+    for players, teams in edition(name).tables:
+        env = vector_env(3, name, players=players, teams=teams, padded=padded, observe_rules=padded)
+        agent = searcher(env, rollouts=4, z=0.5)
+        observations, _ = env.reset(seed=1)
+        for turn in range(60):
+            masks = observations["action_mask"].copy()
+            if turn % 2:
+                states = env.get_states()
+                actions = agent.act_on(states, seats_of(states), np.arange(3))
+            else:
+                actions = agent.act(observations["observation"], masks)
+            assert (masks[np.arange(3), actions] == 1).all(), (players, teams)
+            observations = env.step(actions).observations
+
+
+def test_threads_change_nothing() -> None:
+    env = vector_env(40)
+    states = positions(env, 30)
+    one, three = searcher(env, threads=1), searcher(env, threads=3)
+    for _ in range(2):
+        actions = one.act_on(states, seats_of(states), np.arange(40))
+        assert np.array_equal(actions, three.act_on(states, seats_of(states), np.arange(40)))
+    assert one.playouts == three.playouts > 1_000
+
+
+def test_choices_are_a_function_of_seed_place_and_number_of_the_decision() -> None:
+    env = vector_env(60)
+    states = positions(env, 30)
+    seats, places = seats_of(states), np.arange(60)
+
+    def choices(seed: int, order: np.ndarray, calls: int = 1) -> np.ndarray:
+        agent = searcher(env, seed, rollout="lot", rollouts=8, z=0.0)
+        chosen = np.zeros(60, np.int64)
+        for _ in range(calls):
+            chosen[order] = agent.act_on(states[order], seats[order], places[order])
+        return chosen
+
+    first = choices(1, places)
+    assert np.array_equal(first, choices(1, places))
+    assert np.array_equal(first, choices(1, places[::-1]))
+    assert not np.array_equal(first, choices(2, places))
+    assert not np.array_equal(first, choices(1, places, calls=2))
+
+
+def test_one_compilation_serves_all_rollout_agents() -> None:
+    env = vector_env(4)
+    states = positions(env, 20)
+    for rollout in ("first", "lot", "first:last"):
+        searcher(env, rollout=rollout).act_on(states, seats_of(states), np.arange(4))
+    if IS_COMPILED:
+        assert len(search_on.signatures) == 1  # type: ignore[attr-defined]
+
+
+def test_it_leaves_alone_what_it_is_shown() -> None:
+    env = vector_env(8)
+    states = positions(env, 30)
+    before = states.copy()
+    states.setflags(write=False)
+    observations = env.set_states(before)
+    for array in observations.values():
+        array.setflags(write=False)
+    agent = searcher(env)
+    agent.act_on(states, seats_of(states), np.arange(8))
+    agent.act(observations["observation"], observations["action_mask"])
+    assert states.tobytes() == before.tobytes()
+
+
+# Honest -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("players", [2, 3, 4, 6])
+def test_it_sees_no_hidden_cards(players: int) -> None:
+    env = vector_env(40, players=players)
+    for steps in (5, 40):
+        states = positions(env, steps)
+        others = redealt(env, states, steps)
+        assert states.tobytes() != others.tobytes()
+        one, other = (
+            searcher(env).act_on(games, seats_of(states), np.arange(40)) for games in (states, others)
+        )
+        assert np.array_equal(one, other)
+
+
+def test_it_chooses_alike_from_games_and_from_observations() -> None:
+    env = vector_env(20)
+    from_games, from_rows = searcher(env, rollouts=8, z=0.3), searcher(env, rollouts=8, z=0.3)
+    observations, _ = env.reset(seed=2)
+    deviations = 0
+    for _ in range(60):
+        states = env.get_states()
+        actions = from_games.act_on(states, seats_of(states), np.arange(20))
+        rows, masks = observations["observation"], observations["action_mask"]
+        assert np.array_equal(from_rows.act(rows, masks), actions)
+        deviations += int((masks.argmax(axis=1) != actions).sum())
+        observations = env.step(actions).observations
+    assert deviations > 100
+
+
+def test_search_says_whether_it_is_honest() -> None:
+    env = vector_env(1)
+    assert isinstance(searcher(env), StateAgent)
+    assert is_honest(searcher(env))
+    observations, _ = env.reset(seed=1)
+    for sees in ("hands", "all"):
+        cheat = searcher(env, sees=sees)
+        assert not is_honest(cheat)
+        with pytest.raises(HiddenCardsError, match=r"sees hidden cards, it plays only where .* the arena"):
+            cheat.act(observations["observation"], observations["action_mask"])
+
+
+@pytest.mark.parametrize("sees", ["hands", "all"])
+def test_a_cheat_sees_hidden_cards(sees: str) -> None:
+    env = vector_env(60)
+    states = positions(env, 30)
+    places = np.arange(60)
+    one = searcher(env, sees=sees, rollouts=40).act_on(states, seats_of(states), places)
+    others = redealt(env, states, 1)
+    assert not np.array_equal(
+        one, searcher(env, sees=sees, rollouts=40).act_on(others, seats_of(states), places)
+    )
+
+
+def test_who_sees_the_hands_does_not_see_the_cards_to_come() -> None:
+    env = vector_env(60)
+    states = positions(env, 30)
+    others = states.copy()
+    for game in range(60):
+        for seat in range(2):
+            first, end = int(states["stream_next"][game, seat]), int(states["stream_end"][game, seat])
+            others["deck"][game, first:end] = states["deck"][game, first:end][::-1]
+    assert others.tobytes() != states.tobytes()
+    one, other = (
+        searcher(env, sees="hands").act_on(games, seats_of(states), np.arange(60))
+        for games in (states, others)
+    )
+    assert np.array_equal(one, other)
+
+
+# How well it plays ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("players", [2, 3])
+def test_with_a_large_z_it_is_its_rollout_agent_with_a_memory_for_each_place(players: int) -> None:
+    env = vector_env(20, players=players, autoreset_mode="disabled")
+    agent = searcher(env, rollout="in_turns", rollouts=2, z=1e9)
+    observations, _ = env.reset(seed=4)
+    taken = np.zeros((20, players), np.int64)
+    games = np.arange(20)
+    for _ in range(400):
+        masks = observations["action_mask"]
+        going_on = masks.any(axis=1)
+        if not going_on.any():
+            break
+        seats = env.agent_selection.copy()
+        last = masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1)
+        expected = np.where(taken[games, seats] % 2 == 0, last, masks.argmax(axis=1))
+        actions = agent.act(observations["observation"], masks, games * players + seats)
+        assert np.array_equal(actions[going_on], expected[going_on])
+        taken[games, seats] += 1
+        observations = env.step(np.where(going_on, actions, -1)).observations
+    assert taken.min() > 5
+
+
+def lead(config: MatchConfig, deals: int, **options: Any) -> float:
+    """Points over the rollout agent, in the mean of all rounds."""
+    env = config.env()
+    roles = [searcher(env, **options), searcher(env, rollouts=2, z=1e9)]
+    points = by_deal(play_roles(roles, config, 0, deals), "points", 2)
+    return float((points[..., 0] - points[..., 1]).mean())
+
+
+def test_search_beats_its_rollout_agent() -> None:
+    config = MatchConfig(episode="round")
+    assert lead(config, 12) > 300
+    assert lead(config, 12, sees="all") > 300
+
+
+def near_the_end() -> Position:
+    position = Position().battle(0, "ROLL").km(0, 650).battle(1, "ROLL").km(1, 500).draw_pile(20)
+    hand = ("DISTANCE_50", "ROLL", "ROLL", "END_OF_LIMIT", "GASOLINE", "DISTANCE_200", "DISTANCE_200")
+    return position.hand(0, *hand).hand(1, *["DISTANCE_25", "ROLL"] * 3)
+
+
+def choice_in(position: Position, rollout: str, **options: Any) -> int:
+    env = vector_env(1, players=position.rules.players)
+    agent = searcher(env, rollout=rollout, **options)
+    states = position.games.states
+    return int(agent.act_on(states, seats_of(states), np.zeros(1, np.int64))[0])
+
+
+@pytest.mark.parametrize("sees", ["", "hands", "all"])
+def test_it_finds_the_card_that_ends_the_trip(sees: str) -> None:
+    position = near_the_end()
+    assert choice_in(position, "first:last", z=1e9, rollouts=40) != DISTANCE_50
+    assert choice_in(position, "first:last", z=2.0, rollouts=40, sees=sees) == DISTANCE_50
+
+
+def test_it_claims_what_its_rollout_agent_lets_pass_and_claims_at_once_what_that_claims() -> None:
+    position = Position().battle(0, "ROLL").battle(1, "ROLL").hand(0, "ACCIDENT", "ROLL")
+    position.hand(1, "DRIVING_ACE", "ROLL", "DISTANCE_100").do("play ACCIDENT")
+    assert choice_in(position, "first:last", rollouts=40, z=1e9) == PASS
+    assert choice_in(position, "first:last", rollouts=40) == CLAIM
+    env = vector_env(1)
+    agent = searcher(env)
+    states = position.games.states
+    assert agent.act_on(states, seats_of(states), np.zeros(1, np.int64)).tolist() == [CLAIM]
+    assert agent.playouts == 0
+
+
+def test_a_limit_of_time_takes_that_time_at_most() -> None:
+    env = vector_env(6)
+    states = positions(env, 20)
+    agent = searcher(env, ms=5.0)
+    actions = agent.act_on(states, seats_of(states), np.arange(6))
+    masks = env.set_states(states)["action_mask"]
+    assert (masks[np.arange(6), actions] == 1).all()
+    assert agent.playouts > 100
+
+
+# What cannot be ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"rollout": "slow"}, r"'slow'; it must be one of the compiled agents: .*first, lot.*in_turns"),
+        ({"rollout": "frist"}, r"'frist'; it must be one of the compiled agents"),
+        ({"rollout": ""}, "one of the compiled agents"),
+        ({"rollout": "first:lsat"}, r"unknown option 'lsat'; the options are last"),
+        ({"rollout": "first:last+lots"}, r"unknown option 'lots'; the options are last"),
+        ({"sees": "everything"}, r"sees is 'everything'; .* 'hands' or 'all'"),
+        ({"rollouts": 1}, "rollouts is 1; it must be 2 or more"),
+        ({"ms": -1.0}, "ms is -1.0; it must be 0 or more"),
+        ({"z": float("nan")}, "z is nan; it must be 0 or more"),
+        ({"threads": 0}, "threads is 0; it must be 1 or more"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises((SearchOptionError, agents.UnknownAgentError), match=message):
+        searcher(vector_env(1), **options)
+
+
+def test_options_of_the_rollout_agent_are_separated_by_plus_or_semicolon(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class TwoOptions(CompiledAgent):
+        rule = staticmethod(choose_first)
+
+        def __init__(self, table: Table, seed: int = 0, one: int = 0, two: int = 0) -> None:
+            super().__init__(table, seed, (one, two))
+
+    monkeypatch.setitem(agents.AGENTS, "two", TwoOptions)
+    monkeypatch.setitem(agents.AGENTS, "search", SearchAgent)
+    env = vector_env(1)
+    for spec in ("search:rollout=two:one=3+two=4,z=3", "search:z=3,rollout=two:one=3;two=4"):
+        agent = agents.load(spec, env)
+        assert isinstance(agent, SearchAgent)
+        assert agent.rollout_agent.options[:2].tolist() == [3, 4]
+
+
+def test_only_who_is_to_decide_may_be_asked() -> None:
+    env = vector_env(3)
+    states = positions(env, 5)
+    seats = seats_of(states)
+    seats[1] = 1 - seats[1]
+    with pytest.raises(ValueError, match=r"game 1: seat \d is to choose, but it is the turn of seat \d"):
+        searcher(env).act_on(states, seats, np.arange(3))
+
+
+def test_games_that_are_over_are_left_alone() -> None:
+    env = vector_env(1, autoreset_mode="disabled")
+    position = Position().finish_trip()
+    agent = searcher(env)
+    states = position.games.states
+    assert agent.act_on(states, seats_of(states), np.zeros(1, np.int64)).tolist() == [0]
+    assert agent.playouts == 0

@@ -1,0 +1,120 @@
+"""Play against an agent, on the terminal.
+
+    python -m train.play
+    python -m train.play --against arnold --episode match
+    python -m train.play --against runs/first --edition dujardin --players 4
+
+You have seat 0; the agent plays all the others, your partners too.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, TextIO
+
+import numpy as np
+import tyro
+
+import agents
+from agents.human import HumanAgent
+from agents.protocol import Agent, StateAgent, Table, ask
+from millebornes_env import VectorEnv, vector_env
+from millebornes_env.millebornes.actions import action_name
+from millebornes_env.render.text import draw_score_sheet
+
+WRONG_ARGUMENTS: Final = 2
+INTERRUPTED: Final = 130
+
+
+@dataclass
+class Args:
+    """Play Mille Bornes against an agent, on the terminal."""
+
+    against: str = "strategist"
+    """Who plays the other seats: a name, `name:option=value`, or the path of a run folder."""
+    edition: str = "parker"
+    """The rule sheet to play by."""
+    players: int = 2
+    """Seats at the table."""
+    episode: Literal["round", "match"] = "round"
+    """One round, or a whole match."""
+    seed: int | None = None
+    """Of the cards. None: other cards every time."""
+
+
+def main(
+    arguments: Sequence[str] | None = None, source: TextIO | None = None, sink: TextIO | None = None
+) -> int:
+    """Run the command line.
+
+    Args:
+        arguments: without the program's name; None for those of the process.
+        source: where the answers come from; None: the standard input.
+        sink: where the table is shown; None: the standard output.
+
+    Returns:
+        The exit code: 0, 2 if the arguments make no sense, 130 if you stopped.
+    """
+    args = tyro.cli(Args, prog="python -m train.play", args=arguments)
+    seed = args.seed if args.seed is not None else int(np.random.default_rng().integers(2**32))
+    try:
+        env = vector_env(
+            1, args.edition, players=args.players, episode=args.episode, autoreset_mode="disabled"
+        )
+        opponent = agents.load(args.against, env, seed)
+    except ValueError as error:
+        print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
+        return WRONG_ARGUMENTS
+    person = HumanAgent(Table.of(env))
+    person.source, person.sink = source, sink
+    try:
+        play(env, person, opponent, seed)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return 0
+
+
+def play(env: VectorEnv, person: HumanAgent, opponent: Agent, seed: int) -> None:
+    """Play one episode, telling what the others do and how each round ended.
+
+    Args:
+        env: of one game.
+        person: seat 0.
+        opponent: all other seats.
+        seed: of the cards.
+
+    Raises:
+        KeyboardInterrupt: the person wants to stop.
+    """
+    observations, _ = env.reset(seed=seed)
+    out = person.sink or sys.stdout
+    over = False
+    while not over:
+        seat = int(env.agent_selection[0])
+        action = _chosen(env, person if seat == 0 else opponent, observations)
+        if seat != 0:
+            team = seat % env.teams
+            print(f"player_{seat} (team {team}): {action_name(action, env.teams, team)}", file=out)
+        rounds = int(env.games.states["round_number"][0])
+        observations, _, ended, _, _ = env.step(np.array([action]))
+        over = bool(ended[0])
+        if over:
+            print("\n" + draw_score_sheet(env.games.states[0], env.rules), file=out)
+        if env.episode == "match" and (over or int(env.games.states["round_number"][0]) != rounds):
+            totals = [int(points) for points in env.games.states["score"][0, : env.teams]]
+            print(f"\nRound {rounds + 1} is over. Points of the match, team by team: {totals}", file=out)
+
+
+def _chosen(env: VectorEnv, agent: Agent, observations: dict[str, np.ndarray]) -> int:
+    """What one seat does."""
+    seats = env.agent_selection.astype(np.int32)
+    places = seats.astype(np.int64)
+    if isinstance(agent, StateAgent):
+        return int(agent.act_on(env.get_states(), seats, places)[0])
+    return int(ask(agent, observations["observation"], observations["action_mask"], places)[0])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
