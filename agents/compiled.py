@@ -20,9 +20,9 @@ import numpy.typing as npt
 from agents.protocol import Actions, Masks, Observations, Table
 from agents.reading import Layout, layout_of, read_observation
 from millebornes_env.chance import random_word
-from millebornes_env.compile import IS_COMPILED, kernel, pointer, rule
+from millebornes_env.compile import for_kernels, kernel, pointer, rule
 from millebornes_env.engine.kernels import key_of_seed
-from millebornes_env.millebornes.rules import Rules, rules_record
+from millebornes_env.millebornes.rules import Rules, compiled_rules
 from millebornes_env.millebornes.state import State, StateArray, new_states
 
 Int16Array = npt.NDArray[np.int16]
@@ -132,18 +132,6 @@ def choose_from_rows(
 # The agents' common part ----------------------------------------------------------------------------------
 
 
-def compiled_rules(rules: Rules) -> Rules:
-    """The record of the rules, as kernels take it."""
-    record = rules_record(rules)
-    table: Rules = (record.view(np.ndarray) if IS_COMPILED else record)[0]
-    return table
-
-
-def compiled_states(states: StateArray) -> StateArray:
-    """An array of games, as kernels take it (no copy)."""
-    return states.view(np.ndarray if IS_COMPILED else np.recarray)
-
-
 def pointer_to(choose: Choose, table: Rules) -> Choose:
     """The function as kernels take it, in a tuple; compiled once in a process, and kept on disk.
 
@@ -154,7 +142,7 @@ def pointer_to(choose: Choose, table: Rules) -> Choose:
         table: rules of any table, for their type only.
     """
     if choose not in _POINTERS:
-        state = compiled_states(new_states(1))[0]
+        state = for_kernels(new_states(1))[0]
         memory, options = np.zeros(MEMORY, np.int16), np.zeros(MAX_OPTIONS, np.int64)
         _POINTERS[choose] = pointer(choose, state, compiled_rules(table), 0, memory, options, 0)
     return _POINTERS[choose]
@@ -193,7 +181,7 @@ class CompiledAgent:
         self._rules = compiled_rules(table.rules)
         self._layout = layout_of(table)
         self._memories = np.zeros((0, MEMORY), np.int16)
-        self._scratch = compiled_states(new_states(1))
+        self._scratch = for_kernels(new_states(1))
 
     @property
     def pointer(self) -> Choose:

@@ -22,13 +22,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from agents.compiled import (
-    MEMORY,
-    CompiledAgent,
-    Int64Array,
-    compiled_rules,
-    compiled_states,
-)
+from agents.compiled import MEMORY, CompiledAgent, Int64Array
 from agents.protocol import Actions, Masks, Observations, Places, Table
 from agents.reading import Layout, layout_of
 from agents.search_kernels import (
@@ -45,8 +39,10 @@ from agents.search_kernels import (
     read_states,
     search_on,
 )
+from millebornes_env.compile import for_kernels
 from millebornes_env.engine.kernels import key_of_seed
 from millebornes_env.millebornes.observation import sections
+from millebornes_env.millebornes.rules import compiled_rules
 from millebornes_env.millebornes.state import ROUND_OVER, StateArray, new_states
 
 SEES: Final = {"": NOTHING, "hands": HANDS, "all": ALL}
@@ -160,7 +156,7 @@ class SearchAgent:
         Raises:
             ValueError: it is another seat's turn.
         """
-        games = compiled_states(np.ascontiguousarray(states))
+        games = for_kernels(np.ascontiguousarray(states))
         wrong = np.flatnonzero((games["seat"] != seats) & (games["phase"] != ROUND_OVER))
         if len(wrong):
             game = int(wrong[0])
@@ -175,7 +171,7 @@ class SearchAgent:
         return self._decided(searcher, decisions, places)
 
     def _new_decisions(self, count: int) -> Decisions:
-        states = compiled_states(new_states(3 * count))
+        states = for_kernels(new_states(3 * count))
         return new_decisions(count, self._table.rules.players, self._table.num_actions, states)
 
     def _searcher(self, layout: Layout) -> Searcher:

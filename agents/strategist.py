@@ -372,7 +372,7 @@ def worth_of_keeping(state: State, rules: Rules, seat: int, card: int, unseen: i
         return worth_of_keeping_distance(state, rules, seat, card)
     if is_hazard(card):
         return worth_of_keeping_hazard(state, rules, seat, card, unseen)
-    if card == ROLL:
+    if card == ROLL and rules.roll_after_remedy == 1:  # else it is a remedy like others
         return worth_of_keeping_roll(state, rules, seat)
     if is_remedy(card):
         return worth_of_keeping_remedy(state, rules, seat, card)

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from agents.compiled import compiled_rules
 from agents.protocol import Agent, ask
 from arena.kernels import Batch, Rows
 from millebornes_env import Rules
 from millebornes_env.errors import MilleBornesError
 from millebornes_env.millebornes.actions import action_name, num_actions
 from millebornes_env.millebornes.legality import write_mask
+from millebornes_env.millebornes.rules import compiled_rules
 from millebornes_env.millebornes.state import StateArray
 
 MOST_NAMED = 8

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 import agents
-from agents.compiled import MAX_OPTIONS, compiled_rules, compiled_states, is_compiled
+from agents.compiled import MAX_OPTIONS, is_compiled
 from agents.protocol import Agent, StateAgent, Table, ask
 from arena.faults import illegal_action, raised, rows_of
 from arena.kernels import (
@@ -33,8 +33,10 @@ from arena.lineups import role_of_teams
 from arena.luck import LUCK_FEATURES
 from arena.outcomes import Outcome
 from millebornes_env import Rules, VectorEnv, edition, vector_env
+from millebornes_env.compile import for_kernels
 from millebornes_env.engine.kernels import DISABLED, POINTS, Settings, key_of_seed, seed_games
 from millebornes_env.millebornes.observation import USUAL_VIEW
+from millebornes_env.millebornes.rules import compiled_rules
 from millebornes_env.millebornes.state import StateArray, new_states
 
 SECONDS_BETWEEN_REPORTS: Final = 0.1
@@ -163,16 +165,16 @@ def dealt_batch(config: MatchConfig, first_deal: int, num_deals: int) -> Batch:
     """The games of some deals, ready to begin: game r * B + b is rotation r of deal b."""
     rules = config.rules
     teams = rules.teams
-    states = compiled_states(new_states(num_deals * teams))
+    states = for_kernels(new_states(num_deals * teams))
     seed = key_of_seed(config.seed)
     if config.plain:
-        numbered = compiled_states(new_states(num_deals * teams))
+        numbered = for_kernels(new_states(num_deals * teams))
         seed_games(numbered, first_deal * teams, *seed)
         states[:] = numbered.reshape(num_deals, teams).T.reshape(-1)
     else:
         seed_games(states[:num_deals], first_deal, *seed)
         states[:] = np.tile(states[:num_deals], teams)
-    batch = new_batch(rules, states, compiled_states(new_states(1)), LUCK_FEATURES if config.luck else 0)
+    batch = new_batch(rules, states, for_kernels(new_states(1)), LUCK_FEATURES if config.luck else 0)
     batch.role_of[:] = role_of_teams(teams, num_deals)
     return batch
 

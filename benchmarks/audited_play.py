@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from benchmarks.temperaments import FINISHER, IDLER, UNIFORM, WEIGHTS
 from millebornes_env.chance import random_below, random_word
-from millebornes_env.compile import IS_COMPILED, kernel, rule
+from millebornes_env.compile import for_kernels, kernel, rule
 from millebornes_env.engine.games import new_buffers
 from millebornes_env.engine.kernels import (
     DISABLED,
@@ -49,7 +49,7 @@ from millebornes_env.millebornes.determinize import redeal_hidden_cards
 from millebornes_env.millebornes.ending import are_hands_played_out
 from millebornes_env.millebornes.motion import team_of
 from millebornes_env.millebornes.observation import USUAL_VIEW, sections
-from millebornes_env.millebornes.rules import Rules, rules_record
+from millebornes_env.millebornes.rules import Rules
 from millebornes_env.millebornes.scoring import blank_opponents
 from millebornes_env.millebornes.state import (
     MAX_TEAMS,
@@ -146,16 +146,8 @@ def new_play(games: int, rules: Rules, seed: int) -> Play:
     return play
 
 
-def compiled_rules(rules: Rules) -> Rules:
-    """The record of the rules, as compiled code takes it."""
-    record = rules_record(rules)
-    table: Rules = (record.view(np.ndarray) if IS_COMPILED else record)[0]
-    return table
-
-
 def _records(number: int) -> StateArray:
-    states = new_states(number)
-    return states.view(np.ndarray) if IS_COMPILED else states
+    return for_kernels(new_states(number))
 
 
 @kernel

@@ -27,6 +27,8 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
+import numpy as np
+import numpy.typing as npt
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -43,6 +45,14 @@ prange: type[range] = numba.prange
 
 IS_COMPILED: bool = not _config.DISABLE_JIT
 """False under `NUMBA_DISABLE_JIT=1`."""
+
+
+def for_kernels(records: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
+    """An array of records as a kernel is handed it, not copied.
+
+    Compiled code takes a plain array faster than a recarray; plain Python needs the recarray's attributes.
+    """
+    return records.view(np.ndarray if IS_COMPILED else np.recarray)
 
 
 def source_digest(others: frozenset[Path] = frozenset()) -> str:

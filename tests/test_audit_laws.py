@@ -14,7 +14,6 @@ from benchmarks.audited_play import (
     ALL_PROBLEMS,
     COUNTS,
     begin,
-    compiled_rules,
     judge_decision,
     judge_engine,
     judge_redeal,
@@ -33,7 +32,7 @@ from millebornes_env.millebornes.audit import NO_PROBLEM, PROBLEMS, SCRATCH, fir
 from millebornes_env.millebornes.audit_reachable import UNREACHABLE
 from millebornes_env.millebornes.audit_steps import BREACHES
 from millebornes_env.millebornes.cards import Card
-from millebornes_env.millebornes.rules import PLAY_OUT, Rules
+from millebornes_env.millebornes.rules import PLAY_OUT, Rules, compiled_rules
 from millebornes_env.millebornes.state import CLAIM, EXTENSION, PLAY, ROUND_OVER, new_states
 
 NONE = -1

@@ -8,10 +8,11 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.compile import IS_COMPILED
+from millebornes_env.compile import for_kernels
 from millebornes_env.engine import kernels
 from millebornes_env.engine.kernels import NO_GAME, Buffers, Settings, key_of_seed
 from millebornes_env.millebornes.actions import num_actions
+from millebornes_env.millebornes.cards import DECK_SIZE
 from millebornes_env.millebornes.observation import full_state_sections, observation_size, shown_teams
 from millebornes_env.millebornes.rules import Rules, rules_record
 from millebornes_env.millebornes.state import StateArray, new_states
@@ -68,12 +69,9 @@ class Games:
         self._look_at_states()
 
     def _look_at_states(self) -> None:
-        # Numba takes a plain array faster than a recarray; plain Python needs the recarray's attributes.
-        plain = np.ndarray
-        self._states = self.states.view(plain) if IS_COMPILED else self.states
-        rules_in_array = self._rules_in_array.view(plain) if IS_COMPILED else self._rules_in_array
-        self._rules = rules_in_array[0]
-        self._rules_for_threads = rules_in_array
+        self._states = for_kernels(self.states)
+        self._rules_for_threads = for_kernels(self._rules_in_array)
+        self._rules = self._rules_for_threads[0]
         self._settings_for_threads = kernels.settings_in_array(self.settings)
 
     def __len__(self) -> int:
@@ -138,6 +136,20 @@ class Games:
         numbers = self.buffers.observation.shape[1]
         kernels.full_states(self._states, self._rules, self.settings, numbers, full)
         return full
+
+    def determinize(self, seats: npt.NDArray[np.int32], key: tuple[int, int]) -> StateArray:
+        """Copies of the games with all cards dealt anew that the given seat of each cannot see.
+
+        Args:
+            seats: int32[N].
+            key: of the random numbers.
+
+        Returns:
+            `STATE[N]`.
+        """
+        redealt = self.states.copy()
+        kernels.redeal_games(for_kernels(redealt), self._rules, seats, *key, np.zeros(DECK_SIZE, np.int8))
+        return redealt
 
     def clone(self) -> Games:
         """An independent copy, buffers included."""

@@ -14,12 +14,13 @@ import numpy.typing as npt
 from millebornes_env.chance import MASK_32, random_below, random_word
 from millebornes_env.compile import kernel, parallel_kernel, prange, rule, seldom
 from millebornes_env.millebornes.coup_fourre import drop_pending_hazard
+from millebornes_env.millebornes.determinize import redeal_hidden_cards
 from millebornes_env.millebornes.legality import is_legal, write_mask
 from millebornes_env.millebornes.motion import team_of
 from millebornes_env.millebornes.observation import View, write_hidden_cards, write_observation
 from millebornes_env.millebornes.rules import Rules
 from millebornes_env.millebornes.scoring import round_score
-from millebornes_env.millebornes.state import NO_TEAM, ROUND_OVER, State, StateArray
+from millebornes_env.millebornes.state import NO_TEAM, ROUND_OVER, Int8Array, State, StateArray
 from millebornes_env.millebornes.turn import start_match, start_next_round, step
 from millebornes_env.millebornes.winning import is_match_over, match_winner, round_winner
 
@@ -366,6 +367,30 @@ def observe_seats(
     """
     for game in range(len(states)):
         write_observation(states[game], rules, int(seats[game]), settings.layout, observation[game])
+
+
+@kernel
+def redeal_games(
+    states: StateArray,
+    rules: Rules,
+    seats: npt.NDArray[np.int32],
+    key_0: int,
+    key_1: int,
+    hidden: Int8Array,
+) -> None:
+    """Deal all cards anew that one seat of each game cannot see, in place.
+
+    Args:
+        states: the games.
+        rules: the table's rules.
+        seats: int32[N], whose view is kept in each game.
+        key_0: first word of the key of the random numbers; each game takes numbers of its own.
+        key_1: second word.
+        hidden: int8[DECK_SIZE], overwritten.
+    """
+    for game in range(len(states)):
+        own_key = random_word(key_0, key_1, game)
+        redeal_hidden_cards(states[game], rules, int(seats[game]), own_key, key_1, hidden)
 
 
 @kernel

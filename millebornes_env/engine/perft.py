@@ -11,10 +11,10 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.compile import IS_COMPILED, kernel
+from millebornes_env.compile import for_kernels, kernel
 from millebornes_env.millebornes.actions import num_actions
 from millebornes_env.millebornes.legality import write_mask
-from millebornes_env.millebornes.rules import Rules, rules_record
+from millebornes_env.millebornes.rules import Rules, compiled_rules
 from millebornes_env.millebornes.state import StateArray, new_states
 from millebornes_env.millebornes.turn import step
 
@@ -37,14 +37,8 @@ def count_sequences(states: StateArray, rules: Rules, depth: int) -> int:
     Returns:
         The number of sequences from all states together.
     """
-    rules_in_array = rules_record(rules)
-    record = (rules_in_array.view(np.ndarray) if IS_COMPILED else rules_in_array)[0]
-    return _count(_seen(states), record, depth, np.zeros(num_actions(rules.teams), np.int8))
-
-
-def _seen(states: StateArray) -> StateArray:
-    """As compiled code takes it faster, and as plain Python needs it."""
-    return states.view(np.ndarray if IS_COMPILED else np.recarray)
+    mask = np.zeros(num_actions(rules.teams), np.int8)
+    return _count(for_kernels(states), compiled_rules(rules), depth, mask)
 
 
 def _count(states: StateArray, rules: Rules, depth: int, mask: npt.NDArray[np.int8]) -> int:
@@ -55,7 +49,7 @@ def _count(states: StateArray, rules: Rules, depth: int, mask: npt.NDArray[np.in
     total = 0
     for first in range(0, len(states), CHUNK):
         chunk = states[first : first + CHUNK]
-        children = _seen(new_states(count_actions(chunk, rules, mask)))
+        children = for_kernels(new_states(count_actions(chunk, rules, mask)))
         expand(chunk, rules, mask, children)
         total += _count(children, rules, depth - 1, mask)
     return total

@@ -325,6 +325,11 @@ class VectorEnv:
             ResetNeededError: before the first `reset`.
         """
         self._check_ready("observe")
+        observation = np.zeros_like(self.games.buffers.observation)
+        self.games.observe(self._checked_seats(seats), observation)
+        return observation
+
+    def _checked_seats(self, seats: npt.ArrayLike) -> npt.NDArray[np.int32]:
         given = np.asarray(seats)
         if given.dtype.kind not in "iu" or given.shape not in ((), (self.num_envs,)):
             raise OptionError(
@@ -332,10 +337,27 @@ class VectorEnv:
             )
         if given.min() < 0 or given.max() >= self.players:
             raise OptionError(f"seats must be from 0 to {self.players - 1}")
-        asked = np.ascontiguousarray(np.broadcast_to(given, self.num_envs), dtype=np.int32)
-        observation = np.zeros_like(self.games.buffers.observation)
-        self.games.observe(asked, observation)
-        return observation
+        return np.ascontiguousarray(np.broadcast_to(given, self.num_envs), dtype=np.int32)
+
+    def determinize(self, seats: npt.ArrayLike, seed: int = 0) -> StateArray:
+        """Games that these could as well be, as far as one seat of each can tell.
+
+        The cards that the seat cannot see, other hands and the draw pile, are dealt anew; every consistent
+        deal is equally probable. What the seat might infer from how others played is not considered.
+
+        Args:
+            seats: one seat for all games, or integers [N]; `env.agent_selection` for those that decide.
+            seed: of the deals, 0 to 2**64 - 1.
+
+        Returns:
+            `STATE[N]`, for `set_states` of an environment of the same table; this one is not changed.
+
+        Raises:
+            OptionError: a seat that the table does not have.
+            ResetNeededError: before the first `reset`.
+        """
+        self._check_ready("determinize")
+        return self.games.determinize(self._checked_seats(seats), key_of_seed(seed))
 
     def state(self) -> npt.NDArray[np.int8]:
         """Everything, hidden cards and cards to come included, for critics that may see it.

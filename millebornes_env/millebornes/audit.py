@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.compile import IS_COMPILED, kernel, rule
+from millebornes_env.compile import for_kernels, kernel, rule
 from millebornes_env.millebornes.audit_ranges import NO_PROBLEM, broken_range, judged
 from millebornes_env.millebornes.audit_reachable import UNREACHABLE, unreached_law
 from millebornes_env.millebornes.cards import (
@@ -32,7 +32,7 @@ from millebornes_env.millebornes.cards import (
 from millebornes_env.millebornes.coup_fourre import can_claim
 from millebornes_env.millebornes.ending import can_extend
 from millebornes_env.millebornes.motion import has_safety, is_limited, team_of
-from millebornes_env.millebornes.rules import Rules, card_count, rules_record
+from millebornes_env.millebornes.rules import Rules, card_count, compiled_rules
 from millebornes_env.millebornes.state import (
     CLAIM,
     EXTENSION,
@@ -127,9 +127,8 @@ def first_problem(states: StateArray, rules: Rules) -> tuple[int, str] | None:
     Returns:
         Its number and what is wrong with it; None if nothing is.
     """
-    shown = np.asarray(states).view(np.ndarray if IS_COMPILED else np.recarray)
-    table = rules_record(rules).view(np.ndarray if IS_COMPILED else np.recarray)
-    game, problem = _first_unsound(shown, table[0], np.zeros(SCRATCH, np.int64))
+    shown = for_kernels(np.asarray(states))
+    game, problem = _first_unsound(shown, compiled_rules(rules), np.zeros(SCRATCH, np.int64))
     return None if problem == NO_PROBLEM else (int(game), problem_text(int(problem), rules))
 
 

@@ -88,7 +88,7 @@ def can_discard(state: State, rules: Rules, seat: int) -> bool:
 
 @rule
 def is_discardable(rules: Rules, card: int) -> bool:
-    """Whether a card of this kind may be discarded at all. Ruling E21: a safety may, unless the field says no."""
+    """Whether a card of this kind may be discarded at all (E21: a safety may, unless the field says no)."""
     return rules.discard_safeties == 1 or not is_safety(card)
 
 

@@ -12,7 +12,7 @@ from typing import Annotated, Final, NamedTuple, get_type_hints
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.compile import rule
+from millebornes_env.compile import for_kernels, rule
 from millebornes_env.errors import RulesError
 from millebornes_env.millebornes.cards import (
     CARD_NAMES,
@@ -225,6 +225,12 @@ def rules_record(rules: Rules) -> npt.NDArray[np.void]:
     """
     row = tuple(getattr(rules, name) for name in RULES.names or ())
     return np.array([row], dtype=RULES).view(np.recarray)
+
+
+def compiled_rules(rules: Rules) -> Rules:
+    """The record of the rules, as kernels are handed it."""
+    table: Rules = for_kernels(rules_record(rules))[0]
+    return table
 
 
 def validated(rules: Rules) -> Rules:

@@ -10,10 +10,11 @@ import pytest
 
 from agents.arnold import ArnoldAgent, from_1_to_10
 from agents.arnold_questions import NEED, NEED_OF_MATCH
-from agents.compiled import MEMORY, choose_each, compiled_rules, compiled_states
+from agents.compiled import MEMORY, choose_each
 from agents.protocol import Table
 from agents.reading import layout_of, read_observation
 from millebornes_env import Edition, VectorEnv, edition, editions, vector_env
+from millebornes_env.compile import for_kernels
 from millebornes_env.engine.kernels import SKIP
 from millebornes_env.millebornes.actions import (
     CLAIM_COUP_FOURRE,
@@ -31,6 +32,7 @@ from millebornes_env.millebornes.cards import (
 )
 from millebornes_env.millebornes.determinize import redeal_hidden_cards
 from millebornes_env.millebornes.motion import is_limited, is_moving
+from millebornes_env.millebornes.rules import compiled_rules
 from millebornes_env.millebornes.state import CLAIM, EXTENSION, new_states
 from tests.agents.arnold_words import Arnold, Side
 
@@ -77,7 +79,7 @@ class Chooser:
     def choose(self, states: Any, seats: np.ndarray, memories: np.ndarray, draws: np.ndarray) -> np.ndarray:
         actions = np.empty(len(states), np.int64)
         choose_each(
-            *((self.agent.pointer,), compiled_states(states), self.rules, seats.astype(np.int32)),
+            *((self.agent.pointer,), for_kernels(states), self.rules, seats.astype(np.int32)),
             *(memories, self.agent.options, draws, actions),
         )
         return actions
@@ -277,8 +279,8 @@ def test_it_chooses_the_same_from_state_observation_and_redealt_cards(
         actions = chooser.ask(states, games, seats, draws)
         after = chooser.memories[games, seats]
         for game, seat in enumerate(seats.tolist()):
-            read_observation(rows[game], layout, chooser.rules, compiled_states(read)[game])
-            redeal_hidden_cards(compiled_states(states)[game], chooser.rules, seat, turn, game, scratch)
+            read_observation(rows[game], layout, chooser.rules, for_kernels(read)[game])
+            redeal_hidden_cards(for_kernels(states)[game], chooser.rules, seat, turn, game, scratch)
         for seen, place in ((read, 0 * seats), (states, seats)):
             memories = before.copy()
             assert np.array_equal(chooser.choose(seen, place, memories, draws), actions)

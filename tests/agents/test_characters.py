@@ -9,15 +9,16 @@ import pytest
 
 import agents
 from agents.attacker import AttackerAgent
-from agents.compiled import MEMORY, CompiledAgent, choose_each, compiled_rules, compiled_states
+from agents.compiled import MEMORY, CompiledAgent, choose_each
 from agents.hoarder import HoarderAgent
 from agents.racer import RacerAgent
 from agents.strategist import StrategistAgent
 from arena.match import MatchConfig, by_deal, play_roles
 from millebornes_env import VectorEnv, edition, editions, vector_env
+from millebornes_env.compile import for_kernels
 from millebornes_env.millebornes.actions import action_name
 from millebornes_env.millebornes.determinize import redeal_hidden_cards
-from millebornes_env.millebornes.rules import rules_record
+from millebornes_env.millebornes.rules import compiled_rules, rules_record
 from tests.support import Position
 
 CHARACTERS: dict[str, type[CompiledAgent]] = {
@@ -52,7 +53,7 @@ def by_state(agent: CompiledAgent, env: VectorEnv, states: Any) -> np.ndarray:
     actions = np.empty(count, np.int64)
     choose_each(
         (agent.pointer,),
-        compiled_states(states),
+        for_kernels(states),
         compiled_rules(env.rules),
         states["seat"].astype(np.int32),
         np.zeros((count, MEMORY), np.int16),

@@ -14,19 +14,17 @@ from agents.compiled import (
     Int16Array,
     Int64Array,
     choose_each,
-    compiled_rules,
-    compiled_states,
     remember,
 )
 from agents.fingerprint import fingerprint
 from agents.protocol import Table
 from agents.reading import layout_of, read_observation
 from millebornes_env import edition, editions, vector_env
-from millebornes_env.compile import sources_outside
+from millebornes_env.compile import for_kernels, sources_outside
 from millebornes_env.engine.kernels import SKIP
 from millebornes_env.millebornes.legality import is_legal, write_mask
 from millebornes_env.millebornes.motion import is_moving
-from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.rules import Rules, compiled_rules
 from millebornes_env.millebornes.state import State, new_states
 
 TABLES = [(name, *table) for name in editions() for table in edition(name).tables]
@@ -73,7 +71,7 @@ def test_what_a_seat_sees_is_read_back(name: str, players: int, teams: int, padd
     env = vector_env(16, name, players=players, teams=teams, padded=padded, episode="match", seed=5)
     table = Table.of(env)
     layout, rules = layout_of(table), compiled_rules(env.rules)
-    read = compiled_states(new_states(1))[0]
+    read = for_kernels(new_states(1))[0]
     env.reset()
     for turn in range(90):
         env.step(env.sample_actions())
@@ -103,7 +101,7 @@ def test_what_a_seat_sees_is_read_back(name: str, players: int, teams: int, padd
             if seat == state["seat"]:
                 masks = np.zeros((2, 42 + 5 * (teams - 2)), np.int8)
                 write_mask(read, rules, masks[0])
-                write_mask(compiled_states(states)[game], rules, masks[1])
+                write_mask(for_kernels(states)[game], rules, masks[1])
                 assert np.array_equal(*masks)
 
 
@@ -117,7 +115,7 @@ def test_observations_without_the_unseen_cards_are_refused() -> None:
 
 
 def test_a_memory_lasts_for_a_round_and_a_part_of_it_for_the_match() -> None:
-    state = compiled_states(new_states(1))[0]
+    state = for_kernels(new_states(1))[0]
     memory = np.zeros(MEMORY, np.int16)
     for number, pile in enumerate((80, 78, 78, 60, 3, 0, 0)):
         state["draw_pile"] = pile
@@ -211,7 +209,7 @@ def test_choose_each_asks_for_the_given_seats() -> None:
     agent = agents.load("greedy", env)
     if not isinstance(agent, CompiledAgent):
         pytest.skip("greedy is not compiled")
-    states, actions = compiled_states(env.get_states()), np.full(8, SKIP)
+    states, actions = for_kernels(env.get_states()), np.full(8, SKIP)
     memories, draws = np.zeros((8, MEMORY), np.int16), np.zeros(8, np.int64)
     seats = env.agent_selection.astype(np.int32)
     rules = compiled_rules(env.rules)

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import agents
-from agents.compiled import compiled_rules
 from agents.protocol import Actions, Masks, Observations
 from arena.faults import AgentFaultError
 from arena.kernels import begin_games
@@ -17,6 +16,7 @@ from arena.match import MatchConfig, dealt_batch, play_deals
 from arena.outcomes import Outcome
 from arena.tallies import ACTION_COUNTS, ROUND_COUNTS, place_of
 from millebornes_env import vector_env
+from millebornes_env.millebornes.rules import compiled_rules
 from tests.arena.players import FirstAgent, RememberingAgent
 
 TABLES = {2: 2, 3: 3, 4: 2, 6: 3}

@@ -198,7 +198,7 @@ def test_steps_leave_nothing_behind_in_memory(mode: str) -> None:
         after, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert after - before < 500
+    assert after - before < 2_000  # an object left behind by every step would be 16,000
     assert peak - before < 5_000  # one observation batch alone has 1,872 bytes, one set of final_obs 3,744
 
 

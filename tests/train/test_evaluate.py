@@ -16,12 +16,12 @@ from safetensors.numpy import load_file, save_file
 
 import agents
 import train.files
-from agents.compiled import compiled_rules
 from agents.policy import DESCRIPTION_FILE, WEIGHTS_FILE, describe_table
 from agents.protocol import Table
 from arena.kernels import begin_games
 from arena.match import MatchConfig, dealt_batch, shares_of_wins
 from millebornes_env import vector_env
+from millebornes_env.millebornes.rules import compiled_rules
 from train.evaluate import EvaluationConfig, evaluate, main, play, run_folder
 from train.results import (
     NORMAL_QUANTILE,

@@ -1,0 +1,48 @@
+"""Redealing what a seat cannot see, through the face of the vector environment."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from millebornes_env import vector_env
+from millebornes_env.errors import OptionError, ResetNeededError
+
+
+@pytest.mark.parametrize("players", [2, 3, 4, 6])
+def test_the_seat_sees_the_same_in_other_games(players: int) -> None:
+    env = vector_env(40, players=players, seed=1)
+    env.reset()
+    for _ in range(30):
+        env.step(env.sample_actions())
+    before = env.get_states()
+    for seats in (0, players - 1, env.agent_selection.copy()):
+        redealt = env.determinize(seats, seed=5)
+        assert np.array_equal(env.get_states(), before)
+        other = vector_env(40, players=players, seed=1)
+        other.reset()
+        other.set_states(redealt)
+        assert np.array_equal(other.observe(seats), env.observe(seats))
+        assert not np.array_equal(redealt["hand"], before["hand"])
+        assert not np.array_equal(redealt["deck"], before["deck"])
+        assert np.array_equal(redealt, env.determinize(seats, seed=5))
+        assert not np.array_equal(redealt, env.determinize(seats, seed=6))
+
+
+def test_games_alike_are_redealt_differently() -> None:
+    env = vector_env(2, seed=1)
+    env.reset()
+    env.set_states(np.repeat(env.get_states()[:1], 2))
+    redealt = env.determinize(0)
+    assert not np.array_equal(redealt[0]["deck"], redealt[1]["deck"])
+
+
+def test_a_seat_that_there_is_not_is_refused() -> None:
+    env = vector_env(2)
+    with pytest.raises(ResetNeededError):
+        env.determinize(0)
+    env.reset()
+    with pytest.raises(OptionError, match="seats must be from 0 to 1"):
+        env.determinize(2)
+    with pytest.raises(OptionError, match="one whole number, or 2 of them"):
+        env.determinize([0, 1, 0])
