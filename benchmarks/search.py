@@ -1,0 +1,149 @@
+"""What looking ahead gains over the agent that it looks ahead with, and what a decision costs.
+
+    python -m benchmarks.search
+    python -m benchmarks.search --rollouts arnold --deals 600 --docs
+
+Gain: points per round of `search:rollout=X` against X, single rounds, every deal from both seats with the
+same cards. Cost: processor time of a decision on one core, mean and 95th percentile, in rounds of X.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import tyro
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+import agents
+from agents.protocol import Table as GameTable
+from agents.protocol import ask
+from agents.search import SearchAgent
+from arena.estimates import pair_differences, ratio_interval
+from arena.match import MatchConfig, play_deals
+from arena.outcomes import Outcome
+from benchmarks.results import environment_info
+from millebornes_env import vector_env
+from train.files import write_text_atomically
+from train.results import NORMAL_QUANTILE
+
+TURN: Final = 25
+"""Deals that are played between two steps of the progress bar."""
+
+
+@dataclass
+class Args:
+    """Measure `search` over its own rollout agents."""
+
+    rollouts: tuple[str, ...] = ("arnold", "strategist", "holder")
+    """The rollout agents."""
+    deals: int = 400
+    """Deals for each, two rounds each."""
+    seed: int = 1
+    """Of the deals."""
+    decisions: int = 300
+    """Whose cost is measured."""
+    docs: bool = False
+    """Write docs/benchmarks/search.json."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """What was measured of one searcher.
+
+    Attributes:
+        rollout: its rollout agent.
+        gain: points per round over it.
+        standard_error: of the gain.
+        deals: played, two rounds each.
+        ms: processor time of a decision on one core, mean.
+        ms_95: the 95th percentile.
+        playouts: rounds played out for a decision, mean.
+    """
+
+    rollout: str
+    gain: float
+    standard_error: float
+    deals: int
+    ms: float
+    ms_95: float
+    playouts: float
+
+
+def gain(rollout: str, args: Args) -> tuple[float, float]:
+    """Points per round over the rollout agent, and its standard error."""
+    config = MatchConfig(episode="round", seed=args.seed)
+    outcome: Outcome | None = None
+    specs = [f"search:rollout={rollout}", rollout]
+    for first in track(range(0, args.deals, TURN), f"search over {rollout}", transient=True):
+        new = play_deals(specs, (0, 1), config, first, min(TURN, args.deals - first))
+        outcome = new if outcome is None else outcome.followed_by(new)
+    assert outcome is not None
+    rounds = outcome.rounds.sum(axis=1, dtype=np.float64)
+    mean, low, _ = ratio_interval(pair_differences(outcome, 0, 1), rounds)
+    return mean, (mean - (low if low is not None else mean)) / NORMAL_QUANTILE
+
+
+def cost(rollout: str, args: Args) -> tuple[float, float, float]:
+    """Milliseconds of a decision on one core, mean and 95th percentile, and playouts for a decision.
+
+    Decisions come from rounds that the rollout agent plays against itself.
+    """
+    env = vector_env(1, episode="round", seed=args.seed)
+    table = GameTable.of(env)
+    searcher = SearchAgent(table, args.seed, rollout=rollout, threads=1)
+    mover = agents.make(rollout, table, args.seed)
+    observations, _ = env.reset()
+    spent = []
+    for number in range(args.decisions + 1):
+        rows = observations["observation"], observations["action_mask"]
+        places = env.agent_selection.astype(np.int64)
+        start = time.process_time()
+        searcher.act(*rows, places=places)
+        if number:  # the first may compile
+            spent.append(1000 * (time.process_time() - start))
+        else:
+            searcher.playouts = 0
+        observations = env.step(ask(mover, *rows, places)).observations
+    return float(np.mean(spent)), float(np.percentile(spent, 95)), searcher.playouts / args.decisions
+
+
+def main(args: Args) -> None:
+    """Measure, print, and write if asked to."""
+    lines = [
+        Line(rollout, *gain(rollout, args), args.deals, *cost(rollout, args)) for rollout in args.rollouts
+    ]
+    headings = ("over", "points per round", "standard error", "deals", "ms, mean", "ms, 95 %", "playouts")
+    table = Table(title="search over its rollout agent, 200 redeals, z = 2", title_justify="left")
+    for heading in headings:
+        table.add_column(heading, justify="left" if heading == "over" else "right")
+    for line in lines:
+        table.add_row(
+            line.rollout,
+            f"{line.gain:+.0f}",
+            f"{line.standard_error:.0f}",
+            f"{line.deals:,}",
+            f"{line.ms:.1f}",
+            f"{line.ms_95:.1f}",
+            f"{line.playouts:,.0f}",
+        )
+    Console().print(table)
+    if args.docs:
+        content = {
+            "environment": environment_info(),
+            "arguments": asdict(args),
+            "lines": [asdict(line) for line in lines],
+        }
+        text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        write_text_atomically(Path("docs/benchmarks/search.json"), text)
+        print("wrote docs/benchmarks/search.json")
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Args, prog="python -m benchmarks.search"))
