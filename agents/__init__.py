@@ -87,7 +87,12 @@ def make(spec: str, table: Table, seed: int = 0) -> Agent:
             f"or the path of a run folder.{hint}"
         )
     maker = AGENTS[name]
-    return _named(maker(table, seed, **_options(spec, maker, rest)), spec)
+    options = _options(spec, maker, rest)
+    try:
+        inspect.signature(maker).bind(table, seed, **options)
+    except TypeError as error:
+        raise UnknownAgentError(f"{spec!r}: {error}; its options are {', '.join(_defaults(maker))}") from None
+    return _named(maker(table, seed, **options), spec)
 
 
 def _named(agent: Agent, spec: str) -> Agent:
@@ -96,11 +101,7 @@ def _named(agent: Agent, spec: str) -> Agent:
 
 
 def _options(spec: str, maker: Callable[..., Agent], text: str) -> dict[str, Any]:
-    known = {
-        name: parameter.default
-        for name, parameter in inspect.signature(maker).parameters.items()
-        if name not in ("table", "seed")
-    }
+    known = _defaults(maker)
     options: dict[str, Any] = {}
     for part in filter(None, text.split(",")):
         name, equals, value = part.partition("=")
@@ -117,6 +118,15 @@ def _options(spec: str, maker: Callable[..., Agent], text: str) -> dict[str, Any
                 f"{spec!r}: the option {name} is {value!r}; it must be like {known[name]!r}"
             ) from None
     return options
+
+
+def _defaults(maker: Callable[..., Agent]) -> dict[str, Any]:
+    """The options of an agent and their defaults; a text where there is none."""
+    return {
+        name: "" if parameter.default in (inspect.Parameter.empty, None) else parameter.default
+        for name, parameter in inspect.signature(maker).parameters.items()
+        if name not in ("table", "seed")
+    }
 
 
 def _value(text: str, default: Any, equals: str) -> Any:

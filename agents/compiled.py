@@ -210,6 +210,13 @@ class CompiledAgent:
         choose_from_rows(reader, self._rules, rows, memory_of, actions)
         return actions
 
+    def forget(self) -> None:
+        """Forget all places: what comes next are other matches.
+
+        That a round is new an agent finds out by itself; what it remembers for a match it keeps until then.
+        """
+        self._memories = self._memories[:0]
+
     def _make_room(self, places: int) -> None:
         if places > len(self._memories):
             more = np.zeros((max(places, 2 * len(self._memories)), MEMORY), np.int16)

@@ -24,7 +24,8 @@ class Agent(Protocol):
 
     An agent that remembers what it saw takes a third argument of `act`: `places`, int64[N] or None, numbers
     that tell apart who sits where (such as `game * players + seat`), so that it can remember for each; it is
-    left away for agents that do not take it.
+    left away for agents that do not take it. If it has a method `forget()`, the arena calls that when other
+    games begin in the same places.
 
     Attributes:
         name: what tables of results call it.

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
-from agents.protocol import Agent, ask
+from agents.protocol import Agent, StateAgent, ask
 from arena.kernels import Batch, Rows
 from millebornes_env import Rules
 from millebornes_env.errors import MilleBornesError
@@ -67,6 +68,34 @@ def rows_of(rows: Rows, chosen: slice) -> Rows:
     return Rows(rows.observation[chosen], rows.action_mask[chosen], rows.games[chosen], rows.places[chosen])
 
 
+def asked(agent: Agent, states: StateArray, rows: Rows, players: int) -> npt.NDArray[np.int64]:
+    """What an agent chooses, by the way in that it has.
+
+    Args:
+        agent: which.
+        states: all games.
+        rows: those that it is asked about, N of them.
+        players: seats at the table.
+
+    Returns:
+        int64[N].
+
+    Raises:
+        TypeError: it returned something that is no action for each row; and whatever it raises.
+    """
+    if isinstance(agent, StateAgent):
+        seats = (rows.places % players).astype(np.int32)
+        array = np.asarray(agent.act_on(states[rows.games], seats, rows.places))
+    else:
+        array = np.asarray(ask(agent, rows.observation, rows.action_mask, rows.places))
+    if array.shape != rows.games.shape or not np.issubdtype(array.dtype, np.integer):
+        raise TypeError(
+            f"act returned {array.dtype}{list(array.shape)} for {len(rows.games)} rows; "
+            f"it must be int64[{len(rows.games)}]"
+        )
+    return array.astype(np.int64)
+
+
 def raised(
     agent: Agent, error: Exception, states: StateArray, rows: Rows, rules: Rules, first_deal: int
 ) -> AgentFaultError:
@@ -84,7 +113,7 @@ def raised(
     for row in range(len(rows.games)):
         one = rows_of(rows, slice(row, row + 1))
         try:
-            ask(agent, one.observation, one.action_mask, one.places)
+            asked(agent, states, one, rules.players)
         except Exception:
             game = int(one.games[0])
             place = where(states, game, rules, first_deal, int(states[game]["round_number"]))

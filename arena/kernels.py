@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from agents.compiled import MEMORY, Choose, Int16Array, Int64Array, remember
+from agents.compiled import FIRST_OF_MATCH, MEMORY, Choose, Int16Array, Int64Array, remember
 from arena.luck import count_deal, count_draws
 from arena.tallies import NUM_TALLIES, count_action, count_episode, count_round
 from millebornes_env.chance import random_word
@@ -210,6 +210,7 @@ def close_round(batch: Batch, rules: Rules, settings: Settings, game: int) -> No
     if not is_episode_over(state, rules, settings):
         start_next_round(state, rules)
         batch.decisions[game] = 0
+        batch.memories[game, :, :FIRST_OF_MATCH] = 0
         if batch.luck.shape[2] > 0:
             count_deal(state, rules, batch.role_of[game], batch.luck[game])
         return

@@ -3,7 +3,8 @@
 Given all hands, every card of the draw pile is as likely as another to be drawn next; so the number of cards
 of a type that a team draws, less its expectation, has mean 0 whatever is played. A weighted sum of these
 differences, the weights being fixed beforehand, can be taken off a score without bias (the idea of MIVAT:
-White and Bowling, "Learning a value analysis tool for agent evaluation", IJCAI 2009).
+White and Bowling, "Learning a value analysis tool for agent evaluation", IJCAI 2009). That is so for who
+does not know the cards to come: a cheat could draw more when good ones lie on top.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,8 +15,8 @@ import numpy.typing as npt
 
 import agents
 from agents.compiled import MAX_OPTIONS, is_compiled
-from agents.protocol import Agent, StateAgent, Table, ask
-from arena.faults import illegal_action, raised, rows_of
+from agents.protocol import Agent, Table
+from arena.faults import asked, illegal_action, raised, rows_of
 from arena.kernels import (
     MOST_ROLES,
     NO_ROLE,
@@ -32,7 +33,7 @@ from arena.kernels import (
 from arena.lineups import role_of_teams
 from arena.luck import LUCK_FEATURES
 from arena.outcomes import Outcome
-from millebornes_env import Rules, VectorEnv, edition, vector_env
+from millebornes_env import Rules, edition, vector_env
 from millebornes_env.compile import for_kernels
 from millebornes_env.engine.kernels import DISABLED, POINTS, Settings, key_of_seed, seed_games
 from millebornes_env.millebornes.observation import USUAL_VIEW
@@ -75,15 +76,24 @@ class MatchConfig:
         """Of the table."""
         return edition(self.edition).table(self.players, self.teams)
 
-    def env(self) -> VectorEnv:
-        """A small environment of the table, to load agents for."""
-        return vector_env(1, self.edition, players=self.players, teams=self.teams, episode=self.episode)
+    def table(self) -> Table:
+        """What agents are told of the table.
+
+        Raises:
+            ValueError: there is no such table; the message says what there is.
+        """
+        return _table(self.edition, self.players, self.teams)
+
+
+@functools.cache
+def _table(name: str, players: int, teams: int | None) -> Table:
+    return Table.of(vector_env(1, name, players=players, teams=teams))
 
 
 def load_role(spec: str, config: MatchConfig, role: int, first_deal: int = 0) -> Agent:
     """An agent for one role; its own random numbers are a function of seed, role and first deal."""
     words = np.random.SeedSequence([config.seed, role, first_deal]).generate_state(1, np.uint64)
-    return agents.load(spec, config.env(), int(words[0]))
+    return agents.make(spec, config.table(), int(words[0]))
 
 
 def play_deals(
@@ -139,6 +149,8 @@ def play_roles(
     """
     shares = [(first_deal, num_deals)]
     if all(is_compiled(agent) for agent in roles):
+        for agent in filter(is_compiled, roles):
+            _ = agent.pointer  # compiled here: threads would do it twice
         shares = _shares(first_deal, num_deals, config.threads)
         with ThreadPoolExecutor(len(shares)) as pool:
             batches = list(pool.map(lambda share: _play_compiled(roles, config, *share), shares))
@@ -204,7 +216,10 @@ def _play_any(
     batch = dealt_batch(config, first_deal, num_deals)
     table, settings = compiled_rules(config.rules), settings_of(config)
     begin_games(batch, table)
-    rows = _new_rows(len(batch.states), Table.of(config.env()))
+    for agent in roles:
+        if hasattr(agent, "forget"):
+            agent.forget()
+    rows = _new_rows(len(batch.states), config.table())
     actions = np.zeros(len(batch.states), np.int64)
     left, next_report = len(batch.states), 0.0
     while left:
@@ -241,20 +256,9 @@ def _asked(
         AgentFaultError: it raised, or returned something that is no action for each row.
     """
     try:
-        if isinstance(agent, StateAgent):
-            seats = (rows.places % config.players).astype(np.int32)
-            chosen = agent.act_on(states[rows.games], seats, rows.places)
-        else:
-            chosen = ask(agent, rows.observation, rows.action_mask, rows.places)
-        array = np.asarray(chosen)
-        if array.shape != rows.games.shape or not np.issubdtype(array.dtype, np.integer):
-            raise TypeError(
-                f"act returned {array.dtype}{list(array.shape)} for {len(rows.games)} rows; "
-                f"it must be int64[{len(rows.games)}]"
-            )
+        return asked(agent, states, rows, config.players)
     except Exception as error:
         raise raised(agent, error, states, rows, config.rules, first_deal) from error
-    return array.astype(np.int64)
 
 
 def _episodes_played(batch: Batch, config: MatchConfig) -> float:
@@ -267,9 +271,12 @@ def _episodes_played(batch: Batch, config: MatchConfig) -> float:
 
 
 def _refuse_faults(batch: Batch, roles: Sequence[Agent], config: MatchConfig, first_deal: int) -> None:
+    """Report the fault in the first deal that has one, whatever thread played it."""
     faulty = np.flatnonzero(batch.faults[:, 0] != NO_ROLE)
     if len(faulty):
-        raise illegal_action(roles, batch, int(faulty[0]), config.rules, first_deal)
+        deals = len(batch.states) // config.rules.teams
+        first = min(faulty.tolist(), key=lambda game: (game % deals, game))
+        raise illegal_action(roles, batch, first, config.rules, first_deal)
 
 
 def by_deal(batches: Sequence[Batch], name: str, teams: int) -> npt.NDArray[Any]:

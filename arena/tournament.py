@@ -9,6 +9,7 @@ import io
 import json
 import re
 import zipfile
+import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -18,6 +19,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 import agents
+import arena.match
 from agents.fingerprint import fingerprint
 from agents.protocol import is_honest
 from arena.errors import ArenaError
@@ -26,6 +28,7 @@ from arena.faults import AgentFaultError
 from arena.lineups import Lineup, lineups
 from arena.match import MatchConfig, play_deals
 from arena.outcomes import Outcome
+from millebornes_env.compile import source_digest, sources_outside
 from train.files import write_bytes_atomically, write_text_atomically
 from train.versions import versions
 
@@ -128,7 +131,7 @@ OnTurn = Callable[[str, float, float], None]
 
 
 def entrants_of(specs: Sequence[str], config: MatchConfig) -> list[Entrant]:
-    """Load every agent once, and let it make one decision.
+    """Load every agent once.
 
     Args:
         specs: as for `agents.load`, or `name@spec` to call it otherwise.
@@ -149,7 +152,7 @@ def entrants_of(specs: Sequence[str], config: MatchConfig) -> list[Entrant]:
             )
     entrants = []
     for name, spec in named:
-        agent = agents.load(spec, config.env())
+        agent = agents.make(spec, config.table())
         entrants.append(Entrant(name, spec, fingerprint(agent, spec), is_honest(agent)))
     return entrants
 
@@ -260,6 +263,8 @@ def opened(specs: Sequence[str], config: TournamentConfig, folder: Path, fresh: 
         "format": TOURNAMENT_FORMAT,
         "config": config.as_json(),
         "entrants": [asdict(entrant) for entrant in tournament.entrants],
+        "rules": config.match.rules._asdict(),
+        "sources": source_digest(sources_outside("arena.kernels") | {Path(arena.match.__file__)}),
     }
     path = folder / TOURNAMENT_FILE
     if path.exists() and not fresh:
@@ -270,7 +275,13 @@ def opened(specs: Sequence[str], config: TournamentConfig, folder: Path, fresh: 
             outcome = _load_outcome(file)
             tournament.outcomes[outcome.lineup] = outcome
         return tournament
-    for file in (folder / "lineups").glob("*.npz"):
+    kept_files = list((folder / "lineups").glob("*.npz"))
+    if kept_files and not fresh:
+        raise ArenaError(
+            f"{str(folder)!r} has lineups but no {TOURNAMENT_FILE}: choose another --out, or forget them "
+            "with --fresh"
+        )
+    for file in kept_files:
         file.unlink()
     text = json.dumps({**described, "started": tournament.started, "versions": versions()}, indent=2)
     write_text_atomically(path, text + "\n")
@@ -330,7 +341,7 @@ def _load_outcome(file: Path) -> Outcome:
     try:
         with file.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
             return Outcome.from_arrays(dict(arrays))
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+    except (OSError, ValueError, KeyError, EOFError, zlib.error, zipfile.BadZipFile) as error:
         raise ArenaError(
             f"{str(file)!r} is damaged ({error}): remove it, and its deals are played again"
         ) from None

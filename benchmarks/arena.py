@@ -39,7 +39,7 @@ PAIRS: Final = (
 
 SAVINGS: Final = {
     "hold against play at once": ("holder:pile=40", "holder:pile=200"),
-    "near-equal": ("holder:pile=40", "holder:pile=39"),
+    "near-equal": ("holder:pile=40", "holder:pile=35"),
     "greedy against holder": ("greedy", "holder"),
     "arnold against arnold:debian": ("arnold", "arnold:debian"),
 }
@@ -54,7 +54,7 @@ class Args:
 
     repeats: int = 5
     """Measurements of each speed; the median counts."""
-    deals: int = 1000
+    deals: int = 4096
     """Deals of a measurement of speed, two matches each."""
     saving_deals: int = 20_000
     """Deals of a measurement of savings, two rounds each."""

@@ -41,8 +41,10 @@ TURN: Final = 25
 class Args:
     """Measure `search` over its own rollout agents."""
 
-    rollouts: tuple[str, ...] = ("arnold", "strategist", "holder")
+    rollouts: tuple[str, ...] = ("strategist", "arnold", "holder")
     """The rollout agents."""
+    options: str = ""
+    """Options of the searcher, such as "z=1,rollouts=400"."""
     deals: int = 400
     """Deals for each, two rounds each."""
     seed: int = 1
@@ -76,11 +78,16 @@ class Line:
     playouts: float
 
 
+def spec_of(rollout: str, args: Args) -> str:
+    """The searcher."""
+    return f"search:rollout={rollout}" + (f",{args.options}" if args.options else "")
+
+
 def gain(rollout: str, args: Args) -> tuple[float, float]:
     """Points per round over the rollout agent, and its standard error."""
     config = MatchConfig(episode="round", seed=args.seed)
     outcome: Outcome | None = None
-    specs = [f"search:rollout={rollout}", rollout]
+    specs = [spec_of(rollout, args), rollout]
     for first in track(range(0, args.deals, TURN), f"search over {rollout}", transient=True):
         new = play_deals(specs, (0, 1), config, first, min(TURN, args.deals - first))
         outcome = new if outcome is None else outcome.followed_by(new)
@@ -97,7 +104,8 @@ def cost(rollout: str, args: Args) -> tuple[float, float, float]:
     """
     env = vector_env(1, episode="round", seed=args.seed)
     table = GameTable.of(env)
-    searcher = SearchAgent(table, args.seed, rollout=rollout, threads=1)
+    searcher = agents.make(f"{spec_of(rollout, args)},threads=1", table, args.seed)
+    assert isinstance(searcher, SearchAgent)
     mover = agents.make(rollout, table, args.seed)
     observations, _ = env.reset()
     spent = []
@@ -120,7 +128,7 @@ def main(args: Args) -> None:
         Line(rollout, *gain(rollout, args), args.deals, *cost(rollout, args)) for rollout in args.rollouts
     ]
     headings = ("over", "points per round", "standard error", "deals", "ms, mean", "ms, 95 %", "playouts")
-    table = Table(title="search over its rollout agent, 200 redeals, z = 2", title_justify="left")
+    table = Table(title=f"search over its rollout agent {args.options}".strip(), title_justify="left")
     for heading in headings:
         table.add_column(heading, justify="left" if heading == "over" else "right")
     for line in lines:

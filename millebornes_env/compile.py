@@ -9,11 +9,12 @@ Three ways to run the same source:
 Numba's cache notices a change of the cached function's own file only, not of a function which it calls in
 another file. So the cache lives in a folder named after a digest of all sources that can be compiled: any
 change of a rule is a new folder. For a function of other packages (agents, the arena, your own) the digest
-has, on top, the files of all compiled functions that its file imports.
+has, on top, the files that its file imports, directly or not, and that use this package.
 """
 
 from __future__ import annotations
 
+import ast
 import functools
 import hashlib
 import os
@@ -34,6 +35,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _PACKAGE = Path(__file__).parent
+_OWN_NAME = __name__.partition(".")[0]
 _COMPILED_SOURCES = ("compile.py", "chance.py", "millebornes", "engine")
 _DAYS_TO_KEEP_OLD_CACHES = 30
 
@@ -74,20 +76,27 @@ def source_digest(others: frozenset[Path] = frozenset()) -> str:
 
 
 def sources_outside(module_name: str, found: frozenset[Path] = frozenset()) -> frozenset[Path]:
-    """The files outside of this package whose compiled functions a module can call, its own included.
+    """The files outside of this package that decide what a module compiles to, its own included.
+
+    Those are the files that it imports, directly or not, and that use this package: for functions that it
+    calls, and for constants that become a part of its machine code.
 
     Args:
         module_name: of a module that is being imported, its own imports done.
         found: files that are known already.
     """
-    module = sys.modules.get(module_name)
-    file = getattr(module, "__file__", None)
+    file = getattr(sys.modules.get(module_name), "__file__", None)
     if file is None or Path(file).is_relative_to(_PACKAGE) or Path(file) in found:
         return found
+    source = Path(file).read_text(encoding="utf-8", errors="replace")
+    if _OWN_NAME not in source:
+        return found
     found |= {Path(file)}
-    compiled = [value for value in vars(module).values() if hasattr(value, "py_func")]
-    for other in {str(value.py_func.__module__) for value in compiled} - {module_name}:
-        found = sources_outside(other, found)
+    for node in ast.walk(ast.parse(source)):
+        names = [node.module] if isinstance(node, ast.ImportFrom) else []
+        names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        for name in filter(None, names):
+            found = sources_outside(name, found)
     return found
 
 

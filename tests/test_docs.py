@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import re
 from pathlib import Path
 
 import pytest
+
+import agents
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
@@ -50,3 +53,11 @@ def test_links_lead_somewhere(document: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)[^)]*\)", document.read_text(encoding="utf-8")):
         if "://" not in target and not target.startswith("mailto:"):
             assert (document.parent / target).exists(), f"{document.name} links to {target}"
+
+
+def test_every_agent_and_option_is_in_the_list_of_agents() -> None:
+    text = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
+    for name, make in agents.AGENTS.items():
+        assert f"| `{name}` |" in text
+        for option in inspect.signature(make).parameters:
+            assert option in {"table", "seed"} or f"`{option}`" in text, f"{name} has the option {option}"

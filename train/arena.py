@@ -95,6 +95,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             tournament = opened(args.agents, config, folder, args.fresh)
         _check(args, tournament)
         return _play(args, tournament, folder)
+    except KeyboardInterrupt:
+        return _complain(INTERRUPTED, "stopped before anything was played")
     except ValueError as error:
         return _complain(WRONG_ARGUMENTS, " ".join(str(error).split()))
     except OSError as error:
@@ -106,6 +108,8 @@ def _config_of(args: Args) -> TournamentConfig:
         raise ArenaError(f"deals is {args.deals}; it must be 1 or more")
     if args.threads < 1:
         raise ArenaError(f"threads is {args.threads}; it must be 1 or more")
+    if not 0 <= args.seed < 2**64:
+        raise ArenaError(f"seed is {args.seed}; it must be from 0 to 2**64 - 1")
     if args.until is not None:
         Until(args.until)
     match = MatchConfig(
@@ -118,7 +122,7 @@ def _config_of(args: Args) -> TournamentConfig:
         luck=args.luck,
         threads=args.threads,
     )
-    match.env()  # refuses a table that there is not
+    match.table()  # refuses one that there is not
     return TournamentConfig(match, args.deals, args.until)
 
 
@@ -140,6 +144,10 @@ def _check(args: Args, tournament: Tournament) -> None:
         raise ArenaError(
             f"{', '.join(peeking)} sees hidden cards, which is no fair game: leave it out, or admit it "
             "with --cheats"
+        )
+    if peeking and args.luck:
+        raise ArenaError(
+            f"{', '.join(peeking)} may know the cards to come: what is luck cannot be told, leave --luck out"
         )
     if args.anchor is not None and args.anchor not in tournament.names:
         raise ArenaError(f"the anchor {args.anchor!r} does not play; there are {', '.join(tournament.names)}")

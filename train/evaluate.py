@@ -31,7 +31,7 @@ import agents
 from agents import RunFolderError, UnknownAgentError
 from agents.human import HumanAgent
 from agents.policy import read_description
-from agents.protocol import Agent, StateAgent
+from agents.protocol import Agent, StateAgent, is_honest
 from arena.kernels import Batch
 from arena.match import MatchConfig, by_deal, play_roles, shares_of_wins
 from millebornes_env import VectorEnv, vector_env
@@ -313,6 +313,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with Console(stderr=True).status("Loading; the first time, the rules are compiled ..."):
             teams = check(agent_spec, args.against, config).teams
         config = replace(config, teams=teams)
+        _note_cheats([agent_spec, *args.against], config)
     except ValueError as error:
         return _complain(WRONG_ARGUMENTS, _one_line(error))
     if config.num_games % teams:
@@ -330,6 +331,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _complain(WRONG_ARGUMENTS, _one_line(error))
     _print(rows)
     return _write(_stem(args.out, agent_spec, rows[0]), rows, config)
+
+
+def _note_cheats(specs: Sequence[str], config: EvaluationConfig) -> None:
+    """Say who sees hidden cards."""
+    env = _new_env(config, 1)
+    for spec in specs:
+        if not is_honest(agents.load(spec, env)):
+            print(f"note: {spec} sees hidden cards", file=sys.stderr)
 
 
 def _complain(exit_code: int, message: str) -> int:

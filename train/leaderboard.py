@@ -28,6 +28,7 @@ from train.files import write_text_atomically
 from train.progress import tournament_bar
 
 LIST: Final = Path(__file__).with_suffix(".toml")
+COULD_NOT_WRITE: Final = 1
 WRONG_ARGUMENTS: Final = 2
 INTERRUPTED: Final = 130
 
@@ -97,6 +98,8 @@ def read_board(path: Path, threads: int = 2) -> Board:
         raise ArenaError(f"there is no list {str(path)!r}; the project's own is {str(LIST)!r}") from None
     except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
         raise ArenaError(f"{str(path)!r} is no list of agents and tables: {error!r}") from None
+    if not tables or min(table.deals for table in tables) < 1:
+        raise ArenaError(f"{str(path)!r} must have a table or more, each with 1 deal or more")
     if board.anchor not in board.agents:
         raise ArenaError(f"{str(path)!r}: the anchor {board.anchor!r} is not among the agents")
     return board
@@ -109,7 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: without the program's name; None for those of the process.
 
     Returns:
-        The exit code: 0, 2 if the list makes no sense, 130 if stopped.
+        The exit code: 0, 1 if a file could not be written, 2 if the list makes no sense, 130 if stopped.
     """
     args = tyro.cli(Args, prog="python -m train.leaderboard", args=arguments)
     try:
@@ -119,6 +122,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _complain(INTERRUPTED, "stopped; give the same command again to go on")
     except ValueError as error:
         return _complain(WRONG_ARGUMENTS, " ".join(str(error).split()))
+    except OSError as error:
+        return _complain(COULD_NOT_WRITE, f"could not write ({error})")
     path = args.out / "leaderboard.md"
     write_text_atomically(path, page(board, analyses))
     print(f"wrote {path}")
@@ -126,8 +131,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def short_name(config: TournamentConfig) -> str:
-    """Such as "parker-2", for files."""
-    return f"{config.match.edition}-{config.match.players}"
+    """Such as "parker-2", for files; with the teams where they are not the usual ones."""
+    teams = "" if config.match.teams is None else f"-in-{config.match.teams}"
+    return f"{config.match.edition}-{config.match.players}{teams}"
 
 
 def _play_table(board: Board, config: TournamentConfig, args: Args) -> Analysis:
@@ -136,6 +142,8 @@ def _play_table(board: Board, config: TournamentConfig, args: Args) -> Analysis:
     start = time.perf_counter()
     with Console(stderr=True).status("Loading; the first time, agents are compiled (a minute) ..."):
         tournament = opened(board.agents, config, folder, args.fresh)
+    if peeking := [entrant.name for entrant in tournament.entrants if not entrant.is_honest]:
+        raise ArenaError(f"{', '.join(peeking)} sees hidden cards: no leaderboard lists it")
     with tournament_bar() as on_turn:
         play(tournament, folder, None, on_turn)
     analysis = analysed(tournament, board.anchor)

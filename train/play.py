@@ -19,7 +19,7 @@ import tyro
 
 import agents
 from agents.human import HumanAgent
-from agents.protocol import Agent, StateAgent, Table, ask
+from agents.protocol import Agent, StateAgent, Table, ask, is_honest
 from millebornes_env import VectorEnv, vector_env
 from millebornes_env.millebornes.actions import action_name
 from millebornes_env.render.text import draw_score_sheet
@@ -63,12 +63,15 @@ def main(
         env = vector_env(
             1, args.edition, players=args.players, episode=args.episode, autoreset_mode="disabled"
         )
+        env.reset(seed=seed)
         opponent = agents.load(args.against, env, seed)
     except ValueError as error:
         print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
         return WRONG_ARGUMENTS
     person = HumanAgent(Table.of(env))
     person.source, person.sink = source, sink
+    if not is_honest(opponent):
+        print(f"note: {opponent.name} sees hidden cards", file=sink or sys.stdout)
     try:
         play(env, person, opponent, seed)
     except KeyboardInterrupt:

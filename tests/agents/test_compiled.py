@@ -139,6 +139,16 @@ def test_places_keep_memories_apart() -> None:
     assert agent.act(rows[:1], masks[:1], places=np.array([70])).tolist() == [2002]
 
 
+def test_an_agent_can_be_told_to_forget() -> None:
+    env = vector_env(2, seed=1)
+    observations, _ = env.reset()
+    agent = CountingAgent(Table.of(env))
+    rows = observations["observation"], observations["action_mask"]
+    assert agent.act(*rows).tolist() == [1001, 1001]
+    agent.forget()
+    assert agent.act(*rows).tolist() == [1001, 1001]
+
+
 def test_a_row_is_its_own_place_when_none_is_given() -> None:
     env = vector_env(2, seed=1)
     observations, _ = env.reset()
@@ -198,8 +208,9 @@ def test_a_fingerprint_changes_with_the_specification() -> None:
 
 
 def test_the_cache_of_a_compiled_agent_depends_on_all_files_that_it_calls() -> None:
-    names = {path.name for path in sources_outside("agents.compiled")}
-    assert {"compiled.py", "reading.py"} <= names
+    names = {path.name for path in sources_outside("agents.arnold")}
+    assert {"arnold.py", "arnold_values.py", "arnold_questions.py", "compiled.py", "reading.py"} <= names
+    assert "racer.py" not in names
     assert not sources_outside("millebornes_env.millebornes.turn")
 
 

@@ -251,7 +251,7 @@ def test_with_a_large_z_it_is_its_rollout_agent_with_a_memory_for_each_place(pla
 
 def lead(config: MatchConfig, deals: int, **options: Any) -> float:
     """Points over the rollout agent, in the mean of all rounds."""
-    env = config.env()
+    env = vector_env(1, config.edition, players=config.players)
     roles = [searcher(env, **options), searcher(env, rollouts=2, z=1e9)]
     points = by_deal(play_roles(roles, config, 0, deals), "points", 2)
     return float((points[..., 0] - points[..., 1]).mean())

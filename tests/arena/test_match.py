@@ -17,7 +17,7 @@ from arena.outcomes import Outcome
 from arena.tallies import ACTION_COUNTS, ROUND_COUNTS, place_of
 from millebornes_env import vector_env
 from millebornes_env.millebornes.rules import compiled_rules
-from tests.arena.players import FirstAgent, RememberingAgent
+from tests.arena.players import FirstAgent, RememberingAgent, SlowFirstAgent
 
 TABLES = {2: 2, 3: 3, 4: 2, 6: 3}
 """Teams by players (parker)."""
@@ -269,6 +269,21 @@ def test_a_compiled_agent_with_an_act_of_its_own_is_asked_by_it(monkeypatch: pyt
     asked = play_deals(["asked", "lot"], (0, 1), MatchConfig(), 0, 5)
     assert same(asked, played((FIRST, LOT), 5))
     assert Asked.rows == asked.tallies[0, :ACTION_COUNTS].sum()
+
+
+def test_an_agent_asked_by_its_states_is_told_with_the_game_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Peeker(SlowFirstAgent):
+        is_honest = False
+
+        def act_on(self, states: np.ndarray, seats: np.ndarray, places: np.ndarray) -> Actions:
+            if (states["draw_pile"] < 50).any():
+                raise RuntimeError("seen enough")
+            hands = states["hand"][np.arange(len(seats)), seats]
+            return np.where(states["phase"] == 0, (hands > 0).argmax(axis=1) + 19, 39)
+
+    monkeypatch.setitem(agents.AGENTS, "peeker", Peeker)
+    with pytest.raises(AgentFaultError, match=r"peeker raised RuntimeError: seen enough \(in deal \d+, rot"):
+        play_deals(["peeker", "first"], (0, 1), MatchConfig(episode="round"), 0, 5)
 
 
 def test_places_tell_seats_apart() -> None:

@@ -120,6 +120,8 @@ def test_a_stopped_tournament_shows_what_it_has_and_how_to_go_on(
         (["greedy", "holder:pole=3"], "unknown option 'pole'; the options are pile"),
         (["greedy", "holder", "--deals", "0"], "deals is 0; it must be 1 or more"),
         (["greedy", "holder", "--threads", "0"], "threads is 0"),
+        (["greedy", "holder", "--seed", "-1"], "seed is -1; it must be from 0"),
+        (["greedy", "search:rollout=greedy,sees=all", "--cheats", "--luck"], "cannot be told"),
         (["greedy", "holder", "--until", "soon"], "until is 'soon'; it may be 'ci<10'"),
         (["greedy", "holder", "--edition", "parkour"], "parkour"),
         (["greedy", "holder", "--players", "5"], "5"),
@@ -153,6 +155,15 @@ def test_another_tournament_in_the_folder_is_refused(capsys: pytest.CaptureFixtu
     assert main(["greedy", "random", *QUICK, "--seed", "2", "--out", "here"]) == 2
     assert "holds another tournament" in capsys.readouterr().err
     assert main(["greedy", "random", *QUICK, "--seed", "2", "--out", "here", "--fresh"]) == 0
+
+
+def test_lineups_of_nobody_knows_what_are_not_thrown_away(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["greedy", "random", *QUICK, "--out", "here"]) == 0
+    Path("here/tournament.json").unlink()
+    capsys.readouterr()
+    assert main(["greedy", "random", *QUICK, "--out", "here"]) == 2
+    assert "has lineups but no tournament.json" in capsys.readouterr().err
+    assert list(Path("here/lineups").iterdir())
 
 
 def test_faults_are_listed_and_the_rest_is_rated(

@@ -1,0 +1,72 @@
+"""No honest agent peeks: whatever the hidden cards are, it chooses the same, with the same random numbers.
+
+Every agent that has a name is tried. Those that get observations only (`policy`, `human`) cannot peek.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import agents
+from agents.compiled import MEMORY, choose_each, is_compiled
+from agents.protocol import Agent, StateAgent, is_honest
+from millebornes_env import VectorEnv, vector_env
+from millebornes_env.compile import for_kernels
+from millebornes_env.millebornes.rules import compiled_rules
+from millebornes_env.millebornes.state import StateArray
+
+BLIND = {"policy", "human"}
+SPECS = [
+    *(name for name in agents.AGENTS if name not in BLIND | {"search"}),
+    *("arnold:debian,carry_need", "arnold:right_of_way", "strategist:score=no"),
+    *("search:rollout=greedy,rollouts=20,z=0", "search:rollout=arnold,rollouts=8"),
+]
+TABLES = [("parker", 2), ("parker", 3), ("parker", 4), ("dujardin", 8), ("winning_moves", 6)]
+GAMES = 24
+
+
+def choices(
+    spec: str, env: VectorEnv, states: StateArray, memories: np.ndarray, draws: np.ndarray
+) -> np.ndarray:
+    """What the agent chooses in those games, each time made anew; `memories` are written to."""
+    agent: Agent = agents.load(spec, env, seed=5)
+    seats = states["seat"].astype(np.int32)
+    if isinstance(agent, StateAgent):
+        return agent.act_on(states, seats, np.arange(len(states)))
+    assert is_compiled(agent), "an agent of a kind that this test does not know"
+    actions = np.empty(len(states), np.int64)
+    rules = compiled_rules(env.rules)
+    choose_each((agent.pointer,), for_kernels(states), rules, seats, memories, agent.options, draws, actions)
+    return actions
+
+
+@pytest.mark.parametrize(("name", "players"), TABLES)
+@pytest.mark.parametrize("spec", SPECS)
+def test_the_hidden_cards_change_no_choice(spec: str, name: str, players: int) -> None:
+    games = 6 if spec.startswith("search") else GAMES
+    env = vector_env(games, name, players=players, episode="match", seed=2)
+    assert is_honest(agents.load(spec, env))
+    env.reset()
+    rng = np.random.default_rng(3)
+    memories = np.zeros((games, players, MEMORY), np.int16)
+    for turn in range(8 if spec.startswith("search") else 40):
+        states = env.get_states()
+        seats = states["seat"].astype(np.int64)
+        own = memories[np.arange(games), seats]
+        draws = rng.integers(2**32, size=games)
+        seen, redealt = own.copy(), own.copy()
+        chosen = choices(spec, env, states, seen, draws)
+        other = env.determinize(seats, seed=turn)
+        assert not np.array_equal(other["hand"], states["hand"])
+        assert np.array_equal(choices(spec, env, other, redealt, draws), chosen)
+        assert np.array_equal(redealt, seen), "it remembers what it cannot know"
+        memories[np.arange(games), seats] = seen
+        for _ in range(4 if spec.startswith("search") else 1):  # so that its few decisions are from all over
+            env.step(chosen if _ == 0 else env.sample_actions())
+
+
+def test_a_peeking_searcher_says_so() -> None:
+    env = vector_env(1)
+    assert not is_honest(agents.load("search:rollout=greedy,sees=hands", env))
+    assert not is_honest(agents.load("search:rollout=greedy,sees=all", env))
