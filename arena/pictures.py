@@ -21,6 +21,7 @@ LONGEST_NAME: Final = 40
 
 _CELL: Final = (0.66, 0.52)  # inches, wide and high: room for "-1,234" over "± 123"
 _LABEL_SIZE: Final = 10.0  # points
+FEWEST_BOUNDED: Final = 2
 _HEADING_HEIGHT: Final = 0.75  # inches
 _NUMBERS_HEIGHT: Final = 0.25  # inches, of the columns' names
 _NARROWEST: Final = 6.2  # inches, for the heading
@@ -99,7 +100,7 @@ def draw_ratings(names: Sequence[str], ratings: Ratings, table: str = "") -> Fig
     axes.set_xlim(*ends)
     axes.set_ylim(len(order) - 0.45, -0.55)
     axes.set_yticks(range(len(order)), shown, fontsize=_LABEL_SIZE)
-    axes.set_xlabel("Elo points   (dot: rating, line: 95 % interval, arrow: no end)")
+    axes.set_xlabel("Elo points   (dot: rating, line: 95 % interval, arrow: beyond, or no end)")
     axes.grid(axis="x", color="#e3e6ea", linewidth=0.8)
     axes.set_axisbelow(True)
     axes.spines[["top", "right", "left"]].set_visible(False)
@@ -229,8 +230,14 @@ def _label_cells(axes: Axes, shown: Sequence[str]) -> None:
 
 
 def _rating_limits(ratings: Ratings) -> tuple[float, float]:
-    """The ends of the axis: room for all intervals, and for arrows where one has no end."""
-    known = np.concatenate([ratings.elo, ratings.low, ratings.high, [0.0]])
+    """The ends of the axis: room for the ratings that games bound on both sides, if two or more are.
+
+    One agent that lost everything lies so far off that all others would be a single dot; it gets an arrow.
+    """
+    bounded = ~(np.isnan(ratings.low) | np.isnan(ratings.high))
+    if bounded.sum() < FEWEST_BOUNDED:
+        bounded[:] = True
+    known = np.concatenate([ratings.elo[bounded], ratings.low[bounded], ratings.high[bounded], [0.0]])
     known = known[~np.isnan(known)]
     margin = max(10.0, 0.08 * float(known.max() - known.min()))
     return float(known.min()) - margin, float(known.max()) + margin
@@ -239,13 +246,19 @@ def _rating_limits(ratings: Ratings) -> tuple[float, float]:
 def _draw_rating(axes: Axes, place: int, ratings: Ratings, agent: int, ends: tuple[float, float]) -> None:
     elo, low, high = (float(values[agent]) for values in (ratings.elo, ratings.low, ratings.high))
     inside = 0.012 * (ends[1] - ends[0])  # arrows stay off the names
-    from_end = ends[0] + inside if np.isnan(low) else low
-    to_end = ends[1] - inside if np.isnan(high) else high
+    first, last = ends[0] + inside, ends[1] - inside
+    from_end = first if np.isnan(low) else min(max(low, first), last)
+    to_end = last if np.isnan(high) else min(max(high, first), last)
     axes.plot([from_end, to_end], [place, place], "-", color=_LINE, linewidth=2, solid_capstyle="butt")
-    for end, known, marker in ((from_end, low, "<"), (to_end, high, ">")):
-        drawn = marker if np.isnan(known) else "|"
-        axes.plot([end], [place], drawn, color=_LINE, markersize=9, markeredgewidth=1.6, clip_on=False)
-    axes.plot([elo], [place], "o", color=_LINE, markersize=6)
+    for end, goes_on, marker in (
+        (from_end, np.isnan(low) or low < first, "<"),
+        (to_end, np.isnan(high) or high > last, ">"),
+    ):
+        if goes_on or first < end < last:
+            drawn = marker if goes_on else "|"
+            axes.plot([end], [place], drawn, color=_LINE, markersize=9, markeredgewidth=1.6, clip_on=False)
+    if first <= elo <= last:
+        axes.plot([elo], [place], "o", color=_LINE, markersize=6)
     axes.annotate(
         f"{signed(elo)}  [{_end(low)}, {_end(high)}]",
         xy=(1, place),

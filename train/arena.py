@@ -99,6 +99,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _complain(INTERRUPTED, "stopped before anything was played")
     except ValueError as error:
         return _complain(WRONG_ARGUMENTS, " ".join(str(error).split()))
+    except BrokenPipeError:  # whoever was reading the tables has seen enough
+        return COULD_NOT_WRITE
     except OSError as error:
         return _complain(COULD_NOT_WRITE, f"could not write ({error}); choose another folder with --out")
 
