@@ -121,6 +121,12 @@ def _cache_folder(others: frozenset[Path]) -> str | None:
     return None
 
 
+@functools.cache
+def _cache_folder_of(module_name: str) -> str | None:
+    """Where the machine code of a module goes; its imports stand above its first compiled function."""
+    return _cache_folder(sources_outside(module_name))
+
+
 def _forget_old_caches(base: Path, current: Path) -> None:
     """Remove the caches of sources that have not been imported for a month."""
     oldest = time.time() - _DAYS_TO_KEEP_OLD_CACHES * 86_400
@@ -133,7 +139,7 @@ def _compile(function: Callable[P, R], *signatures: Any, **options: Any) -> Call
     # Numba reads CACHE_DIR when the function is decorated: it is ours for that moment only, so that a
     # user's own compiled functions keep the cache folder that they had.
     users_folder = _config.CACHE_DIR
-    folder = _cache_folder(sources_outside(function.__module__)) if IS_COMPILED else None
+    folder = _cache_folder_of(function.__module__) if IS_COMPILED else None
     _config.CACHE_DIR = folder or ""
     try:
         cached = folder is not None
