@@ -26,7 +26,7 @@ from arena.errors import ArenaError
 from arena.estimates import half_width
 from arena.faults import AgentFaultError
 from arena.lineups import Lineup, lineups
-from arena.match import MatchConfig, play_deals
+from arena.match import MatchConfig, OnProgress, play_deals
 from arena.outcomes import Outcome
 from millebornes_env.compile import source_digest, sources_outside
 from train.files import write_bytes_atomically, write_text_atomically
@@ -37,7 +37,7 @@ TOURNAMENT_FILE: Final = "tournament.json"
 FEWEST_DEALS: Final = 100
 """Deals of a lineup before its interval is believed."""
 
-_FIRST_TURN: Final = 64  # deals
+_FIRST_TURN: Final = 16  # deals; what a search plays in some seconds
 _LONGEST_TURN: Final = 4096  # deals; more would not be faster
 
 
@@ -173,7 +173,7 @@ def play(
         tournament: from `opened`.
         folder: where it is kept.
         only: play only the lineups with this agent; None: all.
-        on_turn: called after every turn.
+        on_turn: called after every turn, and some ten times a second where play is slow.
 
     Returns:
         The same, complete.
@@ -188,12 +188,18 @@ def play(
     waiting = [lineup for lineup in chosen if _is_open(tournament, lineup, until)]
     while waiting:
         for lineup in waiting:
+            name = " - ".join(tournament.names[agent] for agent in lineup)
+            done = _done(tournament, chosen, until)
+
+            def on_progress(episodes: float, name: str = name, done: float = done) -> None:
+                if on_turn is not None:
+                    on_turn(name, done + episodes / config.match.rules.teams, total)
+
             before = _deals_of(tournament, lineup)
             deals = min(_turn_after(before), config.deals - before)
-            _take_turn(tournament, lineup, before, deals, folder)
+            _take_turn(tournament, lineup, before, deals, folder, on_progress)
             if on_turn is not None:
-                done = _done(tournament, chosen, until)
-                on_turn(" - ".join(tournament.names[agent] for agent in lineup), done, total)
+                on_turn(name, _done(tournament, chosen, until), total)
         waiting = [lineup for lineup in waiting if _is_open(tournament, lineup, until)]
     return tournament
 
@@ -228,11 +234,13 @@ def _is_open(tournament: Tournament, lineup: Lineup, until: Until | None) -> boo
     return until is None or not until.is_met(outcome)
 
 
-def _take_turn(tournament: Tournament, lineup: Lineup, first: int, deals: int, folder: Path) -> None:
+def _take_turn(
+    tournament: Tournament, lineup: Lineup, first: int, deals: int, folder: Path, on_progress: OnProgress
+) -> None:
     """Play some deals of a lineup, and keep them; an agent's fault closes the lineup."""
     specs = [entrant.spec for entrant in tournament.entrants]
     try:
-        new = play_deals(specs, lineup, tournament.config.match, first, deals)
+        new = play_deals(specs, lineup, tournament.config.match, first, deals, on_progress)
         old = tournament.outcomes.get(lineup)
         outcome = new if old is None else old.followed_by(new)
     except AgentFaultError as fault:

@@ -61,3 +61,14 @@ def test_every_agent_and_option_is_in_the_list_of_agents() -> None:
         assert f"| `{name}` |" in text
         for option in inspect.signature(make).parameters:
             assert option in {"table", "seed"} or f"`{option}`" in text, f"{name} has the option {option}"
+
+
+@pytest.mark.parametrize("name", ["arena.md", "agents.md"])
+def test_the_examples_of_a_page_run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(agents, "AGENTS", dict(agents.AGENTS))  # an example adds one
+    text = (ROOT / "docs" / name).read_text(encoding="utf-8")
+    examples = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    assert examples
+    names: dict[str, object] = {}
+    for example in examples:
+        exec(compile(example, f"docs/{name}", "exec"), names)

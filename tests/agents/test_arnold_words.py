@@ -6,7 +6,8 @@ import random
 
 import pytest
 
-from tests.agents.arnold_words import HAZARDS, SAFETIES, TOTALS, Arnold, Evaluation, Side, Turn, divided
+from tests.agents.arnold_cards import HAZARDS, SAFETIES, TOTALS
+from tests.agents.arnold_words import Arnold, Evaluation, Side, Turn, divided
 
 SIX_PLAIN = ["25", "50", "75", "75", "100", "100"]
 

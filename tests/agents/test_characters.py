@@ -149,7 +149,7 @@ def test_characters_are_as_strong_as_they_were(spec: str, opponent: str, least: 
 def share_of_wins(spec: str, opponent: str) -> float:
     """Of 2,000 rounds, each deal played from both places."""
     config = MatchConfig(episode="round", seed=5)
-    env = config.env()
+    env = vector_env(1, config.edition, players=config.players, teams=config.teams)
     batches = play_roles([agents.load(spec, env), agents.load(opponent, env)], config, 0, 1_000)
     winner = by_deal(batches, "winner", 2)
     return float((winner == 0).mean() + (winner < 0).mean() / 2)

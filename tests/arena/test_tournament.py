@@ -113,7 +113,7 @@ def test_a_stopped_tournament_goes_on_and_ends_the_same(
         with pytest.raises(KeyboardInterrupt):
             play(begun, folder)
     kept = opened(specs, config(300), folder)
-    assert sum(len(outcome.points) for outcome in kept.outcomes.values()) == 64 * 3 + 64 * 2
+    assert sum(len(outcome.points) for outcome in kept.outcomes.values()) == 16 * 3 + 16 * 2
     assert arrays_of(play(kept, folder)) == arrays_of(whole)
     assert arrays_of(opened(specs, config(300), folder)) == arrays_of(whole)
 
