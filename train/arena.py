@@ -27,7 +27,7 @@ from arena.analysis import analysed, save_report
 from arena.errors import ArenaError
 from arena.match import MatchConfig
 from arena.report import Analysis, grids, notes, rich_table
-from arena.tournament import Tournament, TournamentConfig, Until, opened, play
+from arena.tournament import Entrant, Tournament, TournamentConfig, Until, entrants_of, opened, play
 from train.progress import tournament_bar
 
 PIPED_WIDTH: Final = 180  # columns of the tables when they go into a file or a pipe
@@ -92,8 +92,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         config = _config_of(args)
         folder = args.out or _folder_of(args, config)
         with Console(stderr=True).status("Loading; the first time, agents are compiled (a minute) ..."):
+            _check(args, entrants_of(args.agents, config.match))
             tournament = opened(args.agents, config, folder, args.fresh)
-        _check(args, tournament)
         return _play(args, tournament, folder)
     except KeyboardInterrupt:
         return _complain(INTERRUPTED, "stopped before anything was played")
@@ -135,13 +135,14 @@ def _folder_of(args: Args, config: TournamentConfig) -> Path:
     return Path("results") / "arena" / f"{table}-{hashlib.sha256(asked.encode()).hexdigest()[:8]}"
 
 
-def _check(args: Args, tournament: Tournament) -> None:
+def _check(args: Args, entrants: Sequence[Entrant]) -> None:
     """Refuse what would only be noticed after hours of play.
 
     Raises:
         ArenaError: an agent that peeks was not admitted, or the anchor does not play.
     """
-    peeking = [entrant.name for entrant in tournament.entrants if not entrant.is_honest]
+    names = [entrant.name for entrant in entrants]
+    peeking = [entrant.name for entrant in entrants if not entrant.is_honest]
     if peeking and not args.cheats:
         raise ArenaError(
             f"{', '.join(peeking)} sees hidden cards, which is no fair game: leave it out, or admit it "
@@ -151,8 +152,8 @@ def _check(args: Args, tournament: Tournament) -> None:
         raise ArenaError(
             f"{', '.join(peeking)} may know the cards to come: what is luck cannot be told, leave --luck out"
         )
-    if args.anchor is not None and args.anchor not in tournament.names:
-        raise ArenaError(f"the anchor {args.anchor!r} does not play; there are {', '.join(tournament.names)}")
+    if args.anchor is not None and args.anchor not in names:
+        raise ArenaError(f"the anchor {args.anchor!r} does not play; there are {', '.join(names)}")
 
 
 def _play(args: Args, tournament: Tournament, folder: Path) -> int:
