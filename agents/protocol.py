@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -86,6 +86,24 @@ def ask(agent: Agent, observations: Observations, action_masks: Masks, places: P
     if "places" in inspect.signature(agent.act).parameters:
         return agent.act(observations, action_masks, places=places)  # type: ignore[call-arg]
     return agent.act(observations, action_masks)
+
+
+def ask_in(env: VectorEnv, agent: Agent, observations: dict[str, npt.NDArray[Any]]) -> Actions:
+    """What an agent does in all games of an environment, by the way in that it has.
+
+    Args:
+        env: whose turn it is there is asked about.
+        agent: any agent.
+        observations: of the environment's last step or reset.
+
+    Returns:
+        What the agent returned, unchecked.
+    """
+    seats = env.agent_selection.astype(np.int32)
+    places = np.arange(env.num_envs) * env.players + seats
+    if isinstance(agent, StateAgent):
+        return agent.act_on(env.get_states(), seats, places)
+    return ask(agent, observations["observation"], observations["action_mask"], places)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -13,7 +12,8 @@ from arena.match import MatchConfig, play_deals
 from arena.pictures import save_payoff, save_ratings
 from arena.report import Analysis, analyse, markdown, to_json
 from arena.tournament import Tournament
-from train.files import write_text_atomically
+from train.files import write_json_atomically, write_text_atomically
+from train.results import EPISODES, table_words
 from train.versions import versions
 
 REPORT_FORMAT: Final = 1
@@ -40,10 +40,7 @@ def luck_weights(config: MatchConfig) -> Float64Array:
 
 def table_name(config: MatchConfig) -> str:
     """Such as "parker, 4 players in 2 teams, matches"."""
-    rules = config.rules
-    partners = f" in {rules.teams} teams" if rules.teams < rules.players else ""
-    episodes = {"match": "matches", "round": "rounds"}[config.episode]
-    return f"{config.edition}, {config.players} players{partners}, {episodes}"
+    return f"{table_words(config.edition, config.players, config.rules.teams)}, {EPISODES[config.episode]}"
 
 
 def analysed(tournament: Tournament, anchor: str | None = None) -> Analysis:
@@ -90,8 +87,7 @@ def save_report(
     }
     table = table_name(tournament.config.match)
     files = [folder / name for name in ("arena.json", "report.md", "payoff.png", "ratings.png")]
-    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
-    write_text_atomically(files[0], text + "\n")
+    write_json_atomically(files[0], content)
     pictures = "![Ratings with intervals](ratings.png)\n\n![Points per round of each pair](payoff.png)\n"
     write_text_atomically(files[1], f"# {table}\n\n{pictures}\n{markdown(analysis)}")
     save_payoff(files[2], analysis.names, analysis.payoff, analysis.ratings.order(), table)

@@ -33,7 +33,7 @@ from arena.kernels import (
 from arena.lineups import role_of_teams
 from arena.luck import LUCK_FEATURES
 from arena.outcomes import Outcome
-from millebornes_env import Rules, edition, vector_env
+from millebornes_env import Rules, vector_env
 from millebornes_env.compile import for_kernels
 from millebornes_env.engine.kernels import DISABLED, POINTS, Settings, key_of_seed, seed_games
 from millebornes_env.millebornes.observation import USUAL_VIEW
@@ -74,7 +74,7 @@ class MatchConfig:
     @property
     def rules(self) -> Rules:
         """Of the table."""
-        return edition(self.edition).table(self.players, self.teams)
+        return self.table().rules
 
     def table(self) -> Table:
         """What agents are told of the table.
@@ -92,8 +92,12 @@ def _table(name: str, players: int, teams: int | None) -> Table:
 
 def load_role(spec: str, config: MatchConfig, role: int, first_deal: int = 0) -> Agent:
     """An agent for one role; its own random numbers are a function of seed, role and first deal."""
-    words = np.random.SeedSequence([config.seed, role, first_deal]).generate_state(1, np.uint64)
-    return agents.make(spec, config.table(), int(words[0]))
+    return agents.make(spec, config.table(), agent_seed(config.seed, role, first_deal))
+
+
+def agent_seed(*words: int) -> int:
+    """A seed for an agent's own random numbers: another one for other words, such as seed and role."""
+    return int(np.random.SeedSequence(words).generate_state(1, np.uint64)[0])
 
 
 def play_deals(

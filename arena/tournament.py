@@ -157,6 +157,11 @@ def entrants_of(specs: Sequence[str], config: MatchConfig) -> list[Entrant]:
     return entrants
 
 
+def peeking(entrants: Sequence[Entrant]) -> list[str]:
+    """The names of those that see hidden cards."""
+    return [entrant.name for entrant in entrants if not entrant.is_honest]
+
+
 def _named(text: str) -> tuple[str, str]:
     name, at, spec = text.partition("@")
     if not at or not re.fullmatch(r"[A-Za-z0-9_. +-]+", name):
@@ -186,32 +191,27 @@ def play(
     chosen = lineups(len(tournament.entrants), config.match.rules.teams, only)
     total = float(len(chosen) * config.deals)
     waiting = [lineup for lineup in chosen if _is_open(tournament, lineup, until)]
+    done = dict.fromkeys(chosen, config.deals)  # deals that need not be played any more
+    done |= {lineup: _deals_of(tournament, lineup) for lineup in waiting}
     while waiting:
+        still_open = []
         for lineup in waiting:
             name = " - ".join(tournament.names[agent] for agent in lineup)
-            done = _done(tournament, chosen, until)
 
-            def on_progress(episodes: float, name: str = name, done: float = done) -> None:
+            def on_progress(episodes: float, name: str = name) -> None:
                 if on_turn is not None:
-                    on_turn(name, done + episodes / config.match.rules.teams, total)
+                    on_turn(name, sum(done.values()) + episodes / config.match.rules.teams, total)
 
-            before = _deals_of(tournament, lineup)
-            deals = min(_turn_after(before), config.deals - before)
-            _take_turn(tournament, lineup, before, deals, folder, on_progress)
-            if on_turn is not None:
-                on_turn(name, _done(tournament, chosen, until), total)
-        waiting = [lineup for lineup in waiting if _is_open(tournament, lineup, until)]
+            deals = min(_turn_after(done[lineup]), config.deals - done[lineup])
+            _take_turn(tournament, lineup, done[lineup], deals, folder, on_progress)
+            if _is_open(tournament, lineup, until):
+                done[lineup] += deals
+                still_open.append(lineup)
+            else:
+                done[lineup] = config.deals
+            on_progress(0.0)
+        waiting = still_open
     return tournament
-
-
-def _done(tournament: Tournament, chosen: Sequence[Lineup], until: Until | None) -> float:
-    """Deals that need not be played any more."""
-    return float(
-        sum(
-            _deals_of(tournament, lineup) if _is_open(tournament, lineup, until) else tournament.config.deals
-            for lineup in chosen
-        )
-    )
 
 
 def _turn_after(deals: int) -> int:
@@ -253,20 +253,31 @@ def _take_turn(
 
 
 def opened(specs: Sequence[str], config: TournamentConfig, folder: Path, fresh: bool = False) -> Tournament:
+    """`opened_for` the agents of those specifications.
+
+    Raises:
+        ValueError: as in `entrants_of` and in `opened_for`.
+        OSError: the folder cannot be written to.
+    """
+    return opened_for(entrants_of(specs, config.match), config, folder, fresh)
+
+
+def opened_for(
+    entrants: Sequence[Entrant], config: TournamentConfig, folder: Path, fresh: bool = False
+) -> Tournament:
     """A new tournament, or what has been played of the same one in that folder.
 
     Args:
-        specs: of the agents.
+        entrants: from `entrants_of`.
         config: what to play.
         folder: where it is kept; made if it is missing.
         fresh: forget what was played there.
 
     Raises:
         ArenaError: the folder holds another tournament, or a damaged one.
-        ValueError: as in `entrants_of`.
         OSError: the folder cannot be written to.
     """
-    tournament = Tournament(entrants_of(specs, config.match), config, {})
+    tournament = Tournament(list(entrants), config, {})
     described = {
         "format": TOURNAMENT_FORMAT,
         "config": config.as_json(),

@@ -11,7 +11,6 @@ rounds (`arena.estimates.saving`).
 
 from __future__ import annotations
 
-import json
 import statistics
 import time
 from dataclasses import asdict, dataclass
@@ -25,7 +24,7 @@ from rich.table import Table
 from arena.estimates import saving
 from arena.match import MatchConfig, play_deals
 from benchmarks.results import environment_info
-from train.files import save_figure_atomically, write_text_atomically
+from train.files import save_figure_atomically, write_json_atomically
 
 PAIRS: Final = (
     ("greedy", "racer"),
@@ -130,8 +129,7 @@ def write_docs(rates: dict[str, dict[str, float]], saved: dict[str, dict[str, An
         "rounds_per_second": rates,
         "savings": saved,
     }
-    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    write_text_atomically(DOCS / "benchmarks" / "arena.json", text)
+    write_json_atomically(DOCS / "benchmarks" / "arena.json", content)
     save_figure_atomically(picture(rates, saved), DOCS / "images" / "arena.png")
     print("wrote docs/benchmarks/arena.json and docs/images/arena.png")
 

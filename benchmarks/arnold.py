@@ -10,7 +10,6 @@ rules with the options for what BSD mille does otherwise; what has no option is 
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -19,14 +18,14 @@ from typing import Any, Final
 
 import numpy as np
 import tyro
-from rich.console import Console
 from rich.table import Table
 
 from arena.behaviour import Counts
 from arena.match import MatchConfig, play_deals
 from arena.outcomes import Outcome
 from benchmarks.results import environment_info
-from train.files import write_text_atomically
+from train.command_line import table_console
+from train.files import write_json_atomically, write_text_atomically
 
 BSD: Final = "parker+roll_after_safety=0+points_extension_failed=0+discard_safeties=0+end_when_stuck=1"
 """The American rules as BSD mille plays them."""
@@ -173,8 +172,7 @@ def main(args: Args) -> None:
         table.add_column(heading, justify="left" if heading in HEADINGS[:2] else "right")
     for cells in map(cells_of, lines):
         table.add_row(*cells)
-    console = Console()
-    (console if console.is_terminal else Console(width=PIPED_WIDTH)).print(table)
+    table_console(PIPED_WIDTH).print(table)
     if args.docs:
         write_docs(lines, args)
 
@@ -203,8 +201,7 @@ def write_docs(lines: Sequence[Line], args: Args) -> None:
         "rules": BSD,
         "lines": [{**asdict(line), "agrees": line.agrees} for line in lines],
     }
-    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    write_text_atomically(Path("docs/benchmarks/arnold.json"), text)
+    write_json_atomically(Path("docs/benchmarks/arnold.json"), content)
     head = (
         "# Does `arnold` play like BSD mille?\n\nWritten by `python -m benchmarks.arnold --docs`: "
         f"{args.deals:,} deals each, rules `{BSD}`.\nKnown: measured on the real programs, "

@@ -11,7 +11,6 @@ after the step, and the exit status is 1. Ctrl-C stops the run; what there is is
 from __future__ import annotations
 
 import collections
-import json
 import math
 import sys
 import threading
@@ -33,7 +32,7 @@ from millebornes_env import __version__, edition
 from millebornes_env.files import replacing
 from millebornes_env.millebornes.editions import editions
 from millebornes_env.millebornes.rules import Rules, compiled_rules
-from train.files import write_text_atomically
+from train.files import write_json_atomically, write_text_atomically
 
 DOCS = Path(__file__).parent.parent / "docs"
 MOST_GAMES = 64
@@ -301,10 +300,9 @@ def audit(args: Args) -> dict[str, Any]:
     finished = Run(tables, args.threads).wait(total)
     report = report_of(args, tables, time.perf_counter() - began, finished)
     save_violations(report, tables, args.out)
-    text = json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    write_text_atomically(args.out, text)
+    write_json_atomically(args.out, report)
     if args.docs:
-        write_text_atomically(DOCS / "benchmarks" / "audit.json", text)
+        write_json_atomically(DOCS / "benchmarks" / "audit.json", report)
         write_text_atomically(DOCS / "audit.md", page(report))
     print_report(report)
     return report

@@ -9,7 +9,6 @@ same cards. Cost: processor time of a decision on one core, mean and 95th percen
 
 from __future__ import annotations
 
-import json
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -30,7 +29,7 @@ from arena.match import MatchConfig, play_deals
 from arena.outcomes import Outcome
 from benchmarks.results import environment_info
 from millebornes_env import vector_env
-from train.files import write_text_atomically
+from train.files import write_json_atomically
 from train.results import NORMAL_QUANTILE
 
 TURN: Final = 25
@@ -148,8 +147,7 @@ def main(args: Args) -> None:
             "arguments": asdict(args),
             "lines": [asdict(line) for line in lines],
         }
-        text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-        write_text_atomically(Path("docs/benchmarks/search.json"), text)
+        write_json_atomically(Path("docs/benchmarks/search.json"), content)
         print("wrote docs/benchmarks/search.json")
 
 

@@ -27,13 +27,27 @@ from arena.analysis import analysed, save_report
 from arena.errors import ArenaError
 from arena.match import MatchConfig
 from arena.report import Analysis, grids, notes, rich_table
-from arena.tournament import Entrant, Tournament, TournamentConfig, Until, entrants_of, opened, play
+from arena.tournament import (
+    Entrant,
+    Tournament,
+    TournamentConfig,
+    Until,
+    entrants_of,
+    opened_for,
+    peeking,
+    play,
+)
+from train.command_line import (
+    COULD_NOT_WRITE,
+    INTERRUPTED,
+    WRONG_ARGUMENTS,
+    complain,
+    one_line,
+    table_console,
+)
 from train.progress import tournament_bar
 
 PIPED_WIDTH: Final = 180  # columns of the tables when they go into a file or a pipe
-COULD_NOT_WRITE: Final = 1
-WRONG_ARGUMENTS: Final = 2
-INTERRUPTED: Final = 130
 
 
 @dataclass
@@ -92,17 +106,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         config = _config_of(args)
         folder = args.out or _folder_of(args, config)
         with Console(stderr=True).status("Loading; the first time, agents are compiled (a minute) ..."):
-            _check(args, entrants_of(args.agents, config.match))
-            tournament = opened(args.agents, config, folder, args.fresh)
+            entrants = entrants_of(args.agents, config.match)
+            _check(args, entrants)
+            tournament = opened_for(entrants, config, folder, args.fresh)
         return _play(args, tournament, folder)
     except KeyboardInterrupt:
-        return _complain(INTERRUPTED, "stopped before anything was played")
+        return complain(INTERRUPTED, "stopped before anything was played")
     except ValueError as error:
-        return _complain(WRONG_ARGUMENTS, " ".join(str(error).split()))
+        return complain(WRONG_ARGUMENTS, one_line(error))
     except BrokenPipeError:  # whoever was reading the tables has seen enough
         return COULD_NOT_WRITE
     except OSError as error:
-        return _complain(COULD_NOT_WRITE, f"could not write ({error}); choose another folder with --out")
+        return complain(COULD_NOT_WRITE, f"could not write ({error}); choose another folder with --out")
 
 
 def _config_of(args: Args) -> TournamentConfig:
@@ -142,15 +157,14 @@ def _check(args: Args, entrants: Sequence[Entrant]) -> None:
         ArenaError: an agent that peeks was not admitted, or the anchor does not play.
     """
     names = [entrant.name for entrant in entrants]
-    peeking = [entrant.name for entrant in entrants if not entrant.is_honest]
-    if peeking and not args.cheats:
+    cheats = ", ".join(peeking(entrants))
+    if cheats and not args.cheats:
         raise ArenaError(
-            f"{', '.join(peeking)} sees hidden cards, which is no fair game: leave it out, or admit it "
-            "with --cheats"
+            f"{cheats} sees hidden cards, which is no fair game: leave it out, or admit it with --cheats"
         )
-    if peeking and args.luck:
+    if cheats and args.luck:
         raise ArenaError(
-            f"{', '.join(peeking)} may know the cards to come: what is luck cannot be told, leave --luck out"
+            f"{cheats} may know the cards to come: what is luck cannot be told, leave --luck out"
         )
     if args.anchor is not None and args.anchor not in names:
         raise ArenaError(f"the anchor {args.anchor!r} does not play; there are {', '.join(names)}")
@@ -165,7 +179,7 @@ def _play(args: Args, tournament: Tournament, folder: Path) -> int:
     except KeyboardInterrupt:
         if any(len(outcome.points) for outcome in tournament.outcomes.values()):
             _print(analysed(tournament, args.anchor))
-        return _complain(
+        return complain(
             INTERRUPTED, f"stopped; what was played is in {folder}: give the same command again to go on"
         )
     analysis = analysed(tournament, args.anchor)
@@ -176,18 +190,11 @@ def _play(args: Args, tournament: Tournament, folder: Path) -> int:
 
 
 def _print(analysis: Analysis) -> None:
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=PIPED_WIDTH)
+    console = table_console(PIPED_WIDTH)
     for grid in grids(analysis):
         console.print(rich_table(grid))
     for note in notes(analysis):
         print(f"- {note}")
-
-
-def _complain(exit_code: int, message: str) -> int:
-    print(f"error: {message}", file=sys.stderr)
-    return exit_code
 
 
 if __name__ == "__main__":

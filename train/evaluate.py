@@ -31,12 +31,20 @@ import agents
 from agents import RunFolderError, UnknownAgentError
 from agents.human import HumanAgent
 from agents.policy import read_description
-from agents.protocol import Agent, StateAgent, is_honest
+from agents.protocol import Agent, ask_in, is_honest
 from arena.kernels import Batch
-from arena.match import MatchConfig, by_deal, play_roles, shares_of_wins
+from arena.match import MatchConfig, agent_seed, by_deal, play_roles, shares_of_wins
 from millebornes_env import VectorEnv, vector_env
 from millebornes_env.envs.vector import Observations
 from millebornes_env.errors import MilleBornesError
+from train.command_line import (
+    COULD_NOT_WRITE,
+    INTERRUPTED,
+    WRONG_ARGUMENTS,
+    complain,
+    one_line,
+    table_console,
+)
 from train.progress import OnProgress, evaluation_bar
 from train.results import (
     Row,
@@ -51,9 +59,6 @@ from train.results import (
 
 DEFAULT_OPPONENTS: Final = ("random", "greedy", "holder")
 PIPED_WIDTH: Final = 160  # columns of the table when it goes into a file or a pipe
-COULD_NOT_WRITE: Final = 1
-WRONG_ARGUMENTS: Final = 2
-INTERRUPTED: Final = 130
 
 
 @dataclass(frozen=True)
@@ -144,18 +149,14 @@ def check(agent_spec: str, opponent_specs: Sequence[str], config: EvaluationConf
         except (UnknownAgentError, RunFolderError):
             raise
         except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"the agent {spec!r} cannot play: {_one_line(error)}") from error
+            raise ValueError(f"the agent {spec!r} cannot play: {one_line(error)}") from error
     return env
 
 
 def _try(agent: Agent, env: VectorEnv, observations: Observations) -> None:
     """Let the agent make one decision, unless that would ask a person."""
-    if isinstance(agent, HumanAgent):
-        return
-    if isinstance(agent, StateAgent):
-        env.step(agent.act_on(env.get_states(), env.agent_selection.astype(np.int32), np.zeros(1, np.int64)))
-    else:
-        env.step(agent.act(observations["observation"], observations["action_mask"]))
+    if not isinstance(agent, HumanAgent):
+        env.step(ask_in(env, agent, observations))
 
 
 def play_rows(
@@ -167,8 +168,8 @@ def play_rows(
     """The rows of `evaluate` one by one, each as soon as it has been played."""
     for opponent_spec in opponent_specs:
         table = _new_env(config, 1)
-        agent = agents.load(agent_spec, table, _agent_seed(config.seed, 0))
-        opponent = agents.load(opponent_spec, table, _agent_seed(config.seed, 1))
+        agent = agents.load(agent_spec, table, agent_seed(config.seed, 0))
+        opponent = agents.load(opponent_spec, table, agent_seed(config.seed, 1))
         start = time.perf_counter()
         blocks = play(agent, opponent, config, on_progress)
         yield make_row(agent.name, opponent.name, config, blocks, time.perf_counter() - start)
@@ -257,16 +258,6 @@ def _new_env(config: EvaluationConfig, num_envs: int) -> VectorEnv:
     )
 
 
-def _agent_seed(seed: int, role: int) -> int:
-    """A seed for an agent's own random numbers: the same against every opponent, another for each role."""
-    return int(np.random.SeedSequence([seed, role]).generate_state(1, np.uint64)[0])
-
-
-def _one_line(error: Exception) -> str:
-    text = " ".join(str(error).split())
-    return f"{type(error).__name__} {text}" if isinstance(error, KeyError) else text
-
-
 # The command line: what follows reads arguments, prints, and writes files.
 
 
@@ -315,7 +306,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         config = replace(config, teams=teams)
         _note_cheats([agent_spec, *args.against], config)
     except ValueError as error:
-        return _complain(WRONG_ARGUMENTS, _one_line(error))
+        return complain(WRONG_ARGUMENTS, one_line(error))
     if config.num_games % teams:
         print(f"note: {config.num_games} games are rounded up to whole deals of {teams}", file=sys.stderr)
     rows: list[Row] = []
@@ -325,10 +316,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 rows.append(row)  # noqa: PERF402 - the progress bar and Ctrl-C look at those there are
     except KeyboardInterrupt:
         _print(rows)
-        return _complain(INTERRUPTED, "stopped; no file was written")
+        return complain(INTERRUPTED, "stopped; no file was written")
     except MilleBornesError as error:
         _print(rows)
-        return _complain(WRONG_ARGUMENTS, _one_line(error))
+        return complain(WRONG_ARGUMENTS, one_line(error))
     _print(rows)
     return _write(_stem(args.out, agent_spec, rows[0]), rows, config)
 
@@ -339,11 +330,6 @@ def _note_cheats(specs: Sequence[str], config: EvaluationConfig) -> None:
     for spec in specs:
         if not is_honest(agents.load(spec, env)):
             print(f"note: {spec} sees hidden cards", file=sys.stderr)
-
-
-def _complain(exit_code: int, message: str) -> int:
-    print(f"error: {message}", file=sys.stderr)
-    return exit_code
 
 
 def _agent_of(args: Args) -> str:
@@ -382,10 +368,7 @@ def run_folder(spec: str) -> Path | None:
 def _print(rows: Sequence[Row]) -> None:
     if not rows:
         return
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=PIPED_WIDTH)
-    console.print(table_of(rows))
+    table_console(PIPED_WIDTH).print(table_of(rows))
     print(caption(rows))
 
 
@@ -410,12 +393,12 @@ def _write(stem: Path, rows: Sequence[Row], config: EvaluationConfig) -> int:
         save_results(data, rows, described)
         print(f"wrote {data}")
     except OSError as error:
-        exit_code = _complain(COULD_NOT_WRITE, _not_written(data, error))
+        exit_code = complain(COULD_NOT_WRITE, _not_written(data, error))
     try:
         save_win_rates(picture, rows, config.seed)
         print(f"wrote {picture}")
     except OSError as error:
-        exit_code = _complain(COULD_NOT_WRITE, _not_written(picture, error))
+        exit_code = complain(COULD_NOT_WRITE, _not_written(picture, error))
     return exit_code
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from millebornes_env.files import replacing
 
@@ -29,6 +31,16 @@ def write_bytes_atomically(path: Path, content: bytes) -> None:
 def write_text_atomically(path: Path, text: str) -> None:
     """Write a text file (UTF-8, line ends as given) whole or not at all; see `write_bytes_atomically`."""
     write_bytes_atomically(path, text.encode("utf-8"))
+
+
+def write_json_atomically(path: Path, content: Mapping[str, Any]) -> None:
+    """Write JSON for people and programs whole or not at all; see `write_bytes_atomically`.
+
+    Raises:
+        OSError: it could not be written.
+        ValueError: a number is not finite, which JSON cannot hold.
+    """
+    write_text_atomically(path, json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def save_figure_atomically(figure: Figure, path: Path, *, dots_per_inch: int = 150) -> None:

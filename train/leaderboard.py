@@ -23,14 +23,12 @@ from arena.analysis import analysed, save_report, table_name
 from arena.errors import ArenaError
 from arena.match import MatchConfig
 from arena.report import Analysis, Grid, markdown_table, notes, ratings_grid
-from arena.tournament import TournamentConfig, opened, play
+from arena.tournament import TournamentConfig, entrants_of, opened_for, peeking, play
+from train.command_line import COULD_NOT_WRITE, INTERRUPTED, WRONG_ARGUMENTS, complain, one_line
 from train.files import write_text_atomically
 from train.progress import tournament_bar
 
 LIST: Final = Path(__file__).with_suffix(".toml")
-COULD_NOT_WRITE: Final = 1
-WRONG_ARGUMENTS: Final = 2
-INTERRUPTED: Final = 130
 
 _HEAD: Final = """# Leaderboard
 
@@ -119,11 +117,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         board = read_board(args.list, args.threads)
         analyses = [_play_table(board, config, args) for config in board.tables]
     except KeyboardInterrupt:
-        return _complain(INTERRUPTED, "stopped; give the same command again to go on")
+        return complain(INTERRUPTED, "stopped; give the same command again to go on")
     except ValueError as error:
-        return _complain(WRONG_ARGUMENTS, " ".join(str(error).split()))
+        return complain(WRONG_ARGUMENTS, one_line(error))
     except OSError as error:
-        return _complain(COULD_NOT_WRITE, f"could not write ({error})")
+        return complain(COULD_NOT_WRITE, f"could not write ({error})")
     path = args.out / "leaderboard.md"
     write_text_atomically(path, page(board, analyses))
     print(f"wrote {path}")
@@ -141,9 +139,10 @@ def _play_table(board: Board, config: TournamentConfig, args: Args) -> Analysis:
     folder = args.kept / short_name(config)
     start = time.perf_counter()
     with Console(stderr=True).status("Loading; the first time, agents are compiled (a minute) ..."):
-        tournament = opened(board.agents, config, folder, args.fresh)
-    if peeking := [entrant.name for entrant in tournament.entrants if not entrant.is_honest]:
-        raise ArenaError(f"{', '.join(peeking)} sees hidden cards: no leaderboard lists it")
+        entrants = entrants_of(board.agents, config.match)
+        if cheats := peeking(entrants):
+            raise ArenaError(f"{', '.join(cheats)} sees hidden cards: no leaderboard lists it")
+        tournament = opened_for(entrants, config, folder, args.fresh)
     with tournament_bar() as on_turn:
         play(tournament, folder, None, on_turn)
     analysis = analysed(tournament, board.anchor)
@@ -179,11 +178,6 @@ def overview(board: Board, analyses: Sequence[Analysis]) -> Grid:
         elo = [float(analysis.ratings.elo[agent]) for analysis in analyses]
         rows.append((board.agents[agent], *(f"{rating:+z,.0f}" for rating in elo)))
     return Grid("Ratings at all tables", headings, rows)
-
-
-def _complain(exit_code: int, message: str) -> int:
-    print(f"error: {message}", file=sys.stderr)
-    return exit_code
 
 
 if __name__ == "__main__":

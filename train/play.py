@@ -12,20 +12,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, TextIO
+from typing import Literal, TextIO
 
 import numpy as np
 import tyro
 
 import agents
 from agents.human import HumanAgent
-from agents.protocol import Agent, StateAgent, Table, ask, is_honest
+from agents.protocol import Agent, Table, ask_in, is_honest
 from millebornes_env import VectorEnv, vector_env
 from millebornes_env.millebornes.actions import action_name
 from millebornes_env.render.text import draw_score_sheet
-
-WRONG_ARGUMENTS: Final = 2
-INTERRUPTED: Final = 130
+from train.command_line import INTERRUPTED, WRONG_ARGUMENTS, complain, one_line
 
 
 @dataclass
@@ -66,8 +64,7 @@ def main(
         env.reset(seed=seed)
         opponent = agents.load(args.against, env, seed)
     except ValueError as error:
-        print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
-        return WRONG_ARGUMENTS
+        return complain(WRONG_ARGUMENTS, one_line(error))
     person = HumanAgent(Table.of(env))
     person.source, person.sink = source, sink
     if not is_honest(opponent):
@@ -96,7 +93,7 @@ def play(env: VectorEnv, person: HumanAgent, opponent: Agent, seed: int) -> None
     over = False
     while not over:
         seat = int(env.agent_selection[0])
-        action = _chosen(env, person if seat == 0 else opponent, observations)
+        action = int(ask_in(env, person if seat == 0 else opponent, observations)[0])
         if seat != 0:
             team = seat % env.teams
             print(f"player_{seat} (team {team}): {action_name(action, env.teams, team)}", file=out)
@@ -108,15 +105,6 @@ def play(env: VectorEnv, person: HumanAgent, opponent: Agent, seed: int) -> None
         if env.episode == "match" and (over or int(env.games.states["round_number"][0]) != rounds):
             totals = [int(points) for points in env.games.states["score"][0, : env.teams]]
             print(f"\nRound {rounds + 1} is over. Points of the match, team by team: {totals}", file=out)
-
-
-def _chosen(env: VectorEnv, agent: Agent, observations: dict[str, np.ndarray]) -> int:
-    """What one seat does."""
-    seats = env.agent_selection.astype(np.int32)
-    places = seats.astype(np.int64)
-    if isinstance(agent, StateAgent):
-        return int(agent.act_on(env.get_states(), seats, places)[0])
-    return int(ask(agent, observations["observation"], observations["action_mask"], places)[0])
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from train.files import save_figure_atomically, write_text_atomically
+from train.files import save_figure_atomically, write_json_atomically
 from train.versions import versions
 
 if TYPE_CHECKING:
@@ -31,6 +31,9 @@ FEW_DEALS: Final = 30
 """With fewer blocks than this the normal quantile makes intervals that are noticeably too narrow."""
 
 RESULTS_FORMAT: Final = 1
+
+EPISODES: Final = {"match": "matches", "round": "rounds"}
+"""Each kind of episode in the plural."""
 
 _HEADING_HEIGHT: Final = 0.6  # inches
 _BETTER, _WORSE, _NEITHER = "#2f7d4f", "#c8443c", "#5b6b82"
@@ -152,8 +155,7 @@ def save_results(path: Path, rows: Sequence[Row], config: Mapping[str, object]) 
         "versions": versions(),
         "rows": [asdict(row) for row in rows],
     }
-    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    write_text_atomically(path, text)
+    write_json_atomically(path, content)
 
 
 def load_results(path: Path) -> tuple[list[Row], dict[str, Any]]:
@@ -176,13 +178,18 @@ def load_results(path: Path) -> tuple[list[Row], dict[str, Any]]:
 
 def describe_table(row: Row) -> str:
     """Edition and table of a row, such as `parker, 4 players in 2 teams`."""
-    partners = f" in {row.teams} teams" if row.teams < row.players else ""
-    return f"{row.edition}, {row.players} players{partners}"
+    return table_words(row.edition, row.players, row.teams)
+
+
+def table_words(edition: str, players: int, teams: int) -> str:
+    """An edition and a table, such as `parker, 4 players in 2 teams`."""
+    partners = f" in {teams} teams" if teams < players else ""
+    return f"{edition}, {players} players{partners}"
 
 
 def episodes_word(row: Row) -> str:
     """The row's kind of episode in the plural."""
-    return {"match": "matches", "round": "rounds"}[row.episode]
+    return EPISODES[row.episode]
 
 
 def table_of(rows: Sequence[Row]) -> Table:
