@@ -22,12 +22,10 @@ from agents.arnold_questions import (
     are_all_opponents_at_0,
     card_in,
     copies_in_slots,
-    distance_left,
     is_all_seen,
     is_any_opponent_moving,
     is_any_threat,
     is_exact_finish,
-    is_in,
     is_needless,
     let_go,
     need_more,
@@ -39,6 +37,7 @@ from agents.arnold_questions import (
 )
 from agents.arnold_values import begin_valuing, best_attack, value_of
 from agents.compiled import Choose, CompiledAgent, Int16Array, Int64Array
+from agents.preferences import is_in, km_to_go
 from agents.protocol import Table
 from millebornes_env.chance import random_below
 from millebornes_env.compile import rule, seldom
@@ -297,7 +296,7 @@ def is_withheld(state: State, rules: Rules, seat: int, card: int) -> bool:
 
     Because the copies in hand do not suffice to get there with them.
     """
-    left = distance_left(state, team_of(rules, seat))
+    left = km_to_go(state, team_of(rules, seat))
     if card not in (DISTANCE_25, DISTANCE_50) or int(state.draw_pile) == 0 or left > CLOSE_KM:
         return False
     if left // km_of(card) <= int(state.hand[seat, card]):

@@ -12,10 +12,16 @@ from typing import Final
 import numpy as np
 
 from agents.compiled import FIRST_FREE, FIRST_OF_MATCH, Int16Array, Int64Array
+from agents.preferences import (
+    has_in_reach,
+    hazard_under,
+    is_too_late_to_limit,
+    km_to_go,
+    unseen_copies,
+)
 from millebornes_env.compile import rule, seldom
 from millebornes_env.millebornes.actions import target_team
 from millebornes_env.millebornes.cards import (
-    ACCIDENT,
     DISTANCE_50,
     DISTANCE_100,
     DISTANCE_200,
@@ -41,7 +47,6 @@ from millebornes_env.millebornes.cards import (
 from millebornes_env.millebornes.legality import can_lay
 from millebornes_env.millebornes.motion import (
     has_any_safety,
-    has_safety,
     is_limited,
     is_moving,
     is_stopped_by_hazard,
@@ -78,8 +83,6 @@ FIRST_NEED: Final = np.array([2, 2, 2, 10, 3])
 """How often each remedy is needed, at first: Repairs, Gasoline, Spare Tire, Roll, End of Limit (3.1)."""
 FIRST_NEED.setflags(write=False)
 
-LIMIT_COMES_TOO_LATE: Final = 50
-"""Km before the target at which a Speed Limit does no harm any more."""
 FAR_ENOUGH_TO_FINISH_FIRST: Final = 500
 KM_THAT_FILL_AN_EXTENSION: Final = 1000
 KM_OF_A_DRAW: Final = 3  # expected, for each card of the draw pile
@@ -94,7 +97,7 @@ def seen(state: State, rules: Rules, seat: int, card: int) -> int:
 
     What partners play is known like what opponents play.
     """
-    return card_count(rules, card) - int(state.hidden[card]) + int(state.hand[seat, card])
+    return card_count(rules, card) - unseen_copies(state, seat, card)
 
 
 @seldom
@@ -107,18 +110,6 @@ def is_all_seen(state: State, rules: Rules, seat: int, card: int) -> bool:
 def holds(state: State, seat: int, card: int) -> bool:
     """Whether the card is in the own hand."""
     return int(state.hand[seat, card]) > 0
-
-
-@seldom
-def knows_safety(state: State, rules: Rules, seat: int, safety: int) -> bool:
-    """Whether the safety is in the own hand or laid by the own side (3.1, "known")."""
-    return holds(state, seat, safety) or has_safety(state, team_of(rules, seat), safety)
-
-
-@rule
-def hazard_under(safety: int) -> int:
-    """The hazard that a safety other than Right of Way protects from."""
-    return safety - (DRIVING_ACE - ACCIDENT)
 
 
 @rule
@@ -275,12 +266,6 @@ def is_playable(state: State, rules: Rules, team: int, card: int, opponent: int)
     return card != ROLL or not is_moving(state, rules, team)
 
 
-@rule
-def is_too_late_to_limit(state: State, team: int) -> bool:
-    """Whether a Limit does the team no harm any more (3.2, playable; 3.4, Limit)."""
-    return int(state.km[team]) + LIMIT_COMES_TOO_LATE >= int(state.target)
-
-
 @seldom
 def playable_cards(state: State, rules: Rules, seat: int) -> int:
     """The set of the cards in hand, safeties apart, that are playable: bit `card` of the number.
@@ -296,22 +281,10 @@ def playable_cards(state: State, rules: Rules, seat: int) -> int:
     return cards
 
 
-@rule
-def is_in(cards: int, card: int) -> bool:
-    """Whether the set of cards holds the card."""
-    return (cards >> card) & 1 == 1
-
-
-@rule
-def distance_left(state: State, team: int) -> int:
-    """Km to the target."""
-    return int(state.target) - int(state.km[team])
-
-
 @seldom
 def is_exact_finish(state: State, rules: Rules, team: int, card: int) -> bool:
     """Whether the distance card reaches the target exactly, or beyond where that will do."""
-    left = distance_left(state, team)
+    left = km_to_go(state, team)
     return km_of(card) == left or (rules.exact_finish == 0 and km_of(card) > left)
 
 
@@ -348,7 +321,7 @@ def safety_of_pile(top: int) -> int:
 @seldom
 def is_threat(state: State, rules: Rules, seat: int, team: int, options: Int64Array) -> bool:
     """Whether the other team could finish with its next card, as far as the seat knows (3.2, threat)."""
-    if distance_left(state, team) > km_of(DISTANCE_200):
+    if km_to_go(state, team) > km_of(DISTANCE_200):
         return False
     if not may_go_next(state, rules, seat, team, options):
         return False
@@ -408,7 +381,7 @@ def own_safeties_known(state: State, rules: Rules, seat: int) -> int:
     """Safeties in hand or laid by the own side."""
     known = 0
     for safety in range(DRIVING_ACE, RIGHT_OF_WAY + 1):
-        if knows_safety(state, rules, seat, safety):
+        if has_in_reach(state, rules, seat, safety):
             known += 1
     return known
 

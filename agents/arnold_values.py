@@ -16,19 +16,17 @@ from agents.arnold_questions import (
     HIGHER_BASE,
     OPENBSD,
     STOPPER,
-    distance_left,
     holds,
     is_all_seen,
     is_exact_finish,
     is_playable,
     is_short_trip,
     is_threat,
-    is_too_late_to_limit,
-    knows_safety,
     need,
     seen,
 )
 from agents.compiled import Int16Array, Int64Array
+from agents.preferences import has_in_reach, is_too_late_to_limit, km_to_go
 from millebornes_env.compile import rule, seldom
 from millebornes_env.millebornes.actions import target_team
 from millebornes_env.millebornes.cards import (
@@ -130,7 +128,7 @@ def value_of_distance(state: State, rules: Rules, seat: int, memory: Int16Array,
         return 0
     if is_exact_finish(state, rules, team, card):
         return value_of_finish(memory, card)
-    if km_of(card) > distance_left(state, team):
+    if km_of(card) > km_to_go(state, team):
         return card if is_short_trip(state, rules) else 0
     if is_kept_for_limits(state, rules, seat, memory, card, n):
         return VALUE_OF_FIRST_LOW_CARD if int(state.km[team]) == 0 else VALUE_OF_LOW_CARD
@@ -149,7 +147,7 @@ def is_kept_for_limits(state: State, rules: Rules, seat: int, memory: Int16Array
         return False
     if card == DISTANCE_25 and holds(state, seat, DISTANCE_50):
         return False
-    if holds(state, seat, END_OF_LIMIT) or knows_safety(state, rules, seat, RIGHT_OF_WAY):
+    if holds(state, seat, END_OF_LIMIT) or has_in_reach(state, rules, seat, RIGHT_OF_WAY):
         return False
     return not is_all_seen(state, rules, seat, SPEED_LIMIT)
 
@@ -204,7 +202,7 @@ def value_of_end_of_limit(state: State, rules: Rules, seat: int, memory: Int16Ar
         return WORTHLESS
     if holds(state, seat, RIGHT_OF_WAY):
         return VALUE_WITH_SAFETY_IN_HAND
-    if is_limited(state, team) and distance_left(state, team) <= LATE_KM:
+    if is_limited(state, team) and km_to_go(state, team) <= LATE_KM:
         return VALUE_OF_LATE_END_OF_LIMIT
     if is_limited(state, team) or not is_all_seen(state, rules, seat, SPEED_LIMIT):
         return value_of_answer(state, rules, seat, memory, SPEED_LIMIT, n)
@@ -259,7 +257,7 @@ def best_attack(
 def base_of(state: State, rules: Rules, seat: int, options: Int64Array, hazard: int) -> int:
     """3.4, the base of a hazard: lower if the own side knows the safety; repaired (Q4), if it does not."""
     base = BASE_OF_LIMIT if hazard == SPEED_LIMIT else BASE
-    is_known = knows_safety(state, rules, seat, safety_against(hazard))
+    is_known = has_in_reach(state, rules, seat, safety_against(hazard))
     return base if is_known == (options[HIGHER_BASE] == 1) else base - 1
 
 
@@ -309,7 +307,7 @@ def value_of_hazard(
         value += BONUS
     if is_limited(state, other):
         value -= LIMITED_ALREADY
-    if not is_discarding(memory) and knows_safety(state, rules, seat, safety_against(hazard)):
+    if not is_discarding(memory) and has_in_reach(state, rules, seat, safety_against(hazard)):
         value += BONUS_WITH_SAFETY
     return divided(memory, value, earlier)
 
@@ -335,6 +333,6 @@ def value_of_stop(
         value += BONUS
     if not is_moving(state, rules, other) or (options[OPENBSD] == 1 and is_limited(state, other)):
         value -= BONUS
-    if not is_discarding(memory) and knows_safety(state, rules, seat, RIGHT_OF_WAY):
+    if not is_discarding(memory) and has_in_reach(state, rules, seat, RIGHT_OF_WAY):
         value += BONUS
     return value

@@ -12,23 +12,18 @@ from typing import ClassVar, Final
 
 from agents.compiled import Choose, CompiledAgent, Int16Array, Int64Array
 from agents.preferences import (
-    NO_ACTION,
-    NOTHING_LIKED,
-    action_of,
     can_finish,
     cards_held_by,
     cards_unseen,
     could_finish,
     cures,
-    first_in,
     fits,
     has_in_reach,
     hazards_to_come,
     is_threatened,
     is_too_late_to_limit,
     is_useless_distance,
-    legal_cards,
-    rank,
+    most_liked,
     unseen_copies,
 )
 from agents.protocol import Table
@@ -92,13 +87,7 @@ def choose(state: State, rules: Rules, seat: int, memory: Int16Array, options: I
         return CLAIM_COUP_FOURRE
     if phase == EXTENSION:
         return FINISH
-    legal = legal_cards(state, rules, seat)
-    best = NOTHING_LIKED
-    action = first_in(legal, 0)
-    while action != NO_ACTION:
-        best = max(best, rank(action, liking(state, rules, seat, action, options)))
-        action = first_in(legal, action + 1)
-    return action_of(best)
+    return most_liked(liking, state, rules, seat, options)
 
 
 @rule

@@ -12,7 +12,7 @@ else calls `act` like any other agent's, which reads the game back from the obse
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Final, NamedTuple, TypeGuard
+from typing import Any, ClassVar, Final, NamedTuple, TypeGuard, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,7 @@ from millebornes_env.engine.kernels import key_of_seed
 from millebornes_env.millebornes.rules import Rules, compiled_rules
 from millebornes_env.millebornes.state import State, StateArray, new_states
 
+Number = TypeVar("Number", bound=np.generic)
 Int16Array = npt.NDArray[np.int16]
 Int64Array = npt.NDArray[np.int64]
 
@@ -148,6 +149,15 @@ def pointer_to(choose: Choose, table: Rules) -> Choose:
     return _POINTERS[choose]
 
 
+def with_room(rows: npt.NDArray[Number], count: int) -> npt.NDArray[Number]:
+    """The array if it has so many rows, else its rows and as many more, all 0, and some for later."""
+    if count <= len(rows):
+        return rows
+    more = np.zeros((max(count, 2 * len(rows)), *rows.shape[1:]), rows.dtype)
+    more[: len(rows)] = rows
+    return more
+
+
 def is_compiled(agent: object) -> TypeGuard[CompiledAgent]:
     """Whether the agent's function says all that it does: a subclass with an `act` of its own is asked."""
     return isinstance(agent, CompiledAgent) and type(agent).act is CompiledAgent.act
@@ -199,7 +209,7 @@ class CompiledAgent:
         """
         rows = np.ascontiguousarray(observations)
         memory_of = np.arange(len(rows)) if places is None else np.asarray(places, np.int64)
-        self._make_room(int(memory_of.max(initial=-1)) + 1)
+        self._memories = with_room(self._memories, int(memory_of.max(initial=-1)) + 1)
         self._calls += 1
         key_0, key_1 = self._key
         actions: Actions = np.empty(len(rows), np.int64)
@@ -216,9 +226,3 @@ class CompiledAgent:
         That a round is new an agent finds out by itself; what it remembers for a match it keeps until then.
         """
         self._memories = self._memories[:0]
-
-    def _make_room(self, places: int) -> None:
-        if places > len(self._memories):
-            more = np.zeros((max(places, 2 * len(self._memories)), MEMORY), np.int16)
-            more[: len(self._memories)] = self._memories
-            self._memories = more

@@ -11,7 +11,7 @@ from typing import ClassVar, Final
 import numpy as np
 
 from agents.compiled import Choose, CompiledAgent, Int16Array, Int64Array
-from agents.preferences import NO_ACTION, NOTHING_LIKED, action_of, first_in, legal_cards, rank
+from agents.preferences import most_liked
 from agents.protocol import Table
 from millebornes_env.compile import rule
 from millebornes_env.millebornes.actions import CLAIM_COUP_FOURRE, FINISH, card_of, is_discard
@@ -70,24 +70,17 @@ def choose(state: State, rules: Rules, seat: int, memory: Int16Array, options: I
         return CLAIM_COUP_FOURRE
     if phase == EXTENSION:
         return FINISH
-    team = team_of(rules, seat)
-    legal = legal_cards(state, rules, seat)
-    best = NOTHING_LIKED
-    action = first_in(legal, 0)
-    while action != NO_ACTION:
-        best = max(best, rank(action, liking(state, team, action)))
-        action = first_in(legal, action + 1)
-    return action_of(best)
+    return most_liked(liking, state, rules, seat, options)
 
 
 @rule
-def liking(state: State, team: int, action: int) -> int:
+def liking(state: State, rules: Rules, seat: int, action: int, options: Int64Array) -> int:
     """How much `greedy` likes to lay or to discard a card: finish > distance > remedy > hazard > safety."""
     card = card_of(action)
     if is_discard(action):
         return LIKES_DISCARDS - int(_PLACE_IN_LINE[card])
     if is_distance(card):
-        if int(state.km[team]) + km_of(card) == int(state.target):
+        if int(state.km[team_of(rules, seat)]) + km_of(card) == int(state.target):
             return LIKES_TO_FINISH
         return LIKES_DISTANCES + km_of(card)
     if is_remedy(card):

@@ -12,12 +12,8 @@ from typing import ClassVar, Final
 
 from agents.compiled import Choose, CompiledAgent, Int16Array, Int64Array
 from agents.preferences import (
-    NO_ACTION,
-    NOTHING_LIKED,
-    action_of,
     can_finish,
     cures,
-    first_in,
     fits,
     has_in_reach,
     hazards_to_come,
@@ -25,8 +21,7 @@ from agents.preferences import (
     is_too_late_to_limit,
     is_useless_distance,
     km_to_go,
-    legal_cards,
-    rank,
+    most_liked,
     unseen_copies,
 )
 from agents.protocol import Table
@@ -87,13 +82,7 @@ def choose(state: State, rules: Rules, seat: int, memory: Int16Array, options: I
         return CLAIM_COUP_FOURRE
     if phase == EXTENSION:
         return FINISH
-    legal = legal_cards(state, rules, seat)
-    best = NOTHING_LIKED
-    action = first_in(legal, 0)
-    while action != NO_ACTION:
-        best = max(best, rank(action, liking(state, rules, seat, action, options)))
-        action = first_in(legal, action + 1)
-    return action_of(best)
+    return most_liked(liking, state, rules, seat, options)
 
 
 @rule

@@ -10,7 +10,7 @@ from typing import ClassVar, Final
 
 from agents.compiled import Choose, CompiledAgent, Int16Array, Int64Array
 from agents.greedy import liking
-from agents.preferences import NO_ACTION, NOTHING_LIKED, action_of, cures, first_in, legal_cards, rank
+from agents.preferences import cures, most_liked
 from agents.protocol import Table
 from millebornes_env.compile import rule
 from millebornes_env.millebornes.actions import CLAIM_COUP_FOURRE, FINISH, card_of, is_discard
@@ -34,28 +34,21 @@ def choose(state: State, rules: Rules, seat: int, memory: Int16Array, options: I
         return CLAIM_COUP_FOURRE
     if phase == EXTENSION:
         return FINISH
-    team = team_of(rules, seat)
-    waits = int(state.draw_pile) > int(options[PILE])
-    legal = legal_cards(state, rules, seat)
-    best = NOTHING_LIKED
-    action = first_in(legal, 0)
-    while action != NO_ACTION:
-        best = max(best, rank(action, patient_liking(state, team, action, waits)))
-        action = first_in(legal, action + 1)
-    return action_of(best)
+    return most_liked(patient_liking, state, rules, seat, options)
 
 
 @rule
-def patient_liking(state: State, team: int, action: int, waits: bool) -> int:
+def patient_liking(state: State, rules: Rules, seat: int, action: int, options: Int64Array) -> int:
     """How much `holder` likes to lay or to discard a card: as `greedy` does, but for the safeties."""
     card = card_of(action)
     if not is_safety(card):
-        return liking(state, team, action)
+        return liking(state, rules, seat, action, options)
     if is_discard(action):
         return NEVER_GIVES_AWAY
-    if cures(state, team, card):
+    if cures(state, team_of(rules, seat), card):
         return LIKES_TO_CURE
-    return KEEPS if waits else liking(state, team, action)
+    waits = int(state.draw_pile) > int(options[PILE])
+    return KEEPS if waits else liking(state, rules, seat, action, options)
 
 
 class HolderAgent(CompiledAgent):

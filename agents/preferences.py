@@ -7,9 +7,11 @@ with the lower id.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
-from millebornes_env.compile import rule, seldom
+from agents.compiled import Int64Array
+from millebornes_env.compile import rule, rule_of_rules, seldom
 from millebornes_env.millebornes.actions import (
     CLAIM_COUP_FOURRE,
     EXTEND,
@@ -54,6 +56,10 @@ _LAST_ACTION: Final = (1 << _ACTION_BITS) - 1
 
 NOTHING_LIKED: Final = -(1 << 40)
 """Less than any `rank`."""
+
+
+Liking = Callable[[State, Rules, int, int, Int64Array], int]
+"""`liking(state, rules, seat, action, options)`: how much an agent likes a legal action."""
 
 
 # Sets of actions -------------------------------------------------------------------------------------------
@@ -157,6 +163,18 @@ def action_of(ranked: int) -> int:
     return _LAST_ACTION - (ranked & _LAST_ACTION)
 
 
+@rule_of_rules
+def most_liked(liking: Liking, state: State, rules: Rules, seat: int, options: Int64Array) -> int:
+    """The card to lay or to give away that is liked best, it being the seat's turn."""
+    legal = legal_cards(state, rules, seat)
+    best = NOTHING_LIKED
+    action = first_in(legal, 0)
+    while action != NO_ACTION:
+        best = max(best, rank(action, liking(state, rules, seat, action, options)))
+        action = first_in(legal, action + 1)
+    return action_of(best)
+
+
 # What is hidden --------------------------------------------------------------------------------------------
 
 
@@ -189,7 +207,13 @@ def hazards_to_come(state: State, seat: int, safety: int) -> int:
     """How many hazards are hidden that the safety protects from."""
     if safety == RIGHT_OF_WAY:
         return unseen_copies(state, seat, STOP) + unseen_copies(state, seat, SPEED_LIMIT)
-    return unseen_copies(state, seat, safety - (DRIVING_ACE - ACCIDENT))
+    return unseen_copies(state, seat, hazard_under(safety))
+
+
+@rule
+def hazard_under(safety: int) -> int:
+    """The hazard that a safety other than Right of Way protects from."""
+    return safety - (DRIVING_ACE - ACCIDENT)
 
 
 # The race --------------------------------------------------------------------------------------------------

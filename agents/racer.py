@@ -12,19 +12,14 @@ from typing import ClassVar, Final
 
 from agents.compiled import Choose, CompiledAgent, Int16Array, Int64Array
 from agents.preferences import (
-    NO_ACTION,
-    NOTHING_LIKED,
-    action_of,
     cures,
-    first_in,
     fits,
     has_in_reach,
     is_too_late_to_limit,
     is_useless_distance,
     km_to_go,
     large_distances_held,
-    legal_cards,
-    rank,
+    most_liked,
 )
 from agents.protocol import Table
 from millebornes_env.compile import rule
@@ -82,13 +77,7 @@ def choose(state: State, rules: Rules, seat: int, memory: Int16Array, options: I
     if phase == EXTENSION:
         is_bold = options[EXTENDS] == 1 and int(state.draw_pile) >= options[CARDS_TO_EXTEND]
         return EXTEND if is_bold else FINISH
-    legal = legal_cards(state, rules, seat)
-    best = NOTHING_LIKED
-    action = first_in(legal, 0)
-    while action != NO_ACTION:
-        best = max(best, rank(action, liking(state, rules, seat, action, options)))
-        action = first_in(legal, action + 1)
-    return action_of(best)
+    return most_liked(liking, state, rules, seat, options)
 
 
 @rule

@@ -22,7 +22,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from agents.compiled import MEMORY, CompiledAgent, Int64Array
+from agents.compiled import MEMORY, CompiledAgent, Int64Array, with_room
 from agents.protocol import Actions, Masks, Observations, Places, Table
 from agents.reading import Layout, layout_of
 from agents.search_kernels import (
@@ -187,7 +187,9 @@ class SearchAgent:
     def _decided(self, searcher: Searcher, decisions: Decisions, places: Any) -> Actions:
         """Take decisions whose roots have been read."""
         memory_of = np.asarray(places, np.int64)
-        self._make_room(int(memory_of.max(initial=-1)) + 1)
+        places_used = int(memory_of.max(initial=-1)) + 1
+        self._memories = with_room(self._memories, places_used)
+        self._taken = with_room(self._taken, places_used)
         begin_decisions(searcher, self._rules, memory_of, self._memories, self._taken, decisions)
         self._search(searcher, decisions, np.flatnonzero(decisions.num_tried))
         actions: Actions = np.empty(len(memory_of), np.int64)
@@ -213,15 +215,6 @@ class SearchAgent:
             return
         with ThreadPoolExecutor(self._threads) as pool:
             list(pool.map(search, numbers.tolist()))
-
-    def _make_room(self, places: int) -> None:
-        if places > len(self._memories):
-            size = max(places, 2 * len(self._memories))
-            for name in ("_memories", "_taken"):
-                old = getattr(self, name)
-                new = np.zeros((size, *old.shape[1:]), old.dtype)
-                new[: len(old)] = old
-                setattr(self, name, new)
 
 
 def _check(rollouts: int, ms: float, z: float, sees: str, threads: int) -> None:

@@ -135,14 +135,16 @@ def _forget_old_caches(base: Path, current: Path) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _compile(function: Callable[P, R], *signatures: Any, **options: Any) -> Callable[P, R]:
+def _compile(
+    function: Callable[P, R], *signatures: Any, is_cached: bool = True, **options: Any
+) -> Callable[P, R]:
     # Numba reads CACHE_DIR when the function is decorated: it is ours for that moment only, so that a
     # user's own compiled functions keep the cache folder that they had.
     users_folder = _config.CACHE_DIR
     folder = _cache_folder_of(function.__module__) if IS_COMPILED else None
     _config.CACHE_DIR = folder or ""
     try:
-        cached = folder is not None
+        cached = is_cached and folder is not None
         compiled = _numba.njit(*signatures, cache=cached, nogil=True, error_model="numpy", **options)(
             function
         )
@@ -154,6 +156,15 @@ def _compile(function: Callable[P, R], *signatures: Any, **options: Any) -> Call
 def rule(function: Callable[P, R]) -> Callable[P, R]:
     """Compile one function of a rulebook; scalars, records and tuples of ints in, a scalar out."""
     return _compile(function, forceinline=True, _nrt=False)
+
+
+def rule_of_rules(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile a rule that takes a rule as an argument, and is copied to where it is called with one.
+
+    It is not kept on disk by itself: its file would name the rules that it was called with, and not be read
+    any more when one of them is gone. What calls it is kept.
+    """
+    return _compile(function, is_cached=False, forceinline=True, _nrt=False)
 
 
 def seldom(function: Callable[P, R]) -> Callable[P, R]:
