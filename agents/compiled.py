@@ -11,7 +11,7 @@ else calls `act` like any other agent's, which reads the game back from the obse
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Final, NamedTuple, TypeGuard, TypeVar
 
 import numpy as np
@@ -175,13 +175,22 @@ class CompiledAgent:
     rule: ClassVar[Choose]
     """The function; subclasses set it with `staticmethod`."""
 
-    def __init__(self, table: Table, seed: int = 0, options: tuple[int, ...] = ()) -> None:
+    def __init__(
+        self,
+        table: Table,
+        seed: int = 0,
+        options: Sequence[int] | Int64Array = (),
+        *,
+        counts_unseen: bool = True,
+    ) -> None:
         """Compile the function or find it on disk.
 
         Args:
             table: the table to play at.
             seed: of the agent's random numbers, 0 to 2**64 - 1.
             options: the settings of the function, at most MAX_OPTIONS.
+            counts_unseen: whether the function asks which cards are unseen (`state.hidden`); if not, the
+                agent also plays where observations do not show them.
         """
         self.table = table
         self.options = np.zeros(MAX_OPTIONS, np.int64)
@@ -189,7 +198,7 @@ class CompiledAgent:
         self._key = key_of_seed(seed)
         self._calls = 0
         self._rules = compiled_rules(table.rules)
-        self._layout = layout_of(table)
+        self._layout = layout_of(table, counts_unseen=counts_unseen)
         self._memories = np.zeros((0, MEMORY), np.int16)
         self._scratch = for_kernels(new_states(1))
 

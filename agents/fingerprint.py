@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import sys
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from millebornes_env.compile import source_digest, sources_outside
 
 
 def fingerprint(agent: Agent, spec: str) -> str:
-    """A digest of the agent's specification, of its sources with those of the rulebook, and of its weights.
+    """A digest of the agent's specification, of its sources with those of the rulebook, and of its network.
 
     Args:
         agent: loaded.
@@ -29,6 +30,7 @@ def fingerprint(agent: Agent, spec: str) -> str:
     digest = hashlib.sha256(source_digest(files).encode())
     digest.update(spec.encode())
     if isinstance(agent, PolicyAgent):
+        digest.update(json.dumps(agent.description, sort_keys=True).encode())
         for layer in agent.layers:
             for array in layer:
                 digest.update(array.tobytes())

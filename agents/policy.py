@@ -1,7 +1,21 @@
 """`policy:<run folder>`: a trained network, read from data files only (safetensors and JSON).
 
-A run folder holds `policy.safetensors`, the weights of a perceptron (`layers.0.weight`, `layers.0.bias`,
-...), and `policy.json`, which says for which table and which layout of observations they were learned.
+A run folder holds `policy.safetensors`, the weights of a perceptron (`layers.0.weight` [outputs, inputs],
+`layers.0.bias` [outputs], ...) over the whole numbers of an observation as they are, and `policy.json`:
+
+    format              2
+    editions            labels of the rule sheets it was trained on, overrides included
+    players, teams      of its tables
+    view                {"unseen": ..., "rules": ..., "padded": ...}: what of an observation it sees
+    features            whether those of `agents.features` stand behind the observation
+    observation_version, num_inputs, num_actions
+    activation          "relu" or "tanh", after every layer but the last
+    num_layers          how many layers there are
+    value               null, or what the last layer's last row says, behind those of the actions: "points"
+                        (the seat's lead in thousands of points from here on), "win", "equity" ...
+
+A policy plays the editions that it was trained on; one that sees the rules plays all others too. What the
+environment shows does not matter, it looks at the game with its own view. `agents.network` is the network.
 """
 
 from __future__ import annotations
@@ -9,19 +23,37 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from agents.protocol import Actions, Masks, Observations, Table
+from agents.compiled import Choose, CompiledAgent
+from agents.features import num_features
+from agents.network import (
+    ADDRESS,
+    MODES,
+    MOST_LAYERS,
+    MOST_UNITS,
+    Eyes,
+    Float32Array,
+    Layers,
+    choose_by_network,
+    network_options,
+    weights_block,
+)
+from agents.protocol import Observations, Table
+from millebornes_env.millebornes.actions import num_actions
+from millebornes_env.millebornes.observation import View, sections
+from millebornes_env.millebornes.rules import rules_record
+from millebornes_env.millebornes.state import MAX_TEAMS
 
-POLICY_FORMAT: Final = 1
+POLICY_FORMAT: Final = 2
 WEIGHTS_FILE: Final = "policy.safetensors"
 DESCRIPTION_FILE: Final = "policy.json"
 HOW_TO_TRAIN: Final = "train one with `python -m train.maskable_ppo`"
 
-ACTIVATIONS: Final[dict[str, Callable[[npt.NDArray[np.float32]], npt.NDArray[np.float32]]]] = {
+ACTIVATIONS: Final[dict[str, Callable[[Float32Array], Float32Array]]] = {
     "tanh": np.tanh,
     "relu": lambda x: np.maximum(x, 0.0),
 }
@@ -29,6 +61,9 @@ ACTIVATIONS: Final[dict[str, Callable[[npt.NDArray[np.float32]], npt.NDArray[np.
 
 class RunFolderError(ValueError):
     """A run folder that is missing, damaged, or of another table or version; the message says which."""
+
+
+# The description -------------------------------------------------------------------------------------------
 
 
 def read_description(folder: Path) -> dict[str, Any]:
@@ -55,41 +90,102 @@ def read_description(folder: Path) -> dict[str, Any]:
 
 
 def check_description(description: dict[str, Any], table: Table, folder: Path) -> None:
-    """Refuse a policy that was trained for something else.
+    """Refuse a policy that is damaged or was trained for something else.
 
     Raises:
-        RunFolderError: its format, edition, table, rules or observations are not those of the table.
+        RunFolderError: its format, edition, table or observations are not those of the table.
     """
-    wanted = describe_table(table)
-    for key, ours in {"format": POLICY_FORMAT, **wanted}.items():
+    found = description.get("format")
+    if found != POLICY_FORMAT:
+        raise RunFolderError(
+            f"the policy in {str(folder)!r} has format {found!r}, this version plays {POLICY_FORMAT}: "
+            "train it again"
+        )
+    eyes = eyes_of(description, folder)
+    needed: dict[str, tuple[Any, ...]] = {key: (value,) for key, value in describe_table(table, eyes).items()}
+    needed["num_actions"] = action_counts(table)
+    for key, ours in needed.items():
         theirs = description.get(key)
-        if theirs != ours:
+        if theirs not in ours:
             raise RunFolderError(
-                f"the policy in {str(folder)!r} has {key} {theirs!r}, but {ours!r} is needed here: "
-                "play it at the table that it was trained for, or train another"
+                f"the policy in {str(folder)!r} has {key} {theirs!r}, but {' or '.join(map(repr, ours))} is "
+                "needed here: play it at the table that it was trained for, or train another"
             )
+    editions = description.get("editions")
+    if not (isinstance(editions, list) and all(isinstance(label, str) for label in editions)):
+        raise _damaged(folder, "editions")
+    if not eyes.view.rules and table.edition not in editions:
+        raise RunFolderError(
+            f"the policy in {str(folder)!r} was trained on {', '.join(editions) or 'no edition'}, and does "
+            f"not see the rules: it cannot play {table.edition!r}; play it where it was trained, or train "
+            "another"
+        )
 
 
-def describe_table(table: Table) -> dict[str, Any]:
-    """What a policy must agree with its table about, as JSON values."""
+def eyes_of(description: dict[str, Any], folder: Path) -> Eyes:
+    """What a policy sees.
+
+    Raises:
+        RunFolderError: its description does not say.
+    """
+    shown = description.get("view")
+    if not (isinstance(shown, dict) and set(shown) == set(View._fields)):
+        raise _damaged(folder, "view")
+    if not all(isinstance(value, bool) for value in shown.values()):
+        raise _damaged(folder, "view")
+    features = description.get("features")
+    if not isinstance(features, bool):
+        raise _damaged(folder, "features")
+    return Eyes(View(**{name: int(value) for name, value in shown.items()}), features)
+
+
+def describe_table(table: Table, eyes: Eyes) -> dict[str, Any]:
+    """What a policy with such eyes must agree with its table about, as JSON values."""
+    size = sections(table.rules, eyes.view)[-1].stop
+    more = num_features(rules_record(table.rules)[0], eyes.view) if eyes.features else 0
     return {
-        "edition": table.edition,
         "players": table.rules.players,
         "teams": table.rules.teams,
         "observation_version": table.observation_version,
-        "observation_size": table.sections[-1].stop,
-        "num_actions": table.num_actions,
+        "num_inputs": size + more,
     }
 
 
-def observation_scale(table: Table) -> npt.NDArray[np.float32]:
+def action_counts(table: Table) -> tuple[int, ...]:
+    """How many actions a policy may know: those of the table, or those of all tables (padded environments).
+
+    An action has the same id at all tables; what is not legal at one is not asked about there.
+    """
+    return tuple({num_actions(table.rules.teams): None, num_actions(MAX_TEAMS): None})
+
+
+def observation_scale(table: Table) -> Float32Array:
     """One over the largest value of each number of an observation, float32[D]: scaled values lie in 0..1."""
     highs = np.concatenate([np.full(section.size, max(section.high, 1)) for section in table.sections])
     return (1.0 / highs).astype(np.float32)
 
 
-class PolicyAgent:
-    """A trained perceptron; plays its most probable action, or draws one (`mode="sample"`)."""
+def _damaged(folder: Path, key: str) -> RunFolderError:
+    return RunFolderError(
+        f"{str(folder / DESCRIPTION_FILE)!r} is damaged: its {key!r} is missing or unknown; {HOW_TO_TRAIN}"
+    )
+
+
+# The agent -------------------------------------------------------------------------------------------------
+
+
+class PolicyAgent(CompiledAgent):
+    """A trained perceptron; plays its most probable action, or draws one (`mode="sample"`).
+
+    Attributes:
+        description: the contents of its `policy.json`.
+        layers: weight and bias of each layer, float32.
+        eyes: what it sees.
+        value: what the network says of a position besides: "points", "win" ...; None: nothing.
+    """
+
+    name = "policy"
+    rule: ClassVar[Choose] = staticmethod(choose_by_network)
 
     def __init__(self, table: Table, seed: int = 0, folder: str = "", mode: str = "best") -> None:
         """Read a run folder.
@@ -98,71 +194,131 @@ class PolicyAgent:
             table: the table to play at.
             seed: of the draws.
             folder: the run folder.
-            mode: "best" or "sample".
+            mode: "best", or "sample": an action with the network's probability, its logits of the legal
+                actions put through a softmax.
 
         Raises:
             RunFolderError: the folder is missing or damaged, or its policy is not for this table.
-            ValueError: an unknown mode.
+            ValueError: an unknown mode, or the observations do not show what the policy sees.
         """
-        if mode not in ("best", "sample"):
-            raise ValueError(f"mode is {mode!r}; it may be 'best' or 'sample'")
+        if mode not in MODES:
+            raise ValueError(f"mode is {mode!r}; it may be " + " or ".join(repr(known) for known in MODES))
         path = Path(folder)
-        description = read_description(path)
-        check_description(description, table, path)
-        self.name = path.name or str(path)
-        self._mode = mode
-        self._random = np.random.default_rng(seed)
-        self._scale = observation_scale(table)
-        try:
-            self._activation = ACTIVATIONS[description["activation"]]
-            num_layers = int(description["num_layers"])
-        except (KeyError, TypeError, ValueError):
-            raise RunFolderError(
-                f"{str(path / DESCRIPTION_FILE)!r} is damaged: its 'activation' or 'num_layers' is missing "
-                f"or unknown; {HOW_TO_TRAIN}"
-            ) from None
+        self.description = read_description(path)
+        check_description(self.description, table, path)
+        self.eyes = eyes_of(self.description, path)
+        activation, num_layers, self.value = _network_of(self.description, path)
         self.layers = _read_layers(path, num_layers)
-        _check_layers(self.layers, description, path)
+        check_layers(self.layers, self.description, path / WEIGHTS_FILE)
+        self._block = weights_block(self.layers)
+        options = network_options(
+            self._block, self.layers, activation, mode, self.eyes, self.value is not None
+        )
+        super().__init__(table, seed, options, counts_unseen=self.eyes.view.unseen == 1)
+        self.name = path.name or str(path)
 
-    def act(self, observations: Observations, action_masks: Masks) -> Actions:
-        """Choose; see `Agent.act`."""
-        scores = self.logits(observations)
-        if self._mode == "sample":  # the Gumbel trick: the argmax of noisy logits is a draw from the softmax
-            scores = scores + self._random.gumbel(size=scores.shape).astype(np.float32)
-        chosen: Actions = np.where(action_masks != 0, scores, -np.inf).argmax(axis=1)
-        return chosen
+    def __setstate__(self, attributes: dict[str, Any]) -> None:
+        """Make a copy that has a block of weights of its own, as its options name one by its address."""
+        vars(self).update(attributes)
+        self._block = weights_block(self.layers)
+        self.options = self.options.copy()
+        self.options[ADDRESS] = self._block.ctypes.data
 
-    def logits(self, observations: Observations) -> npt.NDArray[np.float32]:
-        """The network's output before masking, float32[N, A]."""
-        values = observations.astype(np.float32) * self._scale
+    def logits(self, observations: Observations) -> Float32Array:
+        """The network's output for each action before masking, by NumPy.
+
+        Args:
+            observations: int8[N, D], as the policy sees games (`eyes`), whatever the environment shows.
+
+        Returns:
+            float32[N, A].
+        """
+        return self._outputs(observations)[:, : self.description["num_actions"]]
+
+    def values(self, observations: Observations) -> Float32Array:
+        """What the positions are worth to the seats that decide, in the unit that `value` names, by NumPy.
+
+        Args:
+            observations: int8[N, D], as for `logits`.
+
+        Returns:
+            float32[N].
+
+        Raises:
+            ValueError: the network has not learned it.
+        """
+        if self.value is None:
+            raise ValueError(
+                f"the policy {self.name!r} has not learned what positions are worth ('value' in its "
+                f"{DESCRIPTION_FILE} is null)"
+            )
+        return self._outputs(observations)[:, -1]
+
+    def _outputs(self, observations: Observations) -> Float32Array:
+        activation = ACTIVATIONS[self.description["activation"]]
+        numbers: Float32Array = observations.astype(np.float32)
         for weight, bias in self.layers[:-1]:
-            values = self._activation(values @ weight.T + bias)
+            numbers = activation(numbers @ weight.T + bias)
         weight, bias = self.layers[-1]
-        result: npt.NDArray[np.float32] = values @ weight.T + bias
+        result: Float32Array = numbers @ weight.T + bias
         return result
 
 
-def _check_layers(
-    layers: list[tuple[npt.NDArray[Any], npt.NDArray[Any]]], description: dict[str, Any], folder: Path
-) -> None:
-    """Refuse weights that do not fit together or are not finite: they would play, but not as learned."""
-    width = description["observation_size"]
+def _network_of(description: dict[str, Any], folder: Path) -> tuple[str, int, str | None]:
+    """Activation, number of layers and kind of value.
+
+    Raises:
+        RunFolderError: one of them is missing or unknown.
+    """
+    activation, num_layers = description.get("activation"), description.get("num_layers")
+    if not (isinstance(activation, str) and activation in ACTIVATIONS):
+        raise _damaged(folder, "activation")
+    if isinstance(num_layers, bool) or not isinstance(num_layers, int):
+        raise _damaged(folder, "num_layers")
+    value = description.get("value")
+    if "value" not in description or not (value is None or isinstance(value, str)):
+        raise _damaged(folder, "value")
+    return activation, num_layers, value
+
+
+# The weights -----------------------------------------------------------------------------------------------
+
+
+def check_layers(layers: Layers, description: dict[str, Any], path: Path) -> None:
+    """Refuse weights that cannot be played, or would not play as learned.
+
+    Args:
+        layers: of the network.
+        description: of its policy.
+        path: of the file that they are in, for messages.
+
+    Raises:
+        RunFolderError: they do not fit together or with the description, are not finite, or are too many.
+    """
+    if len(layers) > MOST_LAYERS:
+        raise RunFolderError(f"{str(path)!r} has {len(layers)} layers: agents play at most {MOST_LAYERS}")
+    width = description["num_inputs"]
     for weight, bias in layers:
         if weight.ndim != 2 or weight.shape[1] != width or bias.shape != weight.shape[:1]:
             raise RunFolderError(
-                f"{str(folder / WEIGHTS_FILE)!r} is damaged: a layer of shape {weight.shape} follows one of "
+                f"{str(path)!r} is damaged: a layer of shape {weight.shape} follows one of "
                 f"width {width}; restore it, or {HOW_TO_TRAIN}"
             )
         if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
             raise RunFolderError(
-                f"{str(folder / WEIGHTS_FILE)!r} holds weights that are not finite: its training went wrong; "
-                f"{HOW_TO_TRAIN}"
+                f"{str(path)!r} holds weights that are not finite: its training went wrong; {HOW_TO_TRAIN}"
             )
         width = weight.shape[0]
-    if width != description["num_actions"]:
+        if width > MOST_UNITS:
+            raise RunFolderError(
+                f"{str(path)!r} has a layer of {width} units: agents play layers of at most {MOST_UNITS}"
+            )
+    outputs = description["num_actions"] + (description["value"] is not None)
+    if not layers or width != outputs:
         raise RunFolderError(
-            f"{str(folder / WEIGHTS_FILE)!r} is damaged: the last layer has {width} outputs for "
-            f"{description['num_actions']} actions; restore it, or {HOW_TO_TRAIN}"
+            f"{str(path)!r} is damaged: the last layer has {width} outputs for {description['num_actions']} "
+            f"actions with value {description['value']!r}, which takes {outputs}; restore it, or "
+            f"{HOW_TO_TRAIN}"
         )
 
 

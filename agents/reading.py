@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from agents.protocol import Table
 from millebornes_env.compile import rule
@@ -33,6 +33,9 @@ from millebornes_env.millebornes.state import (
     State,
 )
 
+NOT_SHOWN: Final = -1
+"""Where a section starts that the observations do not have."""
+
 
 class Layout(NamedTuple):
     """Where the sections of an observation start."""
@@ -57,13 +60,19 @@ class Layout(NamedTuple):
     unseen: int
 
 
-def layout_of(table: Table) -> Layout:
+def layout_of(table: Table, *, counts_unseen: bool = True) -> Layout:
     """Where each section starts, for `read_observation`.
 
+    Args:
+        table: whose observations are read.
+        counts_unseen: whether the agent asks which cards are unseen; most do.
+
     Raises:
-        ValueError: the observations do not show what is unseen, which these agents count on.
+        ValueError: the observations do not show what is unseen, and the agent counts on it.
     """
     starts = {section.name: section.start for section in table.sections}
+    if "unseen" not in starts and not counts_unseen:
+        starts["unseen"] = NOT_SHOWN
     if "unseen" not in starts:
         raise ValueError(
             "the observations have no section 'unseen', which agents that follow rules count on: "
@@ -88,7 +97,8 @@ def read_observation(row: Int8Array, layout: Layout, rules: Rules, state: State)
     for card in range(NUM_CARD_TYPES):
         state.hand[0, card] = row[layout.hand + card]
         state.discard_pile[card] = row[layout.discard_pile + card]
-        state.hidden[card] = int(row[layout.unseen + card]) + int(row[layout.hand + card])
+        unseen = int(row[layout.unseen + card]) if layout.unseen != NOT_SHOWN else 0
+        state.hidden[card] = unseen + int(row[layout.hand + card])
     state.discard_top = NO_CARD
     state.draw_pile = row[layout.draw_pile]
     state.target = 25 * int(row[layout.target])

@@ -17,6 +17,7 @@ import inspect
 import math
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -245,24 +246,27 @@ def _compiled_agent(spec: str, table: Table, seed: int) -> CompiledAgent:
     Raises:
         SearchOptionError: it is none of the compiled agents.
         UnknownAgentError: there is no such agent, or option.
+        RunFolderError: a policy that cannot be played.
     """
     import agents  # noqa: PLC0415 - the package names this agent
 
     name, _, rest = spec.partition(":")
-    for separator in OPTION_SEPARATORS:
-        rest = rest.replace(separator, ",")
+    if not (rest and Path(rest).is_dir()):  # there may be a + in the name of a folder
+        for separator in OPTION_SEPARATORS:
+            rest = rest.replace(separator, ",")
     compiled = {
         known: make
         for known, make in agents.AGENTS.items()
         if inspect.isclass(make) and issubclass(make, CompiledAgent)
     }
-    if name not in compiled:
+    is_run_folder = name not in agents.AGENTS and bool(spec) and ("/" in spec or Path(spec).is_dir())
+    if name not in compiled and not is_run_folder:
         raise SearchOptionError(
             f"the option rollout is {spec!r}; it must be one of the compiled agents: "
             f"{', '.join(compiled) or 'there are none'} (with options as in 'holder:pile=30'; "
             "between two options of it write + instead of a comma)"
         )
-    agent = agents.make(f"{name}:{rest}" if rest else name, table, seed)
+    agent = agents.make(spec if is_run_folder or not rest else f"{name}:{rest}", table, seed)
     if not isinstance(agent, CompiledAgent):
         raise SearchOptionError(f"the option rollout is {spec!r}, which makes no compiled agent")
     agent.name = spec

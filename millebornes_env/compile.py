@@ -6,6 +6,9 @@ Three ways to run the same source:
 * `NUMBA_BOUNDSCHECK=1`: compiled, every index checked;
 * `NUMBA_DISABLE_JIT=1`: plain Python, so that a breakpoint in a rule works.
 
+What rules need and Numba does not give them is here too: `stack_array`, room for what a rule works out on its
+way, and `float32_at`, numbers that a rule is handed by their address.
+
 Numba's cache notices a change of the cached function's own file only, not of a function which it calls in
 another file. So the cache lives in a folder named after a digest of all sources that can be compiled: any
 change of a rule is a new folder. For a function of other packages (agents, the arena, your own) the digest
@@ -15,6 +18,7 @@ has, on top, the files that its file imports, directly or not, and that use this
 from __future__ import annotations
 
 import ast
+import ctypes
 import functools
 import hashlib
 import os
@@ -28,8 +32,10 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
+import numba.extending
 import numpy as np
 import numpy.typing as npt
+from numba.core import cgutils, types
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -38,8 +44,11 @@ _PACKAGE = Path(__file__).parent
 _OWN_NAME = __name__.partition(".")[0]
 _COMPILED_SOURCES = ("compile.py", "chance.py", "millebornes", "engine")
 _DAYS_TO_KEEP_OLD_CACHES = 30
+_CACHE_LINE = 64
+_FAST_SUMS = {"contract", "reassoc", "nsz", "arcp"}  # not nnan, ninf: -inf is the logit of an illegal action
 
 _numba: Any = numba  # it has no type hints worth the name
+_cgutils: Any = cgutils
 _config: Any = numba.config  # Numba fills its module with settings as it starts
 
 prange: type[range] = numba.prange
@@ -185,6 +194,25 @@ def parallel_kernel(function: Callable[P, R]) -> Callable[P, R]:
     return _compile(function, parallel=True)
 
 
+def float_rule(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile a rule that calculates with floats, and may do so in any order.
+
+    A sum then takes as many terms at once as the processor can; how it is rounded depends on the processor.
+    Infinities and what is not a number stay what they are.
+    """
+    return _compile(function, forceinline=True, _nrt=False, fastmath=_FAST_SUMS)
+
+
+def float_kernel(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile a loop that runs on one thread and calculates as a `float_rule` does."""
+    return _compile(function, _nrt=False, fastmath=_FAST_SUMS)
+
+
+def parallel_float_kernel(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile a loop written with `prange` that calculates as a `float_rule` does."""
+    return _compile(function, parallel=True, fastmath=_FAST_SUMS)
+
+
 def pointer(function: Callable[P, int], *examples: Any) -> Callable[P, int]:
     """Compile a function now, for one kind of arguments, so that it can be handed to a kernel as an argument.
 
@@ -206,3 +234,81 @@ def pointer(function: Callable[P, int], *examples: Any) -> Callable[P, int]:
     )
     signature = _numba.int64(*(_numba.typeof(example) for example in examples))
     return _compile(function, signature, _nrt=False)
+
+
+# Memory of rules -------------------------------------------------------------------------------------------
+
+
+def _array_at(context: Any, builder: Any, array: Any, place: Any, size: Any) -> Any:
+    """Code that makes a view of memory."""
+    view = context.make_array(array)(context, builder)
+    element = context.get_data_type(array.dtype)
+    item = context.get_constant(types.intp, context.get_abi_sizeof(element))
+    context.populate_array(
+        view,
+        data=builder.bitcast(place, element.as_pointer()),
+        shape=_cgutils.pack_array(builder, [size]),
+        strides=_cgutils.pack_array(builder, [item]),
+        itemsize=item,
+        meminfo=None,
+    )
+    return view._getvalue()
+
+
+def _compile_stack_array(typing: Any, dtype: Any, size: Any) -> Any:
+    """Types and code of `stack_array`, as Numba asks for them."""
+    if not isinstance(size, types.IntegerLiteral):
+        return None  # which Numba reports as no matching definition
+    array = types.Array(dtype.dtype, 1, "C")
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        count = context.get_constant(types.intp, size.literal_value)
+        with builder.goto_entry_block():  # elsewhere each round of a loop would take more of the stack
+            place = builder.alloca(context.get_data_type(array.dtype), count)
+        place.align = _CACHE_LINE
+        return _array_at(context, builder, array, place, count)
+
+    return array(dtype, size), generate
+
+
+def _compile_float32_at(typing: Any, address: Any, size: Any) -> Any:
+    """Types and code of `float32_at`, as Numba asks for them."""
+    array = types.Array(types.float32, 1, "C", readonly=True)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        place = builder.inttoptr(arguments[0], context.get_data_type(types.float32).as_pointer())
+        return _array_at(context, builder, array, place, arguments[1])
+
+    return array(types.int64, types.intp), generate
+
+
+def _plain_stack_array(dtype: Any, size: int) -> npt.NDArray[Any]:
+    return np.empty(size, dtype)
+
+
+def _plain_float32_at(address: int, size: int) -> npt.NDArray[np.float32]:
+    view = np.ctypeslib.as_array((ctypes.c_float * int(size)).from_address(int(address)))
+    view.setflags(write=False)
+    return view
+
+
+stack_array: Callable[[Any, int], npt.NDArray[Any]] = (
+    _numba.extending.intrinsic(prefer_literal=True)(_compile_stack_array)
+    if IS_COMPILED
+    else _plain_stack_array
+)
+"""`stack_array(dtype, size)`: an array that lasts as long as the call it was made in; anything may be in it.
+
+Rules cannot make arrays, and several threads run them: so this lies on the thread's own stack. The size must
+be a constant (a global `Final` is), and small: all of a thread's stack may be a few 100 kB. Pass it to other
+rules, but do not return it.
+"""
+
+float32_at: Callable[[int, int], npt.NDArray[np.float32]] = (
+    _numba.extending.intrinsic(_compile_float32_at) if IS_COMPILED else _plain_float32_at
+)
+"""`float32_at(address, size)`: the float32 numbers that lie at an address, to be read; they are not copied.
+
+This is how an agent's options, which are ints, name a table. Whoever gives the address away keeps the array
+that it is of; nothing checks that.
+"""

@@ -14,23 +14,26 @@ complete one. Nothing is pickled.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
+from torch import Tensor
 
-from agents.policy import DESCRIPTION_FILE, POLICY_FORMAT, WEIGHTS_FILE, describe_table
+from agents.policy import observation_scale
 from agents.protocol import Table
-from train.files import write_bytes_atomically, write_text_atomically
+from train.files import write_bytes_atomically
+from train.policy_files import fold_in_scale, save_policy_files
 
 if TYPE_CHECKING:
     from sb3_contrib import MaskablePPO
 
 CONFIG_FILE: Final = "config.json"
 CHECKPOINT_FILE: Final = "checkpoint.safetensors"
-CHECKPOINT_FORMAT: Final = 1
+CHECKPOINT_KIND: Final = "train.maskable_ppo 2"
 
 
 class RunError(ValueError):
@@ -39,21 +42,19 @@ class RunError(ValueError):
 
 def save_policy(model: MaskablePPO, table: Table, activation: str, folder: Path) -> None:
     """Write the acting half of the network as `agents.PolicyAgent` reads it."""
-    layers = [*model.policy.mlp_extractor.policy_net, model.policy.action_net]
-    linear = [layer for layer in layers if isinstance(layer, torch.nn.Linear)]
-    tensors = {}
-    for number, layer in enumerate(linear):
-        tensors[f"layers.{number}.weight"] = layer.weight.detach().contiguous()
-        tensors[f"layers.{number}.bias"] = layer.bias.detach().contiguous()
-    description = {
-        "format": POLICY_FORMAT,
-        **describe_table(table),
-        "activation": activation,
-        "num_layers": len(linear),
-        "decisions_trained": int(model.num_timesteps),
-    }
-    write_bytes_atomically(folder / WEIGHTS_FILE, save(tensors))
-    write_text_atomically(folder / DESCRIPTION_FILE, json.dumps(description, indent=2) + "\n")
+    modules = [*model.policy.mlp_extractor.policy_net, model.policy.action_net]
+    layers = [
+        (module.weight.detach().numpy(), module.bias.detach().numpy())
+        for module in modules
+        if isinstance(module, torch.nn.Linear)
+    ]
+    save_policy_files(
+        folder,
+        fold_in_scale(layers, observation_scale(table)),
+        table,
+        activation=activation,
+        more={"decisions_trained": int(model.num_timesteps)},
+    )
 
 
 def save_checkpoint(model: MaskablePPO, progress: dict[str, Any], folder: Path) -> None:
@@ -65,26 +66,21 @@ def save_checkpoint(model: MaskablePPO, progress: dict[str, Any], folder: Path) 
         folder: the run folder.
     """
     tensors = {f"policy.{name}": value for name, value in model.policy.state_dict().items()}
-    optimizer = model.policy.optimizer.state_dict()
-    for parameter, values in optimizer["state"].items():
-        for name, value in values.items():
-            tensors[f"optimizer.{parameter}.{name}"] = torch.as_tensor(value)
+    tensors |= tensors_of_optimizer(model.policy.optimizer)
     tensors["random.torch"] = torch.get_rng_state()
     described = {
-        "format": CHECKPOINT_FORMAT,
         "num_timesteps": int(model.num_timesteps),
         "num_updates": int(model._n_updates),
         **progress,
     }
-    contiguous = {name: value.detach().contiguous() for name, value in tensors.items()}
-    write_bytes_atomically(folder / CHECKPOINT_FILE, save(contiguous, {"progress": json.dumps(described)}))
+    write_tensors(folder / CHECKPOINT_FILE, CHECKPOINT_KIND, tensors, described)
 
 
-def read_progress(folder: Path) -> dict[str, Any]:
-    """What `save_checkpoint` was given, with `num_timesteps` and `num_updates`.
+def read_progress(folder: Path, kind: str) -> dict[str, Any]:
+    """What was given to `write_tensors` for the checkpoint of a run folder, the tensors not read.
 
     Raises:
-        RunError: the checkpoint is missing, damaged or of another format.
+        RunError: the checkpoint is missing, damaged or of another kind.
     """
     path = folder / CHECKPOINT_FILE
     if not path.exists():
@@ -92,14 +88,15 @@ def read_progress(folder: Path) -> dict[str, Any]:
     try:
         with safe_open(path, "pt") as file:
             progress = json.loads(file.metadata()["progress"])
-    except (OSError, SafetensorError, KeyError, TypeError, ValueError) as error:
+            found = progress.pop("kind", f"an old format, {progress.get('format')}")
+    except (OSError, SafetensorError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise RunError(
             f"the checkpoint {str(path)!r} is damaged ({error}): restore it or choose another --run-dir"
         ) from None
-    if progress.get("format") != CHECKPOINT_FORMAT:
+    if found != kind:
         raise RunError(
-            f"the checkpoint {str(path)!r} has format {progress.get('format')}, this version of the script "
-            f"writes {CHECKPOINT_FORMAT}: choose another --run-dir"
+            f"the checkpoint {str(path)!r} is of {found!r}, this script goes on with {kind!r} only: "
+            "choose another --run-dir"
         )
     result: dict[str, Any] = progress
     return result
@@ -109,40 +106,89 @@ def load_checkpoint(model: MaskablePPO, folder: Path) -> dict[str, Any]:
     """Put the learner where `save_checkpoint` left it.
 
     Returns:
-        What `read_progress` returns.
+        What `save_checkpoint` was given, with `num_timesteps` and `num_updates`.
 
     Raises:
         RunError: as `read_progress`, or the network has another shape.
     """
-    progress = read_progress(folder)
-    path = folder / CHECKPOINT_FILE
+    progress, tensors = read_tensors(folder, CHECKPOINT_KIND)
     try:
-        with safe_open(path, "pt") as file:
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dictionary
-        weights = {
-            name.removeprefix("policy."): tensor
-            for name, tensor in tensors.items()
-            if name.startswith("policy.")
-        }
-        model.policy.load_state_dict(weights)
-        _load_optimizer(model, tensors)
+        model.policy.load_state_dict(with_prefix(tensors, "policy."))
+        tensors_to_optimizer(model.policy.optimizer, tensors)
         torch.set_rng_state(tensors["random.torch"])
-    except (OSError, SafetensorError, KeyError, RuntimeError) as error:
-        raise RunError(
-            f"the checkpoint {str(path)!r} is damaged or of another network ({error}): restore it or choose "
-            "another --run-dir"
-        ) from None
+    except (KeyError, RuntimeError) as error:
+        raise does_not_fit(folder, error) from None
     model.num_timesteps = progress["num_timesteps"]
     model._n_updates = progress["num_updates"]
     return progress
 
 
-def _load_optimizer(model: MaskablePPO, tensors: dict[str, torch.Tensor]) -> None:
-    state = model.policy.optimizer.state_dict()
-    values: dict[int, dict[str, torch.Tensor]] = {}
-    for name, tensor in tensors.items():
-        if name.startswith("optimizer."):
-            _, parameter, field = name.split(".")
-            values.setdefault(int(parameter), {})[field] = tensor
+# For any trainer --------------------------------------------------------------------------------------------
+
+
+def does_not_fit(folder: Path, error: Exception) -> RunError:
+    """A checkpoint can be read, but its contents are those of another network or of other games."""
+    return RunError(
+        f"the checkpoint {str(folder / CHECKPOINT_FILE)!r} is damaged or of another network ({error}): "
+        "restore it or choose another --run-dir"
+    )
+
+
+def write_tensors(path: Path, kind: str, tensors: Mapping[str, Tensor], progress: dict[str, Any]) -> None:
+    """Write a checkpoint: one safetensors file with JSON in its head, whole or not at all.
+
+    Args:
+        path: the file.
+        kind: who can read it, a name with a version.
+        tensors: by name.
+        progress: JSON values.
+
+    Raises:
+        OSError: it could not be written.
+    """
+    contiguous = {name: value.detach().contiguous() for name, value in tensors.items()}
+    head = {"progress": json.dumps({"kind": kind, **progress})}
+    write_bytes_atomically(path, save(contiguous, head))
+
+
+def read_tensors(folder: Path, kind: str) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    """What was given to `write_tensors` for the checkpoint of a run folder: progress and tensors.
+
+    Raises:
+        RunError: as `read_progress`.
+    """
+    progress = read_progress(folder, kind)
+    path = folder / CHECKPOINT_FILE
+    try:
+        with safe_open(path, "pt") as file:
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dictionary
+    except (OSError, SafetensorError) as error:
+        raise RunError(
+            f"the checkpoint {str(path)!r} is damaged ({error}): restore it or choose another --run-dir"
+        ) from None
+    return progress, tensors
+
+
+def with_prefix(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    """The tensors whose names begin so, under what is left of their names."""
+    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
+
+
+def tensors_of_optimizer(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
+    """Its state by parameter and field."""
+    return {
+        f"optimizer.{parameter}.{name}": torch.as_tensor(value)
+        for parameter, values in optimizer.state_dict()["state"].items()
+        for name, value in values.items()
+    }
+
+
+def tensors_to_optimizer(optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
+    """Put the state back that `tensors_of_optimizer` returned among others."""
+    state = optimizer.state_dict()
+    values: dict[int, dict[str, Tensor]] = {}
+    for name, tensor in with_prefix(tensors, "optimizer.").items():
+        parameter, field = name.split(".")
+        values.setdefault(int(parameter), {})[field] = tensor
     state["state"] = values
-    model.policy.optimizer.load_state_dict(state)
+    optimizer.load_state_dict(state)

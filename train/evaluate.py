@@ -342,11 +342,13 @@ def _agent_of(args: Args) -> str:
 
 
 def _config_of(args: Args, agent_spec: str) -> EvaluationConfig:
-    """The configuration with all defaults filled in; a run folder's policy names its table."""
+    """The configuration with all defaults filled in; a run folder's policy names its first table."""
     folder = run_folder(agent_spec)
     trained = {} if folder is None else read_description(folder)
+    editions = trained.get("editions")
+    usual = str(editions[0]) if isinstance(editions, list) and editions else "parker"
     return EvaluationConfig(
-        edition=args.edition or str(trained.get("edition", "parker")),
+        edition=args.edition or usual,
         players=args.players if args.players is not None else trained.get("players", 2),
         episode=args.episode,
         num_games=args.num_games,

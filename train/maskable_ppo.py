@@ -38,6 +38,7 @@ from millebornes_env import vector_env
 from millebornes_env.envs.sb3 import SelfPlayVecEnv
 from train.checkpoints import (
     CHECKPOINT_FILE,
+    CHECKPOINT_KIND,
     CONFIG_FILE,
     RunError,
     load_checkpoint,
@@ -110,6 +111,12 @@ class Args:
     def layers(self) -> list[int]:
         """Widths of the hidden layers."""
         return list(self.hidden) or [128, 128]
+
+
+def said(point: CurvePoint) -> str:
+    """A point of the learning curve in words."""
+    rates = ", ".join(f"{name} {100 * rate:.0f} %" for name, rate in point.win_rates.items())
+    return f"{point.seconds:5.0f} s: matches won against {rates}"
 
 
 def linear_decay(progress: float, start: float) -> float:
@@ -196,7 +203,7 @@ class RunCallback(BaseCallback):
         self.curve.append(point)
         for opponent, rate in point.win_rates.items():
             self.logger.record(f"eval/win_rate_{opponent}", rate)
-        self.bar.note(point)
+        self.bar.say(said(point))
 
     def save(self) -> None:
         """Write policy, checkpoint and curve; a disk that cannot take them is reported, not fatal."""
@@ -273,7 +280,7 @@ def prepare_folder(args: Args) -> dict[str, Any] | None:
             f"{str(folder)!r} already holds a run: go on with it by --resume, or choose another --run-dir"
         )
     if (folder / CHECKPOINT_FILE).exists():
-        progress = read_progress(folder)
+        progress = read_progress(folder, CHECKPOINT_KIND)
         check_resumable(args, progress)
         return progress
     config = {"args": saved_config(args), "versions": versions(), "command": sys.argv}
@@ -328,7 +335,7 @@ def train(args: Args) -> RunCallback:
     )
     table = Table.of(games)
     progress = prepare_folder(args)
-    with TrainingBar(args.minutes) as bar:
+    with TrainingBar() as bar:
         env = SelfPlayVecEnv(games)
         callback = RunCallback(args, table, bar)
         model = make_model(args, env, lambda: callback.share)

@@ -19,7 +19,6 @@ from rich.progress import (
 )
 
 if TYPE_CHECKING:  # they draw their own bars with this file
-    from train.curve import CurvePoint
     from train.results import Row
 
 OnProgress = Callable[[str, float], None]
@@ -27,10 +26,10 @@ OnProgress = Callable[[str, float], None]
 
 
 class TrainingBar:
-    """Time done and left, decisions and their rate, and the last point of the learning curve."""
+    """Time done and left, decisions and their rate; lines that are said stay above it."""
 
-    def __init__(self, minutes: float) -> None:
-        """A bar for a run of so many minutes; it is shown inside a `with` block."""
+    def __init__(self) -> None:
+        """A bar that is shown inside a `with` block."""
         self._progress = Progress(
             TextColumn("training"),
             BarColumn(),
@@ -57,10 +56,9 @@ class TrainingBar:
         facts = f"{decisions / 1e6:.2f} M decisions, {rate / 1e3:.1f} k/s"
         self._progress.update(self._task, completed=share, facts=facts)
 
-    def note(self, point: CurvePoint) -> None:
-        """Print a point of the learning curve above the bar."""
-        rates = ", ".join(f"{name} {100 * rate:.0f} %" for name, rate in point.win_rates.items())
-        self._progress.console.print(f"{point.seconds:5.0f} s: matches won against {rates}")
+    def say(self, line: str) -> None:
+        """Print a line above the bar, such as a point of the learning curve."""
+        self._progress.console.print(escape(line), highlight=False)
 
     def warn(self, message: str) -> None:
         """Print a warning above the bar."""

@@ -1,9 +1,12 @@
 """No honest agent peeks: whatever the hidden cards are, it chooses the same, with the same random numbers.
 
-Every agent that has a name is tried. Those that get observations only (`policy`, `human`) cannot peek.
+Every agent that has a name is tried, but for `human`, who gets observations only and cannot peek; `policy`
+with networks by chance, in two views.
 """
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,12 +16,21 @@ from agents.compiled import MEMORY, choose_each, is_compiled
 from agents.protocol import Agent, StateAgent, is_honest
 from millebornes_env import VectorEnv, vector_env
 from millebornes_env.compile import for_kernels
+from millebornes_env.millebornes.observation import USUAL_VIEW, View
 from millebornes_env.millebornes.rules import compiled_rules
 from millebornes_env.millebornes.state import StateArray
+from tests.agents.policies import network_for, write_run
 
-BLIND = {"policy", "human"}
+BLIND = {"human"}
+POLICIES = {
+    "policy:usual": USUAL_VIEW,
+    "policy:features": USUAL_VIEW,
+    "policy:padded,mode=sample": View(rules=1, padded=1),
+}
+"""They are in folders of these names."""
 SPECS = [
-    *(name for name in agents.AGENTS if name not in BLIND | {"search"}),
+    *(name for name in agents.AGENTS if name not in BLIND | {"search", "policy"}),
+    *POLICIES,
     *("arnold:debian,carry_need", "arnold:right_of_way", "strategist:score=no"),
     *("search:rollout=greedy,rollouts=20,z=0", "search:rollout=arnold,rollouts=8"),
 ]
@@ -43,9 +55,18 @@ def choices(
 
 @pytest.mark.parametrize(("name", "players"), TABLES)
 @pytest.mark.parametrize("spec", SPECS)
-def test_the_hidden_cards_change_no_choice(spec: str, name: str, players: int) -> None:
+def test_the_hidden_cards_change_no_choice(
+    spec: str, name: str, players: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     games = 6 if spec.startswith("search") else GAMES
     env = vector_env(games, name, players=players, episode="match", seed=2)
+    if spec in POLICIES:
+        monkeypatch.chdir(tmp_path)
+        view = POLICIES[spec]
+        folder = Path(spec.removeprefix("policy:").split(",")[0])
+        features = "features" in spec
+        layers = network_for(env, (64,), view, features=features)
+        write_run(folder, env, layers, view=view, features=features)
     assert is_honest(agents.load(spec, env))
     env.reset()
     rng = np.random.default_rng(3)

@@ -1,77 +1,98 @@
-"""`policy`: a network computed by hand, and run folders that are not what they should be."""
+"""`policy`: compiled play is what a hand and NumPy say, at every table, in every view."""
 
 from __future__ import annotations
 
-import json
+import copy
 import math
+import pickle
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from agents import RunFolderError, load
-from agents.policy import PolicyAgent, describe_table, observation_scale
+from agents import load
+from agents.compiled import CompiledAgent, Int64Array, is_compiled
+from agents.fingerprint import fingerprint
+from agents.network import MOST_UNITS, network_value, output, work_out_units
+from agents.policy import PolicyAgent, observation_scale
 from agents.protocol import Table
-from millebornes_env import VectorEnv, edition, vector_env
-from millebornes_env.millebornes.determinize import redeal_hidden_cards
-from millebornes_env.millebornes.rules import rules_record
+from agents.reading import layout_of, read_observation
+from agents.search import SearchAgent
+from arena.match import MatchConfig, by_deal, play_roles
+from millebornes_env import VectorEnv, edition, editions, vector_env
+from millebornes_env.compile import for_kernels, kernel
+from millebornes_env.millebornes.observation import MAX_INT8, View, write_observation
+from millebornes_env.millebornes.rules import Rules, compiled_rules
+from millebornes_env.millebornes.state import StateArray, new_states
+from tests.agents.policies import (
+    Layers,
+    chosen_by_state,
+    network_for,
+    positions,
+    rows_by_state,
+    size_of,
+    write_run,
+)
 
-safetensors = pytest.importorskip("safetensors.numpy")
+TABLES = [("parker", 2), ("dujardin", 2), ("parker", 3), ("parker", 4), ("winning_moves", 6)]
+ALL_TABLES = [(name, *table) for name in editions() for table in edition(name).tables]
+VIEWS = [View(unseen, rules, padded) for unseen in (0, 1) for rules in (0, 1) for padded in (0, 1)]
+USUAL, BLIND = View(), View(unseen=0)
 
-SIZE, ACTIONS = 119, 42
-"""Of observations and masks at the table for two."""
-
-Layers = list[tuple[np.ndarray, np.ndarray]]
-
-
-def write_run(folder: Path, env: VectorEnv, layers: Layers, activation: str = "tanh", **changes: Any) -> Path:
-    """A run folder of this network; `changes` override entries of its description."""
-    folder.mkdir(parents=True, exist_ok=True)
-    tensors = {}
-    for number, (weight, bias) in enumerate(layers):
-        tensors[f"layers.{number}.weight"] = weight.astype(np.float32)
-        tensors[f"layers.{number}.bias"] = bias.astype(np.float32)
-    safetensors.save_file(tensors, folder / "policy.safetensors")
-    description = {
-        "format": 1,
-        **describe_table(Table.of(env)),
-        "activation": activation,
-        "num_layers": len(layers),
-        **changes,
-    }
-    (folder / "policy.json").write_text(json.dumps(description), encoding="utf-8")
-    return folder
+at_tables = pytest.mark.parametrize(("name", "players"), TABLES)
+with_views = pytest.mark.parametrize("view", VIEWS, ids=lambda view: "".join(map(str, view)))
 
 
-def tiny(seed: int = 1, size: int = SIZE, actions: int = ACTIONS) -> Layers:
-    random = np.random.default_rng(seed)
-    shapes = [(8, size), (6, 8), (actions, 6)]
-    return [(random.normal(size=shape), random.normal(size=shape[:1])) for shape in shapes]
+@kernel
+def outputs_of_network(
+    states: StateArray, rules: Rules, options: Int64Array, units: np.ndarray, outputs: np.ndarray
+) -> None:
+    """All outputs of the compiled network, for the seats that decide."""
+    for game in range(len(states)):
+        last = work_out_units(states[game], rules, int(states[game].seat), options, units)
+        for number in range(outputs.shape[1]):
+            outputs[game, number] = output(options, last, units, number)
+
+
+@kernel
+def values_of_network(states: StateArray, rules: Rules, options: Int64Array, values: np.ndarray) -> None:
+    for game in range(len(states)):
+        values[game] = network_value(states[game], rules, int(states[game].seat), options)
+
+
+def compiled_outputs(agent: PolicyAgent, env: VectorEnv, states: StateArray) -> np.ndarray:
+    outputs = np.zeros((len(states), len(agent.layers[-1][1])), np.float32)
+    units = np.full(2 * MOST_UNITS, 1e30, np.float32)  # what is left of other calls must not matter
+    outputs_of_network(for_kernels(states), compiled_rules(env.rules), agent.options, units, outputs)
+    return outputs
+
+
+def policy(folder: Path, env: VectorEnv, layers: Layers, **said: object) -> PolicyAgent:
+    """The agent of such a run folder; its `mode` and `seed` aside, `said` is what `write_run` takes."""
+    mode, seed = said.pop("mode", "best"), said.pop("seed", 0)
+    agent = load(f"policy:{write_run(folder, env, layers, **said)},mode={mode}", env, seed=seed)  # type: ignore[arg-type]
+    assert isinstance(agent, PolicyAgent)
+    return agent
+
+
+def bias_only(env: VectorEnv, bias: np.ndarray) -> Layers:
+    return [(np.zeros((len(bias), size_of(env)), np.float32), bias.astype(np.float32))]
 
 
 def by_hand(layers: Layers, row: list[float], squash: Callable[[float], float]) -> list[float]:
     """What the network says about one row, number by number."""
     for depth, (weight, bias) in enumerate(layers):
         sums = [
-            sum(w * x for w, x in zip(ws, row, strict=True)) + b for ws, b in zip(weight, bias, strict=True)
+            sum(w * x for w, x in zip(ws, row, strict=True)) + b
+            for ws, b in zip(weight.tolist(), bias.tolist(), strict=True)
         ]
         row = sums if depth == len(layers) - 1 else [squash(value) for value in sums]
     return row
 
 
-@pytest.fixture
-def env() -> VectorEnv:
-    return vector_env(1)
-
-
-@pytest.fixture
-def run(tmp_path: Path, env: VectorEnv) -> Path:
-    return write_run(tmp_path / "run", env, tiny())
-
-
-# What it plays.
+# The network -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -81,68 +102,247 @@ def test_the_network_says_what_was_computed_by_hand(
     tmp_path: Path, activation: str, squash: Callable[[float], float]
 ) -> None:
     env = vector_env(6)
-    agent = load(str(write_run(tmp_path / "run", env, tiny(), activation)), env)
-    assert isinstance(agent, PolicyAgent)
-    highs = [section.high for section in env.observation_sections for _ in range(section.size)]
-    observations, _ = env.reset(seed=1)
+    layers = network_for(env)
+    agent = policy(tmp_path, env, layers, activation=activation)
     illegal_ones_liked_best = 0
-    for _ in range(30):
-        seen, masks = observations["observation"], observations["action_mask"]
-        actions = agent.act(seen, masks)
-        wanted = [
-            by_hand(tiny(), [number / high for number, high in zip(row, highs, strict=True)], squash)
-            for row in seen.tolist()
-        ]
-        assert agent.logits(seen) == pytest.approx(np.array(wanted), rel=1e-4, abs=1e-4)
-        for game in range(6):
-            legal = [action for action in range(ACTIONS) if masks[game, action]]
-            assert actions[game] == max(legal, key=lambda action, scores=wanted[game]: scores[action])
+    for states, masks in positions(env):
+        rows = rows_by_state(env, states, USUAL)
+        wanted = [by_hand(layers, row, squash) for row in rows.tolist()]
+        assert agent.logits(rows) == pytest.approx(np.array(wanted), rel=1e-4, abs=1e-4)
+        assert compiled_outputs(agent, env, states) == pytest.approx(np.array(wanted), rel=1e-4, abs=1e-4)
+        for game, action in enumerate(chosen_by_state(agent, env, states)):
+            legal = [action for action in range(len(masks[game])) if masks[game, action]]
+            assert action == max(legal, key=lambda action, scores=wanted[game]: scores[action])
             illegal_ones_liked_best += int(np.argmax(wanted[game])) not in legal
-        observations = env.step(actions).observations
     assert illegal_ones_liked_best > 0
 
 
-def test_the_scale_takes_every_number_to_at_most_1(env: VectorEnv) -> None:
+@pytest.mark.parametrize(
+    ("hidden", "activation"),
+    [
+        ((), "relu"),
+        ((1,), "relu"),
+        ((7,), "tanh"),
+        ((512,), "relu"),
+        ((128, 128), "relu"),
+        ((15, 17, 16, 3), "tanh"),
+    ],
+)
+@at_tables
+def test_the_compiled_network_says_what_numpy_says(
+    tmp_path: Path, name: str, players: int, hidden: tuple[int, ...], activation: str
+) -> None:
+    env = vector_env(8, name, players=players, episode="match")
+    layers = network_for(env, hidden, extra=1)
+    agent = policy(tmp_path, env, layers, activation=activation, value="points")
+    for states, masks in positions(env, every=9):
+        rows = rows_by_state(env, states, USUAL)
+        outputs = compiled_outputs(agent, env, states)
+        assert outputs[:, :-1] == pytest.approx(agent.logits(rows), rel=1e-4, abs=1e-4)
+        assert outputs[:, -1] == pytest.approx(agent.values(rows), rel=1e-4, abs=1e-4)
+        values = np.zeros(8)
+        values_of_network(for_kernels(states), compiled_rules(env.rules), agent.options, values)
+        assert values == pytest.approx(outputs[:, -1])
+        chosen = chosen_by_state(agent, env, states)
+        liked = np.where(masks != 0, agent.logits(rows), -np.inf)
+        assert (masks[np.arange(8), chosen] == 1).all()
+        assert liked[np.arange(8), chosen] == pytest.approx(liked.max(axis=1), rel=1e-4, abs=1e-4)
+
+
+def test_a_network_without_a_value_has_none(tmp_path: Path) -> None:
+    env = vector_env(2)
+    agent = policy(tmp_path, env, network_for(env))
+    assert agent.value is None
+    states, _ = positions(env)[3]
+    with pytest.raises(ValueError, match="has not learned what positions are worth"):
+        agent.values(rows_by_state(env, states, USUAL))
+    values = np.zeros(2)
+    values_of_network(for_kernels(states), compiled_rules(env.rules), agent.options, values)
+    assert np.isnan(values).all()
+
+
+def test_the_scale_takes_every_number_to_at_most_1() -> None:
+    env = vector_env(1)
     scale = observation_scale(Table.of(env))
     assert scale.dtype == np.float32
     assert scale * env.single_observation_space["observation"].high == pytest.approx(1.0)
 
 
-def test_illegal_actions_are_never_played_however_much_they_are_liked(tmp_path: Path, env: VectorEnv) -> None:
-    bias = np.linspace(-1e6, 1e6, ACTIONS)
-    folder = write_run(tmp_path, env, [(np.zeros((ACTIONS, SIZE)), bias)])
-    seen = np.zeros((ACTIONS, SIZE), np.int8)
-    only = np.eye(ACTIONS, dtype=np.int8)
-    for spec in (f"policy:{folder}", f"policy:{folder},mode=sample"):
-        assert load(spec, env).act(seen, only).tolist() == list(range(ACTIONS))
+# What it sees ----------------------------------------------------------------------------------------------
 
 
-def test_sampling_follows_the_softmax(tmp_path: Path, env: VectorEnv) -> None:
-    """Three legal actions with the odds 1 : 2 : 5; another one, more probable than all, is illegal."""
-    bias = np.full(ACTIONS, 9.0)
-    bias[[3, 20, 41]] = np.log([1.0, 2.0, 5.0])
-    folder = write_run(tmp_path, env, [(np.zeros((ACTIONS, SIZE)), bias)])
-    masks = np.zeros((40_000, ACTIONS), np.int8)
-    masks[:, [3, 20, 41]] = 1
-    seen = np.zeros((40_000, SIZE), np.int8)
-    drawn = load(f"policy:{folder},mode=sample", env, seed=1).act(seen, masks)
-    counts = np.array([(drawn == action).sum() for action in (3, 20, 41)])
-    assert counts.sum() == 40_000
-    expected = np.array([5_000, 10_000, 25_000])
-    assert ((counts - expected) ** 2 / expected).sum() < 13.82  # 2 degrees of freedom: once in 1,000
-    again = load(f"policy:{folder},mode=sample", env, seed=1).act(seen, masks)
-    assert np.array_equal(drawn, again)
-    other = load(f"policy:{folder},mode=sample", env, seed=2).act(seen, masks)
-    assert not np.array_equal(drawn, other)
-    assert (load(f"policy:{folder},mode=best", env).act(seen, masks) == 41).all()
+@with_views
+@pytest.mark.parametrize(("name", "players", "teams"), ALL_TABLES)
+def test_what_is_read_back_from_an_observation_looks_the_same(
+    name: str, players: int, teams: int, view: View
+) -> None:
+    """In every view of the policy, whether the environment's rows are padded and show the rules or not."""
+    for padded in (False, True):
+        env = vector_env(
+            *(6, name), players=players, teams=teams, padded=padded, observe_rules=padded, episode="match"
+        )
+        layout, rules = layout_of(Table.of(env)), compiled_rules(env.rules)
+        read, row = for_kernels(new_states(1))[0], np.zeros(size_of(env, view), np.int8)
+        env.reset(seed=7)
+        for turn in range(60):
+            env.step(env.sample_actions())
+            if turn % 10:
+                continue
+            seen = rows_by_state(env, env.get_states(), view)
+            for game, shown in enumerate(env.observe(env.agent_selection)):
+                read_observation(shown, layout, rules, read)
+                write_observation(read, rules, 0, view, row)
+                assert np.array_equal(row, seen[game])
+
+
+@with_views
+@at_tables
+@pytest.mark.parametrize("features", [False, True], ids=["plain", "features"])
+def test_it_looks_with_its_own_view(
+    tmp_path: Path, name: str, players: int, view: View, features: bool
+) -> None:
+    """By NumPy on rows of that view, from the games themselves, and from all kinds of observations."""
+    env = vector_env(8, name, players=players, episode="match")
+    layers = network_for(env, (16,), view, features=features)
+    agent = policy(tmp_path, env, layers, view=view, features=features)
+    for states, masks in positions(env, every=15):
+        logits = agent.logits(rows_by_state(env, states, view, features))
+        liked = np.where(masks != 0, logits, -np.inf).argmax(axis=1)
+        assert np.array_equal(chosen_by_state(agent, env, states), liked)
+        for shows_rules, padded in ((False, False), (True, True)):
+            shown = vector_env(
+                *(8, name), players=players, episode="match", observe_rules=shows_rules, padded=padded
+            )
+            other = load(str(tmp_path), shown)
+            observations = shown.set_states(states)
+            acted = other.act(observations["observation"], observations["action_mask"])
+            assert np.array_equal(acted, liked)
+
+
+def test_who_does_not_look_at_unseen_cards_plays_where_they_are_not_shown(tmp_path: Path) -> None:
+    env = vector_env(8, observe_unseen=False)
+    agent = policy(tmp_path / "blind", env, network_for(env, view=BLIND), view=BLIND)
+    for states, _ in positions(env, every=15):
+        observations = env.set_states(states)
+        acted = agent.act(observations["observation"], observations["action_mask"])
+        assert np.array_equal(acted, chosen_by_state(agent, env, states))
+        read = for_kernels(new_states(1))[0]
+        layout = layout_of(Table.of(env), counts_unseen=False)
+        read_observation(observations["observation"][0], layout, compiled_rules(env.rules), read)
+        assert np.array_equal(read["hidden"], read["hand"][0]), "unseen cards that nobody showed"
+    seeing = write_run(tmp_path / "seeing", env, network_for(env))
+    with pytest.raises(ValueError, match="observe_unseen=True"):
+        load(str(seeing), env)
+
+
+def test_who_sees_the_rules_plays_other_editions(tmp_path: Path) -> None:
+    env, view = vector_env(4), View(rules=1)
+    folder = write_run(tmp_path, env, network_for(env, view=view), view=view)
+    for other in (vector_env(4, "dujardin"), vector_env(4, edition("parker").replace(goal=1000))):
+        agent = load(str(folder), other)
+        assert isinstance(agent, PolicyAgent)
+        for states, _ in positions(other, every=30):
+            logits = agent.logits(rows_by_state(other, states, view))
+            assert compiled_outputs(agent, other, states) == pytest.approx(logits, rel=1e-4, abs=1e-4)
+
+
+# Choosing --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("mode", ["best", "sample"])
-@pytest.mark.parametrize("players", [2, 3, 4, 6])
-def test_a_policy_plays_legally_to_the_end(tmp_path: Path, players: int, mode: str) -> None:
-    env = vector_env(8, players=players)
-    layers = tiny(size=env.observation_sections[-1].stop, actions=int(env.single_action_space.n))
-    agent = load(f"policy:{write_run(tmp_path, env, layers)},mode={mode}", env)
+@pytest.mark.parametrize("size", [0.0, 1.0, 1e6, 3e38])
+def test_illegal_actions_are_never_played_however_much_they_are_liked(
+    tmp_path: Path, size: float, mode: str
+) -> None:
+    env = vector_env(20)
+    actions = int(env.single_action_space.n)
+    for number, sign in enumerate((1, -1)):
+        agent = policy(
+            tmp_path / str(number), env, bias_only(env, np.linspace(-size, sign * size, actions)), mode=mode
+        )
+        for states, masks in positions(env):
+            chosen = chosen_by_state(agent, env, states, np.arange(20) << 27)
+            assert (masks[np.arange(20), chosen] == 1).all()
+
+
+@pytest.mark.parametrize("mode", ["best", "sample"])
+def test_logits_that_overflow_are_played_legally(tmp_path: Path, mode: str) -> None:
+    """Some are infinite, some are no numbers."""
+    env = vector_env(20)
+    layers = [
+        (np.sign(weight) * np.float32(3e37), bias) if depth else (weight, bias)
+        for depth, (weight, bias) in enumerate(network_for(env, (40, 40)))
+    ]
+    agent = policy(tmp_path, env, layers, activation="relu", mode=mode)
+    outputs = []
+    for states, masks in positions(env):
+        outputs.append(compiled_outputs(agent, env, states))
+        chosen = chosen_by_state(agent, env, states, np.arange(20) << 27)
+        assert (masks[np.arange(20), chosen] == 1).all()
+    assert not np.isfinite(np.array(outputs)).all()
+
+
+def test_of_equal_logits_the_lowest_action_is_best(tmp_path: Path) -> None:
+    env = vector_env(20)
+    agent = policy(tmp_path, env, bias_only(env, np.full(int(env.single_action_space.n), 0.5)))
+    for states, masks in positions(env):
+        assert np.array_equal(chosen_by_state(agent, env, states), masks.argmax(axis=1))
+
+
+def test_sampling_follows_the_softmax(tmp_path: Path) -> None:
+    """Of the legal actions; those that are not legal are far more probable than all."""
+    env = vector_env(1)
+    states, masks = max(positions(env), key=lambda position: int(position[1].sum()))
+    legal = np.flatnonzero(masks[0])
+    assert len(legal) >= 5
+    bias = np.full(masks.shape[1], 30.0)
+    bias[legal] = 100.0 + np.log(np.arange(1, len(legal) + 1))
+    agent = policy(tmp_path, env, bias_only(env, bias), mode="sample")
+    draws = np.random.default_rng(1).integers(2**32, size=40_000)
+    drawn = chosen_by_state(agent, env, np.repeat(states, len(draws)), draws)
+    counts = np.array([(drawn == action).sum() for action in legal])
+    assert counts.sum() == len(draws)
+    expected = len(draws) * np.arange(1, len(legal) + 1) / np.arange(1, len(legal) + 1).sum()
+    degrees = len(legal) - 1
+    assert ((counts - expected) ** 2 / expected).sum() < degrees + 4 * math.sqrt(2 * degrees) + 4
+    ends = chosen_by_state(agent, env, np.repeat(states, 2), np.array([0, 2**32 - 1]))
+    assert ends.tolist() == [legal[0], legal[-1]]
+
+
+def test_what_is_as_good_as_impossible_is_not_drawn(tmp_path: Path) -> None:
+    env = vector_env(20)
+    bias = np.linspace(0.0, 1e5, int(env.single_action_space.n))
+    agent = policy(tmp_path, env, bias_only(env, bias), mode="sample")
+    for states, masks in positions(env):
+        last = masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1)
+        for draw in (0, 1 << 31, 2**32 - 1):
+            assert np.array_equal(chosen_by_state(agent, env, states, np.full(20, draw)), last)
+
+
+def test_draws_depend_on_the_seed_and_the_call(tmp_path: Path) -> None:
+    env = vector_env(200)
+    observations, _ = env.reset(seed=3)
+    asked = observations["observation"], observations["action_mask"]
+    layers = network_for(env)
+
+    def drawn(seed: int) -> list[list[int]]:
+        agent = policy(tmp_path, env, layers, mode="sample", seed=seed)
+        return [agent.act(*asked).tolist() for _ in range(2)]
+
+    first = drawn(1)
+    assert drawn(1) == first
+    assert drawn(2)[0] != first[0]
+    assert first[0] != first[1]
+
+
+# Ways to play ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["best", "sample"])
+@at_tables
+def test_a_policy_plays_legally_to_the_end(tmp_path: Path, name: str, players: int, mode: str) -> None:
+    env = vector_env(8, name, players=players)
+    agent = policy(tmp_path, env, network_for(env), mode=mode)
     observations, _ = env.reset(seed=1)
     ended = np.zeros(8, np.bool_)
     for _ in range(600):
@@ -153,184 +353,99 @@ def test_a_policy_plays_legally_to_the_end(tmp_path: Path, players: int, mode: s
         ended |= step.terminations
         if ended.all():
             return
+        observations = step.observations
     raise AssertionError("the rounds do not end")
 
 
-def test_a_policy_does_not_see_hidden_cards(run: Path) -> None:
+def test_the_arena_plays_it_compiled_and_on_threads(tmp_path: Path) -> None:
+    """The same on one thread and on three, and from copies whose originals are gone."""
+    env = vector_env(1)
+    spec = policy(tmp_path, env, network_for(env, (64, 64)), activation="relu", mode="sample", seed=3)
+    assert is_compiled(spec)
+    points = []
+    for threads in (1, 3):
+        config = MatchConfig(threads=threads, seed=5)
+        batches = play_roles([spec, load("greedy", env)], config, 0, 64)
+        points.append(by_deal(batches, "points", 2))
+    assert len(np.unique(points[0])) > 10
+    assert np.array_equal(*points)
+
+
+def test_several_threads_may_ask_one_policy(tmp_path: Path) -> None:
+    env = vector_env(500)
+    agent = policy(tmp_path, env, network_for(env, (128, 128)), activation="relu")
+    found = [states for states, _ in positions(env, every=10)]
+    alone = [chosen_by_state(agent, env, states) for states in found]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(lambda states: chosen_by_state(agent, env, states), found * 4))
+    assert all(np.array_equal(chosen, alone[number % len(alone)]) for number, chosen in enumerate(together))
+
+
+@pytest.mark.parametrize(
+    "copied", [copy.deepcopy, copy.copy, lambda agent: pickle.loads(pickle.dumps(agent))]
+)
+def test_a_copy_has_weights_of_its_own(tmp_path: Path, copied: Callable[[PolicyAgent], PolicyAgent]) -> None:
+    env = vector_env(20)
+    agent = policy(tmp_path, env, network_for(env))
+    states, _ = positions(env)[5]
+    chosen = chosen_by_state(agent, env, states)
+    other = copied(agent)
+    assert other.options[0] != agent.options[0]
+    other._block[:] = 0.0
+    assert np.array_equal(chosen_by_state(agent, env, states), chosen)
+
+
+def test_a_searcher_rolls_out_with_a_policy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    env = vector_env(3)
+    write_run(Path("runs/first+more"), env, network_for(env))
+    states, masks = positions(env)[4]
+    seats = states["seat"].astype(np.int32)
+    for rollout in ("policy:runs/first+more", "runs/first+more", "policy:folder=runs/first+more"):
+        if rollout.startswith("policy:folder"):
+            write_run(Path("runs/first"), env, network_for(env))
+            rollout = "policy:folder=runs/first;mode=sample"  # noqa: PLW2901
+        searcher = load(f"search:rollout={rollout},rollouts=10,z=0", env)
+        assert isinstance(searcher, SearchAgent)
+        assert isinstance(searcher.rollout_agent, PolicyAgent)
+        chosen = searcher.act_on(states, seats, np.arange(3))
+        assert (masks[np.arange(3), chosen] == 1).all()
+        assert searcher.playouts > 0
+
+
+def test_a_fingerprint_changes_with_the_network(tmp_path: Path) -> None:
+    env = vector_env(1)
+    digits = {}
+    for number, (seed, activation) in enumerate([(1, "relu"), (2, "relu"), (1, "tanh")]):
+        agent = policy(tmp_path / str(number), env, network_for(env, seed=seed), activation=activation)
+        digits[number] = fingerprint(agent, "policy")
+        search = load(f"search:rollout=policy:{tmp_path / str(number)}", env)
+        search.rollout_agent.name = "policy"
+        digits[number, "search"] = fingerprint(search, "search")
+    assert len(set(digits.values())) == len(digits)
+    again = policy(tmp_path / "again", env, network_for(env, seed=1), activation="relu")
+    assert fingerprint(again, "policy") == digits[0]
+
+
+def test_the_ways_to_name_a_run_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     env = vector_env(30)
-    agent = load(str(run), env)
-    table, room = rules_record(env.rules)[0], np.zeros(106, np.int8)
-    observations, _ = env.reset(seed=1)
-    for step in range(40):
-        actions = agent.act(observations["observation"], observations["action_mask"])
-        states = env.get_states()
-        redealt = states.copy()
-        for game in range(30):
-            redeal_hidden_cards(redealt[game], table, int(states["seat"][game]), step, game, room)
-        assert redealt.tobytes() != states.tobytes()
-        env.set_states(redealt)
-        assert np.array_equal(agent.act(observations["observation"], observations["action_mask"]), actions)
-        env.set_states(states)
-        observations = env.step(actions).observations
-
-
-def test_the_ways_to_name_a_run_folder(run: Path, env: VectorEnv, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(run.parent)
-    seen, masks = np.ones((1, SIZE), np.int8), np.ones((1, ACTIONS), np.int8)
+    run = write_run(tmp_path / "run", env, network_for(env))
+    monkeypatch.chdir(tmp_path)
+    states, _ = positions(env)[5]
     played = set()
     for spec in (str(run), "run", "./run", "policy:run", "policy:folder=run", "policy:run,mode=best"):
         agent = load(spec, env)
+        assert isinstance(agent, CompiledAgent)
         assert agent.name == spec
-        played.add(int(agent.act(seen, masks)[0]))
+        played.add(tuple(chosen_by_state(agent, env, states).tolist()))
     assert len(played) == 1
 
 
-# What is wrong with a run folder.
+def test_no_observation_has_more_numbers_than_there_is_room_for() -> None:
+    from agents.network import MOST_ACTIONS, MOST_NUMBERS  # noqa: PLC0415
 
-
-def refusal(folder: Path, env: VectorEnv) -> str:
-    with pytest.raises(RunFolderError) as refused:
-        load(f"policy:{folder}", env)
-    assert isinstance(refused.value, ValueError)
-    assert str(folder) in str(refused.value)
-    return str(refused.value)
-
-
-def test_there_is_no_such_folder(tmp_path: Path, env: VectorEnv) -> None:
-    message = refusal(tmp_path / "nothing", env)
-    assert "there is no run folder" in message
-    assert "python -m train." in message
-    with pytest.raises(RunFolderError, match="there is no run folder"):
-        load(str(tmp_path / "nothing"), env)
-
-
-def test_the_folder_is_no_run_folder(tmp_path: Path, env: VectorEnv) -> None:
-    message = refusal(tmp_path, env)
-    assert "has no policy.json" in message
-    assert "not a run folder" in message
-
-
-@pytest.mark.parametrize("text", ["", "{", '{"format": 1', "[1, 2]", "null", "\x00\x01", "{'format': 1}"])
-def test_the_description_is_damaged(run: Path, env: VectorEnv, text: str) -> None:
-    (run / "policy.json").write_text(text, encoding="utf-8")
-    message = refusal(run, env)
-    assert "policy.json" in message
-    assert "damaged" in message
-
-
-def test_the_description_is_not_even_text(run: Path, env: VectorEnv) -> None:
-    (run / "policy.json").write_bytes(b"\xff\xfe\x80\x81")
-    assert "damaged" in refusal(run, env)
-
-
-@pytest.mark.parametrize("missing", ["format", "edition", "players", "observation_size", "num_actions"])
-def test_the_description_does_not_say_for_which_table(run: Path, env: VectorEnv, missing: str) -> None:
-    path = run / "policy.json"
-    description = json.loads(path.read_text(encoding="utf-8"))
-    del description[missing]
-    path.write_text(json.dumps(description), encoding="utf-8")
-    assert f"has {missing} None" in refusal(run, env)
-
-
-@pytest.mark.parametrize("entry", ["activation", "num_layers"])
-@pytest.mark.parametrize("value", ["missing", None, "many", "gelu", []])
-def test_the_description_of_the_network_is_damaged(run: Path, env: VectorEnv, entry: str, value: Any) -> None:
-    path = run / "policy.json"
-    description = json.loads(path.read_text(encoding="utf-8"))
-    if value == "missing":
-        del description[entry]
-    else:
-        description[entry] = value
-    path.write_text(json.dumps(description), encoding="utf-8")
-    message = refusal(run, env)
-    assert "policy.json" in message
-    assert "damaged" in message
-    if value == "missing":
-        assert repr(entry) in message
-
-
-@pytest.mark.parametrize("content", [b"", b"nothing of the kind", None])
-def test_the_weights_are_damaged(run: Path, env: VectorEnv, content: bytes | None) -> None:
-    weights = run / "policy.safetensors"
-    weights.write_bytes(weights.read_bytes()[:-100] if content is None else content)
-    message = refusal(run, env)
-    assert "policy.safetensors" in message
-    assert "damaged" in message
-
-
-def test_the_weights_are_missing(run: Path, env: VectorEnv) -> None:
-    (run / "policy.safetensors").unlink()
-    message = refusal(run, env)
-    assert "policy.safetensors" in message
-    assert "missing" in message
-
-
-def test_the_weights_have_fewer_layers_than_the_description(tmp_path: Path, env: VectorEnv) -> None:
-    message = refusal(write_run(tmp_path, env, tiny(), num_layers=4), env)
-    assert "layers.3.weight" in message
-
-
-@pytest.mark.parametrize(
-    "layers",
-    [
-        tiny(size=SIZE - 1),
-        tiny(actions=ACTIONS + 5),
-        [*tiny()[:1], *tiny()[2:]],
-        [(weight, bias[:-1]) for weight, bias in tiny()],
-        [(weight, bias[:, np.newaxis]) for weight, bias in tiny()],
-        [(weight * np.nan, bias) for weight, bias in tiny()],
-        [(weight, bias + np.inf) for weight, bias in tiny()],
-        [],
-    ],
-    ids=[
-        "narrow",
-        "too many actions",
-        "a layer left out",
-        "short bias",
-        "2-D bias",
-        "NaN",
-        "infinite",
-        "none",
-    ],
-)
-def test_the_weights_are_of_another_shape_or_no_numbers(
-    tmp_path: Path, env: VectorEnv, layers: Layers
-) -> None:
-    assert "policy.safetensors" in refusal(write_run(tmp_path, env, layers), env)
-
-
-@pytest.mark.parametrize(
-    ("entry", "value", "needed"),
-    [
-        ("format", 2, 1),
-        ("edition", "dujardin", "parker"),
-        ("edition", "parker+max_200=4", "parker"),
-        ("players", 4, 2),
-        ("teams", 3, 2),
-        ("observation_version", 0, 2),
-        ("observation_size", 100, 119),
-        ("num_actions", 47, 42),
-    ],
-)
-def test_the_policy_is_for_something_else(
-    tmp_path: Path, env: VectorEnv, entry: str, value: object, needed: object
-) -> None:
-    message = refusal(write_run(tmp_path, env, tiny(), **{entry: value}), env)
-    assert f"has {entry} {value!r}, but {needed!r} is needed" in message
-    assert "train another" in message
-
-
-def test_a_policy_does_not_play_at_another_table(run: Path) -> None:
-    for other in (
-        vector_env(1, players=4),
-        vector_env(1, edition("parker").replace(goal=1000)),
-        vector_env(1, observe_unseen=False),
-    ):
-        refusal(run, other)
-
-
-def test_an_unknown_option_of_a_policy(run: Path, env: VectorEnv) -> None:
-    with pytest.raises(ValueError, match=r"unknown option 'temperature'.*folder, mode"):
-        load(f"policy:{run},temperature=2", env)
-    with pytest.raises(ValueError, match=r"mode is 'worst'.*'best' or 'sample'"):
-        load(f"policy:{run},mode=worst", env)
+    for name, players, teams in ALL_TABLES:
+        env = vector_env(1, name, players=players, teams=teams)
+        assert max(size_of(env, view, features=True) for view in VIEWS) <= MOST_NUMBERS
+        assert int(env.single_action_space.n) <= MOST_ACTIONS
+    assert MAX_INT8 == 127

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import math
 import subprocess
 import sys
@@ -16,12 +15,12 @@ from safetensors.numpy import load_file, save_file
 
 import agents
 import train.files
-from agents.policy import DESCRIPTION_FILE, WEIGHTS_FILE, describe_table
-from agents.protocol import Table
+from agents.policy import DESCRIPTION_FILE, WEIGHTS_FILE
 from arena.kernels import begin_games
 from arena.match import MatchConfig, dealt_batch, shares_of_wins
 from millebornes_env import vector_env
 from millebornes_env.millebornes.rules import compiled_rules
+from tests.agents.policies import network_for, write_run
 from train.evaluate import EvaluationConfig, evaluate, main, play, run_folder
 from train.results import (
     NORMAL_QUANTILE,
@@ -292,14 +291,8 @@ def test_a_failure_leaves_the_old_file_and_no_other(
 
 def make_run(folder: Path, seats: int = 2, **changes: object) -> None:
     """An untrained policy of one layer."""
-    table = Table.of(vector_env(1, players=seats))
-    description = {"format": 1, **describe_table(table), "activation": "tanh", "num_layers": 1, **changes}
-    folder.mkdir(parents=True)
-    shape = (table.num_actions, table.sections[-1].stop)
-    weights = np.random.default_rng(0).normal(size=shape).astype(np.float32)
-    tensors = {"layers.0.weight": weights, "layers.0.bias": np.zeros(shape[0], np.float32)}
-    save_file(tensors, folder / WEIGHTS_FILE)
-    (folder / DESCRIPTION_FILE).write_text(json.dumps(description), encoding="utf-8")
+    env = vector_env(1, players=seats)
+    write_run(folder, env, network_for(env, ()), **changes)
 
 
 @pytest.mark.parametrize("inside", [True, False])
@@ -357,7 +350,10 @@ def test_a_damaged_run_folder_is_one_clear_line(
     assert_one_line(capsys.readouterr(), "run")
 
 
-@pytest.mark.parametrize("changes", [{"activation": "gelu"}, {"edition": [1]}, {"players": "many"}])
+@pytest.mark.parametrize(
+    "changes",
+    [{"activation": "gelu"}, {"editions": [1]}, {"editions": "parker"}, {"players": "many"}, {"format": 1}],
+)
 def test_a_strange_description_is_one_clear_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], changes: dict[str, object]
 ) -> None:

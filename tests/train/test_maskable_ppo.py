@@ -18,7 +18,7 @@ from safetensors.torch import load_file
 import agents
 from millebornes_env import vector_env
 from train import checkpoints
-from train.checkpoints import CHECKPOINT_FILE, RunError, read_progress
+from train.checkpoints import CHECKPOINT_FILE, CHECKPOINT_KIND, RunError, read_progress
 from train.maskable_ppo import Args, linear_decay, make_model, train
 
 ROOT = Path(__file__).parent.parent.parent
@@ -69,8 +69,9 @@ def test_the_saved_policy_is_the_acting_half_of_the_checkpoint(run: Path) -> Non
     policy = load_file(run / "policy.safetensors")
     checkpoint = load_file(run / CHECKPOINT_FILE)
     assert torch.equal(policy["layers.1.weight"], checkpoint["policy.action_net.weight"])
-    first = checkpoint["policy.mlp_extractor.policy_net.0.weight"]
-    assert torch.equal(policy["layers.0.weight"], first)
+    first = checkpoint["policy.mlp_extractor.policy_net.0.weight"].numpy()
+    scale = agents.policy.observation_scale(agents.Table.of(vector_env(1)))
+    assert policy["layers.0.weight"].numpy() == pytest.approx(first * scale)
 
 
 def test_the_saved_policy_plays_as_the_network_does(run: Path) -> None:
@@ -91,9 +92,9 @@ def test_the_saved_policy_plays_as_the_network_does(run: Path) -> None:
 
 
 def test_a_finished_run_goes_on_with_more_minutes(run: Path) -> None:
-    before = read_progress(run)
+    before = read_progress(run, CHECKPOINT_KIND)
     callback = train(short(run, minutes=SHORT["minutes"] + 2 / 60, resume=True))
-    after = read_progress(run)
+    after = read_progress(run, CHECKPOINT_KIND)
     assert after["num_timesteps"] > before["num_timesteps"]
     assert after["seconds"] > before["seconds"]
     assert len(after["curve"]) > len(before["curve"])
@@ -164,14 +165,14 @@ def test_a_full_disk_is_reported_and_the_last_checkpoint_survives(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(f"train.maskable_ppo.{where}", full)
-    minutes = read_progress(run)["seconds"] / 60 + 1 / 60
+    minutes = read_progress(run, CHECKPOINT_KIND)["seconds"] / 60 + 1 / 60
     callback = train(short(run, resume=True, minutes=minutes))
     assert callback.problem is not None
     assert "No space left" in callback.problem
     assert "No space left" in capsys.readouterr().err
     if where == "save_checkpoint":
         assert (run / CHECKPOINT_FILE).read_bytes() == before
-    assert read_progress(run)
+    assert read_progress(run, CHECKPOINT_KIND)
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
@@ -198,7 +199,7 @@ def test_a_killed_run_goes_on_from_its_last_checkpoint(tmp_path: Path) -> None:
     finally:
         process.send_signal(signal.SIGKILL)
         process.wait()
-    before = read_progress(folder)
+    before = read_progress(folder, CHECKPOINT_KIND)
     minutes = str((before["seconds"] + 2.0) / 60)
     done = subprocess.run(
         [*command, "--minutes", minutes, "--resume"],
@@ -209,7 +210,7 @@ def test_a_killed_run_goes_on_from_its_last_checkpoint(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    after = read_progress(folder)
+    after = read_progress(folder, CHECKPOINT_KIND)
     assert after["num_timesteps"] > before["num_timesteps"]
     assert "decisions in" in done.stdout
 

@@ -1,0 +1,314 @@
+"""Run folders of policies: what `save_policy_files` writes can be played, what is wrong is told."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from agents import RunFolderError, load
+from agents.network import Eyes
+from agents.policy import PolicyAgent, observation_scale
+from agents.protocol import Table
+from millebornes_env import VectorEnv, edition, vector_env
+from millebornes_env.millebornes.observation import View
+from tests.agents.policies import Layers, network, network_for, rows_by_state, size_of, write_run
+from train.policy_files import fold_in_scale, save_policy_files
+
+SIZE, ACTIONS = 119, 42
+"""Of observations and masks at the table for two."""
+
+
+def tiny(size: int = SIZE, actions: int = ACTIONS) -> Layers:
+    return network((size, 8, 6, actions))
+
+
+@pytest.fixture
+def env() -> VectorEnv:
+    return vector_env(1)
+
+
+@pytest.fixture
+def run(tmp_path: Path, env: VectorEnv) -> Path:
+    return write_run(tmp_path / "run", env, tiny())
+
+
+# What is saved ---------------------------------------------------------------------------------------------
+
+
+def test_what_is_saved_can_be_played(tmp_path: Path, env: VectorEnv) -> None:
+    view = View(unseen=0, rules=1, padded=1)
+    eyes = Eyes(view, features=True)
+    layers = network_for(env, (5,), view, extra=1, features=True)
+    table = Table.of(env)
+    folder = tmp_path / "new" / "run"
+    editions = ["parker", "dujardin"]
+    save_policy_files(
+        *(folder, layers, table),
+        editions=editions,
+        eyes=eyes,
+        activation="tanh",
+        value="win",
+        more={"hours": 3},
+    )
+    agent = load(str(folder), env)
+    assert isinstance(agent, PolicyAgent)
+    assert (agent.eyes, agent.value) == (eyes, "win")
+    for (weight, bias), (read_weight, read_bias) in zip(layers, agent.layers, strict=True):
+        assert np.array_equal(weight, read_weight)
+        assert np.array_equal(bias, read_bias)
+    assert json.loads((folder / "policy.json").read_text(encoding="utf-8")) == {
+        "hours": 3,
+        "format": 2,
+        "editions": editions,
+        "players": 2,
+        "teams": 2,
+        "observation_version": table.observation_version,
+        "num_inputs": size_of(env, view, features=True),
+        "num_actions": ACTIONS,
+        "view": {"unseen": False, "rules": True, "padded": True},
+        "features": True,
+        "activation": "tanh",
+        "num_layers": 2,
+        "value": "win",
+    }
+
+
+def test_a_policy_plays_the_editions_that_it_was_trained_on(tmp_path: Path, env: VectorEnv) -> None:
+    save_policy_files(tmp_path, tiny(), Table.of(env), editions=["parker", "dujardin"])
+    for name in ("parker", "dujardin"):
+        load(str(tmp_path), vector_env(1, name))
+    with pytest.raises(RunFolderError, match="trained on parker, dujardin, and does not see the rules"):
+        load(str(tmp_path), vector_env(1, edition("parker").replace(goal=1000)))
+
+
+def test_a_policy_of_padded_environments_knows_the_actions_of_all_tables(tmp_path: Path) -> None:
+    env, view = vector_env(4, padded=True), View(padded=1)
+    assert int(env.single_action_space.n) == 52
+    save_policy_files(tmp_path, network_for(env, (5,), view), Table.of(env), eyes=Eyes(view, features=False))
+    for other in (env, vector_env(4)):
+        observations, _ = other.reset(seed=1)
+        actions = load(str(tmp_path), other).act(observations["observation"], observations["action_mask"])
+        assert (observations["action_mask"][np.arange(4), actions] == 1).all()
+
+
+def test_a_scale_is_folded_into_the_first_layer(tmp_path: Path) -> None:
+    env = vector_env(10)
+    env.reset(seed=2)
+    scale = observation_scale(Table.of(env))
+    (weight, bias), *others = tiny()
+    save_policy_files(tmp_path, fold_in_scale([(weight, bias), *others], scale), Table.of(env))
+    agent = load(str(tmp_path), env)
+    assert isinstance(agent, PolicyAgent)
+    rows = rows_by_state(env, env.get_states(), View())
+    numbers = rows * scale
+    for weight, bias in tiny()[:-1]:
+        numbers = np.maximum(numbers @ weight.T + bias, 0.0)
+    weight, bias = tiny()[-1]
+    assert agent.logits(rows) == pytest.approx(numbers @ weight.T + bias, rel=1e-4, abs=1e-4)
+
+
+def test_what_could_not_be_played_is_not_saved(tmp_path: Path, env: VectorEnv) -> None:
+    for layers, message in (
+        (tiny(size=SIZE - 1), "layer of shape"),
+        (tiny(actions=ACTIONS + 1), "43 outputs for 42 actions"),
+        ([(weight * np.nan, bias) for weight, bias in tiny()], "not finite"),
+    ):
+        with pytest.raises(RunFolderError, match=message):
+            save_policy_files(tmp_path / "run", layers, Table.of(env))
+    with pytest.raises(ValueError, match="activation is 'gelu'; it may be 'tanh' or 'relu'"):
+        save_policy_files(tmp_path / "run", tiny(), Table.of(env), activation="gelu")
+    assert not (tmp_path / "run").exists()
+
+
+# What is wrong with a run folder ---------------------------------------------------------------------------
+
+
+def refusal(folder: Path, env: VectorEnv) -> str:
+    with pytest.raises(RunFolderError) as refused:
+        load(f"policy:{folder}", env)
+    assert isinstance(refused.value, ValueError)
+    assert str(folder) in str(refused.value)
+    return str(refused.value)
+
+
+def test_there_is_no_such_folder(tmp_path: Path, env: VectorEnv) -> None:
+    message = refusal(tmp_path / "nothing", env)
+    assert "there is no run folder" in message
+    assert "python -m train." in message
+    with pytest.raises(RunFolderError, match="there is no run folder"):
+        load(str(tmp_path / "nothing"), env)
+
+
+def test_the_folder_is_no_run_folder(tmp_path: Path, env: VectorEnv) -> None:
+    message = refusal(tmp_path, env)
+    assert "has no policy.json" in message
+    assert "not a run folder" in message
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"format": 2', "[1, 2]", "null", "\x00\x01", "{'format': 2}"])
+def test_the_description_is_damaged(run: Path, env: VectorEnv, text: str) -> None:
+    (run / "policy.json").write_text(text, encoding="utf-8")
+    message = refusal(run, env)
+    assert "policy.json" in message
+    assert "damaged" in message
+
+
+def test_the_description_is_not_even_text(run: Path, env: VectorEnv) -> None:
+    (run / "policy.json").write_bytes(b"\xff\xfe\x80\x81")
+    assert "damaged" in refusal(run, env)
+
+
+@pytest.mark.parametrize("missing", ["players", "teams", "num_inputs", "num_actions"])
+def test_the_description_does_not_say_for_which_table(run: Path, env: VectorEnv, missing: str) -> None:
+    path = run / "policy.json"
+    description = json.loads(path.read_text(encoding="utf-8"))
+    del description[missing]
+    path.write_text(json.dumps(description), encoding="utf-8")
+    assert f"has {missing} None" in refusal(run, env)
+
+
+@pytest.mark.parametrize(
+    ("entry", "values"),
+    [
+        ("activation", ["missing", None, "gelu", []]),
+        ("num_layers", ["missing", None, "many", 2.0, True, []]),
+        ("value", ["missing", 3, []]),
+        ("features", ["missing", None, 1, "yes"]),
+        ("editions", ["missing", None, "parker", [3]]),
+        ("view", ["missing", None, "all", {}, {"unseen": True}, {"unseen": 1, "rules": 0, "padded": 0}]),
+    ],
+)
+def test_the_description_of_the_network_is_damaged(
+    run: Path, env: VectorEnv, entry: str, values: list[Any]
+) -> None:
+    for value in values:
+        write_run(run, env, tiny())
+        check_damaged_description(run, env, entry, value)
+
+
+def check_damaged_description(run: Path, env: VectorEnv, entry: str, value: Any) -> None:
+    path = run / "policy.json"
+    description = json.loads(path.read_text(encoding="utf-8"))
+    if value == "missing":
+        del description[entry]
+    else:
+        description[entry] = value
+    path.write_text(json.dumps(description), encoding="utf-8")
+    message = refusal(run, env)
+    assert "policy.json" in message
+    assert "damaged" in message
+    assert repr(entry) in message
+
+
+@pytest.mark.parametrize("content", [b"", b"nothing of the kind", None])
+def test_the_weights_are_damaged(run: Path, env: VectorEnv, content: bytes | None) -> None:
+    weights = run / "policy.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-100] if content is None else content)
+    message = refusal(run, env)
+    assert "policy.safetensors" in message
+    assert "damaged" in message
+
+
+def test_the_weights_are_missing(run: Path, env: VectorEnv) -> None:
+    (run / "policy.safetensors").unlink()
+    message = refusal(run, env)
+    assert "policy.safetensors" in message
+    assert "missing" in message
+
+
+def test_the_weights_have_fewer_layers_than_the_description(tmp_path: Path, env: VectorEnv) -> None:
+    message = refusal(write_run(tmp_path, env, tiny(), num_layers=4), env)
+    assert "layers.3.weight" in message
+
+
+@pytest.mark.parametrize(
+    "layers",
+    [
+        tiny(size=SIZE - 1),
+        tiny(actions=ACTIONS + 5),
+        [*tiny()[:1], *tiny()[2:]],
+        [(weight, bias[:-1]) for weight, bias in tiny()],
+        [(weight, bias[:, np.newaxis]) for weight, bias in tiny()],
+        [(weight * np.nan, bias) for weight, bias in tiny()],
+        [(weight, bias + np.inf) for weight, bias in tiny()],
+        [],
+    ],
+    ids=[
+        "narrow",
+        "too many actions",
+        "a layer left out",
+        "short bias",
+        "2-D bias",
+        "NaN",
+        "infinite",
+        "none",
+    ],
+)
+def test_the_weights_are_of_another_shape_or_no_numbers(
+    tmp_path: Path, env: VectorEnv, layers: Layers
+) -> None:
+    assert "policy.safetensors" in refusal(write_run(tmp_path, env, layers), env)
+
+
+@pytest.mark.parametrize(
+    ("entry", "value", "needed"),
+    [
+        ("players", 4, 2),
+        ("teams", 3, 2),
+        ("observation_version", 0, 2),
+        ("num_inputs", 100, 119),
+        ("num_actions", 47, "42 or 52"),
+    ],
+)
+def test_the_policy_is_for_something_else(
+    tmp_path: Path, env: VectorEnv, entry: str, value: object, needed: object
+) -> None:
+    message = refusal(write_run(tmp_path, env, tiny(), **{entry: value}), env)
+    assert f"has {entry} {value!r}, but {needed} is needed" in message
+    assert "train another" in message
+
+
+@pytest.mark.parametrize("found", [1, 3, None])
+def test_another_format_is_refused(tmp_path: Path, env: VectorEnv, found: object) -> None:
+    message = refusal(write_run(tmp_path, env, tiny(), format=found), env)
+    assert f"has format {found}, this version plays 2: train it again" in message
+
+
+def test_an_edition_that_it_was_not_trained_on_is_refused(tmp_path: Path, env: VectorEnv) -> None:
+    for editions in (["dujardin"], ["dujardin", "parker+max_200=4"]):
+        message = refusal(write_run(tmp_path, env, tiny(), editions=editions), env)
+        assert f"was trained on {', '.join(editions)}, and does not see the rules" in message
+        assert "cannot play 'parker'" in message
+
+
+def test_a_network_that_is_too_large_is_refused(tmp_path: Path, env: VectorEnv) -> None:
+    message = refusal(write_run(tmp_path, env, network((SIZE, 513, ACTIONS))), env)
+    assert "a layer of 513 units: agents play layers of at most 512" in message
+    message = refusal(write_run(tmp_path, env, network((SIZE, 4, 4, 4, 4, 4, ACTIONS))), env)
+    assert "has 6 layers: agents play at most 5" in message
+
+
+def test_the_value_must_have_its_row(tmp_path: Path, env: VectorEnv) -> None:
+    load(str(write_run(tmp_path, env, tiny(actions=ACTIONS + 1), value="points")), env)
+    for layers, value in ((tiny(), "points"), (tiny(actions=ACTIONS + 1), None)):
+        message = refusal(write_run(tmp_path, env, layers, value=value), env)
+        assert f"outputs for 42 actions with value {value!r}" in message
+
+
+def test_a_policy_does_not_play_at_another_table(run: Path) -> None:
+    for other in (
+        vector_env(1, players=4),
+        vector_env(1, edition("parker").replace(goal=1000)),
+    ):
+        refusal(run, other)
+
+
+def test_an_unknown_option_of_a_policy(run: Path, env: VectorEnv) -> None:
+    with pytest.raises(ValueError, match=r"unknown option 'temperature'.*folder, mode"):
+        load(f"policy:{run},temperature=2", env)
+    with pytest.raises(ValueError, match=r"mode is 'worst'.*'best' or 'sample'"):
+        load(f"policy:{run},mode=worst", env)

@@ -1,0 +1,67 @@
+"""Match equity: what is known of it without playing, and one table against many simulated matches."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from arena.match import MatchConfig
+from train.equity import UNIT, EquityError, equity, equity_table, round_law
+
+RULES = MatchConfig("parker", 2).rules
+
+
+@pytest.fixture(scope="module")
+def law() -> np.ndarray:  # type: ignore[type-arg]
+    return round_law(MatchConfig("parker", 2, episode="round"), deals=1000)
+
+
+@pytest.fixture(scope="module")
+def table(law: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+    return equity_table(law, RULES)
+
+
+def test_equal_scores_are_even(table: np.ndarray) -> None:  # type: ignore[type-arg]
+    assert np.diag(table) == pytest.approx(0.5, abs=1e-4)
+
+
+def test_what_one_gains_the_other_loses(table: np.ndarray) -> None:  # type: ignore[type-arg]
+    assert table + table.T == pytest.approx(1.0, abs=1e-4)
+
+
+def test_more_points_are_never_worse(table: np.ndarray) -> None:  # type: ignore[type-arg]
+    assert (np.diff(table, axis=0) > -5e-3).all()
+    assert (np.diff(table, axis=1) < 5e-3).all()
+    assert table[-1, 0] > 0.99
+
+
+def test_the_table_is_that_of_matches_played_by_the_law(law: np.ndarray, table: np.ndarray) -> None:  # type: ignore[type-arg]
+    rng = np.random.default_rng(1)
+    start = (4000, 3500)
+    won = []
+    for _ in range(4000):
+        own, other = start
+        while max(own, other) < RULES.goal:
+            gain, loss = law[rng.integers(len(law))]
+            own, other = own + int(gain), other + int(loss)
+        won.append(0.5 if own == other else float(own > other))
+    found = equity(table, np.array([start[0]]), np.array([start[1]]))[0]
+    assert found == pytest.approx(np.mean(won), abs=4 * 0.5 / np.sqrt(len(won)))
+
+
+def test_a_fixed_gain_decides_a_match_at_once() -> None:
+    always_first = np.array([[RULES.goal, 0], [0, RULES.goal]])
+    half = equity_table(always_first, RULES)
+    assert half == pytest.approx(0.5)
+
+
+def test_scores_are_looked_up_at_the_nearest_entry(table: np.ndarray) -> None:  # type: ignore[type-arg]
+    own, other = np.array([0, 30 * UNIT, 99999]), np.array([0, 10 * UNIT + 20, 0])
+    assert equity(table, own, other) == pytest.approx([table[0, 0], table[30, 10], table[-1, 0]])
+
+
+def test_tables_without_two_teams_or_points_are_refused() -> None:
+    with pytest.raises(EquityError, match="3 teams"):
+        round_law(MatchConfig("parker", 3, episode="round"))
+    with pytest.raises(EquityError, match="counts none"):
+        round_law(MatchConfig("dujardin", 2, episode="round"))

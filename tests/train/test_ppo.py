@@ -1,0 +1,266 @@
+"""The compiled arithmetic of PPO against the textbook's formulas, in PyTorch and in plain Python."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from train.ppo import (
+    APPROX_KL,
+    CLIPPED,
+    ENTROPY,
+    MAGNET_KL,
+    POLICY_LOSS,
+    STRETCH,
+    VALUE_LOSS,
+    Drawing,
+    Minibatch,
+    Rollout,
+    Weights,
+    draw_actions,
+    new_drawing,
+    new_minibatch,
+    new_rollout,
+    new_seat_memory,
+    shuffled,
+    write_advantages,
+    write_gradient,
+)
+
+ACTIONS = 7
+
+
+def random_rows(rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+    """Logits float32[rows, A + 1] and masks int8[rows, A] with one to all actions legal."""
+    rng = np.random.default_rng(seed)
+    logits = rng.normal(scale=2.0, size=(rows, ACTIONS + 1)).astype(np.float32)
+    mask = (rng.random((rows, ACTIONS)) < 0.4).astype(np.int8)
+    mask[np.arange(rows), rng.integers(ACTIONS, size=rows)] = 1
+    mask[0] = np.eye(ACTIONS, dtype=np.int8)[3]  # one legal action only
+    return logits, mask
+
+
+def masked_log_softmax(logits: torch.Tensor, mask: np.ndarray) -> torch.Tensor:  # type: ignore[type-arg]
+    illegal = torch.from_numpy(mask) == 0
+    return torch.log_softmax(logits[:, :-1].masked_fill(illegal, -torch.inf), dim=1)
+
+
+def drawn(logits: np.ndarray, mask: np.ndarray, key: int = 1, threads: int = 2) -> Drawing:  # type: ignore[type-arg]
+    drawing = new_drawing(logits, mask, threads)
+    draw_actions(drawing, key, 2, threads)
+    return drawing
+
+
+# Draws ------------------------------------------------------------------------------------------------------
+
+
+def test_actions_are_drawn_as_often_as_the_policy_says() -> None:
+    logits, mask = random_rows(6)
+    times = 20_000
+    many = drawn(np.repeat(logits, times, axis=0), np.repeat(mask, times, axis=0))
+    expected = masked_log_softmax(torch.from_numpy(logits), mask).exp().numpy()
+    for row in range(6):
+        actions = many.actions[row * times : (row + 1) * times]
+        found = np.bincount(actions, minlength=ACTIONS) / times
+        assert found[mask[row] == 0].sum() == 0
+        assert np.abs(found - expected[row]).max() < 4.5 * 0.5 / np.sqrt(times)
+
+
+def test_probabilities_and_values_are_those_of_the_logits() -> None:
+    logits, mask = random_rows(50)
+    drawing = drawn(logits, mask)
+    expected = masked_log_softmax(torch.from_numpy(logits), mask).numpy()
+    chosen = expected[np.arange(50), drawing.actions]
+    assert drawing.log_probabilities == pytest.approx(chosen, abs=1e-5)
+    assert (drawing.values == logits[:, -1]).all()
+
+
+def test_draws_depend_on_the_key_and_not_on_the_threads() -> None:
+    logits, mask = random_rows(500)
+    assert (drawn(logits, mask).actions == drawn(logits, mask, threads=1).actions).all()
+    assert (drawn(logits, mask).actions != drawn(logits, mask, key=2).actions).any()
+
+
+def test_where_nothing_is_legal_nothing_is_drawn() -> None:
+    logits, mask = random_rows(3)
+    mask[1] = 0
+    drawing = drawn(logits, mask)
+    assert drawing.actions[1] == -1
+    assert np.isfinite(drawing.log_probabilities).all()
+
+
+@pytest.mark.parametrize("highest", [1e4, -1e4, 80.0])
+def test_huge_logits_give_numbers(highest: float) -> None:
+    logits, mask = random_rows(20)
+    logits[:, 2] = highest
+    mask[:, 2] = 1
+    drawing = drawn(logits, mask)
+    assert np.isfinite(drawing.log_probabilities).all()
+    assert (mask[np.arange(20), drawing.actions] == 1).all()
+
+
+# Advantages -------------------------------------------------------------------------------------------------
+
+
+def advantages_by_the_book(rollout: Rollout, game: int, gamma: float, lam: float) -> dict[int, float]:
+    """Equation 16 of Schulman et al. (2016), summed for each decision: sums of (gamma lambda)^l delta."""
+    steps = len(rollout.ends)
+    found = {}
+    for seat in range(rollout.rewards.shape[2]):
+        own = [step for step in range(steps) if rollout.seats[step, game] == seat]
+        surprises = []  # of each own decision: (delta, whether the episode ended before the next one)
+        for number, step in enumerate(own):
+            until = own[number + 1] if number + 1 < len(own) else steps
+            ends = [later for later in range(step, until) if rollout.ends[later, game]]
+            if not ends and until == steps:
+                surprises.append(None)  # leads nowhere yet
+                continue
+            last = ends[0] if ends else until - 1
+            reward = rollout.rewards[step : last + 1, game, seat].sum()
+            value = 0.0 if ends else rollout.values[until, game]
+            surprises.append((reward + gamma * value - rollout.values[step, game], bool(ends)))
+        for number, step in enumerate(own):
+            total, weight = 0.0, 1.0
+            for surprise in surprises[number:]:
+                if surprise is None:
+                    break
+                total += weight * surprise[0]
+                weight *= gamma * lam
+                if surprise[1]:
+                    break
+            if surprises[number] is not None:
+                found[step] = total
+    return found
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    seats=st.sampled_from([2, 3, 4, 6]),
+    gamma=st.sampled_from([1.0, 0.9]),
+    lam=st.sampled_from([0.0, 0.5, 0.95, 1.0]),
+)
+def test_advantages_follow_each_seats_own_decisions(seed: int, seats: int, gamma: float, lam: float) -> None:
+    rng = np.random.default_rng(seed)
+    steps, games = int(rng.integers(1, 30)), 3
+    rollout = new_rollout(steps, games, 1, 1, seats)
+    rollout.seats[:] = rng.integers(seats, size=(steps, games))
+    rollout.values[:] = rng.normal(size=(steps, games))
+    rollout.rewards[:] = rng.normal(size=(steps, games, seats))
+    rollout.ends[:] = rng.random((steps, games)) < 0.15
+    rollout.frozen[:] = rng.random((steps, games)) < 0.2
+    write_advantages(rollout, new_seat_memory(2, seats), gamma, lam, 2)
+    for game in range(games):
+        expected = advantages_by_the_book(rollout, game, gamma, lam)
+        learned = {step for step in range(steps) if rollout.learned[step, game]}
+        assert learned == {step for step in expected if not rollout.frozen[step, game]}
+        for step, advantage in expected.items():
+            assert rollout.advantages[step, game] == pytest.approx(advantage, abs=1e-4)
+            value = rollout.values[step, game]
+            assert rollout.returns[step, game] == pytest.approx(advantage + value, abs=1e-4)
+
+
+# The loss ---------------------------------------------------------------------------------------------------
+
+
+def minibatch(rows: int, seed: int, with_magnet: bool) -> Minibatch:
+    rng = np.random.default_rng(seed)
+    logits, mask = random_rows(rows, seed)
+    rollout = new_rollout(1, rows, 1, ACTIONS, 2)
+    flat = Rollout._make(array.reshape(rows, *array.shape[2:]) for array in rollout)
+    old = logits + rng.normal(scale=1.0, size=logits.shape).astype(np.float32)
+    drawing = drawn(old, mask)
+    flat.masks[:] = mask
+    flat.actions[:] = drawing.actions
+    flat.log_probabilities[:] = drawing.log_probabilities
+    flat.advantages[:] = rng.normal(size=rows)
+    flat.returns[:] = rng.normal(size=rows)
+    magnet = rng.normal(size=logits.shape if with_magnet else (0, 0)).astype(np.float32)
+    chosen = rng.permutation(rows)[: rows - 2]
+    return new_minibatch(chosen, logits[chosen], magnet[chosen] if with_magnet else magnet, flat, 2)
+
+
+@pytest.mark.parametrize("with_magnet", [False, True])
+@pytest.mark.parametrize("seed", range(5))
+def test_the_gradient_is_that_of_the_papers_loss(seed: int, with_magnet: bool) -> None:
+    batch = minibatch(40, seed, with_magnet)
+    weights = Weights(clip_range=0.2, entropy=0.03, value=0.7, magnet=0.4)
+    write_gradient(batch, weights, 2)
+
+    rows = torch.from_numpy(batch.rows)
+    logits = torch.from_numpy(batch.logits.copy()).requires_grad_()
+    mask = batch.masks[batch.rows]
+    log_chances = masked_log_softmax(logits, mask)
+    legal = torch.from_numpy(mask) == 1
+    logs = log_chances.masked_fill(~legal, 0.0)
+    chances = log_chances.exp()
+    actions = torch.from_numpy(batch.actions)[rows].long()
+    advantages = torch.from_numpy(batch.advantages)[rows]
+    log_ratios = (
+        log_chances[torch.arange(len(rows)), actions] - torch.from_numpy(batch.log_probabilities)[rows]
+    )
+    ratios = log_ratios.exp()
+    clipped = ratios.clamp(1 - weights.clip_range, 1 + weights.clip_range)
+    policy_losses = -torch.minimum(ratios * advantages, clipped * advantages)
+    entropies = -(chances * logs).sum(dim=1)
+    value_losses = 0.5 * (logits[:, -1] - torch.from_numpy(batch.returns)[rows]) ** 2
+    loss = policy_losses - weights.entropy * entropies + weights.value * value_losses
+    if with_magnet:
+        near = masked_log_softmax(torch.from_numpy(batch.magnet), mask).masked_fill(~legal, 0.0)
+        distances = (chances * (logs - near)).sum(dim=1)
+        loss = loss + weights.magnet * distances
+        assert batch.sums[:, MAGNET_KL].sum() == pytest.approx(float(distances.detach().sum()), rel=1e-4)
+    loss.mean().backward()
+    assert logits.grad is not None
+    assert batch.gradient == pytest.approx(logits.grad.numpy(), abs=1e-6)
+
+    sums = batch.sums.sum(axis=0)
+    assert sums[POLICY_LOSS] == pytest.approx(float(policy_losses.detach().sum()), abs=1e-3)
+    assert sums[ENTROPY] == pytest.approx(float(entropies.detach().sum()), rel=1e-4)
+    assert sums[VALUE_LOSS] == pytest.approx(float(value_losses.detach().sum()), rel=1e-4)
+    assert sums[APPROX_KL] == pytest.approx(float((ratios - 1 - log_ratios).detach().sum()), abs=1e-3)
+    assert sums[CLIPPED] == float((clipped * advantages < ratios * advantages).detach().sum())
+    assert 0 < sums[CLIPPED] < len(rows)
+
+
+def test_a_single_legal_action_gets_no_gradient_and_no_entropy() -> None:
+    batch = minibatch(10, 0, False)
+    only = np.flatnonzero(batch.masks.sum(axis=1) == 1)
+    batch = batch._replace(
+        rows=only, logits=batch.logits[: len(only)], gradient=np.empty((len(only), ACTIONS + 1), np.float32)
+    )
+    write_gradient(batch, Weights(0.2, 0.5, 0.0, 0.0), 1)
+    assert len(only)
+    assert np.abs(batch.gradient).max() == 0
+    assert batch.sums[:, ENTROPY].sum() == 0
+
+
+def test_a_policy_far_from_the_old_one_still_gives_numbers() -> None:
+    batch = minibatch(30, 1, False)
+    batch.log_probabilities[:] = -200.0
+    write_gradient(batch, Weights(0.2, 0.01, 0.5, 0.0), 2)
+    assert np.isfinite(batch.gradient).all()
+    assert np.isfinite(batch.sums).all()
+
+
+# Batches ----------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=60, deadline=None)
+@given(rows=st.integers(1, 5000), size=st.integers(1, 3000), seed=st.integers(0, 100))
+def test_every_row_is_in_one_batch(rows: int, size: int, seed: int) -> None:
+    numbers = np.arange(0, 3 * rows, 3)
+    batches = shuffled(numbers, size, np.random.default_rng(seed))
+    assert sorted(np.concatenate(batches).tolist()) == numbers.tolist()
+    assert max(len(batch) for batch in batches) <= size + 2 * STRETCH
+
+
+def test_batches_come_in_another_order_each_time() -> None:
+    numbers = np.arange(4096)
+    rng = np.random.default_rng(1)
+    first, second = (np.concatenate(shuffled(numbers, 512, rng)) for _ in range(2))
+    assert (first != second).any()
+    assert (first != numbers).any()

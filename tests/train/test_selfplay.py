@@ -1,0 +1,281 @@
+"""Self-play: a run is made, goes on bit for bit after it was killed, and complains in words."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from filelock import FileLock
+from safetensors.torch import load_file, save_file
+
+import agents
+from millebornes_env import vector_env
+from train import checkpoints, runs
+from train.checkpoints import CHECKPOINT_FILE, RunError
+from train.selfplay import Args, LossError, Trainer, between, train
+
+ROOT = Path(__file__).parent.parent.parent
+SHORT = {
+    "decisions": 6000,
+    "num_envs": 32,
+    "num_steps": 16,
+    "batch_size": 128,
+    "hidden": (16,),
+    "threads": 1,
+    "eval_seconds": 0.0,
+    "pool_updates": 2,
+}
+
+
+def short(folder: Path, **changes: object) -> Args:
+    return Args(run_dir=folder, **{**SHORT, **changes})  # type: ignore[arg-type]
+
+
+def weights(folder: Path) -> dict[str, torch.Tensor]:
+    return load_file(folder / CHECKPOINT_FILE)
+
+
+def same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
+    return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished short run, with evaluations."""
+    folder = tmp_path_factory.mktemp("runs") / "short"
+    train(short(folder, eval_seconds=0.01, eval_deals=4))
+    return folder
+
+
+# What a run leaves ------------------------------------------------------------------------------------------
+
+
+def test_a_run_leaves_all_its_files(run: Path) -> None:
+    names = {path.relative_to(run).as_posix() for path in run.rglob("*") if path.is_file()}
+    assert {
+        "config.json",
+        "policy.json",
+        "policy.safetensors",
+        "best/policy.json",
+        "best/policy.safetensors",
+        "checkpoint.safetensors",
+        "learning_curve.json",
+        "learning_curve.png",
+    } <= names
+    assert not [name for name in names if "tmp" in name]
+    config = json.loads((run / "config.json").read_text())
+    assert config["args"]["hidden"] == [16]
+    assert config["args"]["editions"] == ["parker"]
+    assert config["versions"]["numba"]
+    point = json.loads((run / "learning_curve.json").read_text())[-1]
+    assert set(point["scores"]) == {"greedy", "holder", "arnold"}
+    assert point["elo_low"] <= point["elo"] <= point["elo_high"]
+    assert point["decisions"] >= 6000
+
+
+def test_the_saved_policy_plays_as_the_network_does(run: Path) -> None:
+    trainer = Trainer(short(run))
+    checkpoint = weights(run)
+    trainer.network.load_state_dict(checkpoints.with_prefix(checkpoint, "network."))
+    env = vector_env(64, seed=3)
+    observations, _ = env.reset()
+    for _ in range(40):
+        observations = env.step(env.sample_actions()).observations
+    rows, mask = observations["observation"], observations["action_mask"]
+    with torch.no_grad():
+        logits = trainer.network(torch.from_numpy(rows)).numpy()[:, :-1]
+    expected = np.where(mask == 1, logits, -np.inf).argmax(axis=1)
+    assert (agents.load(f"policy:{run}", env).act(rows, mask) == expected).all()
+
+
+def test_learning_beats_not_learning(tmp_path: Path) -> None:
+    options: dict[str, object] = {
+        "decisions": 400_000,
+        "num_envs": 512,
+        "num_steps": 32,
+        "batch_size": 1024,
+        "threads": 2,
+    }
+    finished = train(
+        short(tmp_path / "run", eval_seconds=30.0, eval_deals=100, learning_rate=3e-3, **options)
+    )
+    last = finished.curve[-1]
+    assert last.scores["greedy"].win_rate > 0.15  # a network that has learned nothing wins 1 %
+
+
+# Going on ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"oracle": True, "magnet": 0.1, "magnet_updates": 3, "reward": "equity"},
+        {"opponent": "arnold", "num_epochs": 2, "precision": "bfloat16"},
+        {"editions": ("parker", "dutch"), "observe_rules": True, "reward": "win", "episode": "round"},
+        {"players": 4, "threads": 2, "num_envs": 600},
+        {"players": 3},
+    ],
+    ids=["usual", "oracle+magnet+equity", "opponent", "editions", "teams", "three"],
+)
+def test_a_resumed_run_is_the_same_bit_for_bit(tmp_path: Path, options: dict[str, object]) -> None:
+    train(short(tmp_path / "whole", **options))
+    train(short(tmp_path / "parts", decisions=2500, final_learning_rate=1e-3, entropy=0.005, **options))
+    train(short(tmp_path / "twice", final_learning_rate=1e-3, entropy=0.005, **options))
+    train(short(tmp_path / "parts", resume=True, final_learning_rate=1e-3, entropy=0.005, **options))
+    assert same(weights(tmp_path / "twice"), weights(tmp_path / "parts"))
+    assert not same(weights(tmp_path / "twice"), weights(tmp_path / "whole"))
+
+
+def test_a_run_killed_in_the_middle_goes_on_bit_for_bit(tmp_path: Path) -> None:
+    command = [
+        *(sys.executable, "-m", "train.selfplay", "--decisions", "400000", "--num-envs", "64"),
+        *("--num-steps", "16", "--hidden", "16", "--eval-seconds", "0", "--checkpoint-seconds", "0.2"),
+    ]
+
+    def start(folder: str, *more: str) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            [*command, "--run-dir", str(tmp_path / folder), *more],
+            cwd=ROOT,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+    killed = start("killed")
+    checkpoint = tmp_path / "killed" / CHECKPOINT_FILE
+    deadline = time.monotonic() + 120
+    while not checkpoint.exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    time.sleep(0.3)
+    os.kill(killed.pid, signal.SIGKILL)
+    killed.wait()
+    decisions = checkpoints.read_progress(tmp_path / "killed", runs.CHECKPOINT_KIND)["decisions"]
+    assert 0 < decisions < 400_000
+    assert start("killed", "--resume").wait() == 0
+    assert start("whole").wait() == 0
+    assert same(weights(tmp_path / "killed"), weights(tmp_path / "whole"))
+
+
+def test_a_finished_run_can_be_made_longer(run: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "longer"
+    train(short(folder))
+    longer = train(short(folder, decisions=9000, resume=True))
+    assert checkpoints.read_progress(folder, runs.CHECKPOINT_KIND)["decisions"] >= 9000
+    assert longer.problem is None
+
+
+# Bad input --------------------------------------------------------------------------------------------------
+
+
+def test_a_run_is_not_overwritten_without_resume(run: Path) -> None:
+    with pytest.raises(RunError, match="already holds a run"):
+        train(short(run))
+
+
+def test_a_resumed_run_keeps_its_options(run: Path) -> None:
+    with pytest.raises(RunError, match=r"begun with players 2, now it is 3"):
+        train(short(run, players=3, resume=True))
+
+
+def test_two_runs_do_not_write_to_one_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "busy"
+    folder.mkdir()
+    with FileLock(folder / "run.lock"), pytest.raises(RunError, match="another process is training"):
+        train(short(folder))
+
+
+def test_a_damaged_checkpoint_is_named(run: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "damaged"
+    folder.mkdir()
+    content = (run / CHECKPOINT_FILE).read_bytes()
+    (folder / CHECKPOINT_FILE).write_bytes(content[: len(content) // 2])
+    with pytest.raises(RunError, match="damaged"):
+        train(short(folder, resume=True))
+
+
+def test_a_checkpoint_of_another_format_is_refused(run: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "old"
+    folder.mkdir()
+    save_file(weights(run), folder / CHECKPOINT_FILE, {"progress": json.dumps({"format": 1})})
+    with pytest.raises(RunError, match=r"old format, 1.*goes on with 'train.selfplay 1' only"):
+        train(short(folder, resume=True))
+
+
+def test_a_loss_that_is_no_number_stops_the_run_and_names_the_batch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "nan"
+    learn = Trainer.learn
+
+    def spoiled(self: Trainer, share: float) -> dict[str, float]:
+        if self.updates == 3:
+            self._rollout.returns[5, 7] = np.nan
+        return learn(self, share)
+
+    monkeypatch.setattr(Trainer, "learn", spoiled)
+    with pytest.raises(LossError, match=r"update 4, batch of \d+ rows beginning with row \d+"):
+        train(short(folder))
+    saved = weights(folder)
+    assert checkpoints.read_progress(folder, runs.CHECKPOINT_KIND)["updates"] == 3
+    assert all(torch.isfinite(value.float()).all() for value in saved.values())
+    assert (folder / "failed_batch.safetensors").exists()
+
+
+def test_a_full_disk_is_reported_and_the_last_checkpoint_survives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "full"
+    train(short(folder))
+    before = weights(folder)
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(checkpoints, "write_bytes_atomically", full)
+    finished = train(short(folder, decisions=8000, resume=True))
+    assert finished.problem is not None
+    assert "No space left" in finished.problem
+    assert same(weights(folder), before)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--players", "7"), "players"),
+        (("--editions", "parkers"), "parker"),
+        (("--editions", "parker", "--editions", "dutch"), "--observe-rules"),
+        (("--gae-lambda", "1.5"), "--gae-lambda is 1.5; it must lie in 0 to 1"),
+        (("--num-envs", "0"), "--num-envs is 0; it must be 1 or more"),
+        (("--opponent", "arnodl"), "arnold"),
+        (("--reward", "equity", "--episode", "round"), "--episode match"),
+        (("--reward", "equity", "--players", "3"), "3 teams"),
+        (("--entropie", "0.1"), "--entrop"),
+        (("--wandb-project", "x"), "pip install wandb"),
+    ],
+)
+def test_wrong_options_are_told_in_words(tmp_path: Path, options: tuple[str, ...], words: str) -> None:
+    folder = tmp_path / "wrong"
+    done = subprocess.run(
+        [sys.executable, "-m", "train.selfplay", "--run-dir", str(folder), *options],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "COLUMNS": "200"},
+    )
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (folder / CHECKPOINT_FILE).exists()
+
+
+def test_between() -> None:
+    assert [between(4.0, 2.0, share) for share in (-1.0, 0.0, 0.5, 1.0, 2.0)] == [4.0, 4.0, 3.0, 2.0, 2.0]

@@ -1,0 +1,103 @@
+"""The networks of `train.selfplay`: perceptrons over rows of small integers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from agents.network import Layers
+from agents.policy import observation_scale
+from agents.protocol import Table
+from train.oracle import oracle_scale
+from train.policy_files import fold_in_scale
+
+PRECISIONS: Final = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+"""What hidden layers calculate in; weights, their optimizer, logits and losses are float32 in any case."""
+
+_POLICY_GAIN: Final = 0.01  # a new policy is nearly uniform (Andrychowicz et al. 2021, section 3.2)
+
+
+class Perceptron(nn.Module):
+    """Layers with ReLU between them.
+
+    Integers up to 127 are exact in bfloat16, so rows go in as they are; that a number between 0 and 127 does
+    not drown one between 0 and 1 is seen to by a scale on the first layer's weights.
+    """
+
+    scale: Tensor
+
+    def __init__(self, scale: npt.NDArray[np.float32], hidden: Sequence[int], outputs: int) -> None:
+        """Make a network.
+
+        Args:
+            scale: float32[D], what the numbers of a row are multiplied with.
+            hidden: widths of the hidden layers.
+            outputs: width of the last layer.
+        """
+        super().__init__()
+        widths = [len(scale), *hidden, outputs]
+        self.layers = nn.ModuleList(nn.Linear(before, after) for before, after in pairwise(widths))
+        self.register_buffer("scale", torch.from_numpy(scale.copy()), persistent=False)
+        for layer in self.linears:
+            nn.init.orthogonal_(layer.weight, 2.0**0.5)
+            nn.init.zeros_(layer.bias)
+
+    @property
+    def linears(self) -> list[nn.Linear]:
+        """The layers, first to last."""
+        return [layer for layer in self.layers if isinstance(layer, nn.Linear)]
+
+    def forward(self, rows: Tensor, precision: torch.dtype = torch.float32) -> Tensor:
+        """Evaluate the network.
+
+        Args:
+            rows: int8[N, D].
+            precision: of the products.
+
+        Returns:
+            float32[N, outputs].
+        """
+        first, *others = self.linears
+        weight = (first.weight * self.scale).to(precision)
+        values = F.linear(rows.to(precision), weight, first.bias.to(precision))
+        for layer in others:
+            values = F.linear(F.relu(values), layer.weight.to(precision), layer.bias.to(precision))
+        return values.float()
+
+    def folded(self) -> Layers:
+        """Weights and biases of all layers over raw rows: what `agents.policy` plays."""
+        layers = [
+            (layer.weight.detach().numpy().copy(), layer.bias.detach().numpy().copy())
+            for layer in self.linears
+        ]
+        return fold_in_scale(layers, self.scale.numpy())
+
+
+def actor_critic(tables: Sequence[Table], hidden: Sequence[int], features: int = 0) -> Perceptron:
+    """A policy and a value in one network: a logit for each action, then the value, from the same layers."""
+    scale = np.append(common_scale(tables), np.ones(features, np.float32))
+    network = Perceptron(scale, hidden, tables[0].num_actions + 1)
+    head = network.linears[-1]
+    nn.init.orthogonal_(head.weight[:-1], _POLICY_GAIN)
+    nn.init.orthogonal_(head.weight[-1:], 1.0)
+    return network
+
+
+def common_scale(tables: Sequence[Table]) -> npt.NDArray[np.float32]:
+    """The scale of rows that may come from any of the tables: float32[D], so that all lie in 0..1."""
+    scale: npt.NDArray[np.float32] = np.min([observation_scale(table) for table in tables], axis=0)
+    return scale
+
+
+def oracle_critic(tables: Sequence[Table], hidden: Sequence[int]) -> Perceptron:
+    """A value of rows that show everything; see `train.oracle`."""
+    network = Perceptron(oracle_scale(common_scale(tables), tables[0].rules.players), hidden, 1)
+    nn.init.orthogonal_(network.linears[-1].weight, 1.0)
+    return network

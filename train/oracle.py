@@ -1,0 +1,64 @@
+"""What the oracle critic sees: the row of the deciding seat, all other hands, and the cards to come.
+
+A critic is needed while learning only, so it may see what no player does: how lucky a seat will be explains
+most of what a round is worth, and is no merit of its actions. The cards to come are shown by how soon they
+come: 100 for a seat's next card of a type, a tenth less for each card before it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.compile import kernel
+from millebornes_env.millebornes.cards import NUM_CARD_TYPES
+
+Int8Array = npt.NDArray[np.int8]
+
+SOONEST: Final = 100.0
+LATER: Final = 0.9
+MOST: Final = 127.0
+HANDS_SCALE: Final = 0.5
+SOON_SCALE: Final = 0.01
+
+
+def oracle_numbers(numbers: int, players: int) -> int:
+    """How long a row is, with `numbers` in an observation at a table of so many players."""
+    return numbers + (2 * players - 1) * NUM_CARD_TYPES
+
+
+def oracle_scale(scale: npt.NDArray[np.float32], players: int) -> npt.NDArray[np.float32]:
+    """The scale of a row, with that of an observation."""
+    hands = np.full((players - 1) * NUM_CARD_TYPES, HANDS_SCALE, np.float32)
+    soon = np.full(players * NUM_CARD_TYPES, SOON_SCALE, np.float32)
+    return np.concatenate([scale, hands, soon])
+
+
+@kernel
+def write_oracle_rows(full: Int8Array, numbers: int, players: int, rows: Int8Array) -> None:
+    """Write what the critic sees.
+
+    Args:
+        full: int8[N, K], of `VectorEnv.state`: observation, other hands, streams.
+        numbers: D, of the observation.
+        players: S.
+        rows: int8[N, oracle_numbers], overwritten.
+    """
+    known = numbers + (players - 1) * NUM_CARD_TYPES
+    length = (full.shape[1] - known) // players
+    for game in range(len(full)):
+        row, everything = rows[game], full[game]
+        for place in range(known):
+            row[place] = everything[place]
+        for place in range(known, len(row)):
+            row[place] = 0
+        for seat in range(players):
+            first, weight = known + seat * NUM_CARD_TYPES, SOONEST
+            for place in range(known + seat * length, known + (seat + 1) * length):
+                card = int(everything[place]) - 1
+                if card < 0:
+                    break
+                row[first + card] = int(min(row[first + card] + weight, MOST))
+                weight *= LATER

@@ -1,0 +1,389 @@
+"""The arithmetic of PPO that is not a matrix product, compiled: draws, advantages, the gradient of the loss.
+
+PyTorch would do each of these in a dozen passes over arrays of logits of which six in seven belong to illegal
+actions; here a row is read once, and only its legal actions cost anything. `tests/train/test_ppo.py` compares
+every function with the textbook's formula in PyTorch.
+
+A "row" is one decision. N rows, A actions, S seats; logits have A + 1 columns, the last is the value.
+Threads get equal stretches of rows in order, so that the same number of threads gives the same sums.
+"""
+
+from __future__ import annotations
+
+from math import exp, log
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.chance import random_word
+from millebornes_env.compile import float_kernel, parallel_float_kernel, prange
+
+Float32Array = npt.NDArray[np.float32]
+Float64Array = npt.NDArray[np.float64]
+Int64Array = npt.NDArray[np.int64]
+Int32Array = npt.NDArray[np.int32]
+Int8Array = npt.NDArray[np.int8]
+BoolArray = npt.NDArray[np.bool_]
+
+# Columns of the statistics that `ppo_gradient` sums up.
+STATISTICS: Final = (
+    "policy_loss",
+    "value_loss",
+    "entropy",
+    "approx_kl",
+    "clip_fraction",
+    "magnet_kl",
+)
+STRETCH: Final = 32
+"""Rows that are learned from together."""
+_HIGHEST_LOG_RATIO: Final = 20.0  # exp of more would be no number any more
+POLICY_LOSS, VALUE_LOSS, ENTROPY, APPROX_KL, CLIPPED, MAGNET_KL = range(len(STATISTICS))
+
+
+@float_kernel
+def legal_softmax(
+    logits: Float32Array, mask: Int8Array, legal: Int32Array, chances: Float32Array, logs: Float32Array
+) -> int:
+    """The softmax over the legal actions of a row.
+
+    Args:
+        logits: float32[A + 1]; what illegal actions have is not looked at.
+        mask: int8[A], 1 where an action is legal.
+        legal: int32[A + 1], overwritten: the legal actions in order.
+        chances: float32[A + 1], overwritten: their probabilities.
+        logs: float32[A + 1], overwritten: the logarithms of those, finite.
+
+    Returns:
+        How many are legal.
+    """
+    count = 0
+    for action in range(len(mask)):  # without a branch, which could not be predicted
+        legal[count] = action
+        count += int(mask[action])
+    highest = np.float32(-np.inf)
+    for place in range(count):
+        highest = max(highest, logits[legal[place]])
+    total = np.float32(0.0)
+    for place in range(count):
+        logs[place] = logits[legal[place]] - highest
+        chances[place] = np.float32(exp(logs[place]))
+        total += chances[place]
+    shift = np.float32(log(total))
+    for place in range(count):
+        chances[place] /= total
+        logs[place] -= shift
+    return count
+
+
+class Drawing(NamedTuple):
+    """What a draw of actions reads and writes; N rows."""
+
+    logits: Float32Array  # [N, A + 1] the last column is the value
+    mask: Int8Array  # [N, A]
+    actions: Int64Array  # [N] overwritten; -1 where nothing is legal
+    log_probabilities: Float32Array  # [N] overwritten
+    values: Float32Array  # [N] overwritten
+    legal: Int32Array  # [threads, A + 1] scratch
+    chances: Float32Array  # [threads, A + 1] scratch
+    logs: Float32Array  # [threads, A + 1] scratch
+
+
+def new_drawing(logits: Float32Array, mask: Int8Array, threads: int) -> Drawing:
+    """Room for a draw.
+
+    Args:
+        logits: float32[N, A + 1].
+        mask: int8[N, A].
+        threads: that share the rows.
+    """
+    rows, columns = logits.shape
+    return Drawing(
+        logits,
+        mask,
+        np.zeros(rows, np.int64),
+        np.zeros(rows, np.float32),
+        np.zeros(rows, np.float32),
+        np.zeros((threads, columns), np.int32),
+        np.zeros((threads, columns), np.float32),
+        np.zeros((threads, columns), np.float32),
+    )
+
+
+@float_kernel
+def draw_range(drawing: Drawing, thread: int, key_0: int, key_1: int, first: int, last: int) -> None:
+    """Draw an action of each row from `first` to `last` - 1, as often as the policy says."""
+    legal, chances, logs = drawing.legal[thread], drawing.chances[thread], drawing.logs[thread]
+    actions = drawing.mask.shape[1]
+    for row in range(first, last):
+        count = legal_softmax(drawing.logits[row], drawing.mask[row], legal, chances, logs)
+        left = np.float32(random_word(key_0, key_1, row) * 2.0**-32)
+        place = 0
+        while place < count - 1 and left >= chances[place]:
+            left -= chances[place]
+            place += 1
+        drawing.actions[row] = legal[place] if count > 0 else -1
+        drawing.log_probabilities[row] = logs[place] if count > 0 else 0.0
+        drawing.values[row] = drawing.logits[row, actions]
+
+
+@parallel_float_kernel
+def draw_actions(drawing: Drawing, key_0: int, key_1: int, threads: int) -> None:
+    """Draw an action of each row; another key gives other draws."""
+    rows = len(drawing.actions)
+    for thread in prange(threads):
+        draw_range(drawing, thread, key_0, key_1, thread * rows // threads, (thread + 1) * rows // threads)
+
+
+class Rollout(NamedTuple):
+    """What happened in T steps of N games: a row for each decision."""
+
+    observations: Int8Array  # [T, N, D]
+    masks: Int8Array  # [T, N, A]
+    seats: Int8Array  # [T, N] who decided
+    actions: npt.NDArray[np.int16]  # [T, N]
+    log_probabilities: Float32Array  # [T, N] of the actions when they were drawn
+    values: Float32Array  # [T, N] to the deciding seat; of the oracle, if there is one
+    rewards: Float32Array  # [T, N, S] of the step that followed, to every seat
+    ends: BoolArray  # [T, N] whether the step ended what is played for
+    frozen: BoolArray  # [T, N] whether somebody else than the learner decided
+    advantages: Float32Array  # [T, N] of the actions; written by `write_advantages`
+    returns: Float32Array  # [T, N] what the value should have been; likewise
+    learned: BoolArray  # [T, N] whether the row is to be learned from; likewise
+
+
+def new_rollout(steps: int, games: int, numbers: int, actions: int, seats: int) -> Rollout:
+    """Zeroed arrays, all that a run ever needs."""
+    shape = (steps, games)
+    return Rollout(
+        np.zeros((*shape, numbers), np.int8),
+        np.zeros((*shape, actions), np.int8),
+        np.zeros(shape, np.int8),
+        np.zeros(shape, np.int16),
+        np.zeros(shape, np.float32),
+        np.zeros(shape, np.float32),
+        np.zeros((*shape, seats), np.float32),
+        np.zeros(shape, np.bool_),
+        np.zeros(shape, np.bool_),
+        np.zeros(shape, np.float32),
+        np.zeros(shape, np.float32),
+        np.zeros(shape, np.bool_),
+    )
+
+
+class SeatMemory(NamedTuple):
+    """What is known of a seat's later decisions while a game is read backwards; S seats."""
+
+    has_next: Int8Array  # [threads, S] whether a later decision of it, or the end, is in the rollout
+    value: Float32Array  # [threads, S] of that decision; 0 at the end
+    advantage: Float32Array  # [threads, S] of that decision
+    reward: Float32Array  # [threads, S] what it got from then back to now
+
+
+def new_seat_memory(threads: int, seats: int) -> SeatMemory:
+    """Room for `write_advantages`."""
+    shape = (threads, seats)
+    return SeatMemory(np.zeros(shape, np.int8), *(np.zeros(shape, np.float32) for _ in range(3)))
+
+
+@float_kernel
+def advantages_of_game(
+    rollout: Rollout, memory: SeatMemory, thread: int, game: int, gamma: float, gae_lambda: float
+) -> None:
+    """Generalised advantage estimation (Schulman et al. 2016, equation 16) over each seat's own decisions.
+
+    A seat's transition leads from its decision to its own next one; what the others do in between is a part
+    of the environment, and so are the rewards that it gets meanwhile. A seat's last decision in the rollout,
+    if the game goes on, leads nowhere yet: its value is what the decision before it leans on, and it is not
+    learned from itself.
+    """
+    has_next, value = memory.has_next[thread], memory.value[thread]
+    advantage, reward = memory.advantage[thread], memory.reward[thread]
+    has_next[:] = 0
+    reward[:] = 0.0
+    for step in range(len(rollout.ends) - 1, -1, -1):
+        if rollout.ends[step, game]:
+            has_next[:] = 1
+            value[:] = 0.0
+            advantage[:] = 0.0
+            reward[:] = 0.0
+        for seat in range(len(reward)):
+            reward[seat] += rollout.rewards[step, game, seat]
+        seat = int(rollout.seats[step, game])
+        own = rollout.values[step, game]
+        estimate = np.float32(0.0)
+        if has_next[seat] == 1:
+            surprise = reward[seat] + gamma * value[seat] - own
+            estimate = np.float32(surprise + gamma * gae_lambda * advantage[seat])
+        rollout.advantages[step, game] = estimate
+        rollout.returns[step, game] = estimate + own
+        rollout.learned[step, game] = has_next[seat] == 1 and not rollout.frozen[step, game]
+        has_next[seat] = 1
+        value[seat] = own
+        advantage[seat] = estimate
+        reward[seat] = 0.0
+
+
+@parallel_float_kernel
+def write_advantages(
+    rollout: Rollout, memory: SeatMemory, gamma: float, gae_lambda: float, threads: int
+) -> None:
+    """`advantages_of_game` for all games."""
+    games = rollout.ends.shape[1]
+    for thread in prange(threads):
+        for game in range(thread * games // threads, (thread + 1) * games // threads):
+            advantages_of_game(rollout, memory, thread, game, gamma, gae_lambda)
+
+
+class Minibatch(NamedTuple):
+    """What one gradient is made of; B rows of a rollout (flattened), A actions."""
+
+    rows: Int64Array  # [B] which rows of the rollout
+    logits: Float32Array  # [B, A + 1] of the present policy; the last column is the value
+    magnet: Float32Array  # [B, A + 1] of the policy to stay near to, or [0, 0]
+    gradient: Float32Array  # [B, A + 1] overwritten: of the loss by each logit
+    masks: Int8Array  # [R, A] of the whole rollout, as all that follow
+    actions: npt.NDArray[np.int16]  # [R]
+    log_probabilities: Float32Array  # [R]
+    advantages: Float32Array  # [R] normalised
+    returns: Float32Array  # [R]
+    legal: Int32Array  # [threads, A + 1] scratch
+    scratch: Float32Array  # [threads, 4, A + 1]
+    sums: Float64Array  # [threads, STATISTICS] overwritten: sums over the thread's rows
+
+
+class Weights(NamedTuple):
+    """What the parts of the loss weigh."""
+
+    clip_range: float
+    entropy: float
+    value: float
+    magnet: float
+
+
+def new_minibatch(
+    rows: Int64Array, logits: Float32Array, magnet: Float32Array, rollout: Rollout, threads: int
+) -> Minibatch:
+    """Room for a gradient.
+
+    Args:
+        rows: int64[B], which rows of the rollout.
+        logits: float32[B, A + 1].
+        magnet: float32[B, A + 1], or [0, 0] without one.
+        rollout: its arrays with steps and games in one dimension, [R, ...].
+        threads: that share the rows.
+    """
+    return Minibatch(
+        rows,
+        logits,
+        magnet,
+        np.empty_like(logits),
+        rollout.masks,
+        rollout.actions,
+        rollout.log_probabilities,
+        rollout.advantages,
+        rollout.returns,
+        np.zeros((threads, logits.shape[1]), np.int32),
+        np.zeros((threads, 4, logits.shape[1]), np.float32),
+        np.zeros((threads, len(STATISTICS)), np.float64),
+    )
+
+
+def shuffled(rows: Int64Array, batch_size: int, rng: np.random.Generator) -> list[Int64Array]:
+    """Batches of rows in another order, as equal in size as it goes.
+
+    Stretches of `STRETCH` rows stay together: they are of one step of neighbouring games, which know nothing
+    of each other, and lie side by side in memory (row by row it took four times as long to fetch them).
+
+    Args:
+        rows: int64[n], in order.
+        batch_size: the most rows of a batch, but for some of a stretch.
+        rng: of the order.
+    """
+    stretches = np.array_split(rows, max(len(rows) // STRETCH, 1))
+    batches = max(-(-len(rows) // batch_size), 1)
+    order = rng.permutation(len(stretches))
+    return [
+        np.concatenate([stretches[number] for number in part])
+        for part in np.array_split(order, min(batches, len(order)))
+    ]
+
+
+@float_kernel
+def gradient_of_row(batch: Minibatch, weights: Weights, thread: int, place: int) -> None:
+    """Write the gradient of one row's loss by its logits, and add the row to the statistics.
+
+    With p the present policy over legal actions, r = p(a) / p_old(a), A the advantage, H the entropy, q the
+    magnet, v the value and R the return, the row's loss is (Schulman et al. 2017, equations 7 and 9; Sokal et
+    al. 2023 for the magnet)
+
+        -min(r A, clip(r, 1 - c, 1 + c) A) - w_H H(p) + w_q KL(p, q) + w_v (v - R)^2 / 2
+    """
+    row = batch.rows[place]
+    legal, sums = batch.legal[thread], batch.sums[thread]
+    chances, logs = batch.scratch[thread, 0], batch.scratch[thread, 1]
+    actions = batch.masks.shape[1]
+    count = legal_softmax(batch.logits[place], batch.masks[row], legal, chances, logs)
+    entropy = np.float32(0.0)
+    chosen = 0
+    for one in range(count):
+        entropy -= chances[one] * logs[one]
+        if legal[one] == batch.actions[row]:
+            chosen = one
+    log_ratio = logs[chosen] - batch.log_probabilities[row]
+    ratio = np.float32(exp(min(log_ratio, np.float32(_HIGHEST_LOG_RATIO))))
+    advantage = batch.advantages[row]
+    clipped = min(max(ratio, np.float32(1.0 - weights.clip_range)), np.float32(1.0 + weights.clip_range))
+    is_clipped = clipped * advantage < ratio * advantage
+    push = np.float32(0.0) if is_clipped else ratio * advantage
+    gradient = batch.gradient[place]
+    gradient[:] = 0.0
+    for one in range(count):
+        step = chances[one] * (push + np.float32(weights.entropy) * (logs[one] + entropy))
+        gradient[legal[one]] = step - push if one == chosen else step
+    error = batch.logits[place, actions] - batch.returns[row]
+    gradient[actions] = np.float32(weights.value) * error
+    sums[POLICY_LOSS] -= min(ratio * advantage, clipped * advantage)
+    sums[VALUE_LOSS] += 0.5 * error * error
+    sums[ENTROPY] += entropy
+    sums[APPROX_KL] += ratio - 1.0 - log_ratio
+    sums[CLIPPED] += 1.0 if is_clipped else 0.0
+    if len(batch.magnet) > 0:
+        sums[MAGNET_KL] += pull_to_magnet(batch, weights, thread, place, count)
+
+
+@float_kernel
+def pull_to_magnet(batch: Minibatch, weights: Weights, thread: int, place: int, count: int) -> float:
+    """Add the gradient of KL(p, q) to a row's, whose softmax lies in the scratch; the KL itself, in nats."""
+    legal, chances, logs = batch.legal[thread], batch.scratch[thread, 0], batch.scratch[thread, 1]
+    near = batch.scratch[thread, 3]
+    legal_softmax(batch.magnet[place], batch.masks[batch.rows[place]], legal, batch.scratch[thread, 2], near)
+    distance = np.float32(0.0)
+    for one in range(count):
+        distance += chances[one] * (logs[one] - near[one])
+    for one in range(count):
+        pull = chances[one] * (logs[one] - near[one] - distance)
+        batch.gradient[place, legal[one]] += np.float32(weights.magnet) * pull
+    return distance
+
+
+@float_kernel
+def divide_row(row: Float32Array, rows: int) -> None:
+    """Make the gradient of a row's loss that of the mean loss of all rows.
+
+    In a function of its own: what is written as `array[row] *= number` in a loop of threads is lost.
+    """
+    share = np.float32(1.0 / rows)
+    for column in range(len(row)):
+        row[column] *= share
+
+
+@parallel_float_kernel
+def write_gradient(batch: Minibatch, weights: Weights, threads: int) -> None:
+    """The gradient of the mean loss of a minibatch by its logits, and sums of the statistics."""
+    rows = len(batch.rows)
+    batch.sums[:] = 0.0
+    for thread in prange(threads):
+        for place in range(thread * rows // threads, (thread + 1) * rows // threads):
+            gradient_of_row(batch, weights, thread, place)
+            divide_row(batch.gradient[place], rows)

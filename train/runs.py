@@ -1,0 +1,368 @@
+"""The folder of a run of `train.selfplay`: what is written when, and how a killed run goes on.
+
+    config.json             the resolved options, versions and seed
+    policy.safetensors      the policy as it is, and
+    policy.json             what it is for: together what `agents` plays
+    best/                   the policy whose lower confidence bound against the gauntlet was highest
+    checkpoint.safetensors  everything that training needs to go on, bit for bit
+    learning_curve.png      ratings and win rates during training (and .json)
+    tensorboard/            event files
+    failed_batch.safetensors  rows whose loss was no number, if that happened
+    run.lock                held while a process writes here
+
+Every file is written beside its place and renamed. Nothing is pickled.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import json
+import sys
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, Self
+
+import numpy as np
+import torch
+from filelock import FileLock, Timeout
+from torch import Tensor, nn
+
+from arena.match import MatchConfig
+from millebornes_env.errors import StateError
+from train.checkpoints import (
+    CHECKPOINT_FILE,
+    CONFIG_FILE,
+    RunError,
+    does_not_fit,
+    read_tensors,
+    tensors_of_optimizer,
+    tensors_to_optimizer,
+    with_prefix,
+    write_tensors,
+)
+from train.files import write_json_atomically
+from train.gauntlet import GAUNTLET, Gauntlet, Point, save_curve
+from train.opponents import FixedAgent, Pool
+from train.policy_files import save_policy_files
+from train.progress import TrainingBar
+from train.versions import versions
+
+if TYPE_CHECKING:
+    from train.selfplay import Args, Trainer
+
+CHECKPOINT_KIND: Final = "train.selfplay 1"
+BEST_FOLDER: Final = "best"
+FAILED_BATCH: Final = "failed_batch.safetensors"
+
+_FIRST_EVALUATION: Final = 5.0  # seconds; most is learned at the beginning
+_LOG_SECONDS: Final = 2.0
+
+# What may differ between a run and its resumption.
+_FREE_OPTIONS: Final = frozenset(
+    ("run_dir", "resume", "eval_seconds", "eval_deals", "checkpoint_seconds", "wandb_project")
+)
+# Those by which a finished run is made longer: the schedules then differ from those of a longer run.
+_LENGTHS: Final = frozenset(("decisions", "minutes"))
+
+
+def state_of(trainer: Trainer) -> dict[str, Tensor]:
+    """All that learning depends on, as tensors by name; random numbers are functions of seed and counters."""
+    modules: dict[str, nn.Module | None] = {
+        "network": trainer.network,
+        "oracle": trainer.oracle,
+        "magnet": trainer.magnet,
+    }
+    tensors = {
+        f"{name}.{key}": value
+        for name, module in modules.items()
+        if module is not None
+        for key, value in module.state_dict().items()
+    }
+    tensors |= tensors_of_optimizer(trainer.optimizer)
+    tensors["games"] = torch.from_numpy(trainer.games.save())
+    if isinstance(trainer.opponents, FixedAgent):
+        tensors["memories"] = torch.from_numpy(trainer.opponents.memories)
+    if isinstance(trainer.opponents, Pool):
+        for number, weights in enumerate(trainer.opponents.weights):
+            tensors |= {f"pool.{number}.{name}": value for name, value in weights.items()}
+    return tensors
+
+
+def put_back(trainer: Trainer, tensors: dict[str, Tensor], progress: dict[str, Any]) -> None:
+    """Put a trainer where `state_of` found another of the same options.
+
+    Raises:
+        KeyError, RuntimeError, StateError: the tensors are of another run.
+    """
+    trainer.network.load_state_dict(with_prefix(tensors, "network."))
+    if trainer.oracle is not None:
+        trainer.oracle.load_state_dict(with_prefix(tensors, "oracle."))
+    if trainer.magnet is not None:
+        trainer.magnet.load_state_dict(with_prefix(tensors, "magnet."))
+    tensors_to_optimizer(trainer.optimizer, tensors)
+    trainer.games.put_back(tensors["games"].numpy())
+    if isinstance(trainer.opponents, FixedAgent):
+        trainer.opponents.memories[:] = tensors["memories"].numpy()
+    if isinstance(trainer.opponents, Pool):
+        numbers = range(progress["pool"])
+        trainer.opponents.weights = [with_prefix(tensors, f"pool.{number}.") for number in numbers]
+    trainer.updates, trainer.decisions = progress["updates"], progress["decisions"]
+
+
+def saved_config(args: Args) -> dict[str, Any]:
+    """The options as JSON values, defaults that depend on others filled in."""
+    values = dataclasses.asdict(args)
+    values |= {"run_dir": str(args.run_dir), "hidden": args.layers, "editions": list(args.sheets)}
+    resolved: dict[str, Any] = json.loads(json.dumps(values))
+    return resolved
+
+
+class Run:
+    """A run and its folder; used in a `with` block, which holds the lock and shows the progress bar.
+
+    Attributes:
+        curve: what was measured so far.
+        problem: what could not be written the last time, or None.
+    """
+
+    def __init__(self, args: Args) -> None:
+        """Look at the folder; nothing is written yet.
+
+        Raises:
+            RunError: it holds a run and `resume` was not asked for, or a run of other options.
+        """
+        self.args = args
+        self.folder = args.run_dir
+        self.curve: list[Point] = []
+        self.problem: str | None = None
+        self._best = -np.inf
+        self._bar = TrainingBar()
+        self._seconds_before = 0.0
+        self._began = self._last_point = self._last_checkpoint = self._last_log = time.perf_counter()
+        self._decisions_at_log = 0
+        self._gauntlet: Gauntlet | None = None
+        self._writer: Any = None
+        self._progress: dict[str, Any] | None = None
+        has_run = (self.folder / CONFIG_FILE).exists() or (self.folder / CHECKPOINT_FILE).exists()
+        if has_run and not args.resume:
+            raise RunError(
+                f"{str(self.folder)!r} already holds a run: go on with it by --resume, or choose another "
+                "--run-dir"
+            )
+
+    def __enter__(self) -> Self:
+        """Take the folder.
+
+        Raises:
+            RunError: another process is writing to it, or it cannot be written.
+        """
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._lock = FileLock(self.folder / "run.lock")
+            self._lock.acquire(timeout=0)
+        except Timeout:
+            raise RunError(
+                f"another process is training in {str(self.folder)!r}: wait for it, or choose another "
+                "--run-dir"
+            ) from None
+        except OSError as error:
+            raise RunError(f"the run folder {str(self.folder)!r} cannot be written: {error}") from None
+        self._bar.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bar.__exit__(kind, error, trace)
+        if self._writer is not None:
+            self._writer.close()
+        self._lock.release()
+
+    def begin(self, trainer: Trainer) -> None:
+        """Take up a run that was stopped, or begin a new one.
+
+        Raises:
+            RunError: the checkpoint is damaged, of another version or of other options.
+        """
+        if (self.folder / CHECKPOINT_FILE).exists():
+            self._take_up(trainer)
+        else:
+            content = {"args": saved_config(self.args), "versions": versions(), "command": sys.argv}
+            write_json_atomically(self.folder / CONFIG_FILE, content)
+        from torch.utils.tensorboard import SummaryWriter  # noqa: PLC0415 - takes a second
+
+        if self.args.wandb_project:
+            _start_wandb(self.args)
+        self._writer = SummaryWriter(str(self.folder / "tensorboard"), purge_step=trainer.decisions)  # type: ignore[no-untyped-call]
+        if self.args.eval_seconds > 0:
+            configs = [table_config(self.args, edition) for edition in self.args.sheets]
+            rivals = [self.args.opponent] if self.args.opponent else list(GAUNTLET)
+            self._gauntlet = Gauntlet(configs, rivals, self.args.eval_deals)
+        self._began = self._last_log = self._last_checkpoint = self._last_point = time.perf_counter()
+        self._decisions_at_log = trainer.decisions
+
+    def _take_up(self, trainer: Trainer) -> None:
+        progress, tensors = read_tensors(self.folder, CHECKPOINT_KIND)
+        for name, value in saved_config(self.args).items():
+            theirs = progress["config"].get(name)
+            if name not in _FREE_OPTIONS | _LENGTHS and value != theirs:
+                raise RunError(
+                    f"the run in {str(self.folder)!r} was begun with {name} {theirs!r}, now it is {value!r}: "
+                    "leave the option as it was, or choose another --run-dir"
+                )
+        try:
+            put_back(trainer, tensors, progress)
+        except (KeyError, RuntimeError, ValueError, StateError) as error:
+            raise does_not_fit(self.folder, error) from None
+        self._seconds_before = progress["seconds"]
+        self._best = progress["best"]
+        self.curve = [Point.of(point) for point in progress["curve"]]
+        for name in trainer.seconds:
+            trainer.seconds[name] = progress["parts"][name]
+
+    @property
+    def seconds(self) -> float:
+        """Trained, those before a resume included, evaluations and checkpoints too."""
+        return self._seconds_before + time.perf_counter() - self._began
+
+    def share(self, trainer: Trainer) -> float:
+        """How much of the run is done, 0 to 1."""
+        if self.args.minutes > 0:
+            return min(self.seconds / (60.0 * self.args.minutes), 1.0)
+        return min(trainer.decisions / self.args.decisions, 1.0)
+
+    def after_update(self, trainer: Trainer, statistics: dict[str, float]) -> None:
+        """Log, evaluate and save, whatever it is time for."""
+        now = time.perf_counter()
+        if now - self._last_log >= _LOG_SECONDS:
+            self._log(trainer, statistics, now)
+        self._bar.update(self.share(trainer), trainer.decisions, trainer.decisions / max(self.seconds, 1e-9))
+        wait = min(self.args.eval_seconds, max(_FIRST_EVALUATION, 0.5 * self.seconds))
+        if self._gauntlet is not None and now - self._last_point >= wait:
+            self._evaluate(trainer)
+            self._last_point = time.perf_counter()
+        if 0 < self.args.checkpoint_seconds <= now - self._last_checkpoint:
+            self.save(trainer)
+            self._last_checkpoint = time.perf_counter()
+
+    def _log(self, trainer: Trainer, statistics: dict[str, float], now: float) -> None:
+        rate = (trainer.decisions - self._decisions_at_log) / (now - self._last_log)
+        for name, value in statistics.items():
+            self._writer.add_scalar(f"train/{name}", value, trainer.decisions)
+        self._writer.add_scalar("time/decisions_per_second", rate, trainer.decisions)
+        for part, share in self.time_shares(trainer).items():
+            self._writer.add_scalar(f"time/share_{part}", share, trainer.decisions)
+        self._last_log, self._decisions_at_log = now, trainer.decisions
+
+    def time_shares(self, trainer: Trainer) -> dict[str, float]:
+        """Where the time went, shares of all, 0 to 1; "other" is evaluation, saving and logging."""
+        total = max(self.seconds, 1e-9)
+        shares = {part: seconds / total for part, seconds in trainer.seconds.items()}
+        return {**shares, "other": max(1.0 - sum(shares.values()), 0.0)}
+
+    def _evaluate(self, trainer: Trainer) -> None:
+        """Measure the policy as it is, and keep it if it is surely good."""
+        assert self._gauntlet is not None
+        try:
+            self._save_policy(trainer, self.folder)
+        except OSError as error:
+            self._report(error)
+            return
+        point = self._gauntlet.measure(f"policy:{self.folder}", self.seconds, trainer.decisions)
+        self.curve.append(point)
+        self._bar.say(
+            f"{point.seconds:5.0f} s: Elo {point.elo:+.0f}, matches won against "
+            + ", ".join(f"{name} {100 * score.win_rate:.0f} %" for name, score in point.scores.items())
+        )
+        self._writer.add_scalar("eval/elo", point.elo, trainer.decisions)
+        for name, score in point.scores.items():
+            self._writer.add_scalar(f"eval/win_rate_{name}", score.win_rate, trainer.decisions)
+            self._writer.add_scalar(f"eval/points_{name}", score.points, trainer.decisions)
+        if point.elo_low > self._best:
+            self._best = point.elo_low
+            try:
+                self._save_policy(trainer, self.folder / BEST_FOLDER)
+            except OSError as error:
+                self._report(error)
+
+    def _save_policy(self, trainer: Trainer, folder: Path) -> None:
+        tables = trainer.games.tables
+        save_policy_files(
+            folder,
+            trainer.network.folded(),
+            tables[0],
+            editions=[table.edition for table in tables],
+            eyes=trainer.games.eyes,
+            value=self.args.reward,
+            more={"trained_by": "train.selfplay", "decisions_trained": trainer.decisions},
+        )
+
+    def save(self, trainer: Trainer, failed_batch: dict[str, Tensor] | None = None) -> None:
+        """Write policy, curve and checkpoint; a disk that cannot take them is reported, not fatal.
+
+        Args:
+            trainer: what is saved.
+            failed_batch: rows whose loss was no number, to be looked into.
+        """
+        progress = {
+            "config": saved_config(self.args),
+            "updates": trainer.updates,
+            "decisions": trainer.decisions,
+            "seconds": self.seconds,
+            "parts": trainer.seconds,
+            "best": self._best,
+            "pool": len(trainer.opponents.weights) if isinstance(trainer.opponents, Pool) else 0,
+            "curve": [dataclasses.asdict(point) for point in self.curve],
+        }
+        try:
+            write_tensors(self.folder / CHECKPOINT_FILE, CHECKPOINT_KIND, state_of(trainer), progress)
+            self._save_policy(trainer, self.folder)
+            save_curve(self.curve, self.folder, curve_title(self.args, trainer.decisions))
+            if failed_batch is not None:
+                write_tensors(self.folder / FAILED_BATCH, CHECKPOINT_KIND, failed_batch, progress)
+            self.problem = None
+        except OSError as error:
+            self._report(error)
+
+    def _report(self, error: OSError) -> None:
+        self.problem = f"could not write to {str(self.folder)!r}: {error}"
+        self._bar.warn(f"{self.problem}; training goes on, the next checkpoint will try again")
+
+    def finish(self, trainer: Trainer) -> None:
+        """The last point of the curve and the last checkpoint."""
+        if self._gauntlet is not None:
+            self._evaluate(trainer)
+        self.save(trainer)
+
+    def report(self, trainer: Trainer) -> None:
+        """Print where the time went."""
+        rate = trainer.decisions / max(self.seconds, 1e-9)
+        print(
+            f"{trainer.decisions:,} decisions in {self.seconds:.0f} s ({rate / 1e3:.0f} k/s), "
+            f"{trainer.updates:,} updates; run folder: {self.folder}"
+        )
+        shares = ", ".join(f"{part} {100 * share:.0f} %" for part, share in self.time_shares(trainer).items())
+        print(f"time: {shares}")
+
+
+def table_config(args: Args, edition: str) -> MatchConfig:
+    """The table as the arena plays it: in matches, if the sheet has them."""
+    return MatchConfig(edition, args.players, episode=args.episode, seed=args.seed)
+
+
+def curve_title(args: Args, decisions: int) -> str:
+    """What stands above the picture of a run."""
+    return (
+        f"PPO learns Mille Bornes ({', '.join(args.sheets)}, {args.players} players, "
+        f"{decisions / 1e6:.1f} M decisions)"
+    )
+
+
+def _start_wandb(args: Args) -> None:
+    """Log to Weights & Biases what goes to TensorBoard."""
+    wandb = importlib.import_module("wandb")
+    wandb.init(
+        project=args.wandb_project, name=args.run_dir.name, config=saved_config(args), sync_tensorboard=True
+    )

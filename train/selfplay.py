@@ -1,0 +1,430 @@
+"""Learn Mille Bornes by self-play: PPO (Schulman et al. 2017) at the speed of the environment.
+
+    python -m train.selfplay --run-dir runs/first --minutes 5
+
+Read it from top to bottom: the options; `Trainer.collect`, which plays; `Trainer.learn`, which updates; and
+`train`, which does both until the budget is spent. What is no matrix product is compiled (`train.ppo`). Every
+decision of every seat is learned from. docs/training.md explains the metrics.
+"""
+
+from __future__ import annotations
+
+import copy
+import importlib.util
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+# Before PyTorch is imported: its threads sleep while they wait for each other instead of spinning, which
+# would take the cores from the environment's threads.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+import numpy as np
+import torch
+import tyro
+
+from agents.policy import RunFolderError
+from millebornes_env import editions
+from millebornes_env.chance import random_word
+from millebornes_env.engine.kernels import key_of_seed
+from train.command_line import COULD_NOT_WRITE, INTERRUPTED, WRONG_ARGUMENTS, complain, one_line
+from train.games import ManyGames, Reward, TableOptions
+from train.network import PRECISIONS, Perceptron, actor_critic, oracle_critic
+from train.opponents import FixedAgent, Opponents, Pool
+from train.ppo import (
+    STATISTICS,
+    Rollout,
+    Weights,
+    draw_actions,
+    new_drawing,
+    new_minibatch,
+    new_rollout,
+    new_seat_memory,
+    shuffled,
+    write_advantages,
+    write_gradient,
+)
+from train.runs import Run, RunError
+
+PARTS = ("env", "inference", "advantage", "update")
+"""Where the time goes; what is left is "other"."""
+
+
+@dataclass(frozen=True)
+class Args:
+    """The options of the command line; each is saved in the run's config.json."""
+
+    run_dir: Path = Path("runs/selfplay")
+    """folder that the run is written to"""
+    decisions: int = 100_000_000
+    """decisions to learn from, those before a resume included"""
+    minutes: float = 0.0
+    """instead, if above 0: minutes to train (the run then depends on the machine's speed)"""
+    resume: bool = False
+    """go on with the run in the folder, if there is one"""
+    seed: int = 1
+    """seed of the games, the network and the draws"""
+    editions: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
+    """rule sheet that is played; give it once for each, "all" for all of them (default: parker)"""
+    players: int = 2
+    """seats at the table"""
+    episode: Literal["match", "round"] = "match"
+    """what is played: rounds of a match, whose score shows, or single rounds"""
+    reward: Reward = "points"
+    """thousands of points of a round's lead, winning the episode, or what a round adds to the match equity"""
+    features: bool = True
+    """show the network what is left of the trips as ones and zeros too (agents/features.py)"""
+    observe_rules: bool = False
+    """show the network the table's rules; needed for several editions"""
+    opponent: str = ""
+    """an agent that plays one team of every game, to be beaten, instead of self-play"""
+    num_envs: int = 4096
+    """games played at once"""
+    num_steps: int = 64
+    """decisions in each game between two updates"""
+    batch_size: int = 8192
+    """decisions in one gradient step"""
+    num_epochs: int = 1
+    """times that each decision is learned from"""
+    learning_rate: float = 1e-3
+    """step size of Adam at the beginning"""
+    final_learning_rate: float = 1e-4
+    """step size at the end; it falls in a straight line"""
+    gamma: float = 1.0
+    """discount of a reward for each decision of the seat that it lies ahead"""
+    gae_lambda: float = 0.95
+    """how far the advantage looks ahead before it trusts the value function, 0 to 1"""
+    clip_range: float = 0.2
+    """how far an update may move the probability of an action"""
+    entropy: float = 0.05
+    """bonus for keeping the policy random, at the beginning"""
+    final_entropy: float = 0.005
+    """bonus at the end; it falls in a straight line"""
+    value_coefficient: float = 0.5
+    """weight of the value function's error"""
+    max_gradient: float = 0.5
+    """longest gradient; longer ones are shortened"""
+    magnet: float = 0.0
+    """weight of the distance KL(policy, magnet) to a slow copy of the policy (magnetic mirror descent)"""
+    magnet_updates: int = 100
+    """updates after which the slow copy is made anew"""
+    oracle: bool = False
+    """a second critic, that sees all hands and the cards to come, judges the actions"""
+    pool_share: float = 0.1
+    """share of the games in which one team is a frozen earlier self"""
+    pool_size: int = 16
+    """earlier selves that are kept"""
+    pool_updates: int = 50
+    """updates between two earlier selves"""
+    hidden: Annotated[tuple[int, ...], tyro.conf.UseAppendAction] = ()
+    """width of a hidden layer; give it once for each layer (default: one of 128)"""
+    precision: Literal["float32", "bfloat16"] = "float32"
+    """what the matrix products are calculated in"""
+    threads: int = 2
+    """CPU threads"""
+    eval_seconds: float = 30.0
+    """seconds between two evaluations; at the beginning they lie closer together; 0: none"""
+    eval_deals: int = 500
+    """deals of an evaluation against each agent of the gauntlet, each played from all seats"""
+    checkpoint_seconds: float = 60.0
+    """seconds between two checkpoints: as much is lost when the run is killed; 0: only at the end"""
+    wandb_project: str = ""
+    """also log to this project of Weights & Biases, which must be installed"""
+
+    @property
+    def sheets(self) -> tuple[str, ...]:
+        """Names of the rule sheets."""
+        if "all" in self.editions:
+            return editions()
+        return self.editions or ("parker",)
+
+    @property
+    def layers(self) -> list[int]:
+        """Widths of the hidden layers."""
+        return list(self.hidden) or [128]
+
+
+class LossError(ArithmeticError):
+    """A loss that is no number; the message says of which batch.
+
+    Attributes:
+        batch: its rows, as tensors by name.
+    """
+
+    def __init__(self, message: str, batch: dict[str, torch.Tensor]) -> None:
+        super().__init__(message)
+        self.batch = batch
+
+
+def between(start: float, end: float, share: float) -> float:
+    """A value that goes in a straight line from `start` to `end` as `share` goes from 0 to 1."""
+    return start + (end - start) * min(max(share, 0.0), 1.0)
+
+
+class Trainer:
+    """All that learns, and all that it learns from.
+
+    Attributes:
+        updates: done so far.
+        decisions: learned from so far.
+        seconds: of each of `PARTS`, since the process began.
+    """
+
+    def __init__(self, args: Args) -> None:
+        """Make games and networks as if nothing had been learned."""
+        torch.set_num_threads(args.threads)
+        torch.manual_seed(args.seed)
+        self.args = args
+        self.games = ManyGames(args.num_envs, table_options(args))
+        tables = self.games.tables
+        self.network = actor_critic(tables, args.layers, self.games.num_inputs - self.games.numbers)
+        self.magnet: Perceptron | None = None
+        if args.magnet > 0:
+            self.magnet = actor_critic(tables, args.layers, self.games.num_inputs - self.games.numbers)
+            self.magnet.load_state_dict(self.network.state_dict())
+        self.oracle: Perceptron | None = oracle_critic(tables, args.layers) if args.oracle else None
+        self.opponents: Opponents
+        if args.opponent:
+            self.opponents = FixedAgent(self.games, args.opponent, 1.0, args.seed, args.threads)
+        else:
+            snapshot = actor_critic(tables, args.layers, self.games.num_inputs - self.games.numbers)
+            self.opponents = Pool(self.games, snapshot, args.pool_share, args.pool_size, args.threads)
+        parameters = [*self.network.parameters(), *(self.oracle.parameters() if self.oracle else ())]
+        self.optimizer = torch.optim.Adam(parameters, args.learning_rate, eps=1e-5, fused=True)
+        self.updates = self.decisions = 0
+        self.seconds = dict.fromkeys(PARTS, 0.0)
+        self._precision = PRECISIONS[args.precision]
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """All arrays that are needed, once and for all."""
+        args, games = self.args, self.games
+        rows = args.num_steps * args.num_envs
+        self._rollout = new_rollout(
+            args.num_steps, args.num_envs, games.num_inputs, games.num_actions, games.players
+        )
+        self._rows = torch.from_numpy(self._rollout.observations)
+        self._oracle_rows = torch.zeros(
+            (args.num_steps, args.num_envs, games.oracle_numbers if self.oracle else 0), dtype=torch.int8
+        )
+        logits = np.zeros((args.num_envs, games.num_actions + 1), np.float32)
+        self._drawing = new_drawing(logits, self._rollout.masks[0], args.threads)
+        self._seat_memory = new_seat_memory(args.threads, games.players)
+        self._flat = Rollout._make(array.reshape(rows, *array.shape[2:]) for array in self._rollout)
+
+    @contextmanager
+    def _timed(self, part: str) -> Iterator[None]:
+        began = time.perf_counter()
+        yield
+        self.seconds[part] += time.perf_counter() - began
+
+    def collect(self) -> None:
+        """Play `num_steps` decisions of every game, and judge them."""
+        rollout, games = self._rollout, self.games
+        rng = np.random.default_rng([self.args.seed, self.updates])
+        self.opponents.begin(rng)
+        key_0, key_1 = key_of_seed(self.args.seed)
+        for step in range(self.args.num_steps):
+            with self._timed("env"):
+                games.write_decisions(rollout, step)
+            with self._timed("inference"):
+                key = (key_0, random_word(key_1, key_0, self.updates * self.args.num_steps + step))
+                actions = self._choose(step, key)
+                self.opponents.decide(rollout, step, key, actions)
+                rollout.actions[step] = actions
+            with self._timed("env"):
+                games.step(actions, rollout, step)
+        with self._timed("advantage"):
+            write_advantages(
+                rollout, self._seat_memory, self.args.gamma, self.args.gae_lambda, self.args.threads
+            )
+
+    @torch.no_grad()
+    def _choose(self, step: int, key: tuple[int, int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        """Draw actions for a step's rows from the policy, and write what it thinks of them."""
+        rollout = self._rollout
+        drawing = self._drawing._replace(
+            logits=self.network(self._rows[step], self._precision).numpy(),
+            mask=rollout.masks[step],
+            log_probabilities=rollout.log_probabilities[step],
+            values=rollout.values[step],
+        )
+        draw_actions(drawing, *key, self.args.threads)
+        if self.oracle is not None:
+            self.games.write_oracle_rows(self._oracle_rows[step].numpy())
+            values = self.oracle(self._oracle_rows[step], self._precision)
+            rollout.values[step] = values.squeeze(1).numpy()
+        return drawing.actions
+
+    def learn(self, share: float) -> dict[str, float]:
+        """Update the networks from the rollout.
+
+        Args:
+            share: how much of the run is done, 0 to 1.
+
+        Returns:
+            Means of the statistics, by name.
+
+        Raises:
+            LossError: a loss is no number; the networks are as they were before this update.
+        """
+        args = self.args
+        with self._timed("advantage"):
+            rows = np.flatnonzero(self._flat.learned)
+            advantages = self._flat.advantages
+            learned = advantages[rows]
+            advantages -= learned.mean()
+            advantages /= learned.std() + 1e-8
+        for group in self.optimizer.param_groups:
+            group["lr"] = between(args.learning_rate, args.final_learning_rate, share)
+        before = copy.deepcopy((self.network.state_dict(), self.optimizer.state_dict()))
+        weights = Weights(
+            args.clip_range,
+            between(args.entropy, args.final_entropy, share),
+            args.value_coefficient,
+            args.magnet,
+        )
+        rng = np.random.default_rng([args.seed, self.updates, 1])
+        totals, batches = np.zeros(len(STATISTICS) + 1), 0
+        with self._timed("update"):
+            try:
+                for _ in range(args.num_epochs):
+                    for batch in shuffled(rows, args.batch_size, rng):
+                        totals += self._step(batch, weights)
+                        batches += 1
+            except LossError:
+                self.network.load_state_dict(before[0])
+                self.optimizer.load_state_dict(before[1])
+                raise
+        self.updates += 1
+        self.decisions += len(rows)
+        self._freeze()
+        means = dict(zip((*STATISTICS, "oracle_loss"), (totals / batches).tolist(), strict=True))
+        returns, values = self._flat.returns[rows], self._flat.values[rows]
+        unexplained = float((returns - values).var() / max(returns.var(), 1e-12))
+        return {**means, "explained_variance": 1.0 - unexplained, "entropy_weight": weights.entropy}
+
+    def _step(self, rows: np.ndarray[tuple[int], np.dtype[np.int64]], weights: Weights) -> np.ndarray:  # type: ignore[type-arg]
+        """One step of gradient descent; sums of the statistics over the number of rows."""
+        index = torch.from_numpy(rows)
+        observations = self._rows.flatten(0, 1)[index]
+        logits = self.network(observations, self._precision)
+        magnet = torch.zeros((0, 0))
+        if self.magnet is not None:
+            with torch.no_grad():
+                magnet = self.magnet(observations, self._precision)
+        batch = new_minibatch(rows, logits.detach().numpy(), magnet.numpy(), self._flat, self.args.threads)
+        write_gradient(batch, weights, self.args.threads)
+        means = np.append(batch.sums.sum(axis=0) / len(rows), 0.0)
+        tensors, gradients = [logits], [torch.from_numpy(batch.gradient)]
+        if self.oracle is not None:
+            values = self.oracle(self._oracle_rows.flatten(0, 1)[index], self._precision).squeeze(1)
+            errors = values.detach() - torch.from_numpy(self._flat.returns)[index]
+            means[-1] = 0.5 * float((errors * errors).mean())
+            tensors.append(values)
+            gradients.append(errors / len(rows))
+        if not np.isfinite(means).all():
+            found = ", ".join(
+                f"{name} {mean:.4g}" for name, mean in zip((*STATISTICS, "oracle_loss"), means, strict=True)
+            )
+            raise LossError(
+                f"a loss is no number: update {self.updates + 1}, batch of {len(rows)} rows beginning with "
+                f"row {int(rows[0])} ({found}); a lower --learning-rate may help",
+                {name: torch.from_numpy(array[rows]) for name, array in self._flat._asdict().items()},
+            )
+        self.optimizer.zero_grad(set_to_none=True)
+        torch.autograd.backward(tensors, gradients)
+        torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.args.max_gradient)
+        self.optimizer.step()
+        return means
+
+    def _freeze(self) -> None:
+        """Copy the policy to the pool and to the magnet when it is time."""
+        if isinstance(self.opponents, Pool) and self.updates % self.args.pool_updates == 0:
+            self.opponents.add(self.network)
+        if self.magnet is not None and self.updates % self.args.magnet_updates == 0:
+            self.magnet.load_state_dict(self.network.state_dict())
+
+
+def table_options(args: Args) -> TableOptions:
+    """What is played, from the options of the command line."""
+    return TableOptions(
+        args.sheets,
+        args.players,
+        args.episode,
+        args.reward,
+        args.observe_rules,
+        args.features,
+        args.seed,
+        args.threads,
+    )
+
+
+def check(args: Args) -> None:
+    """Refuse options that cannot be.
+
+    Raises:
+        ValueError: the message names the option.
+    """
+    for name in ("num_envs", "num_steps", "batch_size", "num_epochs", "threads", "pool_updates", "decisions"):
+        if getattr(args, name) < 1:
+            raise ValueError(f"--{name.replace('_', '-')} is {getattr(args, name)}; it must be 1 or more")
+    for name in ("gamma", "gae_lambda", "pool_share"):
+        if not 0.0 <= getattr(args, name) <= 1.0:
+            raise ValueError(f"--{name.replace('_', '-')} is {getattr(args, name)}; it must lie in 0 to 1")
+    if args.reward == "equity" and args.episode != "match":
+        raise ValueError("--reward equity is what a round adds to winning a match: it needs --episode match")
+    if args.wandb_project and importlib.util.find_spec("wandb") is None:
+        raise ValueError(
+            "--wandb-project needs Weights & Biases: pip install wandb, or leave the option away"
+        )
+    if len(args.sheets) > 1 and not args.observe_rules:
+        raise ValueError("several editions need --observe-rules, or the network cannot tell them apart")
+
+
+def train(args: Args) -> Run:
+    """Train, or go on training, until the budget is spent.
+
+    Raises:
+        RunError: the folder cannot be used as asked.
+        ValueError: an option cannot be, or there is no such table or opponent.
+        LossError: a loss is no number; a checkpoint from before that update was written, and the batch.
+    """
+    check(args)
+    with Run(args) as run:
+        trainer = Trainer(args)
+        run.begin(trainer)
+        while (share := run.share(trainer)) < 1.0:
+            trainer.collect()
+            try:
+                statistics = trainer.learn(share)
+            except LossError as error:
+                run.save(trainer, error.batch)
+                raise
+            run.after_update(trainer, statistics)
+        run.finish(trainer)
+        run.report(trainer)
+    return run
+
+
+def main() -> int:
+    """The command line; returns the exit status."""
+    args = tyro.cli(Args, description=__doc__)
+    try:
+        run = train(args)
+    except (ValueError, RunFolderError, RunError) as error:
+        return complain(WRONG_ARGUMENTS, one_line(error))
+    except LossError as error:
+        return complain(COULD_NOT_WRITE, one_line(error))
+    except KeyboardInterrupt:
+        return complain(INTERRUPTED, f"stopped; go on with the same command and --resume ({args.run_dir})")
+    return complain(COULD_NOT_WRITE, run.problem) if run.problem is not None else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
