@@ -83,6 +83,7 @@ class SearchAgent:
         rollouts: int = 400,
         ms: float = 0.0,
         z: float = 2.0,
+        depth: int = 0,
         sees: str = "",
         threads: int = 2,
     ) -> None:
@@ -115,6 +116,7 @@ class SearchAgent:
         self._sees = SEES[sees]
         self._rollouts = 0 if ms > 0 else rollouts
         self._z = z
+        self._depth = depth
         self._key = key_of_seed(seed)
         self._memories = np.zeros((0, MEMORY), np.int16)
         self._taken = np.zeros(0, np.int64)
@@ -182,7 +184,7 @@ class SearchAgent:
     def _searcher(self, layout: Layout) -> Searcher:
         agent = self.rollout_agent
         return Searcher(
-            *((agent.pointer,), agent.options, layout, self._sees, self._rollouts, self._z), *self._key
+            *((agent.pointer,), agent.options, layout, self._sees, self._rollouts, self._depth, self._z), *self._key
         )
 
     def _decided(self, searcher: Searcher, decisions: Decisions, places: Any) -> Actions:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.compiled import MEMORY, Choose, Int16Array, Int64Array, remember
+from agents.network import network_value
 from agents.protocol import Observations
 from agents.reading import Layout, read_observation
 from millebornes_env.chance import random_below, random_word
@@ -58,6 +59,9 @@ LEAST_VARIANCE: Final = 1e-4
 MOST_TIMES: Final = 4
 """What is saved on dropped actions goes to the others, up to so many times their own redeals."""
 
+POINTS_OF_VALUE: Final = 1000.0
+"""A network's value of 1."""
+
 _DECISIONS_OF_A_SEAT: Final = 4096  # more than a seat can take in a round
 _LONGEST_PLAYOUT: Final = 4096  # only an agent that breaks the rules can take so many decisions
 _NO_LIMIT: Final = 1 << 40
@@ -73,6 +77,7 @@ class Searcher(NamedTuple):
     layout: Layout  # of the observations
     sees: int  # NOTHING, HANDS or ALL
     rollouts: int  # redeals for each action; 0: no limit
+    depth: int  # decisions of a playout before the network judges the position; 0: to the end of the round
     z: float  # so many standard errors above 0 a gain must lie
     key_0: int  # of all random numbers
     key_1: int
@@ -391,15 +396,28 @@ def play_out(
     memories[:, :] = 0
     for slot in range(MEMORY):
         memories[OWN, slot] = decisions.own[number, slot]
-    for _ in range(_LONGEST_PLAYOUT):
+    depth = searcher.depth if searcher.depth > 0 else _LONGEST_PLAYOUT
+    for taken in range(_LONGEST_PLAYOUT):
         step(game, rules, action)
         if int(game.phase) == ROUND_OVER:
             return value_of_round(game, rules)
         seat = int(game.seat)
+        if taken >= depth:
+            return judged_value(game, rules, seat, searcher.options)
         count = remember(game, memories[seat])
         draw = random_word(key_1 ^ _DRAW_TAG, key_0, seat * _DECISIONS_OF_A_SEAT + count)
         action = searcher.choose[0](game, rules, seat, memories[seat], searcher.options, draw)
     return 0.0
+
+
+@rule
+def judged_value(game: State, rules: Rules, seat: int, options: Int64Array) -> float:
+    """What the rollout agent's network thinks that the round is worth to the own team.
+
+    It is asked about the seat that is to decide, as it has learned.
+    """
+    value = POINTS_OF_VALUE * network_value(game, rules, seat, options)
+    return value if team_of(rules, seat) == OWN else -value
 
 
 @rule

@@ -8,13 +8,14 @@ been played is kept in results/leaderboard: a run that was stopped goes on when 
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 import tomllib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import tyro
 from rich.console import Console
@@ -29,13 +30,17 @@ from train.files import write_text_atomically
 from train.progress import tournament_bar
 
 LIST: Final = Path(__file__).with_suffix(".toml")
+RESPONSES_FILE: Final = "best_responses.json"
+"""In a table's folder: what `train.exploit` found."""
 
 _HEAD: Final = """# Leaderboard
 
 Written by `python -m train.leaderboard`; do not edit. {agents} agents that follow rules, at {tables} tables:
 matches to the end, every deal once from each team's place with the same cards, every choice of agents
 together. Ratings are Elo points (Bradley-Terry), `{anchor}` being 0 at every table; intervals are 95 %, over
-deals. Who the agents are: [agents.md](agents.md); how the figures are made: [arena.md](arena.md).
+deals. Who the agents are: [agents.md](agents.md); how the figures are made: [arena.md](arena.md). "Best
+response": what a policy wins that was trained against that agent and nobody else, with so many decisions; a
+lower bound on how far the agent can be exploited ([training.md](training.md)).
 
 ## Ratings at all tables
 
@@ -123,7 +128,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         return complain(COULD_NOT_WRITE, f"could not write ({error})")
     path = args.out / "leaderboard.md"
-    write_text_atomically(path, page(board, analyses))
+    write_text_atomically(path, page(board, analyses, args.out))
     print(f"wrote {path}")
     return 0
 
@@ -153,21 +158,64 @@ def _play_table(board: Board, config: TournamentConfig, args: Args) -> Analysis:
     return analysis
 
 
-def page(board: Board, analyses: Sequence[Analysis]) -> str:
-    """The text of leaderboard.md."""
+def page(board: Board, analyses: Sequence[Analysis], out: Path) -> str:
+    """The text of leaderboard.md, which goes to the folder `out`."""
     head = _HEAD.format(agents=len(board.agents), tables=len(board.tables), anchor=board.anchor)
     parts = [head + markdown_table(overview(board, analyses))]
     for config, analysis in zip(board.tables, analyses, strict=True):
         at = f"leaderboard/{short_name(config)}"
+        responses = read_responses(out / at / RESPONSES_FILE)
+        rated = with_best_responses(ratings_grid(analysis), responses)
         listed = "".join(f"- {note}\n" for note in notes(analysis)[1:])
         parts.append(
             f"## {table_name(config.match).capitalize()}\n\n{config.deals:,} deals of every lineup; "
             f"[how they play, and everybody against everybody]({at}/report.md); "
-            f"[everything as JSON]({at}/arena.json).\n\n{markdown_table(ratings_grid(analysis))}\n{listed}\n"
+            f"[everything as JSON]({at}/arena.json).\n\n{markdown_table(rated)}\n{listed}\n"
             f"![Ratings with intervals]({at}/ratings.png)\n\n"
             f"![Points per round of each pair]({at}/payoff.png)\n"
         )
     return "\n".join(parts)
+
+
+def read_responses(path: Path) -> dict[str, dict[str, Any]]:
+    """What `train.exploit --docs` found at a table, by agent; nothing if it was not asked.
+
+    Raises:
+        ArenaError: the file is damaged.
+    """
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        for response in found.values():
+            float(response["points_per_round"]), float(response["low"]), int(response["decisions"])
+    except FileNotFoundError:
+        return {}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ArenaError(
+            f"{str(path)!r} is damaged ({error!r}): remove it, or write it by train.exploit"
+        ) from None
+    responses: dict[str, dict[str, Any]] = found
+    return responses
+
+
+def with_best_responses(grid: Grid, responses: dict[str, dict[str, Any]]) -> Grid:
+    """The ratings with a column: what a policy wins that was trained against the agent and nobody else.
+
+    Args:
+        grid: of `ratings_grid`.
+        responses: by agent.
+    """
+    if not responses:
+        return grid
+    rows = []
+    for row in grid.rows:
+        response = responses.get(row[1])
+        cell = "-"
+        if response is not None:
+            half = response["points_per_round"] - response["low"]
+            millions = response["decisions"] / 1e6
+            cell = f"{response['points_per_round']:+.0f} ± {half:.0f} ({millions:,.0f} M)"
+        rows.append((*row, cell))
+    return Grid(grid.title, (*grid.headings, "best response, points per round"), rows, grid.num_names)
 
 
 def overview(board: Board, analyses: Sequence[Analysis]) -> Grid:

@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from agents.network import Layers
-from agents.policy import observation_scale
+from agents.policy import PolicyAgent, observation_scale
 from agents.protocol import Table
 from train.oracle import oracle_scale
 from train.policy_files import fold_in_scale
@@ -88,6 +88,33 @@ def actor_critic(tables: Sequence[Table], hidden: Sequence[int], features: int =
     nn.init.orthogonal_(head.weight[:-1], _POLICY_GAIN)
     nn.init.orthogonal_(head.weight[-1:], 1.0)
     return network
+
+
+def start_from(network: Perceptron, folder: str, table: Table) -> None:
+    """Give a network the weights of a policy.
+
+    Args:
+        network: what `actor_critic` made.
+        folder: of the policy.
+        table: at which it can be played.
+
+    Raises:
+        RunFolderError: there is no such policy, or it is not for this table.
+        ValueError: its layers are not those of the network.
+    """
+    policy = PolicyAgent(table, folder=folder)
+    ours = [tuple(layer.weight.shape) for layer in network.linears]
+    theirs = [weight.shape for weight, _ in policy.layers]
+    if ours != theirs:
+        raise ValueError(
+            f"the policy in {folder!r} has layers of {theirs} (outputs, inputs), the network to be trained "
+            f"has {ours}: give its --hidden, and --features as it was trained"
+        )
+    with torch.no_grad():
+        for number, (layer, (weight, bias)) in enumerate(zip(network.linears, policy.layers, strict=True)):
+            unfolded = weight / network.scale.numpy() if number == 0 else weight
+            layer.weight.copy_(torch.from_numpy(unfolded))
+            layer.bias.copy_(torch.from_numpy(bias))
 
 
 def common_scale(tables: Sequence[Table]) -> npt.NDArray[np.float32]:

@@ -364,7 +364,7 @@ def pull_to_magnet(batch: Minibatch, weights: Weights, thread: int, place: int, 
     for one in range(count):
         pull = chances[one] * (logs[one] - near[one] - distance)
         batch.gradient[place, legal[one]] += np.float32(weights.magnet) * pull
-    return distance
+    return float(distance)
 
 
 @float_kernel

@@ -195,7 +195,7 @@ class Run:
 
         if self.args.wandb_project:
             _start_wandb(self.args)
-        self._writer = SummaryWriter(str(self.folder / "tensorboard"), purge_step=trainer.decisions)  # type: ignore[no-untyped-call]
+        self._writer = SummaryWriter(str(self.folder / "tensorboard"), purge_step=trainer.decisions)
         if self.args.eval_seconds > 0:
             configs = [table_config(self.args, edition) for edition in self.args.sheets]
             rivals = [self.args.opponent] if self.args.opponent else list(GAUNTLET)

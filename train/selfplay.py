@@ -28,13 +28,12 @@ import numpy as np
 import torch
 import tyro
 
-from agents.policy import RunFolderError
 from millebornes_env import editions
 from millebornes_env.chance import random_word
 from millebornes_env.engine.kernels import key_of_seed
 from train.command_line import COULD_NOT_WRITE, INTERRUPTED, WRONG_ARGUMENTS, complain, one_line
 from train.games import ManyGames, Reward, TableOptions
-from train.network import PRECISIONS, Perceptron, actor_critic, oracle_critic
+from train.network import PRECISIONS, Perceptron, actor_critic, oracle_critic, start_from
 from train.opponents import FixedAgent, Opponents, Pool
 from train.ppo import (
     STATISTICS,
@@ -49,7 +48,7 @@ from train.ppo import (
     write_advantages,
     write_gradient,
 )
-from train.runs import Run, RunError
+from train.runs import Run
 
 PARTS = ("env", "inference", "advantage", "update")
 """Where the time goes; what is left is "other"."""
@@ -83,13 +82,15 @@ class Args:
     """show the network the table's rules; needed for several editions"""
     opponent: str = ""
     """an agent that plays one team of every game, to be beaten, instead of self-play"""
-    num_envs: int = 4096
+    start: str = ""
+    """policy folder whose weights to begin with, instead of random ones"""
+    num_envs: int = 1024
     """games played at once"""
     num_steps: int = 64
     """decisions in each game between two updates"""
-    batch_size: int = 8192
+    batch_size: int = 1024
     """decisions in one gradient step"""
-    num_epochs: int = 1
+    num_epochs: int = 2
     """times that each decision is learned from"""
     learning_rate: float = 1e-3
     """step size of Adam at the beginning"""
@@ -101,9 +102,9 @@ class Args:
     """how far the advantage looks ahead before it trusts the value function, 0 to 1"""
     clip_range: float = 0.2
     """how far an update may move the probability of an action"""
-    entropy: float = 0.05
+    entropy: float = 0.02
     """bonus for keeping the policy random, at the beginning"""
-    final_entropy: float = 0.005
+    final_entropy: float = 0.001
     """bonus at the end; it falls in a straight line"""
     value_coefficient: float = 0.5
     """weight of the value function's error"""
@@ -183,6 +184,8 @@ class Trainer:
         self.games = ManyGames(args.num_envs, table_options(args))
         tables = self.games.tables
         self.network = actor_critic(tables, args.layers, self.games.num_inputs - self.games.numbers)
+        if args.start:
+            start_from(self.network, args.start, tables[0])
         self.magnet: Perceptron | None = None
         if args.magnet > 0:
             self.magnet = actor_critic(tables, args.layers, self.games.num_inputs - self.games.numbers)
@@ -309,7 +312,7 @@ class Trainer:
         unexplained = float((returns - values).var() / max(returns.var(), 1e-12))
         return {**means, "explained_variance": 1.0 - unexplained, "entropy_weight": weights.entropy}
 
-    def _step(self, rows: np.ndarray[tuple[int], np.dtype[np.int64]], weights: Weights) -> np.ndarray:  # type: ignore[type-arg]
+    def _step(self, rows: np.ndarray[tuple[int], np.dtype[np.int64]], weights: Weights) -> np.ndarray:
         """One step of gradient descent; sums of the statistics over the number of rows."""
         index = torch.from_numpy(rows)
         observations = self._rows.flatten(0, 1)[index]
@@ -417,7 +420,7 @@ def main() -> int:
     args = tyro.cli(Args, description=__doc__)
     try:
         run = train(args)
-    except (ValueError, RunFolderError, RunError) as error:
+    except ValueError as error:
         return complain(WRONG_ARGUMENTS, one_line(error))
     except LossError as error:
         return complain(COULD_NOT_WRITE, one_line(error))

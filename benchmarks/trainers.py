@@ -1,0 +1,359 @@
+"""The trainers that `benchmarks.training` compares: the same network, games and options for each."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, Protocol
+
+# Before PyTorch is imported, as in `train.selfplay`: threads that wait must leave the cores to others.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+import torch
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.logger import Logger
+from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
+from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
+from torch import nn
+
+from agents.policy import observation_scale
+from agents.protocol import Table
+from millebornes_env import VectorEnv, vector_env
+from millebornes_env.envs.sb3 import SelfPlayVecEnv
+from train import selfplay
+
+OURS: Final = "train.selfplay"
+THEIRS: Final = "MaskablePPO"
+PARTS: Final = (*selfplay.PARTS, "other")
+"""Where the time goes."""
+
+Precision = Literal["float32", "bfloat16"]
+Episode = Literal["match", "round"]
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much is played and learned from at once.
+
+    Attributes:
+        games: played at once.
+        steps: decisions in each game between two updates; of the learning seat only, for `THEIRS`.
+        batch: decisions in one gradient step.
+    """
+
+    games: int
+    steps: int
+    batch: int
+
+    def __str__(self) -> str:
+        return f"{self.games:,} x {self.steps}"
+
+
+@dataclass(frozen=True)
+class Work:
+    """What both trainers have to do.
+
+    Attributes:
+        edition: the rule sheet.
+        players: seats at the table.
+        episode: "match" or "round"; rewards are points in both.
+        threads: of PyTorch and of the games.
+    """
+
+    edition: str
+    players: int
+    episode: Episode
+    threads: int
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A trainer with its settings.
+
+    Attributes:
+        trainer: `OURS` or `THEIRS`.
+        hidden: widths of the hidden layers, which policy and value share.
+        epochs: times that each decision is learned from.
+        size: of rollouts and batches.
+        precision: of the products of the hidden layers.
+    """
+
+    trainer: str
+    hidden: tuple[int, ...]
+    epochs: int
+    size: Size
+    precision: Precision = "float32"
+
+    @property
+    def task(self) -> tuple[tuple[int, ...], int]:
+        """What must be equal for two contenders to be compared."""
+        return self.hidden, self.epochs
+
+    @property
+    def network(self) -> str:
+        """The hidden layers in words."""
+        return " - ".join(map(str, self.hidden))
+
+
+@dataclass
+class Progress:
+    """What a trainer has done since it was made.
+
+    Attributes:
+        learned: decisions that it has learned from (once, however many epochs).
+        played: decisions that were made in its games, those of opponents included.
+        seconds: by part of `selfplay.PARTS`.
+    """
+
+    learned: int = 0
+    played: int = 0
+    seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(selfplay.PARTS, 0.0))
+
+    def since(self, before: Progress) -> Progress:
+        """What has been done since then."""
+        spent = {part: seconds - before.seconds[part] for part, seconds in self.seconds.items()}
+        return Progress(self.learned - before.learned, self.played - before.played, spent)
+
+
+class Trainer(Protocol):
+    """Something that learns."""
+
+    @property
+    def parameters(self) -> int:
+        """How many numbers are learned."""
+
+    def update(self) -> None:
+        """Play a rollout and learn from it."""
+
+    def progress(self) -> Progress:
+        """What has been done so far."""
+
+
+def make(contender: Contender, work: Work) -> Trainer:
+    """The trainer of a contender, with options of `train.selfplay` in all that is not a matter of speed."""
+    torch.set_num_threads(work.threads)
+    if contender.trainer == OURS:
+        return OurTrainer(contender, work)
+    return TheirTrainer(contender, work)
+
+
+class OurTrainer:
+    """`train.selfplay` without features, pool and evaluations: every seat's decisions are learned from."""
+
+    def __init__(self, contender: Contender, work: Work) -> None:
+        """Make games and network."""
+        self._args = selfplay.Args(
+            editions=(work.edition,),
+            players=work.players,
+            episode=work.episode,
+            features=False,
+            observe_rules=False,
+            oracle=False,
+            pool_share=0.0,
+            num_envs=contender.size.games,
+            num_steps=contender.size.steps,
+            batch_size=contender.size.batch,
+            num_epochs=contender.epochs,
+            hidden=contender.hidden,
+            precision=contender.precision,
+            threads=work.threads,
+        )
+        selfplay.check(self._args)
+        self._trainer = selfplay.Trainer(self._args)
+
+    @property
+    def parameters(self) -> int:
+        """How many numbers are learned."""
+        return count_parameters(self._trainer.network)
+
+    def update(self) -> None:
+        """Play a rollout and learn from it."""
+        self._trainer.collect()
+        self._trainer.learn(0.0)
+
+    def progress(self) -> Progress:
+        """What has been done so far."""
+        trainer, args = self._trainer, self._args
+        played = trainer.updates * args.num_steps * args.num_envs
+        return Progress(trainer.decisions, played, dict(trainer.seconds))
+
+
+class HiddenLayers(BaseFeaturesExtractor):
+    """The hidden layers of `train.network.Perceptron`, for both heads of a policy of Stable-Baselines3."""
+
+    def __init__(self, observation_space: gymnasium.Space[Any], widths: Sequence[int]) -> None:
+        """Make the layers.
+
+        Args:
+            observation_space: of rows of numbers.
+            widths: of the layers.
+        """
+        super().__init__(observation_space, features_dim=widths[-1])
+        assert observation_space.shape is not None
+        before = observation_space.shape[0]
+        layers: list[nn.Module] = []
+        for width in widths:
+            layers += [nn.Linear(before, width), nn.ReLU()]
+            before = width
+        self.layers = nn.Sequential(*layers)
+
+    def forward(self, observations: torch.Tensor) -> torch.Tensor:
+        """What the heads are given."""
+        hidden: torch.Tensor = self.layers(observations)
+        return hidden
+
+
+class TimedGames(SelfPlayVecEnv):
+    """Self-play whose time is taken.
+
+    Attributes:
+        seconds: in `step`, opponents included.
+    """
+
+    def __init__(self, games: VectorEnv) -> None:
+        super().__init__(games)
+        self.seconds = 0.0
+
+    def step_wait(self) -> VecEnvStepReturn:
+        """As `SelfPlayVecEnv.step_wait`."""
+        began = time.perf_counter()
+        result = super().step_wait()
+        self.seconds += time.perf_counter() - began
+        return result
+
+
+class TimedPPO(MaskablePPO):
+    """MaskablePPO whose time is taken.
+
+    Attributes:
+        seconds: in each of its methods.
+    """
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.seconds = {"collect_rollouts": 0.0, "advantage": 0.0, "train": 0.0}
+        compute = self.rollout_buffer.compute_returns_and_advantage
+
+        def timed(*arguments: Any, **keywords: Any) -> None:
+            with self._timed("advantage"):
+                compute(*arguments, **keywords)
+
+        setattr(self.rollout_buffer, compute.__name__, timed)
+
+    @contextmanager
+    def _timed(self, name: str) -> Iterator[None]:
+        began = time.perf_counter()
+        yield
+        self.seconds[name] += time.perf_counter() - began
+
+    def collect_rollouts(self, *args: Any, **options: Any) -> bool:
+        """As `MaskablePPO.collect_rollouts`."""
+        with self._timed("collect_rollouts"):
+            return super().collect_rollouts(*args, **options)
+
+    def train(self) -> None:
+        """As `MaskablePPO.train`."""
+        with self._timed("train"):
+            super().train()
+
+
+class TheirTrainer:
+    """MaskablePPO on `SelfPlayVecEnv`: one seat of each game learns, the policy plays the others too."""
+
+    def __init__(self, contender: Contender, work: Work) -> None:
+        """Make games and network."""
+        torch.distributions.Distribution.set_default_validate_args(False)
+        games = vector_env(
+            contender.size.games,
+            work.edition,
+            players=work.players,
+            episode=work.episode,
+            reward="points",
+            num_threads=work.threads,
+        )
+        self._env = TimedGames(games)
+        self._model = make_model(contender, self._env)
+        self._opponent_rows, self._opponent_seconds = 0, 0.0
+        self._env.set_policy(self._opponent(Table.of(games)))
+        self._rollout = contender.size.games * contender.size.steps
+
+    def _opponent(self, table: Table) -> Callable[..., npt.NDArray[np.int64]]:
+        """The policy as it stands, drawing its actions, its time taken."""
+        policy, scale = self._model.policy, torch.from_numpy(observation_scale(table))
+
+        @torch.no_grad()
+        def act(
+            observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]
+        ) -> npt.NDArray[np.int64]:
+            began = time.perf_counter()
+            logits = policy.action_net(policy.features_extractor(torch.from_numpy(observations) * scale))
+            noise = torch.empty_like(logits).exponential_().log_()
+            noisy = (logits - noise).masked_fill_(torch.from_numpy(action_masks) == 0, -torch.inf)
+            chosen: npt.NDArray[np.int64] = noisy.argmax(dim=1).numpy()
+            self._opponent_rows += len(observations)
+            self._opponent_seconds += time.perf_counter() - began
+            return chosen
+
+        return act
+
+    @property
+    def parameters(self) -> int:
+        """How many numbers are learned."""
+        return count_parameters(self._model.policy)
+
+    def update(self) -> None:
+        """Play a rollout and learn from it."""
+        self._model.learn(self._rollout, log_interval=None, reset_num_timesteps=False)  # type: ignore[arg-type]
+
+    def progress(self) -> Progress:
+        """What has been done so far."""
+        spent = self._model.seconds
+        env = self._env.seconds - self._opponent_seconds
+        seconds = {
+            "env": env,
+            "inference": spent["collect_rollouts"] - env - spent["advantage"],
+            "advantage": spent["advantage"],
+            "update": spent["train"],
+        }
+        learned = self._model.num_timesteps
+        return Progress(learned, learned + self._opponent_rows, seconds)
+
+
+def make_model(contender: Contender, env: SelfPlayVecEnv) -> TimedPPO:
+    """MaskablePPO with the network, the optimizer and the weights of the loss of `train.selfplay`."""
+    usual = selfplay.Args()
+    model = TimedPPO(
+        "MlpPolicy",
+        env,
+        learning_rate=usual.learning_rate,
+        n_steps=contender.size.steps,
+        batch_size=contender.size.batch,
+        n_epochs=contender.epochs,
+        gamma=usual.gamma,
+        gae_lambda=usual.gae_lambda,
+        clip_range=usual.clip_range,
+        ent_coef=usual.entropy,
+        vf_coef=usual.value_coefficient,
+        max_grad_norm=usual.max_gradient,
+        policy_kwargs={
+            "features_extractor_class": HiddenLayers,
+            "features_extractor_kwargs": {"widths": contender.hidden},
+            "net_arch": [],
+            "optimizer_kwargs": {"eps": 1e-5, "fused": True},
+        },
+        seed=usual.seed,
+        device="cpu",
+    )
+    model.set_logger(Logger(None, []))
+    return model
+
+
+def count_parameters(network: nn.Module) -> int:
+    """How many numbers a network learns."""
+    return sum(parameter.numel() for parameter in network.parameters() if parameter.requires_grad)

@@ -1,0 +1,341 @@
+"""How fast decisions are learned from: `train.selfplay` and MaskablePPO, the same network in one run.
+
+    python -m benchmarks.training
+    python -m benchmarks.training --docs     # writes docs/benchmarks/training.json and its picture too
+
+Counted are the decisions that a trainer has learned from, each once however many epochs it was learned from,
+divided by all the time that it took: playing, inference, advantages and updates; no evaluation, no files.
+`train.selfplay` learns from the decisions of all seats; MaskablePPO from those of one seat of each game, while
+its policy plays the other seats by inference only ("played" counts those decisions too). Both have the same
+games, observations, number of weights, optimizer, loss, epochs and threads. MaskablePPO is measured with
+several sizes of rollout and batch, and each ratio is to the fastest of them.
+
+Every contender is warmed up (which compiles), then all of them learn in turns, round after round; rates are
+medians over the rounds, ratios are medians of the ratios within a round.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final
+
+import tyro
+from rich.console import Group
+from rich.progress import Progress as Bar
+from rich.table import Table
+from rich.text import Text
+
+from benchmarks.results import OTHER_COLOUR, OUR_COLOUR, PIPED_WIDTH, environment_info, format_rate
+from benchmarks.trainers import OURS, PARTS, THEIRS, Contender, Episode, Progress, Size, Trainer, Work, make
+from train.command_line import table_console
+from train.files import save_figure_atomically, write_json_atomically
+from train.versions import versions
+
+OUR_SIZE: Final = Size(4096, 64, 8192)
+THEIR_SIZES: Final = (Size(256, 64, 2048), Size(1024, 64, 8192), Size(4096, 16, 8192))
+"""MaskablePPO's fastest of these counts."""
+TASKS: Final = (((128,), 1), ((128, 128), 1), ((128,), 4))
+"""Hidden layers and epochs that are compared."""
+LOW_PRECISION_EPOCHS: Final = 1
+"""Tasks of so many epochs are measured in bfloat16 too."""
+PART_COLOURS: Final = dict(zip(PARTS, ("#2f7d4f", "#2f5f9e", "#9db4d0", "#c8a13c", "#d5d5d5"), strict=True))
+DOCS: Final = Path("docs")
+
+
+@dataclass(frozen=True)
+class Args:
+    """Compare the training speed of train.selfplay and MaskablePPO on the same network."""
+
+    rounds: int = 5
+    """rounds of the benchmark; medians are reported"""
+    seconds: float = 6.0
+    """seconds that each contender learns in each round; a rollout that was begun is learned from"""
+    edition: str = "parker"
+    """rule sheet that is played"""
+    players: int = 2
+    """seats at the table"""
+    episode: Episode = "match"
+    """what is played"""
+    threads: int = 2
+    """CPU threads of PyTorch and of the games"""
+    quick: bool = False
+    """tiny rollouts, one for each contender and round: shows that it works, measures nothing"""
+    out: Path = Path("benchmarks/results/training")
+    """where the .json and the .png go"""
+    docs: bool = False
+    """write docs/benchmarks/training.json and docs/images/training.png instead"""
+
+    @property
+    def work(self) -> Work:
+        """What both trainers have to do."""
+        return Work(self.edition, self.players, self.episode, self.threads)
+
+
+@dataclass
+class Runner:
+    """A contender and what it has done: an entry of each list for each round."""
+
+    contender: Contender
+    trainer: Trainer
+    learned: list[float] = field(default_factory=list)
+    played: list[float] = field(default_factory=list)
+    shares: list[dict[str, float]] = field(default_factory=list)
+
+    def run(self, seconds: float) -> None:
+        """Learn for so long, at least once, and note what was done."""
+        before, began, wall = self.trainer.progress(), time.perf_counter(), 0.0
+        while wall == 0.0 or wall < seconds:
+            self.trainer.update()
+            wall = time.perf_counter() - began
+        done = self.trainer.progress().since(before)
+        self.learned.append(done.learned / wall)
+        self.played.append(done.played / wall)
+        self.shares.append(shares_of(done, wall))
+
+
+@dataclass(frozen=True)
+class Line:
+    """What was measured of one contender.
+
+    Attributes:
+        contender: the trainer and its settings.
+        threads: of PyTorch and of the games.
+        parameters: numbers that are learned.
+        learned_per_second: decisions, median.
+        lowest: of the rounds.
+        highest: of the rounds.
+        played_per_second: decisions, those of opponents included, median.
+        ratio: of decisions learned from, to the fastest MaskablePPO with the same network and epochs.
+        played_ratio: the same of decisions played.
+        reference: whether it is that fastest MaskablePPO.
+        shares: of the time, by part: medians, so they add up to 1 only nearly.
+    """
+
+    contender: Contender
+    threads: int
+    parameters: int
+    learned_per_second: float
+    lowest: float
+    highest: float
+    played_per_second: float
+    ratio: float
+    played_ratio: float
+    reference: bool
+    shares: dict[str, float]
+
+
+def shares_of(done: Progress, wall: float) -> dict[str, float]:
+    """Shares of the wall-clock time by part; what no part has taken is "other"."""
+    shares = {part: seconds / wall for part, seconds in done.seconds.items()}
+    return {**shares, "other": max(1.0 - sum(shares.values()), 0.0)}
+
+
+def contenders(quick: bool) -> list[Contender]:
+    """Everything that is measured, those with the same network and epochs side by side."""
+    found = []
+    for hidden, epochs in TASKS:
+        found.append(Contender(OURS, hidden, epochs, OUR_SIZE))
+        if epochs == LOW_PRECISION_EPOCHS:
+            found.append(Contender(OURS, hidden, epochs, OUR_SIZE, "bfloat16"))
+        found += [Contender(THEIRS, hidden, epochs, size) for size in THEIR_SIZES]
+    return [replace(one, size=shrunk(one.size)) for one in found] if quick else found
+
+
+def shrunk(size: Size) -> Size:
+    """A size that takes no time."""
+    return Size(size.games // 32, size.steps // 4, size.batch // 64)
+
+
+def warmed_up(args: Args, bar: Bar) -> list[Runner]:
+    """All trainers, each after its first update.
+
+    Raises:
+        ValueError: two that are to be compared have not the same number of weights.
+    """
+    runners: list[Runner] = []
+    parameters: dict[tuple[tuple[int, ...], int], int] = {}
+    for contender in bar.track(contenders(args.quick), description="building and warming up"):
+        trainer = make(contender, args.work)
+        if parameters.setdefault(contender.task, trainer.parameters) != trainer.parameters:
+            raise ValueError(
+                f"{contender} has {trainer.parameters} weights, not {parameters[contender.task]}"
+            )
+        trainer.update()
+        runners.append(Runner(contender, trainer))
+    return runners
+
+
+def measured(args: Args) -> list[Line]:
+    """Let all contenders learn in turns."""
+    with Bar(transient=True) as bar:
+        runners = warmed_up(args, bar)
+        turns = [runner for _ in range(args.rounds) for runner in runners]
+        for runner in bar.track(turns, description=f"learning in turns, {args.rounds} rounds"):
+            runner.run(0.0 if args.quick else args.seconds)
+    return [line_of(runner, runners, args) for runner in runners]
+
+
+def line_of(runner: Runner, runners: Sequence[Runner], args: Args) -> Line:
+    """A contender beside the fastest MaskablePPO with the same network and epochs."""
+    task = runner.contender.task
+    theirs = [one for one in runners if one.contender.trainer == THEIRS and one.contender.task == task]
+    reference = max(theirs, key=lambda one: statistics.median(one.learned))
+    return Line(
+        contender=runner.contender,
+        threads=args.threads,
+        parameters=runner.trainer.parameters,
+        learned_per_second=statistics.median(runner.learned),
+        lowest=min(runner.learned),
+        highest=max(runner.learned),
+        played_per_second=statistics.median(runner.played),
+        ratio=median_ratio(runner.learned, reference.learned),
+        played_ratio=median_ratio(runner.played, reference.played),
+        reference=runner is reference,
+        shares={part: statistics.median(shares[part] for shares in runner.shares) for part in PARTS},
+    )
+
+
+def median_ratio(over: Sequence[float], under: Sequence[float]) -> float:
+    """The median, over the rounds, of one rate divided by the other of the same round."""
+    return statistics.median(a / b for a, b in zip(over, under, strict=True))
+
+
+def table_of(lines: Sequence[Line], args: Args) -> Group:
+    """The lines as a table, with what is the same for all of them above, and below how to read it."""
+    table = Table(
+        title=f"Decisions learned from per second: {args.edition}, {args.players} players, {args.episode}",
+        title_justify="left",
+        header_style="bold",
+    )
+    left = ("trainer", "network", "precision")
+    for heading in (
+        *("trainer", "network", "weights", "epochs", "games x steps", "batch", "precision", "threads"),
+        *("learned", "lowest to highest", f"x {THEIRS}", "played", *PARTS),
+    ):
+        table.add_column(heading, justify="left" if heading in left else "right", no_wrap=True)
+    for place, line in enumerate(lines):
+        style = "bold" if line.contender.trainer == OURS else "" if line.reference else "dim"
+        last = place + 1 == len(lines) or lines[place + 1].contender.task != line.contender.task
+        table.add_row(*cells(line), style=style, end_section=last)
+    notes = (
+        f"x {THEIRS}: to the fastest of its sizes for that network and epochs, within a round; medians of "
+        f"{args.rounds} rounds of {0 if args.quick else args.seconds:g} s.",
+        f"Shares of time: {', '.join(PARTS[:-1])}, other. MaskablePPO's inference includes filling its buffer.",
+    )
+    return Group(table, *(Text(note) for note in notes))
+
+
+def cells(line: Line) -> list[str]:
+    """A row of the table."""
+    one = line.contender
+    return [
+        one.trainer,
+        one.network,
+        f"{line.parameters:,}",
+        str(one.epochs),
+        str(one.size),
+        f"{one.size.batch:,}",
+        one.precision,
+        str(line.threads),
+        format_rate(line.learned_per_second),
+        f"{format_rate(line.lowest)} to {format_rate(line.highest)}",
+        f"{line.ratio:.2f}",
+        format_rate(line.played_per_second),
+        *(f"{100 * line.shares[part]:.0f} %" for part in PARTS),
+    ]
+
+
+def surroundings() -> dict[str, Any]:
+    """The machine and the software."""
+    import torch  # noqa: PLC0415 - after benchmarks.trainers, which sets how its threads wait
+
+    return {
+        **environment_info(),
+        **versions(),
+        "torch_cpu_capability": torch.backends.cpu.get_cpu_capability(),
+        "cpu_flags_bfloat16": bfloat16_flags(),
+        "OMP_WAIT_POLICY": os.environ.get("OMP_WAIT_POLICY"),
+    }
+
+
+def bfloat16_flags() -> list[str]:
+    """What the processor says that it can do with bfloat16 (Linux only)."""
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return []
+    return [flag for flag in ("avx512_bf16", "amx_bf16") if flag in text.split()]
+
+
+def picture(lines: Sequence[Line]) -> Any:
+    """Two bar charts: decisions learned from per second, and where the time went."""
+    from matplotlib.figure import Figure  # noqa: PLC0415 - only who wants the picture needs it
+
+    figure = Figure(figsize=(13.5, 1.6 + 0.42 * len(lines)), layout="constrained")
+    rates, parts = figure.subplots(1, 2, width_ratios=(3, 2))
+    places = range(len(lines))
+    ours = [line.contender.trainer == OURS for line in lines]
+    bars = rates.barh(
+        places,
+        [line.learned_per_second for line in lines],
+        0.7,
+        color=[OUR_COLOUR if own else OTHER_COLOUR for own in ours],
+    )
+    labels = [f"{format_rate(line.learned_per_second)}, {line.ratio:.2f} x" for line in lines]
+    rates.bar_label(bars, labels, padding=4, fontsize=8)
+    rates.set_yticks(places, [bar_name(line) for line in lines], fontsize=8)
+    rates.set_xlim(0, 1.25 * max(line.learned_per_second for line in lines))
+    rates.set_title(
+        f"Decisions learned from per second (x: to the fastest {THEIRS})",
+        fontsize=10,
+        loc="left",
+        fontweight="bold",
+    )
+    done = [0.0] * len(lines)
+    for part in PARTS:
+        widths = [100 * line.shares[part] for line in lines]
+        parts.barh(places, widths, 0.7, left=done, color=PART_COLOURS[part], label=part)
+        done = [before + width for before, width in zip(done, widths, strict=True)]
+    parts.set_yticks([])
+    parts.set_title("Where the time goes, %", fontsize=10, loc="left", fontweight="bold")
+    parts.legend(frameon=False, fontsize=8, ncols=len(PARTS), loc="upper center", bbox_to_anchor=(0.5, -0.03))
+    for axes in (rates, parts):
+        axes.set_ylim(len(lines) - 0.4, -0.6)
+        axes.spines[["top", "right", "left"]].set_visible(False)
+        axes.tick_params(axis="y", length=0)
+    return figure
+
+
+def bar_name(line: Line) -> str:
+    """How a bar is labelled."""
+    one = line.contender
+    epochs = f"{one.epochs} epoch" + ("s" if one.epochs > 1 else "")
+    return f"{one.trainer}, {one.network}, {epochs}, {one.precision}\n{one.size}, batch {one.size.batch:,}"
+
+
+def main(args: Args) -> None:
+    """Measure, print, and write."""
+    began = time.perf_counter()
+    lines = measured(args)
+    table_console(PIPED_WIDTH).print(table_of(lines, args))
+    json_path, png_path = args.out.with_suffix(".json"), args.out.with_suffix(".png")
+    if args.docs:
+        json_path, png_path = DOCS / "benchmarks" / "training.json", DOCS / "images" / "training.png"
+    content = {
+        "environment": surroundings(),
+        "arguments": {**asdict(args), "out": str(args.out)},
+        "seconds": time.perf_counter() - began,
+        "lines": [asdict(line) for line in lines],
+    }
+    write_json_atomically(json_path, content)
+    save_figure_atomically(picture(lines), png_path)
+    print(f"wrote {json_path} and {png_path}")
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Args, prog="python -m benchmarks.training"))
