@@ -8,9 +8,10 @@ RUN_DIR ?= runs/first
 MINUTES ?= 5
 
 # The commands behind the targets, run with the interpreter of .venv.
-TRAIN := -m train.maskable_ppo --run-dir $(RUN_DIR) --minutes $(MINUTES) --resume
+TRAIN := -m train.selfplay --run-dir $(RUN_DIR) --minutes $(MINUTES) --resume
 EVALUATE := -m train.evaluate --run-dir $(RUN_DIR)
 BENCH := -m benchmarks.throughput
+BENCH_TRAINING := -m benchmarks.training
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -18,10 +19,10 @@ COMMA := ,
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help train test check format bench notebook clean distclean
+.PHONY: help train test check format bench bench-training notebook clean distclean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 train: $(VENV)/.installed-train ## train an agent for MINUTES minutes into RUN_DIR (a killed run goes on), then evaluate it
 	$(PY) $(TRAIN)
@@ -42,6 +43,9 @@ format: $(VENV)/.installed-dev ## format the code and apply the safe fixes of th
 
 bench: $(VENV)/.installed-bench ## measure the speed beside RLCard, OpenSpiel, Pgx and PettingZoo's classics
 	$(PY) $(BENCH)
+
+bench-training: $(VENV)/.installed-train ## measure the speed of training beside MaskablePPO (ten minutes)
+	$(PY) $(BENCH_TRAINING)
 
 notebook: $(VENV)/.installed-dev ## run every notebook from top to bottom and keep its outputs
 	$(PY) tests/test_notebooks.py

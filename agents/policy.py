@@ -51,7 +51,7 @@ from millebornes_env.millebornes.state import MAX_TEAMS
 POLICY_FORMAT: Final = 2
 WEIGHTS_FILE: Final = "policy.safetensors"
 DESCRIPTION_FILE: Final = "policy.json"
-HOW_TO_TRAIN: Final = "train one with `python -m train.maskable_ppo`"
+HOW_TO_TRAIN: Final = "train one with `python -m train.selfplay`"
 
 ACTIVATIONS: Final[dict[str, Callable[[Float32Array], Float32Array]]] = {
     "tanh": np.tanh,

@@ -357,7 +357,11 @@ def _config_of(args: Args, agent_spec: str) -> EvaluationConfig:
 
 
 def run_folder(spec: str) -> Path | None:
-    """The run folder that an agent's specification names, whether it exists or not; None for other agents."""
+    """The run folder that an agent's specification names, whether it exists or not; None for other agents.
+
+    Of search over a policy, it is the policy's.
+    """
+    spec, _ = agents.split_search(spec)
     name, _, rest = spec.partition(":")
     if name == "policy":
         folders = [part.removeprefix("folder=") for part in rest.split(",") if not part.startswith("mode=")]
@@ -380,7 +384,8 @@ def _stem(out: str | None, agent_spec: str, row: Row) -> Path:
     name = re.sub(r"[^A-Za-z0-9.=+]+", "-", named).strip("-.")
     folder = run_folder(agent_spec)
     if out is None:
-        return Path("results") / name if folder is None else folder / "evaluation"
+        is_policy = folder is not None and agents.split_search(agent_spec)[1] is None
+        return folder / "evaluation" if folder is not None and is_policy else Path("results") / name
     if out.endswith("/") or Path(out).is_dir():
         return Path(out) / name
     return Path(re.sub(r"\.(json|png)$", "", out))

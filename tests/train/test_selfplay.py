@@ -17,7 +17,10 @@ from filelock import FileLock
 from safetensors.torch import load_file, save_file
 
 import agents
+from agents.policy import PolicyAgent
 from millebornes_env import vector_env
+from millebornes_env.millebornes.observation import USUAL_VIEW
+from tests.agents.policies import rows_by_state
 from train import checkpoints, runs
 from train.checkpoints import CHECKPOINT_FILE, RunError
 from train.selfplay import Args, LossError, Trainer, between, train
@@ -90,10 +93,15 @@ def test_the_saved_policy_plays_as_the_network_does(run: Path) -> None:
     for _ in range(40):
         observations = env.step(env.sample_actions()).observations
     rows, mask = observations["observation"], observations["action_mask"]
+    policy = agents.load(f"policy:{run}", env)
+    assert isinstance(policy, PolicyAgent)
+    inputs = rows_by_state(env, env.get_states(), USUAL_VIEW, features=True)
     with torch.no_grad():
-        logits = trainer.network(torch.from_numpy(rows)).numpy()[:, :-1]
-    expected = np.where(mask == 1, logits, -np.inf).argmax(axis=1)
-    assert (agents.load(f"policy:{run}", env).act(rows, mask) == expected).all()
+        outputs = trainer.network(torch.from_numpy(inputs)).numpy()
+    expected = np.where(mask == 1, outputs[:, :-1], -np.inf).argmax(axis=1)
+    assert (policy.act(rows, mask) == expected).all()
+    assert policy.value == "points"
+    assert policy.values(inputs) == pytest.approx(outputs[:, -1], rel=1e-3, abs=1e-4)
 
 
 def test_learning_beats_not_learning(tmp_path: Path) -> None:
@@ -121,18 +129,20 @@ def test_learning_beats_not_learning(tmp_path: Path) -> None:
         {"oracle": True, "magnet": 0.1, "magnet_updates": 3, "reward": "equity"},
         {"opponent": "arnold", "num_epochs": 2, "precision": "bfloat16"},
         {"editions": ("parker", "dutch"), "observe_rules": True, "reward": "win", "episode": "round"},
-        {"players": 4, "threads": 2, "num_envs": 600},
+        {"players": 4, "threads": 2, "num_envs": 600, "decisions": 20_000},
         {"players": 3},
     ],
     ids=["usual", "oracle+magnet+equity", "opponent", "editions", "teams", "three"],
 )
 def test_a_resumed_run_is_the_same_bit_for_bit(tmp_path: Path, options: dict[str, object]) -> None:
+    constant = {"final_learning_rate": 1e-3, "entropy": 0.005, "final_entropy": 0.005}  # whatever the budget
+    options = {"decisions": 6000, **constant, **options}
+    part = {**options, "decisions": 2500 * int(str(options["decisions"])) // 6000}
     train(short(tmp_path / "whole", **options))
-    train(short(tmp_path / "parts", decisions=2500, final_learning_rate=1e-3, entropy=0.005, **options))
-    train(short(tmp_path / "twice", final_learning_rate=1e-3, entropy=0.005, **options))
-    train(short(tmp_path / "parts", resume=True, final_learning_rate=1e-3, entropy=0.005, **options))
-    assert same(weights(tmp_path / "twice"), weights(tmp_path / "parts"))
-    assert not same(weights(tmp_path / "twice"), weights(tmp_path / "whole"))
+    train(short(tmp_path / "parts", **part))
+    assert not same(weights(tmp_path / "whole"), weights(tmp_path / "parts"))
+    train(short(tmp_path / "parts", resume=True, **options))
+    assert same(weights(tmp_path / "whole"), weights(tmp_path / "parts"))
 
 
 def test_a_run_killed_in_the_middle_goes_on_bit_for_bit(tmp_path: Path) -> None:

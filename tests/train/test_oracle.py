@@ -1,0 +1,80 @@
+"""What the oracle critic sees, by hand; and the networks' inputs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from agents.protocol import Table
+from millebornes_env import vector_env
+from millebornes_env.millebornes.cards import NUM_CARD_TYPES
+from train.network import PRECISIONS, actor_critic, common_scale, start_from
+from train.oracle import oracle_numbers, oracle_scale, write_oracle_rows
+from train.policy_files import save_policy_files
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_the_oracle_sees_hands_and_how_soon_cards_come(players: int) -> None:
+    env = vector_env(20, players=players, seed=4)
+    env.reset()
+    for _ in range(70):
+        env.step(env.sample_actions())
+    observations = env.games.buffers.observation
+    size = observations.shape[1]
+    rows = np.full((20, oracle_numbers(size, players)), 99, np.int8)
+    write_oracle_rows(env.state(), size, players, rows)
+    assert (rows[:, :size] == observations).all()
+    for game, state in enumerate(env.get_states()):
+        at = size
+        for place in range(1, players):
+            seat = (int(state["seat"]) + place) % players
+            assert rows[game, at : at + NUM_CARD_TYPES].tolist() == state["hand"][seat].tolist()
+            at += NUM_CARD_TYPES
+        for place in range(players):
+            seat = (int(state["seat"]) + place) % players
+            expected, weight = np.zeros(NUM_CARD_TYPES), 100.0
+            for card in state["deck"][state["stream_next"][seat] : state["stream_end"][seat]]:
+                expected[card] = int(min(expected[card] + weight, 127.0))
+                weight *= 0.9
+            assert rows[game, at : at + NUM_CARD_TYPES].tolist() == expected.tolist()
+            at += NUM_CARD_TYPES
+        assert at == rows.shape[1]
+    assert len(oracle_scale(common_scale([Table.of(env)]), players)) == rows.shape[1]
+
+
+def test_the_scale_brings_all_numbers_to_one_or_less() -> None:
+    tables = [Table.of(vector_env(1, name, observe_rules=True)) for name in ("parker", "dutch")]
+    scale = common_scale(tables)
+    for name in ("parker", "dutch"):
+        env = vector_env(50, name, observe_rules=True, seed=1)
+        env.reset()
+        for _ in range(60):
+            env.step(env.sample_actions())
+            assert (env.games.buffers.observation * scale).max() <= 1.0
+
+
+def test_a_new_policy_is_nearly_uniform_and_half_precision_nearly_the_same() -> None:
+    torch.manual_seed(1)
+    env = vector_env(30, seed=1)
+    env.reset()
+    network = actor_critic([Table.of(env)], (64, 32))
+    rows = torch.from_numpy(env.games.buffers.observation)
+    exact = network(rows)
+    assert exact[:, :-1].abs().max() < 0.1
+    half = network(rows, PRECISIONS["bfloat16"])
+    assert half.dtype == torch.float32
+    assert (half - exact).abs().max() < 0.05
+    assert (half - exact).abs().max() > 0
+
+
+def test_learning_starts_from_the_weights_of_a_policy(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    table = Table.of(vector_env(1))
+    torch.manual_seed(1)
+    first, second = actor_critic([table], (16,)), actor_critic([table], (16,))
+    save_policy_files(tmp_path, first.folded(), table, value="points")
+    start_from(second, str(tmp_path), table)
+    rows = torch.randint(0, 5, (40, 119), dtype=torch.int8)
+    assert torch.allclose(first(rows), second(rows), atol=1e-5)
+    with pytest.raises(ValueError, match=r"has layers of .* the network to be trained has"):
+        start_from(actor_critic([table], (17,)), str(tmp_path), table)
