@@ -232,12 +232,15 @@ class TimedPPO(MaskablePPO):
     """MaskablePPO whose time is taken.
 
     Attributes:
-        seconds: in each of its methods.
+        seconds: of its policy while it plays, of its advantages, and of its updates.
     """
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.seconds = {"collect_rollouts": 0.0, "advantage": 0.0, "train": 0.0}
+        self.seconds = {"inference": 0.0, "advantage": 0.0, "update": 0.0}
+        self._began = 0.0
+        self.policy.register_forward_pre_hook(self._begin)
+        self.policy.register_forward_hook(self._end)
         compute = self.rollout_buffer.compute_returns_and_advantage
 
         def timed(*arguments: Any, **keywords: Any) -> None:
@@ -252,14 +255,15 @@ class TimedPPO(MaskablePPO):
         yield
         self.seconds[name] += time.perf_counter() - began
 
-    def collect_rollouts(self, *args: Any, **options: Any) -> bool:
-        """As `MaskablePPO.collect_rollouts`."""
-        with self._timed("collect_rollouts"):
-            return super().collect_rollouts(*args, **options)
+    def _begin(self, *_: Any) -> None:
+        self._began = time.perf_counter()
+
+    def _end(self, *_: Any) -> None:
+        self.seconds["inference"] += time.perf_counter() - self._began
 
     def train(self) -> None:
         """As `MaskablePPO.train`."""
-        with self._timed("train"):
+        with self._timed("update"):
             super().train()
 
 
@@ -314,12 +318,10 @@ class TheirTrainer:
     def progress(self) -> Progress:
         """What has been done so far."""
         spent = self._model.seconds
-        env = self._env.seconds - self._opponent_seconds
         seconds = {
-            "env": env,
-            "inference": spent["collect_rollouts"] - env - spent["advantage"],
-            "advantage": spent["advantage"],
-            "update": spent["train"],
+            **spent,
+            "env": self._env.seconds - self._opponent_seconds,
+            "inference": spent["inference"] + self._opponent_seconds,
         }
         learned = self._model.num_timesteps
         return Progress(learned, learned + self._opponent_rows, seconds)

@@ -5,9 +5,9 @@
 
 Counted are the decisions that a trainer has learned from, each once however many epochs it was learned from,
 divided by all the time that it took: playing, inference, advantages and updates; no evaluation, no files.
-`train.selfplay` learns from the decisions of all seats; MaskablePPO from those of one seat of each game, while
-its policy plays the other seats by inference only ("played" counts those decisions too). Both have the same
-games, observations, number of weights, optimizer, loss, epochs and threads. MaskablePPO is measured with
+`train.selfplay` learns from the decisions of all seats; MaskablePPO from those of one seat of each game,
+while its policy plays the other seats by inference only ("played" counts those decisions too). Both have the
+same games, observations, number of weights, optimizer, loss, epochs and threads. MaskablePPO is measured with
 several sizes of rollout and batch, and each ratio is to the fastest of them.
 
 Every contender is warmed up (which compiles), then all of them learn in turns, round after round; rates are
@@ -43,7 +43,13 @@ TASKS: Final = (((128,), 1), ((128, 128), 1), ((128,), 4))
 """Hidden layers and epochs that are compared."""
 LOW_PRECISION_EPOCHS: Final = 1
 """Tasks of so many epochs are measured in bfloat16 too."""
-PART_COLOURS: Final = dict(zip(PARTS, ("#2f7d4f", "#2f5f9e", "#9db4d0", "#c8a13c", "#d5d5d5"), strict=True))
+PART_COLOURS: Final = dict(zip(PARTS, ("#6fb98a", "#9db4d0", "#2f5f9e", "#e3c878", "#d9d9d9"), strict=True))
+HEADINGS: Final = (
+    *("trainer", "network", "weights", "epochs", "games x steps", "batch", "precision", "threads"),
+    *("learned", "ratio", "played", "busy", "env", "infer", "adv", "update", "other"),
+)
+SMALLEST_LABEL: Final = 2.5
+"""Per cent of the time below which the picture has no room for a figure."""
 DOCS: Final = Path("docs")
 
 
@@ -84,17 +90,20 @@ class Runner:
     trainer: Trainer
     learned: list[float] = field(default_factory=list)
     played: list[float] = field(default_factory=list)
+    busy: list[float] = field(default_factory=list)
     shares: list[dict[str, float]] = field(default_factory=list)
 
     def run(self, seconds: float) -> None:
         """Learn for so long, at least once, and note what was done."""
-        before, began, wall = self.trainer.progress(), time.perf_counter(), 0.0
+        before, wall = self.trainer.progress(), 0.0
+        cpu, began = time.process_time(), time.perf_counter()
         while wall == 0.0 or wall < seconds:
             self.trainer.update()
             wall = time.perf_counter() - began
         done = self.trainer.progress().since(before)
         self.learned.append(done.learned / wall)
         self.played.append(done.played / wall)
+        self.busy.append((time.process_time() - cpu) / wall)
         self.shares.append(shares_of(done, wall))
 
 
@@ -112,8 +121,9 @@ class Line:
         played_per_second: decisions, those of opponents included, median.
         ratio: of decisions learned from, to the fastest MaskablePPO with the same network and epochs.
         played_ratio: the same of decisions played.
+        cores_busy: processor time over time, median; fewer than the threads where others had the cores.
         reference: whether it is that fastest MaskablePPO.
-        shares: of the time, by part: medians, so they add up to 1 only nearly.
+        shares: of the time, by part, means.
     """
 
     contender: Contender
@@ -125,6 +135,7 @@ class Line:
     played_per_second: float
     ratio: float
     played_ratio: float
+    cores_busy: float
     reference: bool
     shares: dict[str, float]
 
@@ -195,8 +206,9 @@ def line_of(runner: Runner, runners: Sequence[Runner], args: Args) -> Line:
         played_per_second=statistics.median(runner.played),
         ratio=median_ratio(runner.learned, reference.learned),
         played_ratio=median_ratio(runner.played, reference.played),
+        cores_busy=statistics.median(runner.busy),
         reference=runner is reference,
-        shares={part: statistics.median(shares[part] for shares in runner.shares) for part in PARTS},
+        shares={part: statistics.fmean(shares[part] for shares in runner.shares) for part in PARTS},
     )
 
 
@@ -212,20 +224,18 @@ def table_of(lines: Sequence[Line], args: Args) -> Group:
         title_justify="left",
         header_style="bold",
     )
-    left = ("trainer", "network", "precision")
-    for heading in (
-        *("trainer", "network", "weights", "epochs", "games x steps", "batch", "precision", "threads"),
-        *("learned", "lowest to highest", f"x {THEIRS}", "played", *PARTS),
-    ):
-        table.add_column(heading, justify="left" if heading in left else "right", no_wrap=True)
+    for heading in HEADINGS:
+        left = heading in {"trainer", "network", "precision"}
+        table.add_column(heading, justify="left" if left else "right", no_wrap=True)
     for place, line in enumerate(lines):
         style = "bold" if line.contender.trainer == OURS else "" if line.reference else "dim"
         last = place + 1 == len(lines) or lines[place + 1].contender.task != line.contender.task
         table.add_row(*cells(line), style=style, end_section=last)
+    span = "one update" if args.quick else f"{args.seconds:g} s"
     notes = (
-        f"x {THEIRS}: to the fastest of its sizes for that network and epochs, within a round; medians of "
-        f"{args.rounds} rounds of {0 if args.quick else args.seconds:g} s.",
-        f"Shares of time: {', '.join(PARTS[:-1])}, other. MaskablePPO's inference includes filling its buffer.",
+        f"ratio: to the fastest {THEIRS} with the same network and epochs, within a round of {span}; medians",
+        f"of {args.rounds} rounds. played: with the decisions of opponents. busy: cores. Shares of the time:",
+        "environment, inference, advantages, update; other is mostly keeping the rollout.",
     )
     return Group(table, *(Text(note) for note in notes))
 
@@ -243,9 +253,9 @@ def cells(line: Line) -> list[str]:
         one.precision,
         str(line.threads),
         format_rate(line.learned_per_second),
-        f"{format_rate(line.lowest)} to {format_rate(line.highest)}",
         f"{line.ratio:.2f}",
         format_rate(line.played_per_second),
+        f"{line.cores_busy:.2f}",
         *(f"{100 * line.shares[part]:.0f} %" for part in PARTS),
     ]
 
@@ -278,37 +288,46 @@ def picture(lines: Sequence[Line]) -> Any:
 
     figure = Figure(figsize=(13.5, 1.6 + 0.42 * len(lines)), layout="constrained")
     rates, parts = figure.subplots(1, 2, width_ratios=(3, 2))
-    places = range(len(lines))
+    draw_rates(rates, lines)
+    draw_parts(parts, lines)
+    for axes in (rates, parts):
+        axes.set_ylim(len(lines) - 0.4, -0.6)
+        axes.set_xticks([])
+        axes.spines[:].set_visible(False)
+        axes.tick_params(axis="y", length=0, labelsize=8)
+    return figure
+
+
+def draw_rates(axes: Any, lines: Sequence[Line]) -> None:
+    """A bar for each contender's speed."""
     ours = [line.contender.trainer == OURS for line in lines]
-    bars = rates.barh(
-        places,
+    bars = axes.barh(
+        range(len(lines)),
         [line.learned_per_second for line in lines],
         0.7,
         color=[OUR_COLOUR if own else OTHER_COLOUR for own in ours],
     )
     labels = [f"{format_rate(line.learned_per_second)}, {line.ratio:.2f} x" for line in lines]
-    rates.bar_label(bars, labels, padding=4, fontsize=8)
-    rates.set_yticks(places, [bar_name(line) for line in lines], fontsize=8)
-    rates.set_xlim(0, 1.25 * max(line.learned_per_second for line in lines))
-    rates.set_title(
-        f"Decisions learned from per second (x: to the fastest {THEIRS})",
-        fontsize=10,
-        loc="left",
-        fontweight="bold",
-    )
+    axes.bar_label(bars, labels, padding=4, fontsize=8)
+    axes.set_yticks(range(len(lines)), [bar_name(line) for line in lines])
+    axes.set_xlim(0, 1.25 * max(line.learned_per_second for line in lines))
+    title = f"Decisions learned from per second (x: to the fastest {THEIRS})"
+    axes.set_title(title, fontsize=10, loc="left", fontweight="bold")
+
+
+def draw_parts(axes: Any, lines: Sequence[Line]) -> None:
+    """A bar for each contender's time, divided into its parts."""
     done = [0.0] * len(lines)
     for part in PARTS:
         widths = [100 * line.shares[part] for line in lines]
-        parts.barh(places, widths, 0.7, left=done, color=PART_COLOURS[part], label=part)
+        bars = axes.barh(range(len(lines)), widths, 0.7, left=done, color=PART_COLOURS[part], label=part)
+        labels = [f"{width:.0f}" if width >= SMALLEST_LABEL else "" for width in widths]
+        axes.bar_label(bars, labels, label_type="center", fontsize=8)
         done = [before + width for before, width in zip(done, widths, strict=True)]
-    parts.set_yticks([])
-    parts.set_title("Where the time goes, %", fontsize=10, loc="left", fontweight="bold")
-    parts.legend(frameon=False, fontsize=8, ncols=len(PARTS), loc="upper center", bbox_to_anchor=(0.5, -0.03))
-    for axes in (rates, parts):
-        axes.set_ylim(len(lines) - 0.4, -0.6)
-        axes.spines[["top", "right", "left"]].set_visible(False)
-        axes.tick_params(axis="y", length=0)
-    return figure
+    axes.set_yticks([])
+    axes.set_xlim(0, 100)
+    axes.set_title("Where the time goes, %", fontsize=10, loc="left", fontweight="bold")
+    axes.legend(frameon=False, fontsize=8, ncols=len(PARTS), loc="upper center", bbox_to_anchor=(0.5, 0.0))
 
 
 def bar_name(line: Line) -> str:

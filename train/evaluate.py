@@ -382,10 +382,10 @@ def _stem(out: str | None, agent_spec: str, row: Row) -> Path:
     """Where the results go, without the suffix."""
     named = f"{agent_spec.removeprefix('./')}-{row.edition}-{row.players}-players-{episodes_word(row)}"
     name = re.sub(r"[^A-Za-z0-9.=+]+", "-", named).strip("-.")
-    folder = run_folder(agent_spec)
+    _, search_options = agents.split_search(agent_spec)
+    folder = run_folder(agent_spec) if search_options is None else None
     if out is None:
-        is_policy = folder is not None and agents.split_search(agent_spec)[1] is None
-        return folder / "evaluation" if folder is not None and is_policy else Path("results") / name
+        return Path("results") / name if folder is None else folder / "evaluation"
     if out.endswith("/") or Path(out).is_dir():
         return Path(out) / name
     return Path(re.sub(r"\.(json|png)$", "", out))

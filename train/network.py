@@ -68,7 +68,7 @@ class Perceptron(nn.Module):
         weight = (first.weight * self.scale).to(precision)
         values = F.linear(rows.to(precision), weight, first.bias.to(precision))
         for layer in others:
-            values = F.linear(F.relu(values), layer.weight.to(precision), layer.bias.to(precision))
+            values = F.linear(F.relu_(values), layer.weight.to(precision), layer.bias.to(precision))
         return values.float()
 
     def folded(self) -> Layers:

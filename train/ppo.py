@@ -297,16 +297,14 @@ def shuffled(rows: Int64Array, batch_size: int, rng: np.random.Generator) -> lis
 
     Args:
         rows: int64[n], in order.
-        batch_size: the most rows of a batch, but for some of a stretch.
+        batch_size: the most rows of a batch.
         rng: of the order.
     """
-    stretches = np.array_split(rows, max(len(rows) // STRETCH, 1))
-    batches = max(-(-len(rows) // batch_size), 1)
-    order = rng.permutation(len(stretches))
-    return [
-        np.concatenate([stretches[number] for number in part])
-        for part in np.array_split(order, min(batches, len(order)))
-    ]
+    stretches = -(-len(rows) // STRETCH)
+    order = rng.permutation(stretches)
+    places = (order[:, np.newaxis] * STRETCH + np.arange(STRETCH)).reshape(-1)
+    mixed = rows[places[places < len(rows)]]
+    return np.array_split(mixed, max(-(-len(rows) // batch_size), 1))
 
 
 @float_kernel

@@ -33,6 +33,7 @@ from millebornes_env.chance import random_word
 from millebornes_env.engine.kernels import key_of_seed
 from train.command_line import COULD_NOT_WRITE, INTERRUPTED, WRONG_ARGUMENTS, complain, one_line
 from train.games import ManyGames, Reward, TableOptions
+from train.memory import keep_freed_memory
 from train.network import PRECISIONS, Perceptron, actor_critic, oracle_critic, start_from
 from train.opponents import FixedAgent, Opponents, Pool
 from train.ppo import (
@@ -178,6 +179,7 @@ class Trainer:
 
     def __init__(self, args: Args) -> None:
         """Make games and networks as if nothing had been learned."""
+        keep_freed_memory()
         torch.set_num_threads(args.threads)
         torch.manual_seed(args.seed)
         self.args = args

@@ -14,7 +14,6 @@ from train.ppo import (
     ENTROPY,
     MAGNET_KL,
     POLICY_LOSS,
-    STRETCH,
     VALUE_LOSS,
     Drawing,
     Minibatch,
@@ -255,7 +254,8 @@ def test_every_row_is_in_one_batch(rows: int, size: int, seed: int) -> None:
     numbers = np.arange(0, 3 * rows, 3)
     batches = shuffled(numbers, size, np.random.default_rng(seed))
     assert sorted(np.concatenate(batches).tolist()) == numbers.tolist()
-    assert max(len(batch) for batch in batches) <= size + 2 * STRETCH
+    assert max(len(batch) for batch in batches) <= size
+    assert max(len(batch) for batch in batches) - min(len(batch) for batch in batches) <= 1
 
 
 def test_batches_come_in_another_order_each_time() -> None:

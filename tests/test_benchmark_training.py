@@ -1,0 +1,140 @@
+"""The training benchmark: everybody is measured, on the same network; its rates are those of its rounds."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from benchmarks import training
+from benchmarks.trainers import OURS, PARTS, THEIRS, Contender, Progress, Size, Work, make
+from benchmarks.training import Args, Runner, contenders, line_of, main, median_ratio, shares_of
+from train import selfplay
+
+WORK = Work("parker", 2, "match", 1)
+SMALL = Size(16, 8, 32)
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that `--quick --docs` writes to."""
+    folder = tmp_path_factory.mktemp("checkout")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        main(Args(quick=True, rounds=1, threads=1, docs=True))
+    return folder / "docs"
+
+
+def test_every_contender_has_a_line_with_positive_figures(written: Path) -> None:
+    content = json.loads((written / "benchmarks" / "training.json").read_text(encoding="utf-8"))
+    lines = content["lines"]
+    assert len(lines) == len(contenders(quick=True)) == 14
+    for line in lines:
+        for name in ("learned_per_second", "lowest", "highest", "played_per_second", "ratio", "played_ratio"):
+            assert line[name] > 0, (line["contender"], name)
+        assert tuple(line["shares"]) == PARTS
+        assert sum(line["shares"].values()) == pytest.approx(1.0)
+        assert min(line["shares"][part] for part in ("env", "inference", "advantage", "update")) > 0
+    assert {"cpu", "torch", "sb3-contrib", "OMP_WAIT_POLICY"} <= set(content["environment"])
+    assert content["arguments"]["quick"]
+
+
+def test_those_that_are_compared_have_the_same_number_of_weights(written: Path) -> None:
+    lines = json.loads((written / "benchmarks" / "training.json").read_text(encoding="utf-8"))["lines"]
+    for hidden, epochs in training.TASKS:
+        group = [
+            line
+            for line in lines
+            if (tuple(line["contender"]["hidden"]), line["contender"]["epochs"]) == (hidden, epochs)
+        ]
+        assert {line["contender"]["trainer"] for line in group} == {OURS, THEIRS}
+        assert len({line["parameters"] for line in group}) == 1
+        assert [line["ratio"] for line in group if line["reference"]] == [1.0]
+
+
+def test_table_and_picture_are_made(written: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert (written / "images" / "training.png").read_bytes().startswith(b"\x89PNG")
+    main(Args(quick=True, rounds=1, threads=1, out=written / "again"))
+    printed = capsys.readouterr().out
+    assert (written / "again.json").exists()
+    assert (written / "again.png").exists()
+    rows = [line for line in printed.splitlines() if "float32" in line or "bfloat16" in line]
+    assert len(rows) == 14
+    assert sum(OURS in row for row in rows) == 5
+    assert all(row.count(" %") == len(PARTS) for row in rows)
+
+
+def test_threads_wait_without_spinning() -> None:
+    assert os.environ["OMP_WAIT_POLICY"]
+
+
+def test_ours_counts_what_it_learned_from() -> None:
+    trainer = make(Contender(OURS, (16,), 2, SMALL), WORK)
+    trainer.update()
+    done = trainer.progress()
+    assert done.played == 16 * 8
+    # each seat's last decision leads nowhere yet, unless the game has ended
+    assert 16 * (8 - 2) <= done.learned < done.played
+
+
+def test_theirs_counts_the_learning_seats() -> None:
+    trainer = make(Contender(THEIRS, (16,), 2, SMALL), WORK)
+    trainer.update()
+    before = trainer.progress()
+    trainer.update()
+    done = trainer.progress().since(before)
+    assert done.learned == 16 * 8
+    assert done.learned < done.played < 4 * done.learned
+    assert all(seconds > 0 for seconds in done.seconds.values())
+
+
+def test_what_no_part_has_taken_is_other() -> None:
+    seconds = dict.fromkeys(selfplay.PARTS, 0.5)
+    assert shares_of(Progress(1, 1, seconds), 4.0) == {**dict.fromkeys(selfplay.PARTS, 0.125), "other": 0.5}
+
+
+class Sleeper:
+    """A trainer that has learned before the benchmark began, and forgets to take its time."""
+
+    parameters = 7
+
+    def __init__(self) -> None:
+        self.updates = 100
+
+    def update(self) -> None:
+        self.updates += 1
+
+    def progress(self) -> Progress:
+        return Progress(self.updates, 2 * self.updates)
+
+
+def test_only_what_was_done_in_the_round_counts() -> None:
+    runner = Runner(Contender(OURS, (16,), 1, SMALL), Sleeper())
+    runner.run(0.0)
+    assert runner.played[0] == pytest.approx(2 * runner.learned[0])
+    assert runner.shares == [{**dict.fromkeys(selfplay.PARTS, 0.0), "other": 1.0}]
+    assert runner.trainer.progress().learned == 101
+
+
+def test_ratios_are_within_rounds_to_the_fastest_of_their_sizes() -> None:
+    """Rates of the first round are those of a slow machine, of the others of a fast one."""
+    rates = {
+        (OURS, 1): [20.0, 300.0, 200.0],
+        (THEIRS, 1): [10.0, 100.0, 100.0],
+        (THEIRS, 2): [9.0, 90.0, 90.0],
+    }
+    runners = []
+    for (trainer, games), learned in rates.items():
+        runner = Runner(Contender(trainer, (16,), 1, Size(games, 8, 32)), Sleeper())
+        runner.learned = learned
+        runner.played, runner.busy = [2 * rate for rate in learned], [1.0] * 3
+        runner.shares = [dict.fromkeys(PARTS, 0.2)] * 3
+        runners.append(runner)
+    lines = [line_of(runner, runners, Args()) for runner in runners]
+    assert [line.reference for line in lines] == [False, True, False]
+    assert [line.ratio for line in lines] == pytest.approx([2.0, 1.0, 0.9])
+    assert lines[0].learned_per_second == 200.0
+    assert (lines[0].lowest, lines[0].highest) == (20.0, 300.0)
+    assert median_ratio([1.0, 4.0], [1.0, 1.0]) == 2.5
