@@ -1,7 +1,7 @@
 """The folder of a run of `train.selfplay`: what is written when, and how a killed run goes on.
 
     config.json             the resolved options, versions and seed
-    policy.safetensors      the policy as it is, and
+    policy.safetensors      the policy as it is (the running mean of the learner's), and
     policy.json             what it is for: together what `agents` plays
     best/                   the policy whose lower confidence bound against the gauntlet was highest
     checkpoint.safetensors  everything that training needs to go on, bit for bit
@@ -52,7 +52,7 @@ from train.versions import versions
 if TYPE_CHECKING:
     from train.selfplay import Args, Trainer
 
-CHECKPOINT_KIND: Final = "train.selfplay 1"
+CHECKPOINT_KIND: Final = "train.selfplay 2"
 BEST_FOLDER: Final = "best"
 FAILED_BATCH: Final = "failed_batch.safetensors"
 
@@ -71,6 +71,7 @@ def state_of(trainer: Trainer) -> dict[str, Tensor]:
     """All that learning depends on, as tensors by name; random numbers are functions of seed and counters."""
     modules: dict[str, nn.Module | None] = {
         "network": trainer.network,
+        "average": trainer.average,
         "oracle": trainer.oracle,
         "magnet": trainer.magnet,
     }
@@ -97,6 +98,7 @@ def put_back(trainer: Trainer, tensors: dict[str, Tensor], progress: dict[str, A
         KeyError, RuntimeError, StateError: the tensors are of another run.
     """
     trainer.network.load_state_dict(with_prefix(tensors, "network."))
+    trainer.average.load_state_dict(with_prefix(tensors, "average."))
     if trainer.oracle is not None:
         trainer.oracle.load_state_dict(with_prefix(tensors, "oracle."))
     if trainer.magnet is not None:
@@ -291,7 +293,7 @@ class Run:
         tables = trainer.games.tables
         save_policy_files(
             folder,
-            trainer.network.folded(),
+            trainer.average.folded(),
             tables[0],
             editions=[table.edition for table in tables],
             eyes=trainer.games.eyes,

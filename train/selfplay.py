@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 # Before PyTorch is imported: its threads sleep while they wait for each other instead of spinning, which
 # would take the cores from the environment's threads.
@@ -53,6 +53,7 @@ from train.runs import Run
 
 PARTS = ("env", "inference", "advantage", "update")
 """Where the time goes; what is left is "other"."""
+_FIRST_UPDATES: Final = 10
 
 
 @dataclass(frozen=True)
@@ -115,6 +116,8 @@ class Args:
     """weight of the distance KL(policy, magnet) to a slow copy of the policy (magnetic mirror descent)"""
     magnet_updates: int = 100
     """updates after which the slow copy is made anew"""
+    average: float = 0.98
+    """what is saved is a running mean of the learner's weights; so much of it each update keeps"""
     oracle: bool = False
     """a second critic, that sees all hands and the cards to come, judges the actions"""
     pool_share: float = 0.1
@@ -172,6 +175,8 @@ class Trainer:
     """All that learns, and all that it learns from.
 
     Attributes:
+        network: what learns.
+        average: the running mean of its weights, which plays better than it does on any one day.
         updates: done so far.
         decisions: learned from so far.
         seconds: of each of `PARTS`, since the process began.
@@ -188,6 +193,7 @@ class Trainer:
         self.network = actor_critic(tables, args.layers, self.games.num_inputs - self.games.numbers)
         if args.start:
             start_from(self.network, args.start, tables[0])
+        self.average = copy.deepcopy(self.network)
         self.magnet: Perceptron | None = None
         if args.magnet > 0:
             self.magnet = actor_critic(tables, args.layers, self.games.num_inputs - self.games.numbers)
@@ -308,7 +314,7 @@ class Trainer:
                 raise
         self.updates += 1
         self.decisions += len(rows)
-        self._freeze()
+        self._average_and_freeze()
         means = dict(zip((*STATISTICS, "oracle_loss"), (totals / batches).tolist(), strict=True))
         returns, values = self._flat.returns[rows], self._flat.values[rows]
         unexplained = float((returns - values).var() / max(returns.var(), 1e-12))
@@ -348,8 +354,15 @@ class Trainer:
         self.optimizer.step()
         return means
 
-    def _freeze(self) -> None:
-        """Copy the policy to the pool and to the magnet when it is time."""
+    @torch.no_grad()
+    def _average_and_freeze(self) -> None:
+        """Move the average a step, and copy the policy to the pool and to the magnet when it is time.
+
+        At the beginning, when everything changes fast, the mean reaches back over a shorter time.
+        """
+        kept = min(self.args.average, self.updates / (self.updates + _FIRST_UPDATES))
+        for mean, value in zip(self.average.parameters(), self.network.parameters(), strict=True):
+            mean.lerp_(value, 1.0 - kept)
         if isinstance(self.opponents, Pool) and self.updates % self.args.pool_updates == 0:
             self.opponents.add(self.network)
         if self.magnet is not None and self.updates % self.args.magnet_updates == 0:
@@ -379,7 +392,7 @@ def check(args: Args) -> None:
     for name in ("num_envs", "num_steps", "batch_size", "num_epochs", "threads", "pool_updates", "decisions"):
         if getattr(args, name) < 1:
             raise ValueError(f"--{name.replace('_', '-')} is {getattr(args, name)}; it must be 1 or more")
-    for name in ("gamma", "gae_lambda", "pool_share"):
+    for name in ("gamma", "gae_lambda", "pool_share", "average"):
         if not 0.0 <= getattr(args, name) <= 1.0:
             raise ValueError(f"--{name.replace('_', '-')} is {getattr(args, name)}; it must lie in 0 to 1")
     if args.reward == "equity" and args.episode != "match":

@@ -84,10 +84,10 @@ def test_a_run_leaves_all_its_files(run: Path) -> None:
     assert point["decisions"] >= 6000
 
 
-def test_the_saved_policy_plays_as_the_network_does(run: Path) -> None:
+def test_the_saved_policy_plays_as_the_average_does(run: Path) -> None:
     trainer = Trainer(short(run))
     checkpoint = weights(run)
-    trainer.network.load_state_dict(checkpoints.with_prefix(checkpoint, "network."))
+    trainer.average.load_state_dict(checkpoints.with_prefix(checkpoint, "average."))
     env = vector_env(64, seed=3)
     observations, _ = env.reset()
     for _ in range(40):
@@ -97,7 +97,7 @@ def test_the_saved_policy_plays_as_the_network_does(run: Path) -> None:
     assert isinstance(policy, PolicyAgent)
     inputs = rows_by_state(env, env.get_states(), USUAL_VIEW, features=True)
     with torch.no_grad():
-        outputs = trainer.network(torch.from_numpy(inputs)).numpy()
+        outputs = trainer.average(torch.from_numpy(inputs)).numpy()
     expected = np.where(mask == 1, outputs[:, :-1], -np.inf).argmax(axis=1)
     assert (policy.act(rows, mask) == expected).all()
     assert policy.value == "points"
@@ -117,6 +117,21 @@ def test_learning_beats_not_learning(tmp_path: Path) -> None:
     )
     last = finished.curve[-1]
     assert last.scores["greedy"].win_rate > 0.15  # a network that has learned nothing wins 1 %
+
+
+def test_the_average_follows_the_learner(tmp_path: Path) -> None:
+    """Straight after a start it is the network's own mean over a few updates; with 0 it is the network."""
+    for average in (0.0, 0.98):
+        trainer = Trainer(short(tmp_path, average=average))
+        weights, mean = [], trainer.network.linears[0].weight.detach().clone()
+        for update in range(1, 4):
+            trainer.collect()
+            trainer.learn(0.0)
+            weights.append(trainer.network.linears[0].weight.detach().clone())
+            kept = min(average, update / (update + 10))
+            mean = kept * mean + (1 - kept) * weights[-1]
+        assert torch.allclose(trainer.average.linears[0].weight, mean, atol=1e-6)
+        assert torch.equal(trainer.average.linears[0].weight, weights[-1]) == (average == 0.0)
 
 
 # Going on ---------------------------------------------------------------------------------------------------
@@ -215,7 +230,7 @@ def test_a_checkpoint_of_another_format_is_refused(run: Path, tmp_path: Path) ->
     folder = tmp_path / "old"
     folder.mkdir()
     save_file(weights(run), folder / CHECKPOINT_FILE, {"progress": json.dumps({"format": 1})})
-    with pytest.raises(RunError, match=r"old format, 1.*goes on with 'train.selfplay 1' only"):
+    with pytest.raises(RunError, match=r"old format, 1.*goes on with 'train.selfplay 2' only"):
         train(short(folder, resume=True))
 
 
