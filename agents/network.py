@@ -22,10 +22,12 @@ import numpy.typing as npt
 from agents.compiled import MAX_OPTIONS, Int16Array, Int64Array
 from agents.features import num_features, write_features
 from agents.preferences import NO_ACTION, first_in, legal_actions
-from millebornes_env.compile import float32_at, float_rule, rule, stack_array
+from agents.protocol import Observations
+from agents.reading import Layout, read_observation
+from millebornes_env.compile import float32_at, float_rule, kernel, rule, stack_array
 from millebornes_env.millebornes.observation import View, observation_size, write_observation
 from millebornes_env.millebornes.rules import Rules
-from millebornes_env.millebornes.state import State
+from millebornes_env.millebornes.state import State, StateArray
 
 Float32Array = npt.NDArray[np.float32]
 Int32Array = npt.NDArray[np.int32]
@@ -268,6 +270,33 @@ def look(state: State, rules: Rules, seat: int, options: Int64Array, units: Floa
         units[place] = row[place]
     for place in range(size, padded_width(size)):
         units[place] = _ZERO
+
+
+@kernel
+def look_at_rows(
+    layout: Layout,
+    rules: Rules,
+    observations: Observations,
+    scratch: StateArray,
+    options: Int64Array,
+    inputs: Float32Array,
+) -> None:
+    """Write what a network sees of games that are shown as observations.
+
+    Args:
+        layout: of the observations.
+        rules: the table's.
+        observations: int8[N, D].
+        scratch: STATE[1], where a game is read to.
+        options: of the network.
+        inputs: float32[N, its inputs], overwritten.
+    """
+    units = stack_array(np.float32, _ROOM)
+    for number in range(len(observations)):
+        read_observation(observations[number], layout, rules, scratch[0])
+        look(scratch[0], rules, 0, options, units)
+        for place in range(inputs.shape[1]):
+            inputs[number, place] = units[place]
 
 
 @rule

@@ -39,10 +39,11 @@ from agents.network import (
     Float32Array,
     Layers,
     choose_by_network,
+    look_at_rows,
     network_options,
     weights_block,
 )
-from agents.protocol import Observations, Table
+from agents.protocol import Masks, Observations, Table
 from millebornes_env.millebornes.actions import num_actions
 from millebornes_env.millebornes.observation import View, sections
 from millebornes_env.millebornes.rules import rules_record
@@ -224,22 +225,54 @@ class PolicyAgent(CompiledAgent):
         self.options = self.options.copy()
         self.options[ADDRESS] = self._block.ctypes.data
 
-    def logits(self, observations: Observations) -> Float32Array:
+    def inputs(self, observations: Observations) -> Float32Array:
+        """What the network sees of games that the environment shows: its own view, and features behind it.
+
+        Args:
+            observations: int8[N, D], of the environment that the agent was made for.
+
+        Returns:
+            float32[N, num_inputs], for `logits` and `values`.
+        """
+        rows = np.ascontiguousarray(observations)
+        inputs = np.zeros((len(rows), self.description["num_inputs"]), np.float32)
+        look_at_rows(self._layout, self._rules, rows, self._scratch, self.options, inputs)
+        return inputs
+
+    def probabilities(self, observations: Observations, action_masks: Masks) -> Float32Array:
+        """How probable each action is to the network: its logits of the legal actions put through a softmax.
+
+        Args:
+            observations: int8[N, D], of the environment that the agent was made for.
+            action_masks: int8[N, A] or int8[N, A of all tables], each row with a legal action or more.
+
+        Returns:
+            float32[N, A], 0 where an action is illegal.
+        """
+        known = min(action_masks.shape[1], self.description["num_actions"])  # what lies behind is never legal
+        logits = self.logits(self.inputs(observations))[:, :known]
+        logits = np.where(action_masks[:, :known] != 0, logits, -np.inf)
+        weights = np.exp(logits - logits.max(axis=1, keepdims=True))
+        chances: Float32Array = np.zeros(action_masks.shape, np.float32)
+        chances[:, :known] = weights / weights.sum(axis=1, keepdims=True)
+        return chances
+
+    def logits(self, inputs: npt.NDArray[Any]) -> Float32Array:
         """The network's output for each action before masking, by NumPy.
 
         Args:
-            observations: int8[N, D], as the policy sees games (`eyes`), whatever the environment shows.
+            inputs: [N, num_inputs], as the policy sees games (`inputs` makes them of observations).
 
         Returns:
             float32[N, A].
         """
-        return self._outputs(observations)[:, : self.description["num_actions"]]
+        return self._outputs(inputs)[:, : self.description["num_actions"]]
 
-    def values(self, observations: Observations) -> Float32Array:
+    def values(self, inputs: npt.NDArray[Any]) -> Float32Array:
         """What the positions are worth to the seats that decide, in the unit that `value` names, by NumPy.
 
         Args:
-            observations: int8[N, D], as for `logits`.
+            inputs: [N, num_inputs], as for `logits`.
 
         Returns:
             float32[N].
@@ -252,11 +285,11 @@ class PolicyAgent(CompiledAgent):
                 f"the policy {self.name!r} has not learned what positions are worth ('value' in its "
                 f"{DESCRIPTION_FILE} is null)"
             )
-        return self._outputs(observations)[:, -1]
+        return self._outputs(inputs)[:, -1]
 
-    def _outputs(self, observations: Observations) -> Float32Array:
+    def _outputs(self, inputs: npt.NDArray[Any]) -> Float32Array:
         activation = ACTIVATIONS[self.description["activation"]]
-        numbers: Float32Array = observations.astype(np.float32)
+        numbers: Float32Array = inputs.astype(np.float32)
         for weight, bias in self.layers[:-1]:
             numbers = activation(numbers @ weight.T + bias)
         weight, bias = self.layers[-1]

@@ -38,7 +38,7 @@ class TrainingBar:
             TextColumn("left"),
             TimeRemainingColumn(),
             TextColumn("{task.fields[facts]}"),
-            console=Console(stderr=True),
+            console=Console(stderr=True, force_jupyter=False),
         )
         self._task = self._progress.add_task("training", total=1.0, facts="compiling ...")
 

@@ -217,6 +217,14 @@ def test_it_looks_with_its_own_view(
             observations = shown.set_states(states)
             acted = other.act(observations["observation"], observations["action_mask"])
             assert np.array_equal(acted, liked)
+            assert isinstance(other, PolicyAgent)
+            assert np.array_equal(
+                other.inputs(observations["observation"]), rows_by_state(env, states, view, features)
+            )
+            chances = other.probabilities(observations["observation"], observations["action_mask"])
+            assert np.array_equal(chances.argmax(axis=1), liked)
+            assert chances.sum(axis=1) == pytest.approx(1.0, abs=1e-5)
+            assert not chances[observations["action_mask"] == 0].any()
 
 
 def test_who_does_not_look_at_unseen_cards_plays_where_they_are_not_shown(tmp_path: Path) -> None:
