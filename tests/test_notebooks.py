@@ -1,12 +1,15 @@
 """Every notebook runs from top to bottom, and the outputs that are committed with it are fit to be read.
 
-`python tests/test_notebooks.py` runs the notebooks and puts the new outputs in the place of the old ones.
+The tests run a notebook in its short form, if it has one: it looks for `SHORT_FORM` in its environment.
+`python tests/test_notebooks.py` runs all of them at full length and puts the new outputs in the place of the
+old ones; `python tests/test_notebooks.py 02` only those whose names begin with 02.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +24,10 @@ from nbclient import NotebookClient
 
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+SHORT_FORM = "MILLEBORNES_SHORT_NOTEBOOKS"
 SECONDS_FOR_A_CELL = 300
+SECONDS_AT_FULL_LENGTH = 1800  # two minutes of training, on a machine that does other things too
+PICTURES_AT_MOST = 200_000  # bytes of a notebook's pictures as they are written, in base64
 
 # A path of the machine where the notebook was run: of a user, of a build, of a temporary folder.
 MACHINE_PATH = re.compile(r"(?<![\w.])(?:/(?:home|root|Users|work|tmp|private|var|opt|mnt)/|[A-Za-z]:\\)")
@@ -36,8 +42,13 @@ class KernelOfThisInterpreter(AsyncKernelManager):
         return KernelSpec(**get_kernel_dict())
 
 
-def run(path: Path, folder: Path) -> Any:
+def run(path: Path, folder: Path, *, short: bool) -> Any:
     """Run a copy of the notebook with the folder as working directory; IPython's own files go there, too.
+
+    Args:
+        path: of the notebook.
+        folder: an empty one.
+        short: whether it is to take its short form.
 
     Returns:
         The copy, with its outputs.
@@ -46,11 +57,14 @@ def run(path: Path, folder: Path) -> Any:
         CellExecutionError: a cell raised an exception.
     """
     notebook = nbformat.read(path, as_version=4)
-    environment = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"}
+    unwanted = ("NUMBA_DISABLE_JIT", SHORT_FORM)
+    environment = {name: value for name, value in os.environ.items() if name not in unwanted}
     environment |= {"PYTHONPATH": str(ROOT), "IPYTHONDIR": str(folder / "ipython")}
+    if short:
+        environment[SHORT_FORM] = "1"
     NotebookClient(
         notebook,
-        timeout=SECONDS_FOR_A_CELL,
+        timeout=SECONDS_FOR_A_CELL if short else SECONDS_AT_FULL_LENGTH,
         kernel_name="python3",
         kernel_manager_class=KernelOfThisInterpreter,
         resources={"metadata": {"path": str(folder)}},
@@ -77,7 +91,7 @@ def test_there_are_notebooks() -> None:
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs_from_top_to_bottom(path: Path, tmp_path: Path) -> None:
-    notebook = run(path, tmp_path)
+    notebook = run(path, tmp_path, short=True)
     assert [output for output in outputs_of(notebook) if output.output_type == "error"] == []
     assert [text_of(output) for output in outputs_of(notebook) if output.get("name") == "stderr"] == []
 
@@ -94,6 +108,8 @@ def test_the_committed_outputs_are_clean(path: Path) -> None:
         assert output.output_type != "error"
         assert output.get("name") != "stderr", text_of(output)
         assert not MACHINE_PATH.search(text_of(output)), text_of(output)
+    pictures = [output.get("data", {}).get("image/png", "") for output in outputs_of(notebook)]
+    assert sum(map(len, pictures)) < PICTURES_AT_MOST
 
 
 @pytest.mark.parametrize("text", ["in /home/me/x.py", "('/tmp/a')", "/opt/project", r"C:\Users\me"])
@@ -106,11 +122,17 @@ def test_other_slashes_are_not_taken_for_one(text: str) -> None:
     assert not MACHINE_PATH.search(text)
 
 
-def renew_outputs() -> None:
-    """Run all notebooks and write them back with their outputs and nothing else that a run leaves behind."""
+def renew_outputs(names: list[str]) -> None:
+    """Run notebooks and write them back with their outputs and nothing else that a run leaves behind.
+
+    Args:
+        names: beginnings of the names of those to run; none: all of them.
+    """
     for path in NOTEBOOKS:
+        if names and not path.name.startswith(tuple(names)):
+            continue
         with tempfile.TemporaryDirectory() as folder:
-            notebook = run(path, Path(folder))
+            notebook = run(path, Path(folder), short=False)
         for cell in notebook.cells:
             cell.metadata = {}
         notebook.metadata.language_info = {"name": "python"}
@@ -118,4 +140,4 @@ def renew_outputs() -> None:
 
 
 if __name__ == "__main__":
-    renew_outputs()
+    renew_outputs(sys.argv[1:])
