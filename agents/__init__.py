@@ -1,6 +1,7 @@
 """Agents that play Mille Bornes: one file for each, one protocol for all.
 
-`load("holder:pile=30", env)` makes one by name; a run folder's path makes the policy that was trained there.
+`load("holder:pile=30", env)` makes one by name; a run folder's path makes the policy that was trained there,
+and `+search` behind a compiled agent makes search that looks ahead with it.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any, Final
 
 from agents.arnold import ArnoldAgent
 from agents.attacker import AttackerAgent
+from agents.champion import ChampionAgent
 from agents.greedy import GreedyAgent
 from agents.hoarder import HoarderAgent
 from agents.holder import HolderAgent
@@ -21,7 +23,7 @@ from agents.policy import PolicyAgent, RunFolderError
 from agents.protocol import Agent, Table
 from agents.racer import RacerAgent
 from agents.random import RandomAgent
-from agents.search import SearchAgent
+from agents.search import SearchAgent, search_over
 from agents.strategist import StrategistAgent
 from millebornes_env import VectorEnv
 from millebornes_env.envs.aec import raw_env
@@ -37,9 +39,13 @@ AGENTS: Final[dict[str, Callable[..., Agent]]] = {
     "strategist": StrategistAgent,
     "search": SearchAgent,
     "policy": PolicyAgent,
+    "champion": ChampionAgent,
     "human": HumanAgent,
 }
 """Every agent that has a name."""
+
+SEARCH_SUFFIX: Final = "+search"
+"""Behind what a compiled agent is loaded by: search over it, with options of its own behind a colon."""
 
 
 class UnknownAgentError(ValueError):
@@ -60,7 +66,8 @@ def load(spec: str, env: VectorEnv | raw_env, seed: int = 0) -> Agent:
     """Make an agent for the table of an environment.
 
     Args:
-        spec: `name`, `name:option=value,option=value`, `policy:<run folder>`, or the path of a run folder.
+        spec: `name`, `name:option=value,option=value`, `policy:<run folder>`, or the path of a run folder;
+            each of them, if the agent is compiled, with `+search` or `+search:option=value` behind it.
         env: the vector or AEC environment whose table it will play at.
         seed: of the agent's own random numbers.
 
@@ -70,12 +77,16 @@ def load(spec: str, env: VectorEnv | raw_env, seed: int = 0) -> Agent:
     Raises:
         UnknownAgentError: no such agent or option.
         RunFolderError: a run folder that is missing, damaged or for another table.
+        SearchOptionError: `+search` behind an agent that is not compiled, or an option that cannot be.
     """
     return make(spec, Table.of(env.vector if isinstance(env, raw_env) else env), seed)
 
 
 def make(spec: str, table: Table, seed: int = 0) -> Agent:
     """Make an agent for a table; see `load`."""
+    rollout, search_options = split_search(spec)
+    if search_options is not None:
+        return _named(_search(spec, rollout, search_options, table, seed), spec)
     name, _, rest = spec.partition(":")
     if name not in AGENTS:
         if spec and (Path(spec).is_dir() or "/" in spec):
@@ -93,6 +104,25 @@ def make(spec: str, table: Table, seed: int = 0) -> Agent:
     except TypeError as error:
         raise UnknownAgentError(f"{spec!r}: {error}; its options are {', '.join(_defaults(maker))}") from None
     return _named(maker(table, seed, **options), spec)
+
+
+def split_search(spec: str) -> tuple[str, str | None]:
+    """The agent that is searched over, and the options of the search; None if there is none.
+
+    A run folder may have a name that ends in `+search`: it is meant if it is there.
+    """
+    rollout, found, options = spec.rpartition(SEARCH_SUFFIX)
+    folder = spec.removeprefix("policy:").removeprefix("folder=").split(",")[0]
+    if not (rollout and found) or options[:1] not in ("", ":") or Path(folder).is_dir():
+        return spec, None
+    return rollout, options[1:]
+
+
+def _search(spec: str, rollout: str, text: str, table: Table, seed: int) -> Agent:
+    options = _options(spec, SearchAgent, text)
+    if "rollout" in options:
+        raise UnknownAgentError(f"{spec!r} names its rollout agent twice; leave the option rollout away")
+    return search_over(rollout, table, seed, **options)
 
 
 def _named(agent: Agent, spec: str) -> Agent:
@@ -138,4 +168,14 @@ def _value(text: str, default: Any, equals: str) -> Any:
     return type(default)(text)
 
 
-__all__ = ["AGENTS", "Agent", "RunFolderError", "Table", "UnknownAgentError", "load", "make", "register"]
+__all__ = [
+    "AGENTS",
+    "Agent",
+    "RunFolderError",
+    "Table",
+    "UnknownAgentError",
+    "load",
+    "make",
+    "register",
+    "split_search",
+]

@@ -7,6 +7,11 @@ with the same cards. From redeal to redeal a gain differs by some 400 points, of
 so the base is played unless a gain lies `z` standard errors above 0. (Over `holder`, with 200 redeals and z=2
 it gained some 390 points a round; the best mean of 10 redeals, z=0, lost 220.)
 
+A trained policy that has learned what positions are worth can judge a position instead of playing on: after
+`depth` decisions, when the searching seat is to decide. Cut off like that, gains differ less and playouts are
+shorter; but what the policy thinks is not what is so, and with a small `depth` search plays worse than the
+policy alone.
+
 `sees` makes a cheat of it, to measure what hidden cards are worth: "hands" knows the other hands, "all" the
 cards to come as well. A cheat plays only where it is handed the games themselves.
 """
@@ -24,6 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.compiled import MEMORY, CompiledAgent, Int64Array, with_room
+from agents.policy import PolicyAgent
 from agents.protocol import Actions, Masks, Observations, Places, Table
 from agents.reading import Layout, layout_of
 from agents.search_kernels import (
@@ -49,9 +55,16 @@ from millebornes_env.millebornes.state import ROUND_OVER, StateArray, new_states
 SEES: Final = {"": NOTHING, "hands": HANDS, "all": ALL}
 """What a searcher may see of the hidden cards, by the value of `sees`."""
 
+OVER_A_JUDGE: Final[dict[str, Any]] = {"rollouts": 100, "z": 0.5, "depth": 24}
+"""Options of `X+search` over a policy that can judge positions, whose decisions take their time."""
+
 OPTION_SEPARATORS: Final = ";+"
 """Between options of the rollout agent, as a comma is taken: `search:rollout=arnold:debian+openbsd,z=3`."""
 
+VALUE_IN_POINTS: Final = "points"
+"""The kind of a policy's value that can stand for the points of a round."""
+
+_TWO: Final = 2
 _MS_IN_A_SECOND: Final = 1000.0
 _ALL_REDEALS: Final = 1 << 40
 
@@ -75,37 +88,46 @@ class SearchAgent:
 
     name = "search"
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - options, all by keyword
         self,
         table: Table,
         seed: int = 0,
-        rollout: str = "strategist",
+        rollout: str | CompiledAgent = "strategist",
         rollouts: int = 400,
         ms: float = 0.0,
         z: float = 2.0,
-        depth: int = 0,
         sees: str = "",
         threads: int = 2,
+        depth: int = 0,
     ) -> None:
         """Make a searcher.
 
         Args:
             table: the table to play at.
             seed: of the redeals, 0 to 2**64 - 1.
-            rollout: a compiled agent, named as for `agents.load`; its options are separated by ";" or "+".
+            rollout: a compiled agent, or its name as for `agents.load`; its options are separated by ";" or
+                "+".
             rollouts: redeals for each action; actions that turn out clearly worse leave theirs to the others.
             ms: instead, if above 0: milliseconds for each decision (the play then depends on the machine).
             z: so many standard errors above 0 must a gain lie.
             sees: "", or to cheat: "hands" (the cards to come are shuffled, the hands are not) or "all"
                 (nothing is redealt, each action is played out once, and any gain will do).
             threads: that share a batch of decisions; they change no choice.
+            depth: after so many decisions more, at the own seat's next one, the rollout agent judges the
+                position: a policy that has learned the value "points"; 0: rounds are played to their ends.
 
         Raises:
             SearchOptionError: an option that cannot be.
             UnknownAgentError: no such rollout agent.
         """
-        _check(rollouts, ms, z, sees, threads)
-        self.rollout_agent = _compiled_agent(rollout, table, seed)
+        _check(rollouts, ms, z, sees, threads, depth)
+        if isinstance(rollout, str):
+            self.rollout_agent = _compiled_agent(_without_separators(rollout), table, seed)
+            self.rollout_agent.name = rollout
+        else:
+            self.rollout_agent = rollout
+        if depth > 0:
+            _check_judge(self.rollout_agent, table)
         self.playouts = 0
         self._table = table
         self._threads = threads
@@ -183,9 +205,8 @@ class SearchAgent:
 
     def _searcher(self, layout: Layout) -> Searcher:
         agent = self.rollout_agent
-        return Searcher(
-            *((agent.pointer,), agent.options, layout, self._sees, self._rollouts, self._depth, self._z), *self._key
-        )
+        settings = (self._sees, self._rollouts, self._depth, self._z)
+        return Searcher((agent.pointer,), agent.options, layout, *settings, *self._key)
 
     def _decided(self, searcher: Searcher, decisions: Decisions, places: Any) -> Actions:
         """Take decisions whose roots have been read."""
@@ -220,7 +241,25 @@ class SearchAgent:
             list(pool.map(search, numbers.tolist()))
 
 
-def _check(rollouts: int, ms: float, z: float, sees: str, threads: int) -> None:
+def search_over(rollout: str, table: Table, seed: int = 0, **options: Any) -> SearchAgent:
+    """Search with what suits the rollout agent: `X+search`.
+
+    Args:
+        rollout: the rollout agent, as for `SearchAgent`.
+        table: the table to play at.
+        seed: of the redeals.
+        **options: of `SearchAgent`, instead of what suits.
+
+    Raises:
+        SearchOptionError: an option that cannot be.
+        UnknownAgentError: no such rollout agent.
+    """
+    agent = _compiled_agent(rollout, table, seed)
+    usual = OVER_A_JUDGE if can_judge(agent, table) else {}
+    return SearchAgent(table, seed, agent, **(usual | options))
+
+
+def _check(rollouts: int, ms: float, z: float, sees: str, threads: int, depth: int) -> None:
     if sees not in SEES:
         raise SearchOptionError(
             f"the option sees is {sees!r}; it may be left away (an honest player), or be "
@@ -231,15 +270,40 @@ def _check(rollouts: int, ms: float, z: float, sees: str, threads: int) -> None:
         ("ms", ms, 0),
         ("z", z, 0),
         ("threads", threads, 1),
+        ("depth", depth, 0),
     ):
         if not (math.isfinite(value) and value >= least):
             raise SearchOptionError(f"the option {name} is {value}; it must be {least} or more")
+
+
+def can_judge(agent: CompiledAgent, table: Table) -> bool:
+    """Whether the agent can say what a round is worth to the seat that is to decide, as search counts it."""
+    knows_points = isinstance(agent, PolicyAgent) and agent.value == VALUE_IN_POINTS
+    return knows_points and table.rules.teams == _TWO
+
+
+def _check_judge(agent: CompiledAgent, table: Table) -> None:
+    if not can_judge(agent, table):
+        raise SearchOptionError(
+            f"the option depth needs a rollout agent that can judge a position: a policy with the value "
+            f"{VALUE_IN_POINTS!r}, at a table of two teams; {agent.name!r} cannot at this one: leave "
+            "depth away"
+        )
 
 
 def _usual_layout(table: Table) -> tuple[Layout, int]:
     """Of the observations that games are handed over by, and the size of those."""
     usual = sections(table.rules)
     return layout_of(Table(table.edition, table.rules, usual, 0, table.num_actions)), usual[-1].stop
+
+
+def _without_separators(rollout: str) -> str:
+    """The rollout agent as `agents.load` takes it, with commas between its options."""
+    name, colon, rest = rollout.partition(":")
+    if not Path(rest).is_dir():  # there may be a + in the name of a folder
+        for separator in OPTION_SEPARATORS:
+            rest = rest.replace(separator, ",")
+    return f"{name}{colon}{rest}"
 
 
 def _compiled_agent(spec: str, table: Table, seed: int) -> CompiledAgent:
@@ -252,10 +316,7 @@ def _compiled_agent(spec: str, table: Table, seed: int) -> CompiledAgent:
     """
     import agents  # noqa: PLC0415 - the package names this agent
 
-    name, _, rest = spec.partition(":")
-    if not (rest and Path(rest).is_dir()):  # there may be a + in the name of a folder
-        for separator in OPTION_SEPARATORS:
-            rest = rest.replace(separator, ",")
+    name = spec.partition(":")[0]
     compiled = {
         known: make
         for known, make in agents.AGENTS.items()
@@ -264,12 +325,11 @@ def _compiled_agent(spec: str, table: Table, seed: int) -> CompiledAgent:
     is_run_folder = name not in agents.AGENTS and bool(spec) and ("/" in spec or Path(spec).is_dir())
     if name not in compiled and not is_run_folder:
         raise SearchOptionError(
-            f"the option rollout is {spec!r}; it must be one of the compiled agents: "
+            f"the rollout agent is {spec!r}; it must be one of the compiled agents: "
             f"{', '.join(compiled) or 'there are none'} (with options as in 'holder:pile=30'; "
-            "between two options of it write + instead of a comma)"
+            "between two options of it in the option rollout write + instead of a comma)"
         )
-    agent = agents.make(spec if is_run_folder or not rest else f"{name}:{rest}", table, seed)
+    agent = agents.make(spec, table, seed)
     if not isinstance(agent, CompiledAgent):
-        raise SearchOptionError(f"the option rollout is {spec!r}, which makes no compiled agent")
-    agent.name = spec
+        raise SearchOptionError(f"the rollout agent is {spec!r}, which makes no compiled agent")
     return agent

@@ -18,6 +18,7 @@ from agents.protocol import Observations
 from agents.reading import Layout, read_observation
 from millebornes_env.chance import random_below, random_word
 from millebornes_env.compile import kernel, rule
+from millebornes_env.engine.kernels import POINTS_PER_REWARD
 from millebornes_env.millebornes.actions import CLAIM_COUP_FOURRE, around, card_of, is_discard
 from millebornes_env.millebornes.cards import DECK_SIZE, NO_CARD, NUM_CARD_TYPES, is_safety
 from millebornes_env.millebornes.determinize import redeal_hidden_cards
@@ -59,9 +60,6 @@ LEAST_VARIANCE: Final = 1e-4
 MOST_TIMES: Final = 4
 """What is saved on dropped actions goes to the others, up to so many times their own redeals."""
 
-POINTS_OF_VALUE: Final = 1000.0
-"""A network's value of 1."""
-
 _DECISIONS_OF_A_SEAT: Final = 4096  # more than a seat can take in a round
 _LONGEST_PLAYOUT: Final = 4096  # only an agent that breaks the rules can take so many decisions
 _NO_LIMIT: Final = 1 << 40
@@ -77,7 +75,7 @@ class Searcher(NamedTuple):
     layout: Layout  # of the observations
     sees: int  # NOTHING, HANDS or ALL
     rollouts: int  # redeals for each action; 0: no limit
-    depth: int  # decisions of a playout before the network judges the position; 0: to the end of the round
+    depth: int  # decisions of a playout before the network judges the position; 0: none does
     z: float  # so many standard errors above 0 a gain must lie
     key_0: int  # of all random numbers
     key_1: int
@@ -402,8 +400,8 @@ def play_out(
         if int(game.phase) == ROUND_OVER:
             return value_of_round(game, rules)
         seat = int(game.seat)
-        if taken >= depth:
-            return judged_value(game, rules, seat, searcher.options)
+        if taken >= depth and seat == OWN:
+            return judged_value(game, rules, searcher.options)
         count = remember(game, memories[seat])
         draw = random_word(key_1 ^ _DRAW_TAG, key_0, seat * _DECISIONS_OF_A_SEAT + count)
         action = searcher.choose[0](game, rules, seat, memories[seat], searcher.options, draw)
@@ -411,13 +409,14 @@ def play_out(
 
 
 @rule
-def judged_value(game: State, rules: Rules, seat: int, options: Int64Array) -> float:
-    """What the rollout agent's network thinks that the round is worth to the own team.
+def judged_value(game: State, rules: Rules, options: Int64Array) -> float:
+    """What the rollout agent's network thinks that the round is worth to the own team, one of two.
 
-    It is asked about the seat that is to decide, as it has learned.
+    It has learned that of a seat that is to decide, so it is asked when that is the own seat; its value is in
+    the unit of rewards.
     """
-    value = POINTS_OF_VALUE * network_value(game, rules, seat, options)
-    return value if team_of(rules, seat) == OWN else -value
+    value = network_value(game, rules, OWN, options)
+    return POINTS_PER_REWARD * value if rules.count_points == 1 else value
 
 
 @rule

@@ -2,15 +2,16 @@
 
     python -m benchmarks.search
     python -m benchmarks.search --rollouts arnold --deals 600 --docs
+    python -m benchmarks.search --rollouts policy:runs/first --options depth=0,rollouts=100
 
-Gain: points per round of `search:rollout=X` against X, single rounds, every deal from both seats with the
-same cards. Cost: processor time of a decision on one core, mean and 95th percentile, in rounds of X.
+Gain: points per round of `X+search` against X, single rounds, every deal from both seats with the same cards.
+Cost: processor time of a decision on one core, mean and 95th percentile, in rounds of X.
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +22,7 @@ from rich.progress import track
 from rich.table import Table
 
 import agents
+from agents.champion import CHAMPIONS, PARKER_2
 from agents.protocol import Table as GameTable
 from agents.protocol import ask
 from agents.search import SearchAgent
@@ -36,11 +38,17 @@ TURN: Final = 25
 """Deals that are played between two steps of the progress bar."""
 
 
+def usual_rollouts() -> tuple[str, ...]:
+    """The rollout agents to measure: the champion too, where its files are."""
+    champion = ("champion",) if (CHAMPIONS / PARKER_2).is_dir() else ()
+    return (*champion, "strategist", "arnold", "holder")
+
+
 @dataclass
 class Args:
     """Measure `search` over its own rollout agents."""
 
-    rollouts: tuple[str, ...] = ("strategist", "arnold", "holder")
+    rollouts: tuple[str, ...] = field(default_factory=usual_rollouts)
     """The rollout agents."""
     options: str = ""
     """Options of the searcher, such as "z=1,rollouts=400"."""
@@ -77,16 +85,17 @@ class Line:
     playouts: float
 
 
-def spec_of(rollout: str, args: Args) -> str:
+def spec_of(rollout: str, *options: str) -> str:
     """The searcher."""
-    return f"search:rollout={rollout}" + (f",{args.options}" if args.options else "")
+    text = ",".join(filter(None, options))
+    return f"{rollout}+search" + (f":{text}" if text else "")
 
 
 def gain(rollout: str, args: Args) -> tuple[float, float]:
     """Points per round over the rollout agent, and its standard error."""
     config = MatchConfig(episode="round", seed=args.seed)
     outcome: Outcome | None = None
-    specs = [spec_of(rollout, args), rollout]
+    specs = [spec_of(rollout, args.options), rollout]
     for first in track(range(0, args.deals, TURN), f"search over {rollout}", transient=True):
         new = play_deals(specs, (0, 1), config, first, min(TURN, args.deals - first))
         outcome = new if outcome is None else outcome.followed_by(new)
@@ -103,7 +112,7 @@ def cost(rollout: str, args: Args) -> tuple[float, float, float]:
     """
     env = vector_env(1, episode="round", seed=args.seed)
     table = GameTable.of(env)
-    searcher = agents.make(f"{spec_of(rollout, args)},threads=1", table, args.seed)
+    searcher = agents.make(spec_of(rollout, args.options, "threads=1"), table, args.seed)
     assert isinstance(searcher, SearchAgent)
     mover = agents.make(rollout, table, args.seed)
     observations, _ = env.reset()

@@ -1,0 +1,165 @@
+"""The policies that come with the project: which plays where, by which names, and what is said elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import agents
+from agents import RunFolderError, UnknownAgentError, load, split_search
+from agents.champion import ChampionAgent
+from agents.compiled import is_compiled
+from agents.fingerprint import fingerprint
+from agents.policy import PolicyAgent
+from agents.search import OVER_A_JUDGE, SearchAgent, SearchOptionError
+from arena.match import MatchConfig
+from arena.tournament import entrants_of
+from millebornes_env import VectorEnv, edition, vector_env
+from millebornes_env.millebornes.observation import USUAL_VIEW, View
+from tests.agents.policies import network_for, write_run
+from train.evaluate import EvaluationConfig, evaluate, run_folder
+
+OF_ALL = View(rules=1, padded=1)
+
+
+@pytest.fixture(autouse=True)
+def champions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Champions that have learned nothing."""
+    env = vector_env(1)
+    folder = tmp_path / "champions"
+    for number, (name, view) in enumerate((("parker-2", USUAL_VIEW), ("all-2", OF_ALL))):
+        layers = network_for(env, (8,), view, extra=1, seed=number, features=True)
+        editions = ["parker"] if name == "parker-2" else ["parker", "dujardin"]
+        write_run(*(folder / name, env, layers), view=view, features=True, editions=editions, value="points")
+    monkeypatch.setattr("agents.champion.CHAMPIONS", folder)
+    monkeypatch.chdir(tmp_path)
+    return folder
+
+
+def editions_of(spec: str, env: VectorEnv) -> list[str]:
+    agent = load(spec, env)
+    assert isinstance(agent, ChampionAgent)
+    editions: list[str] = agent.description["editions"]
+    assert agent.name == spec
+    assert is_compiled(agent)
+    return editions
+
+
+def test_each_table_for_two_has_its_champion() -> None:
+    assert editions_of("champion", vector_env(1)) == ["parker"]
+    assert editions_of("champion:which=all-2", vector_env(1)) == ["parker", "dujardin"]
+    for env in (vector_env(1, "dujardin"), vector_env(1, edition("parker").replace(goal=1000))):
+        assert editions_of("champion", env) == ["parker", "dujardin"]
+    assert load("champion:mode=sample", vector_env(1)).name == "champion:mode=sample"
+
+
+def test_a_table_without_a_champion_says_where_there_are_some() -> None:
+    words = r"no champion for 3 players in 3 teams: 'parker-2' plays 'parker' with 2 players, 'all-2' every"
+    for spec in ("champion", "champion:which=all-2", "champion+search"):
+        with pytest.raises(RunFolderError, match=words):
+            load(spec, vector_env(1, players=3))
+    with pytest.raises(RunFolderError, match="no champion 'best'; there are parker-2 and all-2"):
+        load("champion:which=best", vector_env(1))
+    with pytest.raises(RunFolderError, match="trained on parker, and does not see the rules"):
+        load("champion:which=parker-2", vector_env(1, "dujardin"))
+
+
+# `+search` -------------------------------------------------------------------------------------------------
+
+
+def settings(spec: str, env: VectorEnv) -> tuple[int, float, int]:
+    agent = load(spec, env)
+    assert isinstance(agent, SearchAgent)
+    assert agent.name == spec
+    searcher = agent._searcher(agent._layout)
+    return searcher.rollouts, searcher.z, searcher.depth
+
+
+def test_search_over_a_policy_that_judges_has_defaults_of_its_own(champions: Path) -> None:
+    env = vector_env(1)
+    usual = (OVER_A_JUDGE["rollouts"], OVER_A_JUDGE["z"], OVER_A_JUDGE["depth"])
+    assert usual != settings("arnold+search", env) == settings("search:rollout=arnold", env) == (400, 2.0, 0)
+    for spec in ("champion", "champion:which=all-2,mode=sample", "champions/all-2", "policy:champions/all-2"):
+        assert settings(f"{spec}+search", env) == usual
+        assert settings(f"{spec}+search:rollouts=9,z=3", env) == (9, 3.0, OVER_A_JUDGE["depth"])
+    assert settings("search:rollout=champion", env) == (400, 2.0, 0)
+    write_run(champions / "mute", env, network_for(env))
+    assert settings("champions/mute+search", env) == (400, 2.0, 0)
+
+
+def test_what_is_searched_over_is_as_asked_for(champions: Path) -> None:
+    env = vector_env(1)
+    agent = load("champion:which=all-2,mode=sample+search:threads=1", env)
+    assert isinstance(agent, SearchAgent)
+    assert isinstance(agent.rollout_agent, PolicyAgent)
+    expected = load("champion:which=all-2,mode=sample", env)
+    assert isinstance(expected, PolicyAgent)
+    assert np.array_equal(agent.rollout_agent.options[1:], expected.options[1:])
+    assert agent.rollout_agent.name == "champion:which=all-2,mode=sample"
+    searched = load("arnold:debian,openbsd+search", env)
+    assert isinstance(searched, SearchAgent)
+    assert np.array_equal(searched.rollout_agent.options, load("arnold:debian,openbsd", env).options)  # type: ignore[attr-defined]
+
+
+def test_a_run_folder_may_be_called_search(champions: Path) -> None:
+    env = vector_env(1)
+    write_run(champions / "a+search", env, network_for(env))
+    for spec in ("champions/a+search", "policy:champions/a+search", "policy:folder=champions/a+search"):
+        assert isinstance(load(spec, env), PolicyAgent)
+        assert split_search(spec) == (spec, None)
+        assert isinstance(load(f"{spec}+search", env), SearchAgent)
+        assert isinstance(load(f"{spec}+search:z=3", env), SearchAgent)
+
+
+@pytest.mark.parametrize(
+    ("spec", "error", "words"),
+    [
+        ("human+search", SearchOptionError, "'human'; it must be one of the compiled agents"),
+        ("search+search", SearchOptionError, "'search'; it must be one of the compiled agents"),
+        ("champoin+search", SearchOptionError, "'champoin'; it must be one of the compiled agents"),
+        ("+search", UnknownAgentError, r"no agent '\+search'"),
+        ("arnold+searching", UnknownAgentError, r"no agent 'arnold\+searching'"),
+        ("arnold+search:rollout=holder", UnknownAgentError, "names its rollout agent twice"),
+        ("arnold+search:deep=3", UnknownAgentError, "unknown option 'deep'; the options are .*depth"),
+        ("arnold+search:z=-1", SearchOptionError, "z is -1.0; it must be 0 or more"),
+        ("runs/none+search", RunFolderError, "there is no run folder 'runs/none'"),
+    ],
+)
+def test_what_cannot_be_searched_over_is_explained(spec: str, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        load(spec, vector_env(1))
+
+
+# The names everywhere --------------------------------------------------------------------------------------
+
+
+def test_fingerprints_tell_them_apart() -> None:
+    env = vector_env(1)
+    specs = ["champion", "champion:which=all-2", "champion+search", "champion:which=all-2+search"]
+    specs += ["champion+search:z=2", "policy:champions/parker-2+search", "search:rollout=champion"]
+    assert len({fingerprint(load(spec, env), spec) for spec in specs}) == len(specs)
+
+
+def test_a_fingerprint_of_search_changes_with_the_champion(champions: Path) -> None:
+    env = vector_env(1)
+    before = fingerprint(load("champion+search", env), "champion+search")
+    layers = network_for(env, (8,), extra=1, seed=9, features=True)
+    write_run(champions / "parker-2", env, layers, features=True, value="points")
+    assert fingerprint(load("champion+search", env), "champion+search") != before
+
+
+def test_the_arena_and_the_evaluation_know_the_names() -> None:
+    names = ["champion", "deep@champion+search:rollouts=4", "champions/all-2+search"]
+    assert [entrant.name for entrant in entrants_of(names, MatchConfig())] == [names[0], "deep", names[2]]
+    config = EvaluationConfig(episode="round", num_games=4, batch_size=4)
+    rows = evaluate("champion+search:rollouts=4,depth=3", ["champion", "champions/all-2"], config)
+    assert [row.opponent for row in rows] == ["champion", "champions/all-2"]
+
+
+def test_the_run_folder_of_search_is_that_of_its_policy() -> None:
+    assert run_folder("champions/all-2+search:z=1") == Path("champions/all-2")
+    assert run_folder("policy:champions/all-2,mode=sample+search") == Path("champions/all-2")
+    assert run_folder("champion+search") is None
+    assert agents.AGENTS["champion"] is ChampionAgent
