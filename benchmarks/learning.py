@@ -9,7 +9,6 @@ not counted. A run has got there at the first evaluation whose share of matches 
 
 from __future__ import annotations
 
-import os
 import statistics
 import sys
 import tempfile
@@ -17,7 +16,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # see train.selfplay
+from train.selfplay import Args as TrainingArgs  # first: it says how PyTorch's threads wait
+
+from train.selfplay import train  # isort: skip
 
 import tyro
 from rich.table import Table
@@ -27,8 +28,6 @@ from train.command_line import table_console
 from train.files import save_figure_atomically, write_json_atomically
 from train.gauntlet import NORMAL_95, Point
 from train.runs import saved_config
-from train.selfplay import Args as TrainingArgs
-from train.selfplay import train
 
 PIPED_WIDTH: Final = 110
 DOCS: Final = Path("docs")

@@ -11,6 +11,7 @@ from typing import Any, Final, Literal, Protocol
 
 # Before PyTorch is imported, as in `train.selfplay`: threads that wait must leave the cores to others.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 
 import gymnasium
 import numpy as np
