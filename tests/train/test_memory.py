@@ -33,4 +33,5 @@ def faults_of_batches(kept: bool) -> int:
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="of glibc")
 def test_memory_that_is_freed_is_not_fetched_anew() -> None:
-    assert faults_of_batches(kept=True) < 1_000 < 10_000 < faults_of_batches(kept=False)
+    assert faults_of_batches(kept=True) < 1_000
+    assert faults_of_batches(kept=False) > 10_000
