@@ -26,7 +26,8 @@ from rich.table import Table
 from benchmarks.results import environment_info
 from train.command_line import table_console
 from train.files import save_figure_atomically, write_json_atomically
-from train.gauntlet import NORMAL_95, Point
+from train.gauntlet import Point
+from train.results import NORMAL_QUANTILE
 from train.runs import saved_config
 
 PIPED_WIDTH: Final = 110
@@ -119,7 +120,7 @@ def draw(curves: dict[int, list[Point]], args: Args, path: Path) -> None:
     for seed, points in curves.items():
         seconds = [point.seconds for point in points]
         rates = [100 * point.scores[args.opponent].win_rate for point in points]
-        errors = [100 * NORMAL_95 * point.scores[args.opponent].win_error for point in points]
+        errors = [100 * NORMAL_QUANTILE * point.scores[args.opponent].win_error for point in points]
         axes.errorbar(seconds, rates, errors, marker=".", linewidth=1, elinewidth=0.5, label=f"seed {seed}")
     axes.axhline(100 * args.goal, color="grey", linewidth=1, linestyle="--")
     axes.set(

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Protocol
 
-# Before PyTorch is imported, as in `train.selfplay`: threads that wait must leave the cores to others.
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-os.environ.setdefault("GOMP_SPINCOUNT", "10000")
+from train import selfplay  # first: it says how PyTorch's threads wait  # isort: skip
 
 import gymnasium
 import numpy as np
@@ -27,7 +23,7 @@ from agents.policy import observation_scale
 from agents.protocol import Table
 from millebornes_env import VectorEnv, vector_env
 from millebornes_env.envs.sb3 import SelfPlayVecEnv
-from train import selfplay
+from train.progress import timed
 
 OURS: Final = "train.selfplay"
 THEIRS: Final = "MaskablePPO"
@@ -244,17 +240,11 @@ class TimedPPO(MaskablePPO):
         self.policy.register_forward_hook(self._end)
         compute = self.rollout_buffer.compute_returns_and_advantage
 
-        def timed(*arguments: Any, **keywords: Any) -> None:
-            with self._timed("advantage"):
+        def compute_timed(*arguments: Any, **keywords: Any) -> None:
+            with timed(self.seconds, "advantage"):
                 compute(*arguments, **keywords)
 
-        setattr(self.rollout_buffer, compute.__name__, timed)
-
-    @contextmanager
-    def _timed(self, name: str) -> Iterator[None]:
-        began = time.perf_counter()
-        yield
-        self.seconds[name] += time.perf_counter() - began
+        setattr(self.rollout_buffer, compute.__name__, compute_timed)
 
     def _begin(self, *_: Any) -> None:
         self._began = time.perf_counter()
@@ -264,7 +254,7 @@ class TimedPPO(MaskablePPO):
 
     def train(self) -> None:
         """As `MaskablePPO.train`."""
-        with self._timed("update"):
+        with timed(self.seconds, "update"):
             super().train()
 
 

@@ -14,7 +14,7 @@ complete one. Nothing is pickled.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -124,6 +124,42 @@ def load_checkpoint(model: MaskablePPO, folder: Path) -> dict[str, Any]:
 
 
 # For any trainer --------------------------------------------------------------------------------------------
+
+
+def refuse_second_run(folder: Path, resume: bool) -> None:
+    """Refuse to begin a run where there is one already.
+
+    Raises:
+        RunError: the folder holds a run and `resume` was not asked for.
+    """
+    has_run = (folder / CONFIG_FILE).exists() or (folder / CHECKPOINT_FILE).exists()
+    if has_run and not resume:
+        raise RunError(
+            f"{str(folder)!r} already holds a run: go on with it by --resume, or choose another --run-dir"
+        )
+
+
+def refuse_other_options(
+    folder: Path, ours: Mapping[str, Any], theirs: Mapping[str, Any], free: Collection[str]
+) -> None:
+    """Refuse to go on with a run under other options than it was begun with.
+
+    Args:
+        folder: the run folder.
+        ours: the options now, JSON values by name.
+        theirs: those that the run was begun with.
+        free: names of those that may differ.
+
+    Raises:
+        RunError: an option differs; the message names it and both values.
+    """
+    for name, value in ours.items():
+        begun = theirs.get(name)
+        if name not in free and value != begun:
+            raise RunError(
+                f"the run in {str(folder)!r} was begun with {name} {begun!r}, now it is {value!r}: "
+                "leave the option as it was, or choose another --run-dir"
+            )
 
 
 def does_not_fit(folder: Path, error: Exception) -> RunError:

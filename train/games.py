@@ -12,6 +12,7 @@ import numpy.typing as npt
 from agents.features import num_features, write_features
 from agents.network import Eyes
 from agents.protocol import Table
+from arena.match import MatchConfig
 from millebornes_env import Rules, VectorEnv, vector_env
 from millebornes_env.compile import kernel
 from millebornes_env.millebornes.observation import View
@@ -58,6 +59,7 @@ class TableGames:
     Attributes:
         env: they are played in.
         table: what agents are told of it.
+        rules: its, as kernels take them.
     """
 
     def __init__(self, edition: str, number: int, games: int, options: TableOptions) -> None:
@@ -83,6 +85,7 @@ class TableGames:
             num_threads=options.threads,
         )
         self.table = Table.of(self.env)
+        self.rules = compiled_rules(self.env.rules)
         self._reward = options.reward
         self._features = options.features
         self._equity: npt.NDArray[np.float32] | None = None
@@ -110,7 +113,7 @@ class TableGames:
         buffers = self.env.games.buffers
         if self._features:
             write_rows(
-                compiled_rules(self.env.rules),
+                self.rules,
                 self.env.view,
                 buffers.observation,
                 rollout.observations[step, games],
@@ -162,8 +165,6 @@ class TableGames:
 
 
 def _equity_of(edition: str, options: TableOptions) -> npt.NDArray[np.float32]:
-    from arena.match import MatchConfig  # noqa: PLC0415 - see train.equity
-
     config = MatchConfig(edition, options.players, episode="round", seed=options.seed)
     return equity_table(round_law(config), config.rules)
 
@@ -219,12 +220,12 @@ class ManyGames:
             table = TableGames(edition, number, games.stop - games.start, options)
             self.parts.append((table, games))
         self.num_games = num_games
-        first = self.parts[0][0].env
+        first, rules = self.parts[0][0].env, self.parts[0][0].rules
         self.features = options.features
         self.numbers = first.games.buffers.observation.shape[1]
         self.num_inputs = self.numbers
         if options.features:
-            self.num_inputs += num_features(compiled_rules(first.rules), first.view)
+            self.num_inputs += num_features(rules, first.view)
         self.num_actions = first.games.buffers.action_mask.shape[1]
         self.players, self.teams = first.players, first.teams
         for part, _ in self.parts:

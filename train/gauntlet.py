@@ -21,9 +21,9 @@ from arena.estimates import ratio_interval
 from arena.match import MatchConfig, agent_seed, by_deal, play_roles, shares_of_wins
 from arena.ratings import bradley_terry
 from train.files import save_figure_atomically, write_text_atomically
+from train.results import NORMAL_QUANTILE
 
 GAUNTLET: Final = ("greedy", "holder", "arnold")
-NORMAL_95: Final = 1.96
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def duel(agent: Agent, opponent: Agent, config: MatchConfig, deals: int) -> Scor
         win_rate=float(won.mean()),
         win_error=float(won.std(ddof=1) / np.sqrt(deals)),
         points=float(interval.mean),
-        points_error=float((interval.high - interval.low) / (2 * NORMAL_95)),
+        points_error=float((interval.high - interval.low) / (2 * NORMAL_QUANTILE)),
         matches=deals * teams,
     )
 
@@ -133,7 +133,7 @@ class Gauntlet:
         rates = [(score.win_rate, score.win_error) for score in scores.values()]
         low, elo, high = (
             self._elo([rate + shift * error for rate, error in rates])
-            for shift in (-NORMAL_95, 0.0, NORMAL_95)
+            for shift in (-NORMAL_QUANTILE, 0.0, NORMAL_QUANTILE)
         )
         return Point(seconds, decisions, elo, low, high, scores)
 
@@ -190,7 +190,7 @@ def _draw(points: Sequence[Point], path: Path, title: str) -> None:
     upper.set(ylabel="Elo (greedy = 0)", title=title)
     for name in points[0].scores:
         rates = 100 * np.array([point.scores[name].win_rate for point in points])
-        errors = 100 * NORMAL_95 * np.array([point.scores[name].win_error for point in points])
+        errors = 100 * NORMAL_QUANTILE * np.array([point.scores[name].win_error for point in points])
         (line,) = lower.plot(minutes, rates, marker=".", label=f"against {name}")
         lower.fill_between(minutes, rates - errors, rates + errors, alpha=0.2, color=line.get_color())
     lower.axhline(50, color="grey", linewidth=1, linestyle="--")

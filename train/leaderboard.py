@@ -133,15 +133,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def short_name(config: TournamentConfig) -> str:
+def short_name(config: MatchConfig) -> str:
     """Such as "parker-2", for files; with the teams where they are not the usual ones."""
-    teams = "" if config.match.teams is None else f"-in-{config.match.teams}"
-    return f"{config.match.edition}-{config.match.players}{teams}"
+    teams = "" if config.teams is None else f"-in-{config.teams}"
+    return f"{config.edition}-{config.players}{teams}"
 
 
 def _play_table(board: Board, config: TournamentConfig, args: Args) -> Analysis:
     """Play one table and write its page."""
-    folder = args.kept / short_name(config)
+    folder = args.kept / short_name(config.match)
     start = time.perf_counter()
     with Console(stderr=True).status("Loading; the first time, agents are compiled (a minute) ..."):
         entrants = entrants_of(board.agents, config.match)
@@ -154,7 +154,7 @@ def _play_table(board: Board, config: TournamentConfig, args: Args) -> Analysis:
     seconds = time.perf_counter() - start
     rounds = sum(int(outcome.rounds.sum()) for outcome in tournament.outcomes.values())
     print(f"{table_name(config.match)}: {rounds:,} rounds, {seconds:.0f} s")
-    save_report(tournament, analysis, args.out / "leaderboard" / short_name(config), asdict(config))
+    save_report(tournament, analysis, args.out / "leaderboard" / short_name(config.match), asdict(config))
     return analysis
 
 
@@ -163,7 +163,7 @@ def page(board: Board, analyses: Sequence[Analysis], out: Path) -> str:
     head = _HEAD.format(agents=len(board.agents), tables=len(board.tables), anchor=board.anchor)
     parts = [head + markdown_table(overview(board, analyses))]
     for config, analysis in zip(board.tables, analyses, strict=True):
-        at = f"leaderboard/{short_name(config)}"
+        at = f"leaderboard/{short_name(config.match)}"
         responses = read_responses(out / at / RESPONSES_FILE)
         rated = with_best_responses(ratings_grid(analysis), responses)
         listed = "".join(f"- {note}\n" for note in notes(analysis)[1:])

@@ -43,6 +43,8 @@ from train.checkpoints import (
     RunError,
     load_checkpoint,
     read_progress,
+    refuse_other_options,
+    refuse_second_run,
     save_checkpoint,
     save_policy,
 )
@@ -249,21 +251,6 @@ _FREE_OPTIONS = (
 )
 
 
-def check_resumable(args: Args, progress: dict[str, Any]) -> None:
-    """Refuse to go on with a run under other options than it was begun with.
-
-    Raises:
-        RunError: an option differs; the message names it and both values.
-    """
-    for name, value in saved_config(args).items():
-        theirs = progress["config"].get(name)
-        if name not in _FREE_OPTIONS and json.loads(json.dumps(value)) != theirs:
-            raise RunError(
-                f"the run in {str(args.run_dir)!r} was begun with {name} {theirs!r}, now it is {value!r}: "
-                "leave the option as it was, or choose another --run-dir"
-            )
-
-
 def prepare_folder(args: Args) -> dict[str, Any] | None:
     """Make the run folder, or find the run in it.
 
@@ -274,14 +261,11 @@ def prepare_folder(args: Args) -> dict[str, Any] | None:
         RunError: the folder holds a run and `resume` was not asked for, or cannot be written.
     """
     folder = args.run_dir
-    has_run = (folder / CONFIG_FILE).exists() or (folder / CHECKPOINT_FILE).exists()
-    if has_run and not args.resume:
-        raise RunError(
-            f"{str(folder)!r} already holds a run: go on with it by --resume, or choose another --run-dir"
-        )
+    refuse_second_run(folder, args.resume)
     if (folder / CHECKPOINT_FILE).exists():
         progress = read_progress(folder, CHECKPOINT_KIND)
-        check_resumable(args, progress)
+        ours = json.loads(json.dumps(saved_config(args)))
+        refuse_other_options(folder, ours, progress["config"], _FREE_OPTIONS)
         return progress
     config = {"args": saved_config(args), "versions": versions(), "command": sys.argv}
     try:

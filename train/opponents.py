@@ -19,11 +19,10 @@ from agents.protocol import Agent, ask_in
 from millebornes_env import Rules
 from millebornes_env.chance import random_word
 from millebornes_env.compile import for_kernels, kernel
-from millebornes_env.millebornes.rules import compiled_rules
 from millebornes_env.millebornes.state import StateArray
 from train.games import ManyGames, TableGames
 from train.network import Perceptron
-from train.ppo import Drawing, Rollout, draw_actions, new_drawing
+from train.ppo import Rollout, draw_actions, new_drawing
 
 Int64Array = npt.NDArray[np.int64]
 
@@ -81,7 +80,6 @@ class Pool:
         self._threads = threads
         self._teams = seats_at(games, share)
         self._num_teams = games.teams
-        self._drawing: Drawing | None = None
         self._is_on = False
 
     def add(self, network: Perceptron) -> None:
@@ -169,11 +167,12 @@ class FixedAgent:
         players = self._games.players
         memories = self.memories[where.start * players : where.stop * players]
         own = key[0] ^ _AGENT_TAG, random_word(key[1], key[0], where.start)
-        rules = compiled_rules(part.table.rules)
         states = for_kernels(part.states)
 
         def choose(share: Int64Array) -> None:
-            choose_in_games((agent.pointer,), states, rules, share, memories, agent.options, actions, own)
+            choose_in_games(
+                (agent.pointer,), states, part.rules, share, memories, agent.options, actions, own
+            )
 
         list(self._pool.map(choose, np.array_split(rows, self._threads)))
 

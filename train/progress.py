@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -23,6 +24,14 @@ if TYPE_CHECKING:  # they draw their own bars with this file
 
 OnProgress = Callable[[str, float], None]
 """Is told the opponent and how many episodes of its row have been played, with parts of those going on."""
+
+
+@contextlib.contextmanager
+def timed(seconds: dict[str, float], part: str) -> Iterator[None]:
+    """Add the time that a `with` block takes to that of its part."""
+    began = time.perf_counter()
+    yield
+    seconds[part] += time.perf_counter() - began
 
 
 class TrainingBar:

@@ -37,6 +37,8 @@ from train.checkpoints import (
     RunError,
     does_not_fit,
     read_tensors,
+    refuse_other_options,
+    refuse_second_run,
     tensors_of_optimizer,
     tensors_to_optimizer,
     with_prefix,
@@ -147,12 +149,7 @@ class Run:
         self._gauntlet: Gauntlet | None = None
         self._writer: Any = None
         self._progress: dict[str, Any] | None = None
-        has_run = (self.folder / CONFIG_FILE).exists() or (self.folder / CHECKPOINT_FILE).exists()
-        if has_run and not args.resume:
-            raise RunError(
-                f"{str(self.folder)!r} already holds a run: go on with it by --resume, or choose another "
-                "--run-dir"
-            )
+        refuse_second_run(self.folder, args.resume)
 
     def __enter__(self) -> Self:
         """Take the folder.
@@ -207,13 +204,9 @@ class Run:
 
     def _take_up(self, trainer: Trainer) -> None:
         progress, tensors = read_tensors(self.folder, CHECKPOINT_KIND)
-        for name, value in saved_config(self.args).items():
-            theirs = progress["config"].get(name)
-            if name not in _FREE_OPTIONS | _LENGTHS and value != theirs:
-                raise RunError(
-                    f"the run in {str(self.folder)!r} was begun with {name} {theirs!r}, now it is {value!r}: "
-                    "leave the option as it was, or choose another --run-dir"
-                )
+        refuse_other_options(
+            self.folder, saved_config(self.args), progress["config"], _FREE_OPTIONS | _LENGTHS
+        )
         try:
             put_back(trainer, tensors, progress)
         except (KeyError, RuntimeError, ValueError, StateError) as error:

@@ -13,9 +13,6 @@ import copy
 import importlib.util
 import os
 import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final, Literal
@@ -51,10 +48,13 @@ from train.ppo import (
     write_advantages,
     write_gradient,
 )
+from train.progress import timed
 from train.runs import Run
 
 PARTS = ("env", "inference", "advantage", "update")
 """Where the time goes; what is left is "other"."""
+MEANS: Final = (*STATISTICS, "oracle_loss")
+"""Of an update; 0 where there is no oracle."""
 _FIRST_UPDATES: Final = 10
 
 
@@ -181,7 +181,7 @@ class Trainer:
         average: the running mean of its weights, which plays better than it does on any one day.
         updates: done so far.
         decisions: learned from so far.
-        seconds: of each of `PARTS`, since the process began.
+        seconds: of each of `PARTS`, since the run began.
     """
 
     def __init__(self, args: Args) -> None:
@@ -198,14 +198,13 @@ class Trainer:
         self.average = copy.deepcopy(self.network)
         self.magnet: Perceptron | None = None
         if args.magnet > 0:
-            self.magnet = actor_critic(tables, args.layers, self.games.num_inputs - self.games.numbers)
-            self.magnet.load_state_dict(self.network.state_dict())
+            self.magnet = copy.deepcopy(self.network)
         self.oracle: Perceptron | None = oracle_critic(tables, args.layers) if args.oracle else None
         self.opponents: Opponents
         if args.opponent:
             self.opponents = FixedAgent(self.games, args.opponent, 1.0, args.seed, args.threads)
         else:
-            snapshot = actor_critic(tables, args.layers, self.games.num_inputs - self.games.numbers)
+            snapshot = copy.deepcopy(self.network)
             self.opponents = Pool(self.games, snapshot, args.pool_share, args.pool_size, args.threads)
         parameters = [*self.network.parameters(), *(self.oracle.parameters() if self.oracle else ())]
         self.optimizer = torch.optim.Adam(parameters, args.learning_rate, eps=1e-5, fused=True)
@@ -230,12 +229,6 @@ class Trainer:
         self._seat_memory = new_seat_memory(args.threads, games.players)
         self._flat = Rollout._make(array.reshape(rows, *array.shape[2:]) for array in self._rollout)
 
-    @contextmanager
-    def _timed(self, part: str) -> Iterator[None]:
-        began = time.perf_counter()
-        yield
-        self.seconds[part] += time.perf_counter() - began
-
     def collect(self) -> None:
         """Play `num_steps` decisions of every game, and judge them."""
         rollout, games = self._rollout, self.games
@@ -243,16 +236,16 @@ class Trainer:
         self.opponents.begin(rng)
         key_0, key_1 = key_of_seed(self.args.seed)
         for step in range(self.args.num_steps):
-            with self._timed("env"):
+            with timed(self.seconds, "env"):
                 games.write_decisions(rollout, step)
-            with self._timed("inference"):
+            with timed(self.seconds, "inference"):
                 key = (key_0, random_word(key_1, key_0, self.updates * self.args.num_steps + step))
                 actions = self._choose(step, key)
                 self.opponents.decide(rollout, step, key, actions)
                 rollout.actions[step] = actions
-            with self._timed("env"):
+            with timed(self.seconds, "env"):
                 games.step(actions, rollout, step)
-        with self._timed("advantage"):
+        with timed(self.seconds, "advantage"):
             write_advantages(
                 rollout, self._seat_memory, self.args.gamma, self.args.gae_lambda, self.args.threads
             )
@@ -287,7 +280,7 @@ class Trainer:
             LossError: a loss is no number; the networks are as they were before this update.
         """
         args = self.args
-        with self._timed("advantage"):
+        with timed(self.seconds, "advantage"):
             rows = np.flatnonzero(self._flat.learned)
             advantages = self._flat.advantages
             learned = advantages[rows]
@@ -303,8 +296,8 @@ class Trainer:
             args.magnet,
         )
         rng = np.random.default_rng([args.seed, self.updates, 1])
-        totals, batches = np.zeros(len(STATISTICS) + 1), 0
-        with self._timed("update"):
+        totals, batches = np.zeros(len(MEANS)), 0
+        with timed(self.seconds, "update"):
             try:
                 for _ in range(args.num_epochs):
                     for batch in shuffled(rows, args.batch_size, rng):
@@ -317,7 +310,7 @@ class Trainer:
         self.updates += 1
         self.decisions += len(rows)
         self._average_and_freeze()
-        means = dict(zip((*STATISTICS, "oracle_loss"), (totals / batches).tolist(), strict=True))
+        means = dict(zip(MEANS, (totals / batches).tolist(), strict=True))
         returns, values = self._flat.returns[rows], self._flat.values[rows]
         unexplained = float((returns - values).var() / max(returns.var(), 1e-12))
         return {**means, "explained_variance": 1.0 - unexplained, "entropy_weight": weights.entropy}
@@ -342,9 +335,7 @@ class Trainer:
             tensors.append(values)
             gradients.append(errors / len(rows))
         if not np.isfinite(means).all():
-            found = ", ".join(
-                f"{name} {mean:.4g}" for name, mean in zip((*STATISTICS, "oracle_loss"), means, strict=True)
-            )
+            found = ", ".join(f"{name} {mean:.4g}" for name, mean in zip(MEANS, means, strict=True))
             raise LossError(
                 f"a loss is no number: update {self.updates + 1}, batch of {len(rows)} rows beginning with "
                 f"row {int(rows[0])} ({found}); a lower --learning-rate may help",

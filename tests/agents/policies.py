@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents.compiled import MEMORY, CompiledAgent, choose_each
 from agents.features import num_features
 from agents.protocol import Table
 from millebornes_env import VectorEnv
@@ -110,33 +109,3 @@ def features_by_hand(env: VectorEnv, view: View, row: np.ndarray) -> list[int]:
     numbers += [int(held >= 2) for held in part["hand"]]
     numbers += [int(held >= 3) for held in part["hand"]]
     return numbers + [int(place == part["draw_pile"][0] // 4) for place in range(27)]
-
-
-def chosen_by_state(
-    agent: CompiledAgent, env: VectorEnv, states: StateArray, draws: np.ndarray | None = None
-) -> np.ndarray:
-    """What the agent chooses if it is handed the games themselves."""
-    count = len(states)
-    actions = np.empty(count, np.int64)
-    choose_each(
-        (agent.pointer,),
-        for_kernels(states),
-        compiled_rules(env.rules),
-        states["seat"].astype(np.int32),
-        np.zeros((count, MEMORY), np.int16),
-        agent.options,
-        np.zeros(count, np.int64) if draws is None else draws,
-        actions,
-    )
-    return actions
-
-
-def positions(env: VectorEnv, every: int = 6, seed: int = 1) -> list[tuple[StateArray, np.ndarray]]:
-    """Games by chance, now and then: states and masks of all games of the environment."""
-    masks = env.reset(seed=seed)[0]["action_mask"]
-    found = []
-    for step in range(90):
-        if step % every == 0:
-            found.append((env.get_states(), masks.copy()))
-        masks = env.step(env.sample_actions()).observations["action_mask"]
-    return found

@@ -9,16 +9,16 @@ import pytest
 
 import agents
 from agents.attacker import AttackerAgent
-from agents.compiled import MEMORY, CompiledAgent, choose_each
+from agents.compiled import CompiledAgent
 from agents.hoarder import HoarderAgent
 from agents.racer import RacerAgent
 from agents.strategist import StrategistAgent
 from arena.match import MatchConfig, by_deal, play_roles
-from millebornes_env import VectorEnv, edition, editions, vector_env
-from millebornes_env.compile import for_kernels
+from millebornes_env import edition, editions, vector_env
 from millebornes_env.millebornes.actions import action_name
 from millebornes_env.millebornes.determinize import redeal_hidden_cards
-from millebornes_env.millebornes.rules import compiled_rules, rules_record
+from millebornes_env.millebornes.rules import rules_record
+from tests.agents.choosing import chosen_by_state
 from tests.support import Position
 
 CHARACTERS: dict[str, type[CompiledAgent]] = {
@@ -45,23 +45,6 @@ characters = pytest.mark.parametrize("spec", CHARACTERS)
 def known_characters(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, make in CHARACTERS.items():
         monkeypatch.setitem(agents.AGENTS, name, make)
-
-
-def by_state(agent: CompiledAgent, env: VectorEnv, states: Any) -> np.ndarray:
-    """What the agent chooses if it is handed the games themselves."""
-    count = len(states)
-    actions = np.empty(count, np.int64)
-    choose_each(
-        (agent.pointer,),
-        for_kernels(states),
-        compiled_rules(env.rules),
-        states["seat"].astype(np.int32),
-        np.zeros((count, MEMORY), np.int16),
-        agent.options,
-        np.zeros(count, np.int64),
-        actions,
-    )
-    return actions
 
 
 def with_scores(states: Any, teams: int, chance: np.random.Generator) -> Any:
@@ -98,7 +81,7 @@ def test_characters_play_legally_and_by_what_they_see(changes: dict[str, int]) -
         for turn in range(130):
             for agent in playing if turn % 5 == 0 else ():
                 actions = agent.act(step["observation"], step["action_mask"])
-                assert np.array_equal(by_state(agent, env, env.get_states()), actions), (name, players)
+                assert np.array_equal(chosen_by_state(agent, env, env.get_states()), actions), (name, players)
             acting = playing[(turn // 2) % len(playing)]
             step, _, over, _, _ = env.step(acting.act(step["observation"], step["action_mask"]))
             ended += int(over.sum())
@@ -122,7 +105,7 @@ def test_no_character_sees_hidden_cards(players: int) -> None:
             redeal_hidden_cards(redealt[game], table, int(states["seat"][game]), turn, game, room)
             redealt_games += redealt[game].tobytes() != states[game].tobytes()
         for agent in playing:
-            assert np.array_equal(by_state(agent, env, states), by_state(agent, env, redealt))
+            assert np.array_equal(chosen_by_state(agent, env, states), chosen_by_state(agent, env, redealt))
         acting = playing[turn % len(playing)]
         observations = env.step(
             acting.act(observations["observation"], observations["action_mask"])

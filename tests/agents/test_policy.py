@@ -26,9 +26,9 @@ from millebornes_env.compile import for_kernels, kernel
 from millebornes_env.millebornes.observation import MAX_INT8, View, write_observation
 from millebornes_env.millebornes.rules import Rules, compiled_rules
 from millebornes_env.millebornes.state import StateArray, new_states
+from tests.agents.choosing import chosen_by_state
 from tests.agents.policies import (
     Layers,
-    chosen_by_state,
     network_for,
     positions,
     rows_by_state,

@@ -1,0 +1,41 @@
+"""Asking a compiled agent by the games themselves."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from agents.compiled import MEMORY, CompiledAgent, choose_each
+from millebornes_env import VectorEnv
+from millebornes_env.compile import for_kernels
+from millebornes_env.millebornes.rules import compiled_rules
+from millebornes_env.millebornes.state import StateArray
+
+
+def chosen_by_state(
+    agent: CompiledAgent, env: VectorEnv, states: StateArray, draws: np.ndarray | None = None
+) -> np.ndarray:
+    """What the agent chooses if it is handed the games themselves."""
+    count = len(states)
+    actions = np.empty(count, np.int64)
+    choose_each(
+        (agent.pointer,),
+        for_kernels(states),
+        compiled_rules(env.rules),
+        states["seat"].astype(np.int32),
+        np.zeros((count, MEMORY), np.int16),
+        agent.options,
+        np.zeros(count, np.int64) if draws is None else draws,
+        actions,
+    )
+    return actions
+
+
+def positions(env: VectorEnv, every: int = 6, seed: int = 1) -> list[tuple[StateArray, np.ndarray]]:
+    """Games by chance, now and then: states and masks of all games of the environment."""
+    masks = env.reset(seed=seed)[0]["action_mask"]
+    found = []
+    for step in range(90):
+        if step % every == 0:
+            found.append((env.get_states(), masks.copy()))
+        masks = env.step(env.sample_actions()).observations["action_mask"]
+    return found
