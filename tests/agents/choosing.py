@@ -28,14 +28,3 @@ def chosen_by_state(
         actions,
     )
     return actions
-
-
-def positions(env: VectorEnv, every: int = 6, seed: int = 1) -> list[tuple[StateArray, np.ndarray]]:
-    """Games by chance, now and then: states and masks of all games of the environment."""
-    masks = env.reset(seed=seed)[0]["action_mask"]
-    found = []
-    for step in range(90):
-        if step % every == 0:
-            found.append((env.get_states(), masks.copy()))
-        masks = env.step(env.sample_actions()).observations["action_mask"]
-    return found

@@ -109,3 +109,14 @@ def features_by_hand(env: VectorEnv, view: View, row: np.ndarray) -> list[int]:
     numbers += [int(held >= 2) for held in part["hand"]]
     numbers += [int(held >= 3) for held in part["hand"]]
     return numbers + [int(place == part["draw_pile"][0] // 4) for place in range(27)]
+
+
+def positions(env: VectorEnv, every: int = 6, seed: int = 1) -> list[tuple[StateArray, np.ndarray]]:
+    """Games by chance, now and then: states and masks of all games of the environment."""
+    masks = env.reset(seed=seed)[0]["action_mask"]
+    found = []
+    for step in range(90):
+        if step % every == 0:
+            found.append((env.get_states(), masks.copy()))
+        masks = env.step(env.sample_actions()).observations["action_mask"]
+    return found
