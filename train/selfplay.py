@@ -113,7 +113,7 @@ class Args:
     value_coefficient: float = 0.5
     """weight of the value function's error"""
     max_gradient: float = 0.5
-    """longest gradient; longer ones are shortened"""
+    """longest gradient; longer ones are shortened (that of the oracle by itself)"""
     magnet: float = 0.0
     """weight of the distance KL(policy, magnet) to a slow copy of the policy (magnetic mirror descent)"""
     magnet_updates: int = 100
@@ -343,7 +343,9 @@ class Trainer:
             )
         self.optimizer.zero_grad(set_to_none=True)
         torch.autograd.backward(tensors, gradients)
-        torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.args.max_gradient)
+        for learner in (self.network, self.oracle):
+            if learner is not None:
+                torch.nn.utils.clip_grad_norm_(learner.parameters(), self.args.max_gradient)
         self.optimizer.step()
         return means
 
@@ -388,6 +390,10 @@ def check(args: Args) -> None:
     for name in ("gamma", "gae_lambda", "pool_share", "average"):
         if not 0.0 <= getattr(args, name) <= 1.0:
             raise ValueError(f"--{name.replace('_', '-')} is {getattr(args, name)}; it must lie in 0 to 1")
+    if args.eval_seconds > 0 and args.eval_deals < 2:
+        raise ValueError(
+            f"--eval-deals is {args.eval_deals}; an interval needs 2 or more (without: --eval-seconds 0)"
+        )
     if args.reward == "equity" and args.episode != "match":
         raise ValueError("--reward equity is what a round adds to winning a match: it needs --episode match")
     if args.wandb_project and importlib.util.find_spec("wandb") is None:

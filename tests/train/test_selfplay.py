@@ -279,6 +279,7 @@ def test_a_full_disk_is_reported_and_the_last_checkpoint_survives(
         (("--editions", "parker", "--editions", "dutch"), "--observe-rules"),
         (("--gae-lambda", "1.5"), "--gae-lambda is 1.5; it must lie in 0 to 1"),
         (("--num-envs", "0"), "--num-envs is 0; it must be 1 or more"),
+        (("--eval-deals", "1"), "--eval-deals is 1; an interval needs 2 or more"),
         (("--opponent", "arnodl"), "arnold"),
         (("--reward", "equity", "--episode", "round"), "--episode match"),
         (("--reward", "equity", "--players", "3"), "3 teams"),
