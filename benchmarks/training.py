@@ -8,7 +8,8 @@ divided by all the time that it took: playing, inference, advantages and updates
 `train.selfplay` learns from the decisions of all seats; MaskablePPO from those of one seat of each game,
 while its policy plays the other seats by inference only ("played" counts those decisions too). Both have the
 same games, observations, number of weights, optimizer, loss, epochs and threads. MaskablePPO is measured with
-several sizes of rollout and batch, and each ratio is to the fastest of them.
+several sizes of rollout and batch: "ratio" is to the fastest of them, "default" to the rollout and the batch
+that it comes with (2,048 steps of 8 games, 64 decisions in a gradient step).
 
 Every contender is warmed up (which compiles), then all of them learn in turns, round after round; rates are
 medians over the rounds, ratios are medians of the ratios within a round.
@@ -37,7 +38,14 @@ from train.files import save_figure_atomically, write_json_atomically
 from train.versions import versions
 
 OUR_SIZE: Final = Size(4096, 64, 8192)
-THEIR_SIZES: Final = (Size(256, 64, 2048), Size(1024, 64, 8192), Size(4096, 16, 8192))
+THEIR_DEFAULT: Final = Size(8, 2048, 64)
+"""Steps and batch are MaskablePPO's defaults; for the number of games it has none."""
+THEIR_SIZES: Final = (
+    THEIR_DEFAULT,
+    Size(256, 64, 2048),
+    Size(1024, 64, 8192),
+    Size(4096, 16, 8192),
+)
 """MaskablePPO's fastest of these counts."""
 TASKS: Final = (((128,), 1), ((128, 128), 1), ((128,), 4))
 """Hidden layers and epochs that are compared."""
@@ -46,7 +54,7 @@ LOW_PRECISION_EPOCHS: Final = 1
 PART_COLOURS: Final = dict(zip(PARTS, ("#6fb98a", "#9db4d0", "#2f5f9e", "#e3c878", "#d9d9d9"), strict=True))
 HEADINGS: Final = (
     *("trainer", "network", "weights", "epochs", "games x steps", "batch", "precision", "threads"),
-    *("learned", "ratio", "played", "busy", "env", "infer", "adv", "update", "other"),
+    *("learned", "ratio", "default", "played", "busy", "env", "infer", "adv", "update", "other"),
 )
 SMALLEST_LABEL: Final = 2.5
 """Per cent of the time below which the picture has no room for a figure."""
@@ -120,7 +128,8 @@ class Line:
         highest: of the rounds.
         played_per_second: decisions, those of opponents included, median.
         ratio: of decisions learned from, to the fastest MaskablePPO with the same network and epochs.
-        played_ratio: the same of decisions played.
+        default_ratio: the same to MaskablePPO with `THEIR_DEFAULT` sizes.
+        played_ratio: of decisions played, to the fastest.
         cores_busy: processor time over time, median; fewer than the threads where others had the cores.
         reference: whether it is that fastest MaskablePPO.
         shares: of the time, by part, means.
@@ -134,6 +143,7 @@ class Line:
     highest: float
     played_per_second: float
     ratio: float
+    default_ratio: float
     played_ratio: float
     cores_busy: float
     reference: bool
@@ -159,7 +169,7 @@ def contenders(quick: bool) -> list[Contender]:
 
 def shrunk(size: Size) -> Size:
     """A size that takes no time."""
-    return Size(size.games // 32, size.steps // 4, size.batch // 64)
+    return Size(max(size.games // 32, 2), min(size.steps, 64) // 4, max(size.batch // 64, 16))
 
 
 def warmed_up(args: Args, bar: Bar) -> list[Runner]:
@@ -196,6 +206,7 @@ def line_of(runner: Runner, runners: Sequence[Runner], args: Args) -> Line:
     task = runner.contender.task
     theirs = [one for one in runners if one.contender.trainer == THEIRS and one.contender.task == task]
     reference = max(theirs, key=lambda one: statistics.median(one.learned))
+    default = theirs[0]
     return Line(
         contender=runner.contender,
         threads=args.threads,
@@ -205,6 +216,7 @@ def line_of(runner: Runner, runners: Sequence[Runner], args: Args) -> Line:
         highest=max(runner.learned),
         played_per_second=statistics.median(runner.played),
         ratio=median_ratio(runner.learned, reference.learned),
+        default_ratio=median_ratio(runner.learned, default.learned),
         played_ratio=median_ratio(runner.played, reference.played),
         cores_busy=statistics.median(runner.busy),
         reference=runner is reference,
@@ -234,8 +246,9 @@ def table_of(lines: Sequence[Line], args: Args) -> Group:
     span = "one update" if args.quick else f"{args.seconds:g} s"
     notes = (
         f"ratio: to the fastest {THEIRS} with the same network and epochs, within a round of {span}; medians",
-        f"of {args.rounds} rounds. played: with the decisions of opponents. busy: cores. Shares of the time:",
-        "environment, inference, advantages, update; other is mostly keeping the rollout.",
+        f"of {args.rounds} rounds. default: to {THEIRS} with its default steps and batch, its first line.",
+        "played: with the decisions of opponents. busy: cores. Shares of the time: environment, inference,",
+        "advantages, update; other is mostly keeping the rollout.",
     )
     return Group(table, *(Text(note) for note in notes))
 
@@ -254,6 +267,7 @@ def cells(line: Line) -> list[str]:
         str(line.threads),
         format_rate(line.learned_per_second),
         f"{line.ratio:.2f}",
+        f"{line.default_ratio:.1f}",
         format_rate(line.played_per_second),
         f"{line.cores_busy:.2f}",
         *(f"{100 * line.shares[part]:.0f} %" for part in PARTS),

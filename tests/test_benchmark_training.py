@@ -30,9 +30,17 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_contender_has_a_line_with_positive_figures(written: Path) -> None:
     content = json.loads((written / "benchmarks" / "training.json").read_text(encoding="utf-8"))
     lines = content["lines"]
-    assert len(lines) == len(contenders(quick=True)) == 14
+    assert len(lines) == len(contenders(quick=True)) == 17
     for line in lines:
-        for name in ("learned_per_second", "lowest", "highest", "played_per_second", "ratio", "played_ratio"):
+        for name in (
+            "learned_per_second",
+            "lowest",
+            "highest",
+            "played_per_second",
+            "ratio",
+            "default_ratio",
+            "played_ratio",
+        ):
             assert line[name] > 0, (line["contender"], name)
         assert tuple(line["shares"]) == PARTS
         assert sum(line["shares"].values()) == pytest.approx(1.0)
@@ -52,6 +60,8 @@ def test_those_that_are_compared_have_the_same_number_of_weights(written: Path) 
         assert {line["contender"]["trainer"] for line in group} == {OURS, THEIRS}
         assert len({line["parameters"] for line in group}) == 1
         assert [line["ratio"] for line in group if line["reference"]] == [1.0]
+        default = next(line for line in group if line["contender"]["trainer"] == THEIRS)
+        assert default["default_ratio"] == 1.0
 
 
 def test_table_and_picture_are_made(written: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -61,7 +71,7 @@ def test_table_and_picture_are_made(written: Path, capsys: pytest.CaptureFixture
     assert (written / "again.json").exists()
     assert (written / "again.png").exists()
     rows = [line for line in printed.splitlines() if "float32" in line or "bfloat16" in line]
-    assert len(rows) == 14
+    assert len(rows) == 17
     assert sum(OURS in row for row in rows) == 5
     assert all(row.count(" %") == len(PARTS) for row in rows)
 
@@ -135,6 +145,7 @@ def test_ratios_are_within_rounds_to_the_fastest_of_their_sizes() -> None:
     lines = [line_of(runner, runners, Args()) for runner in runners]
     assert [line.reference for line in lines] == [False, True, False]
     assert [line.ratio for line in lines] == pytest.approx([2.0, 1.0, 0.9])
+    assert [line.default_ratio for line in lines] == pytest.approx([2.0, 1.0, 0.9]), "the first of theirs"
     assert lines[0].learned_per_second == 200.0
     assert (lines[0].lowest, lines[0].highest) == (20.0, 300.0)
     assert median_ratio([1.0, 4.0], [1.0, 1.0]) == 2.5
