@@ -35,12 +35,12 @@ RESPONSES_FILE: Final = "best_responses.json"
 
 _HEAD: Final = """# Leaderboard
 
-Written by `python -m train.leaderboard`; do not edit. {agents} agents that follow rules, at {tables} tables:
+Written by `python -m train.leaderboard`; do not edit. {agents} agents at {tables} tables:
 matches to the end, every deal once from each team's place with the same cards, every choice of agents
 together. Ratings are Elo points (Bradley-Terry), `{anchor}` being 0 at every table; intervals are 95 %, over
-deals. Who the agents are: [agents.md](agents.md); how the figures are made: [arena.md](arena.md). "Best
-response": what a policy wins that was trained against that agent and nobody else, with so many decisions; a
-lower bound on how far the agent can be exploited ([training.md](training.md)).
+deals; "-": it does not play there. Who the agents are: [agents.md](agents.md); how the figures are made:
+[arena.md](arena.md). "Best response": what a policy wins that was trained against that agent and nobody else,
+with so many decisions; a lower bound on how far the agent can be exploited ([training.md](training.md)).
 
 ## Ratings at all tables
 
@@ -48,18 +48,34 @@ lower bound on how far the agent can be exploited ([training.md](training.md)).
 
 
 @dataclass(frozen=True)
+class Event:
+    """A table, and who plays there.
+
+    Attributes:
+        config: the table, and deals of every lineup.
+        agents: specifications, as for `agents.load`.
+    """
+
+    config: TournamentConfig
+    agents: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Board:
     """What is played.
 
     Attributes:
-        agents: specifications, as for `agents.load`.
-        anchor: the agent to rate 0.
-        tables: configuration of each table, and deals of every lineup.
+        anchor: the agent to rate 0; it plays at every table.
+        events: one for each table.
     """
 
-    agents: tuple[str, ...]
     anchor: str
-    tables: tuple[TournamentConfig, ...]
+    events: tuple[Event, ...]
+
+    @property
+    def agents(self) -> tuple[str, ...]:
+        """Everybody who plays at one table or more."""
+        return tuple(dict.fromkeys(agent for event in self.events for agent in event.agents))
 
 
 @dataclass
@@ -87,23 +103,27 @@ def read_board(path: Path, threads: int = 2) -> Board:
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
         seed = int(content["seed"])
-        tables = tuple(
-            TournamentConfig(
-                MatchConfig(
-                    table["edition"], table["players"], table.get("teams"), seed=seed, threads=threads
+        everywhere = tuple(content["agents"])
+        events = tuple(
+            Event(
+                TournamentConfig(
+                    MatchConfig(
+                        table["edition"], table["players"], table.get("teams"), seed=seed, threads=threads
+                    ),
+                    int(table["deals"]),
                 ),
-                int(table["deals"]),
+                (*everywhere, *table.get("guests", ())),
             )
             for table in content["tables"]
         )
-        board = Board(tuple(content["agents"]), str(content["anchor"]), tables)
+        board = Board(str(content["anchor"]), events)
     except FileNotFoundError:
         raise ArenaError(f"there is no list {str(path)!r}; the project's own is {str(LIST)!r}") from None
     except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
         raise ArenaError(f"{str(path)!r} is no list of agents and tables: {error!r}") from None
-    if not tables or min(table.deals for table in tables) < 1:
+    if not events or min(event.config.deals for event in events) < 1:
         raise ArenaError(f"{str(path)!r} must have a table or more, each with 1 deal or more")
-    if board.anchor not in board.agents:
+    if board.anchor not in everywhere:
         raise ArenaError(f"{str(path)!r}: the anchor {board.anchor!r} is not among the agents")
     return board
 
@@ -120,7 +140,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = tyro.cli(Args, prog="python -m train.leaderboard", args=arguments)
     try:
         board = read_board(args.list, args.threads)
-        analyses = [_play_table(board, config, args) for config in board.tables]
+        analyses = [_play_event(event, board.anchor, args) for event in board.events]
     except KeyboardInterrupt:
         return complain(INTERRUPTED, "stopped; give the same command again to go on")
     except ValueError as error:
@@ -139,18 +159,19 @@ def short_name(config: MatchConfig) -> str:
     return f"{config.edition}-{config.players}{teams}"
 
 
-def _play_table(board: Board, config: TournamentConfig, args: Args) -> Analysis:
-    """Play one table and write its page."""
+def _play_event(event: Event, anchor: str, args: Args) -> Analysis:
+    """Play at one table and write its page."""
+    config = event.config
     folder = args.kept / short_name(config.match)
     start = time.perf_counter()
     with Console(stderr=True).status("Loading; the first time, agents are compiled (a minute) ..."):
-        entrants = entrants_of(board.agents, config.match)
+        entrants = entrants_of(event.agents, config.match)
         if cheats := peeking(entrants):
             raise ArenaError(f"{', '.join(cheats)} sees hidden cards: no leaderboard lists it")
         tournament = opened_for(entrants, config, folder, args.fresh)
     with tournament_bar() as on_turn:
         play(tournament, folder, None, on_turn)
-    analysis = analysed(tournament, board.anchor)
+    analysis = analysed(tournament, anchor)
     seconds = time.perf_counter() - start
     rounds = sum(int(outcome.rounds.sum()) for outcome in tournament.outcomes.values())
     print(f"{table_name(config.match)}: {rounds:,} rounds, {seconds:.0f} s")
@@ -160,9 +181,10 @@ def _play_table(board: Board, config: TournamentConfig, args: Args) -> Analysis:
 
 def page(board: Board, analyses: Sequence[Analysis], out: Path) -> str:
     """The text of leaderboard.md, which goes to the folder `out`."""
-    head = _HEAD.format(agents=len(board.agents), tables=len(board.tables), anchor=board.anchor)
+    head = _HEAD.format(agents=len(board.agents), tables=len(board.events), anchor=board.anchor)
     parts = [head + markdown_table(overview(board, analyses))]
-    for config, analysis in zip(board.tables, analyses, strict=True):
+    for event, analysis in zip(board.events, analyses, strict=True):
+        config = event.config
         at = f"leaderboard/{short_name(config.match)}"
         responses = read_responses(out / at / RESPONSES_FILE)
         rated = with_best_responses(ratings_grid(analysis), responses)
@@ -220,11 +242,12 @@ def with_best_responses(grid: Grid, responses: dict[str, dict[str, Any]]) -> Gri
 
 def overview(board: Board, analyses: Sequence[Analysis]) -> Grid:
     """A row for each agent, a column for each table, the best at the first table on top."""
-    headings = ("agent", *(f"{config.match.edition}, {config.match.players}" for config in board.tables))
-    rows = []
-    for agent in analyses[0].ratings.order():
-        elo = [float(analysis.ratings.elo[agent]) for analysis in analyses]
-        rows.append((board.agents[agent], *(f"{rating:+z,.0f}" for rating in elo)))
+    tables = [event.config.match for event in board.events]
+    headings = ("agent", *(f"{table.edition}, {table.players}" for table in tables))
+    ratings = [dict(zip(analysis.names, analysis.ratings.elo, strict=True)) for analysis in analyses]
+    best_first = [analyses[0].names[agent] for agent in analyses[0].ratings.order()]
+    everybody = dict.fromkeys((*best_first, *(name for analysis in analyses for name in analysis.names)))
+    rows = [(name, *(f"{elo[name]:+z,.0f}" if name in elo else "-" for elo in ratings)) for name in everybody]
     return Grid("Ratings at all tables", headings, rows)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -210,6 +211,7 @@ deals = 30
 [[tables]]
 edition = "dutch"
 players = 3
+guests = ["racer"]
 deals = 10
 """
 
@@ -220,6 +222,7 @@ def test_the_leaderboard_is_written_by_one_command(capsys: pytest.CaptureFixture
     text = Path("docs/leaderboard.md").read_text()
     assert "| agent | parker, 2 | dutch, 3 |" in text
     assert "## Parker, 2 players, matches" in text
+    assert re.search(r"^\| racer \| - \| [+-][0-9,]+ \|$", text, re.MULTILINE), "it plays at one table only"
     for name in ("parker-2", "dutch-3"):
         for file in ("report.md", "arena.json", "ratings.png", "payoff.png"):
             assert f"leaderboard/{name}/{file}" in text
@@ -229,7 +232,7 @@ def test_the_leaderboard_is_written_by_one_command(capsys: pytest.CaptureFixture
 def test_the_projects_own_list_can_be_read() -> None:
     board = read_board(Path(__file__).parents[2] / "train" / "leaderboard.toml")
     assert len(board.agents) >= 10
-    assert {(table.match.edition, table.match.players) for table in board.tables} >= {
+    assert {(event.config.match.edition, event.config.match.players) for event in board.events} >= {
         ("parker", players) for players in (2, 3, 4, 6)
     }
 
