@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 CONFIG_FILE: Final = "config.json"
 CHECKPOINT_FILE: Final = "checkpoint.safetensors"
-CHECKPOINT_KIND: Final = "train.maskable_ppo 2"
+CHECKPOINT_KIND: Final = "train.maskable_ppo 3"
 
 
 class RunError(ValueError):

@@ -25,6 +25,9 @@ from train.results import NORMAL_QUANTILE
 
 GAUNTLET: Final = ("greedy", "holder", "arnold")
 
+_FEWEST_DEALS: Final = 2
+_FIRST_WAIT: Final = 5.0  # seconds
+
 
 @dataclass(frozen=True)
 class Score:
@@ -64,6 +67,19 @@ class Point:
     elo_low: float
     elo_high: float
     scores: dict[str, Score]
+
+    def __str__(self) -> str:
+        """In words, for a line of a run's log."""
+        rates = ", ".join(f"{name} {100 * score.win_rate:.0f} %" for name, score in self.scores.items())
+        return f"{self.seconds:5.0f} s: Elo {self.elo:+.0f}, matches won against {rates}"
+
+    def metrics(self) -> dict[str, float]:
+        """By the names of docs/training.md."""
+        found = {"eval/elo": self.elo}
+        for name, score in self.scores.items():
+            found[f"eval/win_rate_{name}"] = score.win_rate
+            found[f"eval/points_{name}"] = score.points
+        return found
 
     @classmethod
     def of(cls, saved: dict[str, Any]) -> Point:
@@ -163,6 +179,26 @@ class Gauntlet:
             points_error=float(np.sqrt(np.sum([score.points_error**2 for score in scores])) / len(scores)),
             matches=sum(score.matches for score in scores),
         )
+
+
+def check_evaluation(deals: int) -> None:
+    """Refuse so few deals that nothing can be said about the error.
+
+    Raises:
+        ValueError: fewer than two.
+    """
+    if deals < _FEWEST_DEALS:
+        raise ValueError(f"--eval-deals is {deals}; an interval needs {_FEWEST_DEALS} or more")
+
+
+def seconds_to_next(wanted: float, seconds: float) -> float:
+    """Seconds between two points of a curve: closer together at the beginning, where most is learned.
+
+    Args:
+        wanted: later on.
+        seconds: trained so far.
+    """
+    return min(wanted, max(_FIRST_WAIT, 0.5 * seconds))
 
 
 def save_curve(points: Sequence[Point], folder: Path, title: str) -> None:

@@ -34,6 +34,7 @@ from stable_baselines3.common.logger import configure
 import agents
 from agents.policy import observation_scale
 from agents.protocol import Table
+from arena.match import MatchConfig
 from millebornes_env import vector_env
 from millebornes_env.envs.sb3 import SelfPlayVecEnv
 from train.checkpoints import (
@@ -48,8 +49,9 @@ from train.checkpoints import (
     save_checkpoint,
     save_policy,
 )
-from train.curve import CurvePoint, measure_point, save_curve
+from train.command_line import COULD_NOT_WRITE, INTERRUPTED, WRONG_ARGUMENTS, complain, one_line
 from train.files import write_text_atomically
+from train.gauntlet import GAUNTLET, Gauntlet, Point, check_evaluation, save_curve, seconds_to_next
 from train.progress import TrainingBar
 from train.versions import versions
 
@@ -100,12 +102,12 @@ class Args:
     """width of a hidden layer; give it once for each layer (default: two of 128)"""
     activation: Literal["tanh", "relu"] = "relu"
     """what comes after each hidden layer"""
+    eval_seconds: float = 30.0
+    """seconds between two evaluations; at the beginning they lie closer together"""
+    eval_deals: int = 200
+    """deals of an evaluation against each agent of the gauntlet, each played from all seats; 2 or more"""
     checkpoint_seconds: float = 30.0
     """seconds between two checkpoints: as much is lost when the run is killed"""
-    curve_seconds: float = 30.0
-    """seconds between two points of the learning curve; at the beginning they lie closer together"""
-    curve_matches: int = 400
-    """matches against each opponent for a point of the learning curve"""
     threads: int = 2
     """CPU threads of PyTorch"""
 
@@ -113,12 +115,6 @@ class Args:
     def layers(self) -> list[int]:
         """Widths of the hidden layers."""
         return list(self.hidden) or [128, 128]
-
-
-def said(point: CurvePoint) -> str:
-    """A point of the learning curve in words."""
-    rates = ", ".join(f"{name} {100 * rate:.0f} %" for name, rate in point.win_rates.items())
-    return f"{point.seconds:5.0f} s: matches won against {rates}"
 
 
 def linear_decay(progress: float, start: float) -> float:
@@ -150,9 +146,11 @@ class RunCallback(BaseCallback):
         super().__init__()
         self.args = args
         self.table = table
+        config = MatchConfig(args.edition, args.players, seed=args.seed)
+        self.gauntlet = Gauntlet([config], GAUNTLET, args.eval_deals)
         self.bar = bar
         self.seconds_before = 0.0
-        self.curve: list[CurvePoint] = []
+        self.curve: list[Point] = []
         self.problem: str | None = None
         self._began: float | None = None
         self._last_checkpoint = self._last_point = 0.0
@@ -161,7 +159,7 @@ class RunCallback(BaseCallback):
     def take_up(self, progress: dict[str, Any]) -> None:
         """Go on from the progress that a checkpoint holds."""
         self.seconds_before = progress["seconds"]
-        self.curve = [CurvePoint(**point) for point in progress["curve"]]
+        self.curve = [Point.of(point) for point in progress["curve"]]
 
     @property
     def seconds(self) -> float:
@@ -173,11 +171,6 @@ class RunCallback(BaseCallback):
         """How much of the run is done, 0 to 1."""
         return min(self.seconds / (60.0 * self.args.minutes), 1.0)
 
-    @property
-    def _seconds_to_next_point(self) -> float:
-        """Closer together at the beginning, where most is learned."""
-        return min(self.args.curve_seconds, max(5.0, 0.5 * self.seconds))
-
     def _on_training_start(self) -> None:
         self._began = self._last_checkpoint = self._last_point = time.monotonic()
         self._decisions_before = self.num_timesteps
@@ -185,7 +178,8 @@ class RunCallback(BaseCallback):
     def _on_rollout_start(self) -> None:
         self.model.ent_coef = linear_decay(self.share, self.args.entropy)  # type: ignore[attr-defined]
         now = time.monotonic()
-        if not self.curve or now - self._last_point >= self._seconds_to_next_point:
+        wait = seconds_to_next(self.args.eval_seconds, self.seconds)
+        if not self.curve or now - self._last_point >= wait:
             self._add_point()
             self._last_point = time.monotonic()
         if now - self._last_checkpoint >= self.args.checkpoint_seconds:
@@ -201,11 +195,11 @@ class RunCallback(BaseCallback):
 
     def _add_point(self) -> None:
         save_policy(self.model, self.table, self.args.activation, self.args.run_dir)  # type: ignore[arg-type]
-        point = measure_point(self.args, self.seconds, self.num_timesteps)
+        point = self.gauntlet.measure(f"policy:{self.args.run_dir}", self.seconds, self.num_timesteps)
         self.curve.append(point)
-        for opponent, rate in point.win_rates.items():
-            self.logger.record(f"eval/win_rate_{opponent}", rate)
-        self.bar.say(said(point))
+        for name, value in point.metrics().items():
+            self.logger.record(name, value)
+        self.bar.say(str(point))
 
     def save(self) -> None:
         """Write policy, checkpoint and curve; a disk that cannot take them is reported, not fatal."""
@@ -218,7 +212,7 @@ class RunCallback(BaseCallback):
         try:
             save_checkpoint(self.model, progress, folder)  # type: ignore[arg-type]
             save_policy(self.model, self.table, self.args.activation, folder)  # type: ignore[arg-type]
-            save_curve(self.curve, folder, self.args)
+            save_curve(self.curve, folder, curve_title(self.args, self.num_timesteps))
             self.problem = None
         except OSError as error:
             self.problem = f"could not write to {str(folder)!r}: {error}"
@@ -231,6 +225,12 @@ class RunCallback(BaseCallback):
         except OSError as error:
             self.problem = str(error)
         self.save()
+
+
+def curve_title(args: Args, decisions: int) -> str:
+    """What stands above the picture of a run."""
+    table = f"{args.edition}, {args.players} players, {decisions / 1e6:.1f} M decisions"
+    return f"MaskablePPO learns Mille Bornes ({table})"
 
 
 def saved_config(args: Args) -> dict[str, Any]:
@@ -246,8 +246,8 @@ _FREE_OPTIONS = (
     "resume",
     "threads",
     "checkpoint_seconds",
-    "curve_seconds",
-    "curve_matches",
+    "eval_seconds",
+    "eval_deals",
 )
 
 
@@ -306,8 +306,9 @@ def train(args: Args) -> RunCallback:
 
     Raises:
         RunError: the folder cannot be used as asked.
-        MilleBornesError: the table or another option of the environment is wrong.
+        ValueError: the table or another option is wrong.
     """
+    check_evaluation(args.eval_deals)
     torch.set_num_threads(args.threads)
     torch.distributions.Distribution.set_default_validate_args(False)
     games = vector_env(
@@ -340,14 +341,14 @@ def main() -> int:
     try:
         callback = train(args)
     except ValueError as error:
-        print(f"train.maskable_ppo: {error}", file=sys.stderr)
-        return 2
+        return complain(WRONG_ARGUMENTS, one_line(error))
+    except KeyboardInterrupt:
+        return complain(INTERRUPTED, f"stopped; go on with the same command and --resume ({args.run_dir})")
     if callback.problem is not None:
-        print(f"train.maskable_ppo: {callback.problem}", file=sys.stderr)
-        return 1
+        return complain(COULD_NOT_WRITE, callback.problem)
     print(f"{callback.num_timesteps:,} decisions in {callback.seconds:.0f} s; run folder: {args.run_dir}")
     return 0
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    sys.exit(main())

@@ -45,7 +45,7 @@ from train.checkpoints import (
     write_tensors,
 )
 from train.files import write_json_atomically
-from train.gauntlet import GAUNTLET, Gauntlet, Point, save_curve
+from train.gauntlet import GAUNTLET, Gauntlet, Point, save_curve, seconds_to_next
 from train.opponents import FixedAgent, Pool
 from train.policy_files import save_policy_files
 from train.progress import TrainingBar
@@ -58,7 +58,6 @@ CHECKPOINT_KIND: Final = "train.selfplay 2"
 BEST_FOLDER: Final = "best"
 FAILED_BATCH: Final = "failed_batch.safetensors"
 
-_FIRST_EVALUATION: Final = 5.0  # seconds; most is learned at the beginning
 _LOG_SECONDS: Final = 2.0
 
 # What may differ between a run and its resumption.
@@ -234,7 +233,7 @@ class Run:
         if now - self._last_log >= _LOG_SECONDS:
             self._log(trainer, statistics, now)
         self._bar.update(self.share(trainer), trainer.decisions, trainer.decisions / max(self.seconds, 1e-9))
-        wait = min(self.args.eval_seconds, max(_FIRST_EVALUATION, 0.5 * self.seconds))
+        wait = seconds_to_next(self.args.eval_seconds, self.seconds)
         if self._gauntlet is not None and now - self._last_point >= wait:
             self._evaluate(trainer)
             self._last_point = time.perf_counter()
@@ -267,14 +266,9 @@ class Run:
             return
         point = self._gauntlet.measure(f"policy:{self.folder}", self.seconds, trainer.decisions)
         self.curve.append(point)
-        self._bar.say(
-            f"{point.seconds:5.0f} s: Elo {point.elo:+.0f}, matches won against "
-            + ", ".join(f"{name} {100 * score.win_rate:.0f} %" for name, score in point.scores.items())
-        )
-        self._writer.add_scalar("eval/elo", point.elo, trainer.decisions)
-        for name, score in point.scores.items():
-            self._writer.add_scalar(f"eval/win_rate_{name}", score.win_rate, trainer.decisions)
-            self._writer.add_scalar(f"eval/points_{name}", score.points, trainer.decisions)
+        self._bar.say(str(point))
+        for name, value in point.metrics().items():
+            self._writer.add_scalar(name, value, trainer.decisions)
         if point.elo_low > self._best:
             self._best = point.elo_low
             try:

@@ -32,6 +32,7 @@ from millebornes_env.chance import random_word
 from millebornes_env.engine.kernels import key_of_seed
 from train.command_line import COULD_NOT_WRITE, INTERRUPTED, WRONG_ARGUMENTS, complain, one_line
 from train.games import ManyGames, Reward, TableOptions
+from train.gauntlet import check_evaluation
 from train.memory import keep_freed_memory
 from train.network import PRECISIONS, Perceptron, actor_critic, oracle_critic, start_from
 from train.opponents import FixedAgent, Opponents, Pool
@@ -390,10 +391,8 @@ def check(args: Args) -> None:
     for name in ("gamma", "gae_lambda", "pool_share", "average"):
         if not 0.0 <= getattr(args, name) <= 1.0:
             raise ValueError(f"--{name.replace('_', '-')} is {getattr(args, name)}; it must lie in 0 to 1")
-    if args.eval_seconds > 0 and args.eval_deals < 2:
-        raise ValueError(
-            f"--eval-deals is {args.eval_deals}; an interval needs 2 or more (without: --eval-seconds 0)"
-        )
+    if args.eval_seconds > 0:
+        check_evaluation(args.eval_deals)
     if args.reward == "equity" and args.episode != "match":
         raise ValueError("--reward equity is what a round adds to winning a match: it needs --episode match")
     if args.wandb_project and importlib.util.find_spec("wandb") is None:

@@ -27,7 +27,7 @@ SHORT = {
     "num_envs": 8,
     "num_steps": 16,
     "batch_size": 64,
-    "curve_matches": 4,
+    "eval_deals": 2,
     "hidden": (16,),
     "threads": 1,
 }
@@ -62,7 +62,7 @@ def test_a_run_leaves_all_its_files(run: Path) -> None:
     assert config["args"]["hidden"] == [16]
     assert config["versions"]["torch"] == torch.__version__.split("+")[0] or config["versions"]["torch"]
     curve = json.loads((run / "learning_curve.json").read_text())
-    assert set(curve[-1]["win_rates"]) == {"random", "greedy", "holder"}
+    assert set(curve[-1]["scores"]) == {"greedy", "holder", "arnold"}
 
 
 def test_the_saved_policy_is_the_acting_half_of_the_checkpoint(run: Path) -> None:
@@ -185,8 +185,8 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 def test_a_killed_run_goes_on_from_its_last_checkpoint(tmp_path: Path) -> None:
     folder = tmp_path / "killed"
     command = [sys.executable, "-m", "train.maskable_ppo", "--run-dir", str(folder), "--num-envs", "8"]
-    command += ["--num-steps", "16", "--batch-size", "64", "--threads", "1", "--curve-matches", "4"]
-    command += ["--checkpoint-seconds", "0.2", "--curve-seconds", "1000"]
+    command += ["--num-steps", "16", "--batch-size", "64", "--threads", "1", "--eval-deals", "2"]
+    command += ["--checkpoint-seconds", "0.2", "--eval-seconds", "1000"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     process = subprocess.Popen([*command, "--minutes", "10"], env=environment, cwd=tmp_path)
     try:
