@@ -55,7 +55,7 @@ from millebornes_env.millebornes.state import ROUND_OVER, StateArray, new_states
 SEES: Final = {"": NOTHING, "hands": HANDS, "all": ALL}
 """What a searcher may see of the hidden cards, by the value of `sees`."""
 
-OVER_A_JUDGE: Final[dict[str, Any]] = {"rollouts": 100, "z": 0.5, "depth": 24}
+OVER_A_JUDGE: Final[dict[str, Any]] = {"rollouts": 140, "z": 1.0, "depth": 24}
 """Options of `X+search` over a policy that can judge positions, whose decisions take their time."""
 
 OPTION_SEPARATORS: Final = ";+"
