@@ -10,7 +10,9 @@ Cost: processor time of a decision on one core, mean and 95th percentile, in rou
 
 from __future__ import annotations
 
+import json
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Final
@@ -33,6 +35,8 @@ from benchmarks.results import environment_info
 from millebornes_env import vector_env
 from train.files import write_json_atomically
 from train.results import NORMAL_QUANTILE
+
+DOCS: Final = Path("docs/benchmarks/search.json")
 
 TURN: Final = 25
 """Deals that are played between two steps of the progress bar."""
@@ -59,7 +63,7 @@ class Args:
     decisions: int = 300
     """Whose cost is measured."""
     docs: bool = False
-    """Write docs/benchmarks/search.json."""
+    """Write docs/benchmarks/search.json; lines of other rollout agents stay in it."""
 
 
 @dataclass(frozen=True)
@@ -151,13 +155,18 @@ def main(args: Args) -> None:
         )
     Console().print(table)
     if args.docs:
-        content = {
-            "environment": environment_info(),
-            "arguments": asdict(args),
-            "lines": [asdict(line) for line in lines],
-        }
-        write_json_atomically(Path("docs/benchmarks/search.json"), content)
-        print("wrote docs/benchmarks/search.json")
+        keep(lines, args, DOCS)
+        print(f"wrote {DOCS}")
+
+
+def keep(lines: Sequence[Line], args: Args, path: Path) -> None:
+    """Put lines into the file, each with its arguments and machine; older ones of the same agents go."""
+    arguments = {name: value for name, value in asdict(args).items() if name != "rollouts"}
+    told = {"arguments": arguments, "environment": environment_info()}
+    new = {line.rollout: {**asdict(line), **told} for line in lines}
+    old = json.loads(path.read_text(encoding="utf-8"))["lines"] if path.exists() else []
+    stay = [line for line in old if line["rollout"] not in new]
+    write_json_atomically(path, {"lines": [*new.values(), *stay]})
 
 
 if __name__ == "__main__":

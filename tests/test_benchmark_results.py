@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import search
 from benchmarks.others import Case, measure, measure_others
 from benchmarks.results import (
     OUR_LIBRARY,
@@ -158,3 +159,18 @@ def test_every_case_gives_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
     assert len(measure_others(0.0, said.append)) == 2
     assert said[-1] == "[2/2] Other game: skipped, a-package-that-nobody-has is not installed"
+
+
+def test_lines_of_search_replace_those_of_the_same_agent(tmp_path: Path) -> None:
+    path = tmp_path / "search.json"
+
+    def line(rollout: str, gain: float) -> search.Line:
+        return search.Line(rollout, gain, 10.0, 100, 5.0, 9.0, 400.0)
+
+    search.keep([line("arnold", 1.0), line("holder", 2.0)], search.Args(deals=100), path)
+    search.keep([line("arnold", 3.0)], search.Args(deals=200), path)
+    lines = json.loads(path.read_text(encoding="utf-8"))["lines"]
+    assert [(line["rollout"], line["gain"], line["arguments"]["deals"]) for line in lines] == [
+        ("arnold", 3.0, 200),
+        ("holder", 2.0, 100),
+    ]
