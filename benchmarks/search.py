@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
@@ -24,7 +24,6 @@ from rich.progress import track
 from rich.table import Table
 
 import agents
-from agents.champion import CHAMPIONS, PARKER_2
 from agents.protocol import Table as GameTable
 from agents.protocol import ask
 from agents.search import SearchAgent
@@ -42,17 +41,11 @@ TURN: Final = 25
 """Deals that are played between two steps of the progress bar."""
 
 
-def usual_rollouts() -> tuple[str, ...]:
-    """The rollout agents to measure: the champion too, where its files are."""
-    champion = ("champion",) if (CHAMPIONS / PARKER_2).is_dir() else ()
-    return (*champion, "strategist", "arnold", "holder")
-
-
 @dataclass
 class Args:
     """Measure `search` over its own rollout agents."""
 
-    rollouts: tuple[str, ...] = field(default_factory=usual_rollouts)
+    rollouts: tuple[str, ...] = ("champion", "strategist", "arnold", "holder")
     """The rollout agents."""
     options: str = ""
     """Options of the searcher, such as "z=1,rollouts=400"."""

@@ -201,6 +201,12 @@ def seconds_to_next(wanted: float, seconds: float) -> float:
     return min(wanted, max(_FIRST_WAIT, 0.5 * seconds))
 
 
+def curve_title(learner: str, editions: Sequence[str], players: int, decisions: int) -> str:
+    """What stands above the picture of a run."""
+    table = f"{', '.join(editions)}, {players} players, {decisions / 1e6:.1f} M decisions"
+    return f"{learner} learns Mille Bornes ({table})"
+
+
 def save_curve(points: Sequence[Point], folder: Path, title: str) -> None:
     """Write `learning_curve.json` and `learning_curve.png` into the folder."""
     text = json.dumps([dataclasses.asdict(point) for point in points], indent=2)

@@ -51,7 +51,15 @@ from train.checkpoints import (
 )
 from train.command_line import COULD_NOT_WRITE, INTERRUPTED, WRONG_ARGUMENTS, complain, one_line
 from train.files import write_text_atomically
-from train.gauntlet import GAUNTLET, Gauntlet, Point, check_evaluation, save_curve, seconds_to_next
+from train.gauntlet import (
+    GAUNTLET,
+    Gauntlet,
+    Point,
+    check_evaluation,
+    curve_title,
+    save_curve,
+    seconds_to_next,
+)
 from train.progress import TrainingBar
 from train.versions import versions
 
@@ -212,7 +220,8 @@ class RunCallback(BaseCallback):
         try:
             save_checkpoint(self.model, progress, folder)  # type: ignore[arg-type]
             save_policy(self.model, self.table, self.args.activation, folder)  # type: ignore[arg-type]
-            save_curve(self.curve, folder, curve_title(self.args, self.num_timesteps))
+            title = curve_title("MaskablePPO", [self.args.edition], self.args.players, self.num_timesteps)
+            save_curve(self.curve, folder, title)
             self.problem = None
         except OSError as error:
             self.problem = f"could not write to {str(folder)!r}: {error}"
@@ -225,12 +234,6 @@ class RunCallback(BaseCallback):
         except OSError as error:
             self.problem = str(error)
         self.save()
-
-
-def curve_title(args: Args, decisions: int) -> str:
-    """What stands above the picture of a run."""
-    table = f"{args.edition}, {args.players} players, {decisions / 1e6:.1f} M decisions"
-    return f"MaskablePPO learns Mille Bornes ({table})"
 
 
 def saved_config(args: Args) -> dict[str, Any]:

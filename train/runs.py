@@ -45,7 +45,7 @@ from train.checkpoints import (
     write_tensors,
 )
 from train.files import write_json_atomically
-from train.gauntlet import GAUNTLET, Gauntlet, Point, save_curve, seconds_to_next
+from train.gauntlet import GAUNTLET, Gauntlet, Point, curve_title, save_curve, seconds_to_next
 from train.opponents import FixedAgent, Pool
 from train.policy_files import save_policy_files
 from train.progress import TrainingBar
@@ -308,7 +308,8 @@ class Run:
         try:
             write_tensors(self.folder / CHECKPOINT_FILE, CHECKPOINT_KIND, state_of(trainer), progress)
             self._save_policy(trainer, self.folder)
-            save_curve(self.curve, self.folder, curve_title(self.args, trainer.decisions))
+            title = curve_title("PPO", self.args.sheets, self.args.players, trainer.decisions)
+            save_curve(self.curve, self.folder, title)
             if failed_batch is not None:
                 write_tensors(self.folder / FAILED_BATCH, CHECKPOINT_KIND, failed_batch, progress)
             self.problem = None
@@ -339,14 +340,6 @@ class Run:
 def table_config(args: Args, edition: str) -> MatchConfig:
     """The table as the arena plays it: in matches, if the sheet has them."""
     return MatchConfig(edition, args.players, episode=args.episode, seed=args.seed)
-
-
-def curve_title(args: Args, decisions: int) -> str:
-    """What stands above the picture of a run."""
-    return (
-        f"PPO learns Mille Bornes ({', '.join(args.sheets)}, {args.players} players, "
-        f"{decisions / 1e6:.1f} M decisions)"
-    )
 
 
 def _start_wandb(args: Args) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from agents.compiled import MEMORY
 from agents.network import network_value
 from agents.protocol import Table, ask_in, is_honest
 from agents.search import SearchAgent, SearchOptionError
@@ -55,7 +56,7 @@ def searched(env: VectorEnv, states: StateArray, rollout: str, **options: Any) -
     decisions = agent._new_decisions(len(states))
     row = np.zeros(agent._usual_size, np.int8)
     read_states(kernel_of, agent._rules, for_kernels(states), seats_of(states), row, decisions.roots)
-    memories, taken = np.zeros((len(states), 48), np.int16), np.zeros(len(states), np.int64)
+    memories, taken = np.zeros((len(states), MEMORY), np.int16), np.zeros(len(states), np.int64)
     begin_decisions(kernel_of, agent._rules, np.arange(len(states)), memories, taken, decisions)
     for number in range(len(states)):
         search_on(kernel_of, agent._rules, decisions, number, 1 << 40)
