@@ -26,6 +26,7 @@ import shutil
 import sys
 import tempfile
 import time
+import types as python_types
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -36,6 +37,8 @@ import numba.extending
 import numpy as np
 import numpy.typing as npt
 from numba.core import cgutils, types
+
+from millebornes_env.threads import on_threads
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -191,7 +194,7 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
 
 def parallel_kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a loop over games written with `prange`, to run on several threads."""
-    return _compile(function, parallel=True)
+    return _on_threads(function)
 
 
 def float_rule(function: Callable[P, R]) -> Callable[P, R]:
@@ -210,7 +213,17 @@ def float_kernel(function: Callable[P, R]) -> Callable[P, R]:
 
 def parallel_float_kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a loop written with `prange` that calculates as a `float_rule` does."""
-    return _compile(function, parallel=True, fastmath=_FAST_SUMS)
+    return _on_threads(function, fastmath=_FAST_SUMS)
+
+
+def _on_threads(function: Callable[P, R], **options: Any) -> Callable[P, R]:
+    parallel = _compile(function, parallel=True, **options)
+    if not IS_COMPILED:
+        return parallel
+    # Numba's cache would take one for the other if they had the same name.
+    alone = python_types.FunctionType(function.__code__, function.__globals__)
+    alone.__qualname__ = f"{function.__qualname__}_on_one_thread"
+    return on_threads(parallel, lambda: _compile(alone, **options))
 
 
 def pointer(function: Callable[P, int], *examples: Any) -> Callable[P, int]:

@@ -14,7 +14,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from millebornes_env.errors import EditionFileError, PlayersError, RulesError, UnknownEditionError
+import numpy as np
+
+from millebornes_env.errors import EditionFileError, PlayersError, RulesError, UnknownEditionError, shown
 from millebornes_env.millebornes.cards import Card
 from millebornes_env.millebornes.rules import FIELDS, NO_OR_YES, TABLE_FIELDS, Rules, validated
 
@@ -64,6 +66,13 @@ class Edition:
             PlayersError: the sheet has no such table.
             RulesError: what was overridden makes no game there.
         """
+        known = ", ".join(f"{seats} players in {sides} teams" for seats, sides in self.tables)
+        for name, number in (("players", players), ("teams", 0 if teams is None else teams)):
+            if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
+                raise PlayersError(
+                    f"{name} is {shown(number)}; it must be a whole number. The tables of the edition "
+                    f"{self.name!r}: {known}"
+                )
         for (seats, sides), differences in self.tables.items():
             if seats == players and teams in (None, sides):
                 values = {**differences, "players": seats, "teams": sides, **self.changes}
@@ -71,8 +80,7 @@ class Edition:
                     return validated(self.rules._replace(**values))
                 except RulesError as error:
                     raise RulesError(f"at the table of {players} players, {error}") from None
-        known = ", ".join(f"{seats} players in {sides} teams" for seats, sides in self.tables)
-        asked = f"{players} players" + ("" if teams is None else f" in {teams} teams")
+        asked = f"{shown(players)} players" + ("" if teams is None else f" in {shown(teams)} teams")
         raise PlayersError(f"the edition {self.name!r} has no table for {asked}; it has: {known}")
 
     def replace(self, **changes: int) -> Edition:
