@@ -63,7 +63,8 @@ class VectorEnv:
 
     One environment serves one Python thread at a time: a call that comes while another is under way raises
     `ConcurrentCallError`. `num_threads` shares the games of one environment among threads of its own; in a
-    process that was forked after that, it is taken as 1, with a warning: start processes with "spawn".
+    process that was forked after that, it is taken as 1, with a warning: start processes with "spawn"
+    (docs/threads.md).
 
     Attributes:
         num_envs: number of games, N.

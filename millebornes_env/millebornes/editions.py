@@ -144,6 +144,11 @@ def edition(name: str | Path | Edition) -> Edition:
     """
     if isinstance(name, Edition):
         return name
+    if not isinstance(name, (str, Path)):
+        raise UnknownEditionError(
+            f"the edition is {shown(name)}; it must be an Edition, one of {', '.join(editions())}, or the "
+            "path of a sheet of your own, ending in .toml"
+        )
     path, suffix, rest = str(name).rpartition(".toml")
     last, *overrides = rest.split("+")
     stem = path + suffix + last
@@ -153,7 +158,7 @@ def edition(name: str | Path | Edition) -> Edition:
         found = _shipped(stem)
     else:
         raise UnknownEditionError(
-            f"there is no edition {stem!r}; the editions are: {', '.join(editions())}, "
+            f"there is no edition {shown(stem)}; the editions are: {', '.join(editions())}, "
             "or the path of a sheet of your own, ending in .toml"
         )
     changes = dict(_override(one) for one in overrides)
