@@ -130,7 +130,6 @@ class OpponentVecEnv(VecEnv):
         self._begin_counts()
         self._actions: npt.NDArray[np.int64] | None = None
         self._seed: int | None = None
-        self._last: dict[str, npt.NDArray[Any]] | None = None
         super().__init__(
             games.num_envs,
             gymnasium.spaces.Box(0.0, 1.0, (len(highs),), np.float32),
@@ -159,7 +158,7 @@ class OpponentVecEnv(VecEnv):
                 not; call `reset` again.
             ClosedError: the games were closed.
         """
-        self._last, _ = self.games.reset(seed=self._seed)
+        self.games.reset(seed=self._seed)
         self._why_reset = "the last reset was cut short"
         self._seed, self._actions = None, None
         self._begin_counts()
@@ -178,8 +177,7 @@ class OpponentVecEnv(VecEnv):
             raise ResetNeededError(f"{self._why_reset}: call reset() first")
 
     def _observe(self) -> npt.NDArray[np.float32]:
-        assert self._last is not None
-        return self._last["observation"] * self._scale
+        return self.games.games.buffers.observation * self._scale
 
     @alone
     def action_masks(self) -> npt.NDArray[np.bool_]:
@@ -190,8 +188,7 @@ class OpponentVecEnv(VecEnv):
             ClosedError: the games were closed.
         """
         self._check_ready()
-        assert self._last is not None
-        masks: npt.NDArray[np.bool_] = self._last["action_mask"].astype(np.bool_)
+        masks: npt.NDArray[np.bool_] = self.games.games.buffers.action_mask.astype(np.bool_)
         return masks
 
     @alone
@@ -286,9 +283,9 @@ class OpponentVecEnv(VecEnv):
 
     def _ask(self, number: int, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """The actions of one opponent in these games."""
-        assert self._last is not None
         self._why_reset = f"opponents[{number}] failed, and its games wait for it"
-        answer = self._opponents[number](self._last["observation"][rows], self._last["action_mask"][rows])
+        buffers = self.games.games.buffers
+        answer = self._opponents[number](buffers.observation[rows], buffers.action_mask[rows])
         chosen = checked_actions(answer, len(rows), f"the actions that opponents[{number}] returned")
         return self._without_skips(chosen, rows)
 

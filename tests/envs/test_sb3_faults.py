@@ -139,14 +139,14 @@ def test_after_an_opponent_failed_in_a_reset_another_is_needed(fault: str) -> No
 def test_the_opponent_and_its_game_are_named() -> None:
     opponents = [first_allowed, FailsLater(0, with_first(ILLEGAL))]
     env = OpponentVecEnv(vector_env(4, seed=1), opponents, seat=1)
-    message = refused(IllegalActionError, ["opponent", "game 1, player_0", "not legal"], env.reset)
+    message = refused(IllegalActionError, ["opponent", "game 3, player_0", "not legal"], env.reset)
     assert "Legal now" in message
     env = OpponentVecEnv(vector_env(4, seed=1), [first_allowed, FailsLater(0, with_first(-1))], seat=1)
-    refused(ActionRangeError, ["game 1, player_0", "-1", "must act"], env.reset)
+    refused(ActionRangeError, ["game 3, player_0", "-1", "must act"], env.reset)
     env = OpponentVecEnv(
-        vector_env(4, seed=1), [first_allowed, FailsLater(0, lambda actions: actions[:1])], seat=1
+        vector_env(4, seed=1), [first_allowed, FailsLater(0, lambda actions: np.append(actions, 0))], seat=1
     )
-    refused(ActionShapeError, ["opponents[1] returned", "(1,)", "(2,)"], env.reset)
+    refused(ActionShapeError, ["opponents[1] returned", "(2,)", "(1,)"], env.reset)
 
 
 def test_an_opponent_that_steps_the_environment_is_told_not_to() -> None:
