@@ -19,7 +19,7 @@ from millebornes_env.engine.games import NO_GAME
 from millebornes_env.engine.kernels import Buffers
 from millebornes_env.envs.complaints import illegal_action_error
 from millebornes_env.envs.guard import Guard, alone
-from millebornes_env.envs.options import checked_mapping, one_of, whole_number
+from millebornes_env.envs.options import checked_mapping, flag, one_of, whole_number
 from millebornes_env.envs.vector import VectorEnv
 from millebornes_env.errors import ActionShapeError, OptionError, ResetNeededError, shown
 from millebornes_env.millebornes.editions import Edition
@@ -202,13 +202,14 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
 
         Raises:
             ResetNeededError: before the first `reset`, or after the last agent's episode is over.
+            OptionError: `observe` is neither True nor False.
             ClosedError: the environment was closed.
         """
         self._check_reset()
         self._check_agents()
         agent = self.agent_selection
         return (
-            self.observe(agent) if observe else None,
+            self.observe(agent) if flag("observe", observe) else None,
             self._cumulative_rewards[agent],
             self.terminations[agent],
             self.truncations[agent],

@@ -78,7 +78,7 @@ def whole_number(value: object) -> int | None:
         return None
     try:
         return operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
+    except Exception:  # whatever an `__index__` of theirs raises
         return None
 
 

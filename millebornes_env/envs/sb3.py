@@ -345,7 +345,9 @@ class OpponentVecEnv(VecEnv):
         """
         if indices is None:
             return range(self.num_envs)
-        several = indices if isinstance(indices, Iterable) else [indices]
+        # To a list first: an array of no dimension is iterable in name only.
+        listed = indices.tolist() if isinstance(indices, np.ndarray) else indices
+        several = listed if isinstance(listed, Iterable) else [listed]
         return [checked_index("game", index, self.num_envs) for index in several]
 
     def get_attr(self, attr_name: str, indices: int | Iterable[int] | None = None) -> list[Any]:

@@ -334,6 +334,23 @@ def test_aec_actions_of_any_other_kind(action: Any) -> None:
     refused(ActionShapeError, ["whole number"], begun().step, action)
 
 
+@pytest.mark.parametrize("observe", ["no", 0, None, np.array([0, 1])], ids=named)
+def test_last_is_told_whether_to_observe(observe: Any) -> None:
+    refused(OptionError, [f"observe is {shown(observe)}", "True or False"], begun().last, observe)
+
+
+class OwnIndex:
+    def __index__(self) -> int:
+        raise RuntimeError("I am none")
+
+
+def test_a_number_that_fails_when_it_is_asked_for_its_value() -> None:
+    refused(NumEnvsError, ["num_envs is", "whole number"], vector_env, OwnIndex())
+    refused(SeedError, ["seed is", "whole number"], vector_env, seed=OwnIndex())
+    refused(OptionError, ["no game"], started(2).render, OwnIndex())
+    refused(ActionShapeError, ["whole number"], begun().step, OwnIndex())
+
+
 def test_last_after_the_last_agent() -> None:
     env = to_the_end(begun())
     refused(ActionShapeError, ["player_", "must be None", "19"], env.step, 19)

@@ -357,3 +357,10 @@ def test_games_that_there_are_not(indices: Any) -> None:
     env = begun([first_allowed])
     refused(OptionError, ["no game", "0 to 5"], env.env_method, "action_masks", indices=indices)
     refused(OptionError, ["no game"], env.get_attr, "seats", indices)
+
+
+def test_games_may_be_asked_for_one_by_one_or_together() -> None:
+    env = begun([first_allowed])
+    masks = env.action_masks()
+    for indices in (2, np.int8(2), np.array(2), [2], np.array([2]), range(2, 3)):
+        assert np.array_equal(env.env_method("action_masks", indices=indices), masks[[2]])
