@@ -278,6 +278,7 @@ class OpponentVecEnv(VecEnv):
             try:
                 self.games.step(actions)
             except MilleBornesError as error:
+                self._why_reset = "an opponent failed, and its games wait for it"
                 raise type(error)(f"an opponent's action was refused. {error}") from None
             self._count_rewards(waiting, ended)
 

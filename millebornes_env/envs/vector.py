@@ -210,7 +210,7 @@ class VectorEnv:
     @property
     def agent_selection(self) -> npt.NDArray[np.int32]:
         """int32[N]: the seat that decides in each game."""
-        return self.games.buffers.agent_selection
+        return self._observations["agent_selection"]
 
     @alone
     def reset(

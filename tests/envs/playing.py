@@ -67,6 +67,11 @@ def rows(observations: Mapping[str, npt.NDArray[Any]], game: int) -> tuple[bytes
     )
 
 
+def is_same_memory(array: npt.NDArray[Any], other: npt.NDArray[Any]) -> bool:
+    """Whether two arrays are the same numbers of the same memory, seen in the same way."""
+    return array.__array_interface__ == other.__array_interface__
+
+
 def snapshot(env: VectorEnv) -> list[bytes]:
     """All of the environment that a step can change: the games and every buffer."""
     return [env.get_states().tobytes(), *(array.tobytes() for array in env.games.buffers)]

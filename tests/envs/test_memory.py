@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -112,8 +113,10 @@ def all_arrays(env: VectorEnv) -> Iterator[npt.NDArray[Any]]:
 
 def test_who_reshapes_what_a_step_returned_does_not_reshape_what_the_next_one_writes_to() -> None:
     env, same = vector_env(6, players=3), started(6, players=3)
-    for array in all_arrays(env):
-        array.shape = (-1,) if array.ndim > 1 else (2, 3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # NumPy wants nobody to do this any more
+        for array in all_arrays(env):
+            array.shape = (-1,) if array.ndim > 1 else (2, 3)
     same.step(same.sample_actions())
     for _ in range(20):
         actions = same.sample_actions()
