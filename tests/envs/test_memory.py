@@ -309,6 +309,18 @@ def test_a_record_with_any_field_changed_is_refused_or_can_be_played_on(
     use_all(many)
 
 
+@pytest.mark.parametrize("team", [0, 1])
+def test_a_score_that_a_round_more_would_carry_beyond_the_record_is_refused(team: int) -> None:
+    env = started(1, episode="match", steps=10)
+    states = env.get_states()
+    for score in (0, 4900, 12_000):
+        states["score"][0, team] = score
+        env.set_states(states)
+    for score in (12_001, 32_767, -1):
+        states["score"][0, team] = score
+        refused(StateError, ["game 0", "score"], env.set_states, states)
+
+
 def test_states_may_lie_in_any_layout() -> None:
     env, other = started(4, steps=10), started(4, steps=3)
     states = env.get_states()
