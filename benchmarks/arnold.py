@@ -111,9 +111,9 @@ KNOWN: Final = (
 
 
 _BEYOND: Final = """\
-The statistics are not all: by an outside measurement, with the program's own memory and dice each of 254,756 decisions
-was the same as the real program's. No command here repeats it, for the program is not part of this project. What the
-rules of BSD mille have that no option has: [agents.md](agents.md#arnold).
+The statistics are not all: by an outside measurement, with the program's own memory and dice each of 254,756
+decisions was the same as the real program's. No command here repeats it, for the program is not part of this
+project. What the rules of BSD mille have that no option has: [agents.md](agents.md#arnold).
 """
 """What the page says besides its figures."""
 

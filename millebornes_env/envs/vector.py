@@ -277,7 +277,7 @@ class VectorEnv:
         Returns:
             Observations of the seats that decide next; rewards float32[N, S] of this step to every seat;
             terminations bool[N], whether the episode ended in this step; truncations bool[N], never;
-            infos: `final_score` int16[N, T], `final_winner` int8[N] (team, -1: shared, see `games.win_shares`)
+            infos: `final_score` int16[N, T], `final_winner` int8[N] (team, -1: shared: `games.win_shares`)
             and `final_obs` int8[N, S, D], valid where `terminations`.
 
         Raises:
