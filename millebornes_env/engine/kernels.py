@@ -20,7 +20,7 @@ from millebornes_env.millebornes.motion import team_of
 from millebornes_env.millebornes.observation import View, write_hidden_cards, write_observation
 from millebornes_env.millebornes.rules import Rules
 from millebornes_env.millebornes.scoring import round_score
-from millebornes_env.millebornes.state import ROUND_OVER, Int8Array, State, StateArray
+from millebornes_env.millebornes.state import NO_TEAM, ROUND_OVER, Int8Array, State, StateArray
 from millebornes_env.millebornes.turn import start_match, start_next_round, step
 from millebornes_env.millebornes.winning import (
     has_won_match,
@@ -88,7 +88,7 @@ class Buffers(NamedTuple):
     truncations: npt.NDArray[np.bool_]  # [N] always False: every round ends by itself
     final_observation: npt.NDArray[np.int8]  # [N, S, D] what each seat saw at the end; valid where it ended
     final_score: npt.NDArray[np.int16]  # [N, T] points of the round or match; valid where it ended
-    final_winner: npt.NDArray[np.int8]  # [N] team, or -1 where teams share the win; valid where it ended
+    final_winner: npt.NDArray[np.int8]  # [N] team, or -1: shared, or broken off; valid where it ended
 
 
 @kernel
@@ -170,13 +170,12 @@ def episode_winner(state: State, rules: Rules, settings: Settings) -> int:
 
 @seldom
 def write_finals(state: State, rules: Rules, settings: Settings, buffers: Buffers, game: int) -> None:
-    """Write the last observations, the score and the winner of a game whose episode has ended."""
+    """Write the last observations and the score of a game whose episode has ended."""
     for seat in range(rules.players):
         write_observation(state, rules, seat, settings.layout, buffers.final_observation[game, seat])
     for team in range(rules.teams):
         points = int(state.score[team]) if settings.match == 1 else round_score(state, team)
         buffers.final_score[game, team] = points
-    buffers.final_winner[game] = episode_winner(state, rules, settings)
 
 
 @rule
@@ -228,23 +227,27 @@ def carry_out(
     elif settings.punish_illegal == 1 and not is_legal(state, rules, action):
         rewards[int(state.seat)] = -1.0
         drop_pending_hazard(state)
-        end_episode(state, rules, settings, buffers, game)
+        end_episode(state, rules, settings, NO_TEAM, buffers, game)
     else:
         step(state, rules, action)
         if int(state.phase) == ROUND_OVER:
             over = is_episode_over(state, rules, settings)
             write_rewards(state, rules, settings, over, rewards)
             if over:
-                end_episode(state, rules, settings, buffers, game)
+                winner = episode_winner(state, rules, settings)
+                end_episode(state, rules, settings, winner, buffers, game)
             else:
                 start_next_round(state, rules)
 
 
 @seldom
-def end_episode(state: State, rules: Rules, settings: Settings, buffers: Buffers, game: int) -> None:
-    """Report the end of an episode, and in SAME_STEP begin the next."""
+def end_episode(
+    state: State, rules: Rules, settings: Settings, winner: int, buffers: Buffers, game: int
+) -> None:
+    """Report the end of an episode and who won it alone, if anybody; in SAME_STEP begin the next."""
     state.phase = ROUND_OVER
     buffers.terminations[game] = True
+    buffers.final_winner[game] = winner
     write_finals(state, rules, settings, buffers, game)
     if settings.autoreset == SAME_STEP:
         start_episode(state, rules)

@@ -124,14 +124,17 @@ def test_the_shares_of_some_games() -> None:
 
 @pytest.mark.parametrize("name", ["dujardin", "parker"])
 @pytest.mark.parametrize("episode", ["round", "match"])
-def test_nobody_wins_what_an_illegal_action_ended(name: str, episode: str) -> None:
+@pytest.mark.parametrize("km", [(500, 500, 0), (500, 400, 0)])
+def test_nobody_wins_what_an_illegal_action_ended(name: str, episode: str, km: Km) -> None:
+    """Neither the offender nor who is nearest."""
     env = vector_env(2, name, players=3, episode=episode, illegal_action="terminate")
     env.reset(seed=1)
     states = env.get_states()
-    states[:] = before_the_end((500, 500, 0), name)
+    states[:] = before_the_end(km, name)
     env.set_states(states)
     step = env.step([LAST_DISCARD - 1, -1])
     assert step.terminations.tolist() == [True, False]
+    assert step.infos["final_winner"][0] == -1
     assert env.games.win_shares().tolist() == [[0, 0, 0], [0, 0, 0]]
 
 
