@@ -82,7 +82,8 @@ YES = {
     | {"roll_after_remedy", "roll_after_safety", "count_points"}
     | {"replay_after_safety_when_empty", "replay_after_claim_when_empty"},
     "dujardin_classic": START_AND_EXACT | {"roll_after_remedy", "count_points", "shutout_for"},
-    "dutch": START_AND_EXACT | {"roll_after_remedy", "count_points", "shutout_for", "when_pile_is_empty"},
+    "dutch": START_AND_EXACT
+    | {"roll_after_remedy", "count_points", "shutout_for", "when_pile_is_empty", "play_out_after_extension"},
     "winning_moves": START_AND_EXACT
     | {"roll_after_remedy", "hazard_opens_pile", "opening_remedy_starts", "count_points"}
     | {"replay_after_safety_when_empty", "replay_after_claim_when_empty"},
