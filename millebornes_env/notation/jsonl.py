@@ -15,7 +15,7 @@ from millebornes_env.files import replacing
 from millebornes_env.millebornes.editions import Edition
 from millebornes_env.notation.positions import position_of_words, words_of_position
 from millebornes_env.notation.records import Record, read_play, write_play
-from millebornes_env.notation.words import closest
+from millebornes_env.texts import closest
 
 FORMAT: Final = "millebornes"
 FORMAT_VERSION: Final = 1

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from millebornes_env.errors import MilleBornesError, NotationError, StateError
+from millebornes_env.errors import MilleBornesError, NotationError, PlayersError, StateError
 from millebornes_env.millebornes.audit import first_problem
 from millebornes_env.millebornes.cards import (
     DRIVING_ACE,
@@ -44,7 +44,6 @@ from millebornes_env.notation.words import (
     NOTHING,
     Line,
     by_key,
-    closest,
     line_of,
     named_line,
     table_words,
@@ -158,7 +157,8 @@ def _read_table(
     try:
         return edition, edition.table(players, teams)
     except MilleBornesError as error:
-        line = table_line or edition_line
+        lines = (table_line, edition_line) if isinstance(error, PlayersError) else (edition_line, table_line)
+        line = lines[0] or lines[1]
         if line is None:
             raise
         raise line.refused(str(error)) from None
@@ -175,8 +175,8 @@ def _edition_named(line: Line, given: Edition) -> Edition:
         raise line.refused(f"the edition that was given is {given.label!r}, with other rules")
     try:
         return find_edition(line.words)
-    except ValueError as error:
-        raise line.refused(f"{error}.{closest(stem, editions()) if stem not in editions() else ''}") from None
+    except MilleBornesError as error:
+        raise line.refused(str(error)) from None
 
 
 # Writing ---------------------------------------------------------------------------------------------------
@@ -214,6 +214,11 @@ def words_of_position(
     if edition.table(rules.players, rules.teams) != rules:
         raise NotationError(
             f"the rules are not those of {edition.label!r} at the table of {table_words(rules)}"
+        )
+    if edition.name in editions() and find_edition(edition.label).table(rules.players, rules.teams) != rules:
+        raise NotationError(
+            f"this edition is called {edition.label!r}, and the shipped sheet of that name has other rules: "
+            "give it a name of its own (dataclasses.replace(edition, name=...))"
         )
     states = one_state(state)
     if not key:

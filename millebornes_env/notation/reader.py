@@ -51,12 +51,12 @@ from millebornes_env.notation.words import (
     Line,
     by_key,
     cards_named,
-    closest,
     number_of,
     seat_of,
     team_named,
     without_remark,
 )
+from millebornes_env.texts import closest
 
 LINE_NAMES: Final = {
     "edition": "",

@@ -43,7 +43,6 @@ from millebornes_env.notation.words import (
     CARD_WORDS,
     Line,
     card_named,
-    closest,
     line_of,
     named_line,
     number_of,
@@ -52,6 +51,7 @@ from millebornes_env.notation.words import (
     team_named,
     text_lines,
 )
+from millebornes_env.texts import closest
 
 NEXT_ROUND: Final = -1
 """In `Play.action`: no action, but the deal of the match's next round."""

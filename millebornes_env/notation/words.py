@@ -6,7 +6,6 @@ their identifiers in lower case, distance cards by their km; `3x25` and `2x roll
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
@@ -14,6 +13,7 @@ from typing import Final, NamedTuple
 from millebornes_env.errors import NotationError
 from millebornes_env.millebornes.cards import DECK_SIZE, NUM_DISTANCES, Card
 from millebornes_env.millebornes.rules import Rules
+from millebornes_env.texts import closest
 
 CARD_WORDS: Final = tuple(card.name.lower().removeprefix("distance_") for card in Card)
 """What a text calls each card, by card id: `25`, `out_of_gas`, `right_of_way`."""
@@ -113,12 +113,6 @@ def line_of(number: int, name: str, words: str) -> Line:
         None if at is None else int(at),
         words,
     )
-
-
-def closest(word: str, known: Iterable[str]) -> str:
-    """What to say after an unknown word: whether a known one is meant, if any is like it."""
-    close = difflib.get_close_matches(word[:_LONGEST_QUOTE], list(known), n=1)
-    return f" Did you mean {close[0]!r}?" if close else ""
 
 
 def by_key(lines: Iterable[Line]) -> dict[str, Line]:
