@@ -70,12 +70,19 @@ class Position:
         state: `STATE[1]`, the record.
         has_key: whether the text said which random numbers are to come; a game without goes on with those of
             whoever plays it.
+
+    Raises:
+        StateError: the state is no array of one record.
     """
 
     edition: Edition
     rules: Rules
     state: StateArray
     has_key: bool = True
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.state, np.ndarray) or self.state.dtype != STATE or self.state.shape != (1,):
+            raise StateError(f"a position holds one record of a game, STATE[1]; got {_kind(self.state)}")
 
     def __str__(self) -> str:
         return write_position(self.state, self.edition, self.rules, key=self.has_key)
@@ -246,16 +253,21 @@ def one_state(state: Any) -> StateArray:
     """
     array = np.asarray(state)
     if array.dtype != STATE or array.size != 1:
-        raise StateError(
-            "one record of a game is needed, such as env.get_states()[0]; got "
-            f"{'records' if array.dtype == STATE else array.dtype}{list(array.shape)}"
-        )
+        raise StateError(f"one record of a game is needed, such as env.get_states()[0]; got {_kind(array)}")
     states: StateArray = array.reshape(1).copy().view(np.recarray)
     to_come = np.zeros(states["deck"].shape[1], np.bool_)
     for start, end in zip(states["stream_next"][0], states["stream_end"][0], strict=True):
         to_come[max(0, int(start)) : max(0, int(end))] = True
     states["deck"][0, ~to_come] = NO_CARD
     return states
+
+
+def _kind(value: object) -> str:
+    """What an array holds, in words; of anything else its type."""
+    if not isinstance(value, np.ndarray):
+        return type(value).__name__
+    dtype = "records" if value.dtype == STATE else "other records" if value.dtype.names else value.dtype
+    return f"{dtype}{list(value.shape)}"
 
 
 def _words_of(state: Any, rules: Rules, key: bool) -> dict[str, str]:

@@ -12,9 +12,10 @@ result: 700 350
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from millebornes_env.errors import NotationError
 from millebornes_env.millebornes.actions import (
@@ -33,7 +34,8 @@ from millebornes_env.millebornes.actions import (
 from millebornes_env.millebornes.cards import NO_CARD, is_hazard
 from millebornes_env.millebornes.editions import Edition
 from millebornes_env.millebornes.legality import is_legal
-from millebornes_env.millebornes.rules import Rules, rules_record
+from millebornes_env.millebornes.audit import first_problem
+from millebornes_env.millebornes.rules import Rules, rules_record, validated
 from millebornes_env.millebornes.state import NO_SEAT, PHASE_NAMES, PLAY, ROUND_OVER, StateArray
 from millebornes_env.millebornes.turn import start_next_round, step
 from millebornes_env.millebornes.winning import is_match_over
@@ -51,7 +53,7 @@ from millebornes_env.notation.words import (
     team_named,
     text_lines,
 )
-from millebornes_env.texts import closest
+from millebornes_env.texts import closest, quoted
 
 NEXT_ROUND: Final = -1
 """In `Play.action`: no action, but the deal of the match's next round."""
@@ -109,10 +111,8 @@ def write_action(action: int, rules: Rules, seat: int) -> str:
     Raises:
         NotationError: there is no action of that id at this table, or no such seat.
     """
-    if not 0 <= action < num_actions(rules.teams):
-        raise NotationError(f"there is no action {action}; they are 0 to {num_actions(rules.teams) - 1}")
-    if not 0 <= seat < rules.players:
-        raise NotationError(f"there is no seat {seat}; they are 0 to {rules.players - 1}")
+    action = _whole("action", action, num_actions(rules.teams))
+    seat = _whole("seat", seat, rules.players)
     if action in _WORDS_OF_DECISIONS:
         return _WORDS_OF_DECISIONS[action]
     card = int(card_of(action))
@@ -122,6 +122,17 @@ def write_action(action: int, rules: Rules, seat: int) -> str:
         return CARD_WORDS[card]
     team = int(target_team(rules.teams, seat % rules.teams, int(opponent_of(action))))
     return f"{CARD_WORDS[card]} against team {team}"
+
+
+def _whole(what: str, value: Any, count: int) -> int:
+    """The value as an int, if it is a whole number from 0 to count - 1."""
+    try:
+        number = -1 if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        number = -1
+    if not 0 <= number < count:
+        raise NotationError(f"there is no {what} {quoted(value)}; they are 0 to {count - 1}")
+    return number
 
 
 def read_action(text: str, rules: Rules, seat: int) -> int:
@@ -228,11 +239,12 @@ def write_record(record: Record) -> str:
     """The record as text; `read_record` makes the same of it.
 
     Raises:
-        NotationError: a play that there is not at this table, or a position that is none.
+        NotationError: a play or a result that there is not at this table, or a position that is none.
     """
     lines = [f"{PLAYS}:", *(write_play(play, record.position.rules) for play in record.plays)]
     if record.result is not None:
-        lines.append(f"{RESULT}: {' '.join(map(str, record.result))}")
+        result = checked_result(record.result, record.position.rules)
+        lines.append(f"{RESULT}: {' '.join(map(str, result))}")
     return str(record.position) + "\n" + "\n".join(lines) + "\n"
 
 
@@ -253,7 +265,7 @@ def read_record(
         NotationError: it holds none; the message names the line and what is wrong with it.
     """
     numbered = text_lines(text, "a record")
-    starts = [place for place, (_, line) in enumerate(numbered) if _is_plays(line)]
+    starts = [place for place, (number, line) in enumerate(numbered) if _is_plays(number, line)]
     end = starts[0] if starts else len(numbered)
     before = [named_line(number, line) for number, line in numbered[:end]]
     for line in before:
@@ -273,10 +285,10 @@ def read_record(
     return Record(position, tuple(plays), result, tuple(lines))
 
 
-def _is_plays(line: str) -> bool:
+def _is_plays(number: int, line: str) -> bool:
     name, colon, words = line.lower().partition(":")
     if name.strip() == PLAYS and colon and words.strip():
-        raise NotationError(f"{line!r}: each play stands in a line of its own, after the line '{PLAYS}:'")
+        raise refused(number, line, f"each play stands in a line of its own, after the line '{PLAYS}:'")
     return name.strip() == PLAYS and bool(colon)
 
 
@@ -285,6 +297,24 @@ def _result_of(line: Line, rules: Rules) -> tuple[int, ...]:
     if len(words) != rules.teams:
         raise line.refused(f"a result is the points of {rules.teams} teams; these are {len(words)}")
     return tuple(number_of(line, word, f"team {team}'s", 0, MOST_POINTS) for team, word in enumerate(words))
+
+
+def checked_result(result: Any, rules: Rules) -> list[int]:
+    """The points of a result, if they are such as can be written.
+
+    Raises:
+        NotationError: they are none.
+    """
+    try:
+        points = [-1 if isinstance(one, bool) else operator.index(one) for one in result]
+    except TypeError:
+        points = []
+    if isinstance(result, str) or len(points) != rules.teams or not all(0 <= p <= MOST_POINTS for p in points):
+        raise NotationError(
+            f"'result' must be a list of {rules.teams} whole numbers from 0 to {MOST_POINTS}, each team's "
+            f"points; it is {quoted(result)}"
+        )
+    return points
 
 
 def record_of(position: Position, actions: Iterable[int]) -> Record:
@@ -298,9 +328,9 @@ def record_of(position: Position, actions: Iterable[int]) -> Record:
         The record, with its result if the last round is over.
 
     Raises:
-        NotationError: the rules do not allow an action; the message says which.
+        NotationError: the position is none, or the rules do not allow an action; the message says which.
     """
-    table, states = rules_record(position.rules)[0], position.state.copy()
+    table, states = rules_record(position.rules)[0], _begun(position)
     state = states[0]
     plays: list[Play] = []
     for action in actions:
@@ -308,10 +338,19 @@ def record_of(position: Position, actions: Iterable[int]) -> Record:
             plays.append(Play(NO_SEAT, NEXT_ROUND))
             _check_play(states, position.rules, plays[-1], f"play {len(plays)}")
             start_next_round(state, table)
-        plays.append(Play(int(state.seat), int(action)))
+        plays.append(Play(int(state.seat), _whole("action", action, num_actions(position.rules.teams))))
         _check_play(states, position.rules, plays[-1], f"play {len(plays)}")
-        step(state, table, int(action))
+        step(state, table, plays[-1].action)
     return Record(position, tuple(plays), _totals(states, position.rules))
+
+
+def _begun(position: Position) -> StateArray:
+    """A copy of the position's record to play on, which no one but the reader of a text has looked at yet."""
+    validated(position.rules)
+    problem = first_problem(position.state, position.rules)
+    if problem is not None:
+        raise NotationError(f"the position is no game of this table: {problem[1]}")
+    return position.state.copy()
 
 
 def _totals(states: StateArray, rules: Rules) -> tuple[int, ...] | None:
@@ -331,11 +370,11 @@ def replay(record: Record) -> Iterator[StateArray]:
         `STATE[1]`, a copy each: the game before every play, and at the end.
 
     Raises:
-        NotationError: the rules do not allow a play, or the game does not end with the record's result; the
+        NotationError: the position is none, the rules do not allow a play, or the game does not end with the record's result; the
             message names the line, the seat and the play, and what it might have done.
     """
     rules = record.position.rules
-    table, states = rules_record(rules)[0], record.position.state.copy()
+    table, states = rules_record(rules)[0], _begun(record.position)
     for number, play in enumerate(record.plays):
         yield states.copy()
         where = f"line {record.lines[number]}" if number < len(record.lines) else f"play {number + 1}"
