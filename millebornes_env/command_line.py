@@ -17,14 +17,13 @@ from collections.abc import Callable
 from typing import Final, TextIO
 
 from millebornes_env.errors import MilleBornesError
+from millebornes_env.texts import file_name
 
 WRONG: Final = 2
 """Exit code: the command line, a file that it names, or a standard stream is not what it should be."""
 
 INTERRUPTED: Final = 130
 """Exit code after Ctrl-C: 128 + SIGINT, as shells have it."""
-
-_STANDARD_STREAMS: Final = ("stdin", "stdout", "stderr")
 
 
 def carry_out(command: Callable[[], int | None], *, prints: bool = True) -> int:
@@ -83,7 +82,7 @@ def complain(message: str, exit_code: int = WRONG) -> int:
 def sentence(error: BaseException) -> str:
     """What an error says to a user: for one of the operating system the file and the reason, no number."""
     if isinstance(error, OSError) and error.strerror:
-        files = " and ".join(str(name) for name in (error.filename, error.filename2) if name is not None)
+        files = " and ".join(file_name(name) for name in (error.filename, error.filename2) if name is not None)
         return f"{files or 'the output could not be written'}: {error.strerror}"
     return str(error) or type(error).__name__
 
@@ -101,17 +100,19 @@ def open_closed_streams() -> None:
 
     Otherwise the next file that is opened would get the stream's number, and everything that a library prints.
     """
-    for number, name in enumerate(_STANDARD_STREAMS):
+    for number, mode in enumerate((os.O_RDONLY, os.O_WRONLY, os.O_WRONLY)):
         try:
             os.fstat(number)
         except OSError:
-            null = os.open(os.devnull, os.O_RDONLY if name == "stdin" else os.O_WRONLY)
+            null = os.open(os.devnull, mode)
             if null != number:
                 os.dup2(null, number)
                 os.close(null)
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
-            mode = "r" if name == "stdin" else "w"
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - for good
+            mode_of_file = "r" if name == "stdin" else "w"
+            stream = open(number, mode_of_file, encoding="utf-8", closefd=False)  # noqa: SIM115 - for good
+            setattr(sys, name, stream)
 
 
 def _write_out(stream: TextIO) -> None:

@@ -15,6 +15,7 @@ MOST_BYTES: Final = 2**24
 """Of a text that is read whole; a sheet has some thousand, the longest match some hundred thousand."""
 
 _LONGEST_QUOTE: Final = 70
+_LONGEST_NAME: Final = 250
 
 
 def text_of_file(
@@ -37,11 +38,11 @@ def text_of_file(
     except ValueError as problem:  # a NUL in the name
         raise error(f"{quoted(str(path))} names no file: {problem}") from None
     if len(content) > most_bytes:
-        raise error(f"{path}: the file has more than {most_bytes:,} bytes, too many for what it should hold")
+        raise error(f"{file_name(path)}: the file has more than {most_bytes:,} bytes, too many for what it should hold")
     try:
         return io.StringIO(decoded(content), newline=None).read()
     except UnicodeDecodeError as problem:
-        raise error(f"{path}: {undecodable(content, problem)}") from None
+        raise error(f"{file_name(path)}: {undecodable(content, problem)}") from None
 
 
 def decoded(content: bytes) -> str:
@@ -67,7 +68,18 @@ def quoted(value: object) -> str:
         shown = repr(value)
     except (ValueError, RecursionError):  # an int of thousands of digits; lists in lists in lists
         return f"a very large {type(value).__name__}"
-    return shown if len(shown) <= _LONGEST_QUOTE else shown[: _LONGEST_QUOTE - 3] + "..."
+    return shortened(shown)
+
+
+def shortened(text: str) -> str:
+    """The text, cut off where it is long."""
+    return text if len(text) <= _LONGEST_QUOTE else text[: _LONGEST_QUOTE - 3] + "..."
+
+
+def file_name(path: object) -> str:
+    """The name of a file as an error says it: whole, unless it is longer than a line or two."""
+    name = str(path)
+    return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_QUOTE]}...{name[-_LONGEST_QUOTE:]}"
 
 
 def closest(word: str, known: Iterable[str]) -> str:

@@ -19,7 +19,7 @@ from typing import Any, Final
 from millebornes_env.errors import EditionFileError, PlayersError, RulesError, UnknownEditionError
 from millebornes_env.millebornes.cards import Card
 from millebornes_env.millebornes.rules import FIELDS, NO_OR_YES, TABLE_FIELDS, Rules, validated
-from millebornes_env.texts import closest, quoted, text_of_file
+from millebornes_env.texts import closest, file_name, quoted, text_of_file
 
 OVERRIDABLE: Final = tuple(name for name in Rules._fields if name not in TABLE_FIELDS)
 """The fields that a sheet states and that a user may override."""
@@ -99,7 +99,10 @@ class Edition:
         """What is said of a table that the sheet has not."""
         known = ", ".join(_table_words(*table) for table in self.tables)
         asked = {"players": players} | ({} if teams is None else {"teams": teams})
-        wrong = " in ".join(f"{str(value)[:_LONGEST_SHOWN]} {name}" for name, value in asked.items())
+        wrong = " in ".join(
+            f"{value[:_LONGEST_SHOWN] if isinstance(value, str) else quoted(value)} {name}"
+            for name, value in asked.items()
+        )
         odd = [f"{name} is {quoted(value)}" for name, value in asked.items() if _whole(value) is None]
         odd_words = f" ({' and '.join(odd)}, not a whole number)" if odd else ""
         return f"the edition {self.name!r} has no table for {wrong}{odd_words}; it has: {known}"
@@ -246,7 +249,7 @@ def read_sheet(path: Path) -> Edition:
     except EditionFileError:
         raise
     except OSError as error:
-        raise EditionFileError(f"{path}: {error.strerror or error}") from None
+        raise EditionFileError(f"{file_name(path)}: {error.strerror or error}") from None
     except (ValueError, RecursionError) as error:  # no TOML; a number of thousands of digits; too deep
         raise EditionFileError(f"{path}: this is no TOML: {error}") from None
     try:

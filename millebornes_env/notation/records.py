@@ -168,7 +168,7 @@ def _action_of(line: Line, rules: Rules, seat: int) -> int:
         words = words[1:]
     if words[0] not in CARD_WORDS:
         hint = closest(words[0], _VERBS) or f" {_PLAYS_READ.capitalize()}."
-        raise line.refused(f"{words[0]!r} is no play.{hint}")
+        raise line.refused(f"{quoted(words[0])} is no play.{hint}")
     card = card_named(line, words[0])
     if not is_hazard(card):
         _check_end(line, words[1:])
@@ -193,7 +193,7 @@ def _opponent_named(line: Line, words: list[str], rules: Rules, seat: int) -> in
 
 def _check_end(line: Line, words: list[str]) -> None:
     if words:
-        raise line.refused(f"{' '.join(words)!r} is too much: one line is one play")
+        raise line.refused(f"{quoted(' '.join(words))} is too much: one line is one play")
 
 
 # Plays -----------------------------------------------------------------------------------------------------
