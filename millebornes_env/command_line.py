@@ -1,10 +1,10 @@
-"""What every command line owes its user: one sentence for an error, no traceback, the conventional exit codes.
+"""What every command line owes its user: one sentence for an error, no traceback, conventional exit codes.
 
 `carry_out` runs a command and takes care of standard streams that are closed, full or no longer read:
 
     python -m millebornes_env editions | head -1    # ends quietly
-    python -m millebornes_env editions > /dev/full  # error: the output could not be written: No space left ...
-    python -m millebornes_env editions >&-          # error: standard output is closed: nothing can be printed
+    python -m millebornes_env editions > /dev/full  # error: the output could not be written: ...
+    python -m millebornes_env editions >&-          # error: standard output is closed: ...
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def carry_out(command: Callable[[], int | None], *, prints: bool = True) -> int:
         prints: whether the command is for what it prints; if so, a closed standard output is an error.
 
     Returns:
-        The command's own exit code; 0 also where nobody reads on (`| head`); `WRONG` after an error of ours, one
-        of the operating system or text that cannot be decoded; `INTERRUPTED` after Ctrl-C.
+        The command's own exit code; 0 also where nobody reads on (`| head`); `WRONG` after an error of ours, of
+        the operating system, or of text that cannot be decoded; `INTERRUPTED` after Ctrl-C.
 
     Raises:
         SystemExit: as `argparse` raises it, after what it printed was written out.
@@ -82,7 +82,9 @@ def complain(message: str, exit_code: int = WRONG) -> int:
 def sentence(error: BaseException) -> str:
     """What an error says to a user: for one of the operating system the file and the reason, no number."""
     if isinstance(error, OSError) and error.strerror:
-        files = " and ".join(file_name(name) for name in (error.filename, error.filename2) if name is not None)
+        files = " and ".join(
+            file_name(name) for name in (error.filename, error.filename2) if name is not None
+        )
         return f"{files or 'the output could not be written'}: {error.strerror}"
     return str(error) or type(error).__name__
 
@@ -98,7 +100,7 @@ def one_line(text: str) -> str:
 def open_closed_streams() -> None:
     """Put the null device in the place of standard streams that were closed when the program started.
 
-    Otherwise the next file that is opened would get the stream's number, and everything that a library prints.
+    Otherwise the next file that is opened would get the stream's number, and what a library prints there.
     """
     for number, mode in enumerate((os.O_RDONLY, os.O_WRONLY, os.O_WRONLY)):
         try:

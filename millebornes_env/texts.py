@@ -1,4 +1,4 @@
-"""Text from outside: read with a limit to its length, and quoted in errors so that they stay one short sentence."""
+"""Text from outside: read with a limit to its length, and quoted in errors so that they stay short."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ def text_of_file(
     except ValueError as problem:  # a NUL in the name
         raise error(f"{quoted(str(path))} names no file: {problem}") from None
     if len(content) > most_bytes:
-        raise error(f"{file_name(path)}: the file has more than {most_bytes:,} bytes, too many for what it should hold")
+        raise error(
+            f"{file_name(path)}: the file has more than {most_bytes:,} bytes: it is not what it should be"
+        )
     try:
         return io.StringIO(decoded(content), newline=None).read()
     except UnicodeDecodeError as problem:
@@ -83,6 +85,6 @@ def file_name(path: object) -> str:
 
 
 def closest(word: str, known: Iterable[str]) -> str:
-    """What to say after an unknown word: " Did you mean ...?" with the known one that is most like it, or ""."""
+    """What to say after an unknown word: " Did you mean 'roll'?", or "" if no known one is like it."""
     close = difflib.get_close_matches(word[:_LONGEST_QUOTE], list(known), n=1)
     return f" Did you mean {close[0]!r}?" if close else ""

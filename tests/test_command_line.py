@@ -189,7 +189,13 @@ def ran(shell: str, **options: Any) -> subprocess.CompletedProcess[str]:
     """A command line of a shell in which `$RUN` is this program."""
     variables = os.environ | {"RUN": f"{sys.executable} -m millebornes_env"}
     return subprocess.run(
-        ["bash", "-c", shell], capture_output=True, text=True, env=variables, timeout=300, check=False, **options
+        ["bash", "-c", shell],
+        capture_output=True,
+        text=True,
+        env=variables,
+        timeout=300,
+        check=False,
+        **options,
     )
 
 
@@ -269,7 +275,9 @@ def test_a_file_that_is_no_game_is_named(
         assert part in message
 
 
-def test_a_game_with_a_byte_order_mark_is_replayed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_game_with_a_byte_order_mark_is_replayed(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     file = tmp_path / "game.txt"
     file.write_bytes(b"\xef\xbb\xbf" + GAME.replace("\n", "\r\n").encode())
     assert "2 plays, all legal" in printed(capsys, "replay", str(file))

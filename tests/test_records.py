@@ -272,7 +272,9 @@ def test_what_is_no_action(action: object) -> None:
     for call in (
         lambda: record_of(position, [action]),  # type: ignore[list-item]
         lambda: write_action(action, position.rules, 0),  # type: ignore[arg-type]
-        lambda: list(replay(Record(position, (Play(0, action),)))) if action != -1 else record_of(position, [-1]),  # type: ignore[arg-type]
+        lambda: (
+            list(replay(Record(position, (Play(0, action),)))) if action != -1 else record_of(position, [-1])
+        ),  # type: ignore[arg-type]
     ):
         with pytest.raises(NotationError, match="there is no action"):
             call()
@@ -409,7 +411,7 @@ def test_byte_order_marks(tmp_path: Path) -> None:
     path.write_bytes(mark + content + mark + content + mark + b"\n")
     assert list(read_jsonl(path)) == [record("seat 0: 25")] * 2
     path.write_text(content.decode(), encoding="utf-16")
-    with pytest.raises(NotationError, match="line 1: this is no JSON: its byte order mark says .* UTF-16"):
+    with pytest.raises(NotationError, match=r"line 1: this is no JSON: its byte order mark says .* UTF-16"):
         next(read_jsonl(path))
 
 

@@ -250,7 +250,8 @@ def validated(rules: Rules) -> Rules:
         )
     if rules.players == 0 or rules.players % rules.teams:
         raise RulesError(
-            f"{rules.players} players in {rules.teams} teams: teams must be equally large, of 1 player or more"
+            f"{rules.players} players in {rules.teams} teams: teams must be equally large, "
+            "of 1 player or more"
         )
     _check_deck(rules)
     _check_trip(rules)
@@ -259,7 +260,9 @@ def validated(rules: Rules) -> Rules:
 
 def _check_value(name: str, value: object) -> None:
     choices = FIELDS[name].choices
-    if choices and (isinstance(value, bool) or not isinstance(value, int) or value not in range(len(choices))):
+    if choices and (
+        isinstance(value, bool) or not isinstance(value, int) or value not in range(len(choices))
+    ):
         raise RulesError(f"the rule {name} is {quoted(value)}: it may be " + _listed(choices))
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise RulesError(f"the rule {name} is {quoted(value)}: it must be a whole number, 0 or more")

@@ -160,7 +160,9 @@ def _check_pending(line: Line, rules: Rules, state: Any) -> None:
     """Refuse a hazard that the rules did not allow against that team (004:16, 004:18)."""
     record, team, hazard = rules_record(rules)[0], int(state.pending_team), int(state.pending_hazard)
     if not can_attack(state, record, team, hazard):
-        raise line.refused(f"{CARD_WORDS[hazard]} cannot be laid: {_why_no_attack(state, record, team, hazard)}")
+        raise line.refused(
+            f"{CARD_WORDS[hazard]} cannot be laid: {_why_no_attack(state, record, team, hazard)}"
+        )
 
 
 def _why_no_attack(state: Any, record: Rules, team: int, hazard: int) -> str:
@@ -175,7 +177,9 @@ def _why_no_attack(state: Any, record: Rules, team: int, hazard: int) -> str:
     if record.one_hazard_at_a_time and is_limited(state, team):
         return f"speed_limit lies before team {team}, and in this edition it has one hazard at a time"
     if int(state.battle[team]) == NO_CARD:
-        return f"team {team} has no card on its battle pile and is not moving yet: write 'battle {team}: roll'"
+        return (
+            f"team {team} has no card on its battle pile and is not moving yet: write 'battle {team}: roll'"
+        )
     if is_moving(state, record, team):
         return f"team {team} rolls on {top}, and in this edition a battle hazard is laid on a roll only"
     return f"team {team} is not moving: {top} shows on its battle pile"

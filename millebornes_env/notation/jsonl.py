@@ -94,9 +94,7 @@ def _parsed(line: bytes) -> object:
     if len(line) > MOST_BYTES:
         raise NotationError(f"it has more than {MOST_BYTES:,} bytes: that is no game")
     try:
-        return json.loads(
-            decoded(line), object_pairs_hook=_without_doubles, parse_constant=_refused_constant
-        )
+        return json.loads(decoded(line), object_pairs_hook=_without_doubles, parse_constant=_refused_constant)
     except NotationError:
         raise
     except UnicodeDecodeError as error:
@@ -137,7 +135,8 @@ def record_of_entries(
     version = entries.get(FORMAT)
     if type(version) is not int or version != FORMAT_VERSION:
         raise NotationError(
-            f"{FORMAT!r}, the version of the format, is {quoted(version)}; this release reads {FORMAT_VERSION}"
+            f"{FORMAT!r}, the version of the format, is {quoted(version)}; "
+            f"this release reads {FORMAT_VERSION}"
         )
     words, plays, result = entries.get("position"), entries.get("plays", []), entries.get("result")
     if not isinstance(words, dict):
@@ -145,7 +144,7 @@ def record_of_entries(
     for name, said in words.items():
         if not isinstance(said, str):
             raise NotationError(
-                f"'position' must be an object of names and words, {{\"dealer\": \"1\", ...}}; "
+                f'\'position\' must be an object of names and words, {{"dealer": "1", ...}}; '
                 f"{quoted(name)} is {quoted(said)}, no text"
             )
     if not isinstance(plays, list):

@@ -81,8 +81,9 @@ class Position:
     has_key: bool = True
 
     def __post_init__(self) -> None:
-        if not isinstance(self.state, np.ndarray) or self.state.dtype != STATE or self.state.shape != (1,):
-            raise StateError(f"a position holds one record of a game, STATE[1]; got {_kind(self.state)}")
+        state: object = self.state
+        if not isinstance(state, np.ndarray) or state.dtype != STATE or state.shape != (1,):
+            raise StateError(f"a position holds one record of a game, STATE[1]; got {_kind(state)}")
 
     def __str__(self) -> str:
         return write_position(self.state, self.edition, self.rules, key=self.has_key)

@@ -270,7 +270,8 @@ class Reader:
         words, remark = without_remark(line)
         if remark and remark not in _OPENINGS:
             raise line.refused(
-                f"({shortened(remark)}) is nothing to say of a battle pile; there are ({') ('.join(_OPENINGS)})"
+                f"({shortened(remark)}) is nothing to say of a battle pile; "
+                f"there are ({') ('.join(_OPENINGS)})"
             )
         top_words, on, below_words = f" {words} ".partition(" on ")
         shown = self._cards(line._replace(words=top_words), may_lie_in_battle, "on a battle pile")
@@ -357,7 +358,9 @@ class Reader:
             asked_for = PHASE_NAMES[:ROUND_OVER]
             if found["phase"] not in asked_for:
                 hint = closest(found["phase"], asked_for)
-                raise line.refused(f"a seat is to play, claim or extension, not {quoted(found['phase'])}.{hint}")
+                raise line.refused(
+                    f"a seat is to play, claim or extension, not {quoted(found['phase'])}.{hint}"
+                )
             state.phase = PHASE_NAMES.index(found["phase"])
 
     def _read_discard_pile(self) -> None:
@@ -366,7 +369,9 @@ class Reader:
             return
         words, remark = without_remark(line)
         if remark not in {"", TOP_UNKNOWN}:
-            raise line.refused(f"({shortened(remark)}) is nothing to say of a discard pile; there is ({TOP_UNKNOWN})")
+            raise line.refused(
+                f"({shortened(remark)}) is nothing to say of a discard pile; there is ({TOP_UNKNOWN})"
+            )
         cards = cards_named(line, words.replace(AND_OTHERS, " "))
         self._lay(line, cards)
         for card in cards:
@@ -417,11 +422,15 @@ class Reader:
         for item in line.words.lower().split(","):
             found = re.fullmatch(r"\s*(\S+)\s+(\S+)\s*", item)
             if found is None:
-                raise line.refused(f"{quoted(item.strip())} is no item; they read 'distance 700, safeties 100'")
+                raise line.refused(
+                    f"{quoted(item.strip())} is no item; they read 'distance 700, safeties 100'"
+                )
             if found[1] not in SCORE_LINES or found[1] in seen:
                 twice = found[1] in seen
                 hint = " It is there twice." if twice else closest(found[1], SCORE_LINES)
-                raise line.refused(f"{quoted(found[1])} is none of {', '.join(SCORE_LINES)}, once each.{hint}")
+                raise line.refused(
+                    f"{quoted(found[1])} is none of {', '.join(SCORE_LINES)}, once each.{hint}"
+                )
             seen.add(found[1])
             points = number_of(line, found[2], found[1], 0, MOST_POINTS)
             self._state.score_sheet[line.place, SCORE_LINES.index(found[1])] = points

@@ -31,10 +31,10 @@ from millebornes_env.millebornes.actions import (
     play_action,
     target_team,
 )
+from millebornes_env.millebornes.audit import first_problem
 from millebornes_env.millebornes.cards import NO_CARD, is_hazard
 from millebornes_env.millebornes.editions import Edition
 from millebornes_env.millebornes.legality import is_legal
-from millebornes_env.millebornes.audit import first_problem
 from millebornes_env.millebornes.rules import Rules, rules_record, validated
 from millebornes_env.millebornes.state import NO_SEAT, PHASE_NAMES, PLAY, ROUND_OVER, StateArray
 from millebornes_env.millebornes.turn import start_next_round, step
@@ -309,7 +309,11 @@ def checked_result(result: Any, rules: Rules) -> list[int]:
         points = [-1 if isinstance(one, bool) else operator.index(one) for one in result]
     except TypeError:
         points = []
-    if isinstance(result, str) or len(points) != rules.teams or not all(0 <= p <= MOST_POINTS for p in points):
+    if (
+        isinstance(result, str)
+        or len(points) != rules.teams
+        or not all(0 <= p <= MOST_POINTS for p in points)
+    ):
         raise NotationError(
             f"'result' must be a list of {rules.teams} whole numbers from 0 to {MOST_POINTS}, each team's "
             f"points; it is {quoted(result)}"
@@ -330,7 +334,7 @@ def record_of(position: Position, actions: Iterable[int]) -> Record:
     Raises:
         NotationError: the position is none, or the rules do not allow an action; the message says which.
     """
-    table, states = rules_record(position.rules)[0], _begun(position)
+    states, table = _begun(position), rules_record(position.rules)[0]
     state = states[0]
     plays: list[Play] = []
     for action in actions:
@@ -345,7 +349,7 @@ def record_of(position: Position, actions: Iterable[int]) -> Record:
 
 
 def _begun(position: Position) -> StateArray:
-    """A copy of the position's record to play on, which no one but the reader of a text has looked at yet."""
+    """A copy of the position's record to play on, looked at first: it may have been made in code."""
     validated(position.rules)
     problem = first_problem(position.state, position.rules)
     if problem is not None:
@@ -370,11 +374,11 @@ def replay(record: Record) -> Iterator[StateArray]:
         `STATE[1]`, a copy each: the game before every play, and at the end.
 
     Raises:
-        NotationError: the position is none, the rules do not allow a play, or the game does not end with the record's result; the
-            message names the line, the seat and the play, and what it might have done.
+        NotationError: the position is none, the rules do not allow a play, or the game does not end with the
+            record's result; the message names the line, the seat and the play, and what it might have done.
     """
     rules = record.position.rules
-    table, states = rules_record(rules)[0], _begun(record.position)
+    states, table = _begun(record.position), rules_record(rules)[0]
     for number, play in enumerate(record.plays):
         yield states.copy()
         where = f"line {record.lines[number]}" if number < len(record.lines) else f"play {number + 1}"

@@ -174,7 +174,9 @@ def _place_of(line: Line, word: str, what: str, count: int, rules: Rules) -> int
     if re.fullmatch(r"[0-9]+", word) is None:
         raise line.refused(f"{quoted(word)} is no {what}; write its number, 0 to {count - 1}")
     if len(word) > _MOST_DIGITS or int(word) >= count:
-        raise line.refused(f"there is no {what} {shortened(word)}: the table has {table_words(rules)}, counted from 0")
+        raise line.refused(
+            f"there is no {what} {shortened(word)}: the table has {table_words(rules)}, counted from 0"
+        )
     return int(word)
 
 

@@ -157,9 +157,9 @@ def test_true_is_no_number(field: str) -> None:
         ({"target": 1000}, ("extended_target is 1000", "more than target")),
         ({"max_200": 5}, ("max_200 is 5", "holds 4")),
         ({"hand_limit": 0}, ("hand_limit is 0", "at least 1 card")),
-        ({name: 0 for name in COPIES}, ("the deck has no cards", "copies_of_25")),
+        (dict.fromkeys(COPIES, 0), ("the deck has no cards", "copies_of_25")),
         (
-            {name: 0 for name in COPIES} | {"copies_of_roll": 2},
+            dict.fromkeys(COPIES, 0) | {"copies_of_roll": 2},
             ("the deck has 2 cards: dealing 1 to each of 2 players leaves none to draw",),
         ),
         ({"copies_of_25": 10**9}, ("the rule copies_of_25 is 1000000000", "nothing is that large")),
@@ -289,7 +289,23 @@ def test_points_fit_the_record(changes: dict[str, int], part: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["", " ", "our house", "a+b", "a=1", "a:b", "a,b", "a/b", "a#b", "a\nb", "a\0", "-a", "x" * 61, "a.toml", 3],
+    [
+        "",
+        " ",
+        "our house",
+        "a+b",
+        "a=1",
+        "a:b",
+        "a,b",
+        "a/b",
+        "a#b",
+        "a\nb",
+        "a\0",
+        "-a",
+        "x" * 61,
+        "a.toml",
+        3,
+    ],
 )
 def test_a_name_that_no_label_can_hold_is_refused(name: object) -> None:
     """It stands in positions, command lines and the names of files; the message says what may stand in it."""

@@ -373,7 +373,10 @@ def test_a_missing_rule_is_named(sheet: Callable[..., Path], field: str) -> None
         (("players = 6\nteams = 3", "players = 2\nteams = 2"), "2 players in 2 teams is there twice"),
         (("players = 6\nteams = 3", "players = 0\nteams = 3"), "of 1 player or more"),
         (("players = 6\n", "players = 6.0\n"), "tables, entry 4: it needs players, teams (whole numbers)"),
-        (("players = 6\n", f"players = 0x{'f' * 9000}\n"), "the number of players or teams is a very large int"),
+        (
+            ("players = 6\n", f"players = 0x{'f' * 9000}\n"),
+            "the number of players or teams is a very large int",
+        ),
         (("stop = 5", f"stop = 0x{'f' * 9000}"), "the rule 'copies_of_stop' is a very large int"),
         (("stop = 5", f"stop = {'9' * 9000}"), "this is no TOML: Exceeds the limit"),
         (("stop = 5", "stop = 5\nstop = 5"), "this is no TOML: Cannot overwrite a value"),
