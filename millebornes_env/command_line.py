@@ -34,8 +34,8 @@ def carry_out(command: Callable[[], int | None], *, prints: bool = True) -> int:
         prints: whether the command is for what it prints; if so, a closed standard output is an error.
 
     Returns:
-        The command's own exit code; 0 also where nobody reads on (`| head`); `WRONG` after an error of ours, of
-        the operating system, or of text that cannot be decoded; `INTERRUPTED` after Ctrl-C.
+        The command's own exit code; 0 also where nobody reads on (`| head`); `WRONG` after an error of ours,
+        of the operating system, or of text that cannot be decoded; `INTERRUPTED` after Ctrl-C.
 
     Raises:
         SystemExit: as `argparse` raises it, after what it printed was written out.

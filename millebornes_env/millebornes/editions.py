@@ -153,8 +153,8 @@ def _check_name(name: object) -> None:
         return
     raise EditionFileError(
         f"the name {quoted(name)} is none for an edition: it is made of letters (a to z), digits, '_', '-' "
-        "and '.', begins with a letter or digit, has at most 60 of them and does not end in .toml; what people "
-        "call it is the title"
+        "and '.', begins with a letter or digit, has at most 60 of them and does not end in .toml; what "
+        "people call it is the title"
     )
 
 
