@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import subprocess
 import sys
@@ -108,6 +109,19 @@ def test_the_chapters_cover_every_rule_once() -> None:
 
 def test_tables_of_markdown_are_aligned() -> None:
     assert markdown([["a", "bb"], ["ccc", "d"]]) == ["| a   | bb |", "|-----|----|", "| ccc | d  |"]
+
+
+def test_a_bar_in_a_sheet_ends_no_cell() -> None:
+    assert markdown([["a"], ["b|c"]]) == ["| a    |", "|------|", "| b\\|c |"]
+
+
+def test_points_that_only_a_later_table_counts_are_shown() -> None:
+    """A sheet of one's own may count none at its first table."""
+    sheet = dataclasses.replace(
+        edition("dujardin"), tables={(2, 2): {}, (3, 3): {"count_points": 1}}, name="mine"
+    )
+    assert cell(sheet, "goal") == "5000"
+    assert cell(edition("dujardin"), "goal") == "-"
 
 
 def test_tables_have_short_names() -> None:

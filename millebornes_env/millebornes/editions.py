@@ -12,7 +12,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from dataclasses import replace as dataclass_replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Final
 
@@ -81,14 +81,24 @@ class Edition:
             PlayersError: the sheet has no such table.
             RulesError: what was overridden makes no game there.
         """
-        for (seats, sides), differences in self.tables.items():
+        for seats, sides in self.tables:
             if seats == _whole(players) and (teams is None or sides == _whole(teams)):
-                values = {**differences, "players": seats, "teams": sides, **self.changes}
-                try:
-                    return validated(self.rules._replace(**values))
-                except RulesError as error:
-                    raise RulesError(f"at the table of {self._table_name(seats, sides)}, {error}") from None
+                if (seats, sides) not in self._checked:
+                    self._checked[seats, sides] = self._rules_of(seats, sides)
+                return self._checked[seats, sides]
         raise PlayersError(self._no_table(players, teams))
+
+    @cached_property
+    def _checked(self) -> dict[tuple[int, int], Rules]:
+        """The rules of the tables that were asked for, so that each is checked once."""
+        return {}
+
+    def _rules_of(self, players: int, teams: int) -> Rules:
+        values = {**self.tables[players, teams], "players": players, "teams": teams, **self.changes}
+        try:
+            return validated(self.rules._replace(**values))
+        except RulesError as error:
+            raise RulesError(f"at the table of {self._table_name(players, teams)}, {error}") from None
 
     def _table_name(self, players: int, teams: int) -> str:
         """The players, with their teams where the sheet has several tables for so many."""
