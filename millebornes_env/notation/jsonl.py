@@ -15,7 +15,7 @@ from millebornes_env.errors import MilleBornesError, NotationError
 from millebornes_env.files import replacing
 from millebornes_env.millebornes.editions import Edition
 from millebornes_env.notation.positions import position_of_words, words_of_position
-from millebornes_env.notation.records import Record, checked_result, read_play, write_play
+from millebornes_env.notation.records import Record, checked_record, checked_result, read_play, write_play
 from millebornes_env.texts import MOST_BYTES, closest, decoded, quoted, undecodable
 
 FORMAT: Final = "millebornes"
@@ -36,14 +36,16 @@ def write_jsonl(path: str | Path, records: Iterable[Record]) -> None:
         OSError: it could not be written; the old file, if there was one, is as it was.
         NotationError: a record is none.
     """
-    with replacing(Path(path)) as draft, draft.open("x", encoding="utf-8", newline="\n") as file:
+    if not isinstance(records, Iterable):
+        raise NotationError(f"write_jsonl writes a list of notation.Record; got {type(records).__name__}")
+    with replacing(_path(path)) as draft, draft.open("x", encoding="utf-8", newline="\n") as file:
         for record in records:
             file.write(json.dumps(entries_of(record), ensure_ascii=False) + "\n")
 
 
 def entries_of(record: Record) -> dict[str, Any]:
     """What stands in the line of a record, ready for JSON."""
-    position = record.position
+    position = checked_record(record).position
     entries: dict[str, Any] = {
         FORMAT: FORMAT_VERSION,
         "position": words_of_position(position.state, position.edition, position.rules, key=position.has_key),
@@ -72,11 +74,7 @@ def read_jsonl(
         OSError: the file cannot be read.
         NotationError: a line is no record; the message names the file and the line, and what is wrong.
     """
-    try:
-        file = Path(path).open("rb")  # noqa: SIM115 - closed below
-    except ValueError as error:  # a NUL in the name
-        raise NotationError(f"{quoted(str(path))} names no file: {error}") from None
-    with file:
+    with _path(path).open("rb") as file:
         number = 0
         while line := file.readline(MOST_BYTES + 1):
             number += 1
@@ -88,6 +86,12 @@ def read_jsonl(
             except MilleBornesError as error:
                 raise NotationError(f"{path}, line {number}: {error}") from None
             yield record
+
+
+def _path(path: Any) -> Path:
+    if not isinstance(path, (str, Path)) or "\0" in str(path):
+        raise NotationError(f"{quoted(path)} names no file")
+    return Path(path)
 
 
 def _parsed(line: bytes) -> object:

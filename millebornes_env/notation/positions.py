@@ -51,6 +51,7 @@ from millebornes_env.notation.words import (
     words_of_counts,
     words_of_sequence,
 )
+from millebornes_env.texts import quoted
 
 PLAYS: Final = "plays"
 """The line after which a record's plays stand; a position ends there."""
@@ -219,6 +220,9 @@ def words_of_position(
 ) -> dict[str, str]:
     """The lines of `write_position`: words by name, in the order in which they are written."""
     edition = find_edition(edition)
+    given: object = rules
+    if not isinstance(given, Rules):
+        raise NotationError(f"the rules are those of a table, such as env.rules; got {quoted(given)}")
     if edition.table(rules.players, rules.teams) != rules:
         raise NotationError(
             f"the rules are not those of {edition.label!r} at the table of {table_words(rules)}"

@@ -86,6 +86,9 @@ class Record:
         plays: what was played, in order.
         result: each team's total when the last round was over, or None if the record does not say.
         lines: the number of each play's line in the text that it was read from; empty if from none.
+
+    Raises:
+        NotationError: the position or the plays are something else.
     """
 
     position: Position
@@ -93,8 +96,27 @@ class Record:
     result: tuple[int, ...] | None = None
     lines: tuple[int, ...] = field(default=(), compare=False)
 
+    def __post_init__(self) -> None:
+        position: object = self.position
+        plays: object = self.plays
+        if not isinstance(position, Position):
+            raise NotationError(f"a record begins with a notation.Position; got {type(position).__name__}")
+        if not isinstance(plays, tuple) or not all(isinstance(play, Play) for play in plays):
+            raise NotationError(f"the plays of a record are a tuple of notation.Play; got {quoted(plays)}")
+
     def __str__(self) -> str:
         return write_record(self)
+
+
+def checked_record(record: Any) -> Record:
+    """The record, if it is one.
+
+    Raises:
+        NotationError: it is something else.
+    """
+    if not isinstance(record, Record):
+        raise NotationError(f"a game is a notation.Record; got {type(record).__name__}")
+    return record
 
 
 # Actions ---------------------------------------------------------------------------------------------------
@@ -149,8 +171,7 @@ def read_action(text: str, rules: Rules, seat: int) -> int:
     if not isinstance(text, str):
         raise NotationError(f"an action is text; got {type(text).__name__}")
     line = line_of(0, f"seat {seat}", text)
-    seat_of(line, str(seat), rules)
-    return _action_of(line, rules, seat)
+    return _action_of(line, rules, _whole("seat", seat, rules.players))
 
 
 def _action_of(line: Line, rules: Rules, seat: int) -> int:
@@ -241,6 +262,7 @@ def write_record(record: Record) -> str:
     Raises:
         NotationError: a play or a result that there is not at this table, or a position that is none.
     """
+    record = checked_record(record)
     lines = [f"{PLAYS}:", *(write_play(play, record.position.rules) for play in record.plays)]
     if record.result is not None:
         result = checked_result(record.result, record.position.rules)
@@ -337,6 +359,9 @@ def record_of(position: Position, actions: Iterable[int]) -> Record:
     states, table = _begun(position), rules_record(position.rules)[0]
     state = states[0]
     plays: list[Play] = []
+    given: object = actions
+    if not isinstance(given, Iterable):
+        raise NotationError(f"the actions of a game are their ids, such as [0, 13]; got {quoted(actions)}")
     for action in actions:
         if int(state.phase) == ROUND_OVER:
             plays.append(Play(NO_SEAT, NEXT_ROUND))
@@ -350,6 +375,9 @@ def record_of(position: Position, actions: Iterable[int]) -> Record:
 
 def _begun(position: Position) -> StateArray:
     """A copy of the position's record to play on, looked at first: it may have been made in code."""
+    given: object = position
+    if not isinstance(given, Position):
+        raise NotationError(f"a game begins with a notation.Position; got {type(given).__name__}")
     validated(position.rules)
     problem = first_problem(position.state, position.rules)
     if problem is not None:
@@ -377,7 +405,7 @@ def replay(record: Record) -> Iterator[StateArray]:
         NotationError: the position is none, the rules do not allow a play, or the game does not end with the
             record's result; the message names the line, the seat and the play, and what it might have done.
     """
-    rules = record.position.rules
+    rules = checked_record(record).position.rules
     states, table = _begun(record.position), rules_record(rules)[0]
     for number, play in enumerate(record.plays):
         yield states.copy()
