@@ -70,7 +70,9 @@ def quoted(value: object) -> str:
         shown = repr(value)
     except (ValueError, RecursionError):  # an int of thousands of digits; lists in lists in lists
         return f"a very large {type(value).__name__}"
-    return shortened(shown)
+    except Exception:  # whatever the value's own code does: the error is about something else
+        return f"some {type(value).__name__}"
+    return shortened(" ".join(shown.splitlines()))
 
 
 def shortened(text: str) -> str:

@@ -6,13 +6,13 @@ what changes from table to table. A sheet of your own is read with `edition("pat
 
 from __future__ import annotations
 
-import operator
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from dataclasses import replace as dataclass_replace
 from functools import cache, cached_property
+from numbers import Integral
 from pathlib import Path
 from typing import Any, Final
 
@@ -172,10 +172,7 @@ def _whole(value: object) -> int | None:
     """The value as an int, if it is a whole number."""
     if isinstance(value, bool):
         return None
-    try:
-        return operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        return None
+    return int(value) if isinstance(value, Integral) else None
 
 
 def _table_words(players: int, teams: int) -> str:
@@ -208,6 +205,8 @@ def edition(name: str | Path | Edition) -> Edition:
     """
     if isinstance(name, Edition):
         return name
+    if not isinstance(name, (str, Path)):
+        raise UnknownEditionError(_no_edition(name))
     path, suffix, rest = str(name).rpartition(".toml")
     last, *overrides = rest.split("+")
     stem = path + suffix + last
@@ -216,11 +215,7 @@ def edition(name: str | Path | Edition) -> Edition:
     elif stem in editions():
         found = _shipped(stem)
     else:
-        raise UnknownEditionError(
-            f"there is no edition {quoted(stem if isinstance(name, str) else name)}; the editions are: "
-            f"{', '.join(editions())}, or the path of a sheet of your own, ending in .toml."
-            + closest(stem, editions())
-        )
+        raise UnknownEditionError(_no_edition(stem))
     changes: dict[str, int] = {}
     for one in overrides:
         rule, value = _override(one)
@@ -228,6 +223,14 @@ def edition(name: str | Path | Edition) -> Edition:
             raise RulesError(f"{quoted(str(name))} overrides a rule twice: {quoted(rule)}")
         changes[rule] = value
     return found.replace(**changes) if changes else found
+
+
+def _no_edition(name: object) -> str:
+    """What is said of something that names no edition."""
+    return (
+        f"there is no edition {quoted(name)}; the editions are: {', '.join(editions())}, or the path of a "
+        "sheet of your own, ending in .toml." + (closest(name, editions()) if isinstance(name, str) else "")
+    )
 
 
 @cache

@@ -71,20 +71,12 @@ class Position:
         state: `STATE[1]`, the record.
         has_key: whether the text said which random numbers are to come; a game without goes on with those of
             whoever plays it.
-
-    Raises:
-        StateError: the state is no array of one record.
     """
 
     edition: Edition
     rules: Rules
     state: StateArray
     has_key: bool = True
-
-    def __post_init__(self) -> None:
-        state: object = self.state
-        if not isinstance(state, np.ndarray) or state.dtype != STATE or state.shape != (1,):
-            raise StateError(f"a position holds one record of a game, STATE[1]; got {_kind(state)}")
 
     def __str__(self) -> str:
         return write_position(self.state, self.edition, self.rules, key=self.has_key)
@@ -265,6 +257,17 @@ def one_state(state: Any) -> StateArray:
         to_come[max(0, int(start)) : max(0, int(end))] = True
     states["deck"][0, ~to_come] = NO_CARD
     return states
+
+
+def checked_state(state: object) -> StateArray:
+    """The state of a position, if it is an array of one record.
+
+    Raises:
+        StateError: it is not.
+    """
+    if not isinstance(state, np.ndarray) or state.dtype != STATE or state.shape != (1,):
+        raise StateError(f"a position holds one record of a game, STATE[1]; got {_kind(state)}")
+    return state
 
 
 def _kind(value: object) -> str:

@@ -39,7 +39,7 @@ from millebornes_env.millebornes.rules import Rules, rules_record, validated
 from millebornes_env.millebornes.state import NO_SEAT, PHASE_NAMES, PLAY, ROUND_OVER, StateArray
 from millebornes_env.millebornes.turn import start_next_round, step
 from millebornes_env.millebornes.winning import is_match_over
-from millebornes_env.notation.positions import PLAYS, RESULT, Position, position_of_lines
+from millebornes_env.notation.positions import PLAYS, RESULT, Position, checked_state, position_of_lines
 from millebornes_env.notation.reader import MOST_POINTS
 from millebornes_env.notation.words import (
     CARD_WORDS,
@@ -379,7 +379,7 @@ def _begun(position: Position) -> StateArray:
     if not isinstance(given, Position):
         raise NotationError(f"a game begins with a notation.Position; got {type(given).__name__}")
     validated(position.rules)
-    problem = first_problem(position.state, position.rules)
+    problem = first_problem(checked_state(position.state), position.rules)
     if problem is not None:
         raise NotationError(f"the position is no game of this table: {problem[1]}")
     return position.state.copy()
