@@ -71,7 +71,7 @@ def quoted(value: object) -> str:
     except (ValueError, RecursionError):  # an int of thousands of digits; lists in lists in lists
         return f"a very large {type(value).__name__}"
     except Exception:  # whatever the value's own code does: the error is about something else
-        return f"some {type(value).__name__}"
+        return f"<{type(value).__name__} instance at {id(value):#x}>"
     return shortened(" ".join(shown.splitlines()))
 
 
