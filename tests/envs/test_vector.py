@@ -103,7 +103,7 @@ def test_whatever_is_shown_lies_in_the_spaces(players: int, mode: str, episode: 
 def test_the_best_scores_that_can_be_lie_in_the_space_too() -> None:
     env = started(1, players=6, episode="match")
     states = env.get_states()
-    states["score"][:, : env.teams] = 32_000
+    states["score"][:, : env.teams] = 12_000
     assert env.set_states(states) in env.observation_space
 
 
