@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import types as python_types
 import warnings
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar, cast
@@ -28,6 +29,7 @@ from numba.core import cgutils, types
 
 from millebornes_env.compile_cache import cache_for
 from millebornes_env.compile_rules import Compiler, RuleCache, RuleDispatcher
+from millebornes_env.threads import on_threads
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -159,7 +161,7 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
 
 def parallel_kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a loop over games written with `prange`, to run on several threads."""
-    return _compile_kernel(function, parallel=True)
+    return _on_threads(function)
 
 
 def float_rule(function: Callable[P, R]) -> Callable[P, R]:
@@ -178,7 +180,17 @@ def float_kernel(function: Callable[P, R]) -> Callable[P, R]:
 
 def parallel_float_kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a loop written with `prange` that calculates as a `float_rule` does."""
-    return _compile_kernel(function, parallel=True, fastmath=_FAST_SUMS)
+    return _on_threads(function, fastmath=_FAST_SUMS)
+
+
+def _on_threads(function: Callable[P, R], **options: Any) -> Callable[P, R]:
+    parallel = _compile_kernel(function, parallel=True, **options)
+    if not IS_COMPILED:
+        return parallel
+    # Numba's cache would take one for the other if they had the same name.
+    alone = python_types.FunctionType(function.__code__, function.__globals__)
+    alone.__qualname__ = f"{function.__qualname__}_on_one_thread"
+    return on_threads(parallel, lambda: _compile_kernel(alone, **options))
 
 
 def pointer(function: Callable[P, int], *examples: Any) -> Callable[P, int]:

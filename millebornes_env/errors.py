@@ -5,6 +5,8 @@ Every message says what was wrong, where (which game, seat, play) and what to do
 
 from __future__ import annotations
 
+import reprlib
+
 
 class MilleBornesError(ValueError):
     """The common base: `except MilleBornesError` catches every complaint of this package."""
@@ -62,9 +64,28 @@ class ClosedError(MilleBornesError):
     """The environment was used after `close`."""
 
 
+class ConcurrentCallError(MilleBornesError):
+    """An environment was called while another call of it was under way, on another thread for example."""
+
+
 class StateError(MilleBornesError):
     """An array that was given as game states is not one: wrong dtype, version, shape or contents."""
 
 
 class NotationError(MilleBornesError):
     """A text is no position or no game; the message names the line or the play, and what is wrong."""
+
+
+# How a message shows what was given -----------------------------------------------------------------------
+
+_short = reprlib.Repr()
+_short.maxstring = _short.maxother = _short.maxlong = 100
+_short.maxlist = _short.maxtuple = 8
+
+
+def shown(value: object) -> str:
+    """A value as a message shows it: on one line, never long, and without fail."""
+    try:
+        return " ".join(_short.repr(value).splitlines())
+    except ValueError:  # Python writes no number of more than 4,300 digits
+        return f"an {type(value).__name__} that is too large to be shown"

@@ -166,17 +166,9 @@ def away(card: int, team: int) -> Callable[[State], bool]:
     return mutate
 
 
-def hand_over(state: State) -> bool:
-    """Give a card to a seat with a full hand."""
-    full = [seat for seat in range(3) if state.hand_count[seat] == 6 and seat != state.seat]
-    giver = int(state.seat)
-    if not full or state.hand_count[giver] < 2:
-        return False
-    card = int(state.hand[giver].argmax())
-    for seat, number in ((giver, -1), (full[0], 1)):
-        state.hand[seat, card] += number
-        state.hand_count[seat] += number
-    return True
+def miss_a_draw(state: State) -> bool:
+    """Somebody has just drawn the last card: let another seat's hand no longer be full."""
+    return state.hand_count[state.seat] == 7 and to_discards(state, (int(state.seat) + 1) % 3)
 
 
 def swap_streams(state: State) -> None:
@@ -312,7 +304,7 @@ LAWS: list[Case] = [
     case(when(lambda state: state.stream_next[0] > 0, put("deck", 3, 0))),
     case(when(lambda state: state.discard_top != NONE, put("discard_top", NONE))),
     case(when(filled, change(lambda state: to_discards(state, 0)))),
-    case(when(both(empty, playing), change(hand_over))),
+    case(when(both(empty, playing), change(miss_a_draw))),
     case(
         when(both(empty, over), change(lambda state: min(to_discards(state, seat) for seat in range(3)))),
         "dutch",

@@ -296,8 +296,15 @@ def test_a_record_that_is_none_is_not_written() -> None:
 
 
 def test_a_record_that_no_text_describes_is_not_written() -> None:
+    table = Table().hand(0, "ROLL").battle(0, "ROLL")
+    table.state["battle"][0] = -1  # the Roll is in the pile, and nothing shows on top
+    with pytest.raises(NotationError, match=r"no text describes this record.*roll lies under nothing"):
+        write_position(table.state, "parker", table.rules)
+
+
+def test_a_hand_that_is_too_large_for_a_seat_that_waits_is_not_written() -> None:
     table = Table().hand(0, "ROLL").hand(1, *["DISTANCE_25"] * 7)
-    with pytest.raises(NotationError, match=r"no text describes this record.*these are 7 cards"):
+    with pytest.raises(NotationError, match="hand_count is more than a hand can hold"):
         write_position(table.state, "parker", table.rules)
 
 

@@ -17,6 +17,7 @@ from millebornes_env.millebornes.cards import DECK_SIZE
 from millebornes_env.millebornes.observation import full_state_sections, observation_size, shown_teams
 from millebornes_env.millebornes.rules import Rules, rules_record
 from millebornes_env.millebornes.state import StateArray, new_states
+from millebornes_env.threads import has_threads
 
 
 def new_buffers(num_games: int, rules: Rules, settings: Settings) -> Buffers:
@@ -48,7 +49,8 @@ class Games:
         states: `STATE[N]`, one record for each game.
         buffers: the arrays that `start` and `step` write.
         num_threads: CPU threads that `step` shares the games among; it does not change any result. Never more
-            than one for each `GAMES_WORTH_A_THREAD` games.
+            than one for each `GAMES_WORTH_A_THREAD` games; taken as one in a process without threads
+            (`threads.has_threads`).
     """
 
     def __init__(
@@ -114,7 +116,7 @@ class Games:
         Returns:
             `NO_GAME`, or the first game whose action is illegal; then no game has been stepped.
         """
-        if self.num_threads == 1:
+        if self.num_threads == 1 or not has_threads():
             return self._run(actions, kernels.CHECK_AND_STEP)
         if self._step_range_address is None:
             self._step_range_address = address_of(kernels.step_range, *self._arguments(actions, kernels.STEP))
@@ -131,7 +133,7 @@ class Games:
     def sample(self, key: tuple[int, int], actions: npt.NDArray[np.int64]) -> None:
         """Choose one of the legal actions of each game, all equally probable, into `actions` int64[N]."""
         mask = self.buffers.action_mask
-        if self.num_threads == 1:
+        if self.num_threads == 1 or not has_threads():
             kernels.sample_range(mask, *key, actions, self._scratch[0], 0, len(actions))
         else:
             kernels.sample_on_threads(mask, *key, actions, self._scratch, self.num_threads)

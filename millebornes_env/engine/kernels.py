@@ -373,7 +373,7 @@ def sample_range(
         count = 0
         for action in range(num_actions):  # without a branch, which could not be predicted
             scratch[count] = action
-            count += int(action_mask[game, action])
+            count += int(action_mask[game, action] != 0)  # whatever a caller has written there
         actions[game] = scratch[random_below(key_0, key_1, game, count)] if count > 0 else SKIP
 
 

@@ -7,7 +7,6 @@ out of turn (a coup fourré).
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,9 +18,10 @@ from pettingzoo import AECEnv
 from millebornes_env.engine.games import NO_GAME
 from millebornes_env.engine.kernels import Buffers
 from millebornes_env.envs.complaints import illegal_action_error
-from millebornes_env.envs.options import one_of
+from millebornes_env.envs.guard import Guard, alone
+from millebornes_env.envs.options import checked_mapping, flag, one_of, whole_number
 from millebornes_env.envs.vector import VectorEnv
-from millebornes_env.errors import ActionShapeError, OptionError, ResetNeededError
+from millebornes_env.errors import ActionShapeError, OptionError, ResetNeededError, shown
 from millebornes_env.millebornes.editions import Edition
 from millebornes_env.render.text import draw_game, draw_score_sheet
 
@@ -33,7 +33,8 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
 
     Observations are dictionaries of `observation` int8[D] (layout: `observation_sections`) and `action_mask`
     int8[A], all zero for an agent that is not to act. Illegal actions raise an error that names the play; no
-    wrapper is needed. `state()` has everything, hidden cards included.
+    wrapper is needed. `state()` has everything, hidden cards included. One environment serves one Python
+    thread at a time (`ConcurrentCallError`).
 
     Attributes:
         vector: the vector environment of one game that this is.
@@ -121,6 +122,10 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         return self.vector.games.buffers
 
     @property
+    def _guard(self) -> Guard:
+        return self.vector._guard
+
+    @property
     def agent_selection(self) -> str:
         """The agent to act.
 
@@ -133,16 +138,31 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
 
     @agent_selection.setter
     def agent_selection(self, agent: str) -> None:
-        self._agent_selection = agent
+        self._agent_selection = self._known(agent)
+
+    def _known(self, agent: object) -> str:
+        """The agent, if the table has it."""
+        if not isinstance(agent, str) or agent not in self.possible_agents:
+            raise OptionError(f"there is no agent {shown(agent)}; the agents are {self.possible_agents}")
+        return agent
 
     def observation_space(self, agent: str) -> gymnasium.spaces.Space[Any]:
-        """A dictionary space of `observation` int8[D] and `action_mask` int8[A]."""
-        return self.observation_spaces[agent]
+        """A dictionary space of `observation` int8[D] and `action_mask` int8[A].
+
+        Raises:
+            OptionError: an agent that the table does not have.
+        """
+        return self.observation_spaces[self._known(agent)]
 
     def action_space(self, agent: str) -> gymnasium.spaces.Space[Any]:
-        """`Discrete(A)`."""
-        return self.action_spaces[agent]
+        """`Discrete(A)`.
 
+        Raises:
+            OptionError: an agent that the table does not have.
+        """
+        return self.action_spaces[self._known(agent)]
+
+    @alone
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
         """Begin a new episode.
 
@@ -153,10 +173,12 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
 
         Raises:
             SeedError: the seed is not one.
-            NotationError: the position is none (or `OptionError`: it is of another table).
+            OptionError: the options are no dictionary, or the position is of another table.
+            NotationError: the position is none.
+            ClosedError: the environment was closed.
         """
         # PettingZoo's own tests pass options that mean nothing.
-        positions = {name: value for name, value in (options or {}).items() if name == "positions"}
+        positions = {name: value for name, value in checked_mapping(options).items() if name == "positions"}
         self.vector.reset(seed=seed, options=positions)
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
@@ -174,44 +196,50 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         agent: str = self.possible_agents[self._buffers.agent_selection[0]]
         return agent
 
+    @alone
     def last(self, observe: bool = True) -> tuple[Observation | None, float, bool, bool, dict[str, Any]]:
         """Observation, rewards since its last step, termination, truncation and info of the agent to act.
 
         Raises:
-            ResetNeededError: before the first `reset`.
+            ResetNeededError: before the first `reset`, or after the last agent's episode is over.
+            OptionError: `observe` is neither True nor False.
+            ClosedError: the environment was closed.
         """
         self._check_reset()
+        self._check_agents()
         agent = self.agent_selection
         return (
-            self.observe(agent) if observe else None,
+            self.observe(agent) if flag("observe", observe) else None,
             self._cumulative_rewards[agent],
             self.terminations[agent],
             self.truncations[agent],
             self.infos[agent],
         )
 
+    @alone
     def observe(self, agent: str) -> Observation:
         """What the agent sees, in arrays of its own.
 
         Raises:
             ResetNeededError: before the first `reset`.
             OptionError: an agent that the table does not have.
+            ClosedError: the environment was closed.
         """
         self._check_reset()
+        agent = self._known(agent)
         buffers = self._buffers
         if agent == self.agent_selection and not self.terminations.get(agent, True):
             return {
                 "observation": buffers.observation[0].copy(),
                 "action_mask": buffers.action_mask[0].copy(),
             }
-        if agent not in self.possible_agents:
-            raise OptionError(f"there is no agent {agent!r}; the agents are {self.possible_agents}")
         seat = self.possible_agents.index(agent)
         return {
             "observation": self.vector.observe(seat)[0],
             "action_mask": np.zeros_like(buffers.action_mask[0]),
         }
 
+    @alone
     def step(self, action: int | None) -> None:
         """Carry out the action of the agent that is to act.
 
@@ -223,12 +251,16 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
             ActionRangeError: no play has that id.
             ActionShapeError: it is not a whole number.
             ResetNeededError: before the first `reset`, or after the last agent's episode is over.
+            ClosedError: the environment was closed.
         """
         self._check_reset()
-        if not self.agents:
-            raise ResetNeededError("the episode is over for all agents: call reset()")
+        self._check_agents()
         agent = self.agent_selection
         if self.terminations[agent]:
+            if action is not None:
+                raise ActionShapeError(
+                    f"{agent}: its episode is over, so its action must be None; got {shown(action)}"
+                )
             self._was_dead_step(action)
             return
         self._carry_out(action)
@@ -244,16 +276,12 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
             self.render()
 
     def _carry_out(self, action: object) -> None:
-        self.vector._check_open()
-        try:
-            if isinstance(action, (bool, np.bool_)):
-                raise TypeError
-            number = operator.index(action)  # type: ignore[arg-type]
-        except TypeError:
+        number = whole_number(action)
+        if number is None:
             raise ActionShapeError(
-                f"{self.agent_selection}: the action is {action!r}; it must be a whole number, an action id "
-                "(None is for agents whose episode is over)"
-            ) from None
+                f"{self.agent_selection}: the action is {shown(action)}; it must be a whole number, an "
+                "action id (None is for agents whose episode is over)"
+            )
         # An id that names no play becomes one that the engine knows to be none: it must not skip the game.
         self._actions[0] = number if 0 <= number < self._num_actions else self._num_actions
         if self.vector.games.step(self._actions) != NO_GAME:
@@ -266,21 +294,32 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         for agent in self.agents:
             self.infos[agent] = {"final_score": points, "final_winner": winner}
 
+    def _check_agents(self) -> None:
+        if not self.agents:
+            raise ResetNeededError("the episode is over for all agents: call reset()")
+
     def _check_reset(self) -> None:
+        self.vector._check_open()
         if not self._was_reset:
             raise ResetNeededError("the environment was not reset: call reset() first")
 
+    @alone
     def state(self) -> npt.NDArray[np.int8]:
         """Everything, hidden cards and cards to come included (`vector.state_sections`)."""
         self._check_reset()
         everything: npt.NDArray[np.int8] = self.vector.state()[0]
         return everything
 
+    @alone
     def render(self) -> str | None:
         """The table as text, all hands shown, and the score sheet when the round is over.
 
         Returns:
             The text; None in the mode "human", which prints it.
+
+        Raises:
+            ResetNeededError: before the first `reset`.
+            ClosedError: the environment was closed.
         """
         if self.render_mode is None:
             gymnasium.logger.warn(

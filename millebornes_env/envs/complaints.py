@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from millebornes_env.errors import ActionRangeError, IllegalActionError, MilleBornesError, ResetNeededError
+from millebornes_env.errors import (
+    ActionRangeError,
+    IllegalActionError,
+    MilleBornesError,
+    ResetNeededError,
+    shown,
+)
 from millebornes_env.millebornes.actions import (
     action_name,
     card_of,
@@ -60,7 +66,7 @@ def illegal_action_error(
     who = (f"game {game}, " if name_game else "") + env.possible_agents[seat]
     highest = num_actions(env.teams) - 1
     if not 0 <= action <= highest:
-        return ActionRangeError(f"{who}: there is no action {action}; ids go from 0 to {highest}")
+        return ActionRangeError(f"{who}: there is no action {shown(action)}; ids go from 0 to {highest}")
     tried = action_name(action, env.teams, seat % env.teams)
     choices = ", ".join(f"{name} ({one})" for one, name in env.legal_actions(game).items())
     return IllegalActionError(

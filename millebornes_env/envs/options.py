@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import operator
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -12,19 +13,23 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 
 from millebornes_env.engine import kernels
-from millebornes_env.engine.kernels import SKIP, Settings
+from millebornes_env.engine.games import new_buffers
+from millebornes_env.engine.kernels import Settings
+from millebornes_env.envs.arrays import array_of, copied_records
 from millebornes_env.errors import (
-    ActionShapeError,
+    MilleBornesError,
     NotationError,
     NumEnvsError,
     OptionError,
     SeedError,
+    StateError,
+    shown,
 )
 from millebornes_env.millebornes.audit import first_problem
 from millebornes_env.millebornes.editions import Edition
 from millebornes_env.millebornes.observation import View
 from millebornes_env.millebornes.rules import Rules
-from millebornes_env.millebornes.state import ROUND_OVER, StateArray
+from millebornes_env.millebornes.state import ROUND_OVER, STATE, StateArray
 from millebornes_env.notation.positions import Position, read_position
 from millebornes_env.notation.words import table_words
 
@@ -37,6 +42,9 @@ AUTORESET_MODES = {
     AutoresetMode.DISABLED: kernels.DISABLED,
 }
 LARGEST_SEED = 2**64 - 1
+MOST_THREADS = 1024
+"""More than any machine has; whoever asks for more has mixed something up."""
+MOST_ENVS = 2**31 - 1
 
 
 def one_of(option: str, value: object, known: Iterable[str]) -> str:
@@ -48,9 +56,41 @@ def one_of(option: str, value: object, known: Iterable[str]) -> str:
     names = list(known)
     if isinstance(value, str) and value in names:
         return value
-    close = difflib.get_close_matches(str(value), names, n=1)
+    close = difflib.get_close_matches(value[:100], names, n=1) if isinstance(value, str) else []
     hint = f" Did you mean {close[0]!r}?" if close else ""
-    raise OptionError(f"{option} is {value!r}; it may be {', '.join(map(repr, names))}.{hint}")
+    raise OptionError(f"{option} is {shown(value)}; it may be {', '.join(map(repr, names))}.{hint}")
+
+
+def flag(option: str, value: object) -> bool:
+    """True or False.
+
+    Raises:
+        OptionError: it is neither.
+    """
+    if not isinstance(value, (bool, np.bool_)):
+        raise OptionError(f"{option} is {shown(value)}; it must be True or False")
+    return bool(value)
+
+
+def whole_number(value: object) -> int | None:
+    """The value as an int, if it is a whole number of any type (booleans are none), else None."""
+    if isinstance(value, (bool, np.bool_)):
+        return None
+    try:
+        return operator.index(value)  # type: ignore[arg-type]
+    except Exception:  # whatever an `__index__` of theirs raises
+        return None
+
+
+def _at_least_one(name: str, value: object, most: int, error: type[MilleBornesError]) -> int:
+    number = whole_number(value)
+    if number is None:
+        raise error(f"{name} is {shown(value)}; it must be a whole number, 1 or more")
+    if number < 1:
+        raise error(f"{name} is {shown(number)}; it must be 1 or more")
+    if number > most:
+        raise error(f"{name} is {shown(number)}; it must be {most:,} or less")
+    return number
 
 
 def checked_num_envs(num_envs: object) -> int:
@@ -59,44 +99,66 @@ def checked_num_envs(num_envs: object) -> int:
     Raises:
         NumEnvsError: it is not.
     """
-    return _whole_number("num_envs", num_envs, NumEnvsError)
+    return _at_least_one("num_envs", num_envs, MOST_ENVS, NumEnvsError)
+
+
+def check_memory(num_envs: int, rules: Rules, settings: Settings) -> None:
+    """Compare what so many games take with the memory of the machine, before it is asked for.
+
+    Raises:
+        NumEnvsError: it is more than there is.
+    """
+    needed = num_envs * (STATE.itemsize + sum(array.nbytes for array in new_buffers(1, rules, settings)))
+    try:
+        there_is = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # Windows has no sysconf
+        return
+    if 0 < there_is < needed:
+        raise too_many_games(num_envs, f"need {needed / 2**30:,.0f} GiB of {there_is / 2**30:,.0f}")
+
+
+def too_many_games(num_envs: int, why: str) -> NumEnvsError:
+    """The error for games that do not fit into memory."""
+    return NumEnvsError(f"num_envs is {num_envs}: so many games {why}; make fewer")
 
 
 def checked_num_threads(num_threads: object) -> int:
-    """A whole number of at least 1.
+    """A whole number from 1 to `MOST_THREADS`.
 
     Raises:
         OptionError: it is not.
     """
-    return _whole_number("num_threads", num_threads, OptionError)
+    return _at_least_one("num_threads", num_threads, MOST_THREADS, OptionError)
 
 
-def _whole_number(name: str, value: object, error: type[ValueError]) -> int:
-    try:
-        if isinstance(value, (bool, np.bool_)):
-            raise TypeError
-        number = operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        raise error(f"{name} is {value!r}; it must be a whole number, 1 or more") from None
-    if number < 1:
-        raise error(f"{name} is {number}; it must be 1 or more")
-    return number
-
-
-def checked_seed(seed: object) -> int:
+def checked_seed(seed: object, *, or_none: bool = True) -> int:
     """A whole number from 0 to 2**64 - 1.
+
+    Args:
+        seed: what was given.
+        or_none: whether the caller takes None too; the message then says so.
 
     Raises:
         SeedError: it is not.
     """
-    try:
-        if isinstance(seed, (bool, np.bool_)):
-            raise TypeError
-        number = operator.index(seed)  # type: ignore[arg-type]
-    except TypeError:
-        raise SeedError(f"seed is {seed!r}; it must be a whole number (or None to draw one)") from None
+    number = whole_number(seed)
+    if number is None:
+        hint = " (or None to draw one)" if or_none else ", from 0 to 2**64 - 1"
+        raise SeedError(f"seed is {shown(seed)}; it must be a whole number{hint}")
     if not 0 <= number <= LARGEST_SEED:
-        raise SeedError(f"seed is {number}; it must be from 0 to 2**64 - 1")
+        raise SeedError(f"seed is {shown(number)}; it must be from 0 to 2**64 - 1")
+    return number
+
+
+def checked_index(what: str, value: object, count: int) -> int:
+    """A whole number from 0 to `count` - 1, such as a game or a seat.
+
+    Raises:
+        OptionError: it is not.
+    """
+    number = whole_number(value)
+    if number is None or not 0 <= number < count:
+        raise OptionError(f"there is no {what} {shown(value)}; the {what}s are 0 to {count - 1}")
     return number
 
 
@@ -108,8 +170,8 @@ def autoreset_mode(mode: object) -> AutoresetMode:
     """
     if isinstance(mode, AutoresetMode):
         return mode
-    name = one_of("autoreset_mode", str(mode).upper(), AutoresetMode.__members__)
-    return AutoresetMode[name]
+    name = mode.upper() if isinstance(mode, str) else mode
+    return AutoresetMode[one_of("autoreset_mode", name, AutoresetMode.__members__)]
 
 
 def settings(*, episode: str, reward: str, mode: AutoresetMode, view: View, illegal_action: str) -> Settings:
@@ -125,27 +187,6 @@ def settings(*, episode: str, reward: str, mode: AutoresetMode, view: View, ille
         layout=view,
         punish_illegal=ILLEGAL_ACTIONS[one_of("illegal_action", illegal_action, ILLEGAL_ACTIONS)],
     )
-
-
-def checked_actions(actions: object, num_envs: int) -> npt.NDArray[np.int64]:
-    """The actions as int64[num_envs]; no copy is made of an array that is one already.
-
-    Raises:
-        ActionShapeError: they are not whole numbers, one for each game.
-    """
-    array = actions if isinstance(actions, np.ndarray) else np.asarray(actions)
-    if array.shape != (num_envs,):
-        raise ActionShapeError(
-            f"actions have the shape {array.shape}; step needs ({num_envs},): one action for each game"
-        )
-    if array.dtype.kind not in "iu":
-        raise ActionShapeError(
-            f"actions have the dtype {array.dtype}; step needs whole numbers, such as int64 "
-            f"(an action is an id, not a vector of preferences; {SKIP} leaves a game as it is)"
-        )
-    if array.dtype == np.uint64:  # the largest would turn into negative ids
-        array = np.minimum(array, np.uint64(np.iinfo(np.int64).max))
-    return np.ascontiguousarray(array, dtype=np.int64)
 
 
 # Resetting -------------------------------------------------------------------------------------------------
@@ -183,11 +224,11 @@ def reset_options(options: Mapping[str, Any] | None, num_envs: int, edition: Edi
         OptionError: an unknown one, a mask of the wrong shape, or positions that are not those of the table.
         NotationError: a text is no position.
     """
-    options = options or {}
+    options = checked_mapping(options)
     for name in options:
         if name not in RESET_OPTIONS:
             known = " and ".join(map(repr, RESET_OPTIONS))
-            raise OptionError(f"unknown reset option {name!r}; the known ones are {known}")
+            raise OptionError(f"unknown reset option {shown(name)}; the known ones are {known}")
     chosen = np.ones(num_envs, np.bool_)
     if "reset_mask" in options:
         chosen = _reset_mask(options["reset_mask"], num_envs)
@@ -197,7 +238,7 @@ def reset_options(options: Mapping[str, Any] | None, num_envs: int, edition: Edi
     if isinstance(given, (str, Position)):
         return Reset(chosen, [_checked_position(given, "positions", edition, rules)] * games)
     if not isinstance(given, Sequence) or len(given) != games:
-        what = f"{len(given)} of them" if isinstance(given, Sequence) else repr(given)
+        what = f"{len(given)} of them" if isinstance(given, Sequence) else shown(given)
         raise OptionError(
             f"positions are {what}; there must be {games} in a list, one for each game that begins anew, or "
             "one alone for all of them"
@@ -208,14 +249,29 @@ def reset_options(options: Mapping[str, Any] | None, num_envs: int, edition: Edi
     )
 
 
+def checked_mapping(options: object) -> Mapping[str, Any]:
+    """The options of `reset`, if they are a dictionary; an empty one for None.
+
+    Raises:
+        OptionError: they are neither.
+    """
+    if options is None:
+        return {}
+    if not isinstance(options, Mapping):
+        raise OptionError(
+            f'the reset options are {shown(options)}; they must be a dictionary such as {{"reset_mask": ...}}'
+        )
+    return options
+
+
 def _reset_mask(mask: object, num_envs: int) -> npt.NDArray[np.bool_]:
-    found = np.asarray(mask)
+    found = array_of("reset_mask", mask, OptionError)
     if found.shape != (num_envs,) or found.dtype != np.bool_:
         raise OptionError(
             f"reset_mask is {found.dtype}{list(found.shape)}; it must be bool[{num_envs}], "
             "True where a new episode begins"
         )
-    return found
+    return np.array(found, order="C", subok=False)
 
 
 def _checked_position(given: object, name: str, edition: Edition, rules: Rules) -> Position:
@@ -226,13 +282,16 @@ def _checked_position(given: object, name: str, edition: Edition, rules: Rules) 
         except NotationError as error:
             raise NotationError(f"{name}: {error}") from None
     if not isinstance(given, Position):
-        raise OptionError(f"{name} is {given!r}; it must be a text or a notation.Position")
+        raise OptionError(f"{name} is {shown(given)}; it must be a text or a notation.Position")
     if given.rules != rules:
         raise OptionError(
             f"{name} is of the edition {given.edition.label!r}, {table_words(given.rules)}; this environment "
             f"plays {edition.label!r}, {table_words(rules)}"
         )
-    problem = first_problem(given.state, rules)
+    try:
+        problem = first_problem(copied_records(given.state, 1, name), rules)
+    except StateError as error:
+        raise OptionError(str(error)) from None
     if problem is not None:
         raise OptionError(f"{name} is no game of this table: {problem[1]}")
     if int(given.state["phase"][0]) == ROUND_OVER:

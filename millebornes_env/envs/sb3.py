@@ -21,16 +21,34 @@ from gymnasium.vector import AutoresetMode
 from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvObs, VecEnvStepReturn
 
-from millebornes_env.envs.vector import SKIP, VectorEnv
-from millebornes_env.errors import OptionError, ResetNeededError
+from millebornes_env.engine.kernels import SKIP
+from millebornes_env.envs.arrays import checked_actions
+from millebornes_env.envs.guard import Guard, alone
+from millebornes_env.envs.options import checked_index, checked_seed
+from millebornes_env.envs.vector import VectorEnv
+from millebornes_env.errors import (
+    ActionRangeError,
+    ActionShapeError,
+    MilleBornesError,
+    OptionError,
+    ResetNeededError,
+    shown,
+)
 
 Policy = Callable[[npt.NDArray[np.int8], npt.NDArray[np.int8]], npt.NDArray[np.int64]]
 """Observations int8[N, D] and action masks int8[N, A] in, legal actions int64[N] out (an agent's `act`)."""
 
 
 def uniform_policy(seed: int = 0) -> Policy:
-    """Any legal action, all equally probable."""
-    random = np.random.default_rng(seed)
+    """Any legal action, all equally probable.
+
+    Args:
+        seed: of the choices, 0 to 2**64 - 1.
+
+    Raises:
+        SeedError: the seed is not one.
+    """
+    random = np.random.default_rng(checked_seed(seed, or_none=False))
 
     def act(observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
         lots = random.random(action_masks.shape, dtype=np.float32)
@@ -38,6 +56,25 @@ def uniform_policy(seed: int = 0) -> Policy:
         return chosen
 
     return act
+
+
+def _check_games(games: object) -> None:
+    if not isinstance(games, VectorEnv):
+        raise OptionError(f"games is {shown(games)}; it must be an environment that vector_env(...) has made")
+
+
+def _check_policies(name: str, policies: object) -> None:
+    if not isinstance(policies, Sequence) or isinstance(policies, (str, bytes)):
+        raise OptionError(
+            f"{name} is {shown(policies)}; it must be a list of functions that take observations and action "
+            "masks and return actions (such as an agent's act)"
+        )
+    for number, policy in enumerate(policies):
+        if not callable(policy):
+            raise OptionError(
+                f"{name}[{number}] is {shown(policy)}, which cannot be called; it must be a function that "
+                "takes observations and action masks and returns actions (such as an agent's act)"
+            )
 
 
 class OpponentVecEnv(VecEnv):
@@ -48,6 +85,10 @@ class OpponentVecEnv(VecEnv):
     the learning seat saw at the end of an episode and `infos[i]["episode"]` its sum of rewards and number of
     decisions, as SB3's Monitor writes them; also `final_score` and
     `won` (1, 0, or 1 / k where k teams share the win).
+
+    An action of the learner that is refused changes nothing. Where an opponent raises or plays what it may
+    not, some games wait for the opponent: then everything but `reset()` raises `ResetNeededError`, so that no
+    learner sees an opponent's hand.
 
     Attributes:
         games: the vector environment underneath.
@@ -64,15 +105,20 @@ class OpponentVecEnv(VecEnv):
             seat: the learning seat; None changes it from game to game and from episode to episode.
 
         Raises:
-            OptionError: another autoreset mode, no opponent, or a seat that the table does not have.
+            OptionError: no `VectorEnv`, another autoreset mode, no opponent, one that cannot be called, or a
+                seat that the table does not have.
         """
+        _check_games(games)
+        _check_policies("opponents", opponents)
         if games.metadata["autoreset_mode"] != AutoresetMode.SAME_STEP:
             raise OptionError("Stable-Baselines3 needs a vector_env with autoreset_mode=SAME_STEP")
         if not opponents:
             raise OptionError("there must be at least one opponent")
-        if seat is not None and not 0 <= seat < games.players:
-            raise OptionError(f"seat is {seat}; the seats are 0 to {games.players - 1}")
+        if seat is not None:
+            seat = checked_index("seat", seat, games.players)
         self.games = games
+        self._guard = Guard(reentrant=False)
+        self._why_reset = "step() or action_masks() was called before reset()"
         self.render_mode = "ansi"
         self._opponents = list(opponents)
         self._fixed_seat = seat
@@ -84,7 +130,6 @@ class OpponentVecEnv(VecEnv):
         self._begin_counts()
         self._actions: npt.NDArray[np.int64] | None = None
         self._seed: int | None = None
-        self._last: dict[str, npt.NDArray[Any]] | None = None
         super().__init__(
             games.num_envs,
             gymnasium.spaces.Box(0.0, 1.0, (len(highs),), np.float32),
@@ -104,45 +149,106 @@ class OpponentVecEnv(VecEnv):
         else:
             self.seats[chosen] = self._fixed_seat
 
+    @alone
     def reset(self) -> VecEnvObs:
-        """Begin all games; the seed given to `seed()` is used once."""
-        self._last, _ = self.games.reset(seed=self._seed)
-        self._seed = None
+        """Begin all games; the seed given to `seed()` is used once.
+
+        Raises:
+            ActionShapeError: (or `IllegalActionError`, or whatever it raises) an opponent played what it may
+                not; call `reset` again.
+            ClosedError: the games were closed.
+        """
+        self.games.reset(seed=self._seed)
+        self._why_reset = "the last reset was cut short"
+        self._seed, self._actions = None, None
         self._begin_counts()
         self._choose_seats(self._rows)
         self._play_others({})
+        self._why_reset = ""
         self.reset_infos = [{} for _ in self._rows]
         return self._observe()
 
-    def _observe(self) -> npt.NDArray[np.float32]:
-        assert self._last is not None
-        return self._last["observation"] * self._scale
+    def _check_ready(self) -> None:
+        """Refuse to go on where not every game waits for its learning seat."""
+        self.games._check_open()
+        if not self._why_reset and (self.games.agent_selection != self.seats).any():
+            self._why_reset = "the games underneath were stepped or reset by somebody else"
+        if self._why_reset:
+            raise ResetNeededError(f"{self._why_reset}: call reset() first")
 
+    def _observe(self) -> npt.NDArray[np.float32]:
+        return self.games.games.buffers.observation * self._scale
+
+    @alone
     def action_masks(self) -> npt.NDArray[np.bool_]:
-        """bool[N, A]: what each learning seat may do, all games in one array."""
-        if self._last is None:
-            raise ResetNeededError("action_masks() was called before reset(): call reset() first")
-        masks: npt.NDArray[np.bool_] = self._last["action_mask"].astype(np.bool_)
+        """bool[N, A]: what each learning seat may do, all games in one array.
+
+        Raises:
+            ResetNeededError: before the first `reset`, or after an opponent failed.
+            ClosedError: the games were closed.
+        """
+        self._check_ready()
+        masks: npt.NDArray[np.bool_] = self.games.games.buffers.action_mask.astype(np.bool_)
         return masks
 
+    @alone
     def step_async(self, actions: npt.NDArray[Any]) -> None:
-        """Keep the learning seats' actions for `step_wait`."""
-        self._actions = np.asarray(actions)
+        """Keep the learning seats' actions for `step_wait`.
 
+        Raises:
+            ActionShapeError: they are not N integers.
+            ActionRangeError: one is negative: a learning seat cannot skip its decision.
+            ResetNeededError: before the first `reset`, or after an opponent failed.
+            ClosedError: the games were closed.
+        """
+        self._check_ready()
+        checked = checked_actions(actions, self.num_envs).copy()
+        self._actions = self._without_skips(checked, self._rows)
+
+    def _without_skips(
+        self, actions: npt.NDArray[np.int64], rows: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.int64]:
+        """The actions of these games, none of which leaves its game as it is."""
+        skips = np.flatnonzero(actions == SKIP)
+        if len(skips) == 0:
+            return actions
+        if self.games.settings.punish_illegal == 0:
+            row, most = int(rows[skips[0]]), int(self.games.single_action_space.n) - 1
+            seat = self.games.possible_agents[int(self.games.agent_selection[row])]
+            raise ActionRangeError(
+                f"game {row}, {seat}: there is no action {SKIP} here, for every seat that is asked must act; "
+                f"ids go from 0 to {most}"
+            )
+        return np.where(actions == SKIP, int(self.games.single_action_space.n), actions)
+
+    @alone
     def step_wait(self) -> VecEnvStepReturn:
         """Carry out the learning seats' actions, and the others' until the learners decide again.
 
         Returns:
             Observations float32[N, D]; rewards float32[N] from the learner's decision to its next, or to the
             end; dones bool[N]; infos.
+
+        Raises:
+            IllegalActionError: (or `ActionRangeError`) an action that the rules do not allow; no game has
+                been stepped.
+            ActionShapeError: `step_async` has not been called; or an opponent did not return whole numbers,
+                one for each game that it was shown.
+            ResetNeededError: before the first `reset`, or after an opponent failed.
         """
-        if self._actions is None or self._last is None:
-            raise ResetNeededError("step() was called before reset(): call reset() first")
+        self._check_ready()
+        actions, self._actions = self._actions, None
+        if actions is None:
+            raise ActionShapeError(
+                "step_wait() has no actions: call step_async(actions) first, or step(actions)"
+            )
         ended: dict[int, dict[str, Any]] = {}
+        self.games.step(actions)
         self._decisions += 1
-        self.games.step(self._actions)
+        self._why_reset = "the last step was cut short"
         self._count_rewards(self._rows, ended)
         self._play_others(ended)
+        self._why_reset = ""
         rewards = self._earned.astype(np.float32)
         self._returns += self._earned
         begun = self._earned.copy()
@@ -160,18 +266,29 @@ class OpponentVecEnv(VecEnv):
 
     def _play_others(self, ended: dict[int, dict[str, Any]]) -> None:
         """Let the opponents act until every game waits for its learning seat."""
-        assert self._last is not None
         while True:
             waiting = np.flatnonzero(self.games.agent_selection != self.seats)
             if len(waiting) == 0:
                 return
             actions = np.full(self.num_envs, SKIP, np.int64)
-            for number, opponent in enumerate(self._opponents):
+            for number in range(len(self._opponents)):
                 rows = waiting[self._opponent_of[waiting] == number]
                 if len(rows) > 0:
-                    actions[rows] = opponent(self._last["observation"][rows], self._last["action_mask"][rows])
-            self.games.step(actions)
+                    actions[rows] = self._ask(number, rows)
+            try:
+                self.games.step(actions)
+            except MilleBornesError as error:
+                self._why_reset = "an opponent failed, and its games wait for it"
+                raise type(error)(f"an opponent's action was refused. {error}") from None
             self._count_rewards(waiting, ended)
+
+    def _ask(self, number: int, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """The actions of one opponent in these games."""
+        self._why_reset = f"opponents[{number}] failed, and its games wait for it"
+        buffers = self.games.games.buffers
+        answer = self._opponents[number](buffers.observation[rows], buffers.action_mask[rows])
+        chosen = checked_actions(answer, len(rows), f"the actions that opponents[{number}] returned")
+        return self._without_skips(chosen, rows)
 
     def _count_rewards(self, rows: npt.NDArray[Any], ended: dict[int, dict[str, Any]]) -> None:
         """Add what the last step brought to the learning seats, and note which episodes it ended."""
@@ -203,8 +320,12 @@ class OpponentVecEnv(VecEnv):
         self._earned[row] = 0.0
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
-        """Take the seed for the next `reset`; one seed determines all games."""
-        self._seed = seed
+        """Take the seed for the next `reset`; one seed determines all games.
+
+        Raises:
+            SeedError: the seed is not one.
+        """
+        self._seed = None if seed is None else checked_seed(seed)
         return [seed] * self.num_envs
 
     def render(self, mode: str | None = None) -> str:  # type: ignore[override] # SB3 knows pixels only
@@ -214,6 +335,19 @@ class OpponentVecEnv(VecEnv):
     def close(self) -> None:
         """Close the games."""
         self.games.close()
+
+    def _get_indices(self, indices: Any) -> Iterable[int]:
+        """The games that SB3 asks for, as it writes them: None, one, or several.
+
+        Raises:
+            OptionError: there is no such game.
+        """
+        if indices is None:
+            return range(self.num_envs)
+        # To a list first: an array of no dimension is iterable in name only.
+        listed = indices.tolist() if isinstance(indices, np.ndarray) else indices
+        several = listed if isinstance(listed, Iterable) else [listed]
+        return [checked_index("game", index, self.num_envs) for index in several]
 
     def get_attr(self, attr_name: str, indices: int | Iterable[int] | None = None) -> list[Any]:
         """The attribute, once for each game asked for.
@@ -266,8 +400,12 @@ class SelfPlayVecEnv(OpponentVecEnv):
             sparring_share: the share of games that are played against them instead of the own policy, 0 to 1.
 
         Raises:
-            OptionError: a share out of range, or above 0 without sparring partners.
+            OptionError: a share out of range, or above 0 without sparring partners; or as `OpponentVecEnv`.
         """
+        _check_games(games)
+        _check_policies("sparring", sparring)
+        if isinstance(sparring_share, (bool, str)) or not isinstance(sparring_share, (int, float, np.number)):
+            raise OptionError(f"sparring_share is {shown(sparring_share)}; it must be a number from 0 to 1")
         if not 0.0 <= sparring_share <= 1.0 or (sparring_share > 0 and not sparring):
             raise OptionError("sparring_share must be from 0 to 1, and 0 if there are no sparring partners")
         super().__init__(games, [uniform_policy(), *sparring])
@@ -276,7 +414,12 @@ class SelfPlayVecEnv(OpponentVecEnv):
         self._opponent_of[:borrowed] = 1 + np.arange(borrowed) % max(len(sparring), 1)
 
     def set_policy(self, policy: Policy) -> None:
-        """Let the other seats be played by this policy from now on."""
+        """Let the other seats be played by this policy from now on.
+
+        Raises:
+            OptionError: it cannot be called.
+        """
+        _check_policies("policy", [policy])
         self._opponents[0] = policy
 
 

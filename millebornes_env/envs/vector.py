@@ -19,17 +19,12 @@ from gymnasium.vector.utils import batch_space
 from millebornes_env.chance import random_word
 from millebornes_env.engine.games import NO_GAME, Games, new_buffers
 from millebornes_env.engine.kernels import SKIP, Buffers, key_of_seed
+from millebornes_env.envs import arrays
 from millebornes_env.envs import options as check
 from millebornes_env.envs.complaints import illegal_action_error
-from millebornes_env.errors import (
-    BufferShapeError,
-    ClosedError,
-    OptionError,
-    ResetNeededError,
-    StateError,
-)
+from millebornes_env.envs.guard import Guard, alone
+from millebornes_env.errors import ClosedError, OptionError, ResetNeededError, shown
 from millebornes_env.millebornes.actions import action_name, num_actions
-from millebornes_env.millebornes.audit import first_problem
 from millebornes_env.millebornes.editions import Edition
 from millebornes_env.millebornes.editions import edition as find_edition
 from millebornes_env.millebornes.observation import (
@@ -40,7 +35,7 @@ from millebornes_env.millebornes.observation import (
     sections,
     shown_teams,
 )
-from millebornes_env.millebornes.state import STATE, StateArray
+from millebornes_env.millebornes.state import StateArray
 
 Observations = dict[str, npt.NDArray[Any]]
 """`observation` int8[N, D], `action_mask` int8[N, A] and `agent_selection` int32[N]."""
@@ -65,6 +60,11 @@ class VectorEnv:
     Each game waits for one seat's decision. `step` takes an action for every game, carries it out and returns
     what the seat that decides next sees and may do. Nothing is allocated in `step`: **the arrays that it
     returns are overwritten by the next call**, so copy what you keep.
+
+    One environment serves one Python thread at a time: a call that comes while another is under way raises
+    `ConcurrentCallError`. `num_threads` shares the games of one environment among threads of its own; in a
+    process that was forked after that, it is taken as 1, with a warning: start processes with "spawn"
+    (docs/threads.md).
 
     Attributes:
         num_envs: number of games, N.
@@ -123,8 +123,9 @@ class VectorEnv:
                 with zeros where this one has no seat or team, so that one network fits all tables.
             illegal_action: "error" raises one that names the game, the seat and the play; "terminate" ends
                 the game with a reward of -1 to the offender.
-            num_threads: CPU threads to share the games among; results do not depend on it.
-            buffers: arrays of your own that steps write to (`engine.games.new_buffers` shows the shapes).
+            num_threads: CPU threads to share the games among, up to 1,024; results do not depend on it.
+            buffers: arrays of your own that steps write to (`engine.games.new_buffers` shows the shapes);
+                no two may share memory.
 
         Raises:
             MilleBornesError: one of its subclasses says what is wrong with which argument.
@@ -137,7 +138,11 @@ class VectorEnv:
         self.episode = episode
         self.reward = reward
         mode = check.autoreset_mode(autoreset_mode)
-        self.view = View(int(bool(observe_unseen)), int(bool(observe_rules)), int(bool(padded)))
+        self.view = View(
+            int(check.flag("observe_unseen", observe_unseen)),
+            int(check.flag("observe_rules", observe_rules)),
+            int(check.flag("padded", padded)),
+        )
         self.settings = check.settings(
             episode=episode, reward=reward, mode=mode, view=self.view, illegal_action=illegal_action
         )
@@ -149,20 +154,24 @@ class VectorEnv:
         self.observation_version = OBSERVATION_VERSION
         self.observation_sections: tuple[Section, ...] = sections(self.rules, self.view)
         self.state_sections: tuple[Section, ...] = full_state_sections(self.rules, self.view)
-        self._make_spaces()
         self._next_seed = None if seed is None else check.checked_seed(seed)
-        self.games = Games(
-            self.num_envs,
-            self.rules,
-            self.settings,
-            self._checked_buffers(buffers),
-            check.checked_num_threads(num_threads),
-        )
+        threads = check.checked_num_threads(num_threads)
+        check.check_memory(self.num_envs, self.rules, self.settings)
+        try:
+            self._make_spaces()
+            ours = new_buffers(self.num_envs, self.rules, self.settings)
+            if buffers is not None:
+                ours = arrays.checked_buffers(buffers, ours)
+            self.games = Games(self.num_envs, self.rules, self.settings, ours, threads)
+        except MemoryError:
+            raise check.too_many_games(self.num_envs, "need more memory than there is") from None
+        self._actions_like = np.broadcast_to(np.int64(0), self.num_envs)
         self._sampling_key = (0, 0)
         self._samples_drawn = 0
         self._look_at_buffers()
         self._was_reset = False
         self.closed = False
+        self._guard = Guard()
 
     def _make_spaces(self) -> None:
         high = np.concatenate([np.full(s.size, s.high, np.int8) for s in self.observation_sections])
@@ -178,27 +187,9 @@ class VectorEnv:
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
 
-    def _checked_buffers(self, buffers: Buffers | None) -> Buffers:
-        ours = new_buffers(self.num_envs, self.rules, self.settings)
-        if buffers is None:
-            return ours
-        for name, wanted in ours._asdict().items():
-            found: Any = getattr(buffers, name, None)
-            if not (
-                isinstance(found, np.ndarray)
-                and found.shape == wanted.shape
-                and found.dtype == wanted.dtype
-                and found.flags.c_contiguous
-                and found.flags.writeable
-            ):
-                raise BufferShapeError(
-                    f"the buffer {name} must be writeable, C-contiguous {wanted.dtype}{list(wanted.shape)}; "
-                    f"got {getattr(found, 'dtype', type(found))}{list(getattr(found, 'shape', ()))}"
-                )
-        return buffers
-
     def _look_at_buffers(self) -> None:
-        buffers = self.games.buffers
+        # Views: who gives an array that a step returned another shape does not change what kernels write to.
+        buffers = Buffers._make(array.view() for array in self.games.buffers)
         self._observations: Observations = {
             "observation": buffers.observation,
             "action_mask": buffers.action_mask,
@@ -220,8 +211,9 @@ class VectorEnv:
     @property
     def agent_selection(self) -> npt.NDArray[np.int32]:
         """int32[N]: the seat that decides in each game."""
-        return self.games.buffers.agent_selection
+        return self._observations["agent_selection"]
 
+    @alone
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[Observations, Infos]:
@@ -268,6 +260,7 @@ class VectorEnv:
         self._was_reset = True
         return self._observations, self._infos
 
+    @alone
     def step(self, actions: npt.ArrayLike) -> Step:
         """Carry out one action in every game.
 
@@ -286,32 +279,40 @@ class VectorEnv:
                 no play); no game has been stepped.
             ResetNeededError: before the first `reset`, or (autoreset disabled) in a game that has ended.
             ClosedError: the environment was closed.
+            ConcurrentCallError: another thread is inside a call of this environment (as all methods that
+                read or change the games).
         """
         self._check_ready("step")
-        illegal = self.games.step(check.checked_actions(actions, self.num_envs))
+        checked = arrays.checked_actions(actions, self.num_envs)
+        illegal = self.games.step(checked)
         if illegal != NO_GAME:
             raise illegal_action_error(self, illegal, int(np.asarray(actions)[illegal]))
         return self._step
 
+    @alone
     def sample_actions(self, out: npt.NDArray[np.int64] | None = None) -> npt.NDArray[np.int64]:
         """A legal action for each game, all equally probable; -1 (leave it) where a game has ended.
 
         They are a function of the seed and of the number of calls.
 
         Args:
-            out: int64[N] to write to; None makes a new array.
+            out: int64[N] to write to, C-contiguous; None makes a new array.
 
         Raises:
+            BufferShapeError: `out` is no such array.
             ResetNeededError: before the first `reset`.
         """
         self._check_ready("sample_actions")
         if out is None:
-            out = np.zeros(self.num_envs, np.int64)
+            out = target = np.zeros(self.num_envs, np.int64)
+        else:
+            target = arrays.checked_output("out", out, self._actions_like)
         key_0, key_1 = self._sampling_key
         self._samples_drawn += 1
-        self.games.sample((key_0, random_word(key_1, key_0, self._samples_drawn)), out)
+        self.games.sample((key_0, random_word(key_1, key_0, self._samples_drawn)), target)
         return out
 
+    @alone
     def observe(self, seats: npt.ArrayLike) -> npt.NDArray[np.int8]:
         """What the given seats see, whether it is their turn or not.
 
@@ -327,19 +328,11 @@ class VectorEnv:
         """
         self._check_ready("observe")
         observation = np.zeros_like(self.games.buffers.observation)
-        self.games.observe(self._checked_seats(seats), observation)
+        checked = arrays.checked_seats(seats, self.num_envs, self.players)
+        self.games.observe(checked, observation)
         return observation
 
-    def _checked_seats(self, seats: npt.ArrayLike) -> npt.NDArray[np.int32]:
-        given = np.asarray(seats)
-        if given.dtype.kind not in "iu" or given.shape not in ((), (self.num_envs,)):
-            raise OptionError(
-                f"seats are {seats!r}; they must be one whole number, or {self.num_envs} of them"
-            )
-        if given.min() < 0 or given.max() >= self.players:
-            raise OptionError(f"seats must be from 0 to {self.players - 1}")
-        return np.ascontiguousarray(np.broadcast_to(given, self.num_envs), dtype=np.int32)
-
+    @alone
     def determinize(self, seats: npt.ArrayLike, seed: int = 0) -> StateArray:
         """Games that these could as well be, as far as one seat of each can tell.
 
@@ -355,11 +348,14 @@ class VectorEnv:
 
         Raises:
             OptionError: a seat that the table does not have.
+            SeedError: the seed is not one.
             ResetNeededError: before the first `reset`.
         """
         self._check_ready("determinize")
-        return self.games.determinize(self._checked_seats(seats), key_of_seed(seed))
+        checked = arrays.checked_seats(seats, self.num_envs, self.players)
+        return self.games.determinize(checked, key_of_seed(check.checked_seed(seed, or_none=False)))
 
+    @alone
     def state(self) -> npt.NDArray[np.int8]:
         """Everything, hidden cards and cards to come included, for critics that may see it.
 
@@ -372,11 +368,13 @@ class VectorEnv:
         self._check_ready("state")
         return self.games.full_states()
 
+    @alone
     def get_states(self) -> StateArray:
         """A copy of all game records, `STATE[N]`: what `set_states` takes back."""
         self._check_ready("get_states")
         return self.games.states.copy()
 
+    @alone
     def set_states(self, states: StateArray) -> Observations:
         """Go on from records that `get_states` of an environment of the same table returned.
 
@@ -391,27 +389,17 @@ class VectorEnv:
             ClosedError: the environment was closed.
         """
         self._check_open()
-        found: Any = states
-        if not isinstance(found, np.ndarray) or found.dtype != STATE or found.shape != (self.num_envs,):
-            kind = getattr(found, "dtype", type(found).__name__)
-            if getattr(kind, "names", None):
-                kind = "such records" if kind == STATE else "records of another version"
-            raise StateError(
-                f"set_states needs {self.num_envs} records as get_states returned them; got {kind} "
-                f"of shape {getattr(found, 'shape', ())}"
-            )
-        problem = first_problem(states, self.rules)
-        if problem is not None:
-            raise StateError(f"game {problem[0]} of the states is no game of this table: {problem[1]}")
-        self.games.states[:] = states
+        self.games.states[:] = arrays.checked_states(states, self.num_envs, self.rules)
         self.games.write_decisions()
         self._was_reset = True
         return self._observations
 
+    @alone
     def clone(self) -> VectorEnv:
         """An independent copy of the environment and of all its games."""
         return copy.deepcopy(self)
 
+    @alone
     def __deepcopy__(self, memo: dict[int, object]) -> VectorEnv:
         copied = object.__new__(type(self))
         vars(copied).update(vars(self))
@@ -419,13 +407,19 @@ class VectorEnv:
         copied.metadata = dict(self.metadata)
         for space in ("single_observation_space", "single_action_space", "observation_space", "action_space"):
             setattr(copied, space, copy.deepcopy(getattr(self, space)))
+        copied._guard = Guard()
         copied._look_at_buffers()
         return copied
+
+    @alone
+    def __getstate__(self) -> dict[str, Any]:
+        return dict(vars(self))
 
     def __setstate__(self, values: dict[str, Any]) -> None:
         vars(self).update(values)
         self._look_at_buffers()
 
+    @alone
     def render(self, game: int = 0) -> str:
         """The table of one game as text, all hands shown.
 
@@ -434,7 +428,7 @@ class VectorEnv:
             ResetNeededError: before the first `reset`.
         """
         self._check_ready("render")
-        self._check_game(game)
+        game = check.checked_index("game", game, self.num_envs)
         from millebornes_env.render.text import draw_game  # noqa: PLC0415 - only who renders needs it
 
         return draw_game(self.games.states[game], self.rules)
@@ -443,6 +437,7 @@ class VectorEnv:
         """Refuse all further use."""
         self.closed = True
 
+    @alone
     def legal_actions(self, game: int = 0) -> dict[int, str]:
         """The ids of what the deciding seat of a game may do, with what a person calls them.
 
@@ -451,7 +446,7 @@ class VectorEnv:
             ResetNeededError: before the first `reset`.
         """
         self._check_ready("legal_actions")
-        self._check_game(game)
+        game = check.checked_index("game", game, self.num_envs)
         team = int(self.agent_selection[game]) % self.teams
         legal = np.flatnonzero(self.games.buffers.action_mask[game]).tolist()
         return {action: action_name(action, self.teams, team) for action in legal}
@@ -462,20 +457,17 @@ class VectorEnv:
         Raises:
             OptionError: there is none of that name; the message lists those there are.
         """
+        wanted: object = name  # an array would be compared element by element
         for one in self.observation_sections:
-            if one.name == name:
+            if isinstance(wanted, str) and one.name == wanted:
                 return slice(one.start, one.stop)
         known = ", ".join(one.name for one in self.observation_sections)
-        raise OptionError(f"an observation has no section {name!r}; it has {known}")
+        raise OptionError(f"an observation has no section {shown(name)}; it has {known}")
 
     def _check_ready(self, method: str) -> None:
         self._check_open()
         if not self._was_reset:
             raise ResetNeededError(f"{method}() was called before reset(): call reset() first")
-
-    def _check_game(self, game: int) -> None:
-        if not 0 <= game < self.num_envs:
-            raise OptionError(f"there is no game {game}; the games are 0 to {self.num_envs - 1}")
 
     def _check_open(self) -> None:
         if self.closed:

@@ -69,7 +69,7 @@ _UNSOUND: Final = (
     "discard_pile has fewer than no cards",
     "hidden has fewer than no cards",
     "a field of a seat or team that this table does not have is not 0",
-    "score is below 0",
+    "score is below 0, or too high for a match that goes on",
     "hand_count is more than a hand can hold",
     # 21 to 25
     "battle shows a card that never lies there",

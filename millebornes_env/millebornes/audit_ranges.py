@@ -37,6 +37,8 @@ from millebornes_env.millebornes.state import (
 
 NO_PROBLEM: Final = 0
 _WORD: Final = 2**32
+_MOST_POINTS_IN_PLAY: Final = 12_000
+"""More than any goal, and little enough for the points of one more round to fit into the record."""
 
 
 @rule
@@ -71,10 +73,10 @@ def broken_range(state: State, rules: Rules) -> int:
     found = judged(found, 13, is_between(int(state.discard_top), NO_CARD, RIGHT_OF_WAY))
     for seat in range(rules.players):
         found = judged(found, 14, none_is_negative(state.hand[seat]))
-        found = judged(found, 20, int(state.hand_count[seat]) <= rules.hand_limit + 1)
+        found = judged(found, 20, int(state.hand_count[seat]) <= most_cards_of(state, rules, seat))
     for team in range(rules.teams):
         found = judged(found, 15, none_is_negative(state.tableau[team]))
-        found = judged(found, 19, int(state.score[team]) >= 0)
+        found = judged(found, 19, score_can_be_added_to(state, team))
         found = broken_range_of_piles(state, team, found)
     found = judged(found, 16, none_is_negative(state.discard_pile))
     found = judged(found, 17, none_is_negative(state.hidden))
@@ -89,6 +91,19 @@ def broken_range_of_piles(state: State, team: int, found: int) -> int:
     found = judged(found, 23, may_lie_at_speed(int(state.speed[team])))
     found = judged(found, 24, is_between(int(state.opening[team]), 0, HAZARD_AGAIN))
     return judged(found, 25, all_are_between(state.coup_fourre[team], 0, 1))
+
+
+@rule
+def score_can_be_added_to(state: State, team: int) -> bool:
+    """The total is none below 0 and, while the match goes on, leaves room for a round's points."""
+    score = int(state.score[team])
+    return score >= 0 and (score <= _MOST_POINTS_IN_PLAY or int(state.phase) == ROUND_OVER)
+
+
+@rule
+def most_cards_of(state: State, rules: Rules, seat: int) -> int:
+    """The cards that a hand can hold: one more than the limit while its seat decides, for it has drawn."""
+    return rules.hand_limit + 1 if seat == int(state.seat) else rules.hand_limit
 
 
 @rule

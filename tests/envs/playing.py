@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 from gymnasium.vector import AutoresetMode
 
 from millebornes_env import Edition, VectorEnv, edition, vector_env
@@ -66,9 +67,27 @@ def rows(observations: Mapping[str, npt.NDArray[Any]], game: int) -> tuple[bytes
     )
 
 
+def is_same_memory(array: npt.NDArray[Any], other: npt.NDArray[Any]) -> bool:
+    """Whether two arrays are the same numbers of the same memory, seen in the same way."""
+    return array.__array_interface__ == other.__array_interface__
+
+
 def snapshot(env: VectorEnv) -> list[bytes]:
     """All of the environment that a step can change: the games and every buffer."""
     return [env.get_states().tobytes(), *(array.tobytes() for array in env.games.buffers)]
+
+
+def refused(
+    error: type[ValueError], words: list[str], call: Callable[..., Any], *args: Any, **kw: Any
+) -> str:
+    """Check that the call raises the error with all of the words; returns the message."""
+    with pytest.raises(error) as caught:
+        call(*args, **kw)
+    assert type(caught.value) is error
+    message = str(caught.value)
+    for word in words:
+        assert word in message, f"{word!r} is not in {message!r}"
+    return message
 
 
 @dataclass

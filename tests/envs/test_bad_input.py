@@ -30,22 +30,8 @@ from millebornes_env.errors import (
     UnknownEditionError,
 )
 from millebornes_env.millebornes.state import STATE
-from tests.envs.playing import choose, look, snapshot, started
+from tests.envs.playing import choose, look, refused, snapshot, started
 from tests.support import Position
-
-
-def refused(
-    error: type[ValueError], words: list[str], call: Callable[..., Any], *args: Any, **kw: Any
-) -> str:
-    """Check that the call raises the error with all of the words; returns the message."""
-    with pytest.raises(error) as caught:
-        call(*args, **kw)
-    assert type(caught.value) is error
-    message = str(caught.value)
-    for word in words:
-        assert word in message, f"{word!r} is not in {message!r}"
-    return message
-
 
 # The errors as such.
 
@@ -86,7 +72,7 @@ def test_unknown_edition(make: Callable[..., Any], name: object) -> None:
 
 
 @pytest.mark.parametrize("make", [vector_env, millebornes_v0.env])
-@pytest.mark.parametrize("players", [0, 1, 5, 7, 8, -2, "2", None])
+@pytest.mark.parametrize("players", [0, 1, 5, 7, 8, -2])
 def test_a_number_of_players_that_the_edition_lacks(make: Callable[..., Any], players: object) -> None:
     known = ["'parker'", "2 players in 2 teams", "3 players in 3 teams", "4 players in 2 teams"]
     refused(PlayersError, [f"{players} players", *known, "6 players in 3 teams"], make, players=players)

@@ -15,7 +15,7 @@ from millebornes_env import VectorEnv, vector_env
 from millebornes_env.engine.games import new_buffers
 from millebornes_env.errors import ClosedError, StateError
 from millebornes_env.millebornes.state import ROUND_OVER, STATE
-from tests.envs.playing import TEAMS, choose, look, rows, short_match, snapshot, started
+from tests.envs.playing import TEAMS, choose, is_same_memory, look, rows, short_match, snapshot, started
 
 tables = pytest.mark.parametrize("players", TEAMS)
 
@@ -106,10 +106,11 @@ def test_a_whole_copy_returns_its_own_arrays(make_copy: Copy) -> None:
     assert snapshot(copied) == snapshot(env)
     step = copied.step(choose(look(copied)))
     buffers = copied.games.buffers
-    assert step.observations["observation"] is buffers.observation
-    assert step.rewards is buffers.rewards
-    assert step.infos["final_obs"] is buffers.final_observation
-    assert step.infos["_final_obs"] is step.terminations is buffers.terminations
+    assert is_same_memory(step.observations["observation"], buffers.observation)
+    assert is_same_memory(step.rewards, buffers.rewards)
+    assert is_same_memory(step.infos["final_obs"], buffers.final_observation)
+    assert step.infos["_final_obs"] is step.terminations
+    assert is_same_memory(step.terminations, buffers.terminations)
     assert not any(
         np.shares_memory(ours, theirs) for ours, theirs in zip(env.games.buffers, buffers, strict=True)
     )

@@ -42,7 +42,7 @@ def test_a_seat_that_there_is_not_is_refused() -> None:
     with pytest.raises(ResetNeededError):
         env.determinize(0)
     env.reset()
-    with pytest.raises(OptionError, match="seats must be from 0 to 1"):
+    with pytest.raises(OptionError, match="seats are 2; they must be from 0 to 1"):
         env.determinize(2)
     with pytest.raises(OptionError, match="one whole number, or 2 of them"):
         env.determinize([0, 1, 0])

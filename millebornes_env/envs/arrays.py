@@ -1,0 +1,161 @@
+"""Arrays that callers pass in, checked: compiled code trusts their shapes, dtypes and contents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.engine.kernels import SKIP, Buffers
+from millebornes_env.errors import (
+    ActionShapeError,
+    BufferShapeError,
+    MilleBornesError,
+    OptionError,
+    StateError,
+    shown,
+)
+from millebornes_env.millebornes.audit import first_problem
+from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.state import STATE, StateArray
+
+
+def array_of(name: str, given: object, error: type[MilleBornesError]) -> npt.NDArray[Any]:
+    """What was given as an array, which NumPy refuses to make of lists of different lengths, for example."""
+    try:
+        return np.asarray(given)
+    except Exception as problem:  # whatever an `__array__` of theirs raises
+        raise error(f"{name} are {shown(given)}, of which no array can be made: {problem}") from None
+
+
+def checked_actions(actions: object, num_envs: int, name: str = "actions") -> npt.NDArray[np.int64]:
+    """The actions as int64[num_envs]; no copy is made of an array that kernels can read as it is.
+
+    Raises:
+        ActionShapeError: they are not whole numbers, one for each game.
+    """
+    array = actions if isinstance(actions, np.ndarray) else array_of(name, actions, ActionShapeError)
+    if array.shape != (num_envs,):
+        raise ActionShapeError(
+            f"{name} have the shape {array.shape}; step needs ({num_envs},): one action for each game"
+        )
+    if array.dtype == np.int64 and array.flags.carray and type(array) is np.ndarray:
+        return array
+    if array.dtype.kind not in "iu":
+        raise ActionShapeError(
+            f"{name} have the dtype {array.dtype}; step needs whole numbers, such as int64 "
+            f"(an action is an id, not a vector of preferences; {SKIP} leaves a game as it is)"
+        )
+    if array.dtype == np.uint64:  # the largest would turn into negative ids
+        array = np.minimum(array, np.uint64(np.iinfo(np.int64).max))
+    # A copy: for arrays that are read-only or not aligned Numba would compile the kernels once more.
+    return np.array(array, np.int64, order="C", subok=False)
+
+
+def checked_seats(seats: object, num_envs: int, players: int) -> npt.NDArray[np.int32]:
+    """The seats as int32[num_envs], given as one for all games or one for each.
+
+    Raises:
+        OptionError: they are not whole numbers, or not seats of the table.
+    """
+    given = array_of("seats", seats, OptionError)
+    if given.dtype.kind not in "iu" or given.shape not in ((), (num_envs,)):
+        raise OptionError(f"seats are {shown(seats)}; they must be one whole number, or {num_envs} of them")
+    if given.min() < 0 or given.max() >= players:
+        raise OptionError(f"seats are {shown(seats)}; they must be from 0 to {players - 1}")
+    return np.array(np.broadcast_to(given, num_envs), np.int32, order="C", subok=False)
+
+
+def checked_output(name: str, found: object, wanted: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """An array of the caller's that a kernel can write to, in the shape and dtype of another.
+
+    Compiled code checks no index: into a shorter array it would write beyond the end.
+
+    Raises:
+        BufferShapeError: it is not such an array.
+    """
+    if (
+        isinstance(found, np.ndarray)
+        and not isinstance(found, np.ma.MaskedArray)
+        and found.shape == wanted.shape
+        and found.dtype == wanted.dtype
+        and found.flags.carray
+    ):
+        return found.view(np.ndarray)
+    raise BufferShapeError(
+        f"{name} must be writeable, aligned, C-contiguous {wanted.dtype}{list(wanted.shape)}; got "
+        f"{_kind_of(found)}"
+    )
+
+
+def _kind_of(found: object) -> str:
+    """What an array is, in words."""
+    if not isinstance(found, np.ndarray):
+        return shown(found)
+    flags = found.flags
+    faults = [
+        *(["read-only"] if not flags.writeable else []),
+        *(["not aligned"] if not flags.aligned else []),
+        *(["not C-contiguous"] if not flags.c_contiguous else []),
+        *(["masked"] if isinstance(found, np.ma.MaskedArray) else []),
+    ]
+    return " ".join([*faults, f"{found.dtype}{list(found.shape)}"])
+
+
+def checked_buffers(buffers: object, wanted: Buffers) -> Buffers:
+    """A caller's buffers, as views that nobody else can reshape.
+
+    Raises:
+        BufferShapeError: they are not `Buffers`, one of them has not the shape, dtype or layout of the one
+            wanted, or two of them share memory.
+    """
+    if not isinstance(buffers, Buffers):
+        raise BufferShapeError(
+            f"buffers is {shown(buffers)}; it must be engine.games.Buffers, such as new_buffers makes"
+        )
+    found = Buffers._make(
+        checked_output(f"the buffer {name}", getattr(buffers, name), getattr(wanted, name))
+        for name in Buffers._fields
+    )
+    for place, name in enumerate(Buffers._fields):
+        for other in Buffers._fields[:place]:
+            if np.may_share_memory(found[place], getattr(found, other)):
+                raise BufferShapeError(
+                    f"the buffers {other} and {name} share memory; each must have memory of its own"
+                )
+    return found
+
+
+def copied_records(states: object, count: int, name: str = "set_states") -> StateArray:
+    """A copy of game records, whatever they lie in, in the layout that kernels are compiled for.
+
+    Raises:
+        StateError: it is not `STATE[count]`.
+    """
+    if not isinstance(states, np.ndarray) or states.dtype != STATE or states.shape != (count,):
+        kind: Any = getattr(states, "dtype", type(states).__name__)
+        if getattr(kind, "names", None):
+            kind = "such records" if kind == STATE else "records of another version"
+        raise StateError(
+            f"{name} needs {count} records as get_states returned them; got {kind} "
+            f"of shape {getattr(states, 'shape', ())}"
+        )
+    copied = np.empty(count, STATE)
+    copied[:] = states
+    return copied
+
+
+def checked_states(states: object, count: int, rules: Rules) -> StateArray:
+    """A copy of game records that can be played on at a table.
+
+    The copy is what is checked and what is used: nobody can change it in between.
+
+    Raises:
+        StateError: it is not `STATE[count]`, or a record that no game of this table can be in.
+    """
+    copied = copied_records(states, count)
+    problem = first_problem(copied, rules)
+    if problem is not None:
+        raise StateError(f"game {problem[0]} of the states is no game of this table: {problem[1]}")
+    return copied

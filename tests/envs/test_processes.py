@@ -1,0 +1,95 @@
+"""Threads and processes: a fork after threads were used, spawn, two Python threads at once."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from millebornes_env.compile import IS_COMPILED
+from tests.envs import processes
+
+ROOT = Path(__file__).resolve().parents[2]
+LONG = 1200
+"""Seconds after which a process that never ends fails a test; a slow machine compiles for some minutes."""
+
+compiled_only = pytest.mark.skipif(not IS_COMPILED, reason="plain Python uses no threads")
+can_fork = pytest.mark.skipif(
+    "fork" not in multiprocessing.get_all_start_methods(), reason="this system does not fork"
+)
+
+
+def run(work: str, **environment: str) -> dict[str, Any]:
+    """What a process that does this work has found."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.envs.processes", work],
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=LONG,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+@compiled_only
+@can_fork
+@pytest.mark.parametrize("layer", ["default", "workqueue"])
+def test_forked_children_play_the_same_games_on_one_thread(layer: str) -> None:
+    found = run("fork", NUMBA_THREADING_LAYER=layer)
+    one, two, doubled = found["here"]
+    assert one == two
+    for kind in ("new", "inherited"):
+        assert found[f"{kind} 1"] == [one, []]
+        result, warnings = found[f"{kind} 2"]
+        assert result == one
+        assert len(warnings) == 1, "a process is told once"
+        assert "forked" in warnings[0]
+        assert "spawn" in warnings[0]
+    assert found["another loop"][0] == doubled
+    assert len(found["another loop"][1]) == 1
+    assert found["here again"] == [one, []], "the parent keeps its threads"
+
+
+@compiled_only
+@can_fork
+def test_a_child_that_was_forked_before_threads_were_used_has_its_own() -> None:
+    found = run("before_threads")
+    assert found["child"] == found["here"]
+    assert found["child"][1] == []
+
+
+@compiled_only
+def test_spawned_children_play_the_same_games_on_any_number_of_threads() -> None:
+    found = run("spawn")
+    one, two, doubled = found["here"]
+    assert one == two
+    assert found["new 1"] == found["new 2"] == [one, []]
+    assert found["another loop"] == [doubled, []]
+
+
+@compiled_only
+@pytest.mark.parametrize("layer", ["default", "workqueue"])
+def test_two_environments_on_two_python_threads(layer: str) -> None:
+    """The layer `workqueue` ends a process that asks for this; where it is all there is, one waits."""
+    found = run("two_envs", NUMBA_THREADING_LAYER=layer)
+    assert found["errors"] == []
+    assert found["totals"] == [found["alone"]] * 2
+
+
+@compiled_only
+def test_one_environment_on_two_python_threads_returns_and_stays_whole() -> None:
+    found = run("one_env")
+    assert found["errors"] == []
+    assert found["steps"] == [50, 50]
+    assert found["problem"] is None
+    assert found["again"] == processes.total(processes.begun(1))

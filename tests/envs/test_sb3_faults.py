@@ -1,0 +1,366 @@
+"""The Stable-Baselines3 faces when something goes wrong: as before the call, or `reset()` is asked for.
+
+An environment that goes on after an opponent failed would show the learner the opponent's hand and let it
+play the opponent's turn.
+"""
+
+from __future__ import annotations
+
+import copy
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from millebornes_env import vector_env
+from millebornes_env.envs.sb3 import OpponentVecEnv, SelfPlayVecEnv, uniform_policy
+from millebornes_env.errors import (
+    ActionRangeError,
+    ActionShapeError,
+    ClosedError,
+    ConcurrentCallError,
+    IllegalActionError,
+    OptionError,
+    ResetNeededError,
+    SeedError,
+    shown,
+)
+from tests.envs.playing import refused, snapshot
+
+ILLEGAL = 41  # finish a trip that nobody has completed
+
+
+class OutOfOrderError(Exception):
+    """What an opponent of somebody's raises."""
+
+
+def first_allowed(observations: Any, masks: Any) -> Any:
+    return masks.argmax(axis=1)
+
+
+class FailsLater:
+    """Plays on, and in call number `good` fails."""
+
+    def __init__(self, good: int, fault: Callable[[Any], Any]) -> None:
+        self.good = good
+        self.fault = fault
+        self.is_repaired = False
+
+    def __call__(self, observations: Any, masks: Any) -> Any:
+        self.good -= 1
+        actions = masks.argmax(axis=1)
+        return actions if self.good >= 0 or self.is_repaired else self.fault(actions)
+
+
+def raises(actions: Any) -> Any:
+    raise OutOfOrderError
+
+
+def with_first(value: int) -> Callable[[Any], Any]:
+    def changed(actions: Any) -> Any:
+        actions[0] = value
+        return actions
+
+    return changed
+
+
+FAULTS: dict[str, tuple[Callable[[Any], Any], type[Exception]]] = {
+    "raises": (raises, OutOfOrderError),
+    "is interrupted": (lambda actions: _interrupt(), KeyboardInterrupt),
+    "plays illegally": (with_first(ILLEGAL), IllegalActionError),
+    "plays what there is not": (with_first(99), ActionRangeError),
+    "skips": (with_first(-1), ActionRangeError),
+    "returns floats": (lambda actions: actions.astype(np.float64), ActionShapeError),
+    "returns too many": (lambda actions: np.append(actions, 0), ActionShapeError),
+    "returns one for all": (lambda actions: actions[0], ActionShapeError),
+    "returns nothing": (lambda actions: None, ActionShapeError),
+    "returns ragged lists": (lambda actions: [[1], [2, 3]], ActionShapeError),
+}
+
+
+def _interrupt() -> None:
+    raise KeyboardInterrupt
+
+
+def begun(opponents: Any, num_envs: int = 6, **options: Any) -> OpponentVecEnv:
+    env = OpponentVecEnv(vector_env(num_envs, **options), opponents)
+    env.seed(1)
+    env.reset()
+    return env
+
+
+def play(env: OpponentVecEnv, steps: int) -> list[Any]:
+    return [env.step(env.action_masks().argmax(axis=1)) for _ in range(steps)]
+
+
+# Opponents.
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_after_an_opponent_failed_a_reset_is_needed(fault: str) -> None:
+    wrong, error = FAULTS[fault]
+    opponent = FailsLater(4, wrong)
+    env = begun([opponent])
+    actions = env.action_masks().argmax(axis=1)
+    with pytest.raises(error):
+        play(env, 100)
+    opponent.is_repaired = True
+    for use in (env.action_masks, lambda: env.step(actions), lambda: env.step_async(actions), env.step_wait):
+        refused(ResetNeededError, ["opponent", "failed", "reset()"], use)
+    refused(ResetNeededError, ["opponent", "failed"], env.env_method, "action_masks")
+
+    env.seed(1)
+    first = env.reset()
+    other = begun([first_allowed])
+    assert np.array_equal(first, other._observe())
+    for ours, theirs in zip(play(env, 120), play(other, 120), strict=True):
+        assert np.array_equal(ours[0], theirs[0])
+        assert np.array_equal(ours[1], theirs[1])
+        assert [info.get("episode", {}).get("l") for info in ours[3]] == [
+            info.get("episode", {}).get("l") for info in theirs[3]
+        ]
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_after_an_opponent_failed_in_a_reset_another_is_needed(fault: str) -> None:
+    wrong, error = FAULTS[fault]
+    opponent = FailsLater(0, wrong)
+    env = OpponentVecEnv(vector_env(6, seed=1), [first_allowed, opponent], seat=1)
+    with pytest.raises(error):
+        env.reset()
+    refused(ResetNeededError, ["opponent", "failed", "reset()"], env.action_masks)
+    opponent.is_repaired = True
+    env.reset()
+    play(env, 3)
+
+
+def test_the_opponent_and_its_game_are_named() -> None:
+    opponents = [first_allowed, FailsLater(0, with_first(ILLEGAL))]
+    env = OpponentVecEnv(vector_env(4, seed=1), opponents, seat=1)
+    message = refused(IllegalActionError, ["opponent", "game 3, player_0", "not legal"], env.reset)
+    assert "Legal now" in message
+    env = OpponentVecEnv(vector_env(4, seed=1), [first_allowed, FailsLater(0, with_first(-1))], seat=1)
+    refused(ActionRangeError, ["game 3, player_0", "-1", "must act"], env.reset)
+    env = OpponentVecEnv(
+        vector_env(4, seed=1), [first_allowed, FailsLater(0, lambda actions: np.append(actions, 0))], seat=1
+    )
+    refused(ActionShapeError, ["opponents[1] returned", "(2,)", "(1,)"], env.reset)
+
+
+def test_an_opponent_that_steps_the_environment_is_told_not_to() -> None:
+    def meddles(observations: Any, masks: Any) -> Any:
+        env.step(masks.argmax(axis=1))
+
+    env = OpponentVecEnv(vector_env(2, seed=1), [meddles], seat=1)
+    refused(ConcurrentCallError, ["step_async() was called", "callback"], env.reset)
+    refused(ResetNeededError, ["opponents[0] failed"], env.action_masks)
+
+
+def test_an_opponent_cannot_change_what_it_is_shown() -> None:
+    def scribbles(observations: Any, masks: Any) -> Any:
+        actions = masks.argmax(axis=1)
+        observations[:] = 0
+        masks[:] = 0
+        return actions
+
+    ours, theirs = play(begun([scribbles]), 60), play(begun([first_allowed]), 60)
+    assert all(np.array_equal(one[0], other[0]) for one, other in zip(ours, theirs, strict=True))
+
+
+def test_games_that_somebody_else_has_stepped() -> None:
+    env = begun([first_allowed])
+    while (env.games.agent_selection == env.seats).all():
+        env.games.step(env.games.sample_actions())
+    refused(ResetNeededError, ["by somebody else", "reset()"], env.action_masks)
+    env.reset()
+    play(env, 2)
+
+
+# The learner's actions.
+
+
+@pytest.mark.parametrize(
+    ("actions", "error"),
+    [
+        ([ILLEGAL] * 6, IllegalActionError),
+        ([0, 0, 0, 0, 0, 99], ActionRangeError),
+        ([-1] * 6, ActionRangeError),
+        ([-2] * 6, ActionRangeError),
+        ([0.0] * 6, ActionShapeError),
+        ([0] * 5, ActionShapeError),
+        ([[0]] * 6, ActionShapeError),
+        ([[0], [1, 2]], ActionShapeError),
+        (None, ActionShapeError),
+        ("19", ActionShapeError),
+    ],
+    ids=shown,
+)
+def test_a_refused_action_changes_nothing_and_is_not_counted(actions: Any, error: type[ValueError]) -> None:
+    env, same = begun([first_allowed]), begun([first_allowed])
+    play(env, 3), play(same, 3)
+    for _ in range(8):
+        before = snapshot(env.games)
+        legal = env.action_masks().argmax(axis=1)
+        given = actions
+        if error is ActionRangeError and actions[-1] == 99:
+            given = [*legal[:-1], 99]
+        refused(error, [], env.step, given)
+        assert snapshot(env.games) == before
+    ended = 0
+    for ours, theirs in zip(play(env, 150), play(same, 150), strict=True):
+        for info, other in zip(ours[3], theirs[3], strict=True):
+            assert info.get("episode", {}).get("l") == other.get("episode", {}).get("l")
+            ended += "episode" in info
+    assert ended > 0
+
+
+def test_the_seat_that_may_not_skip_is_named() -> None:
+    env = begun([first_allowed], num_envs=3, players=3)
+    actions = env.action_masks().argmax(axis=1)
+    actions[1] = -1
+    refused(ActionRangeError, ["game 1, player_1", "no action -1", "must act", "0 to 46"], env.step, actions)
+
+
+def test_where_illegal_actions_end_a_game_a_skip_does_too() -> None:
+    env = begun([first_allowed], num_envs=3, illegal_action="terminate")
+    actions = env.action_masks().argmax(axis=1)
+    actions[1] = -1
+    _, rewards, dones, _ = env.step(actions)
+    assert (rewards[1], bool(dones[1])) == (-1.0, True)
+    assert not dones[[0, 2]].any()
+
+
+def test_step_wait_needs_actions() -> None:
+    env = begun([first_allowed])
+    words = ["no actions", "step_async"]
+    refused(ActionShapeError, words, env.step_wait)
+    play(env, 1)
+    refused(ActionShapeError, words, env.step_wait)
+    refused(IllegalActionError, [], env.step, [ILLEGAL] * 6)
+    refused(ActionShapeError, words, env.step_wait)
+    play(env, 1)
+
+
+def test_actions_may_be_changed_after_they_were_handed_over() -> None:
+    env, same = begun([first_allowed]), begun([first_allowed])
+    actions = env.action_masks().argmax(axis=1)
+    env.step_async(actions)
+    same.step(actions.copy())
+    actions[:] = ILLEGAL
+    env.step_wait()
+    assert snapshot(env.games) == snapshot(same.games)
+
+
+def test_after_close() -> None:
+    env = begun([first_allowed])
+    actions = env.action_masks().argmax(axis=1)
+    env.close()
+    for use in (env.reset, env.action_masks, lambda: env.step(actions), env.render):
+        refused(ClosedError, ["closed"], use)
+
+
+# Threads and copies.
+
+
+def test_a_second_thread_is_refused_while_an_opponent_thinks() -> None:
+    inside, go_on = threading.Event(), threading.Event()
+
+    def thinks(observations: Any, masks: Any) -> Any:
+        inside.set()
+        assert go_on.wait(600)
+        return masks.argmax(axis=1)
+
+    env = OpponentVecEnv(vector_env(2, seed=1), [thinks], seat=1)
+    thread = threading.Thread(target=env.reset, daemon=True)
+    thread.start()
+    assert inside.wait(600)
+    for name, use in {"reset": env.reset, "action_masks": env.action_masks}.items():
+        refused(ConcurrentCallError, [f"{name}() was called"], use)
+    go_on.set()
+    thread.join(600)
+    play(env, 2)
+
+
+def test_a_copy_goes_on_as_the_original_does() -> None:
+    env = begun([first_allowed])
+    play(env, 5)
+    copied = copy.deepcopy(env)
+    for ours, theirs in zip(play(env, 30), play(copied, 30), strict=True):
+        assert np.array_equal(ours[0], theirs[0])
+        assert np.array_equal(ours[1], theirs[1])
+
+
+# Constructors and the other methods.
+
+
+@pytest.mark.parametrize("games", [None, 5, "games", [], vector_env], ids=shown)
+def test_games_that_are_none(games: Any) -> None:
+    refused(OptionError, ["games is", "vector_env"], OpponentVecEnv, games, [first_allowed])
+    refused(OptionError, ["games is", "vector_env"], SelfPlayVecEnv, games)
+
+
+@pytest.mark.parametrize(
+    "opponents", [None, first_allowed, 5, "greedy", b"greedy", {}, {"a": first_allowed}], ids=repr
+)
+def test_opponents_that_are_in_no_list(opponents: Any) -> None:
+    refused(OptionError, ["opponents is", "list of functions"], OpponentVecEnv, vector_env(2), opponents)
+    refused(
+        OptionError, ["sparring is", "list of functions"], SelfPlayVecEnv, vector_env(2), sparring=opponents
+    )
+
+
+@pytest.mark.parametrize("wrong", [None, "greedy", 5, np.zeros(2)], ids=shown)
+def test_opponents_that_cannot_be_called(wrong: Any) -> None:
+    words = ["opponents[1] is", "cannot be called"]
+    refused(OptionError, words, OpponentVecEnv, vector_env(2), [first_allowed, wrong])
+    words = ["sparring[0] is", "cannot be called"]
+    refused(OptionError, words, SelfPlayVecEnv, vector_env(2), sparring=[wrong], sparring_share=0.5)
+    refused(
+        OptionError, ["policy[0] is", "cannot be called"], SelfPlayVecEnv(vector_env(2)).set_policy, wrong
+    )
+
+
+@pytest.mark.parametrize("seat", ["0", True, 1.0, 0.5, [0], np.array([0, 1]), -1, 2, 10**5000], ids=shown)
+def test_a_learning_seat_that_is_none(seat: Any) -> None:
+    words = [f"no seat {shown(seat)}", "0 to 1"]
+    refused(OptionError, words, OpponentVecEnv, vector_env(2), [first_allowed], seat=seat)
+
+
+def test_numpys_whole_numbers_are_seats() -> None:
+    env = OpponentVecEnv(vector_env(2, seed=1), [first_allowed], seat=np.int8(1))  # type: ignore[arg-type]
+    env.reset()
+    assert env.seats.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    "share", ["0.5", None, True, [0.5], float("nan"), -0.1, 1.1, float("inf")], ids=shown
+)
+def test_a_share_that_is_none(share: Any) -> None:
+    make = SelfPlayVecEnv
+    refused(
+        OptionError, ["sparring_share"], make, vector_env(2), sparring=[first_allowed], sparring_share=share
+    )
+
+
+@pytest.mark.parametrize("seed", ["x", 1.5, -1, 2**64, True, [1]], ids=shown)
+def test_seeds_that_are_none(seed: Any) -> None:
+    env = begun([first_allowed])
+    refused(SeedError, ["seed is"], env.seed, seed)
+    env.reset()
+    refused(SeedError, ["seed is"], uniform_policy, seed)
+
+
+@pytest.mark.parametrize("indices", [6, -1, [0, 6], [0.5], "0", True, [True]], ids=shown)
+def test_games_that_there_are_not(indices: Any) -> None:
+    env = begun([first_allowed])
+    refused(OptionError, ["no game", "0 to 5"], env.env_method, "action_masks", indices=indices)
+    refused(OptionError, ["no game"], env.get_attr, "seats", indices)
+
+
+def test_games_may_be_asked_for_one_by_one_or_together() -> None:
+    env = begun([first_allowed])
+    masks = env.action_masks()
+    for indices in (2, np.int8(2), np.array(2), [2], np.array([2]), range(2, 3)):
+        assert np.array_equal(env.env_method("action_masks", indices=indices), masks[[2]])
