@@ -21,13 +21,13 @@ from millebornes_env.engine.kernels import (
     WIN,
     Buffers,
     Settings,
-    carry_out,
     is_episode_over,
     key_of_seed,
     seed_games,
     start_episode,
     write_decision,
 )
+from millebornes_env.engine.kernels import carry_out as carry_out_in_engine
 from millebornes_env.millebornes.actions import (
     CLAIM_COUP_FOURRE,
     EXTEND,
@@ -376,7 +376,7 @@ def judge_engine(play: Play, rules: Rules, game: int, action: int) -> int:
     buffers = play.buffers
     buffers.rewards[0, :] = 0.0
     buffers.terminations[0] = False
-    carry_out(play.copied[0], rules, settings, action, buffers, 0)
+    carry_out_in_engine(play.copied[0], rules, settings, action, buffers, 0)
     write_decision(play.copied[0], rules, settings, buffers, 0)
     state = play.states[game]
     is_over = int(state.phase) == ROUND_OVER
