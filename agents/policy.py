@@ -28,7 +28,9 @@ from typing import Any, ClassVar, Final
 import numpy as np
 import numpy.typing as npt
 
+from agents.checks import check_ranges, checked_rows
 from agents.compiled import Choose, CompiledAgent
+from agents.errors import AgentArgumentError, AgentOptionError
 from agents.features import num_features
 from agents.network import (
     ADDRESS,
@@ -200,10 +202,11 @@ class PolicyAgent(CompiledAgent):
 
         Raises:
             RunFolderError: the folder is missing or damaged, or its policy is not for this table.
-            ValueError: an unknown mode, or the observations do not show what the policy sees.
+            AgentOptionError: an unknown mode.
+            AgentArgumentError: the observations do not show what the policy sees.
         """
         if mode not in MODES:
-            raise ValueError(f"mode is {mode!r}; it may be " + " or ".join(repr(known) for known in MODES))
+            raise AgentOptionError(f"mode is {mode!r}; it may be " + " or ".join(map(repr, MODES)))
         path = Path(folder)
         self.description = read_description(path)
         check_description(self.description, table, path)
@@ -233,10 +236,14 @@ class PolicyAgent(CompiledAgent):
 
         Returns:
             float32[N, num_inputs], for `logits` and `values`.
+
+        Raises:
+            AgentArgumentError: they have another shape, or numbers that the table cannot show.
         """
-        rows = np.ascontiguousarray(observations)
+        rows = checked_rows(self.name, observations, self._bounds.shape[1])
+        check_ranges(self.name, self.table, rows)
         inputs = np.zeros((len(rows), self.description["num_inputs"]), np.float32)
-        look_at_rows(self._layout, self._rules, rows, self._scratch, self.options, inputs)
+        look_at_rows(self._layout, self._rules_in_array[0], rows, self._scratch, self.options, inputs)
         return inputs
 
     def probabilities(self, observations: Observations, action_masks: Masks) -> Float32Array:
@@ -288,6 +295,12 @@ class PolicyAgent(CompiledAgent):
         return self._outputs(inputs)[:, -1]
 
     def _outputs(self, inputs: npt.NDArray[Any]) -> Float32Array:
+        size = self.description["num_inputs"]
+        if np.ndim(inputs) != 2 or np.shape(inputs)[1] != size:
+            raise AgentArgumentError(
+                f"{self.name!r}: inputs have the shape {np.shape(inputs)}; its network takes (N, {size}), as the "
+                "method inputs makes them of observations"
+            )
         activation = ACTIVATIONS[self.description["activation"]]
         numbers: Float32Array = inputs.astype(np.float32)
         for weight, bias in self.layers[:-1]:
