@@ -9,7 +9,7 @@ A folder of `agents/champions` is a run folder (see `agents.policy`) with a mode
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 
 from agents.policy import PolicyAgent, RunFolderError
 from agents.protocol import Table
@@ -28,6 +28,7 @@ class ChampionAgent(PolicyAgent):
     """The policy that comes with the project for the table."""
 
     name = "champion"
+    any_edition: ClassVar[bool] = True
 
     def __init__(self, table: Table, seed: int = 0, which: str = "", mode: str = "best") -> None:
         """Choose a champion, and read it.
@@ -35,13 +36,14 @@ class ChampionAgent(PolicyAgent):
         Args:
             table: the table to play at.
             seed: of the draws.
-            which: one of WHICH; left away: "parker-2" at the `parker` table with two players, "all-2" at
-                all others with two.
+            which: one of WHICH, whatever the rules; left away: "parker-2" at the `parker` table with two
+                players, overridden rules too, "all-2" at all others with two.
             mode: "best" or "sample", as for `PolicyAgent`.
 
         Raises:
             RunFolderError: there is no champion for this table, or not the one that was asked for.
-            ValueError: an unknown mode, or the observations do not show what the policy sees.
+            AgentOptionError: an unknown mode.
+            AgentArgumentError: the observations do not show what the policy sees.
         """
         super().__init__(table, seed, str(CHAMPIONS / champion_for(table, which)), mode)
 
@@ -64,4 +66,9 @@ def champion_for(table: Table, which: str = "") -> str:
             f"there is no champion for {rules.players} players in {rules.teams} teams: {PARKER_2!r} plays "
             f"'parker' with {_PLAYERS} players, {ALL_2!r} every edition with {_PLAYERS}"
         )
-    return which or (PARKER_2 if table.edition == "parker" else ALL_2)
+    return which or (PARKER_2 if sheet_of(table) == "parker" else ALL_2)
+
+
+def sheet_of(table: Table) -> str:
+    """The name of the rule sheet, without what was overridden."""
+    return table.edition.partition("+")[0]

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from agents.errors import AgentArgumentError, AgentOptionError, RowError
 from agents.protocol import Actions, Masks, Observations, Places, Table
-from agents.reading import ODDITIES, OUT_OF_RANGE, bounds_of
+from agents.reading import CHOSE_NOTHING, ODDITIES, OUT_OF_RANGE, bounds_of
 from millebornes_env.engine.kernels import SKIP
 
 MOST_PLACES: Final = 1 << 24
@@ -33,9 +33,8 @@ def checked_rows(name: str, observations: Any, size: int) -> Observations:
     Raises:
         AgentArgumentError: they have another shape, or are no whole numbers from -128 to 127.
     """
-    rows = observations
-    if not isinstance(rows, np.ndarray) or rows.dtype != _INT8:
-        rows = _as_int8(name, observations)
+    is_int8 = isinstance(observations, np.ndarray) and observations.dtype == _INT8
+    rows: Observations = observations if is_int8 else _as_int8(name, observations)
     if rows.ndim != 2 or rows.shape[1] != size:
         raise AgentArgumentError(
             f"{name!r}: observations have the shape {rows.shape}; at its table they must have (N, {size}): a "
@@ -60,7 +59,9 @@ def _as_int8(name: str, observations: Any) -> Observations:
             f"{name!r}: observations are no array: its rows have different lengths"
         ) from None
     if given.dtype.kind not in "iufb":
-        raise AgentArgumentError(f"{name!r}: observations are of {given.dtype}; they must be numbers, as int8")
+        raise AgentArgumentError(
+            f"{name!r}: observations are of {given.dtype}; they must be numbers, as int8"
+        )
     with np.errstate(invalid="ignore"):
         rows: Observations = given.astype(np.int8)
     if not np.array_equal(rows, given):
@@ -89,8 +90,8 @@ def check_masks(name: str, action_masks: Any, rows: int, num_actions: int) -> No
         shape = ()
     if shape != (rows, num_actions):
         raise AgentArgumentError(
-            f"{name!r}: action_masks have the shape {shape}; they must have ({rows}, {num_actions}): for each "
-            f"row of the observations one of the {num_actions} actions of its table"
+            f"{name!r}: action_masks have the shape {shape}; they must have ({rows}, {num_actions}): a row "
+            f"for each of the observations, with the {num_actions} actions of its table"
         )
 
 
@@ -120,7 +121,8 @@ def checked_places(name: str, places: Any, rows: int) -> Places:
         return np.zeros(0, np.int64)
     if found.dtype.kind not in "iu":
         raise AgentArgumentError(
-            f"{name!r}: places are of {found.dtype}; they must be whole numbers, such as game * players + seat"
+            f"{name!r}: places are of {found.dtype}; they must be whole numbers, such as "
+            "game * players + seat"
         )
     lowest, highest = int(found.min()), int(found.max())
     if lowest < 0 or highest >= MOST_PLACES:
@@ -186,13 +188,20 @@ def row_error(name: str, table: Table, rows: Observations, number: int, oddity: 
         oddity: what `agents.reading.oddity_of` found there.
     """
     what = ODDITIES[oddity]
+    if oddity == CHOSE_NOTHING:
+        return RowError(
+            f"{name!r} chose a negative number at row {number} of the observations, where it had a choice: "
+            "its function has a fault; what it remembers is not to be used any more (`forget`)"
+        )
     if oddity == OUT_OF_RANGE:
         bounds, row = bounds_of(table), rows[number]
         place = int(((row < bounds[0]) | (row > bounds[1])).argmax())
         section = next(part for part in table.sections if part.start <= place < part.stop)
         low, high = int(bounds[0, place]), int(bounds[1, place])
         allowed = f"{low}" if low == high else f"{low} to {high}"
-        what = f"number {place - section.start} of {section.name!r} is {int(row[place])}, and may be {allowed}"
+        what = (
+            f"number {place - section.start} of {section.name!r} is {int(row[place])}, and may be {allowed}"
+        )
     return RowError(
         f"{name!r}: row {number} of the observations is none of its table ({table.edition}, "
         f"{table.rules.players} players): {what}; hand it what the environment shows that it was made for"

@@ -17,7 +17,14 @@ from typing import Any, ClassVar, Final, TypeGuard, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from agents.checks import actions_of_ended, check_masks, checked_options, checked_places, checked_rows, row_error
+from agents.checks import (
+    actions_of_ended,
+    check_masks,
+    checked_options,
+    checked_places,
+    checked_rows,
+    row_error,
+)
 from agents.errors import AgentOptionError
 from agents.pointers import address_of, call_choose
 from agents.protocol import Actions, Masks, Observations, Table
@@ -293,8 +300,18 @@ class CompiledAgent:
         key_0 = random_word(key_0, key_1, self._calls + 1)
         actions: Actions = np.empty(len(rows), np.int64)
         ended, row, oddity = choose_from_rows(
-            *(self.address, self._layout, self._bounds, self._rules_in_array, self.options),
-            *(self._memories, self._scratch, key_0, key_1, rows, memory_of, actions),
+            self.address,
+            self._layout,
+            self._bounds,
+            self._rules_in_array,
+            self.options,
+            self._memories,
+            self._scratch,
+            key_0,
+            key_1,
+            rows,
+            memory_of,
+            actions,
         )
         if oddity != NO_ODDITY:
             raise row_error(self.name, self.table, rows, row, oddity)

@@ -64,9 +64,7 @@ def _plain_call(address: int, *arguments: Any) -> int:
     return _PLAIN[address](*arguments)
 
 
-call_choose: Callable[..., int] = (
-    _numba.extending.intrinsic(_compile_call) if IS_COMPILED else _plain_call
-)
+call_choose: Callable[..., int] = _numba.extending.intrinsic(_compile_call) if IS_COMPILED else _plain_call
 """`call_choose(address, state, rules, seat, memory, options, draw)`: what the agent at that address chooses.
 
 The arguments behind the address are those of `agents.compiled.Choose`. Nothing checks the address.

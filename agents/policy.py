@@ -92,8 +92,16 @@ def read_description(folder: Path) -> dict[str, Any]:
     return description
 
 
-def check_description(description: dict[str, Any], table: Table, folder: Path) -> None:
+def check_description(
+    description: dict[str, Any], table: Table, folder: Path, *, any_edition: bool = False
+) -> None:
     """Refuse a policy that is damaged or was trained for something else.
+
+    Args:
+        description: the contents of its `policy.json`.
+        table: where it is to play.
+        folder: where it was read, for messages.
+        any_edition: whether it may play by rules that it was not trained on and does not see.
 
     Raises:
         RunFolderError: its format, edition, table or observations are not those of the table.
@@ -117,7 +125,7 @@ def check_description(description: dict[str, Any], table: Table, folder: Path) -
     editions = description.get("editions")
     if not (isinstance(editions, list) and all(isinstance(label, str) for label in editions)):
         raise _damaged(folder, "editions")
-    if not eyes.view.rules and table.edition not in editions:
+    if not (any_edition or eyes.view.rules or table.edition in editions):
         raise RunFolderError(
             f"the policy in {str(folder)!r} was trained on {', '.join(editions) or 'no edition'}, and does "
             f"not see the rules: it cannot play {table.edition!r}; play it where it was trained, or train "
@@ -189,6 +197,8 @@ class PolicyAgent(CompiledAgent):
 
     name = "policy"
     rule: ClassVar[Choose] = staticmethod(choose_by_network)
+    any_edition: ClassVar[bool] = False
+    """Whether it plays wherever its network fits: by rules too that it neither sees nor was trained on."""
 
     def __init__(self, table: Table, seed: int = 0, folder: str = "", mode: str = "best") -> None:
         """Read a run folder.
@@ -209,7 +219,7 @@ class PolicyAgent(CompiledAgent):
             raise AgentOptionError(f"mode is {mode!r}; it may be " + " or ".join(map(repr, MODES)))
         path = Path(folder)
         self.description = read_description(path)
-        check_description(self.description, table, path)
+        check_description(self.description, table, path, any_edition=self.any_edition)
         self.eyes = eyes_of(self.description, path)
         activation, num_layers, self.value = _network_of(self.description, path)
         self.layers = _read_layers(path, num_layers)
@@ -298,8 +308,8 @@ class PolicyAgent(CompiledAgent):
         size = self.description["num_inputs"]
         if np.ndim(inputs) != 2 or np.shape(inputs)[1] != size:
             raise AgentArgumentError(
-                f"{self.name!r}: inputs have the shape {np.shape(inputs)}; its network takes (N, {size}), as the "
-                "method inputs makes them of observations"
+                f"{self.name!r}: inputs have the shape {np.shape(inputs)}; its network takes (N, {size}), as "
+                "the method inputs makes them of observations"
             )
         activation = ACTIVATIONS[self.description["activation"]]
         numbers: Float32Array = inputs.astype(np.float32)

@@ -132,7 +132,7 @@ ODDITIES: Final = (
     "a battle pile shows none of its tops, or several",
     "the target does not go with the extension",
     "no action would be legal",
-    "the agent chose no action; its function has a fault",
+    "the agent chose none of its actions",
 )
 """What `oddity_of` finds, in words, by number; the last is found by who asks an agent."""
 

@@ -12,8 +12,9 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from agents.compiled import MEMORY, Choose, Int16Array, Int64Array, remember
+from agents.compiled import MEMORY, NO_ACTION, Int16Array, Int64Array, remember
 from agents.network import network_value
+from agents.pointers import call_choose
 from agents.protocol import Observations
 from agents.reading import Layout, read_observation
 from millebornes_env.chance import random_below, random_word
@@ -70,7 +71,7 @@ _DRAW_TAG: Final = 0x64726177
 class Searcher(NamedTuple):
     """Who searches, and how."""
 
-    choose: tuple[Choose]  # of the rollout agent; as a tuple it is a pointer, compiled once for all agents
+    choose: int  # address of the rollout agent's function (see `agents.pointers`)
     options: Int64Array  # [MAX_OPTIONS] of the rollout agent
     layout: Layout  # of the observations
     sees: int  # NOTHING, HANDS or ALL
@@ -274,7 +275,7 @@ def begin_decisions(
     taken: Int64Array,
     decisions: Decisions,
 ) -> None:
-    """Ask the rollout agent what it would do, and list what else is worth trying.
+    """Ask the rollout agent what it would do, and list what else is worth trying, if the round goes on.
 
     Args:
         searcher: who searches.
@@ -287,7 +288,7 @@ def begin_decisions(
     for number in range(len(places)):
         root = decisions.roots[number]
         decisions.num_tried[number] = 0
-        decisions.base[number] = 0
+        decisions.base[number] = NO_ACTION
         if int(root.phase) == ROUND_OVER:
             continue
         place = int(places[number])
@@ -299,7 +300,9 @@ def begin_decisions(
         memory = memories[place]
         count = remember(root, memory)
         draw = random_word(key_1 ^ _DRAW_TAG, key_0, count)
-        decisions.base[number] = searcher.choose[0](root, rules, OWN, memory, searcher.options, draw)
+        decisions.base[number] = call_choose(
+            searcher.choose, root, rules, OWN, memory, searcher.options, draw
+        )
         for slot in range(MEMORY):
             decisions.own[number, slot] = memory[slot]
         list_actions(searcher, rules, decisions, number)
@@ -404,7 +407,7 @@ def play_out(
             return judged_value(game, rules, searcher.options)
         count = remember(game, memories[seat])
         draw = random_word(key_1 ^ _DRAW_TAG, key_0, seat * _DECISIONS_OF_A_SEAT + count)
-        action = searcher.choose[0](game, rules, seat, memories[seat], searcher.options, draw)
+        action = call_choose(searcher.choose, game, rules, seat, memories[seat], searcher.options, draw)
     return 0.0
 
 

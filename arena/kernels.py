@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.compiled import FIRST_OF_MATCH, MEMORY, Choose, Int16Array, Int64Array, remember
+from agents.pointers import call_choose
 from arena.luck import count_deal, count_draws
 from arena.tallies import NUM_TALLIES, count_action, count_episode, count_round
 from millebornes_env.chance import random_word
@@ -121,14 +122,14 @@ def play_games(batch: Batch, rules: Rules, settings: Settings, roles: Roles) -> 
 
 @kernel
 def choose_for_role(
-    batch: Batch, rules: Rules, choose: tuple[Choose], options: Int64Array, role: int, actions: Int64Array
+    batch: Batch, rules: Rules, choose: int, options: Int64Array, role: int, actions: Int64Array
 ) -> None:
     """Let one compiled role choose wherever it is its turn.
 
     Args:
         batch: the games.
         rules: the table's.
-        choose: of the agent.
+        choose: of the agent, by address.
         options: int64[MAX_OPTIONS], of the agent.
         role: which.
         actions: int64[G], overwritten in those games.
@@ -139,7 +140,7 @@ def choose_for_role(
         if batch.live[game] and role_of_seat(batch, rules, game, seat) == role:
             memory = batch.memories[game, seat]
             draw = draw_for(state, seat, remember(state, memory))
-            actions[game] = choose[0](state, rules, seat, memory, options, draw)
+            actions[game] = call_choose(choose, state, rules, seat, memory, options, draw)
 
 
 class Rows(NamedTuple):

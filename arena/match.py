@@ -229,7 +229,7 @@ def _play_any(
     while left:
         for role, agent in enumerate(roles):
             if is_compiled(agent):
-                choose_for_role(batch, table, (agent.pointer,), agent.options, role, actions)
+                choose_for_role(batch, table, agent.address, agent.options, role, actions)
                 continue
             count = write_rows(batch, table, settings, role, rows)
             if count:
