@@ -143,8 +143,8 @@ def _made(agent: Agent, table: Table) -> Agent:
     if isinstance(made_for, Table) and (made_for.rules, made_for.sections) != (table.rules, table.sections):
         raise AgentArgumentError(
             f"{shown(agent.name)} was made for {made_for.edition}, {made_for.rules.players} players; "
-            f"this table is {table.edition}, {table.rules.players} players, or shows other observations: make "
-            "it for this table"
+            f"this table is {table.edition}, {table.rules.players} players, or shows other observations: "
+            "make it for this table"
         )
     return agent
 

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 import agents
+from agents import Spec
 from agents.compiled import MAX_OPTIONS, is_compiled
 from agents.protocol import Agent, Table
 from arena.faults import asked, illegal_action, raised, rows_of
@@ -90,7 +91,7 @@ def _table(name: str, players: int, teams: int | None) -> Table:
     return Table.of(vector_env(1, name, players=players, teams=teams))
 
 
-def load_role(spec: str, config: MatchConfig, role: int, first_deal: int = 0) -> Agent:
+def load_role(spec: Spec, config: MatchConfig, role: int, first_deal: int = 0) -> Agent:
     """An agent for one role; its own random numbers are a function of seed, role and first deal."""
     return agents.make(spec, config.table(), agent_seed(config.seed, role, first_deal))
 
@@ -101,7 +102,7 @@ def agent_seed(*words: int) -> int:
 
 
 def play_deals(
-    specs: Sequence[str],
+    specs: Sequence[Spec],
     lineup: tuple[int, ...],
     config: MatchConfig,
     first_deal: int,

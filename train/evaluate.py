@@ -28,10 +28,11 @@ import tyro
 from rich.console import Console
 
 import agents
-from agents import RunFolderError, UnknownAgentError
+from agents import RunFolderError, Spec, UnknownAgentError
 from agents.human import HumanAgent
 from agents.policy import read_description
 from agents.protocol import Agent, ask_in, is_honest
+from agents.specs import is_path, split_policy
 from arena.kernels import Batch
 from arena.match import MatchConfig, agent_seed, by_deal, play_roles, shares_of_wins
 from millebornes_env import VectorEnv, vector_env
@@ -100,8 +101,8 @@ class Blocks:
 
 
 def evaluate(
-    agent_spec: str,
-    opponent_specs: Sequence[str],
+    agent_spec: Spec,
+    opponent_specs: Sequence[Spec],
     config: EvaluationConfig | None = None,
     on_progress: OnProgress | None = None,
 ) -> list[Row]:
@@ -110,7 +111,7 @@ def evaluate(
     Where the table has more than two teams, the agent plays one of them and the opponent all the others.
 
     Args:
-        agent_spec: as for `agents.load`: a name, `name:option=value`, or the path of a run folder.
+        agent_spec: as for `agents.load`: a name, `name:option=value`, the path of a run folder, or an agent.
         opponent_specs: the same, of who plays all other teams; a row for each.
         config: table, episodes and seed; None for the defaults.
         on_progress: called about ten times a second.
@@ -126,7 +127,7 @@ def evaluate(
     return list(play_rows(agent_spec, opponent_specs, config, on_progress))
 
 
-def check(agent_spec: str, opponent_specs: Sequence[str], config: EvaluationConfig) -> VectorEnv:
+def check(agent_spec: Spec, opponent_specs: Sequence[Spec], config: EvaluationConfig) -> VectorEnv:
     """Refuse what cannot be played, before anything is: each agent is loaded and makes one decision.
 
     Returns:
@@ -142,14 +143,14 @@ def check(agent_spec: str, opponent_specs: Sequence[str], config: EvaluationConf
     env = _new_env(config, 1)
     if config.batch_size < env.teams:
         raise ValueError(f"batch_size is {config.batch_size}; it must be {env.teams} (the teams) or more")
-    for spec in dict.fromkeys([agent_spec, *opponent_specs]):
+    for spec in [agent_spec, *opponent_specs]:
         observations, _ = env.reset(seed=config.seed)
         try:
             _try(agents.load(spec, env), env, observations)
         except (UnknownAgentError, RunFolderError):
             raise
         except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"the agent {spec!r} cannot play: {one_line(error)}") from error
+            raise ValueError(f"the agent {agents.name_of(spec)!r} cannot play: {one_line(error)}") from error
     return env
 
 
@@ -160,8 +161,8 @@ def _try(agent: Agent, env: VectorEnv, observations: Observations) -> None:
 
 
 def play_rows(
-    agent_spec: str,
-    opponent_specs: Sequence[str],
+    agent_spec: Spec,
+    opponent_specs: Sequence[Spec],
     config: EvaluationConfig,
     on_progress: OnProgress | None = None,
 ) -> Iterator[Row]:
@@ -364,9 +365,9 @@ def run_folder(spec: str) -> Path | None:
     spec, _ = agents.split_search(spec)
     name, _, rest = spec.partition(":")
     if name == "policy":
-        folders = [part.removeprefix("folder=") for part in rest.split(",") if not part.startswith("mode=")]
-        return Path(folders[0]) if folders else None
-    if name in agents.AGENTS or not ("/" in spec or Path(spec).is_dir()):
+        folder, _ = split_policy(rest)
+        return Path(folder) if folder else None
+    if name in agents.AGENTS or not is_path(spec):
         return None
     return Path(spec)
 

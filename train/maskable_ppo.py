@@ -203,7 +203,7 @@ class RunCallback(BaseCallback):
 
     def _add_point(self) -> None:
         save_policy(self.model, self.table, self.args.activation, self.args.run_dir)  # type: ignore[arg-type]
-        point = self.gauntlet.measure(f"policy:{self.args.run_dir}", self.seconds, self.num_timesteps)
+        point = self.gauntlet.measure(self.args.run_dir, self.seconds, self.num_timesteps)
         self.curve.append(point)
         for name, value in point.metrics().items():
             self.logger.record(name, value)

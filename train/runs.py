@@ -264,7 +264,7 @@ class Run:
         except OSError as error:
             self._report(error)
             return
-        point = self._gauntlet.measure(f"policy:{self.folder}", self.seconds, trainer.decisions)
+        point = self._gauntlet.measure(self.folder, self.seconds, trainer.decisions)
         self.curve.append(point)
         self._bar.say(str(point))
         for name, value in point.metrics().items():
