@@ -134,7 +134,8 @@ def _made(agent: Agent, table: Table) -> Agent:
         UnknownAgentError: it is none.
         AgentArgumentError: it was made for another table.
     """
-    if not (isinstance(getattr(agent, "name", None), str) and callable(getattr(agent, "act", None))):
+    has_name, can_act = isinstance(getattr(agent, "name", None), str), callable(getattr(agent, "act", None))
+    if isinstance(agent, type) or not (has_name and can_act):
         raise UnknownAgentError(
             f"{shown(agent)} is no agent: it must be the name of one, the path of a run folder, or have a "
             "name and a method act"

@@ -11,9 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.errors import AgentArgumentError, AgentOptionError, RowError
-from agents.protocol import Actions, Masks, Observations, Places, Table
+from agents.protocol import Observations, Places, Table
 from agents.reading import CHOSE_NOTHING, ODDITIES, OUT_OF_RANGE, bounds_of
-from millebornes_env.engine.kernels import SKIP
 
 MOST_PLACES: Final = 1 << 24
 """Memories that an agent keeps at most (1.6 GB of them); a number beyond this is surely a mistake."""
@@ -206,23 +205,6 @@ def row_error(name: str, table: Table, rows: Observations, number: int, oddity: 
         f"{name!r}: row {number} of the observations is none of its table ({table.edition}, "
         f"{table.rules.players} players): {what}; hand it what the environment shows that it was made for"
     )
-
-
-def actions_of_ended(action_masks: Any, actions: Actions, ended: npt.NDArray[np.bool_]) -> None:
-    """Write what is done where a round is over and nobody is to choose: what the mask allows, else SKIP.
-
-    An environment that begins the next episode in its next step allows anything; others leave the game alone.
-
-    Args:
-        action_masks: int8[N, A] or None.
-        actions: int64[N], overwritten where a round is over.
-        ended: bool[N].
-    """
-    actions[ended] = SKIP
-    if action_masks is not None:
-        masks: Masks = np.asarray(action_masks)
-        allowed = ended & masks.any(axis=1)
-        actions[allowed] = masks[allowed].argmax(axis=1)
 
 
 def checked_options(name: str, options: Any) -> npt.NDArray[np.int64]:

@@ -18,7 +18,6 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.checks import (
-    actions_of_ended,
     check_masks,
     checked_options,
     checked_places,
@@ -27,7 +26,7 @@ from agents.checks import (
 )
 from agents.errors import AgentOptionError
 from agents.pointers import address_of, call_choose
-from agents.protocol import Actions, Masks, Observations, Table
+from agents.protocol import Actions, Masks, Observations, Table, actions_of_ended
 from agents.reading import (
     CHOSE_NOTHING,
     NO_ODDITY,

@@ -11,8 +11,8 @@ from typing import Any, Final, TextIO
 import numpy as np
 import numpy.typing as npt
 
-from agents.checks import actions_of_ended, check_masks, check_ranges, checked_places, checked_rows
-from agents.protocol import Actions, Masks, Observations, Table
+from agents.checks import check_masks, check_ranges, checked_places, checked_rows
+from agents.protocol import Actions, Masks, Observations, Table, actions_of_ended
 from millebornes_env.millebornes.actions import action_name
 from millebornes_env.millebornes.cards import (
     ACCIDENT,

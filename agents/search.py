@@ -28,7 +28,6 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.checks import (
-    actions_of_ended,
     check_masks,
     checked_places,
     checked_rows,
@@ -38,7 +37,7 @@ from agents.checks import (
 from agents.compiled import MEMORY, CompiledAgent, Int64Array, with_room
 from agents.errors import AgentArgumentError, AgentOptionError
 from agents.policy import PolicyAgent
-from agents.protocol import Actions, Masks, Observations, Places, Table
+from agents.protocol import Actions, Masks, Observations, Places, Table, actions_of_ended
 from agents.reading import NO_ODDITY, Layout, bounds_of, first_odd_row, layout_of
 from agents.search_kernels import (
     ALL,
@@ -73,7 +72,7 @@ OVER_A_JUDGE: Final[dict[str, Any]] = {"rollouts": 140, "z": 1.0, "depth": 24}
 LIMITS: Final = {
     "rollouts": (2, 1_000_000),
     "ms": (0, 86_400_000),
-    "z": (0, 1_000),
+    "z": (0, 1_000_000_000),
     "threads": (1, 1_024),
     "depth": (0, 4_096),
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple, get_type_hints
 
@@ -78,7 +78,7 @@ def split_policy(text: str) -> tuple[str, list[str]]:
     if is_folder(folder):
         return folder, []
     parts, options = text.split(","), []
-    while len(parts) > 1 and _is_mode(parts[-1]):
+    while len(parts) > 1 and _is_mode(parts[-1]) and not is_folder(",".join(parts)):
         options.append(parts.pop())
     while parts and _is_mode(parts[0]) and not is_folder(",".join(parts)):
         options.append(parts.pop(0))
@@ -163,21 +163,21 @@ def _parts(spec: str, text: str, known: Mapping[str, Any]) -> list[str]:
     """What stands between the commas, a folder's name with its own commas in one piece."""
     if FOLDER in known:
         return _parts_of_policy(spec, text, known)
-    parts: list[str] = []
-    for part in filter(None, text.split(",")):
-        is_option = part.partition("=")[0] in known
-        if not is_option and parts and parts[-1].startswith(f"{ROLLOUT}=") and _goes_on(parts[-1], part):
-            parts[-1] += "," + part
-        else:
-            parts.append(part)
+    left, parts = [part for part in text.split(",") if part], []
+    while left:
+        count = _parts_of_rollout(left) if left[0].startswith(f"{ROLLOUT}=") else 1
+        parts.append(",".join(left[:count]))
+        left = left[count:]
     return parts
 
 
-def _goes_on(rollout: str, part: str) -> bool:
-    """Whether a part belongs to the folder that a rollout agent is read from."""
-    agent = rollout.partition("=")[2]
-    folder = agent.removeprefix(f"{POLICY}:").removeprefix(f"{FOLDER}=")
-    return (agent.startswith(f"{POLICY}:") or is_path(f"{folder},{part}")) and not is_folder(folder)
+def _parts_of_rollout(parts: Sequence[str]) -> int:
+    """How many parts, from the first on, are the folder that a rollout agent is read from; 1 if none is."""
+    for count in range(len(parts), 0, -1):
+        agent = ",".join(parts[:count]).partition("=")[2]
+        if is_folder(agent) or is_folder(split_policy(agent.removeprefix(f"{POLICY}:"))[0]):
+            return count
+    return 1
 
 
 def _parts_of_policy(spec: str, text: str, known: Mapping[str, Any]) -> list[str]:
