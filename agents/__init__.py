@@ -9,7 +9,6 @@ from __future__ import annotations
 import difflib
 import inspect
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, Final
 
 from agents.arnold import ArnoldAgent
@@ -20,6 +19,7 @@ from agents.hoarder import HoarderAgent
 from agents.holder import HolderAgent
 from agents.human import HumanAgent
 from agents.policy import PolicyAgent, RunFolderError
+from agents.policy_files import is_folder
 from agents.protocol import Agent, Table
 from agents.racer import RacerAgent
 from agents.random import RandomAgent
@@ -89,7 +89,7 @@ def make(spec: str, table: Table, seed: int = 0) -> Agent:
         return _named(_search(spec, rollout, search_options, table, seed), spec)
     name, _, rest = spec.partition(":")
     if name not in AGENTS:
-        if spec and (Path(spec).is_dir() or "/" in spec):
+        if spec and (is_folder(spec) or "/" in spec):
             return _named(PolicyAgent(table, seed, folder=spec), spec)
         close = difflib.get_close_matches(name, AGENTS, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
@@ -113,7 +113,7 @@ def split_search(spec: str) -> tuple[str, str | None]:
     """
     rollout, found, options = spec.rpartition(SEARCH_SUFFIX)
     folder = spec.removeprefix("policy:").removeprefix("folder=").split(",")[0]
-    if not (rollout and found) or options[:1] not in ("", ":") or Path(folder).is_dir():
+    if not (rollout and found) or options[:1] not in ("", ":") or is_folder(folder):
         return spec, None
     return rollout, options[1:]
 

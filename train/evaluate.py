@@ -30,7 +30,7 @@ from rich.console import Console
 import agents
 from agents import RunFolderError, UnknownAgentError
 from agents.human import HumanAgent
-from agents.policy import read_description
+from agents.policy_files import is_folder, read_description
 from agents.protocol import Agent, ask_in, is_honest
 from arena.kernels import Batch
 from arena.match import MatchConfig, agent_seed, by_deal, play_roles, shares_of_wins
@@ -366,7 +366,7 @@ def run_folder(spec: str) -> Path | None:
     if name == "policy":
         folders = [part.removeprefix("folder=") for part in rest.split(",") if not part.startswith("mode=")]
         return Path(folders[0]) if folders else None
-    if name in agents.AGENTS or not ("/" in spec or Path(spec).is_dir()):
+    if name in agents.AGENTS or not ("/" in spec or is_folder(spec)):
         return None
     return Path(spec)
 

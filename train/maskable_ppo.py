@@ -31,8 +31,8 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import configure
 
-import agents
 from agents.policy import observation_scale
+from agents.policy_files import check_description, read_description
 from agents.protocol import Table
 from arena.match import MatchConfig
 from millebornes_env import vector_env
@@ -328,7 +328,7 @@ def train(args: Args) -> RunCallback:
         callback = RunCallback(args, table, bar)
         model = make_model(args, env, lambda: callback.share)
         if progress is not None:
-            agents.policy.check_description(agents.policy.read_description(args.run_dir), table, args.run_dir)
+            check_description(read_description(args.run_dir), table, args.run_dir)
             callback.take_up(load_checkpoint(model, args.run_dir))
             env.seed(args.seed + model.num_timesteps)  # other games than those already learned from
         env.set_policy(self_play_policy(model, table))

@@ -15,7 +15,7 @@ from safetensors.numpy import load_file, save_file
 
 import agents
 import train.files
-from agents.policy import DESCRIPTION_FILE, WEIGHTS_FILE
+from agents.policy_files import DESCRIPTION_FILE, WEIGHTS_FILE
 from arena.kernels import begin_games
 from arena.match import MatchConfig, dealt_batch, shares_of_wins
 from millebornes_env import vector_env
