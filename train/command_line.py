@@ -83,7 +83,8 @@ def say(line: str) -> None:
     """Print a line to stderr, if that takes it."""
     if sys.stderr is not None:
         with contextlib.suppress(OSError, ValueError):
-            print(" ".join(line.split()), file=sys.stderr, flush=True)
+            print(" ".join(line.split()), file=sys.stderr)
+        _write_out(sys.stderr)
 
 
 def sentence(error: Exception) -> str:
@@ -117,18 +118,20 @@ class _Forgiving:
     """A stream that swallows what its file does not take: nobody stops hours of work for a progress bar."""
 
     def __init__(self, stream: TextIO | None) -> None:
-        self._stream = stream if stream is not None else open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+        self._stream = stream
 
     def write(self, text: str) -> int:
         """Write what can be written."""
-        with contextlib.suppress(OSError, ValueError):
-            self._stream.write(text)
+        if self._stream is not None:
+            with contextlib.suppress(OSError, ValueError):
+                self._stream.write(text)
         return len(text)
 
     def flush(self) -> None:
         """Hand it on, if that goes."""
-        with contextlib.suppress(OSError, ValueError):
-            self._stream.flush()
+        if self._stream is not None:
+            with contextlib.suppress(OSError, ValueError):
+                self._stream.flush()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
