@@ -9,9 +9,9 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Final, NamedTuple, get_type_hints
 
+from agents import policy_files
 from agents.errors import AgentOptionError, UnknownAgentError
 
 SEARCH_SUFFIX: Final = "+search"
@@ -42,11 +42,8 @@ def shown(text: object) -> str:
 
 
 def is_folder(text: str) -> bool:
-    """Whether there is such a folder; a text that cannot be a path is none."""
-    try:
-        return bool(text) and Path(text).is_dir()
-    except (OSError, ValueError):  # too long a name, or a NUL in it
-        return False
+    """Whether there is such a folder; no text at all is none, not the one that is open."""
+    return bool(text) and policy_files.is_folder(text)
 
 
 def is_path(text: str) -> bool:

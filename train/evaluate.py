@@ -25,12 +25,11 @@ from typing import Annotated, Final, Literal
 import numpy as np
 import numpy.typing as npt
 import tyro
-from rich.console import Console
 
 import agents
 from agents import RunFolderError, Spec, UnknownAgentError
 from agents.human import HumanAgent
-from agents.policy import read_description
+from agents.policy_files import read_description
 from agents.protocol import Agent, ask_in, is_honest
 from agents.specs import is_path, split_policy
 from arena.kernels import Batch
@@ -38,14 +37,7 @@ from arena.match import MatchConfig, agent_seed, by_deal, play_roles, shares_of_
 from millebornes_env import VectorEnv, vector_env
 from millebornes_env.envs.vector import Observations
 from millebornes_env.errors import MilleBornesError
-from train.command_line import (
-    COULD_NOT_WRITE,
-    INTERRUPTED,
-    WRONG_ARGUMENTS,
-    complain,
-    one_line,
-    table_console,
-)
+from train.command_line import WRONG, carry_out, complain, one_line, progress_console, say, table_console
 from train.progress import OnProgress, evaluation_bar
 from train.results import (
     Row,
@@ -57,6 +49,7 @@ from train.results import (
     share_interval,
     table_of,
 )
+from train.stopping import exit_code_of
 
 DEFAULT_OPPONENTS: Final = ("random", "greedy", "holder")
 PIPED_WIDTH: Final = 160  # columns of the table when it goes into a file or a pipe
@@ -296,33 +289,39 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: without the program's name; None for those of the process.
 
     Returns:
-        The exit code: 0, 1 if a file could not be written, 2 if the arguments make no sense, 130 if stopped.
+        The exit code: 0; 2 if the arguments make no sense or a file could not be written; 130 after Ctrl-C.
     """
+    return carry_out(lambda: _command(arguments))
+
+
+def _command(arguments: Sequence[str] | None) -> int:
     args = tyro.cli(Args, prog="python -m train.evaluate", args=arguments)
-    try:
-        agent_spec = _agent_of(args)
-        config = _config_of(args, agent_spec)
-        with Console(stderr=True).status("Loading; the first time, the rules are compiled ..."):
-            teams = check(agent_spec, args.against, config).teams
-        config = replace(config, teams=teams)
-        _note_cheats([agent_spec, *args.against], config)
-    except ValueError as error:
-        return complain(WRONG_ARGUMENTS, one_line(error))
+    agent_spec = _agent_of(args)
+    config = _config_of(args, agent_spec)
+    with progress_console().status("Loading; the first time, the rules are compiled ..."):
+        teams = check(agent_spec, args.against, config).teams
+    config = replace(config, teams=teams)
+    _note_cheats([agent_spec, *args.against], config)
     if config.num_games % teams:
-        print(f"note: {config.num_games} games are rounded up to whole deals of {teams}", file=sys.stderr)
+        say(f"note: {config.num_games} games are rounded up to whole deals of {teams}")
     rows: list[Row] = []
     try:
         with evaluation_bar(rows, len(args.against), -(-config.num_games // teams) * teams) as on_progress:
             for row in play_rows(agent_spec, args.against, config, on_progress):
                 rows.append(row)  # noqa: PERF402 - the progress bar and Ctrl-C look at those there are
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         _print(rows)
-        return complain(INTERRUPTED, "stopped; no file was written")
+        return complain("stopped; no file was written", exit_code_of(stop))
     except MilleBornesError as error:
         _print(rows)
-        return complain(WRONG_ARGUMENTS, one_line(error))
+        return complain(one_line(error))
+    written, not_written = _write(_stem(args.out, agent_spec, rows[0]), rows, config)
     _print(rows)
-    return _write(_stem(args.out, agent_spec, rows[0]), rows, config)
+    for path in written:
+        print(f"wrote {path}")
+    for message in not_written:
+        complain(message)
+    return WRONG if not_written else 0
 
 
 def _note_cheats(specs: Sequence[str], config: EvaluationConfig) -> None:
@@ -330,7 +329,7 @@ def _note_cheats(specs: Sequence[str], config: EvaluationConfig) -> None:
     env = _new_env(config, 1)
     for spec in specs:
         if not is_honest(agents.load(spec, env)):
-            print(f"note: {spec} sees hidden cards", file=sys.stderr)
+            say(f"note: {spec} sees hidden cards")
 
 
 def _agent_of(args: Args) -> str:
@@ -392,22 +391,25 @@ def _stem(out: str | None, agent_spec: str, row: Row) -> Path:
     return Path(re.sub(r"\.(json|png)$", "", out))
 
 
-def _write(stem: Path, rows: Sequence[Row], config: EvaluationConfig) -> int:
-    """Write both files, the second even if the first fails; the exit code."""
+def _write(stem: Path, rows: Sequence[Row], config: EvaluationConfig) -> tuple[list[Path], list[str]]:
+    """Write both files, the second even if the first fails.
+
+    Returns:
+        Those that were written, and complaints.
+    """
     data, picture = (stem.with_name(stem.name + suffix) for suffix in (".json", ".png"))
     described = {"agent": rows[0].agent, "against": [row.opponent for row in rows], **asdict(config)}
-    exit_code = 0
-    try:
-        save_results(data, rows, described)
-        print(f"wrote {data}")
-    except OSError as error:
-        exit_code = complain(COULD_NOT_WRITE, _not_written(data, error))
-    try:
-        save_win_rates(picture, rows, config.seed)
-        print(f"wrote {picture}")
-    except OSError as error:
-        exit_code = complain(COULD_NOT_WRITE, _not_written(picture, error))
-    return exit_code
+    written, not_written = [], []
+    for path in (data, picture):
+        try:
+            if path == data:
+                save_results(data, rows, described)
+            else:
+                save_win_rates(picture, rows, config.seed)
+            written.append(path)
+        except OSError as error:
+            not_written.append(_not_written(path, error))
+    return written, not_written
 
 
 def _not_written(path: Path, error: OSError) -> str:

@@ -180,6 +180,17 @@ class Gauntlet:
         )
 
 
+def warm_up(spec: str, configs: Sequence[MatchConfig], opponents: Sequence[str]) -> None:
+    """Play as few deals as there can be, so that all that measuring needs is compiled.
+
+    Args:
+        spec: of a policy like those that will be measured.
+        configs: the tables.
+        opponents: as for `Gauntlet`.
+    """
+    Gauntlet(configs[:1], opponents, _FEWEST_DEALS).measure(spec, 0.0, 0)
+
+
 def check_evaluation(deals: int) -> None:
     """Refuse so few deals that nothing can be said about the error.
 
