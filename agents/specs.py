@@ -71,15 +71,16 @@ def split_policy(text: str) -> tuple[str, list[str]]:
     A folder may have any name: what is there under the whole text is meant, else options that are known are
     taken away at both ends, and what is left is the folder.
     """
-    folder = text.removeprefix(f"{FOLDER}=")
-    if is_folder(folder):
-        return folder, []
-    parts, options = text.split(","), []
-    while len(parts) > 1 and _is_mode(parts[-1]) and not is_folder(",".join(parts)):
-        options.append(parts.pop())
-    while parts and _is_mode(parts[0]) and not is_folder(",".join(parts)):
-        options.append(parts.pop(0))
-    return ",".join(parts).removeprefix(f"{FOLDER}="), options
+    parts = text.split(",")
+    before = next((place for place, part in enumerate(parts) if not _is_mode(part)), len(parts))
+    behind = next((place for place, part in enumerate(reversed(parts)) if not _is_mode(part)), 0)
+    found = parts[before : len(parts) - behind], parts[:before] + parts[len(parts) - behind :]
+    for first in range(before + 1):
+        for end in range(len(parts), len(parts) - behind - 1, -1):
+            folder = ",".join(parts[first:end]).removeprefix(f"{FOLDER}=")
+            if is_folder(folder):
+                return folder, parts[:first] + parts[end:]
+    return ",".join(found[0]).removeprefix(f"{FOLDER}="), found[1]
 
 
 def _is_mode(part: str) -> bool:

@@ -80,6 +80,8 @@ def test_options_stand_before_or_behind_a_folder(tmp_path: Path) -> None:
     assert split_policy("runs/a,mode=best") == ("runs/a", ["mode=best"])
     assert split_policy("mode=best,runs/a,b=1") == ("runs/a,b=1", ["mode=best"])
     assert split_policy("mode=best") == ("", ["mode=best"])
+    assert split_policy("") == ("", [])
+    assert split_policy("mode=best,folder=runs/a,mode=x") == ("runs/a", ["mode=best", "mode=x"])
     (tmp_path / "a,mode=best").mkdir()
     assert split_policy(f"{tmp_path}/a,mode=best") == (f"{tmp_path}/a,mode=best", [])
 
