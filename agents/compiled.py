@@ -5,7 +5,7 @@ rulebook. It may read only what its seat can see: the own hand, all piles, all c
 (counted, not where); never another hand nor the deck. Tests redeal the hidden cards and expect the same
 choice, and compare it with the choice made from the observation alone.
 
-There are two ways to play one: kernels that hold the games call its `pointer` (the arena, search); everybody
+There are two ways to play one: kernels that hold the games call its `address` (the arena, search); everybody
 else calls `act` like any other agent's, which reads the game back from the observations.
 """
 
@@ -25,7 +25,6 @@ from agents.checks import (
     row_error,
 )
 from agents.errors import AgentOptionError
-from agents.pointers import address_of, call_choose
 from agents.protocol import Actions, Masks, Observations, Table, actions_of_ended
 from agents.reading import (
     CHOSE_NOTHING,
@@ -37,7 +36,7 @@ from agents.reading import (
     read_observation,
 )
 from millebornes_env.chance import random_word
-from millebornes_env.compile import for_kernels, kernel, pointer, rule
+from millebornes_env.compile import address_of, call_at, for_kernels, kernel, rule
 from millebornes_env.engine.kernels import key_of_seed
 from millebornes_env.envs.options import checked_seed
 from millebornes_env.millebornes.rules import Rules, compiled_rules, rules_record
@@ -69,7 +68,6 @@ FIRST_OF_MATCH: Final = 40
 NO_ACTION: Final = -1
 """Where a round is over and nobody is to choose."""
 
-_POINTERS: dict[Choose, Choose] = {}
 _ADDRESSES: dict[Choose, int] = {}
 
 
@@ -90,7 +88,7 @@ def remember(state: State, memory: Int16Array) -> int:
 
 @kernel
 def choose_each(
-    choose: tuple[Choose],
+    choose: int,
     states: StateArray,
     rules: Rules,
     seats: npt.NDArray[np.int32],
@@ -102,7 +100,7 @@ def choose_each(
     """Let an agent choose for one seat of each game.
 
     Args:
-        choose: of the agent, by pointer.
+        choose: of the agent, by address.
         states: STATE[N], the games.
         rules: the table's.
         seats: int32[N], who chooses.
@@ -113,9 +111,8 @@ def choose_each(
     """
     for game in range(len(states)):
         remember(states[game], memories[game])
-        actions[game] = choose[0](
-            states[game], rules, int(seats[game]), memories[game], options, int(draws[game])
-        )
+        seat, draw = int(seats[game]), int(draws[game])
+        actions[game] = call_at(choose, (states[game], rules, seat, memories[game], options, draw))
 
 
 @kernel
@@ -166,7 +163,7 @@ def choose_from_rows(  # noqa: PLR0913, PLR0917 - as a tuple they would take Num
         memory = memories[places[number]]
         remember(state, memory)
         draw = random_word(key_0, key_1, number)
-        actions[number] = call_choose(choose, state, table, 0, memory, options, draw)
+        actions[number] = call_at(choose, (state, table, 0, memory, options, draw))
         if actions[number] < 0:
             return ended, number, CHOSE_NOTHING
     return ended, -1, NO_ODDITY
@@ -175,31 +172,26 @@ def choose_from_rows(  # noqa: PLR0913, PLR0917 - as a tuple they would take Num
 # The agents' common part ----------------------------------------------------------------------------------
 
 
-def pointer_to(choose: Choose, table: Rules) -> Choose:
-    """The function as kernels take it, in a tuple; compiled once in a process, and kept on disk.
-
-    Outside of a tuple Numba would see this one function, and compile the kernel anew for each.
-
-    Args:
-        choose: the agent's.
-        table: rules of any table, for their type only.
-    """
-    if choose not in _POINTERS:
-        state = for_kernels(new_states(1))[0]
-        memory, options = np.zeros(MEMORY, np.int16), np.zeros(MAX_OPTIONS, np.int64)
-        _POINTERS[choose] = pointer(choose, state, compiled_rules(table), 0, memory, options, 0)
-    return _POINTERS[choose]
+def _examples(table: Rules) -> tuple[State, Rules, int, Int16Array, Int64Array, int]:
+    """One of each argument of `Choose`."""
+    state: State = for_kernels(new_states(1))[0]
+    memory, options = np.zeros(MEMORY, np.int16), np.zeros(MAX_OPTIONS, np.int64)
+    return state, compiled_rules(table), 0, memory, options, 0
 
 
 def address_to(choose: Choose, table: Rules) -> int:
-    """The address of the function, for `call_choose`; found once in a process.
+    """The address of the function, for `call_at`; compiled once in a process, and kept on disk.
+
+    Numba works out the type of a function that is handed to a kernel at every call anew, which takes fifty
+    times as long as a step of one game; an address is an int. And kernels that take functions by address are
+    compiled once for all agents.
 
     Args:
         choose: the agent's.
         table: rules of any table, for their type only.
     """
     if choose not in _ADDRESSES:
-        _ADDRESSES[choose] = address_of(pointer_to(choose, table))
+        _ADDRESSES[choose] = address_of(kernel(choose), *_examples(table))
     return _ADDRESSES[choose]
 
 
@@ -266,13 +258,8 @@ class CompiledAgent:
         self._scratch = for_kernels(new_states(1))
 
     @property
-    def pointer(self) -> Choose:
-        """The function, as kernels take it (in a tuple)."""
-        return pointer_to(type(self).rule, self.table.rules)
-
-    @property
     def address(self) -> int:
-        """The function, as kernels take it for `call_choose`."""
+        """The function, as kernels take it for `call_at`."""
         return address_to(type(self).rule, self.table.rules)
 
     def act(self, observations: Observations, action_masks: Masks, places: Any = None) -> Actions:

@@ -11,12 +11,11 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from agents.compiled import FIRST_OF_MATCH, MEMORY, Choose, Int16Array, Int64Array, remember
-from agents.pointers import call_choose
+from agents.compiled import FIRST_OF_MATCH, MEMORY, Int16Array, Int64Array, remember
 from arena.luck import count_deal, count_draws
 from arena.tallies import NUM_TALLIES, count_action, count_episode, count_round
 from millebornes_env.chance import random_word
-from millebornes_env.compile import kernel, rule
+from millebornes_env.compile import call_at, kernel, rule, seldom
 from millebornes_env.engine.kernels import Settings, episode_winner, is_episode_over, start_episode
 from millebornes_env.millebornes.actions import around
 from millebornes_env.millebornes.legality import is_legal, write_mask
@@ -40,9 +39,9 @@ _DECISIONS_OF_A_SEAT: Final = 4096  # more than a seat can take in a round
 
 
 class Roles(NamedTuple):
-    """Who plays, as far as compiled code can: the functions and options of all roles."""
+    """Who plays: the functions and options of all roles."""
 
-    choose: tuple[Choose, Choose, Choose, Choose]
+    choose: tuple[int, int, int, int]  # addresses
     options: Int64Array  # [MOST_ROLES, MAX_OPTIONS]
 
 
@@ -116,7 +115,8 @@ def play_games(batch: Batch, rules: Rules, settings: Settings, roles: Roles) -> 
             role = role_of_seat(batch, rules, game, seat)
             memory = batch.memories[game, seat]
             draw = draw_for(state, seat, remember(state, memory))
-            action = roles.choose[role](state, rules, seat, memory, roles.options[role], draw)
+            options = roles.options[role]
+            action = call_at(roles.choose[role], (state, rules, seat, memory, options, draw))
             carry_out(batch, rules, settings, game, action)
 
 
@@ -140,7 +140,7 @@ def choose_for_role(
         if batch.live[game] and role_of_seat(batch, rules, game, seat) == role:
             memory = batch.memories[game, seat]
             draw = draw_for(state, seat, remember(state, memory))
-            actions[game] = call_choose(choose, state, rules, seat, memory, options, draw)
+            actions[game] = call_at(choose, (state, rules, seat, memory, options, draw))
 
 
 class Rows(NamedTuple):
@@ -200,7 +200,7 @@ def carry_out(batch: Batch, rules: Rules, settings: Settings, game: int, action:
         close_round(batch, rules, settings, game)
 
 
-@kernel
+@seldom
 def close_round(batch: Batch, rules: Rules, settings: Settings, game: int) -> None:
     """Count a finished round; begin the next of the match, or close the episode."""
     state = batch.states[game]
@@ -222,7 +222,7 @@ def close_round(batch: Batch, rules: Rules, settings: Settings, game: int) -> No
     count_episode(rules, int(batch.first[game]), int(batch.winner[game]), batch.tallies)
 
 
-@kernel
+@seldom
 def note_fault(batch: Batch, game: int, role: int, action: int) -> None:
     """Note an illegal action; the game ends there."""
     fault = batch.faults[game]

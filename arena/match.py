@@ -155,7 +155,7 @@ def play_roles(
     shares = [(first_deal, num_deals)]
     if all(is_compiled(agent) for agent in roles):
         for agent in filter(is_compiled, roles):
-            _ = agent.pointer  # compiled here: threads would do it twice
+            _ = agent.address  # compiled here: threads would do it twice
         shares = _shares(first_deal, num_deals, config.threads)
         with ThreadPoolExecutor(len(shares)) as pool:
             batches = list(pool.map(lambda share: _play_compiled(roles, config, *share), shares))
@@ -203,7 +203,7 @@ def _play_compiled(roles: Sequence[Agent], config: MatchConfig, first_deal: int,
     options = np.zeros((MOST_ROLES, MAX_OPTIONS), np.int64)
     for role, agent in enumerate(padded):
         options[role] = agent.options
-    first, second, third, fourth = (agent.pointer for agent in padded)
+    first, second, third, fourth = (agent.address for agent in padded)
     batch = dealt_batch(config, first_deal, num_deals)
     table = compiled_rules(config.rules)
     play_games(batch, table, settings_of(config), Roles((first, second, third, fourth), options))

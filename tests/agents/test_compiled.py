@@ -224,5 +224,5 @@ def test_choose_each_asks_for_the_given_seats() -> None:
     memories, draws = np.zeros((8, MEMORY), np.int16), np.zeros(8, np.int64)
     seats = env.agent_selection.astype(np.int32)
     rules = compiled_rules(env.rules)
-    choose_each((agent.pointer,), states, rules, seats, memories, agent.options, draws, actions)
+    choose_each(agent.address, states, rules, seats, memories, agent.options, draws, actions)
     assert all(is_legal(state, rules, int(action)) for state, action in zip(states, actions, strict=True))
