@@ -20,7 +20,8 @@ from agents.fingerprint import fingerprint
 from agents.protocol import Table
 from agents.reading import layout_of, read_observation
 from millebornes_env import edition, editions, vector_env
-from millebornes_env.compile import for_kernels, sources_outside
+from millebornes_env.compile import for_kernels
+from millebornes_env.compile_cache import sources_outside
 from millebornes_env.engine.kernels import SKIP
 from millebornes_env.millebornes.legality import is_legal, write_mask
 from millebornes_env.millebornes.motion import is_moving
