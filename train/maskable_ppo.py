@@ -440,14 +440,16 @@ def train(args: Args) -> RunCallback:
             callback.scalars.begin_anew(model.num_timesteps)
             env.seed(args.seed + model.num_timesteps)  # other games than those already learned from
         env.set_policy(self_play_policy(model, table))
-        if callback.share < 1.0:
-            with stops.deferred():
-                model.learn(total_timesteps=sys.maxsize, callback=callback, reset_num_timesteps=False)
-                if stops.is_waiting:
-                    callback.save()
-                else:
-                    callback.finish()
-        callback.end()
+        try:
+            if callback.share < 1.0:
+                with stops.deferred():
+                    model.learn(total_timesteps=sys.maxsize, callback=callback, reset_num_timesteps=False)
+                    if stops.is_waiting:
+                        callback.save()
+                    else:
+                        callback.finish()
+        finally:
+            callback.end()
     return callback
 
 
