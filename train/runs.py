@@ -187,13 +187,10 @@ class Run:
         self._run_folder.__exit__(kind, error, trace)
 
     def warm_up(self, small: Trainer) -> None:
-        """Compile what evaluations need, by evaluating a policy in small that nobody keeps.
-
-        Raises:
-            RunError: the folder cannot be written.
-        """
+        """Compile what evaluations need, by evaluating a policy in small that nobody keeps."""
         if self.args.eval_seconds > 0:
-            with self._run_folder.scratch() as folder:
+            # A disk that takes no files is told of when something is to be kept.
+            with contextlib.suppress(OSError), self._run_folder.scratch() as folder:
                 self._save_policy(small, folder)
                 warm_up(f"policy:{folder}", *self._gauntlet_options())
 

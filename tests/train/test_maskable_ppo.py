@@ -292,7 +292,6 @@ def test_a_disk_that_is_full_at_the_first_evaluation(tmp_path: Path, monkeypatch
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(maskable_ppo, "compile_all", lambda *_: None)
     monkeypatch.setattr(maskable_ppo, "save_policy", full)
     happening(monkeypatch, lambda: None)
     callback = train(short(tmp_path, minutes=60.0))
