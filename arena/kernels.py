@@ -15,7 +15,7 @@ from agents.compiled import FIRST_OF_MATCH, MEMORY, Choose, Int16Array, Int64Arr
 from arena.luck import count_deal, count_draws
 from arena.tallies import NUM_TALLIES, count_action, count_episode, count_round
 from millebornes_env.chance import random_word
-from millebornes_env.compile import kernel, rule
+from millebornes_env.compile import kernel, rule, seldom
 from millebornes_env.engine.kernels import Settings, episode_winner, is_episode_over, start_episode
 from millebornes_env.millebornes.actions import around
 from millebornes_env.millebornes.legality import is_legal, write_mask
@@ -199,7 +199,7 @@ def carry_out(batch: Batch, rules: Rules, settings: Settings, game: int, action:
         close_round(batch, rules, settings, game)
 
 
-@kernel
+@seldom
 def close_round(batch: Batch, rules: Rules, settings: Settings, game: int) -> None:
     """Count a finished round; begin the next of the match, or close the episode."""
     state = batch.states[game]
@@ -221,7 +221,7 @@ def close_round(batch: Batch, rules: Rules, settings: Settings, game: int) -> No
     count_episode(rules, int(batch.first[game]), int(batch.winner[game]), batch.tallies)
 
 
-@kernel
+@seldom
 def note_fault(batch: Batch, game: int, role: int, action: int) -> None:
     """Note an illegal action; the game ends there."""
     fault = batch.faults[game]

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env.chance import MASK_32, random_below, random_word
-from millebornes_env.compile import kernel, parallel_kernel, prange, rule, seldom
+from millebornes_env.compile import call_at, kernel, parallel_kernel, prange, rule, seldom
 from millebornes_env.millebornes.coup_fourre import drop_pending_hazard
 from millebornes_env.millebornes.determinize import redeal_hidden_cards
 from millebornes_env.millebornes.legality import is_legal, write_mask
@@ -40,6 +40,12 @@ SKIP: Final = -1
 """In an array of actions: leave this game as it is."""
 
 NO_GAME: Final = -1
+
+# What `step_range` is to do.
+CHECK: Final = 0
+STEP: Final = 1
+CHECK_AND_STEP: Final = 2
+BEGIN: Final = 3
 
 
 class Settings(NamedTuple):
@@ -95,14 +101,6 @@ def start_episode(state: State, rules: Rules) -> None:
     """Begin the game's next episode."""
     state.episode = int(state.episode) + 1
     start_match(state, rules)
-
-
-@kernel
-def start_games(states: StateArray, rules: Rules, chosen: npt.NDArray[np.bool_]) -> None:
-    """Begin a new episode in each chosen game."""
-    for game in range(len(states)):
-        if chosen[game]:
-            start_episode(states[game], rules)
 
 
 @rule
@@ -170,17 +168,7 @@ def write_decision(state: State, rules: Rules, settings: Settings, buffers: Buff
         mask[:] = 1
 
 
-@kernel
-def write_decisions(states: StateArray, rules: Rules, settings: Settings, buffers: Buffers) -> None:
-    """Write all games' next decisions, without rewards."""
-    for game in range(len(states)):
-        write_decision(states[game], rules, settings, buffers, game)
-        buffers.rewards[game, :] = 0.0
-        buffers.terminations[game] = False
-        buffers.truncations[game] = False
-
-
-@kernel
+@seldom
 def first_illegal(
     states: StateArray,
     rules: Rules,
@@ -207,10 +195,10 @@ def first_illegal(
 
 
 @rule
-def step_game(
+def carry_out(
     state: State, rules: Rules, settings: Settings, action: int, buffers: Buffers, game: int
 ) -> None:
-    """Carry out one action and write all that follows from it."""
+    """Carry out one action and all that follows from it, but for writing the next decision."""
     rewards = buffers.rewards[game]
     if int(state.phase) == ROUND_OVER:
         start_episode(state, rules)
@@ -227,7 +215,6 @@ def step_game(
                 end_episode(state, rules, settings, buffers, game)
             else:
                 start_next_round(state, rules)
-    write_decision(state, rules, settings, buffers, game)
 
 
 @seldom
@@ -240,6 +227,32 @@ def end_episode(state: State, rules: Rules, settings: Settings, buffers: Buffers
         start_episode(state, rules)
 
 
+@seldom
+def carry_out_each(
+    states: StateArray,
+    rules: Rules,
+    settings: Settings,
+    actions: npt.NDArray[np.int64],
+    buffers: Buffers,
+    first: int,
+    last: int,
+    task: int,
+) -> None:
+    """Step or begin the games from `first` to `last` - 1; all actions have been found legal."""
+    for game in range(first, last):
+        buffers.rewards[game, :] = 0.0
+        buffers.terminations[game] = False
+        action = int(actions[game])
+        if task == BEGIN:
+            if action == 1:
+                start_episode(states[game], rules)
+        elif action == SKIP:
+            continue
+        else:
+            carry_out(states[game], rules, settings, action, buffers, game)
+        write_decision(states[game], rules, settings, buffers, game)
+
+
 @kernel
 def step_range(
     states: StateArray,
@@ -249,53 +262,60 @@ def step_range(
     buffers: Buffers,
     first: int,
     last: int,
-) -> None:
-    """Step the games from `first` to `last` - 1; all actions have been found legal."""
-    for game in range(first, last):
-        buffers.rewards[game, :] = 0.0
-        buffers.terminations[game] = False
-        action = int(actions[game])
-        if action != SKIP:
-            step_game(states[game], rules, settings, action, buffers, game)
-
-
-@kernel
-def step_games(
-    states: StateArray, rules: Rules, settings: Settings, actions: npt.NDArray[np.int64], buffers: Buffers
+    task: int,
 ) -> int:
-    """Step all games on this thread, or none: the first game with an illegal action, or NO_GAME."""
-    illegal = first_illegal(states, rules, settings, actions, 0, len(states))
-    if illegal != NO_GAME:
-        return illegal
-    step_range(states, rules, settings, actions, buffers, 0, len(states))
+    """All that a step and a reset do, for the games from `first` to `last` - 1.
+
+    One kernel does it all, since whatever takes an action can also begin an episode: another one for a reset
+    would be compiled for seconds, to hold the same code again.
+
+    Args:
+        states: the games.
+        rules: the table's rules.
+        settings: of the environment.
+        actions: int64[N], an action or SKIP for each game; BEGIN: 1 begins the game's next episode, 0 does
+            not.
+        buffers: overwritten; BEGIN writes the decisions of all games.
+        first: first game.
+        last: one past the last game.
+        task: CHECK the actions; STEP, the actions being legal; CHECK_AND_STEP: step all games or none; BEGIN.
+
+    Returns:
+        The first game with an illegal action, or NO_GAME.
+    """
+    if task in (CHECK, CHECK_AND_STEP):
+        illegal = first_illegal(states, rules, settings, actions, first, last)
+        if illegal != NO_GAME or task == CHECK:
+            return illegal
+    carry_out_each(states, rules, settings, actions, buffers, first, last, task)
     return NO_GAME
 
 
 @parallel_kernel
-def step_games_on_threads(
+def step_on_threads(
     states: StateArray,
     rules_in_array: StateArray,
     settings_numbers: npt.NDArray[np.int64],
     actions: npt.NDArray[np.int64],
     buffers: Buffers,
     threads: int,
+    step_range_address: int,
 ) -> int:
-    """`step_games` with the batch shared among threads (which can be handed arrays only, not records)."""
+    """`step_range` of all games, shared among threads (which can be handed arrays only, not records)."""
     games = len(states)
-    found = np.empty(threads, dtype=np.int64)
-    for thread in prange(threads):
-        first = thread * games // threads
-        last = (thread + 1) * games // threads
-        settings = settings_from(settings_numbers)
-        found[thread] = first_illegal(states, rules_in_array[0], settings, actions, first, last)
-    for thread in range(threads):
-        if found[thread] != NO_GAME:
-            return int(found[thread])
-    for thread in prange(threads):
-        first = thread * games // threads
-        last = (thread + 1) * games // threads
-        settings = settings_from(settings_numbers)
-        step_range(states, rules_in_array[0], settings, actions, buffers, first, last)
+    found = np.full(threads, NO_GAME, np.int64)
+    for task in (CHECK, STEP):
+        for thread in prange(threads):
+            first = thread * games // threads
+            last = (thread + 1) * games // threads
+            settings = settings_from(settings_numbers)
+            found[thread] = call_at(
+                step_range_address,
+                (states, rules_in_array[0], settings, actions, buffers, first, last, task),
+            )
+        for thread in range(threads):
+            if found[thread] != NO_GAME:
+                return int(found[thread])
     return NO_GAME
 
 
