@@ -42,8 +42,10 @@ from train.checkpoints import (
     CHECKPOINT_FILE,
     CHECKPOINT_KIND,
     CONFIG_FILE,
+    does_not_fit,
     load_checkpoint,
     read_progress,
+    recorded_config,
     refuse_other_options,
     refuse_second_run,
     save_checkpoint,
@@ -174,9 +176,16 @@ class RunCallback(BaseCallback):
         self._decisions_before = 0
 
     def take_up(self, progress: dict[str, Any]) -> None:
-        """Go on from the progress that a checkpoint holds."""
-        self.seconds_before = progress["seconds"]
-        self.curve = [Point.of(point) for point in progress["curve"]]
+        """Go on from the progress that a checkpoint holds.
+
+        Raises:
+            RunError: it does not hold what it should.
+        """
+        try:
+            self.seconds_before = float(progress["seconds"])
+            self.curve = [Point.of(point) for point in progress["curve"]]
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise does_not_fit(self.args.run_dir, error) from None
 
     @property
     def seconds(self) -> float:
@@ -329,7 +338,7 @@ def prepare_folder(args: Args) -> dict[str, Any] | None:
     if (folder / CHECKPOINT_FILE).exists():
         progress = read_progress(folder, CHECKPOINT_KIND)
         ours = json.loads(json.dumps(saved_config(args)))
-        refuse_other_options(folder, ours, progress["config"], _FREE_OPTIONS)
+        refuse_other_options(folder, ours, recorded_config(folder, progress), _FREE_OPTIONS)
         return progress
     try:
         write_config(args)
