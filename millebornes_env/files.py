@@ -43,8 +43,8 @@ def replacing(path: Path) -> Iterator[Path]:
             os.fsync(written.fileno())  # some disks say only now that they are full
         draft.replace(path)
     except OSError as error:
-        if error.filename is None or Path(os.fsdecode(error.filename)) == draft:
-            error.filename, error.filename2 = str(path), None
+        if error.strerror and (error.filename is None or Path(os.fsdecode(error.filename)) == draft):
+            raise OSError(error.errno, error.strerror, str(path)) from error
         raise
     finally:
         with contextlib.suppress(OSError):

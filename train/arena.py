@@ -113,7 +113,8 @@ def _command(arguments: Sequence[str] | None) -> int:
 
 
 def _not_written(error: OSError) -> str:
-    return f"could not write {error.filename!r} ({error.strerror or error}); choose another folder with --out"
+    where = f"{error.filename!r} ({error.strerror})" if error.filename else f"({error})"
+    return f"could not write {where}; choose another folder with --out"
 
 
 def _config_of(args: Args) -> TournamentConfig:

@@ -347,9 +347,11 @@ def _config_of(args: Args, agent_spec: str) -> EvaluationConfig:
     trained = {} if folder is None else read_description(folder)
     editions = trained.get("editions")
     usual = str(editions[0]) if isinstance(editions, list) and editions else "parker"
+    seats = trained.get("players")
+    usual_players = seats if type(seats) is int else 2  # of others loading the policy complains
     return EvaluationConfig(
         edition=args.edition or usual,
-        players=args.players if args.players is not None else trained.get("players", 2),
+        players=args.players if args.players is not None else usual_players,
         episode=args.episode,
         num_games=args.num_games,
         seed=args.seed,

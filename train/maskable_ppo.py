@@ -9,6 +9,7 @@ logged metrics.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
@@ -41,8 +42,10 @@ from train.checkpoints import (
     CHECKPOINT_FILE,
     CHECKPOINT_KIND,
     CONFIG_FILE,
+    does_not_fit,
     load_checkpoint,
     read_progress,
+    recorded_config,
     refuse_other_options,
     refuse_second_run,
     save_checkpoint,
@@ -173,9 +176,16 @@ class RunCallback(BaseCallback):
         self._decisions_before = 0
 
     def take_up(self, progress: dict[str, Any]) -> None:
-        """Go on from the progress that a checkpoint holds."""
-        self.seconds_before = progress["seconds"]
-        self.curve = [Point.of(point) for point in progress["curve"]]
+        """Go on from the progress that a checkpoint holds.
+
+        Raises:
+            RunError: it does not hold what it should.
+        """
+        try:
+            self.seconds_before = float(progress["seconds"])
+            self.curve = [Point.of(point) for point in progress["curve"]]
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise does_not_fit(self.args.run_dir, error) from None
 
     @property
     def seconds(self) -> float:
@@ -328,7 +338,7 @@ def prepare_folder(args: Args) -> dict[str, Any] | None:
     if (folder / CHECKPOINT_FILE).exists():
         progress = read_progress(folder, CHECKPOINT_KIND)
         ours = json.loads(json.dumps(saved_config(args)))
-        refuse_other_options(folder, ours, progress["config"], _FREE_OPTIONS)
+        refuse_other_options(folder, ours, recorded_config(folder, progress), _FREE_OPTIONS)
         return progress
     try:
         write_config(args)
@@ -408,7 +418,8 @@ def compile_all(args: Args, folder: RunFolder) -> None:
     model = make_model(small, env, lambda: 0.0)
     env.set_policy(self_play_policy(model, table))
     model.learn(total_timesteps=1)
-    with folder.scratch() as scratch:
+    # A disk that takes no files is told of when something is to be kept.
+    with contextlib.suppress(OSError), folder.scratch() as scratch:
         save_policy(model, table, args.activation, scratch)
         warm_up(f"policy:{scratch}", [match_config(args)], GAUNTLET)
 
@@ -440,14 +451,16 @@ def train(args: Args) -> RunCallback:
             callback.scalars.begin_anew(model.num_timesteps)
             env.seed(args.seed + model.num_timesteps)  # other games than those already learned from
         env.set_policy(self_play_policy(model, table))
-        if callback.share < 1.0:
-            with stops.deferred():
-                model.learn(total_timesteps=sys.maxsize, callback=callback, reset_num_timesteps=False)
-                if stops.is_waiting:
-                    callback.save()
-                else:
-                    callback.finish()
-        callback.end()
+        try:
+            if callback.share < 1.0:
+                with stops.deferred():
+                    model.learn(total_timesteps=sys.maxsize, callback=callback, reset_num_timesteps=False)
+                    if stops.is_waiting:
+                        callback.save()
+                    else:
+                        callback.finish()
+        finally:
+            callback.end()
     return callback
 
 

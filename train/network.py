@@ -88,7 +88,7 @@ def has_fast_bfloat16() -> bool:
     """
     if not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
         return False
-    ask = getattr(torch.cpu, "get_capabilities", None)  # PyTorch 2.13 has it, 2.8 has not
+    ask = getattr(torch.cpu, "get_capabilities", None)  # older versions have not
     if ask is not None:
         return any(bool(has) for name, has in ask().items() if "bf16" in name)
     older = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")

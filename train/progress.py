@@ -81,11 +81,12 @@ class TrainingBar:
 
     def say(self, line: str) -> None:
         """Print a line above the bar, such as a point of the learning curve."""
-        self._progress.console.print(escape(line), highlight=False)
+        self._progress.console.print(escape(line), highlight=False, soft_wrap=True)
 
     def warn(self, message: str) -> None:
         """Print a warning above the bar."""
-        self._progress.console.print(f"[bold red]warning:[/] {escape(message)}", highlight=False)
+        line = f"[bold red]warning:[/] {escape(message)}"
+        self._progress.console.print(line, highlight=False, soft_wrap=True)
 
 
 @contextlib.contextmanager

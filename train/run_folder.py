@@ -81,13 +81,10 @@ class RunFolder:
         """A folder in it for files that nobody needs afterwards.
 
         Raises:
-            RunError: it cannot be made or written to.
+            OSError: it cannot be made.
         """
-        try:
-            with tempfile.TemporaryDirectory(prefix=_SCRATCH, dir=self.path) as folder:
-                yield Path(folder)
-        except OSError as error:
-            raise cannot_write(self.path, error) from None
+        with tempfile.TemporaryDirectory(prefix=_SCRATCH, dir=self.path) as folder:
+            yield Path(folder)
 
     def _found(self) -> tuple[int, int] | None:
         """Which file the lock is, whatever its name."""

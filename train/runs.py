@@ -29,13 +29,13 @@ import torch
 from torch import Tensor, nn
 
 from arena.match import MatchConfig
-from millebornes_env.errors import StateError
 from train.checkpoints import (
     CHECKPOINT_FILE,
     CONFIG_FILE,
     does_not_fit,
     read_progress,
     read_tensors,
+    recorded_config,
     refuse_other_options,
     refuse_second_run,
     tensors_of_optimizer,
@@ -45,7 +45,7 @@ from train.checkpoints import (
 )
 from train.files import write_json_atomically
 from train.gauntlet import GAUNTLET, Gauntlet, Point, curve_title, save_curve, seconds_to_next, warm_up
-from train.network import chosen_precision
+from train.network import PRECISIONS, chosen_precision
 from train.opponents import FixedAgent, Pool
 from train.policy_files import save_policy_files
 from train.progress import TrainingBar, per_second
@@ -99,7 +99,7 @@ def put_back(trainer: Trainer, tensors: dict[str, Tensor], progress: dict[str, A
     """Put a trainer where `state_of` found another of the same options.
 
     Raises:
-        KeyError, RuntimeError, StateError: the tensors are of another run.
+        KeyError, TypeError, RuntimeError, ValueError: the tensors are of another run.
     """
     trainer.network.load_state_dict(with_prefix(tensors, "network."))
     trainer.average.load_state_dict(with_prefix(tensors, "average."))
@@ -114,7 +114,7 @@ def put_back(trainer: Trainer, tensors: dict[str, Tensor], progress: dict[str, A
     if isinstance(trainer.opponents, Pool):
         numbers = range(progress["pool"])
         trainer.opponents.weights = [with_prefix(tensors, f"pool.{number}.") for number in numbers]
-    trainer.updates, trainer.decisions = progress["updates"], progress["decisions"]
+    trainer.updates, trainer.decisions = int(progress["updates"]), int(progress["decisions"])
 
 
 def saved_config(args: Args) -> dict[str, Any]:
@@ -134,7 +134,8 @@ def recorded_precision(args: Args) -> Precision | None:
     """
     if args.precision != "auto" or not args.resume or not (args.run_dir / CHECKPOINT_FILE).exists():
         return None
-    recorded: Precision = read_progress(args.run_dir, CHECKPOINT_KIND)["config"]["precision"]
+    begun = recorded_config(args.run_dir, read_progress(args.run_dir, CHECKPOINT_KIND)).get("precision")
+    recorded: Precision | None = begun if begun in PRECISIONS else None
     return recorded
 
 
@@ -187,13 +188,10 @@ class Run:
         self._run_folder.__exit__(kind, error, trace)
 
     def warm_up(self, small: Trainer) -> None:
-        """Compile what evaluations need, by evaluating a policy in small that nobody keeps.
-
-        Raises:
-            RunError: the folder cannot be written.
-        """
+        """Compile what evaluations need, by evaluating a policy in small that nobody keeps."""
         if self.args.eval_seconds > 0:
-            with self._run_folder.scratch() as folder:
+            # A disk that takes no files is told of when something is to be kept.
+            with contextlib.suppress(OSError), self._run_folder.scratch() as folder:
                 self._save_policy(small, folder)
                 warm_up(f"policy:{folder}", *self._gauntlet_options())
 
@@ -230,18 +228,17 @@ class Run:
 
     def _take_up(self, trainer: Trainer) -> None:
         progress, tensors = read_tensors(self.folder, CHECKPOINT_KIND)
-        refuse_other_options(
-            self.folder, saved_config(self.args), progress["config"], _FREE_OPTIONS | _LENGTHS
-        )
+        begun = recorded_config(self.folder, progress)
+        refuse_other_options(self.folder, saved_config(self.args), begun, _FREE_OPTIONS | _LENGTHS)
         try:
             put_back(trainer, tensors, progress)
-        except (KeyError, RuntimeError, ValueError, StateError) as error:
+            self._seconds_before = float(progress["seconds"])
+            self._best = float(progress["best"])
+            self.curve = [Point.of(point) for point in progress["curve"]]
+            for name in trainer.seconds:
+                trainer.seconds[name] = float(progress["parts"][name])
+        except (KeyError, TypeError, RuntimeError, ValueError, AttributeError) as error:
             raise does_not_fit(self.folder, error) from None
-        self._seconds_before = progress["seconds"]
-        self._best = progress["best"]
-        self.curve = [Point.of(point) for point in progress["curve"]]
-        for name in trainer.seconds:
-            trainer.seconds[name] = progress["parts"][name]
 
     @property
     def seconds(self) -> float:

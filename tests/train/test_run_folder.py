@@ -150,8 +150,6 @@ def test_scratch_is_gone_afterwards(tmp_path: Path) -> None:
         with folder.scratch() as scratch:
             (scratch / "policy.json").write_text("small", encoding="utf-8")
         assert [path.name for path in tmp_path.iterdir()] == ["run.lock"]
-        with pytest.raises(RunError, match=r"cannot be written \(No space left"), folder.scratch():
-            raise OSError(28, "No space left on device")
 
 
 # Numbers over time ------------------------------------------------------------------------------------------

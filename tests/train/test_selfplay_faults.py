@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from filelock import FileLock
+from safetensors.torch import save_file
 
 from tests.train.test_run_folder import read
 from tests.train.test_selfplay import same, short, weights
@@ -286,7 +287,7 @@ def test_the_processor_is_asked(
     monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda: True)
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: capabilities, raising=False)
     assert network.has_fast_bfloat16() is fast
-    monkeypatch.delattr(torch.cpu, "get_capabilities")  # as before PyTorch 2.13
+    monkeypatch.delattr(torch.cpu, "get_capabilities")  # as in older versions
     for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported"):
         monkeypatch.setattr(torch.cpu, name, lambda: fast, raising=False)
     assert network.has_fast_bfloat16() is fast
@@ -321,3 +322,47 @@ def test_options_that_cannot_be_are_told_before_anything_is_written(
 def test_steps_in_which_nobody_decides_twice(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="--num-steps 1: give more steps"):
         train(short(tmp_path, num_steps=1))
+
+
+# Checkpoints made to harm -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("finished") / "run"
+    train(short(folder, decisions=700))
+    return folder
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        *({"config": None}, {"config": []}, {"seconds": "long"}, {"seconds": None}, {"best": []}),
+        *({"curve": 3}, {"curve": [{}]}, {"curve": [{"scores": 1}]}, {"parts": None}, {"pool": "many"}),
+        *({"updates": None}, {"decisions": "many"}),
+    ],
+    ids=str,
+)
+def test_a_checkpoint_that_says_something_else_is_told(
+    changes: dict[str, object], finished: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(finished, folder)
+    head = {"progress": json.dumps({"kind": CHECKPOINT_KIND, **progress(folder), **changes})}
+    save_file(weights(folder), folder / CHECKPOINT_FILE, head)
+    with pytest.raises(RunError, match="is damaged or of another network"):
+        train(short(folder, resume=True))
+
+
+@pytest.mark.parametrize("kind", ["nested", "folder", "pipe"])
+def test_a_checkpoint_that_is_none(kind: str, finished: Path, tmp_path: Path) -> None:
+    path = tmp_path / "run" / CHECKPOINT_FILE
+    path.parent.mkdir()
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(path)
+    else:
+        save_file(weights(finished), path, {"progress": "[" * 200_000})
+    with pytest.raises(RunError, match="is damaged"):
+        train(short(path.parent, resume=True))
