@@ -180,7 +180,7 @@ class Gauntlet:
         )
 
 
-def warm_up(spec: str, configs: Sequence[MatchConfig], opponents: Sequence[str]) -> None:
+def warm_up(spec: Spec, configs: Sequence[MatchConfig], opponents: Sequence[str]) -> None:
     """Play as few deals as there can be, so that all that measuring needs is compiled.
 
     Args:

@@ -421,7 +421,7 @@ def compile_all(args: Args, folder: RunFolder) -> None:
     # A disk that takes no files is told of when something is to be kept.
     with contextlib.suppress(OSError), folder.scratch() as scratch:
         save_policy(model, table, args.activation, scratch)
-        warm_up(f"policy:{scratch}", [match_config(args)], GAUNTLET)
+        warm_up(Path(scratch), [match_config(args)], GAUNTLET)
 
 
 def train(args: Args) -> RunCallback:

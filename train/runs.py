@@ -193,7 +193,7 @@ class Run:
             # A disk that takes no files is told of when something is to be kept.
             with contextlib.suppress(OSError), self._run_folder.scratch() as folder:
                 self._save_policy(small, folder)
-                warm_up(f"policy:{folder}", *self._gauntlet_options())
+                warm_up(Path(folder), *self._gauntlet_options())
 
     def begin(self, trainer: Trainer) -> None:
         """Take up a run that was stopped, or begin a new one.
