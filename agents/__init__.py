@@ -10,11 +10,12 @@ import difflib
 import inspect
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from agents.arnold import ArnoldAgent
 from agents.attacker import AttackerAgent
 from agents.champion import ChampionAgent
+from agents.errors import AgentArgumentError, AgentOptionError, RowError, UnknownAgentError
 from agents.greedy import GreedyAgent
 from agents.hoarder import HoarderAgent
 from agents.holder import HolderAgent
@@ -24,9 +25,14 @@ from agents.protocol import Agent, Table
 from agents.racer import RacerAgent
 from agents.random import RandomAgent
 from agents.search import SearchAgent, search_over
+from agents.specs import ROLLOUT, defaults_of, is_path, options_of, shown, split_search
 from agents.strategist import StrategistAgent
 from millebornes_env import VectorEnv
 from millebornes_env.envs.aec import raw_env
+from millebornes_env.envs.options import checked_seed
+
+Spec = str | Path | Agent
+"""What says which agent is meant: its name with options, a run folder, or the agent itself."""
 
 AGENTS: Final[dict[str, Callable[..., Agent]]] = {
     "random": RandomAgent,
@@ -44,13 +50,6 @@ AGENTS: Final[dict[str, Callable[..., Agent]]] = {
 }
 """Every agent that has a name."""
 
-SEARCH_SUFFIX: Final = "+search"
-"""Behind what a compiled agent is loaded by: search over it, with options of its own behind a colon."""
-
-
-class UnknownAgentError(ValueError):
-    """No agent of that name, or none with such an option; the message lists those there are."""
-
 
 def register(name: str, make: Callable[..., Agent]) -> None:
     """Give an agent of your own a name, for `load`, `train.evaluate` and all who take names.
@@ -62,66 +61,99 @@ def register(name: str, make: Callable[..., Agent]) -> None:
     AGENTS[name] = make
 
 
-def load(spec: str, env: VectorEnv | raw_env, seed: int = 0) -> Agent:
+def load(spec: Spec, env: VectorEnv | raw_env, seed: int = 0) -> Agent:
     """Make an agent for the table of an environment.
 
     Args:
         spec: `name`, `name:option=value,option=value`, `policy:<run folder>`, or the path of a run folder;
-            each of them, if the agent is compiled, with `+search` or `+search:option=value` behind it.
+            each of them, if the agent is compiled, with `+search` or `+search:option=value` behind it. A
+            `Path` is always a run folder, whatever stands in its name; an agent is handed back as it is.
         env: the vector or AEC environment whose table it will play at.
-        seed: of the agent's own random numbers.
+        seed: of the agent's own random numbers, 0 to 2**64 - 1.
 
     Returns:
         The agent; its `name` is the spec as given.
 
     Raises:
         UnknownAgentError: no such agent or option.
+        AgentOptionError: an option with a value that it cannot have.
+        AgentArgumentError: an agent that was made for another table, or an environment that is none.
+        SeedError: a seed that is none.
         RunFolderError: a run folder that is missing, damaged or for another table.
         SearchOptionError: `+search` behind an agent that is not compiled, or an option that cannot be.
     """
-    return make(spec, Table.of(env.vector if isinstance(env, raw_env) else env), seed)
+    try:
+        table = Table.of(env.vector if isinstance(env, raw_env) else env)
+    except AttributeError:
+        raise AgentArgumentError(
+            f"an agent is loaded for a vector or an AEC environment of millebornes_env, not for {env!r:.80}"
+        ) from None
+    return make(spec, table, seed)
 
 
-def make(spec: str, table: Table, seed: int = 0) -> Agent:
+def make(spec: Spec, table: Table, seed: int = 0) -> Agent:
     """Make an agent for a table; see `load`."""
+    seed = checked_seed(seed)
+    if isinstance(spec, Path):
+        return _named(PolicyAgent(table, seed, folder=str(spec)), str(spec))
+    if not isinstance(spec, str):
+        return _made(spec, table)
     rollout, search_options = split_search(spec)
     if search_options is not None:
         return _named(_search(spec, rollout, search_options, table, seed), spec)
     name, _, rest = spec.partition(":")
     if name not in AGENTS:
-        if spec and (Path(spec).is_dir() or "/" in spec):
+        if is_path(spec):
             return _named(PolicyAgent(table, seed, folder=spec), spec)
         close = difflib.get_close_matches(name, AGENTS, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
         raise UnknownAgentError(
-            f"there is no agent {name!r}; the agents are {', '.join(AGENTS)}, "
+            f"there is no agent {shown(name)}; the agents are {', '.join(AGENTS)}, "
             f"or the path of a run folder.{hint}"
         )
     maker = AGENTS[name]
-    options = _options(spec, maker, rest)
+    options = options_of(spec, maker, rest)
     try:
         inspect.signature(maker).bind(table, seed, **options)
     except TypeError as error:
-        raise UnknownAgentError(f"{spec!r}: {error}; its options are {', '.join(_defaults(maker))}") from None
+        raise UnknownAgentError(
+            f"{shown(spec)}: {error}; its options are {', '.join(defaults_of(maker))}"
+        ) from None
     return _named(maker(table, seed, **options), spec)
 
 
-def split_search(spec: str) -> tuple[str, str | None]:
-    """The agent that is searched over, and the options of the search; None if there is none.
+def name_of(spec: Spec) -> str:
+    """What an agent is called that was given by its name, by its folder, or as it is."""
+    return spec if isinstance(spec, str) else str(spec) if isinstance(spec, Path) else spec.name
 
-    A run folder may have a name that ends in `+search`: it is meant if it is there.
+
+def _made(agent: Agent, table: Table) -> Agent:
+    """An agent that was made before.
+
+    Raises:
+        UnknownAgentError: it is none.
+        AgentArgumentError: it was made for another table.
     """
-    rollout, found, options = spec.rpartition(SEARCH_SUFFIX)
-    folder = spec.removeprefix("policy:").removeprefix("folder=").split(",")[0]
-    if not (rollout and found) or options[:1] not in ("", ":") or Path(folder).is_dir():
-        return spec, None
-    return rollout, options[1:]
+    has_name, can_act = isinstance(getattr(agent, "name", None), str), callable(getattr(agent, "act", None))
+    if isinstance(agent, type) or not (has_name and can_act):
+        raise UnknownAgentError(
+            f"{shown(agent)} is no agent: it must be the name of one, the path of a run folder, or have a "
+            "name and a method act"
+        )
+    made_for = getattr(agent, "table", None)
+    if isinstance(made_for, Table) and (made_for.rules, made_for.sections) != (table.rules, table.sections):
+        raise AgentArgumentError(
+            f"{shown(agent.name)} was made for {made_for.edition}, {made_for.rules.players} players; "
+            f"this table is {table.edition}, {table.rules.players} players, or shows other observations: "
+            "make it for this table"
+        )
+    return agent
 
 
 def _search(spec: str, rollout: str, text: str, table: Table, seed: int) -> Agent:
-    options = _options(spec, SearchAgent, text)
-    if "rollout" in options:
-        raise UnknownAgentError(f"{spec!r} names its rollout agent twice; leave the option rollout away")
+    options = options_of(spec, SearchAgent, text)
+    if ROLLOUT in options:
+        raise UnknownAgentError(f"{shown(spec)} names its rollout agent twice; leave the option rollout away")
     return search_over(rollout, table, seed, **options)
 
 
@@ -130,52 +162,19 @@ def _named(agent: Agent, spec: str) -> Agent:
     return agent
 
 
-def _options(spec: str, maker: Callable[..., Agent], text: str) -> dict[str, Any]:
-    known = _defaults(maker)
-    options: dict[str, Any] = {}
-    for part in filter(None, text.split(",")):
-        name, equals, value = part.partition("=")
-        if not equals and "folder" in known and part not in known:
-            name, value = "folder", part
-        if name not in known:
-            raise UnknownAgentError(
-                f"{spec!r}: unknown option {name!r}; the options are {', '.join(known) or 'none'}"
-            )
-        try:
-            options[name] = _value(value, known[name], equals)
-        except (ValueError, KeyError):
-            raise UnknownAgentError(
-                f"{spec!r}: the option {name} is {value!r}; it must be like {known[name]!r}"
-            ) from None
-    return options
-
-
-def _defaults(maker: Callable[..., Agent]) -> dict[str, Any]:
-    """The options of an agent and their defaults; a text where there is none."""
-    return {
-        name: "" if parameter.default in (inspect.Parameter.empty, None) else parameter.default
-        for name, parameter in inspect.signature(maker).parameters.items()
-        if name not in ("table", "seed")
-    }
-
-
-def _value(text: str, default: Any, equals: str) -> Any:
-    """The value of an option, of the type of its default; a yes-or-no option may stand alone."""
-    if isinstance(default, bool):
-        return {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}[
-            text.lower() if equals else "1"
-        ]
-    return type(default)(text)
-
-
 __all__ = [
     "AGENTS",
     "Agent",
+    "AgentArgumentError",
+    "AgentOptionError",
+    "RowError",
     "RunFolderError",
+    "Spec",
     "Table",
     "UnknownAgentError",
     "load",
     "make",
+    "name_of",
     "register",
     "split_search",
 ]

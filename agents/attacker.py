@@ -8,7 +8,7 @@ no Speed Limit on a car that stands, nor on one that is nearly there.
 
 from __future__ import annotations
 
-from typing import ClassVar, Final
+from typing import Annotated, ClassVar, Final
 
 from agents.compiled import Choose, CompiledAgent, Int16Array, Int64Array
 from agents.preferences import (
@@ -27,6 +27,7 @@ from agents.preferences import (
     unseen_copies,
 )
 from agents.protocol import Table
+from agents.specs import Between
 from millebornes_env.compile import rule
 from millebornes_env.millebornes.actions import (
     CLAIM_COUP_FOURRE,
@@ -192,7 +193,13 @@ class AttackerAgent(CompiledAgent):
     name = "attacker"
     rule: ClassVar[Choose] = staticmethod(choose)
 
-    def __init__(self, table: Table, seed: int = 0, risk: int = 100, pile: int = 30) -> None:
+    def __init__(
+        self,
+        table: Table,
+        seed: int = 0,
+        risk: Annotated[int, Between(0, 100)] = 100,
+        pile: Annotated[int, Between(0, 1_000)] = 30,
+    ) -> None:
         """Nothing is drawn by chance.
 
         Args:

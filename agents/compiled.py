@@ -5,25 +5,42 @@ rulebook. It may read only what its seat can see: the own hand, all piles, all c
 (counted, not where); never another hand nor the deck. Tests redeal the hidden cards and expect the same
 choice, and compare it with the choice made from the observation alone.
 
-There are two ways to play one: kernels that hold the games call its `pointer` (the arena, search); everybody
+There are two ways to play one: kernels that hold the games call its `address` (the arena, search); everybody
 else calls `act` like any other agent's, which reads the game back from the observations.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Final, NamedTuple, TypeGuard, TypeVar
+from typing import Any, ClassVar, Final, TypeGuard, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from agents.protocol import Actions, Masks, Observations, Table
-from agents.reading import Layout, layout_of, read_observation
+from agents.checks import (
+    check_masks,
+    checked_options,
+    checked_places,
+    checked_rows,
+    row_error,
+)
+from agents.errors import AgentOptionError
+from agents.protocol import Actions, Masks, Observations, Table, actions_of_ended
+from agents.reading import (
+    CHOSE_NOTHING,
+    NO_ODDITY,
+    Layout,
+    bounds_of,
+    first_odd_row,
+    layout_of,
+    read_observation,
+)
 from millebornes_env.chance import random_word
-from millebornes_env.compile import for_kernels, kernel, pointer, rule
+from millebornes_env.compile import address_of, call_at, for_kernels, kernel, rule
 from millebornes_env.engine.kernels import key_of_seed
-from millebornes_env.millebornes.rules import Rules, compiled_rules
-from millebornes_env.millebornes.state import State, StateArray, new_states
+from millebornes_env.envs.options import checked_seed
+from millebornes_env.millebornes.rules import Rules, compiled_rules, rules_record
+from millebornes_env.millebornes.state import ROUND_OVER, Int8Array, State, StateArray, new_states
 
 Number = TypeVar("Number", bound=np.generic)
 Int16Array = npt.NDArray[np.int16]
@@ -48,7 +65,10 @@ FIRST_FREE: Final = 2
 FIRST_OF_MATCH: Final = 40
 """From here on memory lasts for a match."""
 
-_POINTERS: dict[Choose, Choose] = {}
+NO_ACTION: Final = -1
+"""Where a round is over and nobody is to choose."""
+
+_ADDRESSES: dict[Choose, int] = {}
 
 
 @rule
@@ -68,7 +88,7 @@ def remember(state: State, memory: Int16Array) -> int:
 
 @kernel
 def choose_each(
-    choose: tuple[Choose],
+    choose: int,
     states: StateArray,
     rules: Rules,
     seats: npt.NDArray[np.int32],
@@ -80,7 +100,7 @@ def choose_each(
     """Let an agent choose for one seat of each game.
 
     Args:
-        choose: of the agent, by pointer.
+        choose: of the agent, by address.
         states: STATE[N], the games.
         rules: the table's.
         seats: int32[N], who chooses.
@@ -91,62 +111,88 @@ def choose_each(
     """
     for game in range(len(states)):
         remember(states[game], memories[game])
-        actions[game] = choose[0](
-            states[game], rules, int(seats[game]), memories[game], options, int(draws[game])
-        )
-
-
-class Reader(NamedTuple):
-    """Who chooses from observations, and with what."""
-
-    choose: tuple[Choose]  # of the agent, by pointer
-    layout: Layout  # of the observations
-    options: Int64Array  # [MAX_OPTIONS] of the agent
-    memories: Int16Array  # [P, MEMORY]
-    scratch: StateArray  # [1] where a game is read to
-    key_0: int  # of the agent's random numbers
-    key_1: int
+        seat, draw = int(seats[game]), int(draws[game])
+        actions[game] = call_at(choose, (states[game], rules, seat, memories[game], options, draw))
 
 
 @kernel
-def choose_from_rows(
-    reader: Reader, rules: Rules, rows: Observations, places: Int64Array, actions: Int64Array
-) -> None:
-    """Let an agent choose from what its seats see.
+def choose_from_rows(  # noqa: PLR0913, PLR0917 - as a tuple they would take Numba much longer to look at
+    choose: int,
+    layout: Layout,
+    bounds: Int8Array,
+    rules: StateArray,
+    options: Int64Array,
+    memories: Int16Array,
+    scratch: StateArray,
+    key_0: int,
+    key_1: int,
+    rows: Observations,
+    places: Int64Array,
+    actions: Int64Array,
+) -> tuple[int, int, int]:
+    """Let an agent choose from what its seats see, if the table can show all that.
 
     Args:
-        reader: the agent.
-        rules: the table's.
+        choose: of the agent, by address.
+        layout: of the observations.
+        bounds: int8[2, D], of their numbers.
+        rules: RULES[1], the table's.
+        options: int64[MAX_OPTIONS], of the agent.
+        memories: int16[P, MEMORY], of the agent.
+        scratch: STATE[1], where a game is read to.
+        key_0: of the agent's random numbers.
+        key_1: of the agent's random numbers.
         rows: int8[N, D], observations.
         places: int64[N], whose memory each row's seat has.
-        actions: int64[N], overwritten.
+        actions: int64[N], overwritten; NO_ACTION where the round is over.
+
+    Returns:
+        How many rounds are over; the first row with an oddity or -1, and its oddity (`agents.reading`). If
+        that is of the row, nothing was chosen and nothing remembered.
     """
-    state = reader.scratch[0]
+    number, oddity = first_odd_row(rows, layout, bounds, rules)
+    if oddity != NO_ODDITY:
+        return 0, number, oddity
+    state, table, ended = scratch[0], rules[0], 0
     for number in range(len(rows)):
-        memory = reader.memories[places[number]]
-        read_observation(rows[number], reader.layout, rules, state)
+        read_observation(rows[number], layout, table, state)
+        actions[number] = NO_ACTION
+        if int(state.phase) == ROUND_OVER:
+            ended += 1
+            continue
+        memory = memories[places[number]]
         remember(state, memory)
-        draw = random_word(reader.key_0, reader.key_1, number)
-        actions[number] = reader.choose[0](state, rules, 0, memory, reader.options, draw)
+        draw = random_word(key_0, key_1, number)
+        actions[number] = call_at(choose, (state, table, 0, memory, options, draw))
+        if actions[number] < 0:
+            return ended, number, CHOSE_NOTHING
+    return ended, -1, NO_ODDITY
 
 
 # The agents' common part ----------------------------------------------------------------------------------
 
 
-def pointer_to(choose: Choose, table: Rules) -> Choose:
-    """The function as kernels take it, in a tuple; compiled once in a process, and kept on disk.
+def _examples(table: Rules) -> tuple[State, Rules, int, Int16Array, Int64Array, int]:
+    """One of each argument of `Choose`."""
+    state: State = for_kernels(new_states(1))[0]
+    memory, options = np.zeros(MEMORY, np.int16), np.zeros(MAX_OPTIONS, np.int64)
+    return state, compiled_rules(table), 0, memory, options, 0
 
-    Outside of a tuple Numba would see this one function, and compile the kernel anew for each.
+
+def address_to(choose: Choose, table: Rules) -> int:
+    """The address of the function, for `call_at`; compiled once in a process, and kept on disk.
+
+    Numba works out the type of a function that is handed to a kernel at every call anew, which takes fifty
+    times as long as a step of one game; an address is an int. And kernels that take functions by address are
+    compiled once for all agents.
 
     Args:
         choose: the agent's.
         table: rules of any table, for their type only.
     """
-    if choose not in _POINTERS:
-        state = for_kernels(new_states(1))[0]
-        memory, options = np.zeros(MEMORY, np.int16), np.zeros(MAX_OPTIONS, np.int64)
-        _POINTERS[choose] = pointer(choose, state, compiled_rules(table), 0, memory, options, 0)
-    return _POINTERS[choose]
+    if choose not in _ADDRESSES:
+        _ADDRESSES[choose] = address_of(kernel(choose), *_examples(table))
+    return _ADDRESSES[choose]
 
 
 def with_room(rows: npt.NDArray[Number], count: int) -> npt.NDArray[Number]:
@@ -191,42 +237,73 @@ class CompiledAgent:
             options: the settings of the function, at most MAX_OPTIONS.
             counts_unseen: whether the function asks which cards are unseen (`state.hidden`); if not, the
                 agent also plays where observations do not show them.
+
+        Raises:
+            AgentOptionError: too many options, or one that is no whole number.
+            SeedError: a seed that is none.
+            AgentArgumentError: the table's observations do not show what the agent counts on.
         """
+        settings = checked_options(self.name, options)
+        if settings.ndim != 1 or len(settings) > MAX_OPTIONS:
+            raise AgentOptionError(f"{self.name!r} has {settings.size} options; at most {MAX_OPTIONS} fit")
         self.table = table
         self.options = np.zeros(MAX_OPTIONS, np.int64)
-        self.options[: len(options)] = options
-        self._key = key_of_seed(seed)
+        self.options[: len(settings)] = settings
+        self._key = key_of_seed(checked_seed(seed))
         self._calls = 0
-        self._rules = compiled_rules(table.rules)
+        self._rules_in_array = for_kernels(rules_record(table.rules))
         self._layout = layout_of(table, counts_unseen=counts_unseen)
+        self._bounds = bounds_of(table)
         self._memories = np.zeros((0, MEMORY), np.int16)
         self._scratch = for_kernels(new_states(1))
 
     @property
-    def pointer(self) -> Choose:
-        """The function, as kernels take it (in a tuple)."""
-        return pointer_to(type(self).rule, self.table.rules)
+    def address(self) -> int:
+        """The function, as kernels take it for `call_at`."""
+        return address_to(type(self).rule, self.table.rules)
 
     def act(self, observations: Observations, action_masks: Masks, places: Any = None) -> Actions:
         """Choose; see `Agent.act`.
 
         Args:
             observations: int8[N, D].
-            action_masks: int8[N, A]; not needed, these agents know the rules.
+            action_masks: int8[N, A] or None; these agents know the rules and ask it only what is to be done
+                where a round is over.
             places: int64[N], numbers from 0 on that tell apart who plays where, such as `game * players +
-                seat`, so that each keeps a memory of its own; None: the number of the row.
+                seat`, so that each keeps a memory of its own; None: the number of the row. Rows that share a
+                place share its memory, in their order.
+
+        Raises:
+            AgentArgumentError: one of them has another shape or type.
+            RowError: a row that the table cannot show to a seat that is to decide.
         """
-        rows = np.ascontiguousarray(observations)
-        memory_of = np.arange(len(rows)) if places is None else np.asarray(places, np.int64)
+        rows = checked_rows(self.name, observations, self._bounds.shape[1])
+        if action_masks is not None:
+            check_masks(self.name, action_masks, len(rows), self.table.num_actions)
+        memory_of = checked_places(self.name, places, len(rows))
         self._memories = with_room(self._memories, int(memory_of.max(initial=-1)) + 1)
-        self._calls += 1
         key_0, key_1 = self._key
+        key_0 = random_word(key_0, key_1, self._calls + 1)
         actions: Actions = np.empty(len(rows), np.int64)
-        key_0 = random_word(key_0, key_1, self._calls)
-        reader = Reader(
-            *((self.pointer,), self._layout, self.options, self._memories, self._scratch), key_0, key_1
+        ended, row, oddity = choose_from_rows(
+            self.address,
+            self._layout,
+            self._bounds,
+            self._rules_in_array,
+            self.options,
+            self._memories,
+            self._scratch,
+            key_0,
+            key_1,
+            rows,
+            memory_of,
+            actions,
         )
-        choose_from_rows(reader, self._rules, rows, memory_of, actions)
+        if oddity != NO_ODDITY:
+            raise row_error(self.name, self.table, rows, row, oddity)
+        self._calls += 1
+        if ended:
+            actions_of_ended(action_masks, actions, actions == NO_ACTION)
         return actions
 
     def forget(self) -> None:

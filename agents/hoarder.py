@@ -8,7 +8,7 @@ away it chooses with care, by counting what is still hidden.
 
 from __future__ import annotations
 
-from typing import ClassVar, Final
+from typing import Annotated, ClassVar, Final
 
 from agents.compiled import Choose, CompiledAgent, Int16Array, Int64Array
 from agents.preferences import (
@@ -25,6 +25,7 @@ from agents.preferences import (
     unseen_copies,
 )
 from agents.protocol import Table
+from agents.specs import Between
 from millebornes_env.compile import rule
 from millebornes_env.millebornes.actions import (
     CLAIM_COUP_FOURRE,
@@ -205,7 +206,13 @@ class HoarderAgent(CompiledAgent):
     name = "hoarder"
     rule: ClassVar[Choose] = staticmethod(choose)
 
-    def __init__(self, table: Table, seed: int = 0, pile: int = 20, reserve: int = 1) -> None:
+    def __init__(
+        self,
+        table: Table,
+        seed: int = 0,
+        pile: Annotated[int, Between(0, 1_000)] = 20,
+        reserve: Annotated[int, Between(0, 1_000)] = 1,
+    ) -> None:
         """Nothing is drawn by chance.
 
         Args:

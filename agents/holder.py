@@ -6,12 +6,13 @@ A safety that lifts the hazard now lying on the own pile is played at once; the 
 
 from __future__ import annotations
 
-from typing import ClassVar, Final
+from typing import Annotated, ClassVar, Final
 
 from agents.compiled import Choose, CompiledAgent, Int16Array, Int64Array
 from agents.greedy import liking
 from agents.preferences import cures, most_liked
 from agents.protocol import Table
+from agents.specs import Between
 from millebornes_env.compile import rule
 from millebornes_env.millebornes.actions import CLAIM_COUP_FOURRE, FINISH, card_of, is_discard
 from millebornes_env.millebornes.cards import is_safety
@@ -57,7 +58,7 @@ class HolderAgent(CompiledAgent):
     name = "holder"
     rule: ClassVar[Choose] = staticmethod(choose)
 
-    def __init__(self, table: Table, seed: int = 0, pile: int = 40) -> None:
+    def __init__(self, table: Table, seed: int = 0, pile: Annotated[int, Between(0, 1_000)] = 40) -> None:
         """Nothing is drawn by chance.
 
         Args:

@@ -11,7 +11,8 @@ from typing import Any, Final, TextIO
 import numpy as np
 import numpy.typing as npt
 
-from agents.protocol import Actions, Masks, Observations, Table
+from agents.checks import check_masks, check_ranges, checked_places, checked_rows
+from agents.protocol import Actions, Masks, Observations, Table, actions_of_ended
 from millebornes_env.millebornes.actions import action_name
 from millebornes_env.millebornes.cards import (
     ACCIDENT,
@@ -63,8 +64,15 @@ class HumanAgent:
 
         Raises:
             KeyboardInterrupt: the person wants to stop, or the input has ended.
+            AgentArgumentError: one of them has another shape or type, or numbers that the table cannot show.
         """
+        observations = checked_rows(self.name, observations, self._table.sections[-1].stop)
+        check_masks(self.name, action_masks, len(observations), self._table.num_actions)
+        places = None if places is None else checked_places(self.name, places, len(observations))
+        check_ranges(self.name, self._table, observations)
+        action_masks = np.asarray(action_masks)
         actions: Actions = np.zeros(len(observations), np.int64)
+        ended = np.zeros(len(observations), np.bool_)
         for number in range(len(observations)):
             row = observations[number : number + 1]
             legal = np.flatnonzero(action_masks[number])
@@ -74,6 +82,9 @@ class HumanAgent:
                         f"\nRow {number}" + (f", place {int(places[number])}" if places is not None else "")
                     )
                 actions[number] = self._ask(row, legal)
+            else:
+                ended[number] = True
+        actions_of_ended(action_masks, actions, ended)
         return actions
 
     def draw(self, observation: Observations) -> str:

@@ -19,9 +19,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from agents.compiled import MAX_OPTIONS, Int16Array, Int64Array
+from agents.compiled import MAX_OPTIONS, NO_ACTION, Int16Array, Int64Array
 from agents.features import num_features, write_features
-from agents.preferences import NO_ACTION, first_in, legal_actions
+from agents.preferences import first_in, legal_actions
 from agents.protocol import Observations
 from agents.reading import Layout, read_observation
 from millebornes_env.compile import float32_at, float_rule, kernel, rule, stack_array

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from agents.compiled import Int64Array
+from agents.compiled import NO_ACTION, Int64Array
 from millebornes_env.compile import rule, rule_of_rules, seldom
 from millebornes_env.millebornes.actions import (
     CLAIM_COUP_FOURRE,
@@ -45,7 +45,6 @@ from millebornes_env.millebornes.remedies import can_play_remedy
 from millebornes_env.millebornes.rules import Rules
 from millebornes_env.millebornes.state import CLAIM, EXTENSION, PLAY, State
 
-NO_ACTION: Final = -1
 LARGEST_KM: Final = 200
 SMALL_KM: Final = 50
 """The largest distance that may be laid under a Speed Limit."""

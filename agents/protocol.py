@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from millebornes_env import Rules, VectorEnv
+from millebornes_env.engine.kernels import SKIP
 from millebornes_env.millebornes.observation import Section
-from millebornes_env.millebornes.state import StateArray
+from millebornes_env.millebornes.state import ROUND_OVER, StateArray
 
 Observations = npt.NDArray[np.int8]
 Masks = npt.NDArray[np.int8]
@@ -38,10 +40,12 @@ class Agent(Protocol):
 
         Args:
             observations: int8[N, D], what the deciding seats see.
-            action_masks: int8[N, A], 1 where an action is legal; each row has at least one.
+            action_masks: int8[N, A], 1 where an action is legal; each row has at least one, if its round is
+                not over.
 
         Returns:
-            int64[N], a legal action for each row.
+            int64[N], a legal action for each row; where a round is over and nothing is to be chosen, what the
+            mask allows, or else SKIP (-1), which leaves the game as it is.
         """
         ...
 
@@ -61,14 +65,25 @@ class StateAgent(Protocol):
             places: int64[N], as for `Agent`.
 
         Returns:
-            int64[N], a legal action for each game.
+            int64[N], a legal action for each game; SKIP (-1) where the round is over.
         """
         ...
+
+
+def is_state_agent(agent: object) -> TypeGuard[StateAgent]:
+    """Whether the agent wants the games themselves (faster than `isinstance`, which looks at all of it)."""
+    return hasattr(agent, "act_on")
 
 
 def is_honest(agent: Agent) -> bool:
     """Whether the agent sees no more than its seat does; an agent that peeks says so itself."""
     return bool(getattr(agent, "is_honest", True))
+
+
+@functools.lru_cache(maxsize=256)
+def _takes_places(act: Any) -> bool:
+    """Whether a function has the argument; to look takes longer than an agent may take to choose."""
+    return "places" in inspect.signature(act).parameters
 
 
 def ask(agent: Agent, observations: Observations, action_masks: Masks, places: Places) -> Actions:
@@ -83,9 +98,10 @@ def ask(agent: Agent, observations: Observations, action_masks: Masks, places: P
     Returns:
         What the agent returned, unchecked.
     """
-    if "places" in inspect.signature(agent.act).parameters:
-        return agent.act(observations, action_masks, places=places)  # type: ignore[call-arg]
-    return agent.act(observations, action_masks)
+    act = agent.act
+    if _takes_places(getattr(act, "__func__", act)):
+        return act(observations, action_masks, places=places)  # type: ignore[call-arg]
+    return act(observations, action_masks)
 
 
 def ask_in(env: VectorEnv, agent: Agent, observations: dict[str, npt.NDArray[Any]]) -> Actions:
@@ -101,9 +117,29 @@ def ask_in(env: VectorEnv, agent: Agent, observations: dict[str, npt.NDArray[Any
     """
     seats = env.agent_selection.astype(np.int32)
     places = np.arange(env.num_envs) * env.players + seats
-    if isinstance(agent, StateAgent):
-        return agent.act_on(env.get_states(), seats, places)
+    if is_state_agent(agent):
+        states = env.get_states()
+        actions = np.array(agent.act_on(states, seats, places))
+        actions_of_ended(observations["action_mask"], actions, states["phase"] == ROUND_OVER)
+        return actions
     return ask(agent, observations["observation"], observations["action_mask"], places)
+
+
+def actions_of_ended(action_masks: Any, actions: Actions, ended: npt.NDArray[np.bool_]) -> None:
+    """Write what is done where a round is over and nobody is to choose: what the mask allows, else SKIP.
+
+    An environment that begins the next episode in its next step allows anything; others leave the game alone.
+
+    Args:
+        action_masks: int8[N, A] or None.
+        actions: int64[N], overwritten where a round is over.
+        ended: bool[N].
+    """
+    actions[ended] = SKIP
+    if action_masks is not None:
+        masks: Masks = np.asarray(action_masks)
+        allowed = ended & masks.any(axis=1)
+        actions[allowed] = masks[allowed].argmax(axis=1)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ short trip is done it calls for the long one, as long as there are cards to go o
 
 from __future__ import annotations
 
-from typing import ClassVar, Final
+from typing import Annotated, ClassVar, Final
 
 from agents.compiled import Choose, CompiledAgent, Int16Array, Int64Array
 from agents.preferences import (
@@ -22,6 +22,7 @@ from agents.preferences import (
     most_liked,
 )
 from agents.protocol import Table
+from agents.specs import Between
 from millebornes_env.compile import rule
 from millebornes_env.millebornes.actions import (
     CLAIM_COUP_FOURRE,
@@ -130,7 +131,12 @@ class RacerAgent(CompiledAgent):
     rule: ClassVar[Choose] = staticmethod(choose)
 
     def __init__(
-        self, table: Table, seed: int = 0, extends: bool = True, cards: int = 45, near: int = 200
+        self,
+        table: Table,
+        seed: int = 0,
+        extends: bool = True,
+        cards: Annotated[int, Between(0, 1_000)] = 45,
+        near: Annotated[int, Between(0, 10_000)] = 200,
     ) -> None:
         """Nothing is drawn by chance.
 

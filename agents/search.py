@@ -22,16 +22,23 @@ import inspect
 import math
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from agents.checks import (
+    check_masks,
+    checked_places,
+    checked_rows,
+    checked_seats,
+    row_error,
+)
 from agents.compiled import MEMORY, CompiledAgent, Int64Array, with_room
+from agents.errors import AgentArgumentError, AgentOptionError
 from agents.policy import PolicyAgent
-from agents.protocol import Actions, Masks, Observations, Places, Table
-from agents.reading import Layout, layout_of
+from agents.protocol import Actions, Masks, Observations, Places, Table, actions_of_ended
+from agents.reading import NO_ODDITY, Layout, bounds_of, first_odd_row, layout_of
 from agents.search_kernels import (
     ALL,
     CHUNK,
@@ -46,17 +53,30 @@ from agents.search_kernels import (
     read_states,
     search_on,
 )
+from agents.specs import is_path, shown, without_separators
 from millebornes_env.compile import for_kernels
 from millebornes_env.engine.kernels import key_of_seed
+from millebornes_env.envs.options import checked_seed
+from millebornes_env.errors import StateError
+from millebornes_env.millebornes.audit import first_problem
 from millebornes_env.millebornes.observation import sections
-from millebornes_env.millebornes.rules import compiled_rules
-from millebornes_env.millebornes.state import ROUND_OVER, StateArray, new_states
+from millebornes_env.millebornes.rules import compiled_rules, rules_record
+from millebornes_env.millebornes.state import ROUND_OVER, STATE, StateArray, new_states
 
 SEES: Final = {"": NOTHING, "hands": HANDS, "all": ALL}
 """What a searcher may see of the hidden cards, by the value of `sees`."""
 
 OVER_A_JUDGE: Final[dict[str, Any]] = {"rollouts": 140, "z": 1.0, "depth": 24}
 """Options of `X+search` over a policy that can judge positions, whose decisions take their time."""
+
+LIMITS: Final = {
+    "rollouts": (2, 1_000_000),
+    "ms": (0, 86_400_000),
+    "z": (0, 1_000_000_000),
+    "threads": (1, 1_024),
+    "depth": (0, 4_096),
+}
+"""The least and the largest value of each option that is a number."""
 
 OPTION_SEPARATORS: Final = ";+"
 """Between options of the rollout agent, as a comma is taken: `search:rollout=arnold:debian+openbsd,z=3`."""
@@ -69,11 +89,11 @@ _MS_IN_A_SECOND: Final = 1000.0
 _ALL_REDEALS: Final = 1 << 40
 
 
-class SearchOptionError(ValueError):
+class SearchOptionError(AgentOptionError):
     """An option of `search` that it cannot have; the message says what it may be."""
 
 
-class HiddenCardsError(ValueError):
+class HiddenCardsError(AgentArgumentError):
     """An agent that sees hidden cards was to play from an observation."""
 
 
@@ -82,6 +102,7 @@ class SearchAgent:
 
     Attributes:
         name: what tables of results call it.
+        table: where it plays.
         rollout_agent: who plays after the action, and decides where nothing better is found.
         playouts: rounds played to their ends so far.
     """
@@ -122,24 +143,26 @@ class SearchAgent:
         """
         _check(rollouts, ms, z, sees, threads, depth)
         if isinstance(rollout, str):
-            self.rollout_agent = _compiled_agent(_without_separators(rollout), table, seed)
+            self.rollout_agent = _compiled_agent(without_separators(rollout, OPTION_SEPARATORS), table, seed)
             self.rollout_agent.name = rollout
         else:
             self.rollout_agent = rollout
         if depth > 0:
             _check_judge(self.rollout_agent, table)
         self.playouts = 0
-        self._table = table
+        self.table = table
         self._threads = threads
         self._seconds = ms / _MS_IN_A_SECOND
         self._rules = compiled_rules(table.rules)
+        self._rules_in_array = for_kernels(rules_record(table.rules))
         self._layout = layout_of(table)
+        self._bounds = bounds_of(table)
         self._usual_layout, self._usual_size = _usual_layout(table)
         self._sees = SEES[sees]
         self._rollouts = 0 if ms > 0 else rollouts
         self._z = z
         self._depth = depth
-        self._key = key_of_seed(seed)
+        self._key = key_of_seed(checked_seed(seed))
         self._memories = np.zeros((0, MEMORY), np.int16)
         self._taken = np.zeros(0, np.int64)
 
@@ -158,17 +181,27 @@ class SearchAgent:
 
         Raises:
             HiddenCardsError: it is a cheat.
+            AgentArgumentError: one of the arguments has another shape or type.
+            RowError: a row that the table cannot show to a seat that is to decide.
         """
         if not self.is_honest:
             raise HiddenCardsError(
                 f"{self.name!r} sees hidden cards, it plays only where it is handed the games themselves: "
                 "the arena (`act_on`); without `sees` it plays everywhere"
             )
-        rows = np.ascontiguousarray(observations)
+        rows = checked_rows(self.name, observations, self._bounds.shape[1])
+        if action_masks is not None:
+            check_masks(self.name, action_masks, len(rows), self.table.num_actions)
+        memory_of = checked_places(self.name, places, len(rows))
+        row, oddity = first_odd_row(rows, self._layout, self._bounds, self._rules_in_array)
+        if oddity != NO_ODDITY:
+            raise row_error(self.name, self.table, rows, row, oddity)
         decisions = self._new_decisions(len(rows))
         searcher = self._searcher(self._layout)
         read_rows(searcher, self._rules, rows, decisions.roots)
-        return self._decided(searcher, decisions, np.arange(len(rows)) if places is None else places)
+        actions = self._decided(searcher, decisions, memory_of)
+        actions_of_ended(action_masks, actions, decisions.roots["phase"] == ROUND_OVER)
+        return actions
 
     def act_on(self, states: StateArray, seats: npt.NDArray[np.int32], places: Places) -> Actions:
         """Choose; see `StateAgent.act_on`. Unless it is a cheat it redeals before it looks.
@@ -179,21 +212,44 @@ class SearchAgent:
             places: int64[N].
 
         Raises:
-            ValueError: it is another seat's turn.
+            StateError: records that are none, or of games of another table.
+            AgentArgumentError: seats or places of the wrong shape or type, or it is another seat's turn.
         """
-        games = for_kernels(np.ascontiguousarray(states))
+        games = self._checked_games(states)
+        seats = checked_seats(self.name, seats, len(games), self.table.rules.players)
+        memory_of = checked_places(self.name, places, len(games))
         wrong = np.flatnonzero((games["seat"] != seats) & (games["phase"] != ROUND_OVER))
         if len(wrong):
             game = int(wrong[0])
-            raise ValueError(
+            raise AgentArgumentError(
                 f"game {game}: seat {int(seats[game])} is to choose, but it is the turn of seat "
                 f"{int(games['seat'][game])}"
             )
         decisions = self._new_decisions(len(games))
         searcher = self._searcher(self._usual_layout)
         row = np.zeros(self._usual_size, np.int8)
-        read_states(searcher, self._rules, games, np.asarray(seats, np.int32), row, decisions.roots)
-        return self._decided(searcher, decisions, places)
+        read_states(searcher, self._rules, games, seats, row, decisions.roots)
+        return self._decided(searcher, decisions, memory_of)
+
+    def _checked_games(self, states: Any) -> StateArray:
+        """The games as kernels take them.
+
+        Raises:
+            StateError: they are no records of games, or not of this table.
+        """
+        if not isinstance(states, np.ndarray) or states.dtype != STATE or states.ndim != 1:
+            kind = getattr(states, "dtype", type(states).__name__)
+            what = f"of shape {states.shape}" if kind == STATE else "of another kind or version"
+            raise StateError(
+                f"{self.name!r} plays records as get_states returns them, STATE[N]; got such {what}"
+            )
+        problem = first_problem(states, self.table.rules)
+        if problem is not None:
+            raise StateError(
+                f"game {problem[0]} of the states that {self.name!r} was asked about is no game of its table "
+                f"({self.table.edition}, {self.table.rules.players} players): {problem[1]}"
+            )
+        return for_kernels(np.ascontiguousarray(states))
 
     def forget(self) -> None:
         """Forget all places; see `CompiledAgent.forget`."""
@@ -201,16 +257,15 @@ class SearchAgent:
 
     def _new_decisions(self, count: int) -> Decisions:
         states = for_kernels(new_states(3 * count))
-        return new_decisions(count, self._table.rules.players, self._table.num_actions, states)
+        return new_decisions(count, self.table.rules.players, self.table.num_actions, states)
 
     def _searcher(self, layout: Layout) -> Searcher:
         agent = self.rollout_agent
         settings = (self._sees, self._rollouts, self._depth, self._z)
-        return Searcher((agent.pointer,), agent.options, layout, *settings, *self._key)
+        return Searcher(agent.address, agent.options, layout, *settings, *self._key)
 
-    def _decided(self, searcher: Searcher, decisions: Decisions, places: Any) -> Actions:
+    def _decided(self, searcher: Searcher, decisions: Decisions, memory_of: Int64Array) -> Actions:
         """Take decisions whose roots have been read."""
-        memory_of = np.asarray(places, np.int64)
         places_used = int(memory_of.max(initial=-1)) + 1
         self._memories = with_room(self._memories, places_used)
         self._taken = with_room(self._taken, places_used)
@@ -265,15 +320,11 @@ def _check(rollouts: int, ms: float, z: float, sees: str, threads: int, depth: i
             f"the option sees is {sees!r}; it may be left away (an honest player), or be "
             + " or ".join(repr(name) for name in SEES if name)
         )
-    for name, value, least in (
-        ("rollouts", rollouts, 2),
-        ("ms", ms, 0),
-        ("z", z, 0),
-        ("threads", threads, 1),
-        ("depth", depth, 0),
-    ):
-        if not (math.isfinite(value) and value >= least):
-            raise SearchOptionError(f"the option {name} is {value}; it must be {least} or more")
+    for name, value in (("rollouts", rollouts), ("ms", ms), ("z", z), ("threads", threads), ("depth", depth)):
+        least, most = LIMITS[name]
+        if not (math.isfinite(value) and least <= value <= most):
+            upper = "" if value < least else f" and {most:,} or less"
+            raise SearchOptionError(f"the option {name} is {value}; it must be {least} or more{upper}")
 
 
 def can_judge(agent: CompiledAgent, table: Table) -> bool:
@@ -297,15 +348,6 @@ def _usual_layout(table: Table) -> tuple[Layout, int]:
     return layout_of(Table(table.edition, table.rules, usual, 0, table.num_actions)), usual[-1].stop
 
 
-def _without_separators(rollout: str) -> str:
-    """The rollout agent as `agents.load` takes it, with commas between its options."""
-    name, colon, rest = rollout.partition(":")
-    if not Path(rest).is_dir():  # there may be a + in the name of a folder
-        for separator in OPTION_SEPARATORS:
-            rest = rest.replace(separator, ",")
-    return f"{name}{colon}{rest}"
-
-
 def _compiled_agent(spec: str, table: Table, seed: int) -> CompiledAgent:
     """The rollout agent.
 
@@ -322,14 +364,14 @@ def _compiled_agent(spec: str, table: Table, seed: int) -> CompiledAgent:
         for known, make in agents.AGENTS.items()
         if inspect.isclass(make) and issubclass(make, CompiledAgent)
     }
-    is_run_folder = name not in agents.AGENTS and bool(spec) and ("/" in spec or Path(spec).is_dir())
+    is_run_folder = name not in agents.AGENTS and is_path(spec)
     if name not in compiled and not is_run_folder:
         raise SearchOptionError(
-            f"the rollout agent is {spec!r}; it must be one of the compiled agents: "
+            f"the rollout agent is {shown(spec)}; it must be one of the compiled agents: "
             f"{', '.join(compiled) or 'there are none'} (with options as in 'holder:pile=30'; "
             "between two options of it in the option rollout write + instead of a comma)"
         )
     agent = agents.make(spec, table, seed)
     if not isinstance(agent, CompiledAgent):
-        raise SearchOptionError(f"the rollout agent is {spec!r}, which makes no compiled agent")
+        raise SearchOptionError(f"the rollout agent is {shown(spec)}, which makes no compiled agent")
     return agent

@@ -12,12 +12,12 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from agents.compiled import MEMORY, Choose, Int16Array, Int64Array, remember
+from agents.compiled import MEMORY, NO_ACTION, Int16Array, Int64Array, remember
 from agents.network import network_value
 from agents.protocol import Observations
 from agents.reading import Layout, read_observation
 from millebornes_env.chance import random_below, random_word
-from millebornes_env.compile import kernel, rule
+from millebornes_env.compile import call_at, kernel, rule
 from millebornes_env.engine.kernels import POINTS_PER_REWARD
 from millebornes_env.millebornes.actions import CLAIM_COUP_FOURRE, around, card_of, is_discard
 from millebornes_env.millebornes.cards import DECK_SIZE, NO_CARD, NUM_CARD_TYPES, is_safety
@@ -69,7 +69,7 @@ _DRAW_TAG: Final = 0x64726177
 class Searcher(NamedTuple):
     """Who searches, and how."""
 
-    choose: tuple[Choose]  # of the rollout agent; as a tuple it is a pointer, compiled once for all agents
+    choose: int  # address of the rollout agent's function
     options: Int64Array  # [MAX_OPTIONS] of the rollout agent
     layout: Layout  # of the observations
     sees: int  # NOTHING, HANDS or ALL
@@ -273,7 +273,7 @@ def begin_decisions(
     taken: Int64Array,
     decisions: Decisions,
 ) -> None:
-    """Ask the rollout agent what it would do, and list what else is worth trying.
+    """Ask the rollout agent what it would do, and list what else is worth trying, if the round goes on.
 
     Args:
         searcher: who searches.
@@ -286,7 +286,7 @@ def begin_decisions(
     for number in range(len(places)):
         root = decisions.roots[number]
         decisions.num_tried[number] = 0
-        decisions.base[number] = 0
+        decisions.base[number] = NO_ACTION
         if int(root.phase) == ROUND_OVER:
             continue
         place = int(places[number])
@@ -298,7 +298,7 @@ def begin_decisions(
         memory = memories[place]
         count = remember(root, memory)
         draw = random_word(key_1 ^ _DRAW_TAG, key_0, count)
-        decisions.base[number] = searcher.choose[0](root, rules, OWN, memory, searcher.options, draw)
+        decisions.base[number] = call_at(searcher.choose, (root, rules, OWN, memory, searcher.options, draw))
         for slot in range(MEMORY):
             decisions.own[number, slot] = memory[slot]
         list_actions(searcher, rules, decisions, number)
@@ -403,7 +403,7 @@ def play_out(
             return judged_value(game, rules, searcher.options)
         count = remember(game, memories[seat])
         draw = random_word(key_1 ^ _DRAW_TAG, key_0, seat * _DECISIONS_OF_A_SEAT + count)
-        action = searcher.choose[0](game, rules, seat, memories[seat], searcher.options, draw)
+        action = call_at(searcher.choose, (game, rules, seat, memories[seat], searcher.options, draw))
     return 0.0
 
 

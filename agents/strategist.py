@@ -21,10 +21,9 @@ from typing import ClassVar, Final
 
 import numpy as np
 
-from agents.compiled import Choose, CompiledAgent, Int16Array, Int64Array
+from agents.compiled import NO_ACTION, Choose, CompiledAgent, Int16Array, Int64Array
 from agents.preferences import (
     LARGEST_KM,
-    NO_ACTION,
     NOTHING_LIKED,
     action_of,
     can_finish,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from agents.protocol import Agent, StateAgent, ask
+from agents.protocol import Agent, ask, is_state_agent
 from arena.kernels import Batch, Rows
 from millebornes_env import Rules
 from millebornes_env.errors import MilleBornesError
@@ -83,7 +83,7 @@ def asked(agent: Agent, states: StateArray, rows: Rows, players: int) -> npt.NDA
     Raises:
         TypeError: it returned something that is no action for each row; and whatever it raises.
     """
-    if isinstance(agent, StateAgent):
+    if is_state_agent(agent):
         seats = (rows.places % players).astype(np.int32)
         array = np.asarray(agent.act_on(states[rows.games], seats, rows.places))
     else:

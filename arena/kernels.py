@@ -11,11 +11,11 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from agents.compiled import FIRST_OF_MATCH, MEMORY, Choose, Int16Array, Int64Array, remember
+from agents.compiled import FIRST_OF_MATCH, MEMORY, Int16Array, Int64Array, remember
 from arena.luck import count_deal, count_draws
 from arena.tallies import NUM_TALLIES, count_action, count_episode, count_round
 from millebornes_env.chance import random_word
-from millebornes_env.compile import kernel, rule, seldom
+from millebornes_env.compile import call_at, kernel, rule, seldom
 from millebornes_env.engine.kernels import Settings, is_episode_over, start_episode, win_share
 from millebornes_env.millebornes.actions import around
 from millebornes_env.millebornes.legality import is_legal, write_mask
@@ -39,9 +39,9 @@ _DECISIONS_OF_A_SEAT: Final = 4096  # more than a seat can take in a round
 
 
 class Roles(NamedTuple):
-    """Who plays, as far as compiled code can: the functions and options of all roles."""
+    """Who plays: the functions and options of all roles."""
 
-    choose: tuple[Choose, Choose, Choose, Choose]
+    choose: tuple[int, int, int, int]  # addresses
     options: Int64Array  # [MOST_ROLES, MAX_OPTIONS]
 
 
@@ -115,20 +115,21 @@ def play_games(batch: Batch, rules: Rules, settings: Settings, roles: Roles) -> 
             role = role_of_seat(batch, rules, game, seat)
             memory = batch.memories[game, seat]
             draw = draw_for(state, seat, remember(state, memory))
-            action = roles.choose[role](state, rules, seat, memory, roles.options[role], draw)
+            options = roles.options[role]
+            action = call_at(roles.choose[role], (state, rules, seat, memory, options, draw))
             carry_out(batch, rules, settings, game, action)
 
 
 @kernel
 def choose_for_role(
-    batch: Batch, rules: Rules, choose: tuple[Choose], options: Int64Array, role: int, actions: Int64Array
+    batch: Batch, rules: Rules, choose: int, options: Int64Array, role: int, actions: Int64Array
 ) -> None:
     """Let one compiled role choose wherever it is its turn.
 
     Args:
         batch: the games.
         rules: the table's.
-        choose: of the agent.
+        choose: of the agent, by address.
         options: int64[MAX_OPTIONS], of the agent.
         role: which.
         actions: int64[G], overwritten in those games.
@@ -139,7 +140,7 @@ def choose_for_role(
         if batch.live[game] and role_of_seat(batch, rules, game, seat) == role:
             memory = batch.memories[game, seat]
             draw = draw_for(state, seat, remember(state, memory))
-            actions[game] = choose[0](state, rules, seat, memory, options, draw)
+            actions[game] = call_at(choose, (state, rules, seat, memory, options, draw))
 
 
 class Rows(NamedTuple):

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 import agents
+from agents import Spec
 from agents.compiled import MAX_OPTIONS, is_compiled
 from agents.protocol import Agent, Table
 from arena.faults import asked, illegal_action, raised, rows_of
@@ -90,7 +91,7 @@ def _table(name: str, players: int, teams: int | None) -> Table:
     return Table.of(vector_env(1, name, players=players, teams=teams))
 
 
-def load_role(spec: str, config: MatchConfig, role: int, first_deal: int = 0) -> Agent:
+def load_role(spec: Spec, config: MatchConfig, role: int, first_deal: int = 0) -> Agent:
     """An agent for one role; its own random numbers are a function of seed, role and first deal."""
     return agents.make(spec, config.table(), agent_seed(config.seed, role, first_deal))
 
@@ -101,7 +102,7 @@ def agent_seed(*words: int) -> int:
 
 
 def play_deals(
-    specs: Sequence[str],
+    specs: Sequence[Spec],
     lineup: tuple[int, ...],
     config: MatchConfig,
     first_deal: int,
@@ -154,7 +155,7 @@ def play_roles(
     shares = [(first_deal, num_deals)]
     if all(is_compiled(agent) for agent in roles):
         for agent in filter(is_compiled, roles):
-            _ = agent.pointer  # compiled here: threads would do it twice
+            _ = agent.address  # compiled here: threads would do it twice
         shares = _shares(first_deal, num_deals, config.threads)
         with ThreadPoolExecutor(len(shares)) as pool:
             batches = list(pool.map(lambda share: _play_compiled(roles, config, *share), shares))
@@ -202,7 +203,7 @@ def _play_compiled(roles: Sequence[Agent], config: MatchConfig, first_deal: int,
     options = np.zeros((MOST_ROLES, MAX_OPTIONS), np.int64)
     for role, agent in enumerate(padded):
         options[role] = agent.options
-    first, second, third, fourth = (agent.pointer for agent in padded)
+    first, second, third, fourth = (agent.address for agent in padded)
     batch = dealt_batch(config, first_deal, num_deals)
     table = compiled_rules(config.rules)
     play_games(batch, table, settings_of(config), Roles((first, second, third, fourth), options))
@@ -229,7 +230,7 @@ def _play_any(
     while left:
         for role, agent in enumerate(roles):
             if is_compiled(agent):
-                choose_for_role(batch, table, (agent.pointer,), agent.options, role, actions)
+                choose_for_role(batch, table, agent.address, agent.options, role, actions)
                 continue
             count = write_rows(batch, table, settings, role, rows)
             if count:

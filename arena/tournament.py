@@ -29,6 +29,7 @@ from arena.lineups import Lineup, lineups
 from arena.match import MatchConfig, OnProgress, play_deals
 from arena.outcomes import Outcome
 from millebornes_env.compile_cache import source_digest, sources_outside
+from millebornes_env.files import remove_drafts
 from train.files import write_bytes_atomically, write_text_atomically
 from train.versions import versions
 
@@ -286,6 +287,8 @@ def opened_for(
         "sources": source_digest(sources_outside("arena.kernels") | {Path(arena.match.__file__)}),
     }
     path = folder / TOURNAMENT_FILE
+    for part in (folder, folder / "lineups"):
+        remove_drafts(part)
     if path.exists() and not fresh:
         kept = _read_json(path)
         _compare(kept, json.loads(json.dumps(described)), folder)

@@ -8,11 +8,16 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import secrets
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 _LONGEST_STEM = 200  # so that the temporary name stays below the 255 bytes of most file systems
+_DRAFT = re.compile(r"\..+\.(\d{1,10})-[0-9a-f]{8}\.tmp", re.DOTALL)
+_OLD_SECONDS = 3600.0  # nobody writes for that long at one file
+_being_written: set[str] = set()  # names of drafts
 
 
 @contextlib.contextmanager
@@ -26,15 +31,65 @@ def replacing(path: Path) -> Iterator[Path]:
         The path of a file that does not exist yet, in the same folder.
 
     Raises:
-        OSError: the folder cannot be made or written to, or the disk is full; `path` is as it was.
+        OSError: the folder cannot be made or written to, or the disk is full; `path` is as it was. The error
+            names the file, which the operating system does not say of a full disk.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name[:_LONGEST_STEM]}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    _being_written.add(draft.name)
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         yield draft
         with draft.open("rb") as written:
             os.fsync(written.fileno())  # some disks say only now that they are full
         draft.replace(path)
+    except OSError as error:
+        if error.strerror and (error.filename is None or Path(os.fsdecode(error.filename)) == draft):
+            raise OSError(error.errno, error.strerror, str(path)) from error
+        raise
     finally:
         with contextlib.suppress(OSError):
             draft.unlink(missing_ok=True)
+        _being_written.discard(draft.name)
+
+
+def remove_drafts(folder: Path) -> list[Path]:
+    """Remove what killed processes left of files that they were writing (`replacing`).
+
+    A draft goes if the process that its name tells of is gone, or if it is an hour old: numbers of processes
+    are given again.
+
+    Args:
+        folder: to be looked through, not the folders in it; there need not be such a folder.
+
+    Returns:
+        What was removed.
+    """
+    removed = []
+    with contextlib.suppress(OSError):
+        for draft in sorted(folder.iterdir()):
+            match = _DRAFT.fullmatch(draft.name)
+            if match and draft.name not in _being_written and _is_abandoned(draft, int(match[1])):
+                draft.unlink()
+                removed.append(draft)
+    return removed
+
+
+def _is_abandoned(draft: Path, process: int) -> bool:
+    """Whether nobody writes to a draft any more; a draft of our own number is of an earlier process."""
+    if draft.is_symlink() or not draft.is_file():
+        return False
+    if process == os.getpid() or time.time() - draft.stat().st_mtime > _OLD_SECONDS:
+        return True
+    return not _is_running(process)
+
+
+def _is_running(process: int) -> bool:
+    if os.name == "nt":
+        return True  # where asking by a signal would end it
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return process < 1 << 31
+    return True

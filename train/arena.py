@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Final, Literal
 
 import tyro
-from rich.console import Console
 
 from arena.analysis import analysed, save_report
 from arena.errors import ArenaError
@@ -37,15 +36,9 @@ from arena.tournament import (
     peeking,
     play,
 )
-from train.command_line import (
-    COULD_NOT_WRITE,
-    INTERRUPTED,
-    WRONG_ARGUMENTS,
-    complain,
-    one_line,
-    table_console,
-)
+from train.command_line import carry_out, complain, progress_console, table_console
 from train.progress import tournament_bar
+from train.stopping import exit_code_of
 
 PIPED_WIDTH: Final = 180  # columns of the tables when they go into a file or a pipe
 
@@ -99,25 +92,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: without the program's name; None for those of the process.
 
     Returns:
-        The exit code: 0, 1 if a file could not be written, 2 if the arguments make no sense, 130 if stopped.
+        The exit code: 0; 2 if the arguments make no sense or a file could not be written; 130 after Ctrl-C.
     """
+    stopped = "stopped; what was played is kept: give the same command again to go on"
+    return carry_out(lambda: _command(arguments), stopped=stopped)
+
+
+def _command(arguments: Sequence[str] | None) -> int:
     args = tyro.cli(Args, prog="python -m train.arena", args=arguments)
-    try:
-        config = _config_of(args)
-        folder = args.out or _folder_of(args, config)
-        with Console(stderr=True).status("Loading; the first time, agents are compiled (a minute) ..."):
-            entrants = entrants_of(args.agents, config.match)
-            _check(args, entrants)
+    config = _config_of(args)
+    folder = args.out or _folder_of(args, config)
+    with progress_console().status("Loading; the first time, agents are compiled (a minute) ..."):
+        entrants = entrants_of(args.agents, config.match)
+        _check(args, entrants)
+        try:
             tournament = opened_for(entrants, config, folder, args.fresh)
-        return _play(args, tournament, folder)
-    except KeyboardInterrupt:
-        return complain(INTERRUPTED, "stopped before anything was played")
-    except ValueError as error:
-        return complain(WRONG_ARGUMENTS, one_line(error))
-    except BrokenPipeError:  # whoever was reading the tables has seen enough
-        return COULD_NOT_WRITE
-    except OSError as error:
-        return complain(COULD_NOT_WRITE, f"could not write ({error}); choose another folder with --out")
+        except OSError as error:
+            return complain(_not_written(error))
+    return _play(args, tournament, folder)
+
+
+def _not_written(error: OSError) -> str:
+    where = f"{error.filename!r} ({error.strerror})" if error.filename else f"({error})"
+    return f"could not write {where}; choose another folder with --out"
 
 
 def _config_of(args: Args) -> TournamentConfig:
@@ -176,15 +173,23 @@ def _play(args: Args, tournament: Tournament, folder: Path) -> int:
     try:
         with tournament_bar() as on_turn:
             play(tournament, folder, only, on_turn)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         if any(len(outcome.points) for outcome in tournament.outcomes.values()):
             _print(analysed(tournament, args.anchor))
         return complain(
-            INTERRUPTED, f"stopped; what was played is in {folder}: give the same command again to go on"
+            f"stopped; what was played is in {folder}: give the same command again to go on",
+            exit_code_of(stop),
         )
+    except OSError as error:
+        return complain(_not_written(error))
     analysis = analysed(tournament, args.anchor)
+    try:
+        written = save_report(tournament, analysis, folder, asdict(tournament.config))
+    except OSError as error:
+        _print(analysis)
+        return complain(_not_written(error))
     _print(analysis)
-    for path in save_report(tournament, analysis, folder, asdict(tournament.config)):
+    for path in written:
         print(f"wrote {path}")
     return 0
 

@@ -36,6 +36,11 @@ CHECKPOINT_FILE: Final = "checkpoint.safetensors"
 CHECKPOINT_KIND: Final = "train.maskable_ppo 3"
 
 
+_DAMAGES: Final = (
+    *(OSError, SafetensorError, KeyError, TypeError, ValueError, AttributeError, RecursionError),
+)
+
+
 class RunError(ValueError):
     """A run folder cannot be used as asked; the message says why and what to do."""
 
@@ -86,12 +91,15 @@ def read_progress(folder: Path, kind: str) -> dict[str, Any]:
     if not path.exists():
         raise RunError(f"there is no checkpoint in {str(folder)!r} to go on from; choose another --run-dir")
     try:
+        if not path.is_file():
+            raise OSError("not a file")
         with safe_open(path, "pt") as file:
             progress = json.loads(file.metadata()["progress"])
             found = progress.pop("kind", f"an old format, {progress.get('format')}")
-    except (OSError, SafetensorError, KeyError, TypeError, ValueError, AttributeError) as error:
+    except _DAMAGES as error:
+        reason = "nested too deep" if isinstance(error, RecursionError) else str(error)
         raise RunError(
-            f"the checkpoint {str(path)!r} is damaged ({error}): restore it or choose another --run-dir"
+            f"the checkpoint {str(path)!r} is damaged ({reason}): restore it or choose another --run-dir"
         ) from None
     if found != kind:
         raise RunError(
@@ -116,10 +124,10 @@ def load_checkpoint(model: MaskablePPO, folder: Path) -> dict[str, Any]:
         model.policy.load_state_dict(with_prefix(tensors, "policy."))
         tensors_to_optimizer(model.policy.optimizer, tensors)
         torch.set_rng_state(tensors["random.torch"])
-    except (KeyError, RuntimeError) as error:
+        model.num_timesteps = int(progress["num_timesteps"])
+        model._n_updates = int(progress["num_updates"])
+    except (KeyError, TypeError, ValueError, RuntimeError) as error:
         raise does_not_fit(folder, error) from None
-    model.num_timesteps = progress["num_timesteps"]
-    model._n_updates = progress["num_updates"]
     return progress
 
 
@@ -137,6 +145,18 @@ def refuse_second_run(folder: Path, resume: bool) -> None:
         raise RunError(
             f"{str(folder)!r} already holds a run: go on with it by --resume, or choose another --run-dir"
         )
+
+
+def recorded_config(folder: Path, progress: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that a run was begun with, from the progress of its checkpoint.
+
+    Raises:
+        RunError: there are none.
+    """
+    config = progress.get("config")
+    if not isinstance(config, dict):
+        raise does_not_fit(folder, ValueError("its options are missing"))
+    return config
 
 
 def refuse_other_options(

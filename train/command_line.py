@@ -1,30 +1,170 @@
-"""What the command lines of training and evaluation share: exit codes, complaints, a console for tables."""
+"""What every command here owes its user: one sentence for an error, no traceback, the usual exit codes.
+
+`carry_out` runs a command, and takes care of signals that stop it and of standard streams that are closed,
+full or no longer read:
+
+    python -m train.evaluate greedy | head -1     # ends quietly
+    python -m train.evaluate greedy > /dev/full   # error: standard output could not be written: No space ...
+    python -m train.selfplay 2>&-                 # trains; nobody is told
+"""
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final, TextIO
 
 from rich.console import Console
 
-COULD_NOT_WRITE: Final = 1
-WRONG_ARGUMENTS: Final = 2
-INTERRUPTED: Final = 130
+from train.stopping import Stops, exit_code_of
+
+WRONG: Final = 2
+"""Exit code: an argument, a file or a standard stream is not what it should be."""
+
+_STANDARD_STREAMS: Final = ("stdin", "stdout", "stderr")
 
 
-def complain(exit_code: int, message: str) -> int:
-    """Say on stderr what is wrong; the exit code."""
-    print(f"error: {message}", file=sys.stderr)
+def carry_out(command: Callable[[], int], *, prints: bool = True, stopped: str = "stopped") -> int:
+    """Run a command, and turn what goes wrong into one sentence and an exit code.
+
+    Args:
+        command: does the work; returns its exit code.
+        prints: whether the command is for what it prints: a closed standard output is then an error at once,
+            not after hours.
+        stopped: what to say after Ctrl-C, SIGTERM or SIGHUP: what was kept, and how to go on.
+
+    Returns:
+        The command's own exit code; 0 also where nobody reads on (`| head`); `WRONG` after an error; 128 and
+        the signal's number after a signal, such as 130 after Ctrl-C.
+
+    Raises:
+        SystemExit: as tyro raises it, after what it printed was written out.
+    """
+    is_closed = sys.stdout is None
+    open_closed_streams()
+    if is_closed and prints:
+        return complain("standard output is closed: nothing can be printed")
+    try:
+        with Stops():
+            try:
+                exit_code = command()
+            except SystemExit:
+                sys.stdout.flush()
+                raise
+            sys.stdout.flush()
+    except KeyboardInterrupt as stop:
+        exit_code = complain(stopped, exit_code_of(stop))
+    except BrokenPipeError:  # `| head` has seen enough
+        exit_code = 0
+    except MemoryError as error:
+        exit_code = complain(
+            f"there is not enough memory for what was asked ({one_line(error)}): ask for less"
+        )
+    except (OSError, ValueError) as error:
+        exit_code = complain(sentence(error))
+    _write_out(sys.stdout)
     return exit_code
+
+
+def complain(message: str, exit_code: int = WRONG) -> int:
+    """Say on stderr what is wrong, in one line; a stderr that takes nothing is no error.
+
+    Args:
+        message: what is wrong.
+        exit_code: what to return.
+    """
+    say(f"error: {message}")
+    return exit_code
+
+
+def say(line: str) -> None:
+    """Print a line to stderr, if that takes it."""
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError, ValueError):
+            print(" ".join(line.split()), file=sys.stderr)
+        _write_out(sys.stderr)
+
+
+def sentence(error: Exception) -> str:
+    """What an error says to a user: of the operating system's, the file and the reason."""
+    if isinstance(error, OSError) and error.strerror:
+        names = [repr(str(name)) for name in (error.filename, error.filename2) if name is not None]
+        if not names:  # errors of files name them, see `replacing`
+            return f"standard output could not be written: {error.strerror}"
+        return f"{' and '.join(names)} could not be read or written: {error.strerror}"
+    return one_line(error)
 
 
 def one_line(error: Exception) -> str:
     """What an error says, its lines joined; a `KeyError` says only the key, so its name is put before."""
     text = " ".join(str(error).split())
-    return f"{type(error).__name__} {text}" if isinstance(error, KeyError) else text
+    return f"{type(error).__name__} {text}" if isinstance(error, KeyError) or not text else text
 
 
 def table_console(piped_width: int) -> Console:
     """Where tables are printed: as wide as the terminal, or of a fixed width into a file or a pipe."""
     console = Console()
     return console if console.is_terminal else Console(width=piped_width)
+
+
+def progress_console() -> Console:
+    """Where progress is shown: stderr; what cannot be shown is no error."""
+    return Console(file=_Forgiving(sys.stderr), force_jupyter=False)  # type: ignore[arg-type]
+
+
+class _Forgiving:
+    """A stream that swallows what its file does not take: nobody stops hours of work for a progress bar."""
+
+    def __init__(self, stream: TextIO | None) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write what can be written."""
+        if self._stream is not None:
+            with contextlib.suppress(OSError, ValueError):
+                self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Hand it on, if that goes."""
+        if self._stream is not None:
+            with contextlib.suppress(OSError, ValueError):
+                self._stream.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+# Standard streams -------------------------------------------------------------------------------------------
+
+
+def open_closed_streams() -> None:
+    """Put the null device in the place of standard streams that were closed when the program started.
+
+    Otherwise the next file that is opened would get the stream's number, and all that a library prints.
+    """
+    for number, name in enumerate(_STANDARD_STREAMS):
+        try:
+            os.fstat(number)
+        except OSError:
+            null = os.open(os.devnull, os.O_RDWR)
+            if null != number:
+                os.dup2(null, number)
+                os.close(null)
+        if getattr(sys, name) is None:
+            mode = "r" if name == "stdin" else "w"
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - for good
+
+
+def _write_out(stream: TextIO) -> None:
+    """Flush a stream; if that fails, let the rest go nowhere: Python would try again at its end."""
+    try:
+        stream.flush()
+    except (OSError, ValueError):
+        with contextlib.suppress(OSError, ValueError):  # a stream without a file below it
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, stream.fileno())
+            os.close(null)
+            stream.flush()

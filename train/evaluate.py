@@ -25,26 +25,19 @@ from typing import Annotated, Final, Literal
 import numpy as np
 import numpy.typing as npt
 import tyro
-from rich.console import Console
 
 import agents
-from agents import RunFolderError, UnknownAgentError
+from agents import RunFolderError, Spec, UnknownAgentError
 from agents.human import HumanAgent
-from agents.policy import read_description
+from agents.policy_files import read_description
 from agents.protocol import Agent, ask_in, is_honest
+from agents.specs import is_path, split_policy
 from arena.kernels import Batch
 from arena.match import MatchConfig, agent_seed, by_deal, play_roles
 from millebornes_env import VectorEnv, vector_env
 from millebornes_env.envs.vector import Observations
 from millebornes_env.errors import MilleBornesError
-from train.command_line import (
-    COULD_NOT_WRITE,
-    INTERRUPTED,
-    WRONG_ARGUMENTS,
-    complain,
-    one_line,
-    table_console,
-)
+from train.command_line import WRONG, carry_out, complain, one_line, progress_console, say, table_console
 from train.progress import OnProgress, evaluation_bar
 from train.results import (
     Row,
@@ -56,6 +49,7 @@ from train.results import (
     share_interval,
     table_of,
 )
+from train.stopping import exit_code_of
 
 DEFAULT_OPPONENTS: Final = ("random", "greedy", "holder")
 PIPED_WIDTH: Final = 160  # columns of the table when it goes into a file or a pipe
@@ -100,8 +94,8 @@ class Blocks:
 
 
 def evaluate(
-    agent_spec: str,
-    opponent_specs: Sequence[str],
+    agent_spec: Spec,
+    opponent_specs: Sequence[Spec],
     config: EvaluationConfig | None = None,
     on_progress: OnProgress | None = None,
 ) -> list[Row]:
@@ -110,7 +104,7 @@ def evaluate(
     Where the table has more than two teams, the agent plays one of them and the opponent all the others.
 
     Args:
-        agent_spec: as for `agents.load`: a name, `name:option=value`, or the path of a run folder.
+        agent_spec: as for `agents.load`: a name, `name:option=value`, the path of a run folder, or an agent.
         opponent_specs: the same, of who plays all other teams; a row for each.
         config: table, episodes and seed; None for the defaults.
         on_progress: called about ten times a second.
@@ -126,7 +120,7 @@ def evaluate(
     return list(play_rows(agent_spec, opponent_specs, config, on_progress))
 
 
-def check(agent_spec: str, opponent_specs: Sequence[str], config: EvaluationConfig) -> VectorEnv:
+def check(agent_spec: Spec, opponent_specs: Sequence[Spec], config: EvaluationConfig) -> VectorEnv:
     """Refuse what cannot be played, before anything is: each agent is loaded and makes one decision.
 
     Returns:
@@ -142,14 +136,14 @@ def check(agent_spec: str, opponent_specs: Sequence[str], config: EvaluationConf
     env = _new_env(config, 1)
     if config.batch_size < env.teams:
         raise ValueError(f"batch_size is {config.batch_size}; it must be {env.teams} (the teams) or more")
-    for spec in dict.fromkeys([agent_spec, *opponent_specs]):
+    for spec in [agent_spec, *opponent_specs]:
         observations, _ = env.reset(seed=config.seed)
         try:
             _try(agents.load(spec, env), env, observations)
         except (UnknownAgentError, RunFolderError):
             raise
         except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"the agent {spec!r} cannot play: {one_line(error)}") from error
+            raise ValueError(f"the agent {agents.name_of(spec)!r} cannot play: {one_line(error)}") from error
     return env
 
 
@@ -160,8 +154,8 @@ def _try(agent: Agent, env: VectorEnv, observations: Observations) -> None:
 
 
 def play_rows(
-    agent_spec: str,
-    opponent_specs: Sequence[str],
+    agent_spec: Spec,
+    opponent_specs: Sequence[Spec],
     config: EvaluationConfig,
     on_progress: OnProgress | None = None,
 ) -> Iterator[Row]:
@@ -295,33 +289,39 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: without the program's name; None for those of the process.
 
     Returns:
-        The exit code: 0, 1 if a file could not be written, 2 if the arguments make no sense, 130 if stopped.
+        The exit code: 0; 2 if the arguments make no sense or a file could not be written; 130 after Ctrl-C.
     """
+    return carry_out(lambda: _command(arguments))
+
+
+def _command(arguments: Sequence[str] | None) -> int:
     args = tyro.cli(Args, prog="python -m train.evaluate", args=arguments)
-    try:
-        agent_spec = _agent_of(args)
-        config = _config_of(args, agent_spec)
-        with Console(stderr=True).status("Loading; the first time, the rules are compiled ..."):
-            teams = check(agent_spec, args.against, config).teams
-        config = replace(config, teams=teams)
-        _note_cheats([agent_spec, *args.against], config)
-    except ValueError as error:
-        return complain(WRONG_ARGUMENTS, one_line(error))
+    agent_spec = _agent_of(args)
+    config = _config_of(args, agent_spec)
+    with progress_console().status("Loading; the first time, the rules are compiled ..."):
+        teams = check(agent_spec, args.against, config).teams
+    config = replace(config, teams=teams)
+    _note_cheats([agent_spec, *args.against], config)
     if config.num_games % teams:
-        print(f"note: {config.num_games} games are rounded up to whole deals of {teams}", file=sys.stderr)
+        say(f"note: {config.num_games} games are rounded up to whole deals of {teams}")
     rows: list[Row] = []
     try:
         with evaluation_bar(rows, len(args.against), -(-config.num_games // teams) * teams) as on_progress:
             for row in play_rows(agent_spec, args.against, config, on_progress):
                 rows.append(row)  # noqa: PERF402 - the progress bar and Ctrl-C look at those there are
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         _print(rows)
-        return complain(INTERRUPTED, "stopped; no file was written")
+        return complain("stopped; no file was written", exit_code_of(stop))
     except MilleBornesError as error:
         _print(rows)
-        return complain(WRONG_ARGUMENTS, one_line(error))
+        return complain(one_line(error))
+    written, not_written = _write(_stem(args.out, agent_spec, rows[0]), rows, config)
     _print(rows)
-    return _write(_stem(args.out, agent_spec, rows[0]), rows, config)
+    for path in written:
+        print(f"wrote {path}")
+    for message in not_written:
+        complain(message)
+    return WRONG if not_written else 0
 
 
 def _note_cheats(specs: Sequence[str], config: EvaluationConfig) -> None:
@@ -329,7 +329,7 @@ def _note_cheats(specs: Sequence[str], config: EvaluationConfig) -> None:
     env = _new_env(config, 1)
     for spec in specs:
         if not is_honest(agents.load(spec, env)):
-            print(f"note: {spec} sees hidden cards", file=sys.stderr)
+            say(f"note: {spec} sees hidden cards")
 
 
 def _agent_of(args: Args) -> str:
@@ -347,9 +347,11 @@ def _config_of(args: Args, agent_spec: str) -> EvaluationConfig:
     trained = {} if folder is None else read_description(folder)
     editions = trained.get("editions")
     usual = str(editions[0]) if isinstance(editions, list) and editions else "parker"
+    seats = trained.get("players")
+    usual_players = seats if type(seats) is int else 2  # of others loading the policy complains
     return EvaluationConfig(
         edition=args.edition or usual,
-        players=args.players if args.players is not None else trained.get("players", 2),
+        players=args.players if args.players is not None else usual_players,
         episode=args.episode,
         num_games=args.num_games,
         seed=args.seed,
@@ -364,9 +366,9 @@ def run_folder(spec: str) -> Path | None:
     spec, _ = agents.split_search(spec)
     name, _, rest = spec.partition(":")
     if name == "policy":
-        folders = [part.removeprefix("folder=") for part in rest.split(",") if not part.startswith("mode=")]
-        return Path(folders[0]) if folders else None
-    if name in agents.AGENTS or not ("/" in spec or Path(spec).is_dir()):
+        folder, _ = split_policy(rest)
+        return Path(folder) if folder else None
+    if name in agents.AGENTS or not is_path(spec):
         return None
     return Path(spec)
 
@@ -391,22 +393,25 @@ def _stem(out: str | None, agent_spec: str, row: Row) -> Path:
     return Path(re.sub(r"\.(json|png)$", "", out))
 
 
-def _write(stem: Path, rows: Sequence[Row], config: EvaluationConfig) -> int:
-    """Write both files, the second even if the first fails; the exit code."""
+def _write(stem: Path, rows: Sequence[Row], config: EvaluationConfig) -> tuple[list[Path], list[str]]:
+    """Write both files, the second even if the first fails.
+
+    Returns:
+        Those that were written, and complaints.
+    """
     data, picture = (stem.with_name(stem.name + suffix) for suffix in (".json", ".png"))
     described = {"agent": rows[0].agent, "against": [row.opponent for row in rows], **asdict(config)}
-    exit_code = 0
-    try:
-        save_results(data, rows, described)
-        print(f"wrote {data}")
-    except OSError as error:
-        exit_code = complain(COULD_NOT_WRITE, _not_written(data, error))
-    try:
-        save_win_rates(picture, rows, config.seed)
-        print(f"wrote {picture}")
-    except OSError as error:
-        exit_code = complain(COULD_NOT_WRITE, _not_written(picture, error))
-    return exit_code
+    written, not_written = [], []
+    for path in (data, picture):
+        try:
+            if path == data:
+                save_results(data, rows, described)
+            else:
+                save_win_rates(picture, rows, config.seed)
+            written.append(path)
+        except OSError as error:
+            not_written.append(_not_written(path, error))
+    return written, not_written
 
 
 def _not_written(path: Path, error: OSError) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -90,7 +91,7 @@ class TableGames:
         self._features = options.features
         self._equity: npt.NDArray[np.float32] | None = None
         if options.reward == "equity":
-            self._equity = _equity_of(edition, options)
+            self._equity = _equity_of(edition, options.players, options.seed)
         self.env.reset(seed=(options.seed + (number << 32)) % 2**64)
         self._look()
 
@@ -164,8 +165,9 @@ class TableGames:
         return gains
 
 
-def _equity_of(edition: str, options: TableOptions) -> npt.NDArray[np.float32]:
-    config = MatchConfig(edition, options.players, episode="round", seed=options.seed)
+@functools.cache
+def _equity_of(edition: str, players: int, seed: int) -> npt.NDArray[np.float32]:
+    config = MatchConfig(edition, players, episode="round", seed=seed)
     return equity_table(round_law(config), config.rules)
 
 

@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 import agents
+from agents import Spec
 from agents.protocol import Agent
 from arena.estimates import ratio_interval
 from arena.match import MatchConfig, agent_seed, by_deal, play_roles
@@ -137,11 +138,11 @@ class Gauntlet:
                 self._wins[one, other] = score.win_rate * score.matches
                 self._wins[other, one] = score.matches - self._wins[one, other]
 
-    def measure(self, spec: str, seconds: float, decisions: int) -> Point:
+    def measure(self, spec: Spec, seconds: float, decisions: int) -> Point:
         """Play a policy against all opponents.
 
         Args:
-            spec: as for `agents.load`.
+            spec: as for `agents.load`; a run folder as a `Path`, which may have any name.
             seconds: trained until now.
             decisions: learned from until now.
         """
@@ -162,15 +163,13 @@ class Gauntlet:
         elo = bradley_terry(wins)
         return float(elo[-1] - elo[0])
 
-    def _against(self, spec: str, opponent: str) -> Score:
+    def _against(self, spec: Spec, opponent: str) -> Score:
         """The mean of all tables."""
         scores = []
         for config in self.configs:
             table = config.table()
-            one, other = (
-                agents.make(name, table, agent_seed(config.seed, role))
-                for role, name in enumerate((spec, opponent))
-            )
+            one = agents.make(spec, table, agent_seed(config.seed, 0))
+            other = agents.make(opponent, table, agent_seed(config.seed, 1))
             scores.append(duel(one, other, config, self.deals))
         return Score(
             win_rate=float(np.mean([score.win_rate for score in scores])),
@@ -179,6 +178,17 @@ class Gauntlet:
             points_error=float(np.sqrt(np.sum([score.points_error**2 for score in scores])) / len(scores)),
             matches=sum(score.matches for score in scores),
         )
+
+
+def warm_up(spec: Spec, configs: Sequence[MatchConfig], opponents: Sequence[str]) -> None:
+    """Play as few deals as there can be, so that all that measuring needs is compiled.
+
+    Args:
+        spec: of a policy like those that will be measured.
+        configs: the tables.
+        opponents: as for `Gauntlet`.
+    """
+    Gauntlet(configs[:1], opponents, _FEWEST_DEALS).measure(spec, 0.0, 0)
 
 
 def check_evaluation(deals: int) -> None:

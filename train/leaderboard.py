@@ -18,14 +18,13 @@ from pathlib import Path
 from typing import Any, Final
 
 import tyro
-from rich.console import Console
 
 from arena.analysis import analysed, save_report, table_name
 from arena.errors import ArenaError
 from arena.match import MatchConfig
 from arena.report import Analysis, Grid, markdown_table, notes, ratings_grid
 from arena.tournament import TournamentConfig, entrants_of, opened_for, peeking, play
-from train.command_line import COULD_NOT_WRITE, INTERRUPTED, WRONG_ARGUMENTS, complain, one_line
+from train.command_line import carry_out, progress_console
 from train.files import write_text_atomically
 from train.progress import tournament_bar
 
@@ -135,18 +134,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: without the program's name; None for those of the process.
 
     Returns:
-        The exit code: 0, 1 if a file could not be written, 2 if the list makes no sense, 130 if stopped.
+        The exit code: 0; 2 if the list makes no sense or a file could not be written; 130 after Ctrl-C.
     """
+    stopped = "stopped; give the same command again to go on"
+    return carry_out(lambda: _command(arguments), prints=False, stopped=stopped)
+
+
+def _command(arguments: Sequence[str] | None) -> int:
     args = tyro.cli(Args, prog="python -m train.leaderboard", args=arguments)
-    try:
-        board = read_board(args.list, args.threads)
-        analyses = [_play_event(event, board.anchor, args) for event in board.events]
-    except KeyboardInterrupt:
-        return complain(INTERRUPTED, "stopped; give the same command again to go on")
-    except ValueError as error:
-        return complain(WRONG_ARGUMENTS, one_line(error))
-    except OSError as error:
-        return complain(COULD_NOT_WRITE, f"could not write ({error})")
+    board = read_board(args.list, args.threads)
+    analyses = [_play_event(event, board.anchor, args) for event in board.events]
     path = args.out / "leaderboard.md"
     write_text_atomically(path, page(board, analyses, args.out))
     print(f"wrote {path}")
@@ -164,7 +161,7 @@ def _play_event(event: Event, anchor: str, args: Args) -> Analysis:
     config = event.config
     folder = args.kept / short_name(config.match)
     start = time.perf_counter()
-    with Console(stderr=True).status("Loading; the first time, agents are compiled (a minute) ..."):
+    with progress_console().status("Loading; the first time, agents are compiled (a minute) ..."):
         entrants = entrants_of(event.agents, config.match)
         if cheats := peeking(entrants):
             raise ArenaError(f"{', '.join(cheats)} sees hidden cards: no leaderboard lists it")

@@ -9,13 +9,14 @@ logged metrics.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -29,27 +30,28 @@ import torch
 import tyro
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
-from stable_baselines3.common.logger import configure
+from stable_baselines3.common.logger import KVWriter, Logger
 
-import agents
 from agents.policy import observation_scale
+from agents.policy_files import check_description, read_description
 from agents.protocol import Table
 from arena.match import MatchConfig
-from millebornes_env import vector_env
+from millebornes_env import VectorEnv, vector_env
 from millebornes_env.envs.sb3 import SelfPlayVecEnv
 from train.checkpoints import (
     CHECKPOINT_FILE,
     CHECKPOINT_KIND,
     CONFIG_FILE,
-    RunError,
+    does_not_fit,
     load_checkpoint,
     read_progress,
+    recorded_config,
     refuse_other_options,
     refuse_second_run,
     save_checkpoint,
     save_policy,
 )
-from train.command_line import COULD_NOT_WRITE, INTERRUPTED, WRONG_ARGUMENTS, complain, one_line
+from train.command_line import carry_out, complain
 from train.files import write_text_atomically
 from train.gauntlet import (
     GAUNTLET,
@@ -59,10 +61,16 @@ from train.gauntlet import (
     curve_title,
     save_curve,
     seconds_to_next,
+    warm_up,
 )
-from train.progress import TrainingBar
+from train.options import check_amounts, check_counts, check_hidden, check_shares
+from train.progress import TrainingBar, per_second
+from train.run_folder import RunFolder, cannot_write
+from train.scalars import Scalars
+from train.stopping import Stops
 from train.versions import versions
 
+_NUMBERS = (int, float, np.integer, np.floating)
 ACTIVATIONS = {"tanh": torch.nn.Tanh, "relu": torch.nn.ReLU}
 
 
@@ -73,7 +81,7 @@ class Args:
     run_dir: Path = Path("runs/first")
     """folder that the run is written to"""
     minutes: float = 5.0
-    """minutes to train, those before a resume included"""
+    """minutes to train, those before a resume included; compiling is not counted"""
     resume: bool = False
     """go on with the run in the folder, if there is one"""
     seed: int = 1
@@ -149,30 +157,42 @@ def self_play_policy(model: MaskablePPO, table: Table) -> Callable[..., npt.NDAr
 class RunCallback(BaseCallback):
     """Keeps the run's clock: schedules, progress bar, learning curve, checkpoints, and the end."""
 
-    def __init__(self, args: Args, table: Table, bar: TrainingBar) -> None:
+    def __init__(self, args: Args, table: Table, folder: RunFolder, bar: TrainingBar, stops: Stops) -> None:
         """Watch a run that has not begun."""
         super().__init__()
         self.args = args
         self.table = table
-        config = MatchConfig(args.edition, args.players, seed=args.seed)
-        self.gauntlet = Gauntlet([config], GAUNTLET, args.eval_deals)
+        self.folder = folder
+        self.gauntlet = Gauntlet([match_config(args)], GAUNTLET, args.eval_deals)
+        self.scalars = Scalars(args.run_dir / "tensorboard", 0)
         self.bar = bar
+        self.stops = stops
         self.seconds_before = 0.0
         self.curve: list[Point] = []
         self.problem: str | None = None
         self._began: float | None = None
+        self._ended: float | None = None
         self._last_checkpoint = self._last_point = 0.0
         self._decisions_before = 0
 
     def take_up(self, progress: dict[str, Any]) -> None:
-        """Go on from the progress that a checkpoint holds."""
-        self.seconds_before = progress["seconds"]
-        self.curve = [Point.of(point) for point in progress["curve"]]
+        """Go on from the progress that a checkpoint holds.
+
+        Raises:
+            RunError: it does not hold what it should.
+        """
+        try:
+            self.seconds_before = float(progress["seconds"])
+            self.curve = [Point.of(point) for point in progress["curve"]]
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise does_not_fit(self.args.run_dir, error) from None
 
     @property
     def seconds(self) -> float:
         """Seconds trained, those before a resume included."""
-        return self.seconds_before + (0.0 if self._began is None else time.monotonic() - self._began)
+        if self._began is None:
+            return self.seconds_before
+        return self.seconds_before + (self._ended or time.monotonic()) - self._began
 
     @property
     def share(self) -> float:
@@ -182,8 +202,11 @@ class RunCallback(BaseCallback):
     def _on_training_start(self) -> None:
         self._began = self._last_checkpoint = self._last_point = time.monotonic()
         self._decisions_before = self.num_timesteps
+        self.bar.begin()
 
     def _on_rollout_start(self) -> None:
+        if self.stops.is_waiting:
+            return
         self.model.ent_coef = linear_decay(self.share, self.args.entropy)  # type: ignore[attr-defined]
         now = time.monotonic()
         wait = seconds_to_next(self.args.eval_seconds, self.seconds)
@@ -199,15 +222,34 @@ class RunCallback(BaseCallback):
             seconds = max(self.seconds - self.seconds_before, 1e-9)
             rate = (self.num_timesteps - self._decisions_before) / seconds
             self.bar.update(self.share, self.num_timesteps, rate)
-        return self.share < 1.0
+        return self.share < 1.0 and not self.stops.is_waiting
 
     def _add_point(self) -> None:
-        save_policy(self.model, self.table, self.args.activation, self.args.run_dir)  # type: ignore[arg-type]
-        point = self.gauntlet.measure(f"policy:{self.args.run_dir}", self.seconds, self.num_timesteps)
+        try:
+            self._look_after_folder()
+            save_policy(self.model, self.table, self.args.activation, self.args.run_dir)  # type: ignore[arg-type]
+        except OSError as error:
+            self._report(error)
+            return
+        point = self.gauntlet.measure(self.args.run_dir, self.seconds, self.num_timesteps)
         self.curve.append(point)
         for name, value in point.metrics().items():
             self.logger.record(name, value)
         self.bar.say(str(point))
+
+    def _look_after_folder(self) -> None:
+        """Make the run folder anew if somebody has removed it: what is learned is not to be lost with it.
+
+        Raises:
+            RunError: another process trains there now.
+            OSError: it cannot be made.
+        """
+        if self.folder.is_ours():
+            return
+        self.folder.take()
+        self.bar.warn(f"the run folder {str(self.folder.path)!r} was removed: it is made anew")
+        self.scalars.begin_anew(self.num_timesteps)
+        write_config(self.args)
 
     def save(self) -> None:
         """Write policy, checkpoint and curve; a disk that cannot take them is reported, not fatal."""
@@ -218,22 +260,51 @@ class RunCallback(BaseCallback):
         }
         folder = self.args.run_dir
         try:
+            self._look_after_folder()
             save_checkpoint(self.model, progress, folder)  # type: ignore[arg-type]
             save_policy(self.model, self.table, self.args.activation, folder)  # type: ignore[arg-type]
             title = curve_title("MaskablePPO", [self.args.edition], self.args.players, self.num_timesteps)
             save_curve(self.curve, folder, title)
             self.problem = None
         except OSError as error:
-            self.problem = f"could not write to {str(folder)!r}: {error}"
-            self.bar.warn(f"{self.problem}; training goes on, the next checkpoint will try again")
+            self._report(error)
+
+    def _report(self, error: OSError) -> None:
+        self.problem = f"could not write to {str(self.args.run_dir)!r}: {error.strerror or error}"
+        self.bar.warn(f"{self.problem}; training goes on, the next checkpoint will try again")
 
     def finish(self) -> None:
         """The last point of the curve and the last checkpoint."""
-        try:
-            self._add_point()
-        except OSError as error:
-            self.problem = str(error)
+        self._add_point()
         self.save()
+
+    def end(self) -> None:
+        """Stop the clock, and write out what is left of the log."""
+        self._ended = time.monotonic()
+        self.scalars.close()
+
+
+class ScalarsOutput(KVWriter):
+    """Hands what Stable-Baselines3 logs to `Scalars`."""
+
+    def __init__(self, scalars: Scalars) -> None:
+        self.scalars = scalars
+
+    def write(
+        self, key_values: dict[str, Any], key_excluded: dict[str, tuple[str, ...]], step: int = 0
+    ) -> None:
+        """Write what is a number."""
+        numbers = {name: float(value) for name, value in key_values.items() if isinstance(value, _NUMBERS)}
+        self.scalars.add(numbers, step)
+
+    def close(self) -> None:
+        """Close the event file."""
+        self.scalars.close()
+
+
+def match_config(args: Args) -> MatchConfig:
+    """The table as the gauntlet plays it."""
+    return MatchConfig(args.edition, args.players, seed=args.seed)
 
 
 def saved_config(args: Args) -> dict[str, Any]:
@@ -255,28 +326,35 @@ _FREE_OPTIONS = (
 
 
 def prepare_folder(args: Args) -> dict[str, Any] | None:
-    """Make the run folder, or find the run in it.
+    """Begin a run in its folder, or find the run in it.
 
     Returns:
         The progress to go on from, or None for a new run.
 
     Raises:
-        RunError: the folder holds a run and `resume` was not asked for, or cannot be written.
+        RunError: the run was begun with other options, is damaged, or the folder cannot be written.
     """
     folder = args.run_dir
-    refuse_second_run(folder, args.resume)
     if (folder / CHECKPOINT_FILE).exists():
         progress = read_progress(folder, CHECKPOINT_KIND)
         ours = json.loads(json.dumps(saved_config(args)))
-        refuse_other_options(folder, ours, progress["config"], _FREE_OPTIONS)
+        refuse_other_options(folder, ours, recorded_config(folder, progress), _FREE_OPTIONS)
         return progress
-    config = {"args": saved_config(args), "versions": versions(), "command": sys.argv}
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        write_text_atomically(folder / CONFIG_FILE, json.dumps(config, indent=2, default=str) + "\n")
+        write_config(args)
     except OSError as error:
-        raise RunError(f"the run folder {str(folder)!r} cannot be written: {error}") from None
+        raise cannot_write(folder, error) from None
     return None
+
+
+def write_config(args: Args) -> None:
+    """Write the run's `config.json`.
+
+    Raises:
+        OSError: it could not be written.
+    """
+    config = {"args": saved_config(args), "versions": versions(), "command": sys.argv}
+    write_text_atomically(args.run_dir / CONFIG_FILE, json.dumps(config, indent=2, default=str) + "\n")
 
 
 def make_model(args: Args, env: SelfPlayVecEnv, callback_share: Callable[[], float]) -> MaskablePPO:
@@ -300,56 +378,105 @@ def make_model(args: Args, env: SelfPlayVecEnv, callback_share: Callable[[], flo
         seed=args.seed,
         device="cpu",
     )
-    model.set_logger(configure(str(args.run_dir / "tensorboard"), ["tensorboard"]))
+    model.set_logger(Logger(None, []))
     return model
 
 
-def train(args: Args) -> RunCallback:
-    """Train, or go on training, until the minutes are over.
+def check(args: Args) -> None:
+    """Refuse options that cannot be.
 
     Raises:
-        RunError: the folder cannot be used as asked.
-        ValueError: the table or another option is wrong.
+        ValueError: the message names the option.
     """
+    check_counts(args, "num_envs", "num_steps", "batch_size", "num_epochs", "threads")
+    check_shares(args, "gamma", "gae_lambda")
+    check_amounts(args, "minutes", "eval_seconds", "checkpoint_seconds")
+    check_hidden(args.layers)
     check_evaluation(args.eval_deals)
-    torch.set_num_threads(args.threads)
-    torch.distributions.Distribution.set_default_validate_args(False)
-    games = vector_env(
+    if args.num_envs * args.num_steps < 2:
+        raise ValueError("--num-envs times --num-steps is 1; it must be 2 or more")
+
+
+def new_games(args: Args) -> VectorEnv:
+    """The games of a run."""
+    return vector_env(
         args.num_envs,
         args.edition,
         players=args.players,
         episode=args.episode,
         reward=args.reward,
     )
+
+
+def compile_all(args: Args, folder: RunFolder) -> None:
+    """Let a learner in small do everything once, so that all of it is compiled before the clock starts."""
+    few = min(args.num_envs, 4)
+    small = replace(args, num_envs=few, num_steps=4, batch_size=4 * few, num_epochs=1)
+    games = new_games(small)
     table = Table.of(games)
-    progress = prepare_folder(args)
-    with TrainingBar() as bar:
+    env = SelfPlayVecEnv(games)
+    model = make_model(small, env, lambda: 0.0)
+    env.set_policy(self_play_policy(model, table))
+    model.learn(total_timesteps=1)
+    # A disk that takes no files is told of when something is to be kept.
+    with contextlib.suppress(OSError), folder.scratch() as scratch:
+        save_policy(model, table, args.activation, scratch)
+        warm_up(Path(scratch), [match_config(args)], GAUNTLET)
+
+
+def train(args: Args) -> RunCallback:
+    """Train, or go on training, until the minutes are over or a signal says to stop.
+
+    Raises:
+        RunError: the folder cannot be used as asked.
+        ValueError: the table or another option is wrong.
+        Stopped: by Ctrl-C, SIGTERM or SIGHUP; a checkpoint was written.
+    """
+    check(args)
+    torch.set_num_threads(args.threads)
+    torch.distributions.Distribution.set_default_validate_args(False)
+    games = new_games(args)
+    table = Table.of(games)
+    refuse_second_run(args.run_dir, args.resume)
+    with Stops() as stops, RunFolder(args.run_dir) as folder, TrainingBar() as bar:
+        progress = prepare_folder(args)
+        compile_all(args, folder)
         env = SelfPlayVecEnv(games)
-        callback = RunCallback(args, table, bar)
+        callback = RunCallback(args, table, folder, bar, stops)
         model = make_model(args, env, lambda: callback.share)
+        model.set_logger(Logger(None, [ScalarsOutput(callback.scalars)]))
         if progress is not None:
-            agents.policy.check_description(agents.policy.read_description(args.run_dir), table, args.run_dir)
+            check_description(read_description(args.run_dir), table, args.run_dir)
             callback.take_up(load_checkpoint(model, args.run_dir))
+            callback.scalars.begin_anew(model.num_timesteps)
             env.seed(args.seed + model.num_timesteps)  # other games than those already learned from
         env.set_policy(self_play_policy(model, table))
-        if callback.share < 1.0:
-            model.learn(total_timesteps=sys.maxsize, callback=callback, reset_num_timesteps=False)
-            callback.finish()
+        try:
+            if callback.share < 1.0:
+                with stops.deferred():
+                    model.learn(total_timesteps=sys.maxsize, callback=callback, reset_num_timesteps=False)
+                    if stops.is_waiting:
+                        callback.save()
+                    else:
+                        callback.finish()
+        finally:
+            callback.end()
     return callback
 
 
 def main() -> int:
     """The command line; returns the exit status."""
+    return carry_out(_command, prints=False, stopped="stopped; go on with the same command and --resume")
+
+
+def _command() -> int:
     args = tyro.cli(Args, description=__doc__)
-    try:
-        callback = train(args)
-    except ValueError as error:
-        return complain(WRONG_ARGUMENTS, one_line(error))
-    except KeyboardInterrupt:
-        return complain(INTERRUPTED, f"stopped; go on with the same command and --resume ({args.run_dir})")
+    callback = train(args)
     if callback.problem is not None:
-        return complain(COULD_NOT_WRITE, callback.problem)
-    print(f"{callback.num_timesteps:,} decisions in {callback.seconds:.0f} s; run folder: {args.run_dir}")
+        return complain(callback.problem)
+    rate = per_second(callback.num_timesteps / max(callback.seconds, 1e-9))
+    took = f"{callback.num_timesteps:,} decisions in {callback.seconds:.0f} s ({rate})"
+    print(f"{took}; run folder: {args.run_dir}")
     return 0
 
 

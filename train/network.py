@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ from agents.protocol import Table
 from train.oracle import oracle_scale
 from train.policy_files import fold_in_scale
 
+Precision = Literal["auto", "float32", "bfloat16"]
 PRECISIONS: Final = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 """What hidden layers calculate in; weights, their optimizer, logits and losses are float32 in any case."""
 
@@ -78,6 +79,27 @@ class Perceptron(nn.Module):
             for layer in self.linears
         ]
         return fold_in_scale(layers, self.scale.numpy())
+
+
+def has_fast_bfloat16() -> bool:
+    """Whether the processor multiplies bfloat16 itself, and PyTorch lets it; elsewhere float32 is faster.
+
+    Asked, not measured, so that the answer is the same every time.
+    """
+    if not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
+        return False
+    ask = getattr(torch.cpu, "get_capabilities", None)  # older versions have not
+    if ask is not None:
+        return any(bool(has) for name, has in ask().items() if "bf16" in name)
+    older = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
+    return any(getattr(torch.cpu, name, bool)() for name in older)
+
+
+def chosen_precision(precision: Precision) -> Precision:
+    """A key of `PRECISIONS`: for "auto" the one that is faster here."""
+    if precision != "auto":
+        return precision
+    return "bfloat16" if has_fast_bfloat16() else "float32"
 
 
 def actor_critic(tables: Sequence[Table], hidden: Sequence[int], features: int = 0) -> Perceptron:

@@ -14,11 +14,11 @@ import torch
 from torch import Tensor
 
 import agents
-from agents.compiled import MEMORY, Choose, CompiledAgent, is_compiled, remember
+from agents.compiled import MEMORY, CompiledAgent, is_compiled, remember
 from agents.protocol import Agent, ask_in
 from millebornes_env import Rules
 from millebornes_env.chance import random_word
-from millebornes_env.compile import for_kernels, kernel
+from millebornes_env.compile import call_at, for_kernels, kernel
 from millebornes_env.millebornes.state import StateArray
 from train.games import ManyGames, TableGames
 from train.network import Perceptron
@@ -170,16 +170,14 @@ class FixedAgent:
         states = for_kernels(part.states)
 
         def choose(share: Int64Array) -> None:
-            choose_in_games(
-                (agent.pointer,), states, part.rules, share, memories, agent.options, actions, own
-            )
+            choose_in_games(agent.address, states, part.rules, share, memories, agent.options, actions, own)
 
         list(self._pool.map(choose, np.array_split(rows, self._threads)))
 
 
 @kernel
 def choose_in_games(
-    choose: tuple[Choose],
+    choose: int,
     states: StateArray,
     rules: Rules,
     games: Int64Array,
@@ -191,7 +189,7 @@ def choose_in_games(
     """Let an agent choose for the seat that decides.
 
     Args:
-        choose: of the agent, by pointer.
+        choose: of the agent, by address.
         states: STATE[N].
         rules: the table's.
         games: int64[G], which games.
@@ -206,4 +204,4 @@ def choose_in_games(
         memory = memories[game * rules.players + seat]
         remember(state, memory)
         draw = random_word(key[0], key[1], game)
-        actions[game] = choose[0](state, rules, seat, memory, options, draw)
+        actions[game] = call_at(choose, (state, rules, seat, memory, options, draw))

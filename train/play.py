@@ -23,7 +23,8 @@ from agents.protocol import Agent, Table, ask_in, is_honest
 from millebornes_env import VectorEnv, vector_env
 from millebornes_env.millebornes.actions import action_name
 from millebornes_env.render.text import draw_score_sheet
-from train.command_line import INTERRUPTED, WRONG_ARGUMENTS, complain, one_line
+from train.command_line import carry_out, complain
+from train.stopping import Stopped, exit_code_of
 
 
 @dataclass
@@ -53,26 +54,29 @@ def main(
         sink: where the table is shown; None: the standard output.
 
     Returns:
-        The exit code: 0, 2 if the arguments make no sense, 130 if you stopped.
+        The exit code: 0; 2 if the arguments make no sense or nobody can answer; 130 if you stopped.
     """
+    if source is None and sys.stdin is None:
+        return complain("standard input is closed: nobody can answer")
+    return carry_out(lambda: _command(arguments, source, sink), prints=sink is None)
+
+
+def _command(arguments: Sequence[str] | None, source: TextIO | None, sink: TextIO | None) -> int:
     args = tyro.cli(Args, prog="python -m train.play", args=arguments)
     seed = args.seed if args.seed is not None else int(np.random.default_rng().integers(2**32))
-    try:
-        env = vector_env(
-            1, args.edition, players=args.players, episode=args.episode, autoreset_mode="disabled"
-        )
-        env.reset(seed=seed)
-        opponent = agents.load(args.against, env, seed)
-    except ValueError as error:
-        return complain(WRONG_ARGUMENTS, one_line(error))
+    env = vector_env(1, args.edition, players=args.players, episode=args.episode, autoreset_mode="disabled")
+    env.reset(seed=seed)
+    opponent = agents.load(args.against, env, seed)
     person = HumanAgent(Table.of(env))
     person.source, person.sink = source, sink
     if not is_honest(opponent):
         print(f"note: {opponent.name} sees hidden cards", file=sink or sys.stdout)
     try:
         play(env, person, opponent, seed)
-    except KeyboardInterrupt:
-        return INTERRUPTED
+    except Stopped:
+        raise
+    except KeyboardInterrupt as stop:  # "q" or the end of the input: `HumanAgent` has said goodbye
+        return exit_code_of(stop)
     return 0
 
 

@@ -1,4 +1,4 @@
-"""A trained network, written as `policy:<run folder>` reads it; `agents.policy` says what the files hold."""
+"""A trained network, written as `policy:<run folder>` reads it (`agents.policy_files` says what that is)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from agents.network import Eyes, Layers
-from agents.policy import (
-    ACTIVATIONS,
+from agents.network import ACTIVATIONS, Eyes, Layers
+from agents.policy_files import (
     DESCRIPTION_FILE,
     POLICY_FORMAT,
     WEIGHTS_FILE,
@@ -58,7 +57,9 @@ def save_policy_files(
     from safetensors.numpy import save  # noqa: PLC0415 - an extra: only who trains needs it
 
     if activation not in ACTIVATIONS:
-        raise ValueError(f"activation is {activation!r}; it may be " + " or ".join(map(repr, ACTIVATIONS)))
+        raise ValueError(
+            f"activation is {activation!r}; it may be " + " or ".join(map(repr, reversed(ACTIVATIONS)))
+        )
     outputs = len(layers[-1][1]) - int(value is not None) if layers else 0
     num_actions = outputs if outputs in action_counts(table) else table.num_actions
     description = {

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from rich.console import Console
 from rich.markup import escape
 from rich.progress import (
     BarColumn,
@@ -18,6 +17,8 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+
+from train.command_line import progress_console
 
 if TYPE_CHECKING:  # they draw their own bars with this file
     from train.results import Row
@@ -34,6 +35,14 @@ def timed(seconds: dict[str, float], part: str) -> Iterator[None]:
     seconds[part] += time.perf_counter() - began
 
 
+def per_second(rate: float) -> str:
+    """A rate in words, with the digits that mean something: "278/s", "12.3 k/s", "464 k/s", "1.25 M/s"."""
+    if rate < 999.5:
+        return f"{rate:.0f}/s" if rate >= 9.95 else f"{rate:.1f}/s"
+    value, unit = (rate / 1e3, "k/s") if rate < 999_500 else (rate / 1e6, "M/s")
+    return f"{value:.{2 if value < 9.995 else 1 if value < 99.95 else 0}f} {unit}"
+
+
 class TrainingBar:
     """Time done and left, decisions and their rate; lines that are said stay above it."""
 
@@ -47,7 +56,8 @@ class TrainingBar:
             TextColumn("left"),
             TimeRemainingColumn(),
             TextColumn("{task.fields[facts]}"),
-            console=Console(stderr=True, force_jupyter=False),
+            console=progress_console(),
+            redirect_stdout=False,
         )
         self._task = self._progress.add_task("training", total=1.0, facts="compiling ...")
 
@@ -60,18 +70,23 @@ class TrainingBar:
     ) -> None:
         self._progress.stop()
 
+    def begin(self) -> None:
+        """Training begins, all is compiled: the time that is shown counts from now on."""
+        self._progress.reset(self._task, total=1.0, facts="")
+
     def update(self, share: float, decisions: int, rate: float) -> None:
         """Show how much is done (0 to 1), the decisions learned from and how many a second."""
-        facts = f"{decisions / 1e6:.2f} M decisions, {rate / 1e3:.1f} k/s"
+        facts = f"{decisions / 1e6:.2f} M decisions, {per_second(rate)}"
         self._progress.update(self._task, completed=share, facts=facts)
 
     def say(self, line: str) -> None:
         """Print a line above the bar, such as a point of the learning curve."""
-        self._progress.console.print(escape(line), highlight=False)
+        self._progress.console.print(escape(line), highlight=False, soft_wrap=True)
 
     def warn(self, message: str) -> None:
         """Print a warning above the bar."""
-        self._progress.console.print(f"[bold red]warning:[/] {message}")
+        line = f"[bold red]warning:[/] {escape(message)}"
+        self._progress.console.print(line, highlight=False, soft_wrap=True)
 
 
 @contextlib.contextmanager
@@ -91,7 +106,7 @@ def evaluation_bar(rows: Sequence[Row], num_rows: int, episodes: int) -> Iterato
         TimeRemainingColumn(),
         TextColumn("left"),
     )
-    console = Console(stderr=True)
+    console = progress_console()
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("playing", total=num_rows * episodes)
 
@@ -113,7 +128,7 @@ def tournament_bar() -> Iterator[Callable[[str, float, float], None]]:
         TimeRemainingColumn(),
         TextColumn("left"),
     )
-    console = Console(stderr=True)
+    console = progress_console()
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("compiling ...", total=None)
 

@@ -7,7 +7,7 @@
     checkpoint.safetensors  everything that training needs to go on, bit for bit
     learning_curve.png      ratings and win rates during training (and .json)
     tensorboard/            event files
-    failed_batch.safetensors  rows whose loss was no number, if that happened
+    failed_batch.safetensors  rows whose loss became NaN or infinite, if that happened
     run.lock                held while a process writes here
 
 Every file is written beside its place and renamed. Nothing is pickled.
@@ -15,8 +15,8 @@ Every file is written beside its place and renamed. Nothing is pickled.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-import importlib
 import json
 import sys
 import time
@@ -26,17 +26,16 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 import torch
-from filelock import FileLock, Timeout
 from torch import Tensor, nn
 
 from arena.match import MatchConfig
-from millebornes_env.errors import StateError
 from train.checkpoints import (
     CHECKPOINT_FILE,
     CONFIG_FILE,
-    RunError,
     does_not_fit,
+    read_progress,
     read_tensors,
+    recorded_config,
     refuse_other_options,
     refuse_second_run,
     tensors_of_optimizer,
@@ -45,13 +44,17 @@ from train.checkpoints import (
     write_tensors,
 )
 from train.files import write_json_atomically
-from train.gauntlet import GAUNTLET, Gauntlet, Point, curve_title, save_curve, seconds_to_next
+from train.gauntlet import GAUNTLET, Gauntlet, Point, curve_title, save_curve, seconds_to_next, warm_up
+from train.network import PRECISIONS, chosen_precision
 from train.opponents import FixedAgent, Pool
 from train.policy_files import save_policy_files
-from train.progress import TrainingBar
+from train.progress import TrainingBar, per_second
+from train.run_folder import RunFolder, cannot_write
+from train.scalars import Scalars, started_wandb
 from train.versions import versions
 
 if TYPE_CHECKING:
+    from train.network import Precision
     from train.selfplay import Args, Trainer
 
 CHECKPOINT_KIND: Final = "train.selfplay 2"
@@ -96,7 +99,7 @@ def put_back(trainer: Trainer, tensors: dict[str, Tensor], progress: dict[str, A
     """Put a trainer where `state_of` found another of the same options.
 
     Raises:
-        KeyError, RuntimeError, StateError: the tensors are of another run.
+        KeyError, TypeError, RuntimeError, ValueError: the tensors are of another run.
     """
     trainer.network.load_state_dict(with_prefix(tensors, "network."))
     trainer.average.load_state_dict(with_prefix(tensors, "average."))
@@ -111,15 +114,29 @@ def put_back(trainer: Trainer, tensors: dict[str, Tensor], progress: dict[str, A
     if isinstance(trainer.opponents, Pool):
         numbers = range(progress["pool"])
         trainer.opponents.weights = [with_prefix(tensors, f"pool.{number}.") for number in numbers]
-    trainer.updates, trainer.decisions = progress["updates"], progress["decisions"]
+    trainer.updates, trainer.decisions = int(progress["updates"]), int(progress["decisions"])
 
 
 def saved_config(args: Args) -> dict[str, Any]:
     """The options as JSON values, defaults that depend on others filled in."""
     values = dataclasses.asdict(args)
     values |= {"run_dir": str(args.run_dir), "hidden": args.layers, "editions": list(args.sheets)}
+    values["precision"] = chosen_precision(args.precision)
     resolved: dict[str, Any] = json.loads(json.dumps(values))
     return resolved
+
+
+def recorded_precision(args: Args) -> Precision | None:
+    """What the run that is to go on was begun with, if the options leave the choice; else None.
+
+    Raises:
+        RunError: its checkpoint is damaged or of another version.
+    """
+    if args.precision != "auto" or not args.resume or not (args.run_dir / CHECKPOINT_FILE).exists():
+        return None
+    begun = recorded_config(args.run_dir, read_progress(args.run_dir, CHECKPOINT_KIND)).get("precision")
+    recorded: Precision | None = begun if begun in PRECISIONS else None
+    return recorded
 
 
 class Run:
@@ -142,12 +159,14 @@ class Run:
         self.problem: str | None = None
         self._best = -np.inf
         self._bar = TrainingBar()
+        self._run_folder = RunFolder(self.folder)
         self._seconds_before = 0.0
+        self._ended: float | None = None
         self._began = self._last_point = self._last_checkpoint = self._last_log = time.perf_counter()
         self._decisions_at_log = 0
         self._gauntlet: Gauntlet | None = None
-        self._writer: Any = None
-        self._progress: dict[str, Any] | None = None
+        self._scalars: Scalars | None = None
+        self._config: dict[str, Any] = {}
         refuse_second_run(self.folder, args.resume)
 
     def __enter__(self) -> Self:
@@ -156,17 +175,7 @@ class Run:
         Raises:
             RunError: another process is writing to it, or it cannot be written.
         """
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            self._lock = FileLock(self.folder / "run.lock")
-            self._lock.acquire(timeout=0)
-        except Timeout:
-            raise RunError(
-                f"another process is training in {str(self.folder)!r}: wait for it, or choose another "
-                "--run-dir"
-            ) from None
-        except OSError as error:
-            raise RunError(f"the run folder {str(self.folder)!r} cannot be written: {error}") from None
+        self._run_folder.__enter__()
         self._bar.__enter__()
         return self
 
@@ -174,52 +183,68 @@ class Run:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._bar.__exit__(kind, error, trace)
-        if self._writer is not None:
-            self._writer.close()
-        self._lock.release()
+        if self._scalars is not None:
+            self._scalars.close()
+        self._run_folder.__exit__(kind, error, trace)
+
+    def warm_up(self, small: Trainer) -> None:
+        """Compile what evaluations need, by evaluating a policy in small that nobody keeps."""
+        if self.args.eval_seconds > 0:
+            # A disk that takes no files is told of when something is to be kept.
+            with contextlib.suppress(OSError), self._run_folder.scratch() as folder:
+                self._save_policy(small, folder)
+                warm_up(Path(folder), *self._gauntlet_options())
 
     def begin(self, trainer: Trainer) -> None:
         """Take up a run that was stopped, or begin a new one.
 
         Raises:
-            RunError: the checkpoint is damaged, of another version or of other options.
+            RunError: the checkpoint is damaged, of another version or of other options, or the folder
+                cannot be written.
         """
+        self._config = {"args": saved_config(self.args), "versions": versions(), "command": sys.argv}
         if (self.folder / CHECKPOINT_FILE).exists():
             self._take_up(trainer)
         else:
-            content = {"args": saved_config(self.args), "versions": versions(), "command": sys.argv}
-            write_json_atomically(self.folder / CONFIG_FILE, content)
-        from torch.utils.tensorboard import SummaryWriter  # noqa: PLC0415 - takes a second
-
+            try:
+                write_json_atomically(self.folder / CONFIG_FILE, self._config)
+            except OSError as error:
+                raise cannot_write(self.folder, error) from None
+        wandb_run = None
         if self.args.wandb_project:
-            _start_wandb(self.args)
-        self._writer = SummaryWriter(str(self.folder / "tensorboard"), purge_step=trainer.decisions)
+            name = self.args.run_dir.name
+            wandb_run = started_wandb(self.args.wandb_project, name, saved_config(self.args))
+        self._scalars = Scalars(self.folder / "tensorboard", trainer.decisions, wandb_run)
         if self.args.eval_seconds > 0:
-            configs = [table_config(self.args, edition) for edition in self.args.sheets]
-            rivals = [self.args.opponent] if self.args.opponent else list(GAUNTLET)
-            self._gauntlet = Gauntlet(configs, rivals, self.args.eval_deals)
+            self._gauntlet = Gauntlet(*self._gauntlet_options(), self.args.eval_deals)
         self._began = self._last_log = self._last_checkpoint = self._last_point = time.perf_counter()
         self._decisions_at_log = trainer.decisions
+        self._bar.begin()
+
+    def _gauntlet_options(self) -> tuple[list[MatchConfig], list[str]]:
+        """At which tables a policy is measured, and against whom."""
+        configs = [table_config(self.args, edition) for edition in self.args.sheets]
+        return configs, [self.args.opponent] if self.args.opponent else list(GAUNTLET)
 
     def _take_up(self, trainer: Trainer) -> None:
         progress, tensors = read_tensors(self.folder, CHECKPOINT_KIND)
-        refuse_other_options(
-            self.folder, saved_config(self.args), progress["config"], _FREE_OPTIONS | _LENGTHS
-        )
+        begun = recorded_config(self.folder, progress)
+        refuse_other_options(self.folder, saved_config(self.args), begun, _FREE_OPTIONS | _LENGTHS)
         try:
             put_back(trainer, tensors, progress)
-        except (KeyError, RuntimeError, ValueError, StateError) as error:
+            self._seconds_before = float(progress["seconds"])
+            self._best = float(progress["best"])
+            self.curve = [Point.of(point) for point in progress["curve"]]
+            for name in trainer.seconds:
+                trainer.seconds[name] = float(progress["parts"][name])
+        except (KeyError, TypeError, RuntimeError, ValueError, AttributeError) as error:
             raise does_not_fit(self.folder, error) from None
-        self._seconds_before = progress["seconds"]
-        self._best = progress["best"]
-        self.curve = [Point.of(point) for point in progress["curve"]]
-        for name in trainer.seconds:
-            trainer.seconds[name] = progress["parts"][name]
 
     @property
     def seconds(self) -> float:
-        """Trained, those before a resume included, evaluations and checkpoints too."""
-        return self._seconds_before + time.perf_counter() - self._began
+        """Trained, those before a resume included, evaluations and checkpoints too; compiling is not."""
+        now = time.perf_counter() if self._ended is None else self._ended
+        return self._seconds_before + now - self._began
 
     def share(self, trainer: Trainer) -> float:
         """How much of the run is done, 0 to 1."""
@@ -231,6 +256,8 @@ class Run:
         """Log, evaluate and save, whatever it is time for."""
         now = time.perf_counter()
         if now - self._last_log >= _LOG_SECONDS:
+            with contextlib.suppress(OSError):  # the next checkpoint tries again, and tells
+                self._look_after_folder(trainer)
             self._log(trainer, statistics, now)
         self._bar.update(self.share(trainer), trainer.decisions, trainer.decisions / max(self.seconds, 1e-9))
         wait = seconds_to_next(self.args.eval_seconds, self.seconds)
@@ -243,12 +270,38 @@ class Run:
 
     def _log(self, trainer: Trainer, statistics: dict[str, float], now: float) -> None:
         rate = (trainer.decisions - self._decisions_at_log) / (now - self._last_log)
-        for name, value in statistics.items():
-            self._writer.add_scalar(f"train/{name}", value, trainer.decisions)
-        self._writer.add_scalar("time/decisions_per_second", rate, trainer.decisions)
-        for part, share in self.time_shares(trainer).items():
-            self._writer.add_scalar(f"time/share_{part}", share, trainer.decisions)
+        shares = {f"time/share_{part}": share for part, share in self.time_shares(trainer).items()}
+        learned = {f"train/{name}": value for name, value in statistics.items()}
+        self._add_scalars({**learned, "time/decisions_per_second": rate, **shares}, trainer)
         self._last_log, self._decisions_at_log = now, trainer.decisions
+
+    def _add_scalars(self, values: dict[str, float], trainer: Trainer) -> None:
+        assert self._scalars is not None
+        known = self._scalars.problem is not None
+        self._scalars.add(values, trainer.decisions)
+        if self._scalars.problem is not None and not known:
+            self._bar.warn(
+                f"TensorBoard's files cannot be written ({self._scalars.problem}); training goes on"
+            )
+
+    def _look_after_folder(self, trainer: Trainer) -> None:
+        """Make the folder anew if somebody has removed it: what is learned is not to be lost with it.
+
+        Raises:
+            RunError: another process trains there now.
+            OSError: it cannot be made.
+        """
+        if self._run_folder.is_ours():
+            return
+        self._run_folder.take()
+        self._bar.warn(
+            f"the run folder {str(self.folder)!r} was removed: it is made anew, and training goes on"
+        )
+        assert self._scalars is not None
+        self._scalars.begin_anew(trainer.decisions)
+        self._best = -np.inf  # that policy is gone
+        write_json_atomically(self.folder / CONFIG_FILE, self._config)
+        self._save_checkpoint(trainer)
 
     def time_shares(self, trainer: Trainer) -> dict[str, float]:
         """Where the time went, shares of all, 0 to 1; "other" is evaluation, saving and logging."""
@@ -260,15 +313,15 @@ class Run:
         """Measure the policy as it is, and keep it if it is surely good."""
         assert self._gauntlet is not None
         try:
+            self._look_after_folder(trainer)
             self._save_policy(trainer, self.folder)
         except OSError as error:
             self._report(error)
             return
-        point = self._gauntlet.measure(f"policy:{self.folder}", self.seconds, trainer.decisions)
+        point = self._gauntlet.measure(self.folder, self.seconds, trainer.decisions)
         self.curve.append(point)
         self._bar.say(str(point))
-        for name, value in point.metrics().items():
-            self._writer.add_scalar(name, value, trainer.decisions)
+        self._add_scalars(point.metrics(), trainer)
         if point.elo_low > self._best:
             self._best = point.elo_low
             try:
@@ -295,6 +348,20 @@ class Run:
             trainer: what is saved.
             failed_batch: rows whose loss was no number, to be looked into.
         """
+        try:
+            self._look_after_folder(trainer)
+            progress = self._save_checkpoint(trainer)
+            self._save_policy(trainer, self.folder)
+            title = curve_title("PPO", self.args.sheets, self.args.players, trainer.decisions)
+            save_curve(self.curve, self.folder, title)
+            if failed_batch is not None:
+                write_tensors(self.folder / FAILED_BATCH, CHECKPOINT_KIND, failed_batch, progress)
+            self.problem = None
+        except OSError as error:
+            self._report(error)
+
+    def _save_checkpoint(self, trainer: Trainer) -> dict[str, Any]:
+        """Write the checkpoint; returns what it says of itself."""
         progress = {
             "config": saved_config(self.args),
             "updates": trainer.updates,
@@ -305,19 +372,11 @@ class Run:
             "pool": len(trainer.opponents.weights) if isinstance(trainer.opponents, Pool) else 0,
             "curve": [dataclasses.asdict(point) for point in self.curve],
         }
-        try:
-            write_tensors(self.folder / CHECKPOINT_FILE, CHECKPOINT_KIND, state_of(trainer), progress)
-            self._save_policy(trainer, self.folder)
-            title = curve_title("PPO", self.args.sheets, self.args.players, trainer.decisions)
-            save_curve(self.curve, self.folder, title)
-            if failed_batch is not None:
-                write_tensors(self.folder / FAILED_BATCH, CHECKPOINT_KIND, failed_batch, progress)
-            self.problem = None
-        except OSError as error:
-            self._report(error)
+        write_tensors(self.folder / CHECKPOINT_FILE, CHECKPOINT_KIND, state_of(trainer), progress)
+        return progress
 
     def _report(self, error: OSError) -> None:
-        self.problem = f"could not write to {str(self.folder)!r}: {error}"
+        self.problem = f"could not write to {str(self.folder)!r}: {error.strerror or error}"
         self._bar.warn(f"{self.problem}; training goes on, the next checkpoint will try again")
 
     def finish(self, trainer: Trainer) -> None:
@@ -325,12 +384,16 @@ class Run:
         if self._gauntlet is not None:
             self._evaluate(trainer)
         self.save(trainer)
+        self._ended = time.perf_counter()
 
     def report(self, trainer: Trainer) -> None:
         """Print where the time went."""
-        rate = trainer.decisions / max(self.seconds, 1e-9)
+        rate = per_second(trainer.decisions / max(self.seconds, 1e-9))
+        budget = ""
+        if self.args.minutes == 0 and trainer.decisions > self.args.decisions:
+            budget = f" (a budget of {self.args.decisions:,}, rounded up to whole rollouts)"
         print(
-            f"{trainer.decisions:,} decisions in {self.seconds:.0f} s ({rate / 1e3:.0f} k/s), "
+            f"{trainer.decisions:,} decisions{budget} in {self.seconds:.0f} s ({rate}), "
             f"{trainer.updates:,} updates; run folder: {self.folder}"
         )
         shares = ", ".join(f"{part} {100 * share:.0f} %" for part, share in self.time_shares(trainer).items())
@@ -340,11 +403,3 @@ class Run:
 def table_config(args: Args, edition: str) -> MatchConfig:
     """The table as the arena plays it: in matches, if the sheet has them."""
     return MatchConfig(edition, args.players, episode=args.episode, seed=args.seed)
-
-
-def _start_wandb(args: Args) -> None:
-    """Log to Weights & Biases what goes to TensorBoard."""
-    wandb = importlib.import_module("wandb")
-    wandb.init(
-        project=args.wandb_project, name=args.run_dir.name, config=saved_config(args), sync_tensorboard=True
-    )

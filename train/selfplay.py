@@ -13,7 +13,7 @@ import copy
 import importlib.util
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
@@ -29,13 +29,24 @@ import tyro
 
 from millebornes_env import editions
 from millebornes_env.chance import random_word
+from millebornes_env.engine.games import GAMES_WORTH_A_THREAD
 from millebornes_env.engine.kernels import key_of_seed
-from train.command_line import COULD_NOT_WRITE, INTERRUPTED, WRONG_ARGUMENTS, complain, one_line
+from train.command_line import carry_out, complain, one_line, say
 from train.games import ManyGames, Reward, TableOptions
 from train.gauntlet import check_evaluation
 from train.memory import keep_freed_memory
-from train.network import PRECISIONS, Perceptron, actor_critic, oracle_critic, start_from
+from train.network import (
+    PRECISIONS,
+    Perceptron,
+    Precision,
+    actor_critic,
+    chosen_precision,
+    has_fast_bfloat16,
+    oracle_critic,
+    start_from,
+)
 from train.opponents import FixedAgent, Opponents, Pool
+from train.options import check_amounts, check_counts, check_hidden, check_shares
 from train.ppo import (
     STATISTICS,
     Rollout,
@@ -50,7 +61,8 @@ from train.ppo import (
     write_gradient,
 )
 from train.progress import timed
-from train.runs import Run
+from train.runs import Run, recorded_precision
+from train.stopping import Stopped, Stops
 
 PARTS = ("env", "inference", "advantage", "update")
 """Where the time goes; what is left is "other"."""
@@ -68,7 +80,7 @@ class Args:
     decisions: int = 100_000_000
     """decisions to learn from, those before a resume included"""
     minutes: float = 0.0
-    """instead, if above 0: minutes to train (the run then depends on the machine's speed)"""
+    """instead, if above 0: minutes to train, without compiling (what is learned depends on the machine)"""
     resume: bool = False
     """go on with the run in the folder, if there is one"""
     seed: int = 1
@@ -131,8 +143,8 @@ class Args:
     """updates between two earlier selves"""
     hidden: Annotated[tuple[int, ...], tyro.conf.UseAppendAction] = ()
     """width of a hidden layer; give it once for each layer (default: one of 128)"""
-    precision: Literal["float32", "bfloat16"] = "float32"
-    """what the matrix products are calculated in"""
+    precision: Precision = "auto"
+    """what the matrix products are calculated in; auto: bfloat16 where the processor has it, else float32"""
     threads: int = 2
     """CPU threads"""
     eval_seconds: float = 30.0
@@ -158,7 +170,7 @@ class Args:
 
 
 class LossError(ArithmeticError):
-    """A loss that is no number; the message says of which batch.
+    """A loss became NaN or infinite; the message says of which batch.
 
     Attributes:
         batch: its rows, as tensors by name.
@@ -211,7 +223,7 @@ class Trainer:
         self.optimizer = torch.optim.Adam(parameters, args.learning_rate, eps=1e-5, fused=True)
         self.updates = self.decisions = 0
         self.seconds = dict.fromkeys(PARTS, 0.0)
-        self._precision = PRECISIONS[args.precision]
+        self._precision = PRECISIONS[chosen_precision(args.precision)]
         self._make_room()
 
     def _make_room(self) -> None:
@@ -278,11 +290,14 @@ class Trainer:
             Means of the statistics, by name.
 
         Raises:
-            LossError: a loss is no number; the networks are as they were before this update.
+            LossError: a loss became NaN or infinite; the networks are as they were before this update.
+            ValueError: the rollout has nothing to learn from.
         """
         args = self.args
         with timed(self.seconds, "advantage"):
             rows = np.flatnonzero(self._flat.learned)
+            if not len(rows):
+                raise ValueError(f"no seat decides twice in --num-steps {args.num_steps}: give more steps")
             advantages = self._flat.advantages
             learned = advantages[rows]
             advantages -= learned.mean()
@@ -338,8 +353,8 @@ class Trainer:
         if not np.isfinite(means).all():
             found = ", ".join(f"{name} {mean:.4g}" for name, mean in zip(MEANS, means, strict=True))
             raise LossError(
-                f"a loss is no number: update {self.updates + 1}, batch of {len(rows)} rows beginning with "
-                f"row {int(rows[0])} ({found}); a lower --learning-rate may help",
+                f"the loss became NaN or infinite: update {self.updates + 1}, batch of {len(rows)} rows "
+                f"beginning with row {int(rows[0])} ({found}); a lower --learning-rate may help",
                 {name: torch.from_numpy(array[rows]) for name, array in self._flat._asdict().items()},
             )
         self.optimizer.zero_grad(set_to_none=True)
@@ -385,12 +400,12 @@ def check(args: Args) -> None:
     Raises:
         ValueError: the message names the option.
     """
-    for name in ("num_envs", "num_steps", "batch_size", "num_epochs", "threads", "pool_updates", "decisions"):
-        if getattr(args, name) < 1:
-            raise ValueError(f"--{name.replace('_', '-')} is {getattr(args, name)}; it must be 1 or more")
-    for name in ("gamma", "gae_lambda", "pool_share", "average"):
-        if not 0.0 <= getattr(args, name) <= 1.0:
-            raise ValueError(f"--{name.replace('_', '-')} is {getattr(args, name)}; it must lie in 0 to 1")
+    check_counts(
+        args, "num_envs", "num_steps", "batch_size", "num_epochs", "threads", "pool_updates", "decisions"
+    )
+    check_shares(args, "gamma", "gae_lambda", "pool_share", "average")
+    check_amounts(args, "minutes", "eval_seconds", "checkpoint_seconds")
+    check_hidden(args.layers)
     if args.eval_seconds > 0:
         check_evaluation(args.eval_deals)
     if args.reward == "equity" and args.episode != "match":
@@ -404,42 +419,75 @@ def check(args: Args) -> None:
 
 
 def train(args: Args) -> Run:
-    """Train, or go on training, until the budget is spent.
+    """Train, or go on training, until the budget is spent or a signal says to stop.
 
     Raises:
         RunError: the folder cannot be used as asked.
         ValueError: an option cannot be, or there is no such table or opponent.
-        LossError: a loss is no number; a checkpoint from before that update was written, and the batch.
+        LossError: a loss became NaN; a checkpoint from before that update was written, and the batch.
+        Stopped: by Ctrl-C, SIGTERM or SIGHUP; after the update that was going on, a checkpoint was written.
     """
     check(args)
-    with Run(args) as run:
+    args = replace(args, precision=recorded_precision(args) or chosen_precision(args.precision))
+    if args.precision == "bfloat16" and not has_fast_bfloat16():
+        say("note: this processor has no bfloat16, --precision float32 is several times faster")
+    with Stops() as stops, Run(args) as run:
+        run.warm_up(warmed_up(args))
         trainer = Trainer(args)
         run.begin(trainer)
-        while (share := run.share(trainer)) < 1.0:
+        try:
+            _train(run, trainer, stops)
+        except Stopped as stop:
+            if not stop.half_done:
+                run.save(trainer)
+            raise
+    run.report(trainer)
+    return run
+
+
+def _train(run: Run, trainer: Trainer, stops: Stops) -> None:
+    """Updates until the budget is spent; a signal waits for the end of an update."""
+    while (share := run.share(trainer)) < 1.0:
+        with stops.deferred():
             trainer.collect()
             try:
                 statistics = trainer.learn(share)
             except LossError as error:
                 run.save(trainer, error.batch)
                 raise
-            run.after_update(trainer, statistics)
-        run.finish(trainer)
-        run.report(trainer)
-    return run
+        run.after_update(trainer, statistics)
+    run.finish(trainer)
+
+
+def warmed_up(args: Args) -> Trainer:
+    """A learner in small that has done everything once, to be thrown away: now all of it is compiled.
+
+    What is compiled depends on the types of arrays, and on whether there are games enough for threads. What
+    is random in a run is a function of its seed and counters: nothing of it changes.
+    """
+    few = min(args.num_envs, 2 * GAMES_WORTH_A_THREAD * len(args.sheets))
+    small = replace(args, num_envs=few, num_steps=4 * args.players, num_epochs=1, start="", pool_share=1.0)
+    trainer = Trainer(small)
+    if isinstance(trainer.opponents, Pool):
+        trainer.collect()
+        trainer.opponents.add(trainer.network)
+    trainer.collect()
+    trainer.learn(0.0)
+    return trainer
 
 
 def main() -> int:
     """The command line; returns the exit status."""
+    return carry_out(_command, prints=False, stopped="stopped; go on with the same command and --resume")
+
+
+def _command() -> int:
     args = tyro.cli(Args, description=__doc__)
     try:
         run = train(args)
-    except ValueError as error:
-        return complain(WRONG_ARGUMENTS, one_line(error))
     except LossError as error:
-        return complain(COULD_NOT_WRITE, one_line(error))
-    except KeyboardInterrupt:
-        return complain(INTERRUPTED, f"stopped; go on with the same command and --resume ({args.run_dir})")
-    return complain(COULD_NOT_WRITE, run.problem) if run.problem is not None else 0
+        return complain(one_line(error))
+    return 0 if run.problem is None else complain(run.problem)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ def chosen_by_state(
     count = len(states)
     actions = np.empty(count, np.int64)
     choose_each(
-        (agent.pointer,),
+        agent.address,
         for_kernels(states),
         compiled_rules(env.rules),
         states["seat"].astype(np.int32),

@@ -79,7 +79,7 @@ class Chooser:
     def choose(self, states: Any, seats: np.ndarray, memories: np.ndarray, draws: np.ndarray) -> np.ndarray:
         actions = np.empty(len(states), np.int64)
         choose_each(
-            *((self.agent.pointer,), for_kernels(states), self.rules, seats.astype(np.int32)),
+            *(self.agent.address, for_kernels(states), self.rules, seats.astype(np.int32)),
             *(memories, self.agent.options, draws, actions),
         )
         return actions

@@ -16,7 +16,7 @@ from agents.policy import PolicyAgent
 from agents.search import OVER_A_JUDGE, SearchAgent, SearchOptionError
 from arena.match import MatchConfig
 from arena.tournament import entrants_of
-from millebornes_env import VectorEnv, edition, vector_env
+from millebornes_env import VectorEnv, vector_env
 from millebornes_env.millebornes.observation import USUAL_VIEW, View
 from tests.agents.policies import network_for, write_run
 from train.evaluate import EvaluationConfig, evaluate, run_folder
@@ -47,23 +47,59 @@ def editions_of(spec: str, env: VectorEnv) -> list[str]:
     return editions
 
 
-def test_each_table_for_two_has_its_champion() -> None:
-    assert editions_of("champion", vector_env(1)) == ["parker"]
-    assert editions_of("champion:which=all-2", vector_env(1)) == ["parker", "dujardin"]
-    for env in (vector_env(1, "dujardin"), vector_env(1, edition("parker").replace(goal=1000))):
-        assert editions_of("champion", env) == ["parker", "dujardin"]
-    assert load("champion:mode=sample", vector_env(1)).name == "champion:mode=sample"
+PARKER, ALL = ["parker"], ["parker", "dujardin"]
+LIKE_BSD = "parker+roll_after_safety=0+points_extension_failed=0+discard_safeties=0+end_when_stuck=1"
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("parker", PARKER),
+        ("parker+goal=5000", PARKER),
+        ("parker+goal=1000", PARKER),
+        ("parker+max_200=4+hand_limit=7", PARKER),
+        (LIKE_BSD, PARKER),
+        ("dujardin_classic", PARKER),
+        ("dutch+when_pile_is_empty=0", PARKER),
+        ("winning_moves+hazard_opens_pile=0", PARKER),
+        ("parker+when_pile_is_empty=1", ALL),
+        ("parker+hazard_opens_pile=1", ALL),
+        ("parker+count_points=0", ALL),
+        ("dutch", ALL),
+        ("winning_moves", ALL),
+        ("dujardin", ALL),
+        ("dujardin_2014", ALL),
+    ],
+)
+def test_each_table_for_two_has_the_champion_that_plays_better_there(name: str, expected: list[str]) -> None:
+    env = vector_env(3, name, seed=1)
+    assert editions_of("champion", env) == expected
+    observations, _ = env.reset()
+    mask = observations["action_mask"]
+    chosen = load("champion", env).act(observations["observation"], mask)
+    assert (mask[np.arange(3), chosen] == 1).all()
+
+
+@pytest.mark.parametrize("name", ["parker", "parker+goal=1000", "dujardin"])
+def test_the_champion_that_is_asked_for_plays_wherever_it_fits(name: str) -> None:
+    env = vector_env(1, name)
+    assert editions_of("champion:which=parker-2", env) == PARKER
+    assert editions_of("champion:which=all-2", env) == ALL
+    assert load("champion:mode=sample", env).name == "champion:mode=sample"
+
+
+def test_another_policy_still_refuses_rules_that_it_does_not_see() -> None:
+    with pytest.raises(RunFolderError, match="trained on parker, and does not see the rules"):
+        load("champions/parker-2", vector_env(1, "parker+goal=1000"))
 
 
 def test_a_table_without_a_champion_says_where_there_are_some() -> None:
-    words = r"no champion for 3 players in 3 teams: 'parker-2' plays 'parker' with 2 players, 'all-2' every"
+    words = r"no champion for 3 players in 3 teams: 'parker-2' and 'all-2' play every edition with 2 players"
     for spec in ("champion", "champion:which=all-2", "champion+search"):
         with pytest.raises(RunFolderError, match=words):
             load(spec, vector_env(1, players=3))
     with pytest.raises(RunFolderError, match="no champion 'best'; there are parker-2 and all-2"):
         load("champion:which=best", vector_env(1))
-    with pytest.raises(RunFolderError, match="trained on parker, and does not see the rules"):
-        load("champion:which=parker-2", vector_env(1, "dujardin"))
 
 
 # `+search` -------------------------------------------------------------------------------------------------

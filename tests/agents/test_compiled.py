@@ -20,7 +20,8 @@ from agents.fingerprint import fingerprint
 from agents.protocol import Table
 from agents.reading import layout_of, read_observation
 from millebornes_env import edition, editions, vector_env
-from millebornes_env.compile import for_kernels, sources_outside
+from millebornes_env.compile import for_kernels
+from millebornes_env.compile_cache import sources_outside
 from millebornes_env.engine.kernels import SKIP
 from millebornes_env.millebornes.legality import is_legal, write_mask
 from millebornes_env.millebornes.motion import is_moving
@@ -224,5 +225,5 @@ def test_choose_each_asks_for_the_given_seats() -> None:
     memories, draws = np.zeros((8, MEMORY), np.int16), np.zeros(8, np.int64)
     seats = env.agent_selection.astype(np.int32)
     rules = compiled_rules(env.rules)
-    choose_each((agent.pointer,), states, rules, seats, memories, agent.options, draws, actions)
+    choose_each(agent.address, states, rules, seats, memories, agent.options, draws, actions)
     assert all(is_legal(state, rules, int(action)) for state, action in zip(states, actions, strict=True))

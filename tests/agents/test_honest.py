@@ -49,7 +49,7 @@ def choices(
     assert is_compiled(agent), "an agent of a kind that this test does not know"
     actions = np.empty(len(states), np.int64)
     rules = compiled_rules(env.rules)
-    choose_each((agent.pointer,), for_kernels(states), rules, seats, memories, agent.options, draws, actions)
+    choose_each(agent.address, for_kernels(states), rules, seats, memories, agent.options, draws, actions)
     return actions
 
 

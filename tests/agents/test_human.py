@@ -136,7 +136,9 @@ def test_games_that_are_over_are_not_asked_about() -> None:
     agent, sink = person(env, "")
     row = np.zeros((1, env.observation_sections[-1].stop), np.int8)
     for mask in (np.ones, np.zeros):
-        assert agent.act(row, mask((1, int(env.single_action_space.n)), np.int8)).tolist() == [0]
+        assert agent.act(row, mask((1, int(env.single_action_space.n)), np.int8)).tolist() == [
+            0 if mask is np.ones else -1
+        ]
     assert sink.getvalue() == ""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,15 @@ from agents.policy import PolicyAgent, observation_scale
 from agents.protocol import Table
 from millebornes_env import VectorEnv, edition, vector_env
 from millebornes_env.millebornes.observation import View
-from tests.agents.policies import Layers, network, network_for, rows_by_state, size_of, write_run
+from tests.agents.policies import (
+    Layers,
+    network,
+    network_for,
+    rows_by_state,
+    safetensors,
+    size_of,
+    write_run,
+)
 from train.policy_files import fold_in_scale, save_policy_files
 
 SIZE, ACTIONS = 119, 42
@@ -312,3 +321,133 @@ def test_an_unknown_option_of_a_policy(run: Path, env: VectorEnv) -> None:
         load(f"policy:{run},temperature=2", env)
     with pytest.raises(ValueError, match=r"mode is 'worst'.*'best' or 'sample'"):
         load(f"policy:{run},mode=worst", env)
+
+
+# Files made to harm ----------------------------------------------------------------------------------------
+
+
+def in_one_sentence(message: str, *words: str) -> None:
+    assert len(message) < 1000
+    assert "\n" not in message
+    for word in words:
+        assert word in message
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[" * 200_000, '{"a":' * 200_000, "[" * 200_000 + "]" * 200_000],
+    ids=["arrays", "objects", "closed arrays"],
+)
+def test_a_description_that_is_nested_too_deep(run: Path, env: VectorEnv, text: str) -> None:
+    (run / "policy.json").write_text(text, encoding="utf-8")
+    in_one_sentence(refusal(run, env), "policy.json", "damaged", "nested too deep")
+
+
+def test_a_description_that_is_huge(run: Path, env: VectorEnv) -> None:
+    with (run / "policy.json").open("r+b") as file:
+        file.truncate(1 << 40)
+    in_one_sentence(refusal(run, env), "policy.json", "damaged", "larger than 1 MiB")
+
+
+@pytest.mark.parametrize("name", ["policy.json", "policy.safetensors"])
+@pytest.mark.parametrize("kind", ["folder", "symlink loop", "pipe", "device"])
+def test_what_should_be_a_file_is_none(run: Path, env: VectorEnv, name: str, kind: str) -> None:
+    path = run / name
+    path.unlink()
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "symlink loop":
+        path.symlink_to(path)
+    elif kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("/dev/zero")
+    in_one_sentence(refusal(run, env), name)
+
+
+@pytest.mark.parametrize(
+    ("entry", "value"),
+    [
+        ("format", 2.0),
+        ("format", [2]),
+        ("format", 10**4000),
+        ("format", "x" * 100_000),
+        ("players", 2.0),
+        ("teams", 2.0),
+        ("num_actions", 42.0),
+        ("num_inputs", 119.0),
+        ("num_inputs", True),
+        ("observation_version", 2.0),
+        ("players", [[[2] * 100] * 100]),
+    ],
+)
+def test_counts_are_whole_numbers(tmp_path: Path, env: VectorEnv, entry: str, value: object) -> None:
+    in_one_sentence(refusal(write_run(tmp_path, env, tiny(), **{entry: value}), env), f"has {entry} ")
+
+
+def test_a_long_list_of_editions_is_not_repeated(tmp_path: Path, env: VectorEnv) -> None:
+    message = refusal(write_run(tmp_path, env, tiny(), editions=["x" * 5000] * 100), env)
+    assert len(message) < 10_000
+    assert "does not see the rules" in message
+
+
+@pytest.mark.parametrize("num_layers", [-1, 0, 10**30])
+def test_a_number_of_layers_that_cannot_be(tmp_path: Path, env: VectorEnv, num_layers: int) -> None:
+    message = refusal(write_run(tmp_path, env, tiny(), num_layers=num_layers), env)
+    in_one_sentence(message, f"has {num_layers} layers: agents play at most 5")
+
+
+def with_weights(run: Path, change: Any) -> None:
+    """Put other weights into a run folder; `change` makes them of the first layer's."""
+    path = run / "policy.safetensors"
+    tensors = safetensors.load_file(path)
+    tensors["layers.0.weight"] = change(tensors["layers.0.weight"])
+    safetensors.save_file(tensors, path)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda weight: weight.astype(np.float64) * 0 + 1e300, "not finite in float32"),
+        (lambda weight: weight * 0 + np.float32(1e38), "may become infinite"),
+        (lambda weight: np.where(weight > 0, 1e38, -1e38).astype(np.float32), "may become infinite"),
+        (lambda weight: weight.astype(np.int32), "layers.0.weight is of type I32"),
+        (lambda weight: weight > 0, "layers.0.weight is of type BOOL"),
+        (lambda weight: np.zeros((8, 1 << 20), np.float32), "a layer of 1048576 units"),
+        (lambda weight: weight[np.newaxis], "a layer of shape (1, 8, 119)"),
+    ],
+    ids=["1e300", "1e38", "1e38 of both signs", "integers", "booleans", "wide", "3-D"],
+)
+def test_weights_that_cannot_be_played(run: Path, env: VectorEnv, change: Any, words: str) -> None:
+    with_weights(run, change)
+    in_one_sentence(refusal(run, env), "policy.safetensors", words)
+
+
+def test_weights_of_other_floats_are_played_in_float32(run: Path, env: VectorEnv) -> None:
+    with_weights(run, lambda weight: weight.astype(np.float64))
+    agent = load(f"policy:{run}", env)
+    assert isinstance(agent, PolicyAgent)
+    assert [weight.dtype for weight, _ in agent.layers] == [np.float32] * 3
+    assert np.array_equal(agent.layers[0][0], tiny()[0][0])
+
+
+@pytest.mark.parametrize("width", [0, 513])
+def test_layers_of_no_width_are_refused_when_read_and_when_saved(
+    tmp_path: Path, env: VectorEnv, width: int
+) -> None:
+    layers = [
+        (np.zeros((width, SIZE), np.float32), np.zeros(width, np.float32)),
+        (np.zeros((ACTIONS, width), np.float32), np.zeros(ACTIONS, np.float32)),
+    ]
+    in_one_sentence(refusal(write_run(tmp_path, env, layers), env), f"a layer of {width} units")
+    with pytest.raises(RunFolderError, match=f"a layer of {width} units"):
+        save_policy_files(tmp_path / "saved", layers, Table.of(env))
+    assert not (tmp_path / "saved").exists()
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "x/" * 3000, "nul\0"], ids=["name", "path", "NUL"])
+def test_a_folder_whose_name_no_file_can_have(tmp_path: Path, env: VectorEnv, name: str) -> None:
+    for spec in (f"policy:{tmp_path}/{name}", f"{tmp_path}/{name}"):
+        with pytest.raises(RunFolderError, match="there is no run folder") as refused:
+            load(spec, env)
+        in_one_sentence(str(refused.value))

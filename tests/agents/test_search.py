@@ -15,6 +15,7 @@ from agents.search_kernels import search_on, value_of_round
 from arena.match import MatchConfig, by_deal, play_roles
 from millebornes_env import VectorEnv, edition, editions, vector_env
 from millebornes_env.compile import IS_COMPILED
+from millebornes_env.engine.kernels import SKIP
 from millebornes_env.millebornes.determinize import redeal_hidden_cards
 from millebornes_env.millebornes.rules import Rules, rules_record
 from millebornes_env.millebornes.state import State, StateArray
@@ -360,7 +361,7 @@ def test_games_that_are_over_are_left_alone() -> None:
     position = Position().finish_trip()
     agent = searcher(env)
     states = position.games.states
-    assert agent.act_on(states, seats_of(states), np.zeros(1, np.int64)).tolist() == [0]
+    assert agent.act_on(states, seats_of(states), np.zeros(1, np.int64)).tolist() == [SKIP]
     assert agent.playouts == 0
 
 

@@ -183,7 +183,7 @@ def test_faults_are_listed_and_the_rest_is_rated(
 
 def test_a_file_in_the_way_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     Path("here").write_text("a file")
-    assert main(["greedy", "random", *QUICK, "--out", "here"]) == 1
+    assert main(["greedy", "random", *QUICK, "--out", "here"]) == 2
     assert "could not write" in capsys.readouterr().err
 
 

@@ -15,7 +15,7 @@ from safetensors.numpy import load_file, save_file
 
 import agents
 import train.files
-from agents.policy import DESCRIPTION_FILE, WEIGHTS_FILE
+from agents.policy_files import DESCRIPTION_FILE, WEIGHTS_FILE
 from arena.kernels import begin_games
 from arena.match import MatchConfig, dealt_batch, play_deals
 from millebornes_env import vector_env
@@ -253,7 +253,7 @@ def test_the_caption_warns_of_few_deals() -> None:
 def test_what_cannot_be_written_has_been_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").write_text("in the way", encoding="utf-8")
     out = tmp_path / "file" / "found"
-    assert main(["holder", "--against", "greedy", "--num-games", "2", "--out", str(out)]) == 1
+    assert main(["holder", "--against", "greedy", "--num-games", "2", "--out", str(out)]) == 2
     printed = capsys.readouterr()
     assert "win rate" in printed.out
     assert printed.err.splitlines() == [
@@ -272,7 +272,7 @@ def test_a_full_disk_costs_one_file_only(
     with monkeypatch.context() as patch:
         patch.setattr(Path, "write_bytes", fail)
         arguments = ["holder", "--against", "greedy", "--num-games", "2", "--out", str(tmp_path / "found")]
-        assert main(arguments) == 1
+        assert main(arguments) == 2
     assert "could not write" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
     assert main(arguments) == 0

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from filelock import FileLock
 from safetensors.torch import load_file
 
 import agents
 from millebornes_env import vector_env
-from train import checkpoints
+from tests.train.test_run_folder import read
+from train import checkpoints, maskable_ppo
 from train.checkpoints import CHECKPOINT_FILE, CHECKPOINT_KIND, RunError, read_progress
-from train.maskable_ppo import Args, linear_decay, make_model, train
+from train.maskable_ppo import Args, RunCallback, linear_decay, make_model, train
 
 ROOT = Path(__file__).parent.parent.parent
 SHORT = {
@@ -40,7 +46,7 @@ def short(folder: Path, **changes: object) -> Args:
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished short run."""
-    folder = tmp_path_factory.mktemp("runs") / "short"
+    folder = tmp_path_factory.mktemp("runs") / "lr=1e-3,seed=2"  # no options of the policy there
     train(short(folder))
     return folder
 
@@ -234,3 +240,108 @@ def test_linear_decay() -> None:
     assert linear_decay(0.5, 2.0) == pytest.approx(1.1)
     assert linear_decay(1.0, 2.0) == pytest.approx(0.2)
     assert linear_decay(7.0, 2.0) == pytest.approx(0.2)
+
+
+# When something happens -------------------------------------------------------------------------------------
+
+
+def happening(monkeypatch: pytest.MonkeyPatch, happens: Callable[[], object]) -> None:
+    """Something happens at a step of every run; it then ends after a number of steps, not by its clock."""
+
+    def on_step(callback: RunCallback) -> bool:
+        if callback.n_calls == 20:
+            happens()
+        return not callback.stops.is_waiting and callback.n_calls < 60
+
+    monkeypatch.setattr(RunCallback, "_on_step", on_step)
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_signal_saves_and_tells_how_to_go_on(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    number = getattr(signal, name)
+    happening(monkeypatch, lambda: signal.raise_signal(number))
+    monkeypatch.setattr(maskable_ppo, "train", lambda _: train(short(tmp_path / "run", minutes=60.0)))
+    monkeypatch.setattr(sys, "argv", ["maskable_ppo"])
+    assert maskable_ppo.main() == 128 + number
+    assert capsys.readouterr().err.splitlines()[-1] == (
+        "error: stopped; go on with the same command and --resume"
+    )
+    assert 0 < read_progress(tmp_path / "run", CHECKPOINT_KIND)["num_timesteps"] <= 20 * 8
+    agents.make(f"policy:{tmp_path / 'run'}", agents.Table.of(vector_env(1)))
+
+
+def test_a_folder_that_is_removed_is_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "run"
+    happening(monkeypatch, lambda: shutil.rmtree(folder))
+    assert train(short(folder, minutes=60.0)).problem is None
+    assert "was removed: it is made anew" in capsys.readouterr().err.replace("\n", " ")
+    assert {"config.json", "policy.json", "policy.safetensors", CHECKPOINT_FILE} <= set(os.listdir(folder))
+    assert not list(tmp_path.rglob("*.tmp"))
+
+
+def test_two_runs_do_not_write_to_one_folder(tmp_path: Path) -> None:
+    with FileLock(tmp_path / "run.lock"), pytest.raises(RunError, match="another process is training"):
+        train(short(tmp_path))
+
+
+def test_a_disk_that_is_full_at_the_first_evaluation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(maskable_ppo, "save_policy", full)
+    happening(monkeypatch, lambda: None)
+    callback = train(short(tmp_path, minutes=60.0))
+    assert callback.problem == f"could not write to {str(tmp_path)!r}: No space left on device"
+    assert (tmp_path / CHECKPOINT_FILE).exists()
+
+
+def test_minutes_are_minutes_of_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [1000.0]
+    compile_all = maskable_ppo.compile_all
+
+    def compiles(*arguments: Any) -> None:
+        compile_all(*arguments)
+        now[0] += 3600.0
+
+    on_step = RunCallback._on_step
+
+    def step(callback: RunCallback) -> bool:
+        now[0] += 1.0
+        return on_step(callback)
+
+    monkeypatch.setattr(maskable_ppo, "compile_all", compiles)
+    monkeypatch.setattr(RunCallback, "_on_step", step)
+    monkeypatch.setattr(maskable_ppo, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    callback = train(short(tmp_path, minutes=1.0))
+    assert now[0] >= 4660.0
+    assert (callback.n_calls, callback.num_timesteps, callback.seconds) == (60, 60 * 8, 60.0)
+
+
+def test_the_log_is_read_by_tensorboard(run: Path) -> None:
+    assert {"eval/elo", "train/entropy_loss", "time/fps"} <= set(read(run / "tensorboard"))
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"num_steps": 0}, "--num-steps is 0; it must be 1 or more"),
+        ({"num_steps": 1, "num_envs": 1}, "times --num-steps is 1; it must be 2 or more"),
+        ({"batch_size": 0}, "--batch-size is 0"),
+        ({"num_epochs": 0}, "--num-epochs is 0"),
+        ({"threads": 0}, "--threads is 0"),
+        ({"hidden": (0,)}, "--hidden is 0; a layer has 1 to 512 units"),
+        ({"hidden": (600,)}, "--hidden is 600"),
+        ({"minutes": float("nan")}, "--minutes is nan"),
+        ({"gae_lambda": 1.5}, "--gae-lambda is 1.5; it must lie in 0 to 1"),
+    ],
+)
+def test_options_that_cannot_be_are_told_before_anything_is_written(
+    options: dict[str, object], words: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ValueError, match=words):
+        train(short(tmp_path / "run", **options))
+    assert not (tmp_path / "run").exists()

@@ -52,8 +52,8 @@ def same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A finished short run, with evaluations."""
-    folder = tmp_path_factory.mktemp("runs") / "short"
+    """A finished short run, with evaluations, in a folder whose name looks like options."""
+    folder = tmp_path_factory.mktemp("runs") / "lr=1e-3,seed=2"
     train(short(folder, eval_seconds=0.01, eval_deals=4))
     return folder
 

@@ -1,0 +1,428 @@
+"""What agents are handed that is not of their table: refused in words, and nothing is remembered of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import agents
+from agents import AgentArgumentError, RowError, load
+from agents.checks import MOST_PLACES
+from agents.compiled import CompiledAgent, Int16Array, Int64Array
+from agents.errors import AgentOptionError
+from agents.human import HumanAgent
+from agents.policy import PolicyAgent
+from agents.protocol import Table, ask_in
+from agents.reading import ODDITIES
+from agents.search import SearchAgent
+from millebornes_env import VectorEnv, vector_env
+from millebornes_env.compile import IS_COMPILED
+from millebornes_env.errors import MilleBornesError, SeedError, StateError
+from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.state import State
+from tests.agents.policies import network_for, write_run
+from tests.support import Position
+
+GAMES = 6
+COMPILED = ("random", "greedy", "holder", "arnold", "racer", "attacker", "hoarder", "strategist")
+QUICK_SEARCH = "search:rollout=greedy,rollouts=2,threads=1"
+
+
+def agent_of(spec: str, env: VectorEnv) -> Any:
+    agent = load(spec, env, seed=3)
+    if isinstance(agent, HumanAgent):
+        agent.source, agent.sink = StringIO("1\n" * 100), StringIO()
+    return agent
+
+
+@pytest.fixture
+def env() -> VectorEnv:
+    """Some decisions into a round."""
+    env = vector_env(GAMES, seed=2)
+    env.reset()
+    for _ in range(11):
+        env.step(env.sample_actions())
+    return env
+
+
+def shown(env: VectorEnv) -> tuple[np.ndarray, np.ndarray]:
+    buffers = env.games.buffers
+    return buffers.observation.copy(), buffers.action_mask.copy()
+
+
+every_kind = pytest.mark.parametrize("spec", ["greedy", QUICK_SEARCH, "human"])
+
+
+# Shapes and types -------------------------------------------------------------------------------------------
+
+WRONG_ROWS: dict[str, tuple[Callable[[np.ndarray], Any], str]] = {
+    "two columns narrow": (lambda rows: rows[:, :-2], r"shape \(6, 117\).*must have \(N, 119\)"),
+    "two columns wide": (lambda rows: np.pad(rows, ((0, 0), (0, 2))), r"shape \(6, 121\)"),
+    "one row alone": (lambda rows: rows[0], r"shape \(119,\)"),
+    "three dimensions": (lambda rows: rows[np.newaxis], r"shape \(1, 6, 119\)"),
+    "a number": (lambda rows: 0, r"shape \(\)"),
+    "nothing": (lambda rows: None, "observations are of object; they must be numbers"),
+    "text": (lambda rows: rows.astype(str), "observations are of <U"),
+    "scaled": (lambda rows: rows / 2 + 0.25, "hold what is no whole number from -128 to 127"),
+    "no numbers": (lambda rows: np.full(rows.shape, np.nan), "hold what is no whole number"),
+    "large": (lambda rows: rows.astype(np.int32) + 256, "hold what is no whole number from -128 to 127"),
+    "ragged": (lambda rows: [[1, 2], [3]], "its rows have different lengths"),
+}
+
+
+@every_kind
+@pytest.mark.parametrize("kind", WRONG_ROWS)
+def test_observations_of_another_shape_or_type_are_refused(env: VectorEnv, spec: str, kind: str) -> None:
+    rows, masks = shown(env)
+    spoil, words = WRONG_ROWS[kind]
+    agent = agent_of(spec, env)
+    with pytest.raises(AgentArgumentError, match=words) as refused:
+        agent.act(spoil(rows), masks)
+    assert agent.name in str(refused.value)
+    chosen = agent.act(rows, masks)
+    assert (masks[np.arange(GAMES), chosen] == 1).all()
+
+
+@pytest.mark.parametrize("spec", ["greedy", QUICK_SEARCH])
+def test_the_same_numbers_in_other_arrays_are_welcome(env: VectorEnv, spec: str) -> None:
+    rows, masks = shown(env)
+    expected = agent_of(spec, env).act(rows, masks)
+    frozen = rows.copy()
+    frozen.setflags(write=False)
+    others = (
+        *(rows.tolist(), rows.astype(np.float64), rows.astype(np.uint8), rows.astype(">i4"), frozen),
+        *(np.asfortranarray(rows), np.repeat(rows, 2, axis=0)[::2], rows.view(np.recarray)),
+        np.ma.masked_array(rows),
+    )
+    for other in others:
+        assert np.array_equal(agent_of(spec, env).act(other, masks), expected)
+        assert np.array_equal(agent_of(spec, env).act(other, masks.tolist()), expected)
+    assert agent_of(spec, env).act(rows[:0], masks[:0]).tolist() == []
+    assert agent_of(spec, env).act(rows[:0], masks[:0], places=[]).tolist() == []
+
+
+@every_kind
+def test_masks_of_another_shape_are_refused(env: VectorEnv, spec: str) -> None:
+    rows, masks = shown(env)
+    agent = agent_of(spec, env)
+    for wrong in (masks[:-1], masks[:, :-1], masks[0], np.zeros((GAMES, 52), np.int8), 7, [[1, 2], [3]]):
+        with pytest.raises(AgentArgumentError, match=r"action_masks have the shape .* must have \(6, 42\)"):
+            agent.act(rows, wrong)
+
+
+def test_agents_that_know_the_rules_need_no_masks(env: VectorEnv) -> None:
+    rows, masks = shown(env)
+    for spec in ("greedy", QUICK_SEARCH):
+        assert np.array_equal(agent_of(spec, env).act(rows, None), agent_of(spec, env).act(rows, masks))
+
+
+# Places -----------------------------------------------------------------------------------------------------
+
+WRONG_PLACES: dict[str, tuple[Any, str]] = {
+    "negative": (np.arange(-1, GAMES - 1), r"place of row 0 is -1; it must be from 0"),
+    "far below": (np.full(GAMES, -3_000_000), r"place of row 0 is -3000000"),
+    "far beyond": (np.array([0, 1, 10**11, 3, 4, 5]), r"place of row 2 is 100000000000"),
+    "just beyond": ([0, 1, 2, 3, 4, MOST_PLACES], r"place of row 5 is 16777216; .* to 16,777,215"),
+    "unsigned": (np.full(GAMES, 2**64 - 1, np.uint64), r"is 18446744073709551615"),
+    "too few": (np.arange(2), r"places have the shape \(2,\); they must have \(6,\)"),
+    "too many": (np.arange(7), r"places have the shape \(7,\)"),
+    "two dimensions": (np.zeros((GAMES, 1), int), r"places have the shape \(6, 1\)"),
+    "a number": (3, r"places have the shape \(\)"),
+    "float": (np.arange(GAMES) + 0.5, "places are of float64; they must be whole numbers"),
+    "yes and no": (np.ones(GAMES, np.bool_), "places are of bool"),
+    "text": (["a"] * GAMES, "places are of <U1"),
+    "ragged": ([[1], [2, 3], 1, 2, 3, 4], r"places have the shape \(0, 0\)"),
+}
+
+
+@every_kind
+@pytest.mark.parametrize("kind", WRONG_PLACES)
+def test_places_that_are_none_are_refused(env: VectorEnv, spec: str, kind: str) -> None:
+    rows, masks = shown(env)
+    places, words = WRONG_PLACES[kind]
+    with pytest.raises(AgentArgumentError, match=words):
+        agent_of(spec, env).act(rows, masks, places=places)
+
+
+def test_many_rows_with_two_places_are_refused(env: VectorEnv) -> None:
+    rows, masks = shown(env)
+    with pytest.raises(AgentArgumentError, match=r"shape \(2,\); they must have \(40000,\)"):
+        agent_of("greedy", env).act(np.repeat(rows[:1], 40_000, 0), np.repeat(masks[:1], 40_000, 0), [0, 1])
+
+
+def test_rows_may_share_a_place(env: VectorEnv) -> None:
+    rows, masks = shown(env)
+    for spec in ("arnold", QUICK_SEARCH):
+        chosen = agent_of(spec, env).act(rows, masks, places=np.zeros(GAMES, np.int32))
+        assert (masks[np.arange(GAMES), chosen] == 1).all()
+
+
+# Rows that the table cannot show ----------------------------------------------------------------------------
+
+
+def changed(row: np.ndarray, env: VectorEnv, name: str, value: int, place: int = 0) -> np.ndarray:
+    row = row.copy()
+    row[env.section(name).start + place] = value
+    return row
+
+
+def moved(row: np.ndarray, env: VectorEnv, name: str, by: int) -> np.ndarray:
+    """The row with ones of a section in the next places."""
+    row = row.copy()
+    row[env.section(name)] = np.roll(row[env.section(name)], by)
+    return row
+
+
+def test_each_oddity_is_told(env: VectorEnv) -> None:
+    rows, masks = shown(env)
+    row = rows[2]
+    assert row[env.section("phase")].tolist() == [1, 0, 0]
+    held = int(row[env.section("hand")].argmax())
+    less = int(row[env.section("hand")][held]) - 1
+    unseen = int(row[env.section("unseen")].argmax())
+    copies = changed(row, env, "discard_pile", env.rules.deck[unseen], unseen)
+    odd = {
+        "number 3 of 'hand' is -1, and may be 0 to": changed(row, env, "hand", -1, 3),
+        "number 0 of 'draw_pile' is 107, and may be 0 to 106": changed(row, env, "draw_pile", 107),
+        ODDITIES[2]: changed(row, env, "phase", 1, 1),
+        "number 1 of 'pending_hazard' is 2": changed(row, env, "pending_hazard", 2, 1),
+        ODDITIES[3]: moved(row, env, "to_act", 1),
+        ODDITIES[4]: changed(row, env, "hand", less, held),
+        ODDITIES[5]: changed(row, env, "draw_pile", int(row[env.section("draw_pile")][0]) - 1),
+        ODDITIES[6]: copies,
+        ODDITIES[7]: changed(changed(row, env, "battle", 1), env, "battle", 1, 8),
+        ODDITIES[8]: changed(row, env, "target", 20),
+        ODDITIES[9]: moved(row, env, "phase", 2),
+    }
+    for spec in ("greedy", QUICK_SEARCH):
+        agent = agent_of(spec, env)
+        for words, wrong in odd.items():
+            shown_rows = rows.copy()
+            shown_rows[2] = wrong
+            with pytest.raises(RowError) as refused:
+                agent.act(shown_rows, masks)
+            assert "row 2 of the observations" in str(refused.value)
+            assert words in str(refused.value), str(refused.value)
+
+
+def test_rows_of_other_tables_are_refused() -> None:
+    agent = load("greedy", vector_env(1))
+    for name, players, words in (
+        ("parker", 3, r"shape \(4, \d+\)"),
+        ("dujardin", 2, "more copies of a card than in the deck"),
+        ("parker+target=500", 2, "the target does not go with the extension"),
+    ):
+        env = vector_env(4, name, players=players, seed=1)
+        env.reset()
+        with pytest.raises(AgentArgumentError, match=words):
+            agent.act(*shown(env))
+    shows_rules = vector_env(4, seed=1, observe_rules=True)
+    by_rules = load("greedy", shows_rules)
+    by_rules.act(shows_rules.reset()[0]["observation"], None)  # type: ignore[arg-type]
+    other = vector_env(4, "parker+goal=1000", seed=1, observe_rules=True)
+    with pytest.raises(RowError, match="of 'rules' is 10, and may be 50"):
+        by_rules.act(other.reset()[0]["observation"], None)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("spec", [*COMPILED, QUICK_SEARCH, "human"])
+def test_random_bytes_are_refused(env: VectorEnv, spec: str) -> None:
+    rows, masks = shown(env)
+    bytes_of_chance = np.random.default_rng(1).integers(-128, 128, rows.shape, np.int8)
+    with pytest.raises(RowError, match="row 0 of the observations is none of its table"):
+        agent_of(spec, env).act(bytes_of_chance, masks)
+
+
+def test_a_policy_refuses_them_too(env: VectorEnv, tmp_path: Path) -> None:
+    agent = load(str(write_run(tmp_path / "run", env, network_for(env))), env)
+    assert isinstance(agent, PolicyAgent)
+    rows, masks = shown(env)
+    bytes_of_chance = np.random.default_rng(1).integers(-128, 128, rows.shape, np.int8)
+    for call in (lambda: agent.act(bytes_of_chance, masks), lambda: agent.inputs(bytes_of_chance)):
+        with pytest.raises(RowError, match="row 0"):
+            call()
+    with pytest.raises(AgentArgumentError, match=r"must have \(N, 119\)"):
+        agent.inputs(rows[:, :-2])
+    for wrong in (agent.inputs(rows)[:, :-1], agent.inputs(rows)[0]):
+        with pytest.raises(AgentArgumentError, match=r"its network takes \(N, 119\)"):
+            agent.logits(wrong)
+
+
+@pytest.mark.parametrize(("name", "players"), [("parker", 2), ("dujardin", 4), ("winning_moves", 3)])
+def test_a_changed_number_is_refused_or_harmless(name: str, players: int) -> None:
+    """Fuzzing: what an agent answers at all is an action of the table."""
+    random = np.random.default_rng(5)
+    env = vector_env(64, name, players=players, seed=4, episode="match")
+    env.reset()
+    choosers = [load(spec, env) for spec in COMPILED]
+    refused = answered = 0
+    for turn in range(40):
+        env.step(env.sample_actions())
+        rows, masks = shown(env)
+        for row in rows:
+            for _ in range(random.integers(1, 3)):
+                row[random.integers(len(row))] = random.integers(-2, 4)
+        for number in range(turn % 8, 64, 8):
+            agent = choosers[number % len(choosers)]
+            try:
+                (action,) = agent.act(rows[number : number + 1], masks[number : number + 1])
+            except RowError:
+                refused += 1
+            else:
+                answered += 1
+                assert 0 <= action < masks.shape[1]
+    assert refused > 100
+    assert answered > 20  # a number that was the same, or did not matter
+
+
+@pytest.mark.parametrize("spec", ["random", "arnold", QUICK_SEARCH])
+def test_after_an_error_an_agent_is_as_it_was(env: VectorEnv, spec: str) -> None:
+    rows, masks = shown(env)
+    agent, twin = agent_of(spec, env), agent_of(spec, env)
+    odd = rows.copy()
+    odd[5] = 127
+    for _ in range(4):
+        assert np.array_equal(agent.act(rows, masks), twin.act(rows, masks))
+        for wrong, places in ((rows[:, 1:], None), (odd, None), (rows, np.full(GAMES, -1))):
+            with pytest.raises(AgentArgumentError):
+                agent.act(wrong, masks, places=places)
+    agent.forget()
+    agent.forget()
+    assert agent.act(rows, masks).shape == (GAMES,)
+
+
+def choose_nothing(
+    state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, draw: int
+) -> int:
+    return -1
+
+
+class IdleAgent(CompiledAgent):
+    name = "idle"
+    rule = staticmethod(choose_nothing)
+
+
+def test_a_function_that_chooses_nothing_is_told_of(env: VectorEnv) -> None:
+    with pytest.raises(
+        RowError, match=r"'idle' chose a negative number at row 0 .* its function has a fault"
+    ):
+        IdleAgent(Table.of(env)).act(*shown(env))
+
+
+# Rounds that are over ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["disabled", "next_step"])
+@pytest.mark.parametrize("spec", ["greedy", "random", QUICK_SEARCH])
+def test_where_a_round_is_over_the_game_is_left_alone_or_begun_anew(spec: str, mode: str) -> None:
+    env = vector_env(3, seed=6, autoreset_mode=mode)
+    observations, _ = env.reset()
+    agent = load(spec, env)
+    ended = np.zeros(3, np.bool_)
+    for _ in range(400):
+        step = env.step(agent.act(observations["observation"], observations["action_mask"]))
+        observations, ended = step.observations, ended | step.terminations
+        if ended.all():
+            break
+    assert ended.all()
+    again = env.step(ask_in(env, agent, observations))
+    assert not again.terminations.any() or mode == "next_step"
+    assert (env.games.states["episode"] == (0 if mode == "disabled" else 1)).any()
+
+
+# Search that is handed the games ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def searcher(env: VectorEnv) -> SearchAgent:
+    agent = load(QUICK_SEARCH, env)
+    assert isinstance(agent, SearchAgent)
+    return agent
+
+
+def test_search_refuses_games_that_are_none_of_its_table(env: VectorEnv, searcher: SearchAgent) -> None:
+    states, seats, places = env.get_states(), env.agent_selection.astype(np.int32), np.arange(GAMES)
+    of_three = vector_env(GAMES, players=3, seed=2)
+    of_three.reset()
+    full_of_100 = states.copy()
+    full_of_100["deck"][3] = 100
+    for wrong, words in (
+        (of_three.get_states(), r"game 0 of the states .* is no game of its table \(parker, 2 players\)"),
+        (full_of_100, "game 3 of the states"),
+        (states["seat"], "got such of another kind or version"),
+        (states.tobytes(), "of another kind or version"),
+        (states.reshape(2, 3), r"got such of shape \(2, 3\)"),
+    ):
+        with pytest.raises(StateError, match=words):
+            searcher.act_on(wrong, seats, places)  # type: ignore[arg-type]
+    assert searcher.act_on(states, seats, places).shape == (GAMES,)
+
+
+def test_search_refuses_seats_and_places_that_are_none(env: VectorEnv, searcher: SearchAgent) -> None:
+    states, seats, places = env.get_states(), env.agent_selection.astype(np.int32), np.arange(GAMES)
+    for wrong, words in (
+        (seats[:2], r"seats are int32\[2\]; they must be int32\[6\]"),
+        (seats * 1.0, "seats are float64"),
+        (seats + 2, "seats go from 2 to 3; at its table from 0 to 1"),
+        (1 - seats, "is to choose, but it is the turn of seat"),
+    ):
+        with pytest.raises(AgentArgumentError, match=words):
+            searcher.act_on(states, wrong, places)
+    for wrong in (places[:2], places - 1, places + 0.5, places * 10**11):
+        with pytest.raises(AgentArgumentError, match=r"place"):
+            searcher.act_on(states, seats, wrong)
+
+
+def test_search_takes_a_position_whose_round_is_over(searcher: SearchAgent) -> None:
+    states = Position().finish_trip().games.states
+    assert searcher.act_on(states, states["seat"].astype(np.int32), np.zeros(1, np.int64)).tolist() == [-1]
+
+
+# Making one by hand -----------------------------------------------------------------------------------------
+
+
+def test_seeds_and_settings_that_are_none_are_refused(env: VectorEnv) -> None:
+    table = Table.of(env)
+    for seed in ("x", 1.5, None, -1, 2**64, True):
+        for make in (lambda seed: IdleAgent(table, seed), lambda seed: SearchAgent(table, seed)):
+            with pytest.raises(SeedError, match="seed is"):
+                make(seed)
+    for options in ((10**20,), (1.5,), ("x",), range(13)):
+        with pytest.raises(AgentOptionError, match="idle"):
+            IdleAgent(table, 0, options)  # type: ignore[arg-type]
+
+
+# What a call costs ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not IS_COMPILED, reason="plain Python looks at no types")
+@pytest.mark.parametrize("spec", ["greedy", "arnold"])
+def test_numba_works_out_no_type_anew_at_a_call(
+    env: VectorEnv, spec: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That it did, of the agent's function, took fifty times as long as a step of the environment."""
+    from numba.core import dispatcher  # noqa: PLC0415 - not there in plain Python
+
+    rows, masks = shown(env)
+    agent = load(spec, env)
+    agent.act(rows[:1], masks[:1])
+    asked: list[object] = []
+    typeof = dispatcher.typeof
+    monkeypatch.setattr(dispatcher, "typeof", lambda *given: (asked.append(given[0]), typeof(*given))[1])
+    for _ in range(3):
+        agent.act(rows[:1], masks[:1])
+    assert asked == []
+
+
+def test_every_error_is_one_of_ours() -> None:
+    for error in (
+        agents.AgentArgumentError,
+        agents.AgentOptionError,
+        agents.RowError,
+        agents.UnknownAgentError,
+    ):
+        assert issubclass(error, MilleBornesError)

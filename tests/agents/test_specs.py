@@ -1,0 +1,246 @@
+"""What agents are named by: any folder, options within their ranges, and errors in one sentence."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import agents
+from agents import AgentArgumentError, AgentOptionError, RunFolderError, UnknownAgentError, load
+from agents.compiled import CompiledAgent
+from agents.policy import PolicyAgent
+from agents.search import SearchAgent, SearchOptionError
+from agents.specs import defaults_of, ranges_of, split_policy, split_search
+from arena.match import MatchConfig, play_deals
+from millebornes_env import VectorEnv, millebornes_v0, vector_env
+from millebornes_env.errors import MilleBornesError, SeedError
+from tests.agents.policies import network_for, write_run
+from train.evaluate import EvaluationConfig, evaluate, run_folder
+from train.gauntlet import Gauntlet
+
+HUGE = "9" * 20
+
+NAMES = (
+    *("lr=1e-3", "lr=1e-3,seed=2", "a,b", "mode=sample", "x,mode=best", "folder=x", "a:b", "two words"),
+    *("Zoë 100 % [1] {2}", "a+b", "a;b", "champion", "rollouts=3,z=1", "-x", "été=1,b:c d"),
+)
+
+
+@pytest.fixture
+def env() -> VectorEnv:
+    return vector_env(1)
+
+
+# Folders of any name ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_run_folder_may_have_any_name(
+    tmp_path: Path, env: VectorEnv, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = write_run(Path("runs") / name, env, network_for(env))
+    ways: tuple[Any, ...] = (folder, f"runs/{name}", f"policy:runs/{name}", f"policy:folder=runs/{name}")
+    for way in ways:
+        agent = load(way, env)
+        assert isinstance(agent, PolicyAgent)
+        assert agent.name == str(way)
+        if isinstance(way, str):
+            assert run_folder(way) == folder
+    for spec in (f"policy:runs/{name},mode=sample", f"policy:mode=sample,folder=runs/{name}"):
+        agent = load(spec, env)
+        assert isinstance(agent, PolicyAgent)
+        assert int(agent.options[2]) == 1
+        assert run_folder(spec) == folder
+    for spec in (f"runs/{name}+search:z=3", f"policy:runs/{name}+search:z=3"):
+        agent = load(spec, env)
+        assert isinstance(agent, SearchAgent)
+        assert isinstance(agent.rollout_agent, PolicyAgent)
+        assert split_search(spec)[1] == "z=3"
+    for spec in (f"search:rollout=policy:runs/{name},z=3", f"search:z=3,rollout=runs/{name}"):
+        agent = load(spec, env)
+        assert isinstance(agent, SearchAgent)
+        assert agent._searcher(agent._layout).z == 3.0
+
+
+def test_a_folder_in_the_folder_that_is_open_may_have_any_name(
+    tmp_path: Path, env: VectorEnv, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("lr=1,b", "mode=best", "x y"):
+        write_run(tmp_path / name, env, network_for(env))
+        assert isinstance(load(f"policy:{name}", env), PolicyAgent)
+        assert isinstance(load(Path(name), env), PolicyAgent)
+
+
+def test_options_stand_before_or_behind_a_folder(tmp_path: Path) -> None:
+    assert split_policy("runs/a,mode=best") == ("runs/a", ["mode=best"])
+    assert split_policy("mode=best,runs/a,b=1") == ("runs/a,b=1", ["mode=best"])
+    assert split_policy("mode=best") == ("", ["mode=best"])
+    assert split_policy("") == ("", [])
+    assert split_policy("mode=best,folder=runs/a,mode=x") == ("runs/a", ["mode=best", "mode=x"])
+    (tmp_path / "a,mode=best").mkdir()
+    assert split_policy(f"{tmp_path}/a,mode=best") == (f"{tmp_path}/a,mode=best", [])
+
+
+def test_what_is_wrong_with_a_policys_options_is_told(tmp_path: Path, env: VectorEnv) -> None:
+    run = write_run(tmp_path / "run", env, network_for(env))
+    for spec, error, words in (
+        (f"policy:{run},speed=3", UnknownAgentError, "unknown option 'speed'; the options are folder, mode"),
+        (f"policy:{run},mode=best,mode=best", AgentOptionError, "the option mode is given twice"),
+        (f"policy:{run},mode=worst", AgentOptionError, "mode is 'worst'; it may be 'best' or 'sample'"),
+        ("champion:mode=", AgentOptionError, "mode is ''"),
+        ("policy:runs/none,b=1", RunFolderError, "there is no run folder 'runs/none,b=1'"),
+        (f"policy:{'a' * 5000}", (RunFolderError, UnknownAgentError), "no "),
+        ("policy:a\0b", (RunFolderError, UnknownAgentError), "no "),
+    ):
+        with pytest.raises(error, match=words):
+            load(spec, env)
+
+
+# Options ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        (f"holder:pile={HUGE}", f"the option pile is {HUGE}; it must be from 0 to 1000"),
+        ("holder:pile=-5", "'holder:pile=-5': the option pile is -5; it must be from 0 to 1000"),
+        ("holder:pile=1001", "it must be from 0 to 1000"),
+        ("holder:pile=1.5", "the option pile is '1.5'; it must be like 40"),
+        (f"holder:pile={'9' * 5000}", r"5,0\d\d characters"),
+        ("hoarder:pile=1,pile=2", "the option pile is given twice"),
+        ("hoarder:reserve=-1", "the option reserve is -1"),
+        ("attacker:risk=101", "the option risk is 101; it must be from 0 to 100"),
+        ("racer:near=-1", "the option near is -1; it must be from 0 to 10000"),
+        ("racer:extends=perhaps", "the option extends is 'perhaps'; it must be like True"),
+        ("arnold:debian,debian", "the option debian is given twice"),
+        (f"search:rollouts={HUGE}", f"rollouts is {HUGE}; it must be 2 or more and 1,000,000 or less"),
+        ("search:ms=1e300", "ms is 1e.300; it must be 0 or more and 86,400,000 or less"),
+        ("search:threads=100000", "threads is 100000; it must be 1 or more and 1,024 or less"),
+        ("search:depth=5000", "depth is 5000; it must be 0 or more and 4,096 or less"),
+        ("search:z=inf", "z is inf"),
+        ("arnold+search:z=1,z=2", "the option z is given twice"),
+    ],
+)
+def test_options_that_cannot_be_are_refused_in_a_sentence(env: VectorEnv, spec: str, words: str) -> None:
+    with pytest.raises((AgentOptionError, SearchOptionError), match=words) as refused:
+        load(spec, env)
+    assert isinstance(refused.value, MilleBornesError)
+    assert len(str(refused.value)) < 300
+    assert "\n" not in str(refused.value)
+
+
+def test_every_whole_number_that_an_agent_takes_has_a_range() -> None:
+    for name, maker in agents.AGENTS.items():
+        for option, default in defaults_of(maker).items():
+            if isinstance(default, int) and not isinstance(default, bool) and name != "search":
+                least, most = ranges_of(maker)[option]
+                assert least <= default <= most, (name, option)
+
+
+def test_the_ends_of_a_range_are_in_it(env: VectorEnv) -> None:
+    for value in (0, 1000):
+        agent = load(f"holder:pile={value}", env)
+        assert isinstance(agent, CompiledAgent)
+        assert agent.options[0] == value
+
+
+# Names ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "spec",
+    ["x" * 5000, "x" * 5000 + "+search", "/" * 5000 + "x", "x" * 5000 + "/y", "a\0b", "", ":", "+search"],
+)
+def test_names_that_are_none_are_refused_in_a_sentence(env: VectorEnv, spec: str) -> None:
+    with pytest.raises(MilleBornesError) as refused:
+        load(spec, env)
+    assert len(str(refused.value)) < 6000
+
+
+@pytest.mark.parametrize(
+    "spec", [None, 3, 1.5, b"greedy", ["greedy"], {"name": "greedy"}, object, PolicyAgent]
+)
+def test_what_is_neither_name_nor_path_nor_agent_is_refused(env: VectorEnv, spec: Any) -> None:
+    with pytest.raises(UnknownAgentError, match="is no agent: it must be the name of one, the path of a run"):
+        load(spec, env)
+
+
+@pytest.mark.parametrize("seed", ["x", 1.5, None, -1, 2**64, True, float("nan")])
+def test_seeds_that_are_none_are_refused(env: VectorEnv, seed: Any) -> None:
+    for spec in ("random", "human", "search"):
+        with pytest.raises(SeedError, match="seed is"):
+            load(spec, env, seed)
+    assert load("random", env, 2**64 - 1).name == "random"
+
+
+@pytest.mark.parametrize("env", [None, 3, "parker"])
+def test_what_is_no_environment_is_refused(env: Any) -> None:
+    with pytest.raises(AgentArgumentError, match="for a vector or an AEC environment"):
+        load("greedy", env)
+
+
+def test_random_specifications_raise_nothing_but_our_own(env: VectorEnv) -> None:
+    pieces = [
+        *agents.AGENTS,
+        *":,=+;/.",
+        "+search",
+        "pile",
+        "mode",
+        "folder",
+        "rollout",
+        "9",
+        "-1",
+        "é",
+        "\0",
+        " ",
+    ]
+    pieces.remove("human")
+    chance = random.Random(8)
+    made = 0
+    for _ in range(1500):
+        spec = "".join(chance.choice(pieces) for _ in range(chance.randint(1, 6)))
+        try:
+            load(spec, env)
+        except MilleBornesError:
+            continue
+        made += 1
+    assert made > 20
+
+
+# Agents as they are -----------------------------------------------------------------------------------------
+
+
+def test_an_agent_is_handed_back_as_it_is(env: VectorEnv) -> None:
+    for spec in ("greedy", "search", "human"):
+        agent = load(spec, env)
+        assert load(agent, env) is agent
+        assert load(agent, millebornes_v0.raw_env()) is agent
+        assert agents.name_of(agent) == spec
+    assert agents.name_of(Path("runs/a,b")) == "runs/a,b"
+
+
+def test_an_agent_of_another_table_is_refused(env: VectorEnv) -> None:
+    for spec in ("greedy", "search"):
+        agent = load(spec, env)
+        for other in (vector_env(1, players=3), vector_env(1, "dutch"), vector_env(1, observe_rules=True)):
+            with pytest.raises(
+                AgentArgumentError, match=f"'{spec}' was made for parker, 2 players; this table"
+            ):
+                load(agent, other)
+
+
+def test_arena_evaluation_and_gauntlet_take_agents_and_paths(tmp_path: Path, env: VectorEnv) -> None:
+    folder = write_run(tmp_path / "lr=1e-3,seed=2", env, network_for(env))
+    config, greedy = MatchConfig(episode="round", seed=4), load("greedy", env)
+    by_name = play_deals(["greedy", f"policy:{folder}"], (0, 1), config, 0, 8)
+    by_object = play_deals([greedy, folder], (0, 1), config, 0, 8)
+    assert (by_name.points == by_object.points).all()
+    rows = evaluate(folder, [greedy], EvaluationConfig(episode="round", num_games=4, batch_size=4))
+    assert [(row.agent, row.opponent) for row in rows] == [(str(folder), "greedy")]
+    point = Gauntlet([config], ["greedy"], 4).measure(folder, 1.0, 2)
+    assert set(point.scores) == {"greedy"}

@@ -1,0 +1,368 @@
+"""Self-play when something happens: signals, a folder that goes, a full disk; and what its clock counts."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import shutil
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from filelock import FileLock
+from safetensors.torch import save_file
+
+from tests.train.test_run_folder import read
+from tests.train.test_selfplay import same, short, weights
+from train import network, runs, selfplay
+from train.checkpoints import CHECKPOINT_FILE, RunError, read_progress
+from train.gauntlet import Gauntlet
+from train.runs import CHECKPOINT_KIND, Run
+from train.selfplay import Trainer, train
+from train.stopping import Stopped
+
+LONG = {"decisions": 6000, "final_learning_rate": 1e-3, "entropy": 0.005, "final_entropy": 0.005}
+
+
+def at_update(number: int, happens: Callable[[], object]) -> Callable[..., dict[str, float]]:
+    """`Trainer.learn`, with something that happens in the middle of an update."""
+    learn = Trainer.learn
+
+    def learned(trainer: Trainer, share: float) -> dict[str, float]:
+        if trainer.updates == number:
+            happens()
+        return learn(trainer, share)
+
+    return learned
+
+
+def progress(folder: Path) -> dict[str, Any]:
+    return read_progress(folder, CHECKPOINT_KIND)
+
+
+# Signals ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_signal_finishes_the_update_and_saves(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number = getattr(signal, name)
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "learn", at_update(3, lambda: signal.raise_signal(number)))
+        with pytest.raises(Stopped, match=name):
+            train(short(tmp_path / "parts", **LONG))
+    assert progress(tmp_path / "parts")["updates"] == 4
+    assert (tmp_path / "parts" / "policy.json").exists()
+    if name == "SIGTERM":
+        train(short(tmp_path / "parts", resume=True, **LONG))
+        train(short(tmp_path / "whole", **LONG))
+        assert same(weights(tmp_path / "parts"), weights(tmp_path / "whole"))
+
+
+def test_a_signal_stops_an_evaluation_and_saves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def measure(*_: object) -> None:
+        signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr(runs, "warm_up", lambda *_: None)
+    monkeypatch.setattr(Gauntlet, "measure", measure)
+    with pytest.raises(Stopped):
+        train(short(tmp_path, eval_seconds=1e-9, eval_deals=2, decisions=10**9))
+    assert progress(tmp_path)["updates"] == 1
+
+
+def test_a_second_signal_keeps_the_last_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def twice() -> None:
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(Trainer, "learn", at_update(3, twice))
+    with pytest.raises(Stopped):
+        train(short(tmp_path, checkpoint_seconds=1e-9))
+    assert progress(tmp_path)["updates"] == 3
+
+
+def test_the_command_says_how_to_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(Trainer, "learn", at_update(0, lambda: signal.raise_signal(signal.SIGHUP)))
+    options = ["--num-envs", "32", "--num-steps", "16", "--hidden", "16", "--eval-seconds", "0"]
+    monkeypatch.setattr(sys, "argv", ["selfplay", "--run-dir", str(tmp_path / "run"), *options])
+    monkeypatch.setattr(selfplay, "warmed_up", lambda _: None)
+    monkeypatch.setattr(Run, "warm_up", lambda *_: None)
+    assert selfplay.main() == 129
+    assert capsys.readouterr().err.splitlines()[-1] == (
+        "error: stopped; go on with the same command and --resume"
+    )
+
+
+# The folder -------------------------------------------------------------------------------------------------
+
+
+def test_a_folder_that_is_removed_is_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "run"
+    monkeypatch.setattr(runs, "_LOG_SECONDS", 0.0)
+    monkeypatch.setattr(Trainer, "learn", at_update(3, lambda: shutil.rmtree(folder)))
+    finished = train(short(folder, checkpoint_seconds=0.0))
+    assert finished.problem is None
+    assert "was removed: it is made anew" in capsys.readouterr().err.replace("\n", " ")
+    assert {"config.json", "policy.json", "policy.safetensors", CHECKPOINT_FILE} <= set(os.listdir(folder))
+    assert progress(folder)["decisions"] >= 6000
+    steps = [step for step, _ in read(folder / "tensorboard")["train/entropy"]]
+    assert len(steps) == len(set(steps)) == progress(folder)["updates"] - 3
+
+
+def test_a_folder_that_is_removed_before_a_signal_gets_a_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "run"
+
+    def remove() -> None:
+        shutil.rmtree(folder)
+        signal.raise_signal(signal.SIGINT)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "learn", at_update(3, remove))
+        with pytest.raises(Stopped):
+            train(short(folder))
+    assert progress(folder)["updates"] == 4
+    assert train(short(folder, resume=True)).problem is None
+
+
+def test_a_folder_that_another_run_has_taken_is_left_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "run"
+    taken = []
+
+    def take() -> None:
+        shutil.rmtree(folder)
+        folder.mkdir()
+        taken.append(FileLock(folder / "run.lock"))
+        taken[0].acquire(timeout=0)
+
+    monkeypatch.setattr(Trainer, "learn", at_update(3, take))
+    with pytest.raises(RunError, match="another process is training in"):
+        train(short(folder, checkpoint_seconds=1e-9))
+    assert os.listdir(folder) == ["run.lock"]
+    taken[0].release()
+
+
+def test_a_disk_that_takes_no_large_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A limit of the operating system, as a quota sets it: writing fails in the middle of a file."""
+    folder = tmp_path / "run"
+    train(short(folder))
+    before = weights(folder)
+    usual = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, usual[1]))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "learn", at_update(progress(folder)["updates"], limit))
+        try:
+            finished = train(short(folder, decisions=8000, resume=True))
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, usual)
+    assert finished.problem == f"could not write to {str(folder)!r}: File too large"
+    assert "training goes on, the next checkpoint will try again" in " ".join(capsys.readouterr().err.split())
+    assert same(weights(folder), before)
+    assert not [name for name in os.listdir(folder) if name.endswith(".tmp")]
+    assert train(short(folder, decisions=8000, resume=True)).problem is None
+
+
+# The clock --------------------------------------------------------------------------------------------------
+
+
+class Clock:
+    """Time that passes only when told."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def perf_counter(self) -> float:
+        return self.now
+
+
+def test_minutes_are_minutes_of_training(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock = Clock()
+    warmed_up = selfplay.warmed_up
+
+    def compiles(args: selfplay.Args) -> Trainer:
+        small = warmed_up(args)
+        clock.now += 3600.0
+        return small
+
+    learn = Trainer.learn
+
+    def learned(trainer: Trainer, share: float) -> dict[str, float]:
+        clock.now += 1.0
+        return learn(trainer, share)
+
+    monkeypatch.setattr(selfplay, "warmed_up", compiles)
+    monkeypatch.setattr(runs.time, "perf_counter", clock.perf_counter)
+    before = clock.now
+    monkeypatch.setattr(Trainer, "learn", learned)
+    finished = train(short(tmp_path, minutes=0.1))
+    assert clock.now - before >= 3606.0
+    assert progress(tmp_path)["updates"] == 6
+    assert finished.seconds == 6.0
+    out = capsys.readouterr().out
+    assert "in 6 s (" in out
+    assert "budget" not in out
+
+
+def test_a_budget_that_is_rounded_up_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    train(short(tmp_path, decisions=700))
+    decisions = progress(tmp_path)["decisions"]
+    assert decisions > 700
+    assert (
+        f"{decisions:,} decisions (a budget of 700, rounded up to whole rollouts)" in capsys.readouterr().out
+    )
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"opponent": "arnold"}, {"oracle": True, "magnet": 0.1, "reward": "equity", "num_envs": 600}],
+    ids=["usual", "opponent", "oracle+magnet+equity"],
+)
+def test_warming_up_changes_nothing(
+    options: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train(short(tmp_path / "warm", **options))
+    monkeypatch.setattr(selfplay, "warmed_up", lambda _: None)
+    train(short(tmp_path / "cold", **options))
+    assert same(weights(tmp_path / "warm"), weights(tmp_path / "cold"))
+
+
+# Precision --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("has", "chosen"), [(True, "bfloat16"), (False, "float32")])
+def test_precision_is_what_the_processor_is_fast_at(
+    has: bool, chosen: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(network, "has_fast_bfloat16", lambda: has)
+    train(short(tmp_path, decisions=700))
+    assert json.loads((tmp_path / "config.json").read_text())["args"]["precision"] == chosen
+    monkeypatch.setattr(network, "has_fast_bfloat16", lambda: not has)
+    train(short(tmp_path, decisions=1400, resume=True))  # as it was begun
+    assert progress(tmp_path)["config"]["precision"] == chosen
+    other = "float32" if chosen == "bfloat16" else "bfloat16"
+    with pytest.raises(RunError, match=f"begun with precision '{chosen}', now it is '{other}'"):
+        train(short(tmp_path, resume=True, precision=other))
+
+
+def test_a_precision_that_does_not_pay_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for has, notes in ((True, 0), (False, 1)):
+        monkeypatch.setattr(selfplay, "has_fast_bfloat16", lambda has=has: has)
+        train(short(tmp_path / str(has), decisions=700, precision="bfloat16"))
+        assert capsys.readouterr().err.count("note: this processor has no bfloat16") == notes
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "fast"),
+    [
+        ({"avx512_bf16": True}, True),
+        ({"amx_bf16": True, "avx2": True}, True),
+        ({"avx512_bf16": False}, False),
+    ],
+)
+def test_the_processor_is_asked(
+    capabilities: dict[str, bool], fast: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch = network.torch
+    monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: capabilities, raising=False)
+    assert network.has_fast_bfloat16() is fast
+    monkeypatch.delattr(torch.cpu, "get_capabilities")  # as in older versions
+    for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported"):
+        monkeypatch.setattr(torch.cpu, name, lambda: fast, raising=False)
+    assert network.has_fast_bfloat16() is fast
+    monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda: False)  # as on macOS
+    assert network.has_fast_bfloat16() is False
+
+
+# Options ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"hidden": (0,)}, "--hidden is 0; a layer has 1 to 512 units"),
+        ({"hidden": (64, -1)}, "--hidden is -1"),
+        ({"hidden": (513,)}, "--hidden is 513"),
+        ({"hidden": (8,) * 5}, "--hidden is given 5 times; agents play 4 at most"),
+        ({"minutes": float("nan")}, "--minutes is nan; it must be a number, 0 or more"),
+        ({"minutes": -1.0}, "--minutes is -1.0"),
+        ({"eval_seconds": float("inf")}, "--eval-seconds is inf"),
+        ({"gamma": float("nan")}, "--gamma is nan; it must lie in 0 to 1"),
+    ],
+)
+def test_options_that_cannot_be_are_told_before_anything_is_written(
+    options: dict[str, object], words: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ValueError, match=words):
+        train(short(tmp_path / "run", **options))
+    assert not (tmp_path / "run").exists()
+
+
+def test_steps_in_which_nobody_decides_twice(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="--num-steps 1: give more steps"):
+        train(short(tmp_path, num_steps=1))
+
+
+# Checkpoints made to harm -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("finished") / "run"
+    train(short(folder, decisions=700))
+    return folder
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        *({"config": None}, {"config": []}, {"seconds": "long"}, {"seconds": None}, {"best": []}),
+        *({"curve": 3}, {"curve": [{}]}, {"curve": [{"scores": 1}]}, {"parts": None}, {"pool": "many"}),
+        *({"updates": None}, {"decisions": "many"}),
+    ],
+    ids=str,
+)
+def test_a_checkpoint_that_says_something_else_is_told(
+    changes: dict[str, object], finished: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(finished, folder)
+    head = {"progress": json.dumps({"kind": CHECKPOINT_KIND, **progress(folder), **changes})}
+    save_file(weights(folder), folder / CHECKPOINT_FILE, head)
+    with pytest.raises(RunError, match="is damaged or of another network"):
+        train(short(folder, resume=True))
+
+
+@pytest.mark.parametrize("kind", ["nested", "folder", "pipe"])
+def test_a_checkpoint_that_is_none(kind: str, finished: Path, tmp_path: Path) -> None:
+    path = tmp_path / "run" / CHECKPOINT_FILE
+    path.parent.mkdir()
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(path)
+    else:
+        save_file(weights(finished), path, {"progress": "[" * 200_000})
+    with pytest.raises(RunError, match="is damaged"):
+        train(short(path.parent, resume=True))

@@ -1,0 +1,90 @@
+"""What trainers compile, they compile before their clock starts: warming up needs all kernels of a run."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from millebornes_env.compile import IS_COMPILED
+
+ROOT = Path(__file__).parents[2]
+
+COUNT = """
+import json, sys, tempfile
+from pathlib import Path
+{imports}
+
+def kernels():
+    '''How many kinds of arguments each compiled function has been called with.'''
+    packages = ("millebornes_env", "agents", "arena", "train")
+    return {{
+        f"{{module}}.{{name}}": len(value.overloads)
+        for module in list(sys.modules) if module.split(".")[0] in packages
+        for name, value in list(vars(sys.modules[module]).items()) if hasattr(value, "overloads")
+    }}
+
+{begins}
+folder = Path(tempfile.mkdtemp())
+{train}
+after = kernels()
+print(json.dumps([len(before), sorted(name for name in after if after[name] != before.get(name, 0))]))
+"""
+
+SELFPLAY = {
+    "imports": "from train.selfplay import Args, train\nfrom train.runs import Run",
+    "begins": "begin = Run.begin\n"
+    "def begins(run, trainer):\n"
+    "    global before\n"
+    "    begin(run, trainer)\n"
+    "    before = kernels()\n"
+    "Run.begin = begins",
+    "train": "train(Args(folder / 'run', decisions={decisions}, num_envs={games}, num_steps=16, hidden=(8,), "
+    "batch_size=512, pool_updates=1, eval_seconds=1e9, eval_deals=40, {more}))",
+}
+MASKABLE_PPO = {
+    "imports": "from train.maskable_ppo import Args, RunCallback, train",
+    "begins": "start = RunCallback._on_training_start\n"
+    "def starts(callback):\n"
+    "    global before\n"
+    "    start(callback)\n"
+    "    before = kernels()\n"
+    "RunCallback._on_training_start = starts\n"
+    "RunCallback._on_step = lambda callback: callback.n_calls < 40",
+    "train": "train(Args(folder / 'run', num_envs=16, num_steps=16, batch_size=64, hidden=(8,), "
+    "eval_deals=40, eval_seconds=1e9))",
+}
+
+
+def kernels_that_came_late(script: dict[str, str]) -> list[str]:
+    """Kernels that a run, in a process of its own, has needed after its clock had started."""
+    done = subprocess.run(
+        [sys.executable, "-c", COUNT.format(**script)], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    known, late = json.loads(done.stdout.splitlines()[-1])
+    assert known > 20, "this finds no kernels"
+    found: list[str] = late
+    return found
+
+
+needs_compiler = pytest.mark.skipif(not IS_COMPILED, reason="nothing is compiled")
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    ("games", "decisions", "more"),
+    [(600, 10_000, "magnet=0.1, oracle=True"), (64, 1_500, "opponent='arnold'")],
+    ids=["on two threads", "against an agent"],
+)
+def test_self_play_is_compiled_when_its_clock_starts(games: int, decisions: int, more: str) -> None:
+    train = SELFPLAY["train"].format(games=games, decisions=decisions, more=more)
+    assert kernels_that_came_late({**SELFPLAY, "train": train}) == []
+
+
+@needs_compiler
+def test_maskable_ppo_is_compiled_when_its_clock_starts() -> None:
+    assert kernels_that_came_late(MASKABLE_PPO) == []

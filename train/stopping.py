@@ -1,0 +1,104 @@
+"""Signals that ask a command to stop: Ctrl-C, SIGTERM (a scheduler) and SIGHUP (a terminal that was closed).
+
+All three mean the same: keep what there is and end, with 128 and the signal's number as exit code. Where
+something is half done, the signal waits:
+
+    with Stops() as stops:
+        while True:
+            with stops.deferred():
+                update()        # a signal in here ...
+            save()              # ... is raised here
+
+A second signal does not wait.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from types import FrameType, TracebackType
+from typing import Any, Final, Self
+
+_NAMES: Final = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has no SIGHUP
+SIGNALS: Final = tuple(getattr(signal, name) for name in _NAMES if hasattr(signal, name))
+
+_ONCE_MORE: Final = b"stopping as soon as nothing is half done; once more: at once\n"
+_STDERR: Final = 2
+
+
+class Stopped(KeyboardInterrupt):
+    """A signal asked the command to stop.
+
+    Attributes:
+        number: of the signal.
+        half_done: whether it broke into what should not be broken into, as it was the second one.
+    """
+
+    def __init__(self, number: int, *, half_done: bool = False) -> None:
+        super().__init__(f"stopped by {signal.Signals(number).name}")
+        self.number = number
+        self.half_done = half_done
+
+
+def exit_code_of(stop: KeyboardInterrupt) -> int:
+    """128 and the signal's number, as shells have it."""
+    return 128 + (stop.number if isinstance(stop, Stopped) else signal.SIGINT)
+
+
+class Stops:
+    """In a `with` block, the signals raise `Stopped`, at once or when what is half done is done.
+
+    Signals that the program was told to ignore (by `nohup`, or SIGINT by a shell's `&`) stay ignored. Python
+    handles signals in the main thread; in others the block changes nothing.
+    """
+
+    def __init__(self) -> None:
+        self._handlers: dict[int, Any] = {}
+        self._is_deferring = False
+        self._waiting: int | None = None
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            for number in SIGNALS:
+                if signal.getsignal(number) not in {signal.SIG_IGN, None}:
+                    self._handlers[number] = signal.signal(number, self._on_signal)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a signal waits for the end of what is half done."""
+        return self._waiting is not None
+
+    @contextlib.contextmanager
+    def deferred(self) -> Iterator[None]:
+        """Let a signal wait for the end of the block, and raise it then.
+
+        Raises:
+            Stopped: a signal came; `half_done` if it was the second one.
+        """
+        self._is_deferring = True
+        try:
+            yield
+        finally:
+            self._is_deferring = False
+        if self._waiting is not None:
+            number, self._waiting = self._waiting, None
+            raise Stopped(number)
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        if self._is_deferring and self._waiting is None:
+            self._waiting = number
+            with contextlib.suppress(OSError):  # not print, which the signal may have broken into
+                os.write(_STDERR, _ONCE_MORE)
+            return
+        half_done, self._waiting = self._is_deferring, None
+        raise Stopped(number, half_done=half_done)
