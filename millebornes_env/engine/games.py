@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -160,6 +161,31 @@ class Games:
         redealt = self.states.copy()
         kernels.redeal_games(for_kernels(redealt), self._rules, seats, *key, np.zeros(DECK_SIZE, np.int8))
         return redealt
+
+    def win_shares(self, games: Sequence[int] | slice = slice(None)) -> npt.NDArray[np.float64]:
+        """What each team has of the win of the episodes that ended in the last step.
+
+        Where teams share a win (`final_winner` is -1), the buffers tell who they are: those with the most
+        points, or with the highest reward where none are counted.
+
+        Args:
+            games: which; all by default.
+
+        Returns:
+            float64[N, T]: 1 to who won alone, 1 / k to each of k teams that share the win, 0 to the others,
+            and to all where no episode ended or an illegal action ended it.
+        """
+        teams = self.rules.teams
+        rewards = self.buffers.rewards[games]
+        # Seats 0 to T - 1 are of teams 0 to T - 1.
+        values = self.buffers.final_score[games] if self.rules.count_points else rewards[:, :teams]
+        alone = self.buffers.final_winner[games][:, np.newaxis]
+        won = np.where(alone < 0, values == values.max(axis=1, keepdims=True), alone == np.arange(teams))
+        # Rewards of a finished round add up to 0: only an illegal action brings nobody anything.
+        was_punished = (rewards.min(axis=1) < 0) & (rewards.max(axis=1) <= 0)
+        won &= (self.buffers.terminations[games] & ~was_punished)[:, np.newaxis]
+        shares: npt.NDArray[np.float64] = won / np.maximum(won.sum(axis=1, keepdims=True), 1)
+        return shares
 
     def clone(self) -> Games:
         """An independent copy, buffers included."""

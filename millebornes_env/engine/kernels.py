@@ -22,7 +22,13 @@ from millebornes_env.millebornes.rules import Rules
 from millebornes_env.millebornes.scoring import round_score
 from millebornes_env.millebornes.state import NO_TEAM, ROUND_OVER, Int8Array, State, StateArray
 from millebornes_env.millebornes.turn import start_match, start_next_round, step
-from millebornes_env.millebornes.winning import is_match_over, match_winner, round_winner
+from millebornes_env.millebornes.winning import (
+    has_won_match,
+    has_won_round,
+    is_match_over,
+    match_winner,
+    round_winner,
+)
 
 # Values of `Settings.reward`.
 POINTS: Final = 0
@@ -82,7 +88,7 @@ class Buffers(NamedTuple):
     truncations: npt.NDArray[np.bool_]  # [N] always False: every round ends by itself
     final_observation: npt.NDArray[np.int8]  # [N, S, D] what each seat saw at the end; valid where it ended
     final_score: npt.NDArray[np.int16]  # [N, T] points of the round or match; valid where it ended
-    final_winner: npt.NDArray[np.int8]  # [N] team, or -1 where teams share the lead; valid where it ended
+    final_winner: npt.NDArray[np.int8]  # [N] team, or -1: shared, or broken off; valid where it ended
 
 
 @kernel
@@ -119,7 +125,8 @@ def write_rewards(
 
     POINTS: the team's points less the mean of the other teams', in thousands.
     WIN, and where no points are counted: at the end of the episode, 1 to the winner and -1 shared among the
-    others.
+    others. Who shares the win gets the mean of what the sharers would get if one of them won alone, so that
+    rewards add up to 0 and rise with the share of the win, and a loss costs the same whoever wins.
     """
     for seat in range(rules.players):
         team = team_of(rules, seat)
@@ -130,16 +137,32 @@ def write_rewards(
             own = round_score(state, team)
             rewards[seat] = (own - (others - own) / (rules.teams - 1)) / POINTS_PER_REWARD
         elif over:
-            winner = episode_winner(state, rules, settings)
-            if winner == NO_TEAM:
-                rewards[seat] = 0.0
-            else:
-                rewards[seat] = 1.0 if team == winner else -1.0 / (rules.teams - 1)
+            share = win_share(state, rules, settings, team)
+            rewards[seat] = (rules.teams * share - 1.0) / (rules.teams - 1)
+
+
+@rule
+def win_share(state: State, rules: Rules, settings: Settings, team: int) -> float:
+    """The team's share of the win of the finished episode: 1, 1 / k if k teams share it, or 0."""
+    if not has_won_episode(state, rules, settings, team):
+        return 0.0
+    winners = 0
+    for other in range(rules.teams):
+        winners += 1 if has_won_episode(state, rules, settings, other) else 0
+    return 1.0 / winners
+
+
+@rule
+def has_won_episode(state: State, rules: Rules, settings: Settings, team: int) -> bool:
+    """Whether the team won the finished episode, alone or together with others."""
+    if settings.match == 1:
+        return has_won_match(state, rules, team)
+    return has_won_round(state, rules, team)
 
 
 @rule
 def episode_winner(state: State, rules: Rules, settings: Settings) -> int:
-    """The team that won the finished episode, or NO_TEAM."""
+    """The team that won the finished episode alone, or NO_TEAM."""
     if settings.match == 1:
         return match_winner(state, rules)
     return round_winner(state, rules)
@@ -147,13 +170,12 @@ def episode_winner(state: State, rules: Rules, settings: Settings) -> int:
 
 @seldom
 def write_finals(state: State, rules: Rules, settings: Settings, buffers: Buffers, game: int) -> None:
-    """Write the last observations, the score and the winner of a game whose episode has ended."""
+    """Write the last observations and the score of a game whose episode has ended."""
     for seat in range(rules.players):
         write_observation(state, rules, seat, settings.layout, buffers.final_observation[game, seat])
     for team in range(rules.teams):
         points = int(state.score[team]) if settings.match == 1 else round_score(state, team)
         buffers.final_score[game, team] = points
-    buffers.final_winner[game] = episode_winner(state, rules, settings)
 
 
 @rule
@@ -205,23 +227,27 @@ def carry_out(
     elif settings.punish_illegal == 1 and not is_legal(state, rules, action):
         rewards[int(state.seat)] = -1.0
         drop_pending_hazard(state)
-        end_episode(state, rules, settings, buffers, game)
+        end_episode(state, rules, settings, NO_TEAM, buffers, game)
     else:
         step(state, rules, action)
         if int(state.phase) == ROUND_OVER:
             over = is_episode_over(state, rules, settings)
             write_rewards(state, rules, settings, over, rewards)
             if over:
-                end_episode(state, rules, settings, buffers, game)
+                winner = episode_winner(state, rules, settings)
+                end_episode(state, rules, settings, winner, buffers, game)
             else:
                 start_next_round(state, rules)
 
 
 @seldom
-def end_episode(state: State, rules: Rules, settings: Settings, buffers: Buffers, game: int) -> None:
-    """Report the end of an episode, and in SAME_STEP begin the next."""
+def end_episode(
+    state: State, rules: Rules, settings: Settings, winner: int, buffers: Buffers, game: int
+) -> None:
+    """Report the end of an episode and who won it alone, if anybody; in SAME_STEP begin the next."""
     state.phase = ROUND_OVER
     buffers.terminations[game] = True
+    buffers.final_winner[game] = winner
     write_finals(state, rules, settings, buffers, game)
     if settings.autoreset == SAME_STEP:
         start_episode(state, rules)

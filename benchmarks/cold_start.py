@@ -1,0 +1,128 @@
+"""How long a stranger waits: `python -m benchmarks.cold_start --against 22a5b60`.
+
+CPU seconds of a process on an empty cache, when everything is compiled, and of the same process once more.
+Each task begins with an empty cache of its own. With `--against`, the version of another commit is measured
+in turn with this one, in the same run; single figures of another day or machine say little.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import tyro
+from rich.console import Console
+from rich.table import Table
+from tqdm import tqdm
+
+from benchmarks.results import environment_info
+from millebornes_env.files import replacing
+
+ROOT = Path(__file__).resolve().parents[1]
+
+FIRST_STEP = """
+import millebornes_env
+env = millebornes_env.vector_env(4, seed=1)
+env.reset()
+env.step(env.sample_actions())
+"""
+
+CHAMPION = """
+import agents, millebornes_env
+env = millebornes_env.vector_env(4, seed=1)
+rows, _ = env.reset()
+agents.load("champion", env).act(rows["observation"], rows["action_mask"])
+"""
+
+TASKS = {
+    "first step": ["-c", FIRST_STEP],
+    "champion asked": ["-c", CHAMPION],
+    "first update of train.selfplay": ["-m", "train.selfplay", "--run-dir", "{out}", "--decisions", "1000"],
+    "train.arena of two": ["-m", "train.arena", "greedy", "holder", "--deals", "20", "--out", "{out}"],
+}
+
+
+@dataclass(frozen=True)
+class Args:
+    """The options of the command line."""
+
+    against: str = ""
+    """another commit to measure in the same run"""
+    repeats: int = 3
+    """rounds; the median is reported"""
+    out: Path = Path("benchmarks/results/cold_start.json")
+    """where the figures go"""
+
+
+@contextmanager
+def checkout_of(commit: str) -> Iterator[Path]:
+    """A checkout of a commit, for as long as it is needed."""
+    with tempfile.TemporaryDirectory() as folder:
+        git = ["git", "-C", str(ROOT), "worktree"]
+        subprocess.run([*git, "add", "--detach", "--quiet", folder, commit], check=True)
+        try:
+            yield Path(folder)
+        finally:
+            subprocess.run([*git, "remove", "--force", folder], check=True)
+
+
+def cpu_seconds(checkout: Path, task: list[str], cache: Path) -> float:
+    """Run a task of a checkout in a process; the CPU seconds that it took."""
+    with tempfile.TemporaryDirectory() as out:
+        surroundings = {**os.environ, "PYTHONPATH": str(checkout), "XDG_CACHE_HOME": str(cache)}
+        surroundings.pop("NUMBA_CACHE_DIR", None)
+        command = [sys.executable, *(part.format(out=f"{out}/run") for part in task)]
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(command, check=True, capture_output=True, cwd=checkout, env=surroundings)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+
+
+def measure(checkouts: dict[str, Path], repeats: int) -> list[dict[str, Any]]:
+    """All tasks of all checkouts, in turn."""
+    rows: dict[tuple[str, str], tuple[list[float], list[float]]] = {}
+    for _, (task, command), (name, checkout) in tqdm(
+        [(r, t, c) for r in range(repeats) for t in TASKS.items() for c in checkouts.items()]
+    ):
+        cold, warm = rows.setdefault((task, name), ([], []))
+        with tempfile.TemporaryDirectory() as cache:
+            cold.append(cpu_seconds(checkout, command, Path(cache)))
+            warm.append(cpu_seconds(checkout, command, Path(cache)))
+    return [
+        {"task": task, "version": name, "cold": statistics.median(cold), "warm": statistics.median(warm)}
+        for (task, name), (cold, warm) in rows.items()
+    ]
+
+
+def main() -> None:
+    """The command line."""
+    args = tyro.cli(Args, description=__doc__)
+    if args.against:
+        with checkout_of(args.against) as other:
+            rows = measure({"this version": ROOT, args.against: other}, args.repeats)
+    else:
+        rows = measure({"this version": ROOT}, args.repeats)
+    table = Table("task", "version", title="CPU seconds of a process")
+    for title in ("empty cache", "once more", "compiling"):
+        table.add_column(title, justify="right")
+    for row in rows:
+        cold, warm = row["cold"], row["warm"]
+        table.add_row(row["task"], row["version"], f"{cold:.1f}", f"{warm:.1f}", f"{cold - warm:.1f}")
+    Console().print(table)
+    args.out.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(args.out) as draft:
+        draft.write_text(json.dumps({**environment_info(), "repeats": args.repeats, "rows": rows}, indent=1))
+
+
+if __name__ == "__main__":
+    main()
