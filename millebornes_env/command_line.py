@@ -57,10 +57,10 @@ def carry_out(command: Callable[[], int | None], *, prints: bool = True) -> int:
         _give_up(sys.stdout)
         return 0
     except KeyboardInterrupt:
-        _write_out(sys.stdout)
+        write_out(sys.stdout)
         return complain("interrupted", INTERRUPTED)
     except (MilleBornesError, OSError, UnicodeError) as error:
-        _write_out(sys.stdout)
+        write_out(sys.stdout)
         return complain(sentence(error))
     return code or 0
 
@@ -75,7 +75,7 @@ def complain(message: str, exit_code: int = WRONG) -> int:
     if sys.stderr is not None:
         with contextlib.suppress(OSError, ValueError):
             print(f"error: {one_line(message)}", file=sys.stderr)
-        _write_out(sys.stderr)
+        write_out(sys.stderr)
     return exit_code
 
 
@@ -117,7 +117,7 @@ def open_closed_streams() -> None:
             setattr(sys, name, stream)
 
 
-def _write_out(stream: TextIO) -> None:
+def write_out(stream: TextIO) -> None:
     """Flush a stream; if that fails, give it up, so that Python does not try again at the end."""
     try:
         stream.flush()

@@ -1,7 +1,7 @@
 """What every command here owes its user: one sentence for an error, no traceback, the usual exit codes.
 
 `carry_out` runs a command, and takes care of signals that stop it and of standard streams that are closed,
-full or no longer read:
+full or no longer read. It is what `millebornes_env.command_line` is, for commands that run for hours:
 
     python -m train.evaluate greedy | head -1     # ends quietly
     python -m train.evaluate greedy > /dev/full   # error: standard output could not be written: No space ...
@@ -11,19 +11,15 @@ full or no longer read:
 from __future__ import annotations
 
 import contextlib
-import os
+import io
 import sys
 from collections.abc import Callable
-from typing import Any, Final, TextIO
+from typing import Any, TextIO
 
 from rich.console import Console
 
+from millebornes_env.command_line import WRONG, complain, open_closed_streams, write_out
 from train.stopping import Stops, exit_code_of
-
-WRONG: Final = 2
-"""Exit code: an argument, a file or a standard stream is not what it should be."""
-
-_STANDARD_STREAMS: Final = ("stdin", "stdout", "stderr")
 
 
 def carry_out(command: Callable[[], int], *, prints: bool = True, stopped: str = "stopped") -> int:
@@ -46,6 +42,8 @@ def carry_out(command: Callable[[], int], *, prints: bool = True, stopped: str =
     open_closed_streams()
     if is_closed and prints:
         return complain("standard output is closed: nothing can be printed")
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="backslashreplace")  # as `millebornes_env.command_line` does
     try:
         with Stops():
             try:
@@ -64,18 +62,7 @@ def carry_out(command: Callable[[], int], *, prints: bool = True, stopped: str =
         )
     except (OSError, ValueError) as error:
         exit_code = complain(sentence(error))
-    _write_out(sys.stdout)
-    return exit_code
-
-
-def complain(message: str, exit_code: int = WRONG) -> int:
-    """Say on stderr what is wrong, in one line; a stderr that takes nothing is no error.
-
-    Args:
-        message: what is wrong.
-        exit_code: what to return.
-    """
-    say(f"error: {message}")
+    write_out(sys.stdout)
     return exit_code
 
 
@@ -84,7 +71,7 @@ def say(line: str) -> None:
     if sys.stderr is not None:
         with contextlib.suppress(OSError, ValueError):
             print(" ".join(line.split()), file=sys.stderr)
-        _write_out(sys.stderr)
+        write_out(sys.stderr)
 
 
 def sentence(error: Exception) -> str:
@@ -137,34 +124,4 @@ class _Forgiving:
         return getattr(self._stream, name)
 
 
-# Standard streams -------------------------------------------------------------------------------------------
-
-
-def open_closed_streams() -> None:
-    """Put the null device in the place of standard streams that were closed when the program started.
-
-    Otherwise the next file that is opened would get the stream's number, and all that a library prints.
-    """
-    for number, name in enumerate(_STANDARD_STREAMS):
-        try:
-            os.fstat(number)
-        except OSError:
-            null = os.open(os.devnull, os.O_RDWR)
-            if null != number:
-                os.dup2(null, number)
-                os.close(null)
-        if getattr(sys, name) is None:
-            mode = "r" if name == "stdin" else "w"
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - for good
-
-
-def _write_out(stream: TextIO) -> None:
-    """Flush a stream; if that fails, let the rest go nowhere: Python would try again at its end."""
-    try:
-        stream.flush()
-    except (OSError, ValueError):
-        with contextlib.suppress(OSError, ValueError):  # a stream without a file below it
-            null = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(null, stream.fileno())
-            os.close(null)
-            stream.flush()
+__all__ = ["WRONG", "carry_out", "complain", "one_line", "progress_console", "say", "table_console"]
