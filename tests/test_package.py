@@ -15,6 +15,7 @@ import pytest
 import millebornes_env
 from millebornes_env.millebornes.rules import RULES, Rules
 from millebornes_env.millebornes.state import STATE, State
+from tests.patience import SECONDS_OF_A_HANG
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "millebornes_env"
@@ -28,7 +29,9 @@ modules = pytest.mark.parametrize("module", MODULES, ids=lambda path: path.relat
 def output_of(program: str) -> str:
     """What a fresh interpreter prints."""
     command = [sys.executable, "-c", program]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT, timeout=300)
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=True, cwd=ROOT, timeout=SECONDS_OF_A_HANG
+    )
     return done.stdout.strip()
 
 

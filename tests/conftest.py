@@ -1,0 +1,27 @@
+"""How the tests run side by side, in the processes of pytest-xdist; one process alone needs none of it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+LONGEST_FIRST = (
+    "test_other_ways.py",
+)
+"""Files that take long. Begun last, each would keep one process busy when the others have nothing left."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if hasattr(config, "workerinput"):
+        from tests.compile_once import lock_while_compiling  # noqa: PLC0415
+
+        lock_while_compiling()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Put the files that take long before the others; all processes have to come to the same order."""
+    if hasattr(config, "workerinput"):
+        ranks = {name: rank for rank, name in enumerate(LONGEST_FIRST)}
+        items.sort(key=lambda item: ranks.get(item.path.name, len(ranks)))
