@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import pytest
 
-LONGEST_FIRST = (
-    "test_other_ways.py",
-)
+LONGEST_FIRST = ("test_other_ways.py",)
 """Files that take long. Begun last, each would keep one process busy when the others have nothing left."""
 
 
