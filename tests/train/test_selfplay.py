@@ -151,7 +151,7 @@ def test_the_average_follows_the_learner(tmp_path: Path) -> None:
         {"oracle": True, "magnet": 0.1, "magnet_updates": 3, "reward": "equity"},
         {"opponent": "arnold", "num_epochs": 2, "precision": "bfloat16"},
         {"editions": ("parker", "dutch"), "observe_rules": True, "reward": "win", "episode": "round"},
-        {"players": 4, "threads": 2, "num_envs": 600, "decisions": 20_000},
+        {"players": 4, "threads": 2, "num_envs": 600, "decisions": 20_000, "batch_size": 2400},
         {"players": 3},
     ],
     ids=["usual", "oracle+magnet+equity", "opponent", "editions", "teams", "three"],
