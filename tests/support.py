@@ -22,6 +22,7 @@ from functools import cache
 
 import numpy as np
 
+from millebornes_env.compile import for_kernels
 from millebornes_env.engine.games import Games, Settings
 from millebornes_env.millebornes import editions
 from millebornes_env.millebornes.actions import (
@@ -128,7 +129,7 @@ class Position:
 
     def hand(self, seat: int, *cards: str) -> Position:
         """Give the seat exactly these cards; the seat to play has drawn already."""
-        with self._pool() as pool:
+        with _Pool(self) as pool:
             pool.give(_expanded(self._plain["hand"][seat]))
             self._plain["hand"][seat] = 0
             for card in pool.take(cards):
@@ -160,7 +161,7 @@ class Position:
     def km(self, team: int, total: int, *, two_hundreds: int = 0) -> Position:
         """Lay a distance pile of this length, with so many 200s in it."""
         self._lay_pile(team, _DISTANCE_PILE, ())
-        with self._pool() as pool:
+        with _Pool(self) as pool:
             cards = ["DISTANCE_200"] * two_hundreds
             missing = total - 200 * two_hundreds
             for name in ("DISTANCE_100", "DISTANCE_75", "DISTANCE_50", "DISTANCE_25"):
@@ -176,7 +177,7 @@ class Position:
 
     def safety(self, team: int, *cards: str, coup: bool = False) -> Position:
         """Lay these safeties; `coup`: they were coups fourrés."""
-        with self._pool() as pool:
+        with _Pool(self) as pool:
             self._lay(team, pool.take(cards))
         for name in cards:
             self.state.coup_fourre[team, SAFETIES.index(name)] = int(coup)
@@ -184,13 +185,13 @@ class Position:
 
     def draws(self, seat: int, *cards: str) -> Position:
         """Let these cards be what the seat draws next, in this order (a change after a move undoes it)."""
-        with self._pool():
+        with _Pool(self):
             self._draws[seat] = [CARDS.index(name) for name in cards]
         return self
 
     def draw_pile(self, size: int) -> Position:
         """Leave so many cards to draw and discard the others."""
-        with self._pool():
+        with _Pool(self):
             self._pile_size = size
         return self
 
@@ -208,9 +209,10 @@ class Position:
 
     def legal(self) -> set[str]:
         """The names of all legal moves; fails if the mask and the question disagree about one."""
+        state, rules = for_kernels(self.games.states)[0], for_kernels(rules_record(self.rules))[0]
         mask = np.full(num_actions(self.rules.teams), 2, np.int8)
-        write_mask(self.state, self.record, mask)
-        asked = [int(is_legal(self.state, self.record, action)) for action in range(len(mask))]
+        write_mask(state, rules, mask)
+        asked = [int(is_legal(state, rules, action)) for action in range(len(mask))]
         assert asked == mask.tolist(), "the mask and is_legal disagree"
         return {name for name, action in self._moves().items() if mask[action]}
 
@@ -371,9 +373,6 @@ class Position:
 
     # Within ------------------------------------------------------------------------------------------------
 
-    def _pool(self) -> _Pool:
-        return _Pool(self)
-
     def _streams(self) -> list[int]:
         starts, ends = (self._plain[name].tolist() for name in ("stream_next", "stream_end"))
         seats = range(self.rules.players)
@@ -394,7 +393,7 @@ class Position:
     def _lay_pile(self, team: int, kinds: tuple[int, ...], cards: tuple[str, ...]) -> list[int]:
         """Take up the team's cards of these kinds and lay others."""
         tableau = self._plain["tableau"][team]
-        with self._pool() as pool:
+        with _Pool(self) as pool:
             for card in kinds:
                 pool.give([card] * int(tableau[card]))
                 tableau[card] = 0
