@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 LONGEST_FIRST = ("test_other_ways.py",)
@@ -10,6 +12,9 @@ LONGEST_FIRST = ("test_other_ways.py",)
 
 def pytest_configure(config: pytest.Config) -> None:
     if hasattr(config, "workerinput"):
+        # Threads that wait leave the processor to other processes; by default they spin, which takes the time of
+        # those that work. Libraries read it when they are loaded, which they are not yet.
+        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
         from tests.compile_once import lock_while_compiling  # noqa: PLC0415
 
         lock_while_compiling()

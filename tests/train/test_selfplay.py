@@ -113,17 +113,14 @@ def test_the_saved_policy_plays_as_the_average_does(run: Path) -> None:
 
 def test_learning_beats_not_learning(tmp_path: Path) -> None:
     options: dict[str, object] = {
-        "decisions": 400_000,
+        "decisions": 200_000,
         "num_envs": 512,
         "num_steps": 32,
         "batch_size": 1024,
-        "threads": 2,
     }
-    finished = train(
-        short(tmp_path / "run", eval_seconds=30.0, eval_deals=100, learning_rate=3e-3, **options)
-    )
+    finished = train(short(tmp_path / "run", eval_seconds=1e6, eval_deals=100, learning_rate=3e-3, **options))
     last = finished.curve[-1]
-    assert last.scores["greedy"].win_rate > 0.15  # a network that has learned nothing wins 1 %
+    assert last.scores["greedy"].win_rate > 0.15  # it wins 45 to 55 %, one that has learned nothing 1 %
 
 
 def test_the_average_follows_the_learner(tmp_path: Path) -> None:
