@@ -12,6 +12,7 @@ import pytest
 
 from millebornes_env.compile import IS_COMPILED
 from tests.compile_once import lock_of
+from tests.conftest import LONGEST_FIRST
 from tests.patience import SECONDS_OF_A_HANG
 
 ROOT = Path(__file__).parents[1]
@@ -55,3 +56,7 @@ def test_a_function_that_is_being_compiled_is_waited_for(
     output, _ = process.communicate(timeout=SECONDS_OF_A_HANG)
     result, misses, hits = map(int, output.split())
     assert (result, misses, hits) == (8, 0, 1)
+
+
+def test_the_files_that_begin_first_are_there() -> None:
+    assert [name for name in LONGEST_FIRST if not (ROOT / name).is_file()] == []
