@@ -9,7 +9,7 @@ from pathlib import Path
 
 from agents.policy import PolicyAgent
 from agents.protocol import Agent
-from millebornes_env.compile import source_digest, sources_outside
+from millebornes_env.compile_cache import source_digest, sources_outside
 
 
 def fingerprint(agent: Agent, spec: str) -> str:

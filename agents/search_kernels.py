@@ -30,14 +30,13 @@ from millebornes_env.millebornes.scoring import round_score
 from millebornes_env.millebornes.state import (
     CLAIM,
     NO_SEAT,
-    NO_TEAM,
     ROUND_OVER,
     Int8Array,
     State,
     StateArray,
 )
 from millebornes_env.millebornes.turn import step
-from millebornes_env.millebornes.winning import round_winner
+from millebornes_env.millebornes.winning import has_won_round, round_winner
 
 Float64Array = npt.NDArray[np.float64]
 
@@ -421,10 +420,11 @@ def judged_value(game: State, rules: Rules, options: Int64Array) -> float:
 
 @rule
 def value_of_round(game: State, rules: Rules) -> float:
-    """The own team's points less the mean of the others'; without points, 1 for a win, -1 for a loss."""
+    """The own team's points less the mean of the others'; without points 1 for a win, 0 if shared, or -1."""
     if rules.count_points == 0:
-        winner = round_winner(game, rules)
-        return 0.0 if winner == NO_TEAM else (1.0 if winner == OWN else -1.0)
+        if not has_won_round(game, rules, OWN):
+            return -1.0
+        return 1.0 if round_winner(game, rules) == OWN else 0.0
     others = 0
     for team in range(1, rules.teams):
         others += round_score(game, team)

@@ -41,7 +41,7 @@ COUNT_MEANINGS: Final = {
     "rounds": "rounds played",
     "started": "rounds that a seat of the team began",
     "round_wins": "rounds in which no other team had as many points",
-    "round_ties": "rounds that nobody won alone",
+    "round_ties": "rounds won together with others",
     "points": "points of all rounds",
     "points_squared": "squares of the points of each round, added up",
     "trips_completed": "rounds in which the team completed the trip",

@@ -373,8 +373,8 @@ def pair_shares(outcome: Outcome, one: int, other: int) -> Float64Array:
     """How much of each episode one agent won against another.
 
     At a table of two teams that is the win of the episode. With more teams the win may be a third's; there
-    it is having more points in the episode than the other, one half for equally many, and where an agent has
-    several roles the mean over all pairs of roles.
+    it is having more points in the episode than the other; with equal points (or none) a larger share of the
+    win, else one half each. Where an agent has several roles it is the mean over all pairs of roles.
 
     Args:
         outcome: of a lineup with both.
@@ -389,7 +389,9 @@ def pair_shares(outcome: Outcome, one: int, other: int) -> Float64Array:
     pairs = list(product(roles_of(outcome, one), roles_of(outcome, other)))
     shares: Float64Array = np.zeros(outcome.points.shape[:2])
     for role, rival in pairs:
-        shares += (1 + np.sign(outcome.points[:, :, role] - outcome.points[:, :, rival])) / 2
+        ahead = np.sign(outcome.points[:, :, role] - outcome.points[:, :, rival])
+        won = np.sign(outcome.wins[:, :, role] - outcome.wins[:, :, rival])
+        shares += (1 + np.where(ahead == 0, won, ahead)) / 2
     return shares / len(pairs)
 
 

@@ -15,15 +15,15 @@ from agents.compiled import FIRST_OF_MATCH, MEMORY, Choose, Int16Array, Int64Arr
 from arena.luck import count_deal, count_draws
 from arena.tallies import NUM_TALLIES, count_action, count_episode, count_round
 from millebornes_env.chance import random_word
-from millebornes_env.compile import kernel, rule
-from millebornes_env.engine.kernels import Settings, episode_winner, is_episode_over, start_episode
+from millebornes_env.compile import kernel, rule, seldom
+from millebornes_env.engine.kernels import Settings, is_episode_over, start_episode, win_share
 from millebornes_env.millebornes.actions import around
 from millebornes_env.millebornes.legality import is_legal, write_mask
 from millebornes_env.millebornes.motion import team_of
 from millebornes_env.millebornes.observation import write_observation
 from millebornes_env.millebornes.rules import Rules
 from millebornes_env.millebornes.scoring import round_score
-from millebornes_env.millebornes.state import NO_TEAM, ROUND_OVER, Int8Array, State, StateArray
+from millebornes_env.millebornes.state import ROUND_OVER, Int8Array, State, StateArray
 from millebornes_env.millebornes.turn import start_next_round, step
 
 MOST_ROLES: Final = 4
@@ -57,7 +57,7 @@ class Batch(NamedTuple):
     points: npt.NDArray[np.int32]  # [G, T] by role, so far
     rounds: npt.NDArray[np.int32]  # [G] finished so far
     first: Int8Array  # [G] the role that began the first round
-    winner: Int8Array  # [G] the role that won, or NO_ROLE
+    shares: npt.NDArray[np.float64]  # [G, T] of the win, by role: 1, 1 / k if k share it, or 0
     tallies: Int64Array  # [T, NUM_TALLIES] by role
     faults: Int64Array  # [G, len(FAULT)]
     before: StateArray  # [1] scratch: the game before the step, if luck is counted
@@ -90,7 +90,7 @@ def begin_game(batch: Batch, rules: Rules, game: int) -> None:
     batch.points[game, :] = 0
     batch.rounds[game] = 0
     batch.first[game] = role_of_seat(batch, rules, game, around(int(state.dealer) + 1, rules.players))
-    batch.winner[game] = NO_ROLE
+    batch.shares[game, :] = 0.0
     batch.faults[game, 0] = NO_ROLE
     if batch.luck.shape[2] > 0:
         batch.luck[game, :, :] = 0.0
@@ -199,7 +199,7 @@ def carry_out(batch: Batch, rules: Rules, settings: Settings, game: int, action:
         close_round(batch, rules, settings, game)
 
 
-@kernel
+@seldom
 def close_round(batch: Batch, rules: Rules, settings: Settings, game: int) -> None:
     """Count a finished round; begin the next of the match, or close the episode."""
     state = batch.states[game]
@@ -214,14 +214,13 @@ def close_round(batch: Batch, rules: Rules, settings: Settings, game: int) -> No
         if batch.luck.shape[2] > 0:
             count_deal(state, rules, batch.role_of[game], batch.luck[game])
         return
-    winner = episode_winner(state, rules, settings)
-    if winner != NO_TEAM:
-        batch.winner[game] = batch.role_of[game, winner]
+    for team in range(rules.teams):
+        batch.shares[game, batch.role_of[game, team]] = win_share(state, rules, settings, team)
     batch.live[game] = False
-    count_episode(rules, int(batch.first[game]), int(batch.winner[game]), batch.tallies)
+    count_episode(rules, int(batch.first[game]), batch.shares[game], batch.tallies)
 
 
-@kernel
+@seldom
 def note_fault(batch: Batch, game: int, role: int, action: int) -> None:
     """Note an illegal action; the game ends there."""
     fault = batch.faults[game]
@@ -252,7 +251,7 @@ def new_batch(rules: Rules, states: StateArray, before: StateArray, luck_feature
         points=np.zeros((games, teams), np.int32),
         rounds=np.zeros(games, np.int32),
         first=np.zeros(games, np.int8),
-        winner=np.full(games, NO_ROLE, np.int8),
+        shares=np.zeros((games, teams), np.float64),
         tallies=np.zeros((teams, NUM_TALLIES), np.int64),
         faults=np.full((games, len(FAULT)), NO_ROLE, np.int64),
         before=before,

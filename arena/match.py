@@ -299,29 +299,13 @@ def by_deal(batches: Sequence[Batch], name: str, teams: int) -> npt.NDArray[Any]
     return np.ascontiguousarray(np.concatenate(parts, axis=1).swapaxes(0, 1))
 
 
-def shares_of_wins(winner: npt.NDArray[np.int8], teams: int) -> npt.NDArray[np.float64]:
-    """What each role won: 1, or 1 / T where nobody did alone.
-
-    Args:
-        winner: int8[...], role or NO_ROLE.
-        teams: T.
-
-    Returns:
-        float64[..., T].
-    """
-    own = winner[..., np.newaxis] == np.arange(teams)
-    shared = winner[..., np.newaxis] == NO_ROLE
-    shares: npt.NDArray[np.float64] = np.where(shared, 1.0 / teams, own.astype(np.float64))
-    return shares
-
-
 def _outcome(lineup: tuple[int, ...], batches: Sequence[Batch], teams: int) -> Outcome:
     """All batches together."""
     luck = by_deal(batches, "luck", teams)
     return Outcome(
         lineup=lineup,
         points=by_deal(batches, "points", teams),
-        wins=shares_of_wins(by_deal(batches, "winner", teams), teams),
+        wins=by_deal(batches, "shares", teams),
         rounds=by_deal(batches, "rounds", teams),
         first=by_deal(batches, "first", teams),
         tallies=np.sum([batch.tallies for batch in batches], axis=0),

@@ -20,7 +20,7 @@ class Outcome:
     Attributes:
         lineup: the number of the agent in each role; an agent may have more than one.
         points: int32[B, R, T], points of the role's team in the whole episode.
-        wins: float64[B, R, T], 1 for the win of the episode, 1 / T each if nobody won alone, else 0.
+        wins: float64[B, R, T], 1 for the win of the episode, 1 / k to each of k that share it, else 0.
         rounds: int32[B, R], rounds of the episode.
         first: int8[B, R], the role that began the first round.
         tallies: int64[T, NUM_TALLIES], by role, summed over all episodes (`arena.tallies`).

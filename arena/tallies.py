@@ -14,9 +14,10 @@ from millebornes_env.millebornes.motion import team_of
 from millebornes_env.millebornes.rules import Rules
 from millebornes_env.millebornes.scoring import blank_opponents, coups_fourres, round_score, safeties_laid
 from millebornes_env.millebornes.state import MAX_TEAMS, NO_TEAM, Int8Array, State
-from millebornes_env.millebornes.winning import round_winner
+from millebornes_env.millebornes.winning import has_won_round, round_winner
 
 Int64Array = npt.NDArray[np.int64]
+Float64Array = npt.NDArray[np.float64]
 
 ACTION_COUNTS: Final = FIRST_FURTHER_HAZARD + NUM_HAZARDS * (MAX_TEAMS - 2)
 """First come the actions, by id."""
@@ -93,7 +94,7 @@ def count_round(state: State, rules: Rules, role_of: Int8Array, tallies: Int64Ar
         row[_POINTS] += points
         row[_POINTS_SQUARED] += points * points
         row[_ROUND_WINS] += 1 if best == team else 0
-        row[_ROUND_TIES] += 1 if best == NO_TEAM else 0
+        row[_ROUND_TIES] += 1 if best == NO_TEAM and has_won_round(state, rules, team) else 0
         row[_EMPTY_PILE] += 1 if int(state.draw_pile) == 0 else 0
         count_deeds(state, rules, team, row)
         if team == starter:
@@ -123,18 +124,17 @@ def count_deeds(state: State, rules: Rules, team: int, row: Int64Array) -> None:
 
 
 @seldom
-def count_episode(rules: Rules, first: int, winner: int, tallies: Int64Array) -> None:
-    """Count a finished episode: the role that began it, the role that won it (-1: none).
+def count_episode(rules: Rules, first: int, shares: Float64Array, tallies: Int64Array) -> None:
+    """Count a finished episode: the role that began it, and the one that won it alone, if there is one.
 
     Args:
         rules: the table's.
         first: role.
-        winner: role, or -1.
+        shares: float64[T], of the win, by role.
         tallies: int64[T, NUM_TALLIES].
     """
     for role in range(rules.teams):
         tallies[role, _EPISODES] += 1
+        tallies[role, _EPISODE_WINS] += 1 if shares[role] == 1.0 else 0
     tallies[first, _EPISODES_STARTED] += 1
-    if winner >= 0:
-        tallies[winner, _EPISODE_WINS] += 1
-        tallies[first, _EPISODES_WON_STARTING] += 1 if winner == first else 0
+    tallies[first, _EPISODES_WON_STARTING] += 1 if shares[first] == 1.0 else 0

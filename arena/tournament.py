@@ -28,7 +28,7 @@ from arena.faults import AgentFaultError
 from arena.lineups import Lineup, lineups
 from arena.match import MatchConfig, OnProgress, play_deals
 from arena.outcomes import Outcome
-from millebornes_env.compile import source_digest, sources_outside
+from millebornes_env.compile_cache import source_digest, sources_outside
 from train.files import write_bytes_atomically, write_text_atomically
 from train.versions import versions
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from millebornes_env.errors import MilleBornesError
+from millebornes_env.command_line import carry_out
+from millebornes_env.errors import NotationError
 from millebornes_env.millebornes.editions import edition, editions
+from millebornes_env.texts import text_of_file
 
 
 def show_editions(names: Sequence[str]) -> None:
@@ -28,10 +29,11 @@ def replay_games(file: Path, edition_name: str) -> None:
     from millebornes_env.notation import read_jsonl, read_record, replay  # noqa: PLC0415
     from millebornes_env.render.text import draw_game, draw_score_sheet  # noqa: PLC0415
 
+    sheet = edition(edition_name)
     records = (
-        read_jsonl(file, edition=edition_name)
+        read_jsonl(file, edition=sheet)
         if file.suffix == ".jsonl"
-        else [read_record(file.read_text(encoding="utf-8"), edition=edition_name)]
+        else [read_record(text_of_file(file, NotationError), edition=sheet)]
     )
     for number, record in enumerate(records, 1):
         *_, end = replay(record)
@@ -70,18 +72,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Carry out a command line.
 
     Returns:
-        0, or 2 if the command line was wrong (the reason goes to standard error).
+        0, or 2 if the command line, or a file that it names, was wrong (the reason goes to standard error).
     """
-    asked = parser().parse_args(arguments)
-    try:
+
+    def command() -> None:
+        asked = parser().parse_args(arguments)
         asked.run(asked)
-        sys.stdout.flush()
-    except BrokenPipeError:  # `| head` has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (MilleBornesError, OSError, UnicodeDecodeError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    return 0
+
+    return carry_out(command)
 
 
 if __name__ == "__main__":

@@ -9,26 +9,15 @@ Three ways to run the same source:
 What rules need and Numba does not give them is here too: `stack_array`, room for what a rule works out on its
 way, and `float32_at`, numbers that a rule is handed by their address.
 
-Numba's cache notices a change of the cached function's own file only, not of a function which it calls in
-another file. So the cache lives in a folder named after a digest of all sources that can be compiled: any
-change of a rule is a new folder. For a function of other packages (agents, the arena, your own) the digest
-has, on top, the files that its file imports, directly or not, and that use this package.
+`compile_cache` says where the machine code is kept, `compile_rules` how rules get into kernels.
 """
 
 from __future__ import annotations
 
-import ast
 import ctypes
 import functools
-import hashlib
-import os
-import shutil
-import sys
-import tempfile
-import time
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
@@ -37,13 +26,12 @@ import numpy as np
 import numpy.typing as npt
 from numba.core import cgutils, types
 
+from millebornes_env.compile_cache import cache_for
+from millebornes_env.compile_rules import Compiler, RuleCache, RuleDispatcher
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_PACKAGE = Path(__file__).parent
-_OWN_NAME = __name__.partition(".")[0]
-_COMPILED_SOURCES = ("compile.py", "chance.py", "millebornes", "engine")
-_DAYS_TO_KEEP_OLD_CACHES = 30
 _CACHE_LINE = 64
 _FAST_SUMS = {"contract", "reassoc", "nsz", "arcp"}  # not nnan, ninf: -inf is the logit of an illegal action
 
@@ -66,105 +54,78 @@ def for_kernels(records: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
     return records.view(np.ndarray if IS_COMPILED else np.recarray)
 
 
-def source_digest(others: frozenset[Path] = frozenset()) -> str:
-    """Sixteen hexadecimal digits that change with any source that can be compiled.
-
-    Args:
-        others: files besides the package's own.
-    """
-    digest = hashlib.sha256()
-    for name in _COMPILED_SOURCES:
-        path = _PACKAGE / name
-        for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
-            digest.update(file.relative_to(_PACKAGE).as_posix().encode())
-            digest.update(file.read_bytes())
-    for file in sorted(others):
-        digest.update(file.name.encode())
-        digest.update(file.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-def sources_outside(module_name: str, found: frozenset[Path] = frozenset()) -> frozenset[Path]:
-    """The files outside of this package that decide what a module compiles to, its own included.
-
-    Those are the files that it imports, directly or not, and that use this package: for functions that it
-    calls, and for constants that become a part of its machine code.
-
-    Args:
-        module_name: of a module that is being imported, its own imports done.
-        found: files that are known already.
-    """
-    file = getattr(sys.modules.get(module_name), "__file__", None)
-    if file is None or Path(file).is_relative_to(_PACKAGE) or Path(file) in found:
-        return found
-    source = Path(file).read_text(encoding="utf-8", errors="replace")
-    if _OWN_NAME not in source:
-        return found
-    found |= {Path(file)}
-    for node in ast.walk(ast.parse(source)):
-        names = [node.module] if isinstance(node, ast.ImportFrom) else []
-        names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-        for name in filter(None, names):
-            found = sources_outside(name, found)
-    return found
-
-
-@functools.cache
-def _cache_folder(others: frozenset[Path]) -> str | None:
-    """Where the machine code goes: the user's `NUMBA_CACHE_DIR`, else a place of ours; None: nowhere."""
-    if _config.CACHE_DIR:
-        return os.path.join(_config.CACHE_DIR, source_digest(others))
-    user = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "millebornes_env"
-    uid = os.getuid() if hasattr(os, "getuid") else "user"
-    for base in (user, Path(tempfile.gettempdir()) / f"millebornes_env-{uid}"):
-        folder = base / source_digest(others)
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            os.utime(folder)
-            with tempfile.TemporaryFile(dir=folder):
-                pass
-        except OSError:
-            continue
-        _forget_old_caches(base, folder)
-        return str(folder)
-    return None
-
-
-@functools.cache
-def _cache_folder_of(module_name: str) -> str | None:
-    """Where the machine code of a module goes; its imports stand above its first compiled function."""
-    return _cache_folder(sources_outside(module_name))
-
-
-def _forget_old_caches(base: Path, current: Path) -> None:
-    """Remove the caches of sources that have not been imported for a month."""
-    oldest = time.time() - _DAYS_TO_KEEP_OLD_CACHES * 86_400
-    for folder in base.iterdir():
-        if folder != current and folder.is_dir() and folder.stat().st_mtime < oldest:
-            shutil.rmtree(folder, ignore_errors=True)
-
-
 def _compile(
-    function: Callable[P, R], *signatures: Any, is_cached: bool = True, **options: Any
+    function: Callable[P, R], *signatures: Any, has_c_wrapper: bool = False, **options: Any
 ) -> Callable[P, R]:
-    # Numba reads CACHE_DIR when the function is decorated: it is ours for that moment only, so that a
-    # user's own compiled functions keep the cache folder that they had.
-    users_folder = _config.CACHE_DIR
-    folder = _cache_folder_of(function.__module__) if IS_COMPILED else None
-    _config.CACHE_DIR = folder or ""
-    try:
-        cached = is_cached and folder is not None
-        compiled = _numba.njit(*signatures, cache=cached, nogil=True, error_model="numpy", **options)(
-            function
-        )
-    finally:
-        _config.CACHE_DIR = users_folder
+    """Compile a function that Python calls, or that is handed to kernels by its pointer."""
+    if not options.get("parallel"):
+        options["pipeline_class"] = Compiler
+    compiled = _numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=not has_c_wrapper, **options)(
+        function
+    )
+    if IS_COMPILED:
+        compiled._cache = cache_for(function)
+        for signature in signatures:
+            compiled.compile(signature)
+            compiled.disable_compile()
     return cast("Callable[P, R]", compiled)
+
+
+def _are_ints(values: tuple[Any, ...]) -> bool:
+    """Whether there are only ints in the tuple, and in the tuples in it."""
+    return all(isinstance(value, int) or (isinstance(value, tuple) and _are_ints(value)) for value in values)
+
+
+class _Rule:
+    """A compiled rule: compiled code links it in, and Python can call it too.
+
+    Attributes:
+        py_func: the rule as it is written.
+    """
+
+    def __init__(self, function: Callable[..., Any], is_cached: bool, options: dict[str, Any]) -> None:
+        """Take a rule; it is compiled when it is called."""
+        functools.update_wrapper(self, function)
+        self.py_func = function
+        self._options = options
+        self._linked = RuleDispatcher(
+            function,
+            targetoptions={
+                **options,
+                "nopython": True,
+                "nogil": True,
+                "error_model": "numpy",
+                "no_cpython_wrapper": True,
+                "no_cfunc_wrapper": True,
+            },
+            pipeline_class=Compiler,
+        )
+        if is_cached:
+            self._linked._cache = cache_for(function, RuleCache)
+
+    @property
+    def _numba_type_(self) -> Any:
+        """What Numba sees where compiled code names the rule."""
+        return types.Dispatcher(self._linked)
+
+    @functools.cached_property
+    def _called(self) -> Callable[..., Any]:
+        return _compile(self.py_func, **self._options)
+
+    def __call__(self, *args: Any) -> Any:
+        """Follow the rule from Python: as it is written, if it is asked about ints alone."""
+        return self.py_func(*args) if _are_ints(args) else self._called(*args)
+
+
+def _compile_rule(function: Callable[P, R], *, is_cached: bool = True, **options: Any) -> Callable[P, R]:
+    if not IS_COMPILED:
+        return function
+    return cast("Callable[P, R]", _Rule(function, is_cached, {**options, "_nrt": False}))
 
 
 def rule(function: Callable[P, R]) -> Callable[P, R]:
     """Compile one function of a rulebook; scalars, records and tuples of ints in, a scalar out."""
-    return _compile(function, forceinline=True, _nrt=False)
+    return _compile_rule(function, forceinline=True)
 
 
 def rule_of_rules(function: Callable[P, R]) -> Callable[P, R]:
@@ -173,7 +134,7 @@ def rule_of_rules(function: Callable[P, R]) -> Callable[P, R]:
     It is not kept on disk by itself: its file would name the rules that it was called with, and not be read
     any more when one of them is gone. What calls it is kept.
     """
-    return _compile(function, is_cached=False, forceinline=True, _nrt=False)
+    return _compile_rule(function, is_cached=False, forceinline=True)
 
 
 def seldom(function: Callable[P, R]) -> Callable[P, R]:
@@ -181,17 +142,24 @@ def seldom(function: Callable[P, R]) -> Callable[P, R]:
 
     What is copied to every place where a turn can end is compiled as often: minutes, for nothing.
     """
-    return _compile(function, _nrt=False)
+    return _compile_rule(function)
+
+
+def _compile_kernel(function: Callable[P, R], **options: Any) -> Callable[P, R]:
+    compiled = _compile(function, **options)
+    if IS_COMPILED:
+        compiled.is_kernel = True  # type: ignore[attr-defined] # what is compiled is said on stderr
+    return compiled
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a loop over games that runs on one thread."""
-    return _compile(function, _nrt=False)
+    return _compile_kernel(function, _nrt=False)
 
 
 def parallel_kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a loop over games written with `prange`, to run on several threads."""
-    return _compile(function, parallel=True)
+    return _compile_kernel(function, parallel=True)
 
 
 def float_rule(function: Callable[P, R]) -> Callable[P, R]:
@@ -200,17 +168,17 @@ def float_rule(function: Callable[P, R]) -> Callable[P, R]:
     A sum then takes as many terms at once as the processor can; how it is rounded depends on the processor.
     Infinities and what is not a number stay what they are.
     """
-    return _compile(function, forceinline=True, _nrt=False, fastmath=_FAST_SUMS)
+    return _compile_rule(function, forceinline=True, fastmath=_FAST_SUMS)
 
 
 def float_kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a loop that runs on one thread and calculates as a `float_rule` does."""
-    return _compile(function, _nrt=False, fastmath=_FAST_SUMS)
+    return _compile_kernel(function, _nrt=False, fastmath=_FAST_SUMS)
 
 
 def parallel_float_kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a loop written with `prange` that calculates as a `float_rule` does."""
-    return _compile(function, parallel=True, fastmath=_FAST_SUMS)
+    return _compile_kernel(function, parallel=True, fastmath=_FAST_SUMS)
 
 
 def pointer(function: Callable[P, int], *examples: Any) -> Callable[P, int]:
@@ -233,7 +201,7 @@ def pointer(function: Callable[P, int], *examples: Any) -> Callable[P, int]:
         "ignore", "First-class function type", category=_numba.NumbaExperimentalFeatureWarning
     )
     signature = _numba.int64(*(_numba.typeof(example) for example in examples))
-    return _compile(function, signature, _nrt=False)
+    return _compile(function, signature, has_c_wrapper=True, _nrt=False)
 
 
 # Memory of rules -------------------------------------------------------------------------------------------
@@ -282,6 +250,26 @@ def _compile_float32_at(typing: Any, address: Any, size: Any) -> Any:
     return array(types.int64, types.intp), generate
 
 
+def _compile_call_at(typing: Any, address: Any, arguments: Any) -> Any:
+    """Types and code of `call_at`, as Numba asks for them."""
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        kinds = signature.args[1].types
+        convention = context.call_conv
+        function = convention.get_function_type(types.int64, kinds)
+        place = builder.inttoptr(values[0], function.as_pointer())
+        _, result = convention.call_function(
+            builder, place, types.int64, kinds, _cgutils.unpack_tuple(builder, values[1])
+        )
+        return result  # kernels raise nothing, so that the status need not be asked
+
+    return types.int64(address, arguments), generate
+
+
+def _plain_call_at(function: Callable[..., int], arguments: tuple[Any, ...]) -> int:
+    return function(*arguments)
+
+
 def _plain_stack_array(dtype: Any, size: int) -> npt.NDArray[Any]:
     return np.empty(size, dtype)
 
@@ -312,3 +300,31 @@ float32_at: Callable[[int, int], npt.NDArray[np.float32]] = (
 This is how an agent's options, which are ints, name a table. Whoever gives the address away keeps the array
 that it is of; nothing checks that.
 """
+
+call_at: Callable[[Any, tuple[Any, ...]], int] = (
+    _numba.extending.intrinsic(_compile_call_at) if IS_COMPILED else _plain_call_at
+)
+"""`call_at(address, arguments)`: call the kernel that lies at an address (`address_of`); it returns an int.
+
+A parallel kernel that calls a large kernel by its name is compiled together with it, four times over.
+Nothing checks that the arguments are of the kinds that the address was asked for.
+"""
+
+
+def address_of(function: Callable[..., int], *examples: Any) -> int:
+    """Where the machine code of a kernel lies that takes what the examples are, for `call_at`.
+
+    Args:
+        function: a kernel that returns an int.
+        *examples: one argument each.
+
+    Returns:
+        The address; in plain Python, what `call_at` takes there in its place.
+    """
+    if not IS_COMPILED:
+        return cast("int", function)
+    kernel_of: Any = function
+    kinds = tuple(map(_numba.typeof, examples))
+    kernel_of.compile(kinds)
+    compiled = kernel_of.overloads[kinds]
+    return int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name))

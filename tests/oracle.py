@@ -398,7 +398,18 @@ class OracleRound:
         return 500 if self.winner == team and blank == len(others) else 0
 
     def round_winner(self) -> int | None:
-        """Names the team that has won the hand: by points, or else by distance; None if that is shared (E53).
+        """Names the team that has won the hand alone; None if the win is shared (E53).
+
+        Raises:
+            ValueError: The hand is not over yet.
+        """
+        winners = self.round_winners()
+        return winners[0] if len(winners) == 1 else None
+
+    def round_winners(self) -> list[int]:
+        """Names the teams that have won the hand: by points, or else by distance.
+
+        Those who are equally near share the win, all others have lost (E53).
 
         Raises:
             ValueError: The hand is not over yet.
@@ -407,9 +418,8 @@ class OracleRound:
         ranks: list[tuple[int, ...]] = [(sum(self.score(team).values()),) for team in teams]
         if not self.rules.count_points:
             if self.winner is not None:
-                return self.winner  # 001:32
+                return [self.winner]  # 001:32
             ranks = [(self.teams[team].km,) for team in teams]  # the nearest: rules 1.4
             if self.rules.safeties_break_tie:
                 ranks = [(self.teams[team].km, len(self.teams[team].safeties)) for team in teams]
-        best = max(ranks)
-        return ranks.index(best) if ranks.count(best) == 1 else None
+        return [team for team in teams if ranks[team] == max(ranks)]

@@ -163,7 +163,7 @@ EVERYWHERE: dict[str, Any] = {
     "exact_finish": True,  # 000:235, 002:156, 004:30; FR01 cut: FR14 "exactly 1000"
     "discard_only_if_stuck": False,  # 004:28; 000:184, 002:148 and FR14 are loose wording: REC of rules 1.2
     "discard_safeties": True,  # no text forbids it: E21
-    "play_out_after_extension": False,  # E34
+    "play_out_after_extension": False,  # hands are always played out, or there is no extension: E34
     "end_when_stuck": False,  # BSD; no text says it
     "failed_extension_forfeits_bonuses": False,  # E48
     "safeties_break_tie": False,  # E53
@@ -201,7 +201,8 @@ EDITION_RULES: dict[str, dict[str, Any]] = {
         "hazard_may_open": False,  # 000:195
         "opening_remedy_starts": False,  # no hazard opens a pile
         "play_out": False,  # 000:219 "of als de stok leeg is"; E34
-        "replay_on_empty_pile": False,  # E15, E17
+        "play_out_after_extension": True,  # 000:237 "tot alle kaarten uitgespeeld zijn"; E34
+        "replay_on_empty_pile": False,  # E15, E17; in an extended round as FRC
         "count_points": True,  # 000:251-263
         "extension_failure": 200,  # 000:245; to each opponent: E47
         "shutout_to_all_placed": True,  # 000:227-229, 000:263
@@ -282,8 +283,7 @@ def rules_for(edition: str, players: int, teams: int) -> OracleRules:
         target=target,
         # rules 1.1 "extension": wherever the trip is 700 km long (000:233, 002:29, 002:33; FRC, US); E44
         extended_target=1000 if target == 700 else None,
-        **EVERYWHERE,
-        **EDITION_RULES[edition],
+        **EVERYWHERE | EDITION_RULES[edition],
     )
 
 

@@ -306,6 +306,7 @@ LAWS: list[Case] = [
             lambda state, rules: put("seat", without_cards(state) or 0)(state, rules),
         )
     ),
+    case(NOTHING, one_hazard_at_a_time=1),
     # what play leads to
     case(change(swap_streams)),
     case(when(lambda state: state.stream_next[0] > 0, put("deck", 3, 0))),
@@ -316,7 +317,6 @@ LAWS: list[Case] = [
         when(both(empty, over), change(lambda state: min(to_discards(state, seat) for seat in range(3)))),
         "dutch",
     ),
-    case(NOTHING, one_hazard_at_a_time=1),
     case(when(lambda state: state.battle[0] == ROLL, put("battle", NONE, 0))),
     case(change(other_hazard_below)),
     case(when(lambda state: state.battle[0] == ROLL, change(away(REPAIRS, 0)))),

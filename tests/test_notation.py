@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 import re
 from collections import deque
@@ -115,6 +116,18 @@ def test_overridden_rules_and_sheets_of_ones_own(tmp_path: Path) -> None:
         read_position(text)
     with pytest.raises(NotationError, match="with other rules"):
         read_position(text.replace("home", "home+max_200=4"), edition=home)
+
+
+def test_an_edition_made_in_code_is_not_written_under_another_s_name() -> None:
+    """`parker` would be read as the shipped sheet."""
+    other = edition("parker").rules._replace(max_200=3)
+    mine = dataclasses.replace(edition("parker"), rules=other)
+    states = next(games(mine.table(2), 1))
+    with pytest.raises(NotationError, match="the shipped sheet of that name has other rules: give it a name"):
+        write_position(states, mine, mine.table(2))
+    home = dataclasses.replace(mine, name="home")
+    text = write_position(states, home, home.table(2))
+    assert read_position(text, edition=home).rules.max_200 == 3
 
 
 def test_an_empty_stream_keeps_its_place() -> None:

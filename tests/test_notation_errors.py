@@ -22,6 +22,7 @@ def refused(*words: str, lines: list[str]) -> str:
 
 HAND = "hand 0: roll ..."
 FULL_DISTANCE = "distance 0: 7x100"
+STOPPED = "pending: stop by seat 0 against team 1"
 
 REFUSED = {
     "no colon": (["line 1", "no colon"], ["hand 0 roll"]),
@@ -122,6 +123,67 @@ REFUSED = {
         ["has laid right_of_way"],
         ["safeties 1: right_of_way", "pending: stop by seat 0 against team 1"],
     ),
+    "a hazard against who stands": (
+        ["line 4", "stop cannot be laid", "team 1 is not moving: accident shows on its battle pile"],
+        [HAND, "battle 1: accident on roll", "hand 1: right_of_way", STOPPED],
+    ),
+    "a hazard before the first card": (
+        ["team 1 has no card on its battle pile", "write 'battle 1: roll'"],
+        [HAND, "hand 1: right_of_way", STOPPED],
+    ),
+    "a hazard on a mere remedy": (
+        ["team 1 is not moving: repairs shows"],
+        [HAND, "battle 1: repairs", "covered 1: roll accident", "hand 1: right_of_way", STOPPED],
+    ),
+    "a limit on a limit": (
+        ["speed_limit lies on the speed pile of team 1 already"],
+        [
+            HAND,
+            "speed 1: speed_limit",
+            "hand 1: right_of_way",
+            "pending: speed_limit by seat 0 against team 1",
+        ],
+    ),
+    "a hazard beside a limit": (
+        ["speed_limit lies before team 1", "one hazard at a time"],
+        [
+            "edition: parker+one_hazard_at_a_time=1",
+            HAND,
+            "battle 1: roll",
+            "speed 1: speed_limit",
+            "hand 1: right_of_way",
+            STOPPED,
+        ],
+    ),
+    "a limit beside a hazard": (
+        ["accident stops team 1", "one hazard at a time"],
+        [
+            "edition: parker+one_hazard_at_a_time=1",
+            HAND,
+            "battle 1: accident on roll",
+            "hand 1: right_of_way",
+            "pending: speed_limit by seat 0 against team 1",
+        ],
+    ),
+    "a hazard on a remedy where it must be a roll": (
+        ["team 1 rolls on repairs", "on a roll only"],
+        [
+            "edition: dujardin+attack_needs_roll=1",
+            HAND,
+            "battle 1: repairs",
+            "covered 1: accident",
+            "hand 1: right_of_way",
+            STOPPED,
+        ],
+    ),
+    "rules that do not fit the table": (
+        ["line 2, 'edition: parker+target=1000'", "at the table of 2 players", "extended_target is 1000"],
+        ["table: 2 players", "edition: parker+target=1000", HAND],
+    ),
+    "a table that does not fit the rules": (
+        ["line 2, 'table: 5 players'", "no table for 5 players"],
+        ["edition: dutch", "table: 5 players"],
+    ),
     "no hazard waits": (["'roll' is not one hazard"], ["pending: roll by seat 0 against team 1"]),
     "how a hazard waits": (["'stop by seat 0 against team 1'"], ["pending: stop"]),
     "cards that lie nowhere": (
@@ -162,6 +224,24 @@ REFUSED = {
 def test_a_text_is_refused(case: str) -> None:
     words, lines = REFUSED[case]
     refused(*words, lines=lines)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["battle 1: roll"],
+        ["battle 1: roll", "speed 1: speed_limit"],
+        ["edition: winning_moves"],
+        ["edition: dujardin"],
+        ["edition: winning_moves", "battle 1: repairs", "covered 1: accident"],
+        ["edition: parker+roll_after_remedy=0", "battle 1: repairs", "covered 1: roll accident"],
+    ],
+)
+def test_a_hazard_that_the_rules_allow_may_wait(lines: list[str]) -> None:
+    """The same lines with another edition or another pile: the rulebook is asked, not a list of cards."""
+    found = read_position("\n".join([*lines, HAND, "hand 1: right_of_way", STOPPED]))
+    assert int(found.state[0].pending_hazard) == Card.STOP
+    assert read_position(str(found)) == found
 
 
 def test_a_hand_that_nothing_is_left_for() -> None:

@@ -36,7 +36,8 @@ DEFAULTS: dict[str, set[str]] = {
     PK: {"start_needs_roll", "roll_after_remedy", "roll_after_safety", "exact_finish", "discard_safeties",
          "count_points"},
     FRC: {"start_needs_roll", "roll_after_remedy", "exact_finish", "discard_safeties", "count_points"},
-    NL: {"start_needs_roll", "roll_after_remedy", "exact_finish", "discard_safeties", "count_points"},
+    NL: {"start_needs_roll", "roll_after_remedy", "exact_finish", "discard_safeties", "count_points",
+         "play_out_after_extension"},
     DE: {"start_needs_roll", "roll_after_remedy", "exact_finish", "discard_safeties", "count_points"},
     FR01: {"exact_finish", "discard_safeties"},
     FR14: {"start_needs_roll", "exact_finish", "discard_safeties"},
@@ -254,7 +255,7 @@ def test_no_exact_finish_of_a_trip_that_can_be_extended(edition: str) -> None:
 def test_play_out_after_extension(edition: str) -> None:
     """000:237; E34: "tot alle kaarten uitgespeeld zijn"; without an extension the hand ends as ever."""
     hands = ["DISTANCE_25", FILLER, FILLER], ["EXTRA_TANK", FILLER]
-    game = table(*hands, pile=0, edition=edition, play_out_after_extension=1)
+    game = table(*hands, pile=0, edition=edition)
     display(game, 0, battle=("ROLL",), distance=laid(675))
     play(game, "DISTANCE_25")
     game.step(("extend",))
@@ -264,7 +265,12 @@ def test_play_out_after_extension(edition: str) -> None:
         game.step(min(game.legal_actions(), key=lambda action: action[0] != "play"))
     assert seats == [1, 0, 1, 0]  # the safety gives no extra play: E17
     assert game.winner is None
-    game = table([FILLER] * 2, [FILLER], pile=0, edition=edition, play_out_after_extension=1)
+    for value, is_over in ((0, True), (1, False)):
+        game = table([FILLER] * 2, [FILLER], pile=0, edition=edition, play_out_after_extension=value)
+        game.extension_caller = 1
+        game.step(("discard", FILLER))
+        assert game.over == is_over
+    game = table([FILLER] * 2, [FILLER], pile=0, edition=edition)
     game.step(("discard", FILLER))
     assert game.over
 
@@ -329,7 +335,7 @@ def test_stuck_by_the_call_of_the_extension(edition: str) -> None:
 @editions(NL)
 def test_end_when_stuck_after_an_extension(edition: str) -> None:
     """000:237, E34, BSD: where the hands are played out after an extension only, then there only."""
-    options = {"play_out_after_extension": 1, "end_when_stuck": 1}
+    options = {"end_when_stuck": 1}
     for card, is_over in (("ROLL", False), ("REPAIRS", True)):
         game = table([FILLER] * 2, [card], pile=0, edition=edition, **options)
         game.extension_caller = 0

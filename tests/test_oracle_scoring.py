@@ -156,14 +156,20 @@ def test_e45_extension_with_no_cards_left(edition: str, failure: int) -> None:
 
 
 def test_e34_extension_with_an_empty_pile() -> None:
-    """000:219; E34: NL: the hand ends with the turn that drew the last card, extended or not."""
-    game = table(["DISTANCE_25"], [FILLER] * 6, pile=0, edition=NL)
+    """000:237; E34: NL: an extended hand goes on until all cards are played out, others end (000:219)."""
+    game = table(["DISTANCE_25", FILLER], [FILLER] * 2, pile=0, edition=NL)
     display(game, 0, battle=("ROLL",), distance=laid(675))
     display(game, 1, distance=laid(25))
     play(game, "DISTANCE_25")
     game.step(("extend",))
+    for seat in (1, 0, 1):
+        assert game.seat == seat
+        game.step(("discard", FILLER))
     assert game.over
     assert totals(game) == [700, 225]
+    game = table([FILLER], [FILLER] * 2, pile=0, edition=NL)
+    game.step(("discard", FILLER))
+    assert game.over
 
 
 # Shut-out -------------------------------------------------------------------------------------------------
@@ -327,14 +333,16 @@ def test_no_points_in_the_modern_editions(edition: str) -> None:
 
 @editions(FR01, FR14)
 def test_e53_the_nearest_has_won(edition: str) -> None:
-    """Rules 1.4; E53: nobody at 1000: most km; equal km: shared."""
+    """Rules 1.4; E53: nobody at 1000: most km; those with equal km share it, the others have lost."""
     game = ended(table([], [], [], edition=edition, teams=3))
     display(game, 0, distance=laid(300))
     display(game, 1, distance=laid(500))
     display(game, 2, distance=laid(300), safeties=SAFETIES)
     assert game.round_winner() == 1
+    assert game.round_winners() == [1]
     display(game, 2, distance=laid(500), safeties=SAFETIES)
     assert game.round_winner() is None
+    assert game.round_winners() == [1, 2]
 
 
 @editions(*POINTS)

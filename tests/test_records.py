@@ -6,6 +6,7 @@ import json
 import random
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from millebornes_env import edition, editions, vector_env
-from millebornes_env.errors import NotationError
+from millebornes_env.errors import NotationError, RulesError, StateError
 from millebornes_env.millebornes.actions import num_actions
 from millebornes_env.millebornes.legality import write_mask
 from millebornes_env.millebornes.rules import rules_record
@@ -21,7 +22,7 @@ from millebornes_env.millebornes.state import ROUND_OVER, StateArray, new_states
 from millebornes_env.millebornes.turn import start_match, start_next_round, step
 from millebornes_env.millebornes.winning import is_match_over
 from millebornes_env.notation.jsonl import read_jsonl, write_jsonl
-from millebornes_env.notation.positions import Position, read_position
+from millebornes_env.notation.positions import Position, read_position, write_position
 from millebornes_env.notation.records import (
     NEXT_ROUND,
     Play,
@@ -280,6 +281,74 @@ def test_plays_that_no_text_was_read_for_are_counted() -> None:
         write_record(Record(game.position, (Play(0, 99),)))
 
 
+@pytest.mark.parametrize("action", [1.5, "0", None, True, -1, 10**30])
+def test_what_is_no_action(action: object) -> None:
+    """A float is not cut off to the action before it."""
+    position = read_position(POSITION)
+    for call in (
+        lambda: record_of(position, [action]),  # type: ignore[list-item]
+        lambda: write_action(action, position.rules, 0),  # type: ignore[arg-type]
+        lambda: (
+            list(replay(Record(position, (Play(0, action),)))) if action != -1 else record_of(position, [-1])
+        ),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(NotationError, match="there is no action"):
+            call()
+    assert record_of(position, [np.int32(0)]).plays == (Play(0, 0),)
+
+
+def test_a_position_that_nobody_has_read_is_looked_at_first() -> None:
+    """Compiled code takes the numbers of a record as they are."""
+    position = read_position(POSITION)
+    states = position.state.copy()
+    states["seat"] = 100
+    hostile = Position(position.edition, position.rules, states)
+    for call in (lambda: record_of(hostile, [0]), lambda: list(replay(Record(hostile, (Play(0, 0),))))):
+        with pytest.raises(NotationError, match="no game of this table: seat is not one of 0 to 1"):
+            call()
+    with pytest.raises(RulesError, match="at most 8 players"):
+        record_of(Position(position.edition, position.rules._replace(players=100), position.state), [0])
+
+
+@pytest.mark.parametrize("state", [None, 3, np.zeros(1), new_states(2), new_states(1)[0]])
+def test_a_position_holds_one_record(state: Any) -> None:
+    position = Position(edition("parker"), edition("parker").table(2), state)
+    for call in (lambda: record_of(position, []), lambda: list(replay(Record(position, ())))):
+        with pytest.raises(StateError, match="a position holds one record of a game"):
+            call()
+
+
+@pytest.mark.parametrize("thing", [None, 3, "game", (0, 0)])
+def test_things_that_are_no_game(tmp_path: Path, thing: Any) -> None:
+    """Each function says what it wants."""
+    position, path = read_position(POSITION), tmp_path / "games.jsonl"
+    for call in (
+        lambda: write_record(thing),
+        lambda: list(replay(thing)),
+        lambda: record_of(thing, []),
+        lambda: write_jsonl(path, [thing]),
+        lambda: Record(thing, ()),
+        lambda: Record(position, thing),
+        lambda: Record(position, (thing,)),
+        lambda: write_position(position.state, "parker", thing),
+        lambda: read_action("25", position.rules, thing),
+    ):
+        with pytest.raises(NotationError):
+            call()
+    with pytest.raises(NotationError, match=r"the actions of a game are their ids, such as \[0, 13\]; got 3"):
+        record_of(position, 3)  # type: ignore[arg-type]
+    with pytest.raises(NotationError, match=r"writes a list of notation\.Record; got NoneType"):
+        write_jsonl(path, None)  # type: ignore[arg-type]
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("path", [None, 3, b"games", "games\0.jsonl"])
+def test_what_names_no_file(path: Any) -> None:
+    for call in (lambda: write_jsonl(path, []), lambda: next(read_jsonl(path))):
+        with pytest.raises(NotationError, match="names no file"):
+            call()
+
+
 TEXTS = [write_record(played("dutch", 3, 3, seed=1)[0]), POSITION + "plays:\nseat 0: 25\nseat 1: roll\n"]
 
 
@@ -355,6 +424,19 @@ GOOD = {"millebornes": 1, "position": {"hand 0": "roll"}, "plays": ["seat 0: rol
         (GOOD | {"result": [1]}, ["'result' must be a list of 2"]),
         (GOOD | {"result": [1, 2.5]}, ["'result' must be"]),
         (GOOD | {"result": [1, True]}, ["'result' must be"]),
+        (GOOD | {"result": [1, 10**30]}, ["'result' must be", "from 0 to 32767"]),
+        (GOOD | {"result": [1, -1]}, ["'result' must be", "it is [1, -1]"]),
+        (GOOD | {"result": "12"}, ["'result' must be"]),
+        (GOOD | {"millebornes": 1.0}, ["is 1.0"]),
+        (GOOD | {"position": {"dealer": 1}}, ["'dealer' is 1, no text"]),
+        (GOOD | {"position": {"edition": "\0"}}, ["there is no edition '\\x00'"]),
+        (GOOD | {"position": {"edition": "a\0.toml"}}, ["names no file"]),
+        (GOOD | {"position": {"hand 0": "x" * 9000}}, ["there is no card"]),
+        (GOOD | {"plays": ["seat 0: roll", 3]}, ["play 2 is 3"]),
+        (GOOD | {"x" * 9000: 1}, ["unknown entry 'xxx"]),
+        ('{"millebornes": 1, "position": {}, "result": [NaN, 1]}\n', ["NaN is no number"]),
+        ('{"millebornes": ' + "9" * 5000 + "}\n", ["this is no JSON: Exceeds the limit"]),
+        ('{"millebornes": 1, "position": {"dealer": "0", "dealer": "1"}}\n', ["'dealer' is there twice"]),
     ],
 )
 def test_a_damaged_line(tmp_path: Path, line: object, words: list[str]) -> None:
@@ -366,6 +448,43 @@ def test_a_damaged_line(tmp_path: Path, line: object, words: list[str]) -> None:
     with pytest.raises(NotationError) as error:
         next(found)
     refused(error.value, f"{path}, line 3: ", *words)
+    assert len(str(error.value)) < 1000
+
+
+def test_byte_order_marks(tmp_path: Path) -> None:
+    """Of UTF-8 they are no part of what they stand before; of UTF-16 the message says so."""
+    path = tmp_path / "games.jsonl"
+    write_jsonl(path, [record("seat 0: 25")])
+    mark = b"\xef\xbb\xbf"
+    content = path.read_bytes()
+    path.write_bytes(mark + content + mark + content + mark + b"\n")
+    assert list(read_jsonl(path)) == [record("seat 0: 25")] * 2
+    path.write_text(content.decode(), encoding="utf-16")
+    with pytest.raises(NotationError, match=r"line 1: this is no JSON: its byte order mark says .* UTF-16"):
+        next(read_jsonl(path))
+
+
+def test_a_line_that_never_ends(tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    path.symlink_to("/dev/zero")
+    with pytest.raises(NotationError, match=r"line 1: it has more than 16,777,216 bytes: that is no game"):
+        next(read_jsonl(path))
+
+
+@pytest.mark.parametrize("result", [(1,), (1, 2, 3), (1, -1), (1, 40_000), (1, 2.0), (1, True), "12", 3])
+def test_a_result_that_could_not_be_read_is_not_written(tmp_path: Path, result: object) -> None:
+    game = Record(read_position(POSITION), (), result)  # type: ignore[arg-type]
+    path = tmp_path / "games.jsonl"
+    for write in (lambda: write_record(game), lambda: write_jsonl(path, [game])):
+        with pytest.raises(NotationError, match="'result' must be a list of 2 whole numbers from 0 to 32767"):
+            write()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_result_of_numpy_is_written(tmp_path: Path) -> None:
+    game = Record(read_position(POSITION), (), tuple(np.array([100, 50])))
+    write_jsonl(tmp_path / "games.jsonl", [game])
+    assert next(read_jsonl(tmp_path / "games.jsonl")).result == (100, 50)
 
 
 def test_a_file_of_other_bytes(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ from agents.human import HumanAgent
 from agents.policy import read_description
 from agents.protocol import Agent, ask_in, is_honest
 from arena.kernels import Batch
-from arena.match import MatchConfig, agent_seed, by_deal, play_roles, shares_of_wins
+from arena.match import MatchConfig, agent_seed, by_deal, play_roles
 from millebornes_env import VectorEnv, vector_env
 from millebornes_env.envs.vector import Observations
 from millebornes_env.errors import MilleBornesError
@@ -89,7 +89,7 @@ class Blocks:
     """How the episodes ended; B deals, T teams. Row t of an array is of the agent sitting in team t.
 
     Attributes:
-        win_shares: float64[T, B], 1 for a win of the agent's team, 1 / T for a shared one, else 0.
+        win_shares: float64[T, B], 1 for a win of the agent's team, 1 / k if k teams share it, else 0.
         points: float64[T, B], points of the agent's team less the mean of the other teams'.
         decisions: int64[T, B], actions of all seats.
     """
@@ -205,7 +205,7 @@ def play(
         report(min(deals_in_batch, num_deals - first) * float(teams))
     own_points = by_deal(batches, "points", teams).astype(np.float64)
     return Blocks(
-        win_shares=shares_of_wins(by_deal(batches, "winner", teams), teams)[..., 0].T,
+        win_shares=by_deal(batches, "shares", teams)[..., 0].T,
         points=(own_points[..., 0] - own_points[..., 1:].mean(axis=2)).T,
         decisions=by_deal(batches, "steps", teams).T,
     )

@@ -18,7 +18,7 @@ import numpy as np
 import agents
 from agents.protocol import Agent
 from arena.estimates import ratio_interval
-from arena.match import MatchConfig, agent_seed, by_deal, play_roles, shares_of_wins
+from arena.match import MatchConfig, agent_seed, by_deal, play_roles
 from arena.ratings import bradley_terry
 from train.files import save_figure_atomically, write_text_atomically
 from train.results import NORMAL_QUANTILE
@@ -99,7 +99,7 @@ def duel(agent: Agent, opponent: Agent, config: MatchConfig, deals: int) -> Scor
     """
     teams = config.rules.teams
     batches = play_roles([agent] + [opponent] * (teams - 1), config, 0, deals)
-    won = shares_of_wins(by_deal(batches, "winner", teams), teams)[..., 0].mean(axis=1)
+    won = by_deal(batches, "shares", teams)[..., 0].mean(axis=1)
     points = by_deal(batches, "points", teams).astype(np.float64)
     lead = (points[..., 0] - points[..., 1:].mean(axis=-1)).sum(axis=1)
     rounds = by_deal(batches, "rounds", teams).sum(axis=1).astype(np.float64)

@@ -60,7 +60,8 @@ class Row:
         episode: "match" or "round".
         num_episodes: matches or rounds played, `teams` for each deal.
         num_deals: blocks of episodes with the same cards.
-        win_rate: share of the episodes that the agent's team won, 0 to 1; a shared win counts 1 / teams.
+        win_rate: share of the episodes that the agent's team won, 0 to 1; a win that k teams share counts
+            1 / k.
         win_rate_low: lower end of its 95 % interval; 0 after a single deal, which tells nothing.
         win_rate_high: upper end; 1 after a single deal.
         points: mean over the episodes of the points of the agent's team less the mean of the other teams'.
@@ -237,7 +238,7 @@ def caption(rows: Sequence[Row]) -> str:
     if row.teams > 2:
         lines.append(f"The agent plays one team, the opponent the {row.teams - 1} others.")
     lines.append(
-        f"Even is {100 / row.teams:.1f} %; a shared win counts {100 / row.teams:.1f} %. "
+        f"Even is {100 / row.teams:.1f} %; {_shared_win(row)}. "
         f"Points are those of the agent's team less {_others(row)}."
     )
     if row.num_deals < FEW_DEALS:
@@ -245,6 +246,12 @@ def caption(rows: Sequence[Row]) -> str:
             f"With so few deals (less than {FEW_DEALS}) the intervals are too narrow: play more games."
         )
     return "\n".join(lines)
+
+
+def _shared_win(row: Row) -> str:
+    if row.teams == 2:
+        return "a shared win counts 50.0 %"
+    return "a win counts 1 / k to each of k teams that share it"
 
 
 def verdict(row: Row) -> int:

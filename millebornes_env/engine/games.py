@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import copy
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.compile import for_kernels
+from millebornes_env.compile import address_of, for_kernels
 from millebornes_env.engine import kernels
 from millebornes_env.engine.kernels import NO_GAME, Buffers, Settings, key_of_seed
 from millebornes_env.millebornes.actions import num_actions
@@ -20,7 +21,7 @@ from millebornes_env.millebornes.state import StateArray, new_states
 
 def new_buffers(num_games: int, rules: Rules, settings: Settings) -> Buffers:
     """Zeroed arrays of the shapes and dtypes that a step writes (see `Buffers`)."""
-    numbers = observation_size(rules_record(rules)[0], settings.layout)
+    numbers = observation_size(rules, settings.layout)
     return Buffers(
         observation=np.zeros((num_games, numbers), np.int8),
         action_mask=np.zeros((num_games, num_actions(shown_teams(rules, settings.layout))), np.int8),
@@ -73,6 +74,7 @@ class Games:
         self._rules_for_threads = for_kernels(self._rules_in_array)
         self._rules = self._rules_for_threads[0]
         self._settings_for_threads = kernels.settings_in_array(self.settings)
+        self._step_range_address: int | None = None
 
     def __len__(self) -> int:
         return len(self.states)
@@ -88,14 +90,20 @@ class Games:
 
     def start(self, chosen: npt.NDArray[np.bool_] | None = None) -> None:
         """Begin the next episode of the chosen games (all, if None) and write all games' decisions."""
-        if chosen is None:
-            chosen = np.ones(len(self), np.bool_)
-        kernels.start_games(self._states, self._rules, chosen)
-        self.write_decisions()
+        begins = np.ones(len(self), np.int64) if chosen is None else chosen.astype(np.int64)
+        self.buffers.truncations[:] = False
+        self._run(begins, kernels.BEGIN)
 
     def write_decisions(self) -> None:
         """Write the buffers afresh from the states, with no rewards."""
-        kernels.write_decisions(self._states, self._rules, self.settings, self.buffers)
+        self.start(np.zeros(len(self), np.bool_))
+
+    def _arguments(self, actions: npt.NDArray[np.int64], task: int) -> tuple[Any, ...]:
+        """Of `kernels.step_range`, for all games."""
+        return (self._states, self._rules, self.settings, actions, self.buffers, 0, len(self), task)
+
+    def _run(self, actions: npt.NDArray[np.int64], task: int) -> int:
+        return kernels.step_range(*self._arguments(actions, task))
 
     def step(self, actions: npt.NDArray[np.int64]) -> int:
         """Carry out one action in each game, or none at all.
@@ -107,14 +115,17 @@ class Games:
             `NO_GAME`, or the first game whose action is illegal; then no game has been stepped.
         """
         if self.num_threads == 1:
-            return kernels.step_games(self._states, self._rules, self.settings, actions, self.buffers)
-        return kernels.step_games_on_threads(
+            return self._run(actions, kernels.CHECK_AND_STEP)
+        if self._step_range_address is None:
+            self._step_range_address = address_of(kernels.step_range, *self._arguments(actions, kernels.STEP))
+        return kernels.step_on_threads(
             self._states,
             self._rules_for_threads,
             self._settings_for_threads,
             actions,
             self.buffers,
             self.num_threads,
+            self._step_range_address,
         )
 
     def sample(self, key: tuple[int, int], actions: npt.NDArray[np.int64]) -> None:
@@ -150,6 +161,31 @@ class Games:
         redealt = self.states.copy()
         kernels.redeal_games(for_kernels(redealt), self._rules, seats, *key, np.zeros(DECK_SIZE, np.int8))
         return redealt
+
+    def win_shares(self, games: Sequence[int] | slice = slice(None)) -> npt.NDArray[np.float64]:
+        """What each team has of the win of the episodes that ended in the last step.
+
+        Where teams share a win (`final_winner` is -1), the buffers tell who they are: those with the most
+        points, or with the highest reward where none are counted.
+
+        Args:
+            games: which; all by default.
+
+        Returns:
+            float64[N, T]: 1 to who won alone, 1 / k to each of k teams that share the win, 0 to the others,
+            and to all where no episode ended or an illegal action ended it.
+        """
+        teams = self.rules.teams
+        rewards = self.buffers.rewards[games]
+        # Seats 0 to T - 1 are of teams 0 to T - 1.
+        values = self.buffers.final_score[games] if self.rules.count_points else rewards[:, :teams]
+        alone = self.buffers.final_winner[games][:, np.newaxis]
+        won = np.where(alone < 0, values == values.max(axis=1, keepdims=True), alone == np.arange(teams))
+        # Rewards of a finished round add up to 0: only an illegal action brings nobody anything.
+        was_punished = (rewards.min(axis=1) < 0) & (rewards.max(axis=1) <= 0)
+        won &= (self.buffers.terminations[games] & ~was_punished)[:, np.newaxis]
+        shares: npt.NDArray[np.float64] = won / np.maximum(won.sum(axis=1, keepdims=True), 1)
+        return shares
 
     def clone(self) -> Games:
         """An independent copy, buffers included."""

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env.chance import MASK_32, random_below, random_word
-from millebornes_env.compile import kernel, parallel_kernel, prange, rule, seldom
+from millebornes_env.compile import call_at, kernel, parallel_kernel, prange, rule, seldom
 from millebornes_env.millebornes.coup_fourre import drop_pending_hazard
 from millebornes_env.millebornes.determinize import redeal_hidden_cards
 from millebornes_env.millebornes.legality import is_legal, write_mask
@@ -22,7 +22,13 @@ from millebornes_env.millebornes.rules import Rules
 from millebornes_env.millebornes.scoring import round_score
 from millebornes_env.millebornes.state import NO_TEAM, ROUND_OVER, Int8Array, State, StateArray
 from millebornes_env.millebornes.turn import start_match, start_next_round, step
-from millebornes_env.millebornes.winning import is_match_over, match_winner, round_winner
+from millebornes_env.millebornes.winning import (
+    has_won_match,
+    has_won_round,
+    is_match_over,
+    match_winner,
+    round_winner,
+)
 
 # Values of `Settings.reward`.
 POINTS: Final = 0
@@ -40,6 +46,12 @@ SKIP: Final = -1
 """In an array of actions: leave this game as it is."""
 
 NO_GAME: Final = -1
+
+# What `step_range` is to do.
+CHECK: Final = 0
+STEP: Final = 1
+CHECK_AND_STEP: Final = 2
+BEGIN: Final = 3
 
 
 class Settings(NamedTuple):
@@ -76,7 +88,7 @@ class Buffers(NamedTuple):
     truncations: npt.NDArray[np.bool_]  # [N] always False: every round ends by itself
     final_observation: npt.NDArray[np.int8]  # [N, S, D] what each seat saw at the end; valid where it ended
     final_score: npt.NDArray[np.int16]  # [N, T] points of the round or match; valid where it ended
-    final_winner: npt.NDArray[np.int8]  # [N] team, or -1 where teams share the lead; valid where it ended
+    final_winner: npt.NDArray[np.int8]  # [N] team, or -1: shared, or broken off; valid where it ended
 
 
 @kernel
@@ -97,14 +109,6 @@ def start_episode(state: State, rules: Rules) -> None:
     start_match(state, rules)
 
 
-@kernel
-def start_games(states: StateArray, rules: Rules, chosen: npt.NDArray[np.bool_]) -> None:
-    """Begin a new episode in each chosen game."""
-    for game in range(len(states)):
-        if chosen[game]:
-            start_episode(states[game], rules)
-
-
 @rule
 def is_episode_over(state: State, rules: Rules, settings: Settings) -> bool:
     """Whether the game's episode has ended: a round with its scoring, a match with its decision."""
@@ -121,7 +125,8 @@ def write_rewards(
 
     POINTS: the team's points less the mean of the other teams', in thousands.
     WIN, and where no points are counted: at the end of the episode, 1 to the winner and -1 shared among the
-    others.
+    others. Who shares the win gets the mean of what the sharers would get if one of them won alone, so that
+    rewards add up to 0 and rise with the share of the win, and a loss costs the same whoever wins.
     """
     for seat in range(rules.players):
         team = team_of(rules, seat)
@@ -132,16 +137,32 @@ def write_rewards(
             own = round_score(state, team)
             rewards[seat] = (own - (others - own) / (rules.teams - 1)) / POINTS_PER_REWARD
         elif over:
-            winner = episode_winner(state, rules, settings)
-            if winner == NO_TEAM:
-                rewards[seat] = 0.0
-            else:
-                rewards[seat] = 1.0 if team == winner else -1.0 / (rules.teams - 1)
+            share = win_share(state, rules, settings, team)
+            rewards[seat] = (rules.teams * share - 1.0) / (rules.teams - 1)
+
+
+@rule
+def win_share(state: State, rules: Rules, settings: Settings, team: int) -> float:
+    """The team's share of the win of the finished episode: 1, 1 / k if k teams share it, or 0."""
+    if not has_won_episode(state, rules, settings, team):
+        return 0.0
+    winners = 0
+    for other in range(rules.teams):
+        winners += 1 if has_won_episode(state, rules, settings, other) else 0
+    return 1.0 / winners
+
+
+@rule
+def has_won_episode(state: State, rules: Rules, settings: Settings, team: int) -> bool:
+    """Whether the team won the finished episode, alone or together with others."""
+    if settings.match == 1:
+        return has_won_match(state, rules, team)
+    return has_won_round(state, rules, team)
 
 
 @rule
 def episode_winner(state: State, rules: Rules, settings: Settings) -> int:
-    """The team that won the finished episode, or NO_TEAM."""
+    """The team that won the finished episode alone, or NO_TEAM."""
     if settings.match == 1:
         return match_winner(state, rules)
     return round_winner(state, rules)
@@ -149,13 +170,12 @@ def episode_winner(state: State, rules: Rules, settings: Settings) -> int:
 
 @seldom
 def write_finals(state: State, rules: Rules, settings: Settings, buffers: Buffers, game: int) -> None:
-    """Write the last observations, the score and the winner of a game whose episode has ended."""
+    """Write the last observations and the score of a game whose episode has ended."""
     for seat in range(rules.players):
         write_observation(state, rules, seat, settings.layout, buffers.final_observation[game, seat])
     for team in range(rules.teams):
         points = int(state.score[team]) if settings.match == 1 else round_score(state, team)
         buffers.final_score[game, team] = points
-    buffers.final_winner[game] = episode_winner(state, rules, settings)
 
 
 @rule
@@ -170,17 +190,7 @@ def write_decision(state: State, rules: Rules, settings: Settings, buffers: Buff
         mask[:] = 1
 
 
-@kernel
-def write_decisions(states: StateArray, rules: Rules, settings: Settings, buffers: Buffers) -> None:
-    """Write all games' next decisions, without rewards."""
-    for game in range(len(states)):
-        write_decision(states[game], rules, settings, buffers, game)
-        buffers.rewards[game, :] = 0.0
-        buffers.terminations[game] = False
-        buffers.truncations[game] = False
-
-
-@kernel
+@seldom
 def first_illegal(
     states: StateArray,
     rules: Rules,
@@ -207,37 +217,66 @@ def first_illegal(
 
 
 @rule
-def step_game(
+def carry_out(
     state: State, rules: Rules, settings: Settings, action: int, buffers: Buffers, game: int
 ) -> None:
-    """Carry out one action and write all that follows from it."""
+    """Carry out one action and all that follows from it, but for writing the next decision."""
     rewards = buffers.rewards[game]
     if int(state.phase) == ROUND_OVER:
         start_episode(state, rules)
     elif settings.punish_illegal == 1 and not is_legal(state, rules, action):
         rewards[int(state.seat)] = -1.0
         drop_pending_hazard(state)
-        end_episode(state, rules, settings, buffers, game)
+        end_episode(state, rules, settings, NO_TEAM, buffers, game)
     else:
         step(state, rules, action)
         if int(state.phase) == ROUND_OVER:
             over = is_episode_over(state, rules, settings)
             write_rewards(state, rules, settings, over, rewards)
             if over:
-                end_episode(state, rules, settings, buffers, game)
+                winner = episode_winner(state, rules, settings)
+                end_episode(state, rules, settings, winner, buffers, game)
             else:
                 start_next_round(state, rules)
-    write_decision(state, rules, settings, buffers, game)
 
 
 @seldom
-def end_episode(state: State, rules: Rules, settings: Settings, buffers: Buffers, game: int) -> None:
-    """Report the end of an episode, and in SAME_STEP begin the next."""
+def end_episode(
+    state: State, rules: Rules, settings: Settings, winner: int, buffers: Buffers, game: int
+) -> None:
+    """Report the end of an episode and who won it alone, if anybody; in SAME_STEP begin the next."""
     state.phase = ROUND_OVER
     buffers.terminations[game] = True
+    buffers.final_winner[game] = winner
     write_finals(state, rules, settings, buffers, game)
     if settings.autoreset == SAME_STEP:
         start_episode(state, rules)
+
+
+@seldom
+def carry_out_each(
+    states: StateArray,
+    rules: Rules,
+    settings: Settings,
+    actions: npt.NDArray[np.int64],
+    buffers: Buffers,
+    first: int,
+    last: int,
+    task: int,
+) -> None:
+    """Step or begin the games from `first` to `last` - 1; all actions have been found legal."""
+    for game in range(first, last):
+        buffers.rewards[game, :] = 0.0
+        buffers.terminations[game] = False
+        action = int(actions[game])
+        if task == BEGIN:
+            if action == 1:
+                start_episode(states[game], rules)
+        elif action == SKIP:
+            continue
+        else:
+            carry_out(states[game], rules, settings, action, buffers, game)
+        write_decision(states[game], rules, settings, buffers, game)
 
 
 @kernel
@@ -249,53 +288,60 @@ def step_range(
     buffers: Buffers,
     first: int,
     last: int,
-) -> None:
-    """Step the games from `first` to `last` - 1; all actions have been found legal."""
-    for game in range(first, last):
-        buffers.rewards[game, :] = 0.0
-        buffers.terminations[game] = False
-        action = int(actions[game])
-        if action != SKIP:
-            step_game(states[game], rules, settings, action, buffers, game)
-
-
-@kernel
-def step_games(
-    states: StateArray, rules: Rules, settings: Settings, actions: npt.NDArray[np.int64], buffers: Buffers
+    task: int,
 ) -> int:
-    """Step all games on this thread, or none: the first game with an illegal action, or NO_GAME."""
-    illegal = first_illegal(states, rules, settings, actions, 0, len(states))
-    if illegal != NO_GAME:
-        return illegal
-    step_range(states, rules, settings, actions, buffers, 0, len(states))
+    """All that a step and a reset do, for the games from `first` to `last` - 1.
+
+    One kernel does it all, since whatever takes an action can also begin an episode: another one for a reset
+    would be compiled for seconds, to hold the same code again.
+
+    Args:
+        states: the games.
+        rules: the table's rules.
+        settings: of the environment.
+        actions: int64[N], an action or SKIP for each game; BEGIN: 1 begins the game's next episode, 0 does
+            not.
+        buffers: overwritten; BEGIN writes the decisions of all games.
+        first: first game.
+        last: one past the last game.
+        task: CHECK the actions; STEP, the actions being legal; CHECK_AND_STEP: step all games or none; BEGIN.
+
+    Returns:
+        The first game with an illegal action, or NO_GAME.
+    """
+    if task in (CHECK, CHECK_AND_STEP):
+        illegal = first_illegal(states, rules, settings, actions, first, last)
+        if illegal != NO_GAME or task == CHECK:
+            return illegal
+    carry_out_each(states, rules, settings, actions, buffers, first, last, task)
     return NO_GAME
 
 
 @parallel_kernel
-def step_games_on_threads(
+def step_on_threads(
     states: StateArray,
     rules_in_array: StateArray,
     settings_numbers: npt.NDArray[np.int64],
     actions: npt.NDArray[np.int64],
     buffers: Buffers,
     threads: int,
+    step_range_address: int,
 ) -> int:
-    """`step_games` with the batch shared among threads (which can be handed arrays only, not records)."""
+    """`step_range` of all games, shared among threads (which can be handed arrays only, not records)."""
     games = len(states)
-    found = np.empty(threads, dtype=np.int64)
-    for thread in prange(threads):
-        first = thread * games // threads
-        last = (thread + 1) * games // threads
-        settings = settings_from(settings_numbers)
-        found[thread] = first_illegal(states, rules_in_array[0], settings, actions, first, last)
-    for thread in range(threads):
-        if found[thread] != NO_GAME:
-            return int(found[thread])
-    for thread in prange(threads):
-        first = thread * games // threads
-        last = (thread + 1) * games // threads
-        settings = settings_from(settings_numbers)
-        step_range(states, rules_in_array[0], settings, actions, buffers, first, last)
+    found = np.full(threads, NO_GAME, np.int64)
+    for task in (CHECK, STEP):
+        for thread in prange(threads):
+            first = thread * games // threads
+            last = (thread + 1) * games // threads
+            settings = settings_from(settings_numbers)
+            found[thread] = call_at(
+                step_range_address,
+                (states, rules_in_array[0], settings, actions, buffers, first, last, task),
+            )
+        for thread in range(threads):
+            if found[thread] != NO_GAME:
+                return int(found[thread])
     return NO_GAME
 
 

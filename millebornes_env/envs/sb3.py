@@ -47,7 +47,7 @@ class OpponentVecEnv(VecEnv):
     for all games in one array, which MaskablePPO finds by itself. `infos[i]["terminal_observation"]` is what
     the learning seat saw at the end of an episode and `infos[i]["episode"]` its sum of rewards and number of
     decisions, as SB3's Monitor writes them; also `final_score` and
-    `won` (1, 0, or 1 / teams where the lead is shared).
+    `won` (1, 0, or 1 / k where k teams share the win).
 
     Attributes:
         games: the vector environment underneath.
@@ -187,8 +187,6 @@ class OpponentVecEnv(VecEnv):
         seat = int(self.seats[row])
         if row not in ended:  # else an episode came and went between two decisions: the learner had no part
             total = float(self._returns[row] + self._earned[row])
-            winner = int(buffers.final_winner[row])
-            shared = 1.0 / self.games.teams
             ended[row] = {
                 "reward": float(self._earned[row]),
                 "terminal_observation": buffers.final_observation[row, seat] * self._scale,
@@ -199,7 +197,7 @@ class OpponentVecEnv(VecEnv):
                     "t": round(time.time() - self._started, 6),
                 },
                 "final_score": buffers.final_score[row].tolist(),
-                "won": shared if winner < 0 else float(winner == seat % self.games.teams),
+                "won": float(self.games.games.win_shares([row])[0, seat % self.games.teams]),
             }
             self._decisions[row] = 0
         self._earned[row] = 0.0

@@ -112,7 +112,8 @@ class VectorEnv:
             teams: teams at the table; None for the sheet's usual way to play with so many.
             episode: "round", one deal to its scoring, or "match", rounds until a team has 5,000 points.
             reward: "points", at the end of each round the team's points less the mean of the other teams', in
-                thousands; or "win", at the end of the episode 1 to the winner and -1 shared by the others.
+                thousands; or "win", at the end of the episode 1 to the winner and -1 shared by the others
+                (a shared win: docs/training.md).
             seed: what `reset()` without a seed starts from; None draws one by chance.
             autoreset_mode: as in Gymnasium: SAME_STEP begins the next episode in the step that ends one,
                 NEXT_STEP in the step after it, DISABLED leaves it to `reset(options={"reset_mask": ...})`.
@@ -276,8 +277,8 @@ class VectorEnv:
         Returns:
             Observations of the seats that decide next; rewards float32[N, S] of this step to every seat;
             terminations bool[N], whether the episode ended in this step; truncations bool[N], never;
-            infos: `final_score` int16[N, T], `final_winner` int8[N] (team, -1: shared) and `final_obs`
-            int8[N, S, D], valid where `terminations`.
+            infos: `final_score` int16[N, T], `final_winner` int8[N] (team, -1: shared: `games.win_shares`)
+            and `final_obs` int8[N, S, D], valid where `terminations`.
 
         Raises:
             ActionShapeError: the actions are not N integers.

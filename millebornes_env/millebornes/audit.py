@@ -31,6 +31,7 @@ from millebornes_env.millebornes.cards import (
 )
 from millebornes_env.millebornes.coup_fourre import can_claim
 from millebornes_env.millebornes.ending import can_extend
+from millebornes_env.millebornes.hazards import can_attack
 from millebornes_env.millebornes.motion import has_safety, is_limited, team_of
 from millebornes_env.millebornes.rules import Rules, card_count, compiled_rules
 from millebornes_env.millebornes.state import (
@@ -95,7 +96,7 @@ _UNSOUND: Final = (
     "a hazard shows whose safety the team has laid",
     "a speed limit shows under right of way",
     "coup_fourre names a safety that the team has not laid",
-    # 43 to 50: what is decided
+    # 43 to 51: what is decided
     "a claim is asked for without a hazard, or unasked",
     "pending_team and attacker are not two teams where a claim is asked for, or not -1 elsewhere",
     "the seat that is asked cannot claim",
@@ -104,6 +105,7 @@ _UNSOUND: Final = (
     "winner has not completed the trip, or the round goes on",
     "a trip is completed and the round goes on",
     "the seat to play has no cards",
+    "the hazard that waits for an answer could not have been laid",
 )
 
 PROBLEMS: Final = _UNSOUND + UNREACHABLE
@@ -335,7 +337,7 @@ def coups_fourres_were_laid(state: State, team: int) -> bool:
 
 @rule
 def broken_law_of_decisions(state: State, rules: Rules, found: int) -> int:
-    """Laws 43 to 50."""
+    """Laws 43 to 51."""
     asked = int(state.phase) == CLAIM
     found = judged(found, 43, asked == (int(state.pending_hazard) != NO_CARD))
     found = judged(found, 44, two_teams_are_concerned(state, rules, asked))
@@ -346,7 +348,8 @@ def broken_law_of_decisions(state: State, rules: Rules, found: int) -> int:
     found = judged(found, 48, winner_has_completed(state))
     found = judged(found, 49, completed_trip_ends_the_round(state, rules))
     to_play = int(state.phase) == PLAY
-    return judged(found, 50, not to_play or int(state.hand_count[int(state.seat)]) > 0)
+    found = judged(found, 50, not to_play or int(state.hand_count[int(state.seat)]) > 0)
+    return judged(found, 51, found != NO_PROBLEM or pending_hazard_can_be_laid(state, rules))
 
 
 @rule
@@ -364,6 +367,14 @@ def target_goes_with_the_extension(state: State, rules: Rules) -> bool:
     if int(state.extension_team) == NO_TEAM:
         return int(state.target) == rules.target
     return rules.extended_target > 0 and int(state.target) == rules.extended_target
+
+
+@rule
+def pending_hazard_can_be_laid(state: State, rules: Rules) -> bool:
+    """The hazard that waits for an answer is one that the rules allow against that team (004:16)."""
+    if int(state.phase) != CLAIM:
+        return True
+    return can_attack(state, rules, int(state.pending_team), int(state.pending_hazard))
 
 
 @rule

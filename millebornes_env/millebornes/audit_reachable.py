@@ -30,14 +30,12 @@ from millebornes_env.millebornes.cards import (
     safety_against,
 )
 from millebornes_env.millebornes.ending import are_hands_played_out
-from millebornes_env.millebornes.hazards import can_attack
 from millebornes_env.millebornes.motion import has_any_safety, has_safety
 from millebornes_env.millebornes.rules import EVERY_PLACED_TEAM, Rules, deck_size
 from millebornes_env.millebornes.scoring import coups_fourres, safeties_laid
 from millebornes_env.millebornes.state import (
     BY_HAZARD,
     BY_ROLL,
-    CLAIM,
     NO_TEAM,
     NUM_SCORE_LINES,
     PLAY,
@@ -47,15 +45,14 @@ from millebornes_env.millebornes.state import (
 from millebornes_env.millebornes.winning import leading_past_goal
 
 UNREACHABLE: Final = (
-    # 1 to 7: cards
+    # 1 to 6: cards
     "a stream does not lie in its seat's part of the deck",
     "the deck holds a card where none is to come",
     "discard_top does not say whether the discard pile is empty",
     "a hand is not as large as it is while there are cards to draw",
     "a hand is larger than it can be with the draw pile empty",
     "a hand has shrunk though the round ends with the turn that empties the draw pile",
-    "the hazard that waits for an answer could not have been laid",
-    # 8 to 14: piles
+    # 7 to 13: piles
     "battle does not say whether there are cards in the pile",
     "battle_below shows a card that no hazard can be laid on",
     "the tableau holds hazards without their remedies, or remedies without their hazards",
@@ -63,7 +60,7 @@ UNREACHABLE: Final = (
     "the tableau holds another number of ends of limit than its speed limits ask for",
     "opening does not go with the cards of the battle pile",
     "a team that never moved has km",
-    # 15 to 21: the round and the match
+    # 14 to 20: the round and the match
     "the team that called the extension has not completed the short trip",
     "the round is over without a winner, and not for want of cards",
     "the round is over without a winner though a team has completed the trip",
@@ -89,30 +86,29 @@ def unreached_law(state: State, rules: Rules) -> int:
     else:
         found = judged(found, 5, hands_are_no_larger(state, rules))
         found = judged(found, 6, played_out or only_the_last_turn_shrinks_hands(state, rules))
-    found = judged(found, 7, pending_hazard_can_be_laid(state, rules))
     for team in range(rules.teams):
         found = unreached_law_of_piles(state, rules, team, found)
-    found = judged(found, 15, caller_has_completed_the_short_trip(state, rules))
-    found = judged(found, 16, round_ends_for_want_of_cards(state, rules, played_out))
-    found = judged(found, 17, completed_trip_wins(state, rules))
+    found = judged(found, 14, caller_has_completed_the_short_trip(state, rules))
+    found = judged(found, 15, round_ends_for_want_of_cards(state, rules, played_out))
+    found = judged(found, 16, completed_trip_wins(state, rules))
     if int(state.phase) == ROUND_OVER:
-        found = judged(found, 19, score_sheet_adds_up(state, rules))
+        found = judged(found, 18, score_sheet_adds_up(state, rules))
     else:
-        found = judged(found, 18, score_sheet_is_empty(state, rules))
-        found = judged(found, 21, rules.count_points == 0 or leading_past_goal(state, rules) == NO_TEAM)
-    return judged(found, 20, points_are_counted(state, rules))
+        found = judged(found, 17, score_sheet_is_empty(state, rules))
+        found = judged(found, 20, rules.count_points == 0 or leading_past_goal(state, rules) == NO_TEAM)
+    return judged(found, 19, points_are_counted(state, rules))
 
 
 @rule
 def unreached_law_of_piles(state: State, rules: Rules, team: int, found: int) -> int:
-    """Laws 8 to 14, for one team."""
-    found = judged(found, 8, (int(state.battle[team]) == NO_CARD) == (battle_cards(state, team) == 0))
-    found = judged(found, 9, below_is_a_card_to_attack_on(state, rules, team))
-    found = judged(found, 10, breakdowns_were_answered(state, rules, team))
-    found = judged(found, 11, rolls_had_their_occasions(state, rules, team))
-    found = judged(found, 12, limits_were_answered(state, team))
-    found = judged(found, 13, opening_goes_with_the_pile(state, team))
-    return judged(found, 14, km_were_travelled_moving(state, rules, team))
+    """Laws 7 to 13, for one team."""
+    found = judged(found, 7, (int(state.battle[team]) == NO_CARD) == (battle_cards(state, team) == 0))
+    found = judged(found, 8, below_is_a_card_to_attack_on(state, rules, team))
+    found = judged(found, 9, breakdowns_were_answered(state, rules, team))
+    found = judged(found, 10, rolls_had_their_occasions(state, rules, team))
+    found = judged(found, 11, limits_were_answered(state, team))
+    found = judged(found, 12, opening_goes_with_the_pile(state, team))
+    return judged(found, 13, km_were_travelled_moving(state, rules, team))
 
 
 # Cards ----------------------------------------------------------------------------------------------------
@@ -198,14 +194,6 @@ def only_the_last_turn_shrinks_hands(state: State, rules: Rules) -> bool:
             if not over and seat not in (int(state.seat), int(state.attacker)):
                 return False
     return short <= _SEATS_OF_A_TURN
-
-
-@rule
-def pending_hazard_can_be_laid(state: State, rules: Rules) -> bool:
-    """The hazard that waits for an answer is one that the rules allow against that team."""
-    if int(state.phase) != CLAIM:
-        return True
-    return can_attack(state, rules, int(state.pending_team), int(state.pending_hazard))
 
 
 # Piles ----------------------------------------------------------------------------------------------------

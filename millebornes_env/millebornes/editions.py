@@ -6,20 +6,31 @@ what changes from table to table. A sheet of your own is read with `edition("pat
 
 from __future__ import annotations
 
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from dataclasses import replace as dataclass_replace
-from functools import cache
+from functools import cache, cached_property
+from numbers import Integral
 from pathlib import Path
 from typing import Any, Final
 
 from millebornes_env.errors import EditionFileError, PlayersError, RulesError, UnknownEditionError
 from millebornes_env.millebornes.cards import Card
 from millebornes_env.millebornes.rules import FIELDS, NO_OR_YES, TABLE_FIELDS, Rules, validated
+from millebornes_env.texts import closest, file_name, quoted, text_of_file
 
 OVERRIDABLE: Final = tuple(name for name in Rules._fields if name not in TABLE_FIELDS)
 """The fields that a sheet states and that a user may override."""
+
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}")
+"""Of an edition: it stands in labels, positions, command lines and the names of files."""
+
+_NUMBER: Final = re.compile(r"[0-9]{1,18}")
+_LARGEST_NUMBER: Final = 10**6
+_MOST_BYTES_OF_A_SHEET: Final = 2**20
+_LONGEST_SHOWN: Final = 30
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +46,9 @@ class Edition:
             The first table with a given number of players is that number's default.
         sources: for each field of `Rules`, where the sheet, or the ruling, says so.
         changes: fields that a user has overridden with `replace`, so that saved results name them.
+
+    Raises:
+        EditionFileError: the name is none that labels and positions can hold.
     """
 
     name: str
@@ -44,6 +58,9 @@ class Edition:
     tables: Mapping[tuple[int, int], Mapping[str, int]]
     sources: Mapping[str, str]
     changes: Mapping[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        _check_name(self.name)
 
     @property
     def players(self) -> tuple[int, ...]:
@@ -64,16 +81,41 @@ class Edition:
             PlayersError: the sheet has no such table.
             RulesError: what was overridden makes no game there.
         """
-        for (seats, sides), differences in self.tables.items():
-            if seats == players and teams in (None, sides):
-                values = {**differences, "players": seats, "teams": sides, **self.changes}
-                try:
-                    return validated(self.rules._replace(**values))
-                except RulesError as error:
-                    raise RulesError(f"at the table of {players} players, {error}") from None
-        known = ", ".join(f"{seats} players in {sides} teams" for seats, sides in self.tables)
-        asked = f"{players} players" + ("" if teams is None else f" in {teams} teams")
-        raise PlayersError(f"the edition {self.name!r} has no table for {asked}; it has: {known}")
+        for seats, sides in self.tables:
+            if seats == _whole(players) and (teams is None or sides == _whole(teams)):
+                if (seats, sides) not in self._checked:
+                    self._checked[seats, sides] = self._rules_of(seats, sides)
+                return self._checked[seats, sides]
+        raise PlayersError(self._no_table(players, teams))
+
+    @cached_property
+    def _checked(self) -> dict[tuple[int, int], Rules]:
+        """The rules of the tables that were asked for, so that each is checked once."""
+        return {}
+
+    def _rules_of(self, players: int, teams: int) -> Rules:
+        values = {**self.tables[players, teams], "players": players, "teams": teams, **self.changes}
+        try:
+            return validated(self.rules._replace(**values))
+        except RulesError as error:
+            raise RulesError(f"at the table of {self._table_name(players, teams)}, {error}") from None
+
+    def _table_name(self, players: int, teams: int) -> str:
+        """The players, with their teams where the sheet has several tables for so many."""
+        alone = sum(seats == players for seats, _ in self.tables) == 1
+        return f"{players} players" if alone else _table_words(players, teams)
+
+    def _no_table(self, players: object, teams: object) -> str:
+        """What is said of a table that the sheet has not."""
+        known = ", ".join(_table_words(*table) for table in self.tables)
+        asked = {"players": players} | ({} if teams is None else {"teams": teams})
+        wrong = " in ".join(
+            f"{value[:_LONGEST_SHOWN] if isinstance(value, str) else quoted(value)} {name}"
+            for name, value in asked.items()
+        )
+        odd = [f"{name} is {quoted(value)}" for name, value in asked.items() if _whole(value) is None]
+        odd_words = f" ({' and '.join(odd)}, not a whole number)" if odd else ""
+        return f"the edition {self.name!r} has no table for {wrong}{odd_words}; it has: {known}"
 
     def replace(self, **changes: int) -> Edition:
         """The same edition with some rules overridden, e.g. `edition("parker").replace(max_200=4)`.
@@ -91,7 +133,8 @@ class Edition:
         for name in changes:
             if name not in OVERRIDABLE:
                 raise RulesError(
-                    f"there is no rule {name!r} to override; the rules are: {', '.join(OVERRIDABLE)}"
+                    f"there is no rule {quoted(name)} to override; the rules are: {', '.join(OVERRIDABLE)}."
+                    + closest(name, OVERRIDABLE)
                 )
         changed = dataclass_replace(self, changes={**self.changes, **changes})
         refusals = []
@@ -108,6 +151,32 @@ class Edition:
     def label(self) -> str:
         """The name, with what was overridden: `parker` or `parker+max_200=4`."""
         return "+".join([self.name, *(f"{name}={value}" for name, value in sorted(self.changes.items()))])
+
+
+def _check_name(name: object) -> None:
+    """Refuse a name that a label, a position or a command line could not hold.
+
+    Raises:
+        EditionFileError: it is none; the message says what may stand in one.
+    """
+    if isinstance(name, str) and _NAME.fullmatch(name) and not name.endswith(".toml"):
+        return
+    raise EditionFileError(
+        f"the name {quoted(name)} is none for an edition: it is made of letters (a to z), digits, '_', '-' "
+        "and '.', begins with a letter or digit, has at most 60 of them and does not end in .toml; what "
+        "people call it is the title"
+    )
+
+
+def _whole(value: object) -> int | None:
+    """The value as an int, if it is a whole number."""
+    if isinstance(value, bool):
+        return None
+    return int(value) if isinstance(value, Integral) else None
+
+
+def _table_words(players: int, teams: int) -> str:
+    return f"{players} players in {teams} teams"
 
 
 _SHEETS: Final = Path(__file__).parent / "sheets"
@@ -136,6 +205,8 @@ def edition(name: str | Path | Edition) -> Edition:
     """
     if isinstance(name, Edition):
         return name
+    if not isinstance(name, (str, Path)):
+        raise UnknownEditionError(_no_edition(name))
     path, suffix, rest = str(name).rpartition(".toml")
     last, *overrides = rest.split("+")
     stem = path + suffix + last
@@ -144,14 +215,22 @@ def edition(name: str | Path | Edition) -> Edition:
     elif stem in editions():
         found = _shipped(stem)
     else:
-        raise UnknownEditionError(
-            f"there is no edition {stem!r}; the editions are: {', '.join(editions())}, "
-            "or the path of a sheet of your own, ending in .toml"
-        )
-    changes = dict(_override(one) for one in overrides)
-    if len(changes) < len(overrides):
-        raise RulesError(f"{name} overrides a rule twice")
+        raise UnknownEditionError(_no_edition(stem))
+    changes: dict[str, int] = {}
+    for one in overrides:
+        rule, value = _override(one)
+        if rule in changes:
+            raise RulesError(f"{quoted(str(name))} overrides a rule twice: {quoted(rule)}")
+        changes[rule] = value
     return found.replace(**changes) if changes else found
+
+
+def _no_edition(name: object) -> str:
+    """What is said of something that names no edition."""
+    return (
+        f"there is no edition {quoted(name)}; the editions are: {', '.join(editions())}, or the path of a "
+        "sheet of your own, ending in .toml." + (closest(name, editions()) if isinstance(name, str) else "")
+    )
 
 
 @cache
@@ -161,8 +240,8 @@ def _shipped(name: str) -> Edition:
 
 def _override(text: str) -> tuple[str, int]:
     name, _, value = text.partition("=")
-    if not value.isdecimal():
-        raise RulesError(f"{text!r} overrides no rule: it must read name=number, such as max_200=4")
+    if _NUMBER.fullmatch(value) is None:
+        raise RulesError(f"{quoted(text)} overrides no rule: it must read name=number, such as max_200=4")
     return name, int(value)
 
 
@@ -179,22 +258,51 @@ def read_sheet(path: Path) -> Edition:
         EditionFileError: the file cannot be read or describes no edition; the message names file and entry.
     """
     try:
-        sheet = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise EditionFileError(f"{path}: {error}") from None
+        sheet = tomllib.loads(text_of_file(path, EditionFileError, _MOST_BYTES_OF_A_SHEET))
+    except EditionFileError:
+        raise
+    except OSError as error:
+        raise EditionFileError(f"{file_name(path)}: {error.strerror or error}") from None
+    except (ValueError, RecursionError) as error:  # no TOML; a number of thousands of digits; too deep
+        raise EditionFileError(f"{path}: this is no TOML: {error}") from None
     try:
-        return _edition_of(sheet)
+        found = _edition_of(sheet)
+        if path.parent != _SHEETS:
+            _check_shipped_name(found)
     except EditionFileError as error:
         raise EditionFileError(f"{path}: {error}") from None
+    return found
+
+
+def _check_shipped_name(found: Edition) -> None:
+    """Refuse the name of a shipped sheet for other rules: a position says the name only."""
+    if found.name not in editions():
+        return
+    shipped = _shipped(found.name)
+    differences = [_table_words(*table) for table in found.tables if table not in shipped.tables]
+    for table in found.tables:
+        if table in shipped.tables:
+            rules, others = found.table(*table), shipped.table(*table)
+            differences += [
+                f"{name} {value}, there {other}"
+                for name, value, other in zip(Rules._fields, rules, others, strict=True)
+                if value != other
+            ]
+    if tuple(found.tables) == tuple(shipped.tables) and not differences:
+        return
+    what = f" ({differences[0]})" if differences else ""
+    raise EditionFileError(
+        f"the name {found.name!r} is that of a shipped sheet, and this one differs from it{what}: give it a "
+        "name of its own, so that nobody takes its positions and results for those of the other"
+    )
 
 
 def _edition_of(sheet: dict[str, Any]) -> Edition:
     for name in ("name", "title", "summary"):
         if not _is_text(sheet.get(name)):
             raise EditionFileError(f"the entry {name!r} is missing, or no text")
-    unknown = sheet.keys() - {"name", "title", "summary", "deck", "tables", *OVERRIDABLE}
-    if unknown:
-        raise EditionFileError(f"unknown entry {min(unknown)!r}")
+    known = ("name", "title", "summary", "deck", "tables", *OVERRIDABLE)
+    _refuse_unknown(sheet, known, "unknown entry {}")
     values, sources = _deck_of(sheet.get("deck"))
     for name in OVERRIDABLE:
         if name not in values:
@@ -203,11 +311,11 @@ def _edition_of(sheet: dict[str, Any]) -> Edition:
     values["players"], values["teams"] = next(iter(tables))
     found = Edition(
         name=sheet["name"],
-        title=sheet["title"],
-        summary=sheet["summary"],
+        title=_one_line("title", sheet["title"]),
+        summary=_one_line("summary", sheet["summary"]),
         rules=Rules(**values),
         tables=tables,
-        sources=sources,
+        sources={name: _one_line(f"source of {name}", source) for name, source in sources.items()},
     )
     for players, teams in found.tables:
         try:
@@ -217,14 +325,34 @@ def _edition_of(sheet: dict[str, Any]) -> Edition:
     return found
 
 
+def _refuse_unknown(given: Iterable[str], known: Iterable[str], complaint: str) -> None:
+    """Refuse the first entry, in alphabetical order, that is none of the known ones."""
+    unknown = set(given) - set(known)
+    if unknown:
+        first = min(unknown)
+        hint = closest(first, known)
+        raise EditionFileError(complaint.format(quoted(first)) + (f".{hint}" if hint else ""))
+
+
+def _one_line(what: str, text: str) -> str:
+    """The text in one line, as tables and error messages print it.
+
+    Raises:
+        EditionFileError: a control character stands in it.
+    """
+    line = " ".join(text.split())
+    if not line.isprintable():
+        odd = next(character for character in line if not character.isprintable())
+        raise EditionFileError(f"the {what} holds {odd!r}, which does not print")
+    return line
+
+
 def _deck_of(deck: object) -> tuple[dict[str, int], dict[str, str]]:
     """The copies of each card, and where the sheet says so."""
     if not isinstance(deck, dict) or not _is_text(deck.get("source")):
         raise EditionFileError("the table 'deck' is missing, or its 'source'")
     names = {card: card.name.lower().removeprefix("distance_") for card in Card}
-    unknown = deck.keys() - {*names.values(), "source"}
-    if unknown:
-        raise EditionFileError(f"deck: there is no card {min(unknown)!r}")
+    _refuse_unknown(deck, (*names.values(), "source"), "deck: there is no card {}")
     values = {}
     source: str = deck["source"]
     for name in names.values():
@@ -258,9 +386,15 @@ def _number(name: str, value: object) -> int:
     if choices != NO_OR_YES and isinstance(value, str) and value in choices:
         return choices.index(value)
     if isinstance(value, int) and not isinstance(value, bool) and not choices:
-        return value
+        return _not_too_large(f"the rule {name!r}", value)
     known = "true or false" if choices == NO_OR_YES else " or ".join(map(repr, choices))
-    raise EditionFileError(f"the rule {name!r} is {value!r}; it must be {known or 'a whole number'}")
+    raise EditionFileError(f"the rule {name!r} is {quoted(value)}; it must be {known or 'a whole number'}")
+
+
+def _not_too_large(what: str, value: int) -> int:
+    if abs(value) > _LARGEST_NUMBER:
+        raise EditionFileError(f"{what} is {quoted(value)}: nothing is that large")
+    return value
 
 
 def _tables_of(tables: object, sources: dict[str, str]) -> dict[tuple[int, int], dict[str, int]]:
@@ -275,14 +409,16 @@ def _tables_of(tables: object, sources: dict[str, str]) -> dict[tuple[int, int],
         source = entry.pop("source", None)
         if {type(table[0]), type(table[1])} != {int} or not _is_text(source):
             raise EditionFileError(f"{where}: it needs players, teams (whole numbers) and source (text)")
+        for number_of in table:
+            _not_too_large(f"{where}: the number of players or teams", number_of)
+        which = f"the table of {_table_words(*table)}"
         if table in found:
-            raise EditionFileError(
-                f"{where}: the table of {table[0]} players in {table[1]} teams is there twice"
-            )
-        unknown = entry.keys() - set(OVERRIDABLE)
-        if unknown:
-            raise EditionFileError(f"{where}: there is no rule {min(unknown)!r}")
-        found[table] = {name: _number(name, value) for name, value in entry.items()}
+            raise EditionFileError(f"{where}: {which} is there twice")
+        _refuse_unknown(entry, OVERRIDABLE, f"{where}: there is no rule {{}} for {which}")
+        try:
+            found[table] = {name: _number(name, value) for name, value in entry.items()}
+        except EditionFileError as error:
+            raise EditionFileError(f"{where}, {which}: {error}") from None
         for name in (*TABLE_FIELDS, *entry):
             parts = [*sources.get(name, "").split("; "), *source.split("; ")]
             sources[name] = "; ".join(part for part in dict.fromkeys(parts) if part)

@@ -32,7 +32,7 @@ def are_hands_played_out(state: State, rules: Rules) -> bool:
     """Whether play goes on when the draw pile is empty.
 
     Rule: 004:35-37 (yes); 000:219 (the round ends with the turn that took the last card).
-    Ruling E34: after an extension 000:237 can be read to say yes; a field of its own.
+    Ruling E34: 000:237 is the special rule for an extended round, in which all cards are played out.
     """
     if rules.when_pile_is_empty == PLAY_OUT:
         return True

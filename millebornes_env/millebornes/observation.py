@@ -21,7 +21,7 @@ from millebornes_env.millebornes.cards import (
     NUM_SAFETIES,
 )
 from millebornes_env.millebornes.motion import is_limited, is_moving, team_of
-from millebornes_env.millebornes.rules import Rules, deck_size, rules_record
+from millebornes_env.millebornes.rules import Rules, deck_size
 from millebornes_env.millebornes.state import (
     HAZARD_AGAIN,
     MAX_SEATS,
@@ -151,7 +151,7 @@ def full_state_sections(rules: Rules, view: View = USUAL_VIEW) -> tuple[Section,
     """
     table = list(sections(rules, view))
     others = (shown_seats(rules, view) - 1) * NUM_CARD_TYPES
-    streams = shown_seats(rules, view) * longest_stream(rules_record(rules)[0], view)
+    streams = shown_seats(rules, view) * longest_stream(rules, view)
     for name, size, high, meaning in (
         ("other_hands", others, table[0].high, "cards in each other hand, by card type, to the left"),
         ("streams", streams, NUM_CARD_TYPES, "cards to come in each seat's stream, in order: card + 1, or 0"),

@@ -23,6 +23,7 @@ from millebornes_env.millebornes.cards import (
     NUM_CARD_TYPES,
     NUM_DISTANCES,
 )
+from millebornes_env.texts import quoted
 
 NO_OR_YES: Final = ("no", "yes")
 
@@ -197,6 +198,7 @@ _MAX_TEAMS: Final = 4
 _MAX_INT8: Final = 127
 _LONGEST_TRIP: Final = 2500
 """So that km in 25s fit the observation's int8."""
+_LARGEST: Final = 10**6
 _MOST_POINTS: Final = 1000
 _HIGHEST_GOAL: Final = 10_000
 """So that totals fit the record's int16 with room for the last round."""
@@ -247,7 +249,10 @@ def validated(rules: Rules) -> Rules:
             f"teams and at most {_MAX_PLAYERS} players"
         )
     if rules.players == 0 or rules.players % rules.teams:
-        raise RulesError(f"{rules.players} players in {rules.teams} teams: teams must be equally large")
+        raise RulesError(
+            f"{rules.players} players in {rules.teams} teams: teams must be equally large, "
+            "of 1 player or more"
+        )
     _check_deck(rules)
     _check_trip(rules)
     return rules
@@ -255,10 +260,14 @@ def validated(rules: Rules) -> Rules:
 
 def _check_value(name: str, value: object) -> None:
     choices = FIELDS[name].choices
-    if choices and (isinstance(value, bool) or value not in range(len(choices))):
-        raise RulesError(f"the rule {name} is {value!r}: it may be " + _listed(choices))
+    if choices and (
+        isinstance(value, bool) or not isinstance(value, int) or value not in range(len(choices))
+    ):
+        raise RulesError(f"the rule {name} is {quoted(value)}: it may be " + _listed(choices))
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise RulesError(f"the rule {name} is {value!r}: it must be a whole number, 0 or more")
+        raise RulesError(f"the rule {name} is {quoted(value)}: it must be a whole number, 0 or more")
+    if value > _LARGEST:
+        raise RulesError(f"the rule {name} is {quoted(value)}: nothing is that large")
     if name.startswith("points_") and value > _MOST_POINTS:
         raise RulesError(f"the rule {name} is {value}: it may be at most {_MOST_POINTS}")
     if name == "goal" and value > _HIGHEST_GOAL:
@@ -277,8 +286,16 @@ def _check_deck(rules: Rules) -> None:
     size = sum(rules.deck)
     if size > DECK_SIZE:
         raise RulesError(f"the deck has {size} cards: it may have at most {DECK_SIZE}")
+    if size == 0:
+        raise RulesError("the deck has no cards: copies_of_25 and all other copies_of_... are 0")
+    if rules.hand_limit < 1:
+        raise RulesError(f"hand_limit is {rules.hand_limit}: at least 1 card must be dealt to each seat")
+    if rules.players >= size:
+        raise RulesError(
+            f"the deck has {size} cards: dealing 1 to each of {rules.players} players leaves none to draw"
+        )
     dealt = rules.hand_limit * rules.players
-    if rules.hand_limit < 1 or dealt >= size:
+    if dealt >= size:
         raise RulesError(
             f"hand_limit is {rules.hand_limit}: {rules.players} hands of it need {dealt} cards, "
             f"and the deck of {size} must leave some to draw"

@@ -33,31 +33,39 @@ def measured(state: State, rules: Rules, measure: int, team: int) -> int:
 
 
 @rule
-def leader(state: State, rules: Rules, measure: int) -> int:
-    """The team that did best, or NO_TEAM if two share the lead."""
-    best = 0
-    shared = False
-    for team in range(1, rules.teams):
-        ahead = measured(state, rules, measure, team) - measured(state, rules, measure, best)
-        if ahead > 0:
-            best = team
-            shared = False
-        elif ahead == 0:
-            shared = True
-    return NO_TEAM if shared else best
+def is_unbeaten(state: State, rules: Rules, measure: int, team: int) -> bool:
+    """Whether no other team did better: the team leads, alone or with others."""
+    own = measured(state, rules, measure, team)
+    for other in range(rules.teams):
+        if measured(state, rules, measure, other) > own:
+            return False
+    return True
+
+
+@rule
+def has_won_round(state: State, rules: Rules, team: int) -> bool:
+    """Whether the team has won the finished round, alone or together with others.
+
+    Rule: where no points are counted, the team that completed the trip, else the nearest (rules 1.4).
+    Ruling E53: teams that are equally near share the win, the others have lost; so it is with equal points.
+    """
+    if rules.count_points == 1:
+        return is_unbeaten(state, rules, _ROUND_POINTS, team)
+    if int(state.winner) != NO_TEAM:
+        return int(state.winner) == team
+    return is_unbeaten(state, rules, _NEARNESS, team)
 
 
 @rule
 def round_winner(state: State, rules: Rules) -> int:
-    """The team that did best in the finished round, or NO_TEAM if two share it: by points, if they count.
-
-    Rule: where no points are counted, the team that completed the trip, else the nearest (rules 1.4).
-    """
-    if rules.count_points == 1:
-        return leader(state, rules, _ROUND_POINTS)
-    if int(state.winner) != NO_TEAM:
-        return int(state.winner)
-    return leader(state, rules, _NEARNESS)
+    """The team that has won the finished round alone, or NO_TEAM if several share it."""
+    winner = NO_TEAM
+    for team in range(rules.teams):
+        if has_won_round(state, rules, team):
+            if winner != NO_TEAM:
+                return NO_TEAM
+            winner = team
+    return winner
 
 
 @rule
@@ -75,13 +83,24 @@ def match_winner(state: State, rules: Rules) -> int:
 
 
 @rule
+def has_won_match(state: State, rules: Rules, team: int) -> bool:
+    """Whether the team has won the match; without points, where it is one round, others may share that."""
+    if rules.count_points == 0:
+        return has_won_round(state, rules, team)
+    return leading_past_goal(state, rules) == team
+
+
+@rule
 def leading_past_goal(state: State, rules: Rules) -> int:
     """The team with the highest total, if that reaches the goal.
 
     Rule: US, winning the game: the first to 5,000; if several pass it in one round, the highest total.
     Ruling E52: equal highest totals, another round.
     """
-    best = leader(state, rules, _MATCH_POINTS)
-    if best == NO_TEAM or int(state.score[best]) < rules.goal:
-        return NO_TEAM
+    best = NO_TEAM
+    for team in range(rules.teams):
+        if is_unbeaten(state, rules, _MATCH_POINTS, team):
+            if best != NO_TEAM or int(state.score[team]) < rules.goal:
+                return NO_TEAM
+            best = team
     return best

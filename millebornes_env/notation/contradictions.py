@@ -24,6 +24,8 @@ from millebornes_env.millebornes.cards import (
     safety_against,
 )
 from millebornes_env.millebornes.ending import can_extend
+from millebornes_env.millebornes.hazards import can_attack
+from millebornes_env.millebornes.motion import has_safety, is_limited, is_moving
 from millebornes_env.millebornes.rules import Rules, rules_record
 from millebornes_env.millebornes.scoring import write_lines
 from millebornes_env.millebornes.state import (
@@ -57,6 +59,8 @@ def check_position(lines: Mapping[str, Line], rules: Rules, state: Any) -> None:
     for seat in range(rules.players):
         _check_hand(lines, rules, state, seat)
     _check_decision(lines, rules, state)
+    if int(state.phase) == CLAIM:
+        _check_pending(lines["pending"], rules, state)
     if int(state.phase) == ROUND_OVER:
         _check_score_sheets(lines, rules, state)
 
@@ -150,6 +154,35 @@ def _check_decision(lines: Mapping[str, Line], rules: Rules, state: Any) -> None
             f"seat {seat} is to play and has no cards: write its hand, such as "
             f"'hand {seat}: roll {AND_OTHERS}' ({AND_OTHERS!r}: and others, until it is full)",
         )
+
+
+def _check_pending(line: Line, rules: Rules, state: Any) -> None:
+    """Refuse a hazard that the rules did not allow against that team (004:16, 004:18)."""
+    record, team, hazard = rules_record(rules)[0], int(state.pending_team), int(state.pending_hazard)
+    if not can_attack(state, record, team, hazard):
+        raise line.refused(
+            f"{CARD_WORDS[hazard]} cannot be laid: {_why_no_attack(state, record, team, hazard)}"
+        )
+
+
+def _why_no_attack(state: Any, record: Rules, team: int, hazard: int) -> str:
+    """Which rule keeps the hazard away; asked in the order of `can_hazard_land`."""
+    top = CARD_WORDS[int(state.battle[team])]
+    if has_safety(state, team, safety_against(hazard)):
+        return f"team {team} has laid {CARD_WORDS[safety_against(hazard)]}"
+    if hazard == SPEED_LIMIT and is_limited(state, team):
+        return f"speed_limit lies on the speed pile of team {team} already"
+    if hazard == SPEED_LIMIT:
+        return f"{top} stops team {team}, and in this edition it has one hazard at a time"
+    if record.one_hazard_at_a_time and is_limited(state, team):
+        return f"speed_limit lies before team {team}, and in this edition it has one hazard at a time"
+    if int(state.battle[team]) == NO_CARD:
+        return (
+            f"team {team} has no card on its battle pile and is not moving yet: write 'battle {team}: roll'"
+        )
+    if is_moving(state, record, team):
+        return f"team {team} rolls on {top}, and in this edition a battle hazard is laid on a roll only"
+    return f"team {team} is not moving: {top} shows on its battle pile"
 
 
 def _why_no_extension(rules: Rules, state: Any, seat: int) -> str:

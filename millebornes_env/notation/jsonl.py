@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -14,8 +15,8 @@ from millebornes_env.errors import MilleBornesError, NotationError
 from millebornes_env.files import replacing
 from millebornes_env.millebornes.editions import Edition
 from millebornes_env.notation.positions import position_of_words, words_of_position
-from millebornes_env.notation.records import Record, read_play, write_play
-from millebornes_env.notation.words import closest
+from millebornes_env.notation.records import Record, checked_record, checked_result, read_play, write_play
+from millebornes_env.texts import MOST_BYTES, closest, decoded, quoted, undecodable
 
 FORMAT: Final = "millebornes"
 FORMAT_VERSION: Final = 1
@@ -35,21 +36,23 @@ def write_jsonl(path: str | Path, records: Iterable[Record]) -> None:
         OSError: it could not be written; the old file, if there was one, is as it was.
         NotationError: a record is none.
     """
-    with replacing(Path(path)) as draft, draft.open("x", encoding="utf-8", newline="\n") as file:
+    if not isinstance(records, Iterable):
+        raise NotationError(f"write_jsonl writes a list of notation.Record; got {type(records).__name__}")
+    with replacing(_path(path)) as draft, draft.open("x", encoding="utf-8", newline="\n") as file:
         for record in records:
             file.write(json.dumps(entries_of(record), ensure_ascii=False) + "\n")
 
 
 def entries_of(record: Record) -> dict[str, Any]:
     """What stands in the line of a record, ready for JSON."""
-    position = record.position
+    position = checked_record(record).position
     entries: dict[str, Any] = {
         FORMAT: FORMAT_VERSION,
         "position": words_of_position(position.state, position.edition, position.rules, key=position.has_key),
         "plays": [write_play(play, position.rules) for play in record.plays],
     }
     if record.result is not None:
-        entries["result"] = list(record.result)
+        entries["result"] = checked_result(record.result, position.rules)
     return entries
 
 
@@ -71,9 +74,11 @@ def read_jsonl(
         OSError: the file cannot be read.
         NotationError: a line is no record; the message names the file and the line, and what is wrong.
     """
-    with Path(path).open("rb") as file:
-        for number, line in enumerate(file, 1):
-            if not line.strip():
+    with _path(path).open("rb") as file:
+        number = 0
+        while line := file.readline(MOST_BYTES + 1):
+            number += 1
+            if not line.removeprefix(codecs.BOM_UTF8).strip():
                 continue
             try:
                 entries = _parsed(line)
@@ -83,14 +88,28 @@ def read_jsonl(
             yield record
 
 
+def _path(path: Any) -> Path:
+    if not isinstance(path, (str, Path)) or "\0" in str(path):
+        raise NotationError(f"{quoted(path)} names no file")
+    return Path(path)
+
+
 def _parsed(line: bytes) -> object:
+    if len(line) > MOST_BYTES:
+        raise NotationError(f"it has more than {MOST_BYTES:,} bytes: that is no game")
     try:
-        return json.loads(line.decode("utf-8"), object_pairs_hook=_without_doubles)
+        return json.loads(decoded(line), object_pairs_hook=_without_doubles, parse_constant=_refused_constant)
     except NotationError:
         raise
+    except UnicodeDecodeError as error:
+        raise NotationError(f"this is no JSON: {undecodable(line, error)}") from None
     except (ValueError, RecursionError) as error:
         cut = "" if line.endswith(b"\n") else " (the line is the last, and has no end: was the file cut off?)"
         raise NotationError(f"this is no JSON: {error}{cut}") from None
+
+
+def _refused_constant(name: str) -> object:
+    raise NotationError(f"this is no JSON: {name} is no number of it")
 
 
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -98,7 +117,7 @@ def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
         double = next(name for name in names if names.count(name) > 1)
-        raise NotationError(f"{double!r} is there twice")
+        raise NotationError(f"{quoted(double)} is there twice")
     return found
 
 
@@ -115,32 +134,38 @@ def record_of_entries(
     for name in entries:
         if name not in _ENTRIES:
             raise NotationError(
-                f"unknown entry {name!r}; there are {', '.join(_ENTRIES)}.{closest(name, _ENTRIES)}"
+                f"unknown entry {quoted(name)}; there are {', '.join(_ENTRIES)}.{closest(name, _ENTRIES)}"
             )
     version = entries.get(FORMAT)
-    if version != FORMAT_VERSION or isinstance(version, bool):
+    if type(version) is not int or version != FORMAT_VERSION:
         raise NotationError(
-            f"{FORMAT!r}, the version of the format, is {version!r}; this release reads {FORMAT_VERSION}"
+            f"{FORMAT!r}, the version of the format, is {quoted(version)}; "
+            f"this release reads {FORMAT_VERSION}"
         )
     words, plays, result = entries.get("position"), entries.get("plays", []), entries.get("result")
-    if not isinstance(words, dict) or not all(isinstance(said, str) for said in words.values()):
+    if not isinstance(words, dict):
         raise NotationError('\'position\' must be an object of names and words, {"dealer": "1", ...}')
-    if not isinstance(plays, list) or not all(isinstance(play, str) for play in plays):
+    for name, said in words.items():
+        if not isinstance(said, str):
+            raise NotationError(
+                f'\'position\' must be an object of names and words, {{"dealer": "1", ...}}; '
+                f"{quoted(name)} is {quoted(said)}, no text"
+            )
+    if not isinstance(plays, list):
         raise NotationError("'plays' must be a list of texts, [\"seat 0: 25\", ...]")
+    for number, play in enumerate(plays, 1):
+        if not isinstance(play, str):
+            raise NotationError(
+                f"'plays' must be a list of texts, [\"seat 0: 25\", ...]; play {number} is {quoted(play)}"
+            )
     position = position_of_words(words, edition=edition, players=players, teams=teams)
     rules = position.rules
-    if result is not None and not _is_result(result, rules.teams):
-        raise NotationError(f"'result' must be a list of {rules.teams} whole numbers, each team's points")
+    if result is not None:
+        result = tuple(checked_result(result, rules))
     found = []
     for number, play in enumerate(plays, 1):
         try:
             found.append(read_play(play, rules))
         except NotationError as error:
             raise NotationError(f"play {number}, {error}") from None
-    return Record(position, tuple(found), None if result is None else tuple(result))
-
-
-def _is_result(result: object, teams: int) -> bool:
-    if not isinstance(result, list) or len(result) != teams:
-        return False
-    return all(isinstance(points, int) and not isinstance(points, bool) and points >= 0 for points in result)
+    return Record(position, tuple(found), result)

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from millebornes_env.errors import MilleBornesError, NotationError, StateError
+from millebornes_env.errors import MilleBornesError, NotationError, PlayersError, StateError
 from millebornes_env.millebornes.audit import first_problem
 from millebornes_env.millebornes.cards import (
     DRIVING_ACE,
@@ -44,7 +44,6 @@ from millebornes_env.notation.words import (
     NOTHING,
     Line,
     by_key,
-    closest,
     line_of,
     named_line,
     table_words,
@@ -52,6 +51,7 @@ from millebornes_env.notation.words import (
     words_of_counts,
     words_of_sequence,
 )
+from millebornes_env.texts import quoted
 
 PLAYS: Final = "plays"
 """The line after which a record's plays stand; a position ends there."""
@@ -158,7 +158,8 @@ def _read_table(
     try:
         return edition, edition.table(players, teams)
     except MilleBornesError as error:
-        line = table_line or edition_line
+        lines = (table_line, edition_line) if isinstance(error, PlayersError) else (edition_line, table_line)
+        line = lines[0] or lines[1]
         if line is None:
             raise
         raise line.refused(str(error)) from None
@@ -175,8 +176,8 @@ def _edition_named(line: Line, given: Edition) -> Edition:
         raise line.refused(f"the edition that was given is {given.label!r}, with other rules")
     try:
         return find_edition(line.words)
-    except ValueError as error:
-        raise line.refused(f"{error}.{closest(stem, editions()) if stem not in editions() else ''}") from None
+    except MilleBornesError as error:
+        raise line.refused(str(error)) from None
 
 
 # Writing ---------------------------------------------------------------------------------------------------
@@ -211,9 +212,17 @@ def words_of_position(
 ) -> dict[str, str]:
     """The lines of `write_position`: words by name, in the order in which they are written."""
     edition = find_edition(edition)
+    given: object = rules
+    if not isinstance(given, Rules):
+        raise NotationError(f"the rules are those of a table, such as env.rules; got {quoted(given)}")
     if edition.table(rules.players, rules.teams) != rules:
         raise NotationError(
             f"the rules are not those of {edition.label!r} at the table of {table_words(rules)}"
+        )
+    if edition.name in editions() and find_edition(edition.label).table(rules.players, rules.teams) != rules:
+        raise NotationError(
+            f"this edition is called {edition.label!r}, and the shipped sheet of that name has other rules: "
+            "give it a name of its own (dataclasses.replace(edition, name=...))"
         )
     states = one_state(state)
     if not key:
@@ -241,16 +250,32 @@ def one_state(state: Any) -> StateArray:
     """
     array = np.asarray(state)
     if array.dtype != STATE or array.size != 1:
-        raise StateError(
-            "one record of a game is needed, such as env.get_states()[0]; got "
-            f"{'records' if array.dtype == STATE else array.dtype}{list(array.shape)}"
-        )
+        raise StateError(f"one record of a game is needed, such as env.get_states()[0]; got {_kind(array)}")
     states: StateArray = array.reshape(1).copy().view(np.recarray)
     to_come = np.zeros(states["deck"].shape[1], np.bool_)
     for start, end in zip(states["stream_next"][0], states["stream_end"][0], strict=True):
         to_come[max(0, int(start)) : max(0, int(end))] = True
     states["deck"][0, ~to_come] = NO_CARD
     return states
+
+
+def checked_state(state: object) -> StateArray:
+    """The state of a position, if it is an array of one record.
+
+    Raises:
+        StateError: it is not.
+    """
+    if not isinstance(state, np.ndarray) or state.dtype != STATE or state.shape != (1,):
+        raise StateError(f"a position holds one record of a game, STATE[1]; got {_kind(state)}")
+    return state
+
+
+def _kind(value: object) -> str:
+    """What an array holds, in words; of anything else its type."""
+    if not isinstance(value, np.ndarray):
+        return type(value).__name__
+    dtype = "records" if value.dtype == STATE else "other records" if value.dtype.names else value.dtype
+    return f"{dtype}{list(value.shape)}"
 
 
 def _words_of(state: Any, rules: Rules, key: bool) -> dict[str, str]:

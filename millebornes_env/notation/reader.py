@@ -51,12 +51,12 @@ from millebornes_env.notation.words import (
     Line,
     by_key,
     cards_named,
-    closest,
     number_of,
     seat_of,
     team_named,
     without_remark,
 )
+from millebornes_env.texts import closest, quoted, shortened
 
 LINE_NAMES: Final = {
     "edition": "",
@@ -160,7 +160,7 @@ class Reader:
         counted = LINE_NAMES.get(line.name)
         if counted is None:
             hint = closest(line.name, LINE_NAMES) or f" The lines are: {', '.join(LINE_NAMES)}."
-            raise line.refused(f"there is no line {line.name!r}.{hint}")
+            raise line.refused(f"there is no line {quoted(line.name)}.{hint}")
         if counted and line.place is None:
             raise line.refused(f"it must name the {counted}, such as '{line.name} 0'")
         if not counted and line.place is not None:
@@ -270,7 +270,8 @@ class Reader:
         words, remark = without_remark(line)
         if remark and remark not in _OPENINGS:
             raise line.refused(
-                f"({remark}) is nothing to say of a battle pile; there are ({') ('.join(_OPENINGS)})"
+                f"({shortened(remark)}) is nothing to say of a battle pile; "
+                f"there are ({') ('.join(_OPENINGS)})"
             )
         top_words, on, below_words = f" {words} ".partition(" on ")
         shown = self._cards(line._replace(words=top_words), may_lie_in_battle, "on a battle pile")
@@ -317,7 +318,7 @@ class Reader:
             raise line.refused("a hazard that waits reads 'stop by seat 0 against team 1'")
         cards = cards_named(line, found[1])
         if len(cards) != 1 or not is_hazard(cards[0]):
-            raise line.refused(f"{found[1]!r} is not one hazard")
+            raise line.refused(f"{quoted(found[1])} is not one hazard")
         self._lay(line, cards)
         state = self._state
         state.pending_hazard = cards[0]
@@ -357,7 +358,9 @@ class Reader:
             asked_for = PHASE_NAMES[:ROUND_OVER]
             if found["phase"] not in asked_for:
                 hint = closest(found["phase"], asked_for)
-                raise line.refused(f"a seat is to play, claim or extension, not {found['phase']!r}.{hint}")
+                raise line.refused(
+                    f"a seat is to play, claim or extension, not {quoted(found['phase'])}.{hint}"
+                )
             state.phase = PHASE_NAMES.index(found["phase"])
 
     def _read_discard_pile(self) -> None:
@@ -366,7 +369,9 @@ class Reader:
             return
         words, remark = without_remark(line)
         if remark not in {"", TOP_UNKNOWN}:
-            raise line.refused(f"({remark}) is nothing to say of a discard pile; there is ({TOP_UNKNOWN})")
+            raise line.refused(
+                f"({shortened(remark)}) is nothing to say of a discard pile; there is ({TOP_UNKNOWN})"
+            )
         cards = cards_named(line, words.replace(AND_OTHERS, " "))
         self._lay(line, cards)
         for card in cards:
@@ -417,11 +422,15 @@ class Reader:
         for item in line.words.lower().split(","):
             found = re.fullmatch(r"\s*(\S+)\s+(\S+)\s*", item)
             if found is None:
-                raise line.refused(f"{item.strip()!r} is no item; they read 'distance 700, safeties 100'")
+                raise line.refused(
+                    f"{quoted(item.strip())} is no item; they read 'distance 700, safeties 100'"
+                )
             if found[1] not in SCORE_LINES or found[1] in seen:
                 twice = found[1] in seen
                 hint = " It is there twice." if twice else closest(found[1], SCORE_LINES)
-                raise line.refused(f"{found[1]!r} is none of {', '.join(SCORE_LINES)}, once each.{hint}")
+                raise line.refused(
+                    f"{quoted(found[1])} is none of {', '.join(SCORE_LINES)}, once each.{hint}"
+                )
             seen.add(found[1])
             points = number_of(line, found[2], found[1], 0, MOST_POINTS)
             self._state.score_sheet[line.place, SCORE_LINES.index(found[1])] = points

@@ -12,9 +12,10 @@ result: 700 350
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from millebornes_env.errors import NotationError
 from millebornes_env.millebornes.actions import (
@@ -30,20 +31,20 @@ from millebornes_env.millebornes.actions import (
     play_action,
     target_team,
 )
+from millebornes_env.millebornes.audit import first_problem
 from millebornes_env.millebornes.cards import NO_CARD, is_hazard
 from millebornes_env.millebornes.editions import Edition
 from millebornes_env.millebornes.legality import is_legal
-from millebornes_env.millebornes.rules import Rules, rules_record
+from millebornes_env.millebornes.rules import Rules, rules_record, validated
 from millebornes_env.millebornes.state import NO_SEAT, PHASE_NAMES, PLAY, ROUND_OVER, StateArray
 from millebornes_env.millebornes.turn import start_next_round, step
 from millebornes_env.millebornes.winning import is_match_over
-from millebornes_env.notation.positions import PLAYS, RESULT, Position, position_of_lines
+from millebornes_env.notation.positions import PLAYS, RESULT, Position, checked_state, position_of_lines
 from millebornes_env.notation.reader import MOST_POINTS
 from millebornes_env.notation.words import (
     CARD_WORDS,
     Line,
     card_named,
-    closest,
     line_of,
     named_line,
     number_of,
@@ -52,6 +53,7 @@ from millebornes_env.notation.words import (
     team_named,
     text_lines,
 )
+from millebornes_env.texts import closest, quoted
 
 NEXT_ROUND: Final = -1
 """In `Play.action`: no action, but the deal of the match's next round."""
@@ -84,6 +86,9 @@ class Record:
         plays: what was played, in order.
         result: each team's total when the last round was over, or None if the record does not say.
         lines: the number of each play's line in the text that it was read from; empty if from none.
+
+    Raises:
+        NotationError: the position or the plays are something else.
     """
 
     position: Position
@@ -91,8 +96,27 @@ class Record:
     result: tuple[int, ...] | None = None
     lines: tuple[int, ...] = field(default=(), compare=False)
 
+    def __post_init__(self) -> None:
+        position: object = self.position
+        plays: object = self.plays
+        if not isinstance(position, Position):
+            raise NotationError(f"a record begins with a notation.Position; got {type(position).__name__}")
+        if not isinstance(plays, tuple) or not all(isinstance(play, Play) for play in plays):
+            raise NotationError(f"the plays of a record are a tuple of notation.Play; got {quoted(plays)}")
+
     def __str__(self) -> str:
         return write_record(self)
+
+
+def checked_record(record: Any) -> Record:
+    """The record, if it is one.
+
+    Raises:
+        NotationError: it is something else.
+    """
+    if not isinstance(record, Record):
+        raise NotationError(f"a game is a notation.Record; got {type(record).__name__}")
+    return record
 
 
 # Actions ---------------------------------------------------------------------------------------------------
@@ -109,10 +133,8 @@ def write_action(action: int, rules: Rules, seat: int) -> str:
     Raises:
         NotationError: there is no action of that id at this table, or no such seat.
     """
-    if not 0 <= action < num_actions(rules.teams):
-        raise NotationError(f"there is no action {action}; they are 0 to {num_actions(rules.teams) - 1}")
-    if not 0 <= seat < rules.players:
-        raise NotationError(f"there is no seat {seat}; they are 0 to {rules.players - 1}")
+    action = _whole("action", action, num_actions(rules.teams))
+    seat = _whole("seat", seat, rules.players)
     if action in _WORDS_OF_DECISIONS:
         return _WORDS_OF_DECISIONS[action]
     card = int(card_of(action))
@@ -122,6 +144,17 @@ def write_action(action: int, rules: Rules, seat: int) -> str:
         return CARD_WORDS[card]
     team = int(target_team(rules.teams, seat % rules.teams, int(opponent_of(action))))
     return f"{CARD_WORDS[card]} against team {team}"
+
+
+def _whole(what: str, value: Any, count: int) -> int:
+    """The value as an int, if it is a whole number from 0 to count - 1."""
+    try:
+        number = -1 if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        number = -1
+    if not 0 <= number < count:
+        raise NotationError(f"there is no {what} {quoted(value)}; they are 0 to {count - 1}")
+    return number
 
 
 def read_action(text: str, rules: Rules, seat: int) -> int:
@@ -138,8 +171,7 @@ def read_action(text: str, rules: Rules, seat: int) -> int:
     if not isinstance(text, str):
         raise NotationError(f"an action is text; got {type(text).__name__}")
     line = line_of(0, f"seat {seat}", text)
-    seat_of(line, str(seat), rules)
-    return _action_of(line, rules, seat)
+    return _action_of(line, rules, _whole("seat", seat, rules.players))
 
 
 def _action_of(line: Line, rules: Rules, seat: int) -> int:
@@ -157,7 +189,7 @@ def _action_of(line: Line, rules: Rules, seat: int) -> int:
         words = words[1:]
     if words[0] not in CARD_WORDS:
         hint = closest(words[0], _VERBS) or f" {_PLAYS_READ.capitalize()}."
-        raise line.refused(f"{words[0]!r} is no play.{hint}")
+        raise line.refused(f"{quoted(words[0])} is no play.{hint}")
     card = card_named(line, words[0])
     if not is_hazard(card):
         _check_end(line, words[1:])
@@ -182,7 +214,7 @@ def _opponent_named(line: Line, words: list[str], rules: Rules, seat: int) -> in
 
 def _check_end(line: Line, words: list[str]) -> None:
     if words:
-        raise line.refused(f"{' '.join(words)!r} is too much: one line is one play")
+        raise line.refused(f"{quoted(' '.join(words))} is too much: one line is one play")
 
 
 # Plays -----------------------------------------------------------------------------------------------------
@@ -228,11 +260,13 @@ def write_record(record: Record) -> str:
     """The record as text; `read_record` makes the same of it.
 
     Raises:
-        NotationError: a play that there is not at this table, or a position that is none.
+        NotationError: a play or a result that there is not at this table, or a position that is none.
     """
+    record = checked_record(record)
     lines = [f"{PLAYS}:", *(write_play(play, record.position.rules) for play in record.plays)]
     if record.result is not None:
-        lines.append(f"{RESULT}: {' '.join(map(str, record.result))}")
+        result = checked_result(record.result, record.position.rules)
+        lines.append(f"{RESULT}: {' '.join(map(str, result))}")
     return str(record.position) + "\n" + "\n".join(lines) + "\n"
 
 
@@ -253,7 +287,7 @@ def read_record(
         NotationError: it holds none; the message names the line and what is wrong with it.
     """
     numbered = text_lines(text, "a record")
-    starts = [place for place, (_, line) in enumerate(numbered) if _is_plays(line)]
+    starts = [place for place, (number, line) in enumerate(numbered) if _is_plays(number, line)]
     end = starts[0] if starts else len(numbered)
     before = [named_line(number, line) for number, line in numbered[:end]]
     for line in before:
@@ -273,10 +307,10 @@ def read_record(
     return Record(position, tuple(plays), result, tuple(lines))
 
 
-def _is_plays(line: str) -> bool:
+def _is_plays(number: int, line: str) -> bool:
     name, colon, words = line.lower().partition(":")
     if name.strip() == PLAYS and colon and words.strip():
-        raise NotationError(f"{line!r}: each play stands in a line of its own, after the line '{PLAYS}:'")
+        raise refused(number, line, f"each play stands in a line of its own, after the line '{PLAYS}:'")
     return name.strip() == PLAYS and bool(colon)
 
 
@@ -285,6 +319,28 @@ def _result_of(line: Line, rules: Rules) -> tuple[int, ...]:
     if len(words) != rules.teams:
         raise line.refused(f"a result is the points of {rules.teams} teams; these are {len(words)}")
     return tuple(number_of(line, word, f"team {team}'s", 0, MOST_POINTS) for team, word in enumerate(words))
+
+
+def checked_result(result: Any, rules: Rules) -> list[int]:
+    """The points of a result, if they are such as can be written.
+
+    Raises:
+        NotationError: they are none.
+    """
+    try:
+        points = [-1 if isinstance(one, bool) else operator.index(one) for one in result]
+    except TypeError:
+        points = []
+    if (
+        isinstance(result, str)
+        or len(points) != rules.teams
+        or not all(0 <= p <= MOST_POINTS for p in points)
+    ):
+        raise NotationError(
+            f"'result' must be a list of {rules.teams} whole numbers from 0 to {MOST_POINTS}, each team's "
+            f"points; it is {quoted(result)}"
+        )
+    return points
 
 
 def record_of(position: Position, actions: Iterable[int]) -> Record:
@@ -298,20 +354,35 @@ def record_of(position: Position, actions: Iterable[int]) -> Record:
         The record, with its result if the last round is over.
 
     Raises:
-        NotationError: the rules do not allow an action; the message says which.
+        NotationError: the position is none, or the rules do not allow an action; the message says which.
     """
-    table, states = rules_record(position.rules)[0], position.state.copy()
+    states, table = _begun(position), rules_record(position.rules)[0]
     state = states[0]
     plays: list[Play] = []
+    given: object = actions
+    if not isinstance(given, Iterable):
+        raise NotationError(f"the actions of a game are their ids, such as [0, 13]; got {quoted(actions)}")
     for action in actions:
         if int(state.phase) == ROUND_OVER:
             plays.append(Play(NO_SEAT, NEXT_ROUND))
             _check_play(states, position.rules, plays[-1], f"play {len(plays)}")
             start_next_round(state, table)
-        plays.append(Play(int(state.seat), int(action)))
+        plays.append(Play(int(state.seat), _whole("action", action, num_actions(position.rules.teams))))
         _check_play(states, position.rules, plays[-1], f"play {len(plays)}")
-        step(state, table, int(action))
+        step(state, table, plays[-1].action)
     return Record(position, tuple(plays), _totals(states, position.rules))
+
+
+def _begun(position: Position) -> StateArray:
+    """A copy of the position's record to play on, looked at first: it may have been made in code."""
+    given: object = position
+    if not isinstance(given, Position):
+        raise NotationError(f"a game begins with a notation.Position; got {type(given).__name__}")
+    validated(position.rules)
+    problem = first_problem(checked_state(position.state), position.rules)
+    if problem is not None:
+        raise NotationError(f"the position is no game of this table: {problem[1]}")
+    return position.state.copy()
 
 
 def _totals(states: StateArray, rules: Rules) -> tuple[int, ...] | None:
@@ -331,11 +402,11 @@ def replay(record: Record) -> Iterator[StateArray]:
         `STATE[1]`, a copy each: the game before every play, and at the end.
 
     Raises:
-        NotationError: the rules do not allow a play, or the game does not end with the record's result; the
-            message names the line, the seat and the play, and what it might have done.
+        NotationError: the position is none, the rules do not allow a play, or the game does not end with the
+            record's result; the message names the line, the seat and the play, and what it might have done.
     """
-    rules = record.position.rules
-    table, states = rules_record(rules)[0], record.position.state.copy()
+    rules = checked_record(record).position.rules
+    states, table = _begun(record.position), rules_record(rules)[0]
     for number, play in enumerate(record.plays):
         yield states.copy()
         where = f"line {record.lines[number]}" if number < len(record.lines) else f"play {number + 1}"

@@ -6,7 +6,6 @@ their identifiers in lower case, distance cards by their km; `3x25` and `2x roll
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
@@ -14,6 +13,7 @@ from typing import Final, NamedTuple
 from millebornes_env.errors import NotationError
 from millebornes_env.millebornes.cards import DECK_SIZE, NUM_DISTANCES, Card
 from millebornes_env.millebornes.rules import Rules
+from millebornes_env.texts import closest, quoted, shortened
 
 CARD_WORDS: Final = tuple(card.name.lower().removeprefix("distance_") for card in Card)
 """What a text calls each card, by card id: `25`, `out_of_gas`, `right_of_way`."""
@@ -27,7 +27,6 @@ AND_OTHERS: Final = "..."
 _ID_OF: Final = {word: card for card, word in enumerate(CARD_WORDS)}
 _SEVERAL: Final = re.compile(r"([0-9]+)x(.*)")
 _NAME: Final = re.compile(r"(?P<name>[^0-9]*?)(?: *(?P<place>[0-9]+))?(?: +at +(?P<at>[0-9]+))?", re.DOTALL)
-_LONGEST_QUOTE: Final = 70
 _MOST_DIGITS: Final = 18
 
 
@@ -65,9 +64,8 @@ class Line(NamedTuple):
 
 def refused(number: int, text: str, complaint: str) -> NotationError:
     """The error that says what is wrong with the text of a line."""
-    shown = text if len(text) <= _LONGEST_QUOTE else text[: _LONGEST_QUOTE - 3] + "..."
     where = f"line {number}, " if number else ""
-    return NotationError(f"{where}{shown!r}: {complaint}")
+    return NotationError(f"{where}{shortened(text)!r}: {complaint}")
 
 
 def text_lines(text: object, what: str) -> list[tuple[int, str]]:
@@ -115,12 +113,6 @@ def line_of(number: int, name: str, words: str) -> Line:
     )
 
 
-def closest(word: str, known: Iterable[str]) -> str:
-    """What to say after an unknown word: whether a known one is meant, if any is like it."""
-    close = difflib.get_close_matches(word[:_LONGEST_QUOTE], list(known), n=1)
-    return f" Did you mean {close[0]!r}?" if close else ""
-
-
 def by_key(lines: Iterable[Line]) -> dict[str, Line]:
     """The lines by name and number.
 
@@ -132,7 +124,7 @@ def by_key(lines: Iterable[Line]) -> dict[str, Line]:
         first = found.setdefault(line.key, line)
         if first is not line:
             where = f" in line {first.number}" if first.number else ""
-            raise line.refused(f"{line.key!r} is there already{where}: put the two together")
+            raise line.refused(f"{quoted(line.key)} is there already{where}: put the two together")
     return found
 
 
@@ -154,9 +146,9 @@ def number_of(line: Line, word: str, what: str, lowest: int, highest: int) -> in
         NotationError: it is none, or not between the two.
     """
     if re.fullmatch(r"[0-9]+", word) is None:
-        raise line.refused(f"{what} is {word!r}; it must be a whole number")
+        raise line.refused(f"{what} is {quoted(word)}; it must be a whole number")
     if len(word) > _MOST_DIGITS or not lowest <= int(word) <= highest:
-        raise line.refused(f"{what} is {word}; it must be from {lowest} to {highest}")
+        raise line.refused(f"{what} is {shortened(word)}; it must be from {lowest} to {highest}")
     return int(word)
 
 
@@ -180,9 +172,11 @@ def team_named(line: Line, word: str, rules: Rules) -> int:
 
 def _place_of(line: Line, word: str, what: str, count: int, rules: Rules) -> int:
     if re.fullmatch(r"[0-9]+", word) is None:
-        raise line.refused(f"{word!r} is no {what}; write its number, 0 to {count - 1}")
+        raise line.refused(f"{quoted(word)} is no {what}; write its number, 0 to {count - 1}")
     if len(word) > _MOST_DIGITS or int(word) >= count:
-        raise line.refused(f"there is no {what} {word}: the table has {table_words(rules)}, counted from 0")
+        raise line.refused(
+            f"there is no {what} {shortened(word)}: the table has {table_words(rules)}, counted from 0"
+        )
     return int(word)
 
 
@@ -203,7 +197,7 @@ def card_named(line: Line, word: str) -> int:
     card = _ID_OF.get(word)
     if card is None:
         hint = closest(word, CARD_WORDS) or f" The cards are: {', '.join(CARD_WORDS)}."
-        raise line.refused(f"there is no card {word!r}.{hint}")
+        raise line.refused(f"there is no card {quoted(word)}.{hint}")
     return card
 
 
@@ -221,7 +215,7 @@ def cards_named(line: Line, words: str) -> list[int]:
         several = _SEVERAL.fullmatch(word)
         if several is not None:
             if count:
-                raise line.refused(f"a card must stand between {count}x and {word!r}")
+                raise line.refused(f"a card must stand between {count}x and {quoted(word)}")
             count = number_of(line, several[1], "the number of cards", 1, DECK_SIZE)
             word = several[2]  # noqa: PLW2901 - what is left of it
             if not word:

@@ -52,7 +52,7 @@ def table_name(players: int, teams: int) -> str:
 
 def cell(sheet: Edition, field: str) -> str:
     """The value of a rule; where tables differ, each value with its tables; "-" where it does not arise."""
-    if field in _POINTS and not sheet.table(*next(iter(sheet.tables))).count_points:
+    if field in _POINTS and not any(sheet.table(*table).count_points for table in sheet.tables):
         return "-"
     tables_by_value: dict[int, list[str]] = {}
     for players, teams in sheet.tables:
@@ -67,6 +67,9 @@ def cell(sheet: Edition, field: str) -> str:
 
 def markdown(rows: Sequence[Row]) -> list[str]:
     """The lines of a Markdown table with aligned columns; the first row is its head."""
+    rows = [
+        [text.replace("|", "\\|") for text in row] for row in rows
+    ]  # else a sheet's words would end a cell
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = [
         "| " + " | ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)) + " |"

@@ -11,7 +11,7 @@ import agents
 from agents.compiled import FIRST_FREE, CompiledAgent, Int16Array, Int64Array
 from agents.protocol import StateAgent, Table, is_honest
 from agents.search import HiddenCardsError, SearchAgent, SearchOptionError
-from agents.search_kernels import search_on
+from agents.search_kernels import search_on, value_of_round
 from arena.match import MatchConfig, by_deal, play_roles
 from millebornes_env import VectorEnv, edition, editions, vector_env
 from millebornes_env.compile import IS_COMPILED
@@ -362,3 +362,17 @@ def test_games_that_are_over_are_left_alone() -> None:
     states = position.games.states
     assert agent.act_on(states, seats_of(states), np.zeros(1, np.int64)).tolist() == [0]
     assert agent.playouts == 0
+
+
+@pytest.mark.parametrize(
+    ("km", "value"), [((500, 400, 0), 1), ((500, 500, 0), 0), ((400, 500, 500), -1), ((400, 500, 0), -1)]
+)
+def test_without_points_a_shared_win_is_worth_something_to_who_shares_it(
+    km: tuple[int, ...], value: int
+) -> None:
+    """To the others it is a loss (E53)."""
+    position = Position(3, edition="dujardin", teams=3)
+    for team, length in enumerate(km):
+        position.km(team, length)
+    position.run_out()
+    assert value_of_round(position.state, position.record) == value

@@ -17,14 +17,13 @@ def outcome_of(
     rounds: object = None,
     luck: npt.NDArray[np.float64] | None = None,
 ) -> Outcome:
-    """The episodes with those points; whoever has most wins, and role 0 always begins."""
+    """The episodes with those points; those who have most share the win, and role 0 always begins."""
     array = np.array(points, np.int32)
     best = array == array.max(axis=2, keepdims=True)
-    alone = best.sum(axis=2, keepdims=True) == 1
     return Outcome(
         lineup=lineup,
         points=array,
-        wins=np.where(alone, best.astype(np.float64), 1 / len(lineup)),
+        wins=best / best.sum(axis=2, keepdims=True),
         rounds=np.ones(array.shape[:2], np.int32) if rounds is None else np.array(rounds, np.int32),
         first=np.zeros(array.shape[:2], np.int8),
         tallies=np.zeros((len(lineup), NUM_TALLIES), np.int64),

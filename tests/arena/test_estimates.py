@@ -118,6 +118,14 @@ def test_at_a_table_of_three_the_better_of_two_wins_and_equals_share() -> None:
     assert payoff_matrix([outcome], 3).points[0, 1] == (4 + 0 - 1) / 3
 
 
+def test_where_no_points_are_counted_the_win_tells_who_was_better() -> None:
+    outcome = outcome_of((0, 1, 2), np.zeros((1, 3, 3)))
+    outcome.wins[0] = [[0, 1, 0], [0.5, 0.5, 0], [1 / 3, 1 / 3, 1 / 3]]
+    assert pair_shares(outcome, 0, 1).tolist() == [[0, 0.5, 0.5]]
+    assert pair_shares(outcome, 0, 2).tolist() == [[0.5, 1, 0.5]]
+    assert pair_shares(outcome, 2, 1).tolist() == [[0, 0, 0.5]]
+
+
 def test_several_roles_of_an_agent_are_averaged() -> None:
     outcome = outcome_of((0, 0, 1), [[[6, 2, 3], [0, 0, 3], [8, 8, 8]]])
     # Its means are 4, 0 and 8.
@@ -172,7 +180,7 @@ def test_half_width_is_infinite_without_an_interval_and_shrinks() -> None:
     assert half_width(Outcome.faulty((0, 1), "raised"), "points") == math.inf
     assert half_width(many, "points") < half_width(few, "points") / 5
     assert half_width(many, "wins") < half_width(few, "wins") / 5
-    assert half_width(few, "points") == payoff_matrix([few], 2).points_half[0, 1]
+    assert half_width(few, "points") == pytest.approx(payoff_matrix([few], 2).points_half[0, 1])
 
 
 # Savings --------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from agents.protocol import Actions, Masks, Observations
 from arena.faults import AgentFaultError
 from arena.kernels import begin_games
 from arena.lineups import lineups, role_of_teams
-from arena.match import MatchConfig, dealt_batch, play_deals
+from arena.match import MatchConfig, by_deal, dealt_batch, load_role, play_deals, play_roles
 from arena.outcomes import Outcome
 from arena.tallies import ACTION_COUNTS, ROUND_COUNTS, place_of
 from millebornes_env import vector_env
@@ -154,7 +154,7 @@ def test_the_results_are_those_of_games_played_one_by_one(players: int) -> None:
             for role in range(teams):
                 team = (role + rotation) % teams
                 assert outcome.points[deal, rotation, role] == infos["final_score"][0][team]
-                assert outcome.wins[deal, rotation, role] == (infos["final_winner"][0] == team)
+                assert outcome.wins[deal, rotation, role] == env.games.win_shares()[0, team]
 
 
 def test_the_cards_of_later_rounds_are_the_same_too_whatever_is_played() -> None:
@@ -204,6 +204,35 @@ def test_tallies_add_up(players: int) -> None:
     km = outcome.tallies[:, :5] @ [25, 50, 75, 100, 200]
     assert count["km"].tolist() == km.tolist()
     assert (outcome.tallies[:, :ACTION_COUNTS].sum(axis=1) > 10 * rounds).all()
+
+
+@pytest.mark.parametrize(("players", "teams"), [(2, 2), (3, 3), (4, 4), (6, 3)])
+@pytest.mark.parametrize("episode", ["round", "match"])
+def test_those_equally_near_share_a_win_without_points(players: int, teams: int, episode: str) -> None:
+    """Who has the same km has the same share; the others have lost (E53)."""
+    config = MatchConfig("dujardin_2014", players, teams, episode)
+    roles = [load_role(("first", "lot", "lot", "first:last")[role], config, role) for role in range(teams)]
+    deals = 300
+    batches = play_roles(roles, config, 0, deals)
+    shared = set()
+    for batch in batches:
+        for state, roles_of_teams, shares in zip(batch.states, batch.role_of, batch.shares, strict=True):
+            km = state["km"][:teams].tolist()
+            winners = [team for team in range(teams) if km[team] == max(km)]
+            if int(state["winner"]) >= 0:
+                winners = [int(state["winner"])]
+            expected = [(team in winners) / len(winners) for team in range(teams)]
+            assert shares[roles_of_teams].tolist() == pytest.approx(expected)
+            shared.add(len(winners))
+    assert shared >= {1, 2}
+    outcome = play_deals(SPECS, (FIRST, LOT, LOT, LAST)[:teams], config, 0, deals)
+    assert np.array_equal(outcome.wins, by_deal(batches, "shares", teams))
+    count = {name: outcome.tallies[:, place_of(name)] for name in ROUND_COUNTS}
+    alone = (outcome.wins == 1).sum(axis=(0, 1)).tolist()
+    assert count["round_wins"].tolist() == count["episode_wins"].tolist() == alone
+    part = ((outcome.wins > 0) & (outcome.wins < 1)).sum(axis=(0, 1))
+    assert count["round_ties"].tolist() == part.tolist()
+    assert part.sum() > 0
 
 
 def test_points_of_a_match_reach_the_goal() -> None:

@@ -230,6 +230,7 @@ class Comparison:
         if not oracle.rules.count_points:
             is_shared = oracle.round_winner() is None
             self.events["round shared"] += is_shared
+            self.events["round shared by some"] += 1 < len(oracle.round_winners()) < self.teams
             self.events["round without points won by the nearest"] += oracle.winner is None and not is_shared
         if oracle.extension_caller is not None:
             succeeded = oracle.winner == oracle.extension_caller
@@ -249,15 +250,17 @@ class Comparison:
     def check_rewards(self, game: int, points: list[int]) -> None:
         """Each seat gets its team's points less the mean of the others', in thousands.
 
-        Without points it gets 1 if its team has won; the others share -1.
+        Without points it gets 1 if its team has won; the others share -1. A shared win brings the mean of
+        what its winners would get if one of them had won alone.
         """
-        winner = self.oracles[game].round_winner()
+        winners = self.oracles[game].round_winners()
         for seat, reward in enumerate(self.games.buffers.rewards[game].tolist()):
             others = points.copy()
             own = others.pop(seat % self.teams)
             expected = (own - sum(others) / len(others)) / 1000
-            if not self.oracles[game].rules.count_points and winner is not None:
-                expected = 1 if seat % self.teams == winner else -1 / len(others)
+            if not self.oracles[game].rules.count_points:
+                paid = [1 if seat % self.teams == winner else -1 / len(others) for winner in winners]
+                expected = sum(paid) / len(paid)
             assert reward == pytest.approx(expected)
 
 
@@ -291,6 +294,9 @@ def play_rounds(
             assert games.buffers.terminations[game]
             assert games.buffers.final_score[game].tolist() == points == record["score"][: comparison.teams]
             assert games.buffers.final_winner[game] == or_minus_one(oracle.round_winner())
+            winners = oracle.round_winners()
+            shares = [(team in winners) / len(winners) for team in range(comparison.teams)]
+            assert games.win_shares([game])[0].tolist() == pytest.approx(shares)
             comparison.check_rewards(game, points)
             comparison.live.discard(game)
         if not comparison.live:

@@ -17,6 +17,7 @@ from tests.laws.conversions import (
 )
 from tests.laws.players import walk
 from tests.oracle import BATTLE_HAZARDS, OracleRound
+from tests.oracle_rules import OracleRules
 
 MOST_ROUNDS = 400
 """In which a position is looked for."""
@@ -63,6 +64,11 @@ SITUATIONS: dict[str, Callable[[Record, Table], bool]] = {
 """What is looked for, in the order of the recorded numbers."""
 
 
+def is_ever_played_out(rules: OracleRules) -> bool:
+    """Whether hands are played out, always or after an extension."""
+    return rules.play_out or (rules.play_out_after_extension and rules.extended_target is not None)
+
+
 def occurs(situation: str, table: Table) -> bool:
     """Whether the rules of the table let it come to this."""
     rules = rules_of(table)
@@ -71,7 +77,7 @@ def occurs(situation: str, table: Table) -> bool:
     if situation == "opened":
         return rules.hazard_may_open or not rules.start_needs_roll
     if situation == "play-out":
-        return rules.play_out
+        return is_ever_played_out(rules)
     return True
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from tests.laws.comparison import play_rounds
 from tests.laws.conversions import TABLES, Table, new_games, rules_of
+from tests.laws.positions import is_ever_played_out
 from tests.oracle_rules import OPTIONS, OracleRules
 
 ROUNDS = 18
@@ -19,7 +20,7 @@ IDLE_WHERE = {
         rules.start_needs_roll and rules.roll_after_remedy and not rules.opening_remedy_starts
     ),
     "play_out_after_extension": lambda rules: rules.play_out or rules.extended_target is None,
-    "end_when_stuck": lambda rules: not rules.play_out,
+    "end_when_stuck": lambda rules: not is_ever_played_out(rules),
     "failed_extension_forfeits_bonuses": lambda rules: (
         rules.extended_target is None or not rules.count_points
     ),

@@ -11,6 +11,7 @@ import pytest
 from millebornes_env.millebornes.editions import edition, editions
 from tests.laws.comparison import play_rounds
 from tests.laws.conversions import TABLES, Table, rules_of
+from tests.laws.positions import is_ever_played_out
 from tests.oracle_rules import OracleRules
 
 ROUNDS = 63
@@ -59,9 +60,10 @@ REQUIRED = (
     ),
     Events(lambda rules: rules.roll_after_safety, {"decision on a cancelled hazard": 40}, nowhere_else=True),
     # The end of the draw pile.
+    Events(lambda rules: rules.play_out, {"void play after the last safety": 30, "empty hand skipped": 0.2}),
     Events(
-        lambda rules: rules.play_out,
-        {"void play after the last safety": 30, "empty hand skipped": 0.2},
+        is_ever_played_out,
+        {"void play after the last safety": 20, "empty hand skipped": 0},
         nowhere_else=True,
     ),
     Events(lambda rules: rules.play_out, {"decision with empty pile": 2000, "claim with empty pile": 0.5}),
@@ -110,6 +112,11 @@ REQUIRED = (
     Events(
         lambda rules: not rules.count_points,
         {"round shared": 25, "round without points won by the nearest": 100},
+        nowhere_else=True,
+    ),
+    Events(
+        lambda rules: not rules.count_points and rules.teams > 2,
+        {"round shared by some": 8},
         nowhere_else=True,
     ),
     Events(lambda rules: rules.teams > 2, {"hazard not at the next team": 800}, nowhere_else=True),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from millebornes_env.errors import PlayersError, RulesError, UnknownEditionError
+from millebornes_env.errors import EditionFileError, PlayersError, RulesError, UnknownEditionError
 from millebornes_env.millebornes.editions import edition, editions
 from millebornes_env.millebornes.rules import FIELDS, TABLE_FIELDS, Rules
 
@@ -13,6 +15,8 @@ NUMBERS = [name for name, field in FIELDS.items() if not field.choices and name 
 
 
 NO_SHORT_DISTANCES = {"copies_of_25": 0, "copies_of_50": 0, "copies_of_75": 0, "copies_of_100": 0}
+
+COPIES = [name for name in FIELDS if name.startswith("copies_of_")]
 
 ONLY_50_AND_100 = {"copies_of_25": 0, "copies_of_75": 0, "copies_of_200": 0, "max_200": 0}
 
@@ -50,6 +54,48 @@ def test_an_unknown_table_lists_those_there_are(players: int, teams: int | None,
         assert part in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("players", "teams", "part"),
+    [
+        (2.0, None, "players is 2.0, not a whole number"),
+        (True, None, "players is True, not a whole number"),
+        ("2", None, "players is '2', not a whole number"),
+        (2, 2.0, "teams is 2.0, not a whole number"),
+    ],
+)
+def test_a_table_is_named_by_whole_numbers(players: object, teams: object, part: str) -> None:
+    """What Python takes for the same number is a slip all the same."""
+    with pytest.raises(PlayersError) as caught:
+        edition("parker").table(players, teams)  # type: ignore[arg-type]
+    assert part in str(caught.value)
+
+
+def test_a_value_that_cannot_be_shown_is_refused_like_any_other() -> None:
+    """What its own code does wrong is not what the message is about."""
+
+    class Unshowable:
+        def __repr__(self) -> str:
+            raise RuntimeError
+
+        __index__ = __str__ = __repr__  # type: ignore[assignment]
+
+    for call, error in (
+        (lambda: edition("parker").table(Unshowable()), PlayersError),  # type: ignore[arg-type]
+        (lambda: edition(Unshowable()), UnknownEditionError),  # type: ignore[arg-type]
+        (lambda: edition("parker").replace(goal=Unshowable()), RulesError),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(error, match="<Unshowable instance at "):
+            call()
+
+
+def test_numbers_of_thousands_of_digits() -> None:
+    """Python itself refuses to print them."""
+    with pytest.raises(PlayersError, match="no table for a very large int players"):
+        edition("parker").table(10**5000)
+    with pytest.raises(RulesError, match="the rule goal is a very large int: nothing is that large"):
+        edition("parker").replace(goal=10**5000)
+
+
 def test_a_table_may_be_asked_for_with_its_teams() -> None:
     """The sheet's own number of teams is accepted."""
     assert edition("parker").table(6, 3) == edition("parker").table(6)
@@ -60,6 +106,21 @@ def test_an_unknown_rule_lists_those_there_are() -> None:
     message = refusal(max_two_hundreds=3)
     assert "'max_two_hundreds'" in message
     assert all(field in message for field in Rules._fields if field not in ("players", "teams"))
+
+
+def test_an_unknown_rule_that_is_like_another_names_it() -> None:
+    """As unknown editions and cards do."""
+    assert refusal(max_20=3).endswith("Did you mean 'max_200'?")
+    with pytest.raises(UnknownEditionError, match=r"Did you mean 'parker'\?$"):
+        edition("parkr")
+
+
+@pytest.mark.parametrize("name", [None, 3, b"parker", ["parker"], "", "\0", "x" * 5000, "par\nker", "Parker"])
+def test_what_is_no_name_of_an_edition(name: object) -> None:
+    """Nothing but the package's own complaint, and a short one."""
+    with pytest.raises(UnknownEditionError, match="there is no edition") as caught:
+        edition(name)  # type: ignore[arg-type]
+    assert len(str(caught.value)) < 300
 
 
 @pytest.mark.parametrize("field", ["players", "teams"])
@@ -113,7 +174,14 @@ def test_true_is_no_number(field: str) -> None:
         ({"extended_target": 700}, ("extended_target is 700", "more than target")),
         ({"target": 1000}, ("extended_target is 1000", "more than target")),
         ({"max_200": 5}, ("max_200 is 5", "holds 4")),
-        ({"hand_limit": 0}, ("hand_limit is 0",)),
+        ({"hand_limit": 0}, ("hand_limit is 0", "at least 1 card")),
+        (dict.fromkeys(COPIES, 0), ("the deck has no cards", "copies_of_25")),
+        (
+            dict.fromkeys(COPIES, 0) | {"copies_of_roll": 2},
+            ("the deck has 2 cards: dealing 1 to each of 2 players leaves none to draw",),
+        ),
+        ({"copies_of_25": 10**9}, ("the rule copies_of_25 is 1000000000", "nothing is that large")),
+        ({"exact_finish": 1.0}, ("the rule exact_finish is 1.0: it may be 0 (no) or 1 (yes)",)),
         ({"hand_limit": 51}, ("hand_limit is 51", "need 102 cards", "deck of 101")),
         ({"copies_of_right_of_way": 2}, ("copies_of_right_of_way is 2", "at most one Right of way")),
         ({"copies_of_driving_ace": 2}, ("copies_of_driving_ace is 2", "at most one Driving ace")),
@@ -191,7 +259,11 @@ def test_a_label_is_read_back() -> None:
         ("parker+max_200=four", ("'max_200=four' overrides no rule", "name=number")),
         ("parker+max_200=-1", ("'max_200=-1' overrides no rule", "name=number")),
         ("parker+", ("'' overrides no rule", "name=number")),
-        ("parker+max_200=4+max_200=3", ("overrides a rule twice",)),
+        ("parker+max_200=4+max_200=3", ("overrides a rule twice", "'max_200'")),
+        ("parker+max_200=" + "9" * 5000, ("overrides no rule", "name=number")),
+        ("parker+max_200=\u0663", ("overrides no rule",)),
+        ("parker+max_200=4.0", ("overrides no rule",)),
+        ("parker+max_200= 4", ("overrides no rule",)),
         ("parker+nonsense=3", ("no rule 'nonsense'", "max_200")),
         ("parker+players=3", ("no rule 'players'", "max_200")),
         ("parker+max_200=5", ("max_200 is 5", "holds 4")),
@@ -228,3 +300,50 @@ def test_a_rule_that_fits_one_table_only_is_refused_at_the_others() -> None:
 def test_points_fit_the_record(changes: dict[str, int], part: str) -> None:
     """More would not fit the int16 of the score sheet."""
     assert part in refusal(**changes)
+
+
+# Editions made in code --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        " ",
+        "our house",
+        "a+b",
+        "a=1",
+        "a:b",
+        "a,b",
+        "a/b",
+        "a#b",
+        "a\nb",
+        "a\0",
+        "-a",
+        "x" * 61,
+        "a.toml",
+        3,
+    ],
+)
+def test_a_name_that_no_label_can_hold_is_refused(name: object) -> None:
+    """It stands in positions, command lines and the names of files; the message says what may stand in it."""
+    with pytest.raises(EditionFileError, match=r"is none for an edition: it is made of letters") as caught:
+        replace(edition("parker"), name=name)  # type: ignore[arg-type]
+    assert len(str(caught.value)) < 350
+
+
+@pytest.mark.parametrize("name", ["a", "our_house", "Our-House.2", "x" * 60, "1962"])
+def test_a_name_that_a_label_can_hold(name: str) -> None:
+    """And that an override can follow."""
+    assert replace(edition("parker"), name=name).replace(max_200=4).label == f"{name}+max_200=4"
+
+
+def test_a_rule_at_one_of_two_tables_for_as_many_names_the_teams() -> None:
+    """Four play at two tables of this sheet, and at one of them only the deck is too large."""
+    changed = replace(
+        edition("dujardin"),
+        tables={(4, 4): {}, (4, 2): {"copies_of_roll": 100}},
+    )
+    assert changed.table(4).teams == 4
+    with pytest.raises(RulesError, match="at the table of 4 players in 2 teams, the deck has"):
+        changed.table(4, 2)

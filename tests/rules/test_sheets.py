@@ -82,7 +82,8 @@ YES = {
     | {"roll_after_remedy", "roll_after_safety", "count_points"}
     | {"replay_after_safety_when_empty", "replay_after_claim_when_empty"},
     "dujardin_classic": START_AND_EXACT | {"roll_after_remedy", "count_points", "shutout_for"},
-    "dutch": START_AND_EXACT | {"roll_after_remedy", "count_points", "shutout_for", "when_pile_is_empty"},
+    "dutch": START_AND_EXACT
+    | {"roll_after_remedy", "count_points", "shutout_for", "when_pile_is_empty", "play_out_after_extension"},
     "winning_moves": START_AND_EXACT
     | {"roll_after_remedy", "hazard_opens_pile", "opening_remedy_starts", "count_points"}
     | {"replay_after_safety_when_empty", "replay_after_claim_when_empty"},
@@ -167,6 +168,7 @@ def test_a_sheet_of_the_own_is_played_to_the_end(sheet: Callable[..., Path]) -> 
         ("start_needs_roll = { value = true", "start_needs_roll = { value = false"),
         ("roll = 14", "roll = 9"),
         ("players = 6\nteams = 3", "players = 8\nteams = 4\nhand_limit = 5"),
+        ('"parker"', '"mine"'),
     )
     position = Position(8, edition=str(file), dealt=True)
     assert (position.deck.total(), position.rules.teams) == (101, 4)
@@ -187,6 +189,55 @@ def test_a_sheet_of_the_own_is_overridden_like_any_other(sheet: Callable[..., Pa
 def test_a_label_may_begin_with_a_file(sheet: Callable[..., Path]) -> None:
     """As command lines give it."""
     assert edition(f"{sheet()}+max_200=4+goal=3000").changes == {"max_200": 4, "goal": 3000}
+
+
+MAX_200_IS_3 = (MAX_200, 'max_200 = { value = 3, source = "our house" }')
+
+
+@pytest.mark.parametrize(
+    ("change", "difference"),
+    [
+        (MAX_200_IS_3, "max_200 3, there 2"),
+        (("players = 6\nteams = 3", "players = 8\nteams = 4"), "8 players in 4 teams"),
+        (("target = 1000\n", "target = 900\n"), "target 900, there 1000"),
+    ],
+)
+def test_other_rules_need_another_name(
+    sheet: Callable[..., Path], change: tuple[str, str], difference: str
+) -> None:
+    """A position and a result say the name only: they would be read as those of the shipped sheet."""
+    message = complaint(sheet(change))
+    assert "the name 'parker' is that of a shipped sheet" in message
+    assert f"differs from it ({difference})" in message
+    assert edition(sheet(change, ('"parker"', '"mine"'))).name == "mine"
+
+
+def test_a_table_left_out_needs_another_name(sheet: Callable[..., Path]) -> None:
+    """Or a label would name a table that this sheet has not."""
+    text = sheet().read_text(encoding="utf-8")
+    last = text[text.rindex("[[tables]]") :]
+    assert "is that of a shipped sheet" in complaint(sheet((last, "")))
+
+
+def test_other_words_need_no_other_name(sheet: Callable[..., Path]) -> None:
+    """What is played is the same."""
+    assert edition(sheet(('title = "Parker', 'title = "Our Parker'))).name == "parker"
+
+
+def test_a_byte_order_mark_is_no_part_of_a_sheet(sheet: Callable[..., Path]) -> None:
+    """Some editors write one at the beginning of a file in UTF-8; in UTF-16 the message says so."""
+    file = sheet()
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text, encoding="utf-8-sig")
+    assert edition(file) == edition("parker")
+    file.write_text(text, encoding="utf-16")
+    assert "UTF-16; save it as UTF-8" in complaint(file)
+
+
+def test_texts_of_several_lines_become_one(sheet: Callable[..., Path]) -> None:
+    """They stand in tables and in the headline of a description."""
+    found = edition(sheet(('title = "Parker', 'title = "Our\\nown\\tParker')))
+    assert found.title.startswith("Our own Parker")
 
 
 # Overriding a sheet ---------------------------------------------------------------------------------------
@@ -310,13 +361,45 @@ def test_a_missing_rule_is_named(sheet: Callable[..., Path], field: str) -> None
             "at the table of 2 players, max_200 is 5: the deck",
         ),
         ((HAND_LIMIT, "hand_limit = { value = 6, source = "), "line 6"),
+        ((HAND_LIMIT, f"{HAND_LIMIT}\nmax_20 = 1"), "unknown entry 'max_20'. Did you mean 'max_200'?"),
+        (("stop = 5", "stop = 5\nstopp = 2"), "deck: there is no card 'stopp'. Did you mean 'stop'?"),
+        (
+            ("players = 6\n", "players = 6\nmax_20 = 1\n"),
+            "there is no rule 'max_20' for the table of 6 players in 3 teams. Did you mean 'max_200'?",
+        ),
+        (
+            ("players = 6\n", 'players = 6\ngoal = "a"\n'),
+            "tables, entry 4, the table of 6 players in 3 teams: the rule 'goal' is 'a'",
+        ),
+        (("players = 6\nteams = 3", "players = 2\nteams = 2"), "2 players in 2 teams is there twice"),
+        (("players = 6\nteams = 3", "players = 0\nteams = 3"), "of 1 player or more"),
+        (("players = 6\n", "players = 6.0\n"), "tables, entry 4: it needs players, teams (whole numbers)"),
+        (
+            ("players = 6\n", f"players = 0x{'f' * 9000}\n"),
+            "the number of players or teams is a very large int",
+        ),
+        (("stop = 5", f"stop = 0x{'f' * 9000}"), "the rule 'copies_of_stop' is a very large int"),
+        (("stop = 5", f"stop = {'9' * 9000}"), "this is no TOML: Exceeds the limit"),
+        (("stop = 5", "stop = 5\nstop = 5"), "this is no TOML: Cannot overwrite a value"),
+        (("stop = 5", f"stop = {'[' * 9000}"), "this is no TOML: "),
+        (("stop = 5", "stop = nan"), "the rule 'copies_of_stop' is nan; it must be a whole number"),
+        (("stop = 5", f'stop = "{"x" * 9000}"'), "the rule 'copies_of_stop' is 'xxx"),
+        (('title = "Parker', 'title = "\\u001b[2J'), "the title holds '\\x1b', which does not print"),
+        (('source = "004:5"', 'source = "a\\u0000b"'), "the source of hand_limit holds '\\x00'"),
+        (('name = "parker"', 'name = "par\\nker"'), "the name 'par\\nker' is none for an edition"),
+        (('name = "parker"', 'name = "a+b=1"'), "the name 'a+b=1' is none for an edition"),
+        (('name = "parker"', 'name = "a\\u0000b"'), "the name 'a\\x00b' is none for an edition"),
+        (('name = "parker"', f'name = "{"x" * 9000}"'), "is none for an edition"),
+        (('name = "parker"', 'name = ""'), "the entry 'name' is missing, or no text"),
     ],
 )
 def test_what_is_wrong_with_a_sheet_is_named(
     sheet: Callable[..., Path], change: tuple[str, str], message: str
 ) -> None:
-    """The file, the entry, and what may stand there."""
-    assert message in complaint(sheet(change))
+    """The file, the entry, and what may stand there, in a sentence that is not as long as the sheet."""
+    said = complaint(sheet(change))
+    assert message in said
+    assert len(said) < 450
 
 
 @pytest.mark.parametrize("card", range(len(CARDS)), ids=CARDS)
@@ -365,6 +448,21 @@ def test_a_file_that_is_no_toml(tmp_path: Path) -> None:
     assert "line 1" in complaint(file)
     file.write_bytes(b"name = '\xff'")
     assert "utf-8" in complaint(file)
+
+
+def test_a_file_that_never_ends(tmp_path: Path) -> None:
+    """No sheet has a million bytes; more are not read."""
+    file = tmp_path / "endless.toml"
+    file.symlink_to("/dev/zero")
+    assert "more than 1,048,576 bytes" in complaint(file)
+
+
+@pytest.mark.parametrize("name", ["a\0.toml", "x" * 5000 + ".toml"])
+def test_a_name_that_no_file_has(name: str) -> None:
+    """Neither a raw error nor an endless message."""
+    with pytest.raises(EditionFileError) as caught:
+        edition(name)
+    assert len(str(caught.value)) < 200
 
 
 def test_a_folder_is_no_sheet(tmp_path: Path) -> None:

@@ -17,11 +17,12 @@ import agents
 import train.files
 from agents.policy import DESCRIPTION_FILE, WEIGHTS_FILE
 from arena.kernels import begin_games
-from arena.match import MatchConfig, dealt_batch, shares_of_wins
+from arena.match import MatchConfig, dealt_batch, play_deals
 from millebornes_env import vector_env
 from millebornes_env.millebornes.rules import compiled_rules
 from tests.agents.policies import network_for, write_run
 from train.evaluate import EvaluationConfig, evaluate, main, play, run_folder
+from train.gauntlet import duel
 from train.results import (
     NORMAL_QUANTILE,
     Row,
@@ -84,9 +85,18 @@ def test_the_endings_are_those_of_games_played_one_by_one(players: int) -> None:
             assert blocks.win_shares[team, number] == (infos["final_winner"][0] == team)
 
 
-def test_a_shared_win_counts_as_one_part_for_each_team() -> None:
-    shares = shares_of_wins(np.array([-1, 0, 2], np.int8), 3)
-    assert shares == pytest.approx(np.array([[1 / 3, 1 / 3, 1 / 3], [1, 0, 0], [0, 0, 1]]))
+def test_a_shared_win_counts_in_parts_for_those_who_share_it() -> None:
+    config = short(300, edition="dujardin", players=3, episode="round")
+    env = vector_env(1, "dujardin", players=3)
+    holder, greedy = agents.load("holder", env), agents.load("greedy", env)
+    blocks = play(holder, greedy, config)
+    assert set(np.round(blocks.win_shares, 6).ravel()) >= {0.0, 0.5, 1.0}
+    table = MatchConfig("dujardin", 3, episode="round")
+    outcome = play_deals(["holder", "greedy"], (0, 1, 1), table, 0, 100)
+    score = duel(holder, greedy, table, 100)
+    assert blocks.win_shares.mean() == pytest.approx(outcome.wins[:, :, 0].mean())
+    assert score.win_rate == pytest.approx(outcome.wins[:, :, 0].mean())
+    assert outcome.wins.sum(axis=2) == pytest.approx(1.0)
 
 
 def test_intervals_are_1_96_standard_errors_of_the_blocks() -> None:

@@ -138,14 +138,49 @@ def test_the_round_ends_when_the_stock_is_empty(players: int) -> None:
     assert (position.phase, position.hand_sizes()[1]) == ("round over", 1)
 
 
-@pytest.mark.parametrize(("rule", "phase"), [(0, "round over"), (1, "play")])
-def test_an_extended_round_ends_there_too(rule: int, phase: str) -> None:
-    """Its sentence about all cards is followed only where the option says so (000:219; 000:237; E34)."""
-    position = (
-        dutch(play_out_after_extension=rule).extended_by(0).draw_pile(0).hand(0, "STOP").hand(1, "STOP")
-    )
-    assert position.do("discard STOP").phase == phase
-    assert dutch().rules.play_out_after_extension == 0
+@pytest.mark.parametrize("players", [2, 3])
+def test_an_extended_round_goes_on_until_all_cards_are_played_out(players: int) -> None:
+    """Or until one reaches 1000: the special rule goes before the general one (000:237; 000:219; E34)."""
+    position = dutch(players).extended_by(0).draw_pile(0).hand(0, "STOP", "STOP").hand(1, "STOP")
+    position.do("discard STOP", "discard STOP")
+    assert (position.phase, position.seat) == ("play", 0)
+    assert position.do("discard STOP").phase == "round over"
+    position = dutch(players).extended_by(0).draw_pile(0).hand(0, "STOP").do("discard STOP")
+    assert position.phase == "round over"
+
+
+def test_an_extended_round_is_won_while_hands_are_played_out() -> None:
+    """With the stock empty: a crowning stroke too (000:237; 000:221; E34, E37)."""
+    position = dutch().extended_by(0).draw_pile(0).hand(0, "STOP").battle(1, "ROLL").km(1, 975)
+    position.hand(1, "DISTANCE_25").do("discard STOP", "play DISTANCE_25")
+    assert (position.phase, position.winner, position.sheet(1)["delayed_action"]) == ("round over", 1, 300)
+
+
+def test_the_extension_is_worth_calling_with_the_stock_empty() -> None:
+    """Who reaches 700 in the turn of the last card can still drive on (000:235-237; E34, E45)."""
+    position = dutch().draw_pile(0).battle(0, "ROLL").km(0, 675).hand(0, "DISTANCE_25", "DISTANCE_200")
+    position.hand(1, "STOP", "STOP").do("play DISTANCE_25", "extend")
+    assert (position.phase, position.seat) == ("play", 1)
+    position.do("discard STOP", "play DISTANCE_200")
+    assert (position.phase, position.seat, position.km_of(0)) == ("play", 1, 900)
+
+
+@pytest.mark.parametrize("attacked", [False, True])
+def test_safeties_bring_no_other_play_while_hands_are_played_out(attacked: bool) -> None:
+    """As in the French booklet, which the text is taken from (000:237; FRC p. 16; E15 to E17, E34)."""
+    position = dutch(3).extended_by(0).draw_pile(0).battle(2, "ROLL").hand(1, "STOP").hand(2, "STOP")
+    if attacked:
+        position.hand(0, "FLAT_TIRE").hand(2, "PUNCTURE_PROOF", "STOP")
+        position.do("play FLAT_TIRE at 2", "claim")
+    else:
+        position.hand(0, "PUNCTURE_PROOF", "STOP").do("play PUNCTURE_PROOF")
+    assert (position.phase, position.seat) == ("play", 1)
+
+
+def test_the_reading_that_ends_an_extended_round_too_is_an_option() -> None:
+    """The general rule without an exception (000:219; E34)."""
+    position = dutch(play_out_after_extension=0).extended_by(0).draw_pile(0)
+    assert position.hand(0, "STOP").hand(1, "STOP").do("discard STOP").phase == "round over"
 
 
 def test_the_crowning_stroke() -> None:

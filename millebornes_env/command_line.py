@@ -1,0 +1,134 @@
+"""What every command line owes its user: one sentence for an error, no traceback, conventional exit codes.
+
+`carry_out` runs a command and takes care of standard streams that are closed, full or no longer read:
+
+    python -m millebornes_env editions | head -1    # ends quietly
+    python -m millebornes_env editions > /dev/full  # error: the output could not be written: ...
+    python -m millebornes_env editions >&-          # error: standard output is closed: ...
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+from collections.abc import Callable
+from typing import Final, TextIO
+
+from millebornes_env.errors import MilleBornesError
+from millebornes_env.texts import file_name
+
+WRONG: Final = 2
+"""Exit code: the command line, a file that it names, or a standard stream is not what it should be."""
+
+INTERRUPTED: Final = 130
+"""Exit code after Ctrl-C: 128 + SIGINT, as shells have it."""
+
+
+def carry_out(command: Callable[[], int | None], *, prints: bool = True) -> int:
+    """Run a command, and turn what goes wrong outside of it into one sentence and an exit code.
+
+    Args:
+        command: does the work; returns its exit code, or None for 0.
+        prints: whether the command is for what it prints; if so, a closed standard output is an error.
+
+    Returns:
+        The command's own exit code; 0 also where nobody reads on (`| head`); `WRONG` after an error of ours,
+        of the operating system, or of text that cannot be decoded; `INTERRUPTED` after Ctrl-C.
+
+    Raises:
+        SystemExit: as `argparse` raises it, after what it printed was written out.
+    """
+    stdout_was_closed = sys.stdout is None
+    open_closed_streams()
+    if stdout_was_closed and prints:
+        return complain("standard output is closed: nothing can be printed")
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="backslashreplace")  # an old code page prints caf\xe9, not a traceback
+    try:
+        try:
+            code = command()
+        except SystemExit:
+            sys.stdout.flush()
+            raise
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _give_up(sys.stdout)
+        return 0
+    except KeyboardInterrupt:
+        _write_out(sys.stdout)
+        return complain("interrupted", INTERRUPTED)
+    except (MilleBornesError, OSError, UnicodeError) as error:
+        _write_out(sys.stdout)
+        return complain(sentence(error))
+    return code or 0
+
+
+def complain(message: str, exit_code: int = WRONG) -> int:
+    """Print `error: ...` to standard error, in one line; a standard error that takes nothing is no error.
+
+    Args:
+        message: what is wrong.
+        exit_code: what to return.
+    """
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError, ValueError):
+            print(f"error: {one_line(message)}", file=sys.stderr)
+        _write_out(sys.stderr)
+    return exit_code
+
+
+def sentence(error: BaseException) -> str:
+    """What an error says to a user: for one of the operating system the file and the reason, no number."""
+    if isinstance(error, OSError) and error.strerror:
+        files = " and ".join(
+            file_name(name) for name in (error.filename, error.filename2) if name is not None
+        )
+        return f"{files or 'the output could not be written'}: {error.strerror}"
+    return str(error) or type(error).__name__
+
+
+def one_line(text: str) -> str:
+    """The text in one line; what does not print (a control character in a file's name) as an escape."""
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
+        for character in " ".join(text.split())
+    )
+
+
+def open_closed_streams() -> None:
+    """Put the null device in the place of standard streams that were closed when the program started.
+
+    Otherwise the next file that is opened would get the stream's number, and what a library prints there.
+    """
+    for number, mode in enumerate((os.O_RDONLY, os.O_WRONLY, os.O_WRONLY)):
+        try:
+            os.fstat(number)
+        except OSError:
+            null = os.open(os.devnull, mode)
+            if null != number:
+                os.dup2(null, number)
+                os.close(null)
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            mode_of_file = "r" if name == "stdin" else "w"
+            stream = open(number, mode_of_file, encoding="utf-8", closefd=False)  # noqa: SIM115 - for good
+            setattr(sys, name, stream)
+
+
+def _write_out(stream: TextIO) -> None:
+    """Flush a stream; if that fails, give it up, so that Python does not try again at the end."""
+    try:
+        stream.flush()
+    except (OSError, ValueError):
+        _give_up(stream)
+
+
+def _give_up(stream: TextIO) -> None:
+    """Let the rest of a stream's output go nowhere."""
+    with contextlib.suppress(OSError, ValueError):  # a stream without a file below it
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, stream.fileno())
+        os.close(null)
+        stream.flush()

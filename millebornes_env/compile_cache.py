@@ -1,0 +1,209 @@
+"""Where machine code is kept: one folder for the same sources, wherever they are installed.
+
+Numba's own cache names its folders after the path of a source file, so every clone, virtual environment and
+container would compile anew; and it notices a change of the cached function's own file only, not of a
+function which it calls in another file. So the cache lives in a folder named after a digest of all sources
+that can be compiled: any change of a rule is a new folder, and the same sources share one.
+
+For a function of other packages (agents, the arena, your own) the digest has, on top, the files that its file
+imports, directly or not, and that use this package.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+import os
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from numba.core import caching, config
+from numba.core import event as numba_event
+
+_PACKAGE = Path(__file__).parent
+_OWN_NAME = __name__.partition(".")[0]
+_COMPILED_SOURCES = (
+    "compile.py",
+    "compile_cache.py",
+    "compile_rules.py",
+    "chance.py",
+    "millebornes",
+    "engine",
+)
+_DAYS_TO_KEEP_OLD_CACHES = 30
+
+_config: Any = config  # Numba fills its module with settings as it starts
+
+
+def source_digest(others: frozenset[Path] = frozenset()) -> str:
+    """Sixteen hexadecimal digits that change with any source that can be compiled.
+
+    Args:
+        others: files besides the package's own.
+    """
+    digest = hashlib.sha256()
+    for name in _COMPILED_SOURCES:
+        path = _PACKAGE / name
+        for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
+            digest.update(file.relative_to(_PACKAGE).as_posix().encode())
+            digest.update(file.read_bytes())
+    for file in sorted(others, key=lambda path: (path.name, path.read_bytes())):
+        digest.update(file.name.encode())
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def sources_outside(module_name: str, found: frozenset[Path] = frozenset()) -> frozenset[Path]:
+    """The files outside of this package that decide what a module compiles to, its own included.
+
+    Those are the files that it imports, directly or not, and that use this package: for functions that it
+    calls, and for constants that become a part of its machine code.
+
+    Args:
+        module_name: of a module that is being imported, its own imports done.
+        found: files that are known already.
+    """
+    file = getattr(sys.modules.get(module_name), "__file__", None)
+    if file is None or Path(file).is_relative_to(_PACKAGE) or Path(file) in found:
+        return found
+    source = Path(file).read_text(encoding="utf-8", errors="replace")
+    if _OWN_NAME not in source:
+        return found
+    found |= {Path(file)}
+    for node in ast.walk(ast.parse(source)):
+        names = [node.module] if isinstance(node, ast.ImportFrom) else []
+        names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        for name in filter(None, names):
+            found = sources_outside(name, found)
+    return found
+
+
+@functools.cache
+def _cache_folder(others: frozenset[Path]) -> Path | None:
+    """Where the machine code goes: the user's `NUMBA_CACHE_DIR`, else a place of ours; None: nowhere."""
+    user = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "millebornes_env"
+    uid = os.getuid() if hasattr(os, "getuid") else "user"
+    bases = [user, Path(tempfile.gettempdir()) / f"millebornes_env-{uid}"]
+    if _config.CACHE_DIR:
+        bases.insert(0, Path(_config.CACHE_DIR))
+    for base in bases:
+        folder = base / source_digest(others)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            os.utime(folder)
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+        except OSError:
+            continue
+        if str(base) != _config.CACHE_DIR:
+            _forget_old_caches(base, folder)
+        return folder
+    return None
+
+
+@functools.cache
+def cache_folder_of(module_name: str) -> Path | None:
+    """Where the machine code of a module goes; its imports stand above its first compiled function.
+
+    Returns:
+        A folder that can be written to, or None: there is none, or the functions come from no file (a
+        notebook's cells), so that nothing says when they have changed.
+    """
+    module = sys.modules.get(module_name)
+    if getattr(module, "__file__", None) is None:
+        return None
+    return _cache_folder(sources_outside(module_name))
+
+
+def _forget_old_caches(base: Path, current: Path) -> None:
+    """Remove the caches of sources that have not been imported for a month."""
+    oldest = time.time() - _DAYS_TO_KEEP_OLD_CACHES * 86_400
+    for folder in base.iterdir():
+        if folder != current and folder.is_dir() and folder.stat().st_mtime < oldest:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+class _SourcesLocator(caching._CacheLocator):  # type: ignore[misc] # Numba has no type hints
+    """Tells Numba's cache the folder of a function; the folder's name says which sources it is of."""
+
+    def __init__(self, function: Any, folder: Path) -> None:
+        self._py_file = function.__code__.co_filename  # where Numba's warnings point to
+        self._line = function.__code__.co_firstlineno
+        self._folder = folder / function.__module__
+
+    def get_cache_path(self) -> str:
+        return str(self._folder)
+
+    def get_source_stamp(self) -> str:
+        return str(self._folder.parent.name)
+
+    def get_disambiguator(self) -> str:
+        return str(self._line)
+
+    @classmethod
+    def from_function(cls, function: Any, file: str) -> _SourcesLocator | None:
+        folder = cache_folder_of(function.__module__)
+        return None if folder is None else cls(function, folder)
+
+
+class SourcesCacheImpl(caching.CompileResultCacheImpl):  # type: ignore[misc]
+    """What Numba's cache of functions is, but for where it lies."""
+
+    _locator_classes = (_SourcesLocator,)
+
+
+class SourcesCache(caching.FunctionCache):  # type: ignore[misc]
+    """Numba's cache of a function's machine code, in the folder of its sources."""
+
+    _impl_class = SourcesCacheImpl
+
+
+def cache_for(function: Any, cache: type[SourcesCache] = SourcesCache) -> Any:
+    """The cache of a function, or one that keeps nothing where there is no folder for it."""
+    if cache_folder_of(function.__module__) is None:
+        return caching.NullCache()
+    return cache(function)
+
+
+# What is said while a kernel is compiled ------------------------------------------------------------------
+
+_SECONDS = {"millebornes_env": 10, "agents": 5, "arena": 10, "train": 15}
+"""About how long a fast core compiles all kernels of a package that one command needs."""
+
+
+class _Announcer(numba_event.Listener):  # type: ignore[misc]
+    """Says on stderr, before it begins, which module is compiled: once for each module and process."""
+
+    def __init__(self) -> None:
+        self._said: set[str] = set()
+
+    def on_start(self, event: Any) -> None:
+        dispatcher = event.data["dispatcher"]
+        module = dispatcher.py_func.__module__
+        if module in self._said or not getattr(dispatcher, "is_kernel", False):
+            return
+        self._said.add(module)
+        if os.environ.get("MILLEBORNES_COMPILE_MESSAGES") == "0" or sys.stderr is None:
+            return
+        seconds = _SECONDS.get(module.partition(".")[0], 5)
+        folder = cache_folder_of(module)
+        kept = (
+            "and not kept: no cache folder can be written" if folder is None else f"kept in {folder.parent}"
+        )
+        print(
+            f"millebornes_env: compiling {module}, about {seconds} s on a fast core and {4 * seconds} s on a "
+            f"slow one; once for this version, {kept}",
+            file=sys.stderr,
+            flush=True,
+        )
+
+    def on_end(self, event: Any) -> None:
+        pass
+
+
+numba_event.register("numba:compile", _Announcer())

@@ -1,0 +1,92 @@
+"""Text from outside: read with a limit to its length, and quoted in errors so that they stay short."""
+
+from __future__ import annotations
+
+import codecs
+import difflib
+import io
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+from millebornes_env.errors import MilleBornesError
+
+MOST_BYTES: Final = 2**24
+"""Of a text that is read whole; a sheet has some thousand, the longest match some hundred thousand."""
+
+_LONGEST_QUOTE: Final = 70
+_LONGEST_NAME: Final = 250
+
+
+def text_of_file(
+    path: Path, error: type[MilleBornesError] = MilleBornesError, most_bytes: int = MOST_BYTES
+) -> str:
+    """The text of a file in UTF-8, with or without a byte order mark, each line ending with a newline.
+
+    Args:
+        path: the file.
+        error: what is raised where the file holds no such text.
+        most_bytes: how many are read at most, so that a file without end is refused, too.
+
+    Raises:
+        OSError: the file cannot be read.
+        MilleBornesError: of the class `error`: it holds no text, or too much; the message names the file.
+    """
+    try:
+        with path.open("rb") as file:
+            content = file.read(most_bytes + 1)
+    except ValueError as problem:  # a NUL in the name
+        raise error(f"{quoted(str(path))} names no file: {problem}") from None
+    if len(content) > most_bytes:
+        raise error(
+            f"{file_name(path)}: the file has more than {most_bytes:,} bytes: it is not what it should be"
+        )
+    try:
+        return io.StringIO(decoded(content), newline=None).read()
+    except UnicodeDecodeError as problem:
+        raise error(f"{file_name(path)}: {undecodable(content, problem)}") from None
+
+
+def decoded(content: bytes) -> str:
+    """The bytes as text: UTF-8, with or without a byte order mark at the beginning.
+
+    Raises:
+        UnicodeDecodeError: they are not UTF-8; `undecodable` says it in words.
+    """
+    return content.removeprefix(codecs.BOM_UTF8).decode("utf-8")
+
+
+def undecodable(content: bytes, problem: UnicodeDecodeError) -> str:
+    """What is wrong with bytes that are no UTF-8, in words."""
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "its byte order mark says that it is UTF-16; save it as UTF-8 (utf-8)"
+    where = f"byte {content[problem.start]:#04x} at place {problem.start}"
+    return f"it is not text in UTF-8 (utf-8): {where} does not fit; is it the right file?"
+
+
+def quoted(value: object) -> str:
+    """The value as Python writes it, cut off where it is long."""
+    try:
+        shown = repr(value)
+    except (ValueError, RecursionError):  # an int of thousands of digits; lists in lists in lists
+        return f"a very large {type(value).__name__}"
+    except Exception:  # whatever the value's own code does: the error is about something else
+        return f"<{type(value).__name__} instance at {id(value):#x}>"
+    return shortened(" ".join(shown.splitlines()))
+
+
+def shortened(text: str) -> str:
+    """The text, cut off where it is long."""
+    return text if len(text) <= _LONGEST_QUOTE else text[: _LONGEST_QUOTE - 3] + "..."
+
+
+def file_name(path: object) -> str:
+    """The name of a file as an error says it: whole, unless it is longer than a line or two."""
+    name = str(path)
+    return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_QUOTE]}...{name[-_LONGEST_QUOTE:]}"
+
+
+def closest(word: str, known: Iterable[str]) -> str:
+    """What to say after an unknown word: " Did you mean 'roll'?", or "" if no known one is like it."""
+    close = difflib.get_close_matches(word[:_LONGEST_QUOTE], list(known), n=1)
+    return f" Did you mean {close[0]!r}?" if close else ""
