@@ -13,6 +13,9 @@ EVALUATE := -m train.evaluate --run-dir $(RUN_DIR)
 BENCH := -m benchmarks.throughput
 BENCH_TRAINING := -m benchmarks.training
 
+SOURCES := millebornes_env agents arena train benchmarks docs tests
+LONGEST_FILE := 500
+
 VENV := .venv
 PY := $(VENV)/bin/python
 COMMA := ,
@@ -28,14 +31,19 @@ train: $(VENV)/.installed-train ## train an agent for MINUTES minutes into RUN_D
 	$(PY) $(TRAIN)
 	$(PY) $(EVALUATE)
 
+# Files go to the processes in the order that tests/conftest.py gives them. Byte code is kept even if the environment
+# says otherwise: both processes would parse and rewrite all tests anew each time.
+test: export PYTHONDONTWRITEBYTECODE :=
 test: $(VENV)/.installed-dev ## run the tests (the slow ones: make test PYTEST_FLAGS='-m slow')
-	$(PY) -m pytest -n auto --dist loadfile $(PYTEST_FLAGS)
+	$(PY) -m pytest -n auto --dist loadfile --no-loadscope-reorder $(PYTEST_FLAGS)
 
-check: $(VENV)/.installed-dev ## formatting, lint, types and import order
+check: $(VENV)/.installed-dev ## formatting, lint, types, import order and lengths of files
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check .
 	$(PY) -m mypy
 	$(VENV)/bin/lint-imports
+	@awk 'FNR == $(LONGEST_FILE) + 1 { print FILENAME ": more than $(LONGEST_FILE) lines"; bad = 1 } END { exit bad }' \
+		$$(find $(SOURCES) -name '*.py')
 
 format: $(VENV)/.installed-dev ## format the code and apply the safe fixes of the linter
 	$(PY) -m ruff check --fix-only .

@@ -18,9 +18,11 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import cache
 
 import numpy as np
 
+from millebornes_env.compile import for_kernels
 from millebornes_env.engine.games import Games, Settings
 from millebornes_env.millebornes import editions
 from millebornes_env.millebornes.actions import (
@@ -36,7 +38,7 @@ from millebornes_env.millebornes.cards import KM, Card
 from millebornes_env.millebornes.legality import is_legal, write_mask
 from millebornes_env.millebornes.motion import is_moving
 from millebornes_env.millebornes.observation import View
-from millebornes_env.millebornes.rules import rules_record
+from millebornes_env.millebornes.rules import Rules, rules_record
 from millebornes_env.millebornes.scoring import round_score
 from millebornes_env.millebornes.state import (
     BY_HAZARD,
@@ -83,6 +85,11 @@ _DULLEST_FIRST = (
 )
 
 
+@cache  # to check the rules of a table takes longer than to deal
+def _rules_of(edition: str | editions.Edition, players: int, teams: int | None, **changes: int) -> Rules:
+    return editions.edition(edition).replace(**changes).table(players, teams)
+
+
 class Position:
     """One game of an edition, the parker edition if none is named.
 
@@ -103,12 +110,14 @@ class Position:
         **changes: int,
     ) -> None:
         """Deal a round and, unless `dealt`, take all cards back; `changes` override rules."""
-        self.rules = editions.edition(edition).replace(**changes).table(players, teams)
+        rules_of = _rules_of if edition in editions.editions() else _rules_of.__wrapped__  # a file may change
+        self.rules = rules_of(edition, players, teams, **changes)
         self.games = Games(1, self.rules, _SETTINGS)
         self.games.seed(seed)
         self.games.start()
         self.state = self.games.states[0]
         self.record = rules_record(self.rules)[0]
+        self._plain = self.games.states.view(np.ndarray)[0]  # the same memory; attributes of `state` are slow
         self.deck = self._all_cards()
         self._draws: dict[int, list[int]] = {}  # seat -> the cards on top of its stream
         self._pile_size: int | None = None  # None: all cards that lie nowhere else
@@ -120,12 +129,12 @@ class Position:
 
     def hand(self, seat: int, *cards: str) -> Position:
         """Give the seat exactly these cards; the seat to play has drawn already."""
-        with self._pool() as pool:
-            pool.give(_expanded(self.state.hand[seat]))
-            self.state.hand[seat] = 0
+        with _Pool(self) as pool:
+            pool.give(_expanded(self._plain["hand"][seat]))
+            self._plain["hand"][seat] = 0
             for card in pool.take(cards):
-                self.state.hand[seat, card] += 1
-            self.state.hand_count[seat] = len(cards)
+                self._plain["hand"][seat, card] += 1
+            self._plain["hand_count"][seat] = len(cards)
         return self
 
     def empty_hands(self) -> Position:
@@ -152,7 +161,7 @@ class Position:
     def km(self, team: int, total: int, *, two_hundreds: int = 0) -> Position:
         """Lay a distance pile of this length, with so many 200s in it."""
         self._lay_pile(team, _DISTANCE_PILE, ())
-        with self._pool() as pool:
+        with _Pool(self) as pool:
             cards = ["DISTANCE_200"] * two_hundreds
             missing = total - 200 * two_hundreds
             for name in ("DISTANCE_100", "DISTANCE_75", "DISTANCE_50", "DISTANCE_25"):
@@ -168,7 +177,7 @@ class Position:
 
     def safety(self, team: int, *cards: str, coup: bool = False) -> Position:
         """Lay these safeties; `coup`: they were coups fourrés."""
-        with self._pool() as pool:
+        with _Pool(self) as pool:
             self._lay(team, pool.take(cards))
         for name in cards:
             self.state.coup_fourre[team, SAFETIES.index(name)] = int(coup)
@@ -176,13 +185,13 @@ class Position:
 
     def draws(self, seat: int, *cards: str) -> Position:
         """Let these cards be what the seat draws next, in this order (a change after a move undoes it)."""
-        with self._pool():
+        with _Pool(self):
             self._draws[seat] = [CARDS.index(name) for name in cards]
         return self
 
     def draw_pile(self, size: int) -> Position:
         """Leave so many cards to draw and discard the others."""
-        with self._pool():
+        with _Pool(self):
             self._pile_size = size
         return self
 
@@ -200,9 +209,10 @@ class Position:
 
     def legal(self) -> set[str]:
         """The names of all legal moves; fails if the mask and the question disagree about one."""
+        state, rules = for_kernels(self.games.states)[0], for_kernels(rules_record(self.rules))[0]
         mask = np.full(num_actions(self.rules.teams), 2, np.int8)
-        write_mask(self.state, self.record, mask)
-        asked = [int(is_legal(self.state, self.record, action)) for action in range(len(mask))]
+        write_mask(state, rules, mask)
+        asked = [int(is_legal(state, rules, action)) for action in range(len(mask))]
         assert asked == mask.tolist(), "the mask and is_legal disagree"
         return {name for name, action in self._moves().items() if mask[action]}
 
@@ -288,15 +298,15 @@ class Position:
     @property
     def discards(self) -> Counter[str]:
         """The discard pile, without what only `draw_pile` put there."""
-        return _named(Counter(_expanded(self.state.discard_pile)) - self._put_aside)
+        return _named(Counter(_expanded(self._plain["discard_pile"])) - self._put_aside)
 
     def hand_of(self, seat: int) -> list[str]:
         """The seat's cards, in the order of their ids."""
-        return [CARDS[card] for card in _expanded(self.state.hand[seat])]
+        return [CARDS[card] for card in _expanded(self._plain["hand"][seat])]
 
     def hand_sizes(self) -> list[int]:
         """How many cards each seat holds."""
-        return [int(count) for count in self.state.hand_count[: self.rules.players]]
+        return self._plain["hand_count"][: self.rules.players].tolist()
 
     def battle_top(self, team: int) -> str | None:
         """What shows on the battle pile."""
@@ -312,7 +322,7 @@ class Position:
 
     def laid(self, team: int) -> Counter[str]:
         """All cards in the team's piles."""
-        return _named(Counter(_expanded(self.state.tableau[team])))
+        return _named(Counter(_expanded(self._plain["tableau"][team])))
 
     def coups(self, team: int) -> list[str]:
         """Its safeties that were coups fourrés."""
@@ -325,11 +335,8 @@ class Position:
     def sheet(self, team: int) -> dict[str, int]:
         """The lines of the score sheet that are not 0."""
         assert self.phase == "round over", "the round is not over"
-        return {
-            line: int(points)
-            for line, points in zip(SCORE_LINES, self.state.score_sheet[team], strict=True)
-            if points
-        }
+        lines = zip(SCORE_LINES, self._plain["score_sheet"][team].tolist(), strict=True)
+        return {line: points for line, points in lines if points}
 
     def points(self) -> list[int]:
         """Each team's points in the finished round."""
@@ -349,50 +356,44 @@ class Position:
 
     def check(self) -> None:
         """Fail if a card was lost or doubled, or if two fields of the record disagree."""
-        state, seats = self.state, range(self.rules.players)
+        hands = self._plain["hand"][: self.rules.players]
         assert self._all_cards() == self.deck, "a card was lost or doubled"
-        in_hands = Counter(card for seat in seats for card in _expanded(state.hand[seat]))
         streams = self._streams()
-        assert Counter(_expanded(state.hidden)) == in_hands + Counter(streams)
+        assert Counter(_expanded(self._plain["hidden"])) == Counter(_expanded(hands.sum(axis=0))) + Counter(
+            streams
+        )
         assert self.pile_size == len(streams)
-        assert self.hand_sizes() == [int(state.hand[seat].sum()) for seat in seats]
+        assert hands.min() >= 0
+        assert self.hand_sizes() == hands.sum(axis=1).tolist()
+        lengths = (self._plain["tableau"][: self.rules.teams, : len(KM)] * KM.astype(int)).sum(axis=1)
+        assert [self.km_of(team) for team in range(self.rules.teams)] == lengths.tolist()
         for team in range(self.rules.teams):
-            assert self.km_of(team) == int((KM * state.tableau[team, : len(KM)]).sum())
             if self.battle_top(team) in (None, "ROLL"):
-                assert not state.opening[team], "no hazard began this pile, or a Roll lies on it"
+                assert not self.state.opening[team], "no hazard began this pile, or a Roll lies on it"
 
     # Within ------------------------------------------------------------------------------------------------
 
-    def _pool(self) -> _Pool:
-        return _Pool(self)
-
     def _streams(self) -> list[int]:
-        state = self.state
-        return [
-            int(card)
-            for seat in range(self.rules.players)
-            for card in state.deck[int(state.stream_next[seat]) : int(state.stream_end[seat])]
-        ]
+        starts, ends = (self._plain[name].tolist() for name in ("stream_next", "stream_end"))
+        seats = range(self.rules.players)
+        return [card for seat in seats for card in self._plain["deck"][starts[seat] : ends[seat]].tolist()]
 
     def _all_cards(self) -> Counter[int]:
-        state = self.state
-        cards = Counter(self._streams() + _expanded(state.discard_pile))
-        for seat in range(self.rules.players):
-            cards.update(_expanded(state.hand[seat]))
-        for team in range(self.rules.teams):
-            cards.update(_expanded(state.tableau[team]))
-        if int(state.pending_hazard) >= 0:
-            cards[int(state.pending_hazard)] += 1
+        open_cards = self._plain["tableau"][: self.rules.teams].sum(axis=0) + self._plain["discard_pile"]
+        in_hands = self._plain["hand"][: self.rules.players].sum(axis=0)
+        cards = Counter(_expanded(in_hands + open_cards) + self._streams())
+        if (pending := int(self.state.pending_hazard)) >= 0:
+            cards[pending] += 1
         return cards
 
     def _lay(self, team: int, cards: Iterable[int]) -> None:
         for card in cards:
-            self.state.tableau[team, card] += 1
+            self._plain["tableau"][team, card] += 1
 
     def _lay_pile(self, team: int, kinds: tuple[int, ...], cards: tuple[str, ...]) -> list[int]:
         """Take up the team's cards of these kinds and lay others."""
-        tableau = self.state.tableau[team]
-        with self._pool() as pool:
+        tableau = self._plain["tableau"][team]
+        with _Pool(self) as pool:
             for card in kinds:
                 pool.give([card] * int(tableau[card]))
                 tableau[card] = 0
@@ -403,12 +404,12 @@ class Position:
 
     def _lay_out(self, pool: Counter[int]) -> None:
         """Make the draw pile, and what is put aside, of the cards that lie nowhere else."""
-        state, players = self.state, self.rules.players
+        players = self.rules.players
         streams = [list(self._draws.get(seat, ())) for seat in range(players)]
         on_top = Counter(card for stream in streams for card in stream)
         _need(pool, on_top)
         pool = pool - on_top
-        rest = [card for name in _DULLEST_FIRST for card in [CARDS.index(name)] * pool[CARDS.index(name)]]
+        rest = [card for card in map(CARDS.index, _DULLEST_FIRST) for _ in range(pool[card])]
         size = len(rest) if self._pile_size is None else self._pile_size - on_top.total()
         assert 0 <= size <= len(rest), f"the draw pile cannot be of {self._pile_size} cards"
         for place, card in enumerate(rest[:size]):
@@ -416,15 +417,14 @@ class Position:
         self._put_aside = Counter(rest[size:])
         start = 0
         for seat, stream in enumerate(streams):
-            state.stream_next[seat], state.stream_end[seat] = start, start + len(stream)
-            state.deck[start : start + len(stream)] = stream
+            self._plain["stream_next"][seat], self._plain["stream_end"][seat] = start, start + len(stream)
+            self._plain["deck"][start : start + len(stream)] = stream
             start += len(stream)
-        state.draw_pile = start
+        self.state.draw_pile = start
         for card, count in self._put_aside.items():
-            state.discard_pile[card] += count
-        state.hidden = state.hand[:players].sum(axis=0)
-        for card in self._streams():
-            state.hidden[card] += 1
+            self._plain["discard_pile"][card] += count
+        self._plain["hidden"][:] = self._plain["hand"][:players].sum(axis=0)
+        np.add.at(self._plain["hidden"], self._streams(), 1)
 
     def _moves(self) -> dict[str, int]:
         """The names of all moves of the seat that decides, with their action ids."""
@@ -451,7 +451,7 @@ class _Pool:
     def __enter__(self) -> _Pool:
         position = self.position
         for card, count in position._put_aside.items():
-            position.state.discard_pile[card] -= count
+            position._plain["discard_pile"][card] -= count
         self.cards = Counter(position._streams()) + position._put_aside
         return self
 
@@ -483,8 +483,8 @@ def _need(pool: Counter[int], wanted: Counter[int]) -> None:
         raise ValueError(f"the deck has no more of {dict(_named(missing))}")
 
 
-def _expanded(counts: Iterable[int]) -> list[int]:
-    return [card for card, count in enumerate(counts) for _ in range(int(count))]
+def _expanded(counts: np.ndarray) -> list[int]:
+    return [card for card, count in enumerate(counts.tolist()) for _ in range(count)]
 
 
 def _named(cards: Counter[int]) -> Counter[str]:

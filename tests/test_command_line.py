@@ -18,6 +18,7 @@ from millebornes_env.command_line import carry_out
 from millebornes_env.millebornes.rules import Rules
 from millebornes_env.notation import read_record, write_jsonl
 from millebornes_env.render.editions import CHAPTERS, cell, fields_of, markdown, table_name
+from tests.patience import SECONDS_OF_A_HANG
 
 
 def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
@@ -130,7 +131,9 @@ def test_tables_have_short_names() -> None:
 
 def test_it_runs_as_a_module_and_stops_quietly_when_nobody_reads_on() -> None:
     command = f"{sys.executable} -m millebornes_env editions | head -1"
-    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=True, timeout=120)
+    done = subprocess.run(
+        command, shell=True, capture_output=True, text=True, check=True, timeout=SECONDS_OF_A_HANG
+    )
     assert done.stdout.startswith("dujardin: ")
     assert done.stderr == ""
 

@@ -24,6 +24,7 @@ from millebornes_env.compile import (
     seldom,
     stack_array,
 )
+from tests.patience import SECONDS_OF_A_HANG
 
 ROOT = Path(__file__).resolve().parents[1]
 SIZE: Final = 300
@@ -193,7 +194,13 @@ def test_all_of_this_in_plain_python() -> None:
     surroundings = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(Path(__file__))]
     done = subprocess.run(
-        command, capture_output=True, text=True, check=False, cwd=ROOT, env=surroundings, timeout=300
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        env=surroundings,
+        timeout=SECONDS_OF_A_HANG,
     )
     assert done.returncode == 0, done.stdout
     assert "6 passed" in done.stdout

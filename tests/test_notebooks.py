@@ -22,11 +22,11 @@ from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 
+from tests.patience import SECONDS_OF_A_HANG
+
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 SHORT_FORM = "MILLEBORNES_SHORT_NOTEBOOKS"
-SECONDS_FOR_A_CELL = 300
-SECONDS_AT_FULL_LENGTH = 1800  # two minutes of training, on a machine that does other things too
 PICTURES_AT_MOST = 200_000  # bytes of a notebook's pictures as they are written, in base64
 
 # A path of the machine where the notebook was run: of a user, of a build, of a temporary folder.
@@ -64,7 +64,7 @@ def run(path: Path, folder: Path, *, short: bool) -> Any:
         environment[SHORT_FORM] = "1"
     NotebookClient(
         notebook,
-        timeout=SECONDS_FOR_A_CELL if short else SECONDS_AT_FULL_LENGTH,
+        timeout=SECONDS_OF_A_HANG,
         kernel_name="python3",
         kernel_manager_class=KernelOfThisInterpreter,
         resources={"metadata": {"path": str(folder)}},

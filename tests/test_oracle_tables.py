@@ -1,4 +1,4 @@
-"""Checks of the oracle itself: the decks, the tables, the targets, and random play at every table.
+"""Checks of the oracle itself: the decks, the tables, the targets, and random play with random options.
 
 `test_scenario_NN_...` is scenario NN of the specification, section 3; a source such as "004:18" is a line
 of a rule text, "E37" a ruling of the specification's section 2, "house" a convention of this project.
@@ -31,7 +31,6 @@ from tests.oracle_positions import (
     FRC,
     NL,
     PK,
-    POINTS,
     display,
     editions,
     laid,
@@ -202,7 +201,7 @@ def all_cards(game: OracleRound) -> Counter[str]:
     return cards
 
 
-def play_at_random(game: OracleRound, rng: random.Random, seen: Counter[str]) -> None:
+def play_at_random(game: OracleRound, rng: random.Random) -> None:
     """Plays a hand to its end and checks after every action that no card was lost."""
     cards = all_cards(game)
     for _ in range(1000):
@@ -211,8 +210,6 @@ def play_at_random(game: OracleRound, rng: random.Random, seen: Counter[str]) ->
         actions = sorted(game.legal_actions())
         # Discards outnumber the rest by far; without a bias to play hardly any hand would be finished.
         plays = [action for action in actions if action[0] != "discard"]
-        assert game.decision is not None
-        seen[game.decision] += 1
         game.step(rng.choice(plays if plays and rng.random() < 0.9 else actions))
         assert all_cards(game) == cards
     assert game.over
@@ -220,47 +217,22 @@ def play_at_random(game: OracleRound, rng: random.Random, seen: Counter[str]) ->
     assert game.decision is None
     assert game.pending_hazard is None
     for team in range(len(game.teams)):
-        seen.update(item for item, points in game.score(team).items() if points)
-
-
-@pytest.mark.parametrize(("edition", "players", "teams"), ALL_TABLES)
-def test_random_rounds(edition: str, players: int, teams: int) -> None:
-    """200 random hands end, lose no card, never pass the target and meet every kind of decision."""
-    rng = random.Random(f"{edition} {players} {teams}")
-    seen: Counter[str] = Counter()
-    for number in range(200):
-        cards = deck(edition, players, teams)
-        rng.shuffle(cards)
-        streams = [cards[seat::players] for seat in range(players)]
-        game = OracleRound(edition, players, teams, streams, number % players)
-        play_at_random(game, rng, seen)
-        assert all(team.km <= game.target for team in game.teams)
-        if game.winner is None:
-            assert game.pile_size() == 0
-            assert not game.rules.play_out or not any(game.hands)
-        else:
-            seen["finished"] += 1
-            assert game.teams[game.winner].km == game.target
-        if game.round_winner() is not None:
-            seen["won"] += 1
-    assert {"play", "claim", "won"} <= set(seen), seen
-    if edition in POINTS:
-        assert {"finished", "safeties", "coups_fourres"} <= set(seen), seen
-    if game.rules.play_out:
-        assert "delayed_action" in seen, seen
-    extendable = game.rules.extended_target is not None
-    assert ("extension" in seen) == extendable, seen
+        assert set(game.score(team)) >= {"safeties", "trip_completed"}
 
 
 @pytest.mark.parametrize(("edition", "players", "teams"), ALL_TABLES)
 def test_random_rounds_with_random_options(edition: str, players: int, teams: int) -> None:
-    """40 random hands with any combination of options end and lose no card."""
+    """10 random hands with any combination of options end and lose no card.
+
+    House: `laws/test_oracle_agrees` and `laws/test_options_agree` play the oracle beside the rulebook as the
+    sheets say and with one option changed; combinations are played here only.
+    """
     rng = random.Random(f"options {edition} {players} {teams}")
-    for number in range(40):
+    for number in range(10):
         cards = deck(edition, players, teams)
         rng.shuffle(cards)
         options = {option: rng.randrange(2) for option in OPTIONS}
         streams = [cards[seat::players] for seat in range(players)]
         game = OracleRound(edition, players, teams, streams, number % players, options)
-        play_at_random(game, rng, Counter())
+        play_at_random(game, rng)
         assert game.round_winner() in {None, *range(teams)}

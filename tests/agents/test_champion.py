@@ -189,7 +189,7 @@ def test_a_fingerprint_of_search_changes_with_the_champion(champions: Path) -> N
 def test_the_arena_and_the_evaluation_know_the_names() -> None:
     names = ["champion", "deep@champion+search:rollouts=4", "champions/all-2+search"]
     assert [entrant.name for entrant in entrants_of(names, MatchConfig())] == [names[0], "deep", names[2]]
-    config = EvaluationConfig(episode="round", num_games=4, batch_size=4)
+    config = EvaluationConfig(episode="round", num_games=2, batch_size=2)
     rows = evaluate("champion+search:rollouts=4,depth=3", ["champion", "champions/all-2"], config)
     assert [row.opponent for row in rows] == ["champion", "champions/all-2"]
 

@@ -1,20 +1,16 @@
-"""The recorded rounds come out the same: compiled, in plain Python, and with every index checked."""
+"""The recorded rounds come out the same. `test_other_ways` asks other ways to run the source for it, too."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from millebornes_env import Edition, edition, editions
 from tests.golden.trace import FOLDER, dealt, file_of, position_lines, retraced, rounds_in
-from tests.other_ways import WAYS, Running, modes, running
 
 TABLES = [(edition(name), *table) for name in editions() for table in edition(name).tables]
 IDS = [file_of(*table).stem for table in TABLES]
-SUBPROCESS_LIMIT = 300
 
 tables = pytest.mark.parametrize(("sheet", "players", "teams"), TABLES, ids=IDS)
 
@@ -33,18 +29,10 @@ def differences(path: Path) -> list[str]:
     return found
 
 
-def print_differences() -> None:
-    """What the subprocesses below run."""
+def all_differences() -> dict[str, object]:
+    """Where the recorded rounds of all tables come out otherwise; `tests.other_ways` asks this, too."""
     found = [line for table in TABLES for line in differences(file_of(*table))]
-    print(json.dumps({"modes": modes(), "files": len(TABLES), "differences": found}))
-
-
-@pytest.fixture(scope="module", autouse=True)
-def subprocesses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """The other ways to run the same source, begun before the tests of this file and awaited at its end."""
-    program = "from tests.golden.test_golden import print_differences; print_differences()"
-    with running(program, tmp_path_factory) as processes:
-        yield processes
+    return {"files": len(TABLES), "differences": found}
 
 
 @tables
@@ -84,13 +72,3 @@ def test_a_difference_would_be_seen(line: str, tmp_path: Path) -> None:
     assert found
     changed.write_text(f"{before}{found}9{after}", encoding="utf-8")
     assert len(differences(changed)) == 1
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_they_come_out_the_same_however_they_are_run(way: str, subprocesses: Running) -> None:
-    output, complaints = subprocesses[way].communicate(timeout=SUBPROCESS_LIMIT)
-    assert subprocesses[way].returncode == 0, complaints
-    told = json.loads(output)
-    assert told["modes"] == WAYS[way][1]
-    assert told["files"] == len(TABLES)
-    assert told["differences"] == []

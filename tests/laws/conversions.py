@@ -7,6 +7,7 @@ cards of the oracle's deck in its order; action ids are those that `actions.py` 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from math import sqrt
 from statistics import NormalDist
 from typing import Any, NamedTuple
@@ -16,6 +17,7 @@ import numpy as np
 from millebornes_env.engine.games import Games, Settings
 from millebornes_env.millebornes.editions import edition
 from millebornes_env.millebornes.observation import View
+from millebornes_env.millebornes.rules import Rules
 from tests import oracle
 from tests.oracle import FULL_DECK, SAFETY_AGAINST, Action
 from tests.oracle_rules import OracleRules, rules_for, with_options
@@ -164,13 +166,19 @@ def rules_of(table: Table, options: dict[str, int] | None = None) -> OracleRules
     return with_options(rules_for(*table), options or {})
 
 
+@cache  # to check the rules of a table takes longer than to play a round
+def checked_rules(table: Table, **changes: int) -> Rules:
+    """The rulebook's rules of the table; `changes` override some."""
+    rules = edition(table.edition).replace(**changes).table(table.players, table.teams)
+    assert (rules.players, rules.teams) == (table.players, table.teams)
+    return rules
+
+
 def new_games(
     table: Table, count: int = 1, settings: Settings = ROUND, seed: int = 0, **changes: int
 ) -> Games:
     """Games that were dealt; `changes` override rules."""
-    rules = edition(table.edition).replace(**changes).table(table.players, table.teams)
-    assert (rules.players, rules.teams) == (table.players, table.teams)
-    games = Games(count, rules, settings)
+    games = Games(count, checked_rules(table, **changes), settings)
     games.seed(seed)
     games.start()
     return games

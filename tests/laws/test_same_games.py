@@ -1,12 +1,10 @@
-"""The same seed gives the same games, however they are batched, shared among threads, copied or compiled."""
+"""The same seed gives the same games, however they are batched, shared among threads or copied."""
 
 from __future__ import annotations
 
 import copy
 import hashlib
-import json
 import pickle
-from collections.abc import Iterator
 from functools import cache
 from itertools import combinations, product
 
@@ -21,7 +19,6 @@ from millebornes_env.engine.perft import count_sequences
 from millebornes_env.millebornes.editions import edition
 from millebornes_env.millebornes.observation import View
 from tests.laws.conversions import PARKER_2, SOME_TABLES, Table, rules_of
-from tests.other_ways import WAYS, Running, modes, running
 
 SEED = 2**40 + 12_345
 NUM_GAMES = 64
@@ -32,7 +29,6 @@ FEW_GAMES = 4
 DEPTH = 3
 """Of the sequences of actions that are counted."""
 THREE_TEAMS = SOME_TABLES[1]
-SUBPROCESS_LIMIT = 240
 
 Mask = npt.NDArray[np.bool_]
 
@@ -123,22 +119,14 @@ def sequences(table: Table) -> int:
     return count_sequences(games.states, games.rules, DEPTH)
 
 
-def print_digests() -> None:
-    """What the subprocesses below run."""
+def digests_and_counts() -> dict[str, object]:
+    """What the same seed gives; `tests.other_ways` asks for it elsewhere."""
     digests = {
         f"{table} {episode}": Player(seeded(table, episode, FEW_GAMES)).play(LONG)
         for table, episode in product(SOME_TABLES, ("round", "match"))
     }
     counted = {str(table): sequences(table) for table in SOME_TABLES}
-    print(json.dumps({"modes": modes(), "digests": digests, "sequences": counted}))
-
-
-@pytest.fixture(scope="module", autouse=True)
-def subprocesses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """The other ways to run the same source, begun before the tests of this file and awaited at its end."""
-    program = "from tests.laws.test_same_games import print_digests; print_digests()"
-    with running(program, tmp_path_factory) as processes:
-        yield processes
+    return {"digests": digests, "sequences": counted}
 
 
 @pytest.fixture(autouse=True)
@@ -295,14 +283,3 @@ def test_seeding_again_begins_the_same_episodes_again() -> None:
     games.seed(SEED)
     games.start()
     assert (games.states == first).all()
-
-
-@pytest.mark.parametrize("name", WAYS)
-def test_compiled_or_not_the_games_are_the_same(name: str, subprocesses: Running) -> None:
-    output, complaints = subprocesses[name].communicate(timeout=SUBPROCESS_LIMIT)
-    assert subprocesses[name].returncode == 0, complaints
-    told = json.loads(output)
-    assert told["modes"] == WAYS[name][1]
-    assert told["sequences"] == {str(table): sequences(table) for table in SOME_TABLES}
-    for table, episode in product(SOME_TABLES, ("round", "match")):
-        assert told["digests"][f"{table} {episode}"] == long_digests(table, episode)[:FEW_GAMES]

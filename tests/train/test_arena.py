@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -187,12 +185,13 @@ def test_a_file_in_the_way_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert "could not write" in capsys.readouterr().err
 
 
-def test_help_says_what_can_be_asked() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "train.arena", "--help"], capture_output=True, text=True, check=True
-    )
+def test_help_says_what_can_be_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["--help"])
+    assert stopped.value.code == 0
+    text = capsys.readouterr().out
     for option in ("--until", "--deals", "--plain", "--luck", "--fresh", "--cheats"):
-        assert option in done.stdout
+        assert option in text
 
 
 # The leaderboard ------------------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -25,11 +24,13 @@ from millebornes_env import vector_env
 from tests.train.test_run_folder import read
 from train import checkpoints, maskable_ppo
 from train.checkpoints import CHECKPOINT_FILE, CHECKPOINT_KIND, RunError, read_progress
-from train.maskable_ppo import Args, RunCallback, linear_decay, make_model, train
+from train.maskable_ppo import Args, RunCallback, linear_decay, main, make_model, train
 
 ROOT = Path(__file__).parent.parent.parent
+CLOCK_SECONDS = 2.0
+"""How long a short run trains, by the clock below."""
 SHORT = {
-    "minutes": 2 / 60,
+    "minutes": CLOCK_SECONDS / 60,
     "num_envs": 8,
     "num_steps": 16,
     "batch_size": 64,
@@ -37,6 +38,30 @@ SHORT = {
     "hidden": (16,),
     "threads": 1,
 }
+
+
+class Clock:
+    """In the place of the trainer's `time`: what is learned in two seconds then depends on no machine."""
+
+    def __init__(self) -> None:
+        self._now = 0.0
+
+    def monotonic(self) -> float:
+        self._now += 0.01  # at each look
+        return self._now
+
+    perf_counter = monotonic
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(maskable_ppo, "time", Clock())
+
+
+def command(monkeypatch: pytest.MonkeyPatch, *options: str) -> int:
+    """The exit code of `python -m train.maskable_ppo` with these options, run in this process."""
+    monkeypatch.setattr(sys, "argv", ["train.maskable_ppo", *options])
+    return main()
 
 
 def short(folder: Path, **changes: object) -> Args:
@@ -47,7 +72,9 @@ def short(folder: Path, **changes: object) -> Args:
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished short run."""
     folder = tmp_path_factory.mktemp("runs") / "lr=1e-3,seed=2"  # no options of the policy there
-    train(short(folder))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(maskable_ppo, "time", Clock())
+        train(short(folder))
     return folder
 
 
@@ -188,50 +215,55 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
         train(short(blocked / "run"))
 
 
-def test_a_killed_run_goes_on_from_its_last_checkpoint(tmp_path: Path) -> None:
+# Kills its process as soon as the third checkpoint is whole. What it is run with follows.
+KILLED = """
+import os, signal, sys
+from train import maskable_ppo
+
+save_checkpoint, checkpoints_left = maskable_ppo.save_checkpoint, 3
+
+def save(*arguments):
+    global checkpoints_left
+    save_checkpoint(*arguments)
+    checkpoints_left -= 1
+    if checkpoints_left == 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+maskable_ppo.save_checkpoint = save
+sys.exit(maskable_ppo.main())
+"""
+
+
+def test_a_killed_run_goes_on_from_its_last_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     folder = tmp_path / "killed"
-    command = [sys.executable, "-m", "train.maskable_ppo", "--run-dir", str(folder), "--num-envs", "8"]
-    command += ["--num-steps", "16", "--batch-size", "64", "--threads", "1", "--eval-deals", "2"]
-    command += ["--checkpoint-seconds", "0.2", "--eval-seconds", "1000"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    process = subprocess.Popen([*command, "--minutes", "10"], env=environment, cwd=tmp_path)
-    try:
-        deadline = time.monotonic() + 120
-        while not (folder / CHECKPOINT_FILE).exists():
-            assert process.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
-        time.sleep(1.0)
-    finally:
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    before = read_progress(folder, CHECKPOINT_KIND)
-    minutes = str((before["seconds"] + 2.0) / 60)
-    done = subprocess.run(
-        [*command, "--minutes", minutes, "--resume"],
-        env=environment,
-        cwd=tmp_path,
+    options = ["--run-dir", str(folder), "--num-envs", "8", "--num-steps", "16", "--batch-size", "64"]
+    options += ["--threads", "1", "--eval-deals", "2", "--eval-seconds", "1000", "--checkpoint-seconds", "0"]
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, *options, "--minutes", "1000"],
+        cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    before = read_progress(folder, CHECKPOINT_KIND)
+    assert before["num_timesteps"] == 2 * 8 * 16  # it saves before each rollout
+    minutes = str((before["seconds"] + CLOCK_SECONDS) / 60)
+    assert command(monkeypatch, *options, "--minutes", minutes, "--resume") == 0
     after = read_progress(folder, CHECKPOINT_KIND)
     assert after["num_timesteps"] > before["num_timesteps"]
-    assert "decisions in" in done.stdout
+    assert "decisions in" in capsys.readouterr().out
 
 
-def test_wrong_options_are_one_line(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "train.maskable_ppo", "--run-dir", str(tmp_path / "x"), "--edition", "praker"],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 2
-    assert "there is no edition 'praker'; the editions are: dujardin" in done.stderr
-    assert "Traceback" not in done.stderr
+def test_wrong_options_are_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command(monkeypatch, "--run-dir", str(tmp_path / "x"), "--edition", "praker") == 2
+    complaint = capsys.readouterr().err
+    assert complaint.startswith("error: there is no edition 'praker'; the editions are: dujardin")
+    assert complaint.count("\n") == 1
     assert not (tmp_path / "x").exists()
 
 

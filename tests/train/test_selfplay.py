@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +21,7 @@ from millebornes_env.millebornes.observation import USUAL_VIEW
 from tests.agents.policies import rows_by_state
 from train import checkpoints, runs
 from train.checkpoints import CHECKPOINT_FILE, RunError
-from train.selfplay import Args, LossError, Trainer, between, train
+from train.selfplay import Args, LossError, Trainer, between, main, train
 
 ROOT = Path(__file__).parent.parent.parent
 SHORT = {
@@ -48,6 +46,15 @@ def weights(folder: Path) -> dict[str, torch.Tensor]:
 
 def same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
     return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
+
+
+def command(monkeypatch: pytest.MonkeyPatch, *options: str) -> int:
+    """The exit code of `python -m train.selfplay` with these options, run in this process."""
+    monkeypatch.setattr(sys, "argv", ["train.selfplay", *options])
+    try:
+        return main()
+    except SystemExit as stopped:  # by who reads the options
+        return int(stopped.code or 0)
 
 
 @pytest.fixture(scope="module")
@@ -106,17 +113,14 @@ def test_the_saved_policy_plays_as_the_average_does(run: Path) -> None:
 
 def test_learning_beats_not_learning(tmp_path: Path) -> None:
     options: dict[str, object] = {
-        "decisions": 400_000,
+        "decisions": 200_000,
         "num_envs": 512,
         "num_steps": 32,
         "batch_size": 1024,
-        "threads": 2,
     }
-    finished = train(
-        short(tmp_path / "run", eval_seconds=30.0, eval_deals=100, learning_rate=3e-3, **options)
-    )
+    finished = train(short(tmp_path / "run", eval_seconds=1e6, eval_deals=100, learning_rate=3e-3, **options))
     last = finished.curve[-1]
-    assert last.scores["greedy"].win_rate > 0.15  # a network that has learned nothing wins 1 %
+    assert last.scores["greedy"].win_rate > 0.15  # it wins 45 to 55 %, one that has learned nothing 1 %
 
 
 def test_the_average_follows_the_learner(tmp_path: Path) -> None:
@@ -144,7 +148,7 @@ def test_the_average_follows_the_learner(tmp_path: Path) -> None:
         {"oracle": True, "magnet": 0.1, "magnet_updates": 3, "reward": "equity"},
         {"opponent": "arnold", "num_epochs": 2, "precision": "bfloat16"},
         {"editions": ("parker", "dutch"), "observe_rules": True, "reward": "win", "episode": "round"},
-        {"players": 4, "threads": 2, "num_envs": 600, "decisions": 20_000},
+        {"players": 4, "threads": 2, "num_envs": 600, "decisions": 20_000, "batch_size": 2400},
         {"players": 3},
     ],
     ids=["usual", "oracle+magnet+equity", "opponent", "editions", "teams", "three"],
@@ -160,32 +164,54 @@ def test_a_resumed_run_is_the_same_bit_for_bit(tmp_path: Path, options: dict[str
     assert same(weights(tmp_path / "whole"), weights(tmp_path / "parts"))
 
 
-def test_a_run_killed_in_the_middle_goes_on_bit_for_bit(tmp_path: Path) -> None:
-    command = [
-        *(sys.executable, "-m", "train.selfplay", "--decisions", "400000", "--num-envs", "64"),
-        *("--num-steps", "16", "--hidden", "16", "--eval-seconds", "0", "--checkpoint-seconds", "0.2"),
-    ]
+# Kills its process halfway through writing the fourth checkpoint. What it is run with follows.
+KILLED_WHILE_IT_WRITES = """
+import os, signal, sys
+from millebornes_env.files import replacing
+from train import checkpoints, selfplay
 
-    def start(folder: str, *more: str) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
-            [*command, "--run-dir", str(tmp_path / folder), *more],
-            cwd=ROOT,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+write_whole, checkpoints_left = checkpoints.write_bytes_atomically, 3
 
-    killed = start("killed")
-    checkpoint = tmp_path / "killed" / CHECKPOINT_FILE
-    deadline = time.monotonic() + 120
-    while not checkpoint.exists() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    time.sleep(0.3)
-    os.kill(killed.pid, signal.SIGKILL)
-    killed.wait()
-    decisions = checkpoints.read_progress(tmp_path / "killed", runs.CHECKPOINT_KIND)["decisions"]
-    assert 0 < decisions < 400_000
-    assert start("killed", "--resume").wait() == 0
-    assert start("whole").wait() == 0
+def write(path, content):
+    global checkpoints_left
+    if path.name == checkpoints.CHECKPOINT_FILE:
+        checkpoints_left -= 1
+        if checkpoints_left < 0:
+            with replacing(path) as draft:
+                draft.write_bytes(content[: len(content) // 2])
+                os.kill(os.getpid(), signal.SIGKILL)
+    write_whole(path, content)
+
+checkpoints.write_bytes_atomically = write
+sys.exit(selfplay.main())
+"""
+
+
+def test_a_run_killed_in_the_middle_goes_on_bit_for_bit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = ["--decisions", "6000", "--num-envs", "32", "--num-steps", "16", "--batch-size", "128"]
+    options += ["--hidden", "16", "--threads", "1", "--eval-seconds", "0"]
+
+    def options_of(folder: str) -> list[str]:
+        return [*options, "--run-dir", str(tmp_path / folder)]
+
+    killed = subprocess.run(
+        [
+            *(sys.executable, "-c", KILLED_WHILE_IT_WRITES, *options_of("killed")),
+            *("--checkpoint-seconds", "1e-9"),  # after every update
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    progress = checkpoints.read_progress(tmp_path / "killed", runs.CHECKPOINT_KIND)
+    assert progress["updates"] == 3
+    assert 0 < progress["decisions"] < 6000
+    assert command(monkeypatch, *options_of("killed"), "--resume") == 0
+    assert command(monkeypatch, *options_of("whole")) == 0
     assert same(weights(tmp_path / "killed"), weights(tmp_path / "whole"))
 
 
@@ -287,20 +313,31 @@ def test_a_full_disk_is_reported_and_the_last_checkpoint_survives(
         (("--wandb-project", "x"), "pip install wandb"),
     ],
 )
-def test_wrong_options_are_told_in_words(tmp_path: Path, options: tuple[str, ...], words: str) -> None:
+def test_wrong_options_are_told_in_words(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    options: tuple[str, ...],
+    words: str,
+) -> None:
     folder = tmp_path / "wrong"
+    monkeypatch.setenv("COLUMNS", "200")
+    assert command(monkeypatch, "--run-dir", str(folder), *options) == 2
+    assert words in capsys.readouterr().err
+    assert not (folder / CHECKPOINT_FILE).exists()
+
+
+def test_the_exit_code_reaches_the_shell(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "train.selfplay", "--run-dir", str(folder), *options],
+        [sys.executable, "-m", "train.selfplay", "--run-dir", str(tmp_path), "--num-envs", "0"],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, "COLUMNS": "200"},
     )
-    assert done.returncode == 2
-    assert words in done.stderr
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.splitlines()[-1] == "error: --num-envs is 0; it must be 1 or more"
     assert "Traceback" not in done.stderr
-    assert not (folder / CHECKPOINT_FILE).exists()
 
 
 def test_between() -> None:
