@@ -1,7 +1,6 @@
 """What the deals say: points and wins of every pair of agents, with intervals, and what two savings save.
 
 Nothing in this file plays. Outcomes with faults hold no deals and are left out everywhere.
-
 The same deal numbers mean the same cards in every lineup, so deals of different lineups are not independent.
 Everything that pools lineups therefore first adds up what belongs to one deal; spreads are those over deals.
 """

@@ -17,7 +17,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import types as python_types
-import warnings
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar, cast
 
@@ -56,20 +55,13 @@ def for_kernels(records: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
     return records.view(np.ndarray if IS_COMPILED else np.recarray)
 
 
-def _compile(
-    function: Callable[P, R], *signatures: Any, has_c_wrapper: bool = False, **options: Any
-) -> Callable[P, R]:
-    """Compile a function that Python calls, or that is handed to kernels by its pointer."""
+def _compile(function: Callable[P, R], **options: Any) -> Callable[P, R]:
+    """Compile a function that Python calls, or that kernels call by its address."""
     if not options.get("parallel"):
         options["pipeline_class"] = Compiler
-    compiled = _numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=not has_c_wrapper, **options)(
-        function
-    )
+    compiled = _numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
     if IS_COMPILED:
         compiled._cache = cache_for(function)
-        for signature in signatures:
-            compiled.compile(signature)
-            compiled.disable_compile()
     return cast("Callable[P, R]", compiled)
 
 
@@ -193,29 +185,6 @@ def _on_threads(function: Callable[P, R], **options: Any) -> Callable[P, R]:
     return on_threads(parallel, lambda: _compile_kernel(alone, **options))
 
 
-def pointer(function: Callable[P, int], *examples: Any) -> Callable[P, int]:
-    """Compile a function now, for one kind of arguments, so that it can be handed to a kernel as an argument.
-
-    A kernel that takes such functions is compiled once for all that have the same arguments: who plays is
-    then a value, not a part of the machine code.
-
-    Args:
-        function: takes what the examples are, returns an int.
-        *examples: one argument each: a record, an array, an int.
-
-    Returns:
-        The function, to be passed on; in plain Python as it was.
-    """
-    if not IS_COMPILED:
-        return function
-    # "First-class functions" have been experimental in Numba for years; what is used of them is tested here.
-    warnings.filterwarnings(
-        "ignore", "First-class function type", category=_numba.NumbaExperimentalFeatureWarning
-    )
-    signature = _numba.int64(*(_numba.typeof(example) for example in examples))
-    return _compile(function, signature, has_c_wrapper=True, _nrt=False)
-
-
 # Memory of rules -------------------------------------------------------------------------------------------
 
 
@@ -270,10 +239,12 @@ def _compile_call_at(typing: Any, address: Any, arguments: Any) -> Any:
         convention = context.call_conv
         function = convention.get_function_type(types.int64, kinds)
         place = builder.inttoptr(values[0], function.as_pointer())
-        _, result = convention.call_function(
+        status, result = convention.call_function(
             builder, place, types.int64, kinds, _cgutils.unpack_tuple(builder, values[1])
         )
-        return result  # kernels raise nothing, so that the status need not be asked
+        with _cgutils.if_unlikely(builder, status.is_error):  # under NUMBA_BOUNDSCHECK=1
+            convention.return_status_propagate(builder, status)
+        return result
 
     return types.int64(address, arguments), generate
 

@@ -12,6 +12,7 @@ imports, directly or not, and that use this package.
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 import hashlib
 import os
@@ -172,8 +173,8 @@ def cache_for(function: Any, cache: type[SourcesCache] = SourcesCache) -> Any:
 
 # What is said while a kernel is compiled ------------------------------------------------------------------
 
-_SECONDS = {"millebornes_env": 10, "agents": 5, "arena": 10, "train": 15}
-"""About how long a fast core compiles all kernels of a package that one command needs."""
+_SECONDS = {"millebornes_env": 10, "agents": 2, "arena": 8, "train": 8}
+"""About how long a fast core compiles the kernels of a module of the package that a command needs."""
 
 
 class _Announcer(numba_event.Listener):  # type: ignore[misc]
@@ -195,12 +196,13 @@ class _Announcer(numba_event.Listener):  # type: ignore[misc]
         kept = (
             "and not kept: no cache folder can be written" if folder is None else f"kept in {folder.parent}"
         )
-        print(
-            f"millebornes_env: compiling {module}, about {seconds} s on a fast core and {4 * seconds} s on a "
-            f"slow one; once for this version, {kept}",
-            file=sys.stderr,
-            flush=True,
-        )
+        with contextlib.suppress(OSError, ValueError):  # stderr is full or closed
+            print(
+                f"millebornes_env: compiling {module}, about {seconds} s on a fast core and {4 * seconds} s "
+                f"on a slow one; once for this version, {kept}",
+                file=sys.stderr,
+                flush=True,
+            )
 
     def on_end(self, event: Any) -> None:
         pass
