@@ -318,7 +318,7 @@ LAWS: list[Case] = [
     case(NOTHING, "dujardin", start_needs_roll=1),
     case(change(other_caller)),
     case(when(both(playing, empty), put("phase", ROUND_OVER))),
-    case(when(both(over, empty), put("winner", NONE)), "dutch"),
+    case(when(both(over, empty), put("winner", NONE)), "dutch", play_out_after_extension=0),
     case(when(playing, put("score_sheet", 100, 0, 1))),
     case(when(over, add("score_sheet", 100, 0, 1))),
     case(put("score", 100, 0), "dujardin"),
