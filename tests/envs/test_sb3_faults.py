@@ -302,7 +302,9 @@ def test_games_that_are_none(games: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "opponents", [None, first_allowed, 5, "greedy", b"greedy", {}, {"a": first_allowed}], ids=repr
+    "opponents",
+    [None, first_allowed, 5, "greedy", b"greedy", {}, {"a": first_allowed}],
+    ids=["none", "a function", "a number", "text", "bytes", "an empty dict", "a dict"],
 )
 def test_opponents_that_are_in_no_list(opponents: Any) -> None:
     refused(OptionError, ["opponents is", "list of functions"], OpponentVecEnv, vector_env(2), opponents)
