@@ -13,7 +13,7 @@ EVALUATE := -m train.evaluate --run-dir $(RUN_DIR)
 BENCH := -m benchmarks.throughput
 BENCH_TRAINING := -m benchmarks.training
 
-SOURCES := millebornes_env agents arena train benchmarks docs tests
+SOURCES := millebornes_env agents arena train benchmarks docs export tests
 LONGEST_FILE := 500
 
 VENV := .venv
