@@ -13,7 +13,7 @@ EVALUATE := -m train.evaluate --run-dir $(RUN_DIR)
 BENCH := -m benchmarks.throughput
 BENCH_TRAINING := -m benchmarks.training
 
-SOURCES := millebornes_env agents arena train benchmarks docs tests
+SOURCES := millebornes_env agents arena train benchmarks docs export tests
 LONGEST_FILE := 500
 
 VENV := .venv
@@ -22,7 +22,7 @@ COMMA := ,
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help train test check format bench bench-training notebook clean distclean
+.PHONY: help train test check format bench bench-training wheel wheel-test notebook clean distclean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -54,6 +54,12 @@ bench: $(VENV)/.installed-bench ## measure the speed beside RLCard, OpenSpiel, P
 
 bench-training: $(VENV)/.installed-train ## measure the speed of training beside MaskablePPO (ten minutes)
 	$(PY) $(BENCH_TRAINING)
+
+wheel: $(VENV)/.installed-dev ## build the wheel, with machine code, and the source distribution into dist/
+	PIP_CONSTRAINT=constraints.txt $(PY) -m build --outdir dist
+
+wheel-test: $(VENV)/.installed-dev ## build the wheel, install it where nothing else is, and test it there
+	$(PY) -m pytest -m wheel tests/test_wheel.py
 
 notebook: $(VENV)/.installed-dev ## run every notebook from top to bottom and keep its outputs
 	$(PY) tests/test_notebooks.py

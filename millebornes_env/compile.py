@@ -46,6 +46,9 @@ prange: type[range] = numba.prange
 IS_COMPILED: bool = not _config.DISABLE_JIT
 """False under `NUMBA_DISABLE_JIT=1`."""
 
+IS_BOUNDS_CHECKED: bool = bool(_config.BOUNDSCHECK)
+"""True under `NUMBA_BOUNDSCHECK=1`."""
+
 
 def for_kernels(records: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
     """An array of records as a kernel is handed it, not copied.
@@ -183,6 +186,24 @@ def _on_threads(function: Callable[P, R], **options: Any) -> Callable[P, R]:
     alone = python_types.FunctionType(function.__code__, function.__globals__)
     alone.__qualname__ = f"{function.__qualname__}_on_one_thread"
     return on_threads(parallel, lambda: _compile_kernel(alone, **options))
+
+
+@functools.cache
+def plain(function: Callable[P, R]) -> Callable[P, R]:
+    """A rule as plain Python, with all that it calls: for a few calls, which are not worth compiling it for.
+
+    Args:
+        function: made by `rule`; records that it is given must be `numpy.record`.
+    """
+    python = getattr(function, "py_func", None)
+    if not isinstance(python, python_types.FunctionType):  # it is plain already
+        return function
+    found = {name: python.__globals__.get(name) for name in python.__code__.co_names}
+    used = {name: plain(value) for name, value in found.items() if hasattr(value, "py_func")}
+    names = python.__globals__ | used
+    return python_types.FunctionType(
+        python.__code__, names, python.__name__, python.__defaults__, python.__closure__
+    )
 
 
 # Memory of rules -------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from millebornes_env.compile import (
     float_rule,
     kernel,
     parallel_float_kernel,
+    plain,
     prange,
     rule,
     seldom,
@@ -141,6 +142,25 @@ def test_a_stack_array_in_a_loop_is_the_same_in_every_round() -> None:
     assert expected <= stack_arrays_in_a_loop(rounds) <= expected + rounds
 
 
+@rule
+def first_of(numbers: np.ndarray) -> int:
+    return int(numbers[0])
+
+
+@rule
+def first_doubled(numbers: np.ndarray) -> int:
+    return 2 * first_of(numbers)
+
+
+def test_a_plain_rule_is_not_compiled_and_nor_is_what_it_calls() -> None:
+    assert plain(first_doubled)(np.full(3, 7)) == 14
+    assert plain(plain(first_doubled)) is plain(first_doubled)
+    if IS_COMPILED:
+        assert "_called" not in vars(first_of) | vars(first_doubled)
+        assert first_doubled(np.full(3, 7)) == 14
+        assert "_called" in vars(first_doubled)
+
+
 @compiled_only
 def test_a_stack_array_has_a_constant_size() -> None:
     @kernel
@@ -203,4 +223,4 @@ def test_all_of_this_in_plain_python() -> None:
         timeout=SECONDS_OF_A_HANG,
     )
     assert done.returncode == 0, done.stdout
-    assert "6 passed" in done.stdout
+    assert "7 passed" in done.stdout

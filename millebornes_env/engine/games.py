@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from millebornes_env import machine_code
 from millebornes_env.compile import address_of, for_kernels
 from millebornes_env.engine import kernels
 from millebornes_env.engine.kernels import NO_GAME, Buffers, Settings, key_of_seed
@@ -76,7 +77,9 @@ class Games:
         self._rules_for_threads = for_kernels(self._rules_in_array)
         self._rules = self._rules_for_threads[0]
         self._settings_for_threads = kernels.settings_in_array(self.settings)
-        self._step_range_address: int | None = None
+        self._step_range = machine_code.of(kernels.step_range)
+        self._step_range_address = machine_code.address_of(kernels.step_range)
+        self._sample_range = machine_code.of(kernels.sample_range)
 
     def __len__(self) -> int:
         return len(self.states)
@@ -88,7 +91,7 @@ class Games:
             seed: 0 to 2**64 - 1.
             first_game: the number of the first game; a game's key depends on the seed and its number only.
         """
-        kernels.seed_games(self._states, first_game, *key_of_seed(seed))
+        machine_code.of(kernels.seed_games)(self._states, first_game, *key_of_seed(seed))
 
     def start(self, chosen: npt.NDArray[np.bool_] | None = None) -> None:
         """Begin the next episode of the chosen games (all, if None) and write all games' decisions."""
@@ -105,7 +108,7 @@ class Games:
         return (self._states, self._rules, self.settings, actions, self.buffers, 0, len(self), task)
 
     def _run(self, actions: npt.NDArray[np.int64], task: int) -> int:
-        return kernels.step_range(*self._arguments(actions, task))
+        return self._step_range(*self._arguments(actions, task))
 
     def step(self, actions: npt.NDArray[np.int64]) -> int:
         """Carry out one action in each game, or none at all.
@@ -134,20 +137,20 @@ class Games:
         """Choose one of the legal actions of each game, all equally probable, into `actions` int64[N]."""
         mask = self.buffers.action_mask
         if self.num_threads == 1 or not has_threads():
-            kernels.sample_range(mask, *key, actions, self._scratch[0], 0, len(actions))
+            self._sample_range(mask, *key, actions, self._scratch[0], 0, len(actions))
         else:
             kernels.sample_on_threads(mask, *key, actions, self._scratch, self.num_threads)
 
     def observe(self, seats: npt.NDArray[np.int32], observation: npt.NDArray[np.int8]) -> None:
         """Write what the given seat of each game sees into `observation` int8[N, D]."""
-        kernels.observe_seats(self._states, self._rules, self.settings, seats, observation)
+        machine_code.of(kernels.observe_seats)(self._states, self._rules, self.settings, seats, observation)
 
     def full_states(self) -> npt.NDArray[np.int8]:
         """Everything there is to know, a row for each game (`observation.full_state_sections`)."""
         layout = full_state_sections(self.rules, self.settings.layout)
         full = np.zeros((len(self), layout[-1].stop), np.int8)
         numbers = self.buffers.observation.shape[1]
-        kernels.full_states(self._states, self._rules, self.settings, numbers, full)
+        machine_code.of(kernels.full_states)(self._states, self._rules, self.settings, numbers, full)
         return full
 
     def determinize(self, seats: npt.NDArray[np.int32], key: tuple[int, int]) -> StateArray:
@@ -161,7 +164,8 @@ class Games:
             `STATE[N]`.
         """
         redealt = self.states.copy()
-        kernels.redeal_games(for_kernels(redealt), self._rules, seats, *key, np.zeros(DECK_SIZE, np.int8))
+        redeal_games = machine_code.of(kernels.redeal_games)
+        redeal_games(for_kernels(redealt), self._rules, seats, *key, np.zeros(DECK_SIZE, np.int8))
         return redealt
 
     def win_shares(self, games: Sequence[int] | slice = slice(None)) -> npt.NDArray[np.float64]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from millebornes_env.compile import plain
 from millebornes_env.errors import (
     ActionRangeError,
     IllegalActionError,
@@ -108,9 +109,9 @@ def _where_roll_goes(rules: Rules) -> str:
 
 
 def _reason_of_distance(state: State, rules: Rules, team: int, card: int) -> str:
-    if not is_moving(state, rules_record(rules)[0], team):
+    if not plain(is_moving)(state, rules_record(rules)[0], team):
         return f"team {team} is not rolling"
-    if is_limited(state, team) and card > DISTANCE_50:
+    if plain(is_limited)(state, team) and card > DISTANCE_50:
         return f"team {team} is under a Speed limit: 25 and 50 km only"
     if int(state.km[team]) + int(KM[card]) > int(state.target):
         return f"team {team} has gone {int(state.km[team])} of {int(state.target)} km: not beyond the target"
@@ -119,15 +120,15 @@ def _reason_of_distance(state: State, rules: Rules, team: int, card: int) -> str
 
 def _reason_of_hazard(state: State, rules: Rules, target: int, card: int) -> str:
     safety = safety_against(card)
-    if has_safety(state, target, safety):
+    if plain(has_safety)(state, target, safety):
         return f"team {target} is protected by {CARD_NAMES[safety]}"
     if card == SPEED_LIMIT:
-        if not is_limited(state, target):
+        if not plain(is_limited)(state, target):
             return f"team {target} has a hazard already, and this table allows one at a time"
         return f"team {target} is under a Speed limit already"
     record = rules_record(rules)[0]
-    if can_be_attacked(state, record, target):
+    if plain(can_be_attacked)(state, record, target):
         return f"team {target} is under a Speed limit, and this table allows one hazard at a time"
-    if is_moving(state, record, target):
+    if plain(is_moving)(state, record, target):
         return f"no Roll shows on team {target}'s battle pile"
     return f"team {target} is not rolling"

@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from millebornes_env import machine_code
 from millebornes_env.compile import for_kernels, kernel, rule
 from millebornes_env.millebornes.audit_ranges import NO_PROBLEM, broken_range, judged
 from millebornes_env.millebornes.audit_reachable import UNREACHABLE, unreached_law
@@ -129,8 +130,9 @@ def first_problem(states: StateArray, rules: Rules) -> tuple[int, str] | None:
     Returns:
         Its number and what is wrong with it; None if nothing is.
     """
-    shown = for_kernels(np.asarray(states))
-    game, problem = _first_unsound(shown, compiled_rules(rules), np.zeros(SCRATCH, np.int64))
+    shown = for_kernels(np.ascontiguousarray(states))
+    first_unsound = machine_code.of(_first_unsound)
+    game, problem = first_unsound(shown, compiled_rules(rules), np.zeros(SCRATCH, np.int64))
     return None if problem == NO_PROBLEM else (int(game), problem_text(int(problem), rules))
 
 

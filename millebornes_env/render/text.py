@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from millebornes_env.compile import plain
 from millebornes_env.millebornes.cards import (
     CARD_NAMES,
     DRIVING_ACE,
@@ -68,7 +69,7 @@ def _draw_team(state: State, rules: Rules, team: int) -> list[str]:
     km, target = int(state.km[team]), int(state.target)
     done = min(_ROAD_LENGTH, _ROAD_LENGTH * km // target)
     road = "=" * done + ">" + "." * (_ROAD_LENGTH - done)
-    moving = is_moving(state, rules_record(rules)[0], team)
+    moving = plain(is_moving)(state, rules_record(rules)[0], team)
     return [
         f"team {team}  [{road}] {km:4d} km  {'rolling' if moving else 'stopped'}"
         + (f"  {int(state.score[team])} points" if state.round_number or state.phase == ROUND_OVER else ""),
@@ -123,6 +124,6 @@ def draw_score_sheet(state: State, rules: Rules) -> str:
     for line, name in enumerate(names):
         points = "".join(f"{int(state.score_sheet[team, line]):8d}" for team in range(rules.teams))
         rows.append(f"{name:{width}s}{points}")
-    totals = "".join(f"{round_score(state, team):8d}" for team in range(rules.teams))
+    totals = "".join(f"{plain(round_score)(state, team):8d}" for team in range(rules.teams))
     rows.append(f"{'round':{width}s}{totals}")
     return "\n".join(rows)

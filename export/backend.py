@@ -1,0 +1,39 @@
+"""The build backend: Hatchling's, which for a wheel with machine code asks for what makes it, too.
+
+An editable installation and a source distribution need none of that, and `build-system.requires` could not
+tell them apart.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from typing import Any
+
+from hatchling import build as hatchling
+from hatchling.build import (
+    build_editable,
+    build_sdist,
+    build_wheel,
+    get_requires_for_build_editable,
+    get_requires_for_build_sdist,
+)
+
+from export.build import ROOT, wheel_platform
+
+__all__ = [
+    "build_editable",
+    "build_sdist",
+    "build_wheel",
+    "get_requires_for_build_editable",
+    "get_requires_for_build_sdist",
+    "get_requires_for_build_wheel",
+]
+
+
+def get_requires_for_build_wheel(config_settings: dict[str, Any] | None = None) -> list[str]:
+    """What a wheel is built with: the kernels are compiled, so all that they import, and a linker."""
+    needed: list[str] = hatchling.get_requires_for_build_wheel(config_settings)
+    if wheel_platform() is None:
+        return needed
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return [*needed, *project["dependencies"], *project["optional-dependencies"]["wheel"]]

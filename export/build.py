@@ -1,0 +1,118 @@
+"""Makes the files that a wheel holds: a shared object of the kernels, and `kernels.json` about it."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from importlib.metadata import version
+from pathlib import Path
+from typing import Final
+
+from export.platforms import PLATFORMS, link, object_code, this_platform
+
+ROOT: Final = Path(__file__).resolve().parents[1]
+
+# Nothing of the building machine's processor may come into the code; LLVM vectorises for the platform later.
+_ENVIRONMENT: Final = {
+    "NUMBA_CPU_NAME": "generic",
+    "NUMBA_CPU_FEATURES": "",
+    "NUMBA_LOOP_VECTORIZE": "0",
+    "NUMBA_SLP_VECTORIZE": "0",
+    "NUMBA_DISABLE_JIT": "0",
+    "NUMBA_BOUNDSCHECK": "0",
+    "PYTHONHASHSEED": "0",
+    "MILLEBORNES_COMPILE_MESSAGES": "0",
+}
+
+
+_PLATFORM: Final = "MILLEBORNES_WHEEL_PLATFORM"
+
+_TESTED: Final = ("linux-x86_64",)
+"""Where a wheel holds machine code without being asked to: the tests run it there."""
+
+
+def wheel_platform() -> str | None:
+    """The platform whose machine code the wheel is to hold; None: it holds none and runs everywhere.
+
+    `MILLEBORNES_WHEEL_PLATFORM` names one of `platforms.PLATFORMS`, or is "any" for none.
+
+    Raises:
+        ValueError: it names another.
+    """
+    name = os.environ.get(_PLATFORM) or (this_platform() if this_platform() in _TESTED else "any")
+    if name != "any" and name not in PLATFORMS:
+        raise ValueError(f"{_PLATFORM} is {name!r}; it can be {', '.join(PLATFORMS)} or any")
+    return None if name == "any" else name
+
+
+def wheel_tag(name: str) -> str:
+    """What the wheel of a platform is called: it runs with every Python 3, whichever Numba it has."""
+    return f"py3-none-{PLATFORMS[name].tag}"
+
+
+def build(folder: str, names: list[str]) -> dict[str, list[Path]]:
+    """Compile the kernels and write a shared object and `kernels.json`, for each platform.
+
+    In a process of its own with an empty cache: code from Numba's cache cannot be exported.
+
+    Args:
+        folder: where to; each platform gets a folder of its own in there.
+        names: of `platforms.PLATFORMS`.
+
+    Returns:
+        The files, by platform.
+
+    Raises:
+        subprocess.CalledProcessError: it failed; the reason stands on stderr.
+    """
+    with tempfile.TemporaryDirectory() as cache:
+        environment = os.environ | _ENVIRONMENT | {"PYTHONPATH": str(ROOT), "NUMBA_CACHE_DIR": cache}
+        command = [sys.executable, "-m", "export.build", "--folder", os.path.abspath(folder), *names]
+        subprocess.run(command, cwd=ROOT, env=environment, check=True)
+    return {name: sorted(Path(folder, name).iterdir()) for name in names}
+
+
+def _write(folder: Path, names: list[str]) -> None:
+    # In the new process only: these import Numba, which reads its environment then.
+    from export.kernels import examples  # noqa: PLC0415
+    from export.module import module_of  # noqa: PLC0415
+    from millebornes_env.compile_cache import source_digest  # noqa: PLC0415
+    from millebornes_env.machine_code import FORMAT, NUMBA_PREFIX, PREFIX  # noqa: PLC0415
+
+    print("compiling the kernels for the wheel (half a minute) ...", file=sys.stderr, flush=True)
+    module = module_of(examples())
+    symbols = [prefix + kernel for kernel in module.kernels for prefix in (PREFIX, NUMBA_PREFIX)]
+    for name in names:
+        target = PLATFORMS[name]
+        code = link(object_code(module.text, target), target, symbols)
+        linked = f"kernels{target.suffix}"
+        described = {
+            "format": FORMAT,
+            "platform": name,
+            "object": linked,
+            "sha256": hashlib.sha256(code).hexdigest(),
+            "source_digest": source_digest(),
+            "made_with": {
+                "python": ".".join(map(str, sys.version_info[:2])),
+                **{package: version(package) for package in ("numba", "llvmlite", "numpy", "ziglang")},
+            },
+            "kernels": {kernel: how._asdict() for kernel, how in module.kernels.items()},
+        }
+        (folder / name).mkdir(parents=True, exist_ok=True)
+        (folder / name / linked).write_bytes(code)
+        text = json.dumps(described, indent=1) + "\n"
+        (folder / name / "kernels.json").write_text(text, encoding="utf-8")
+        print(f"{name}: {len(code):,} bytes", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--folder", type=Path, required=True)
+    parser.add_argument("platforms", nargs="+")
+    given = parser.parse_args()
+    _write(given.folder, given.platforms)

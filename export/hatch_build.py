@@ -1,0 +1,32 @@
+"""The hook of Hatchling that puts machine code into a wheel, and the platform into its name."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+
+class MachineCodeHook(BuildHookInterface):  # type: ignore[misc]  # it has no type hints
+    """Compiles the kernels for one platform before a wheel is packed; an editable installation gets none."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Make the files and name them to the wheel."""
+        sys.path.insert(0, self.root)
+        from export.build import build, wheel_platform, wheel_tag  # noqa: PLC0415 - on the path only now
+
+        name = wheel_platform()
+        if version == "editable" or name is None:
+            return
+        self._files = tempfile.TemporaryDirectory()
+        for file in build(self._files.name, [name])[name]:
+            build_data["force_include"][str(file)] = f"millebornes_env/machine_code/{file.name}"
+        build_data["pure_python"] = False
+        build_data["tag"] = wheel_tag(name)
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """Remove the files: the wheel has them."""
+        if hasattr(self, "_files"):
+            self._files.cleanup()

@@ -1,0 +1,208 @@
+"""Kernels to one LLVM module of plain functions, which knows neither Python nor Numba.
+
+For each kernel the module has one function, `int32 NAME(int64 *words)`: the caller writes the arguments into
+`words`, an array of 64-bit words, and finds the result in its first words. The function returns 0, or another
+number where the kernel raised. Beside it, compiled code finds the kernel itself, as Numba calls it
+(`compile.call_at`). `Kernel` says which argument takes which words:
+
+| argument | words |
+|---|---|
+| a whole number | itself |
+| a record | its address |
+| an array | 0, 0, number of elements, size of one, address, its shape, its strides in bytes |
+| a tuple | its members, one after the other |
+
+The module is text, for no platform yet: a platform sets its own triple and data layout (`platforms`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import llvmlite.binding as llvm
+import numba
+import numba.core.types
+from numba.np.numpy_support import as_dtype
+
+from export.platforms import ExportError
+from millebornes_env.machine_code import NUMBA_PREFIX, PREFIX
+
+_numba: Any = numba  # it has no type hints worth the name
+types: Any = numba.core.types
+
+_FUNCTION = """
+define i32 @{name}(ptr %words) {{
+  %exception = alloca ptr
+{loads}
+  %status = call i32 @{kernel}(ptr %words, ptr %exception{arguments}) noinline
+  ret i32 %status
+}}
+declare i32 @{kernel}({parameters})
+"""
+
+# The one function of the C library that LLVM calls by itself. As text it needs no C compiler and no libc.
+# Hidden, so that it does not take the place of anybody else's; the optimiser keeps what is not internal.
+_MEMSET = """
+define hidden ptr @memset(ptr %place, i32 %value, i64 %size) {
+start:
+  %byte = trunc i32 %value to i8
+  %none = icmp eq i64 %size, 0
+  br i1 %none, label %end, label %loop
+loop:
+  %i = phi i64 [ 0, %start ], [ %next, %loop ]
+  %at = getelementptr i8, ptr %place, i64 %i
+  store i8 %byte, ptr %at
+  %next = add i64 %i, 1
+  %done = icmp eq i64 %next, %size
+  br i1 %done, label %end, label %loop
+end:
+  ret ptr %place
+}
+"""
+
+
+Example = tuple[Callable[..., Any], tuple[Any, ...]]
+"""A kernel, and arguments of the types that it is called with."""
+
+
+class Kernel(NamedTuple):
+    """How a kernel's function is called.
+
+    Attributes:
+        parameters: what each argument must be: `["int"]`, `["record", bytes]`, `["tuple", members]` or
+            `["array", dtype, dimensions, is written]` with NumPy's `dtype.str`.
+        places: in which word each argument begins.
+        result_words: the first words, where the result lies; the arguments follow.
+        words: all words.
+    """
+
+    parameters: list[list[Any]]
+    places: list[int]
+    result_words: int
+    words: int
+
+
+class Module(NamedTuple):
+    """An LLVM module as text, and how its functions are called, by the kernels' names."""
+
+    text: str
+    kernels: dict[str, Kernel]
+
+
+def module_of(examples: Iterable[Example]) -> Module:
+    """Compile kernels and put them into one module.
+
+    Args:
+        examples: kernels (Numba's dispatchers), each with one argument of each type that it takes. An array
+            that the kernel only reads should be read-only here: then Numba proves that it does.
+
+    Returns:
+        The module; every function in it but the kernels' own is internal.
+
+    Raises:
+        ExportError: a kernel came from Numba's cache, needs Numba when it runs, or has arguments that no
+            word can hold.
+    """
+    whole = llvm.parse_assembly("")
+    kernels = {}
+    for dispatcher, arguments in examples:
+        name = dispatcher.__name__
+        kernels[name], own_name, *texts = _compiled(name, dispatcher, arguments)
+        for text in texts:
+            whole.link_in(llvm.parse_assembly(text))
+        whole.get_function(own_name).name = NUMBA_PREFIX + name
+    whole.link_in(llvm.parse_assembly(_MEMSET))
+    _keep_only(whole, {prefix + name for prefix in (PREFIX, NUMBA_PREFIX) for name in kernels} | {"memset"})
+    whole.verify()
+    return Module(str(whole), kernels)
+
+
+def _compiled(name: str, dispatcher: Any, arguments: tuple[Any, ...]) -> tuple[Kernel, str, str, str]:
+    """One kernel: how it is called, its name, its module and one with its function, both as text."""
+    taken = tuple(_numba.typeof(argument) for argument in arguments)
+    dispatcher.compile(taken)
+    compiled = dispatcher.overloads[taken]
+    text = dispatcher.inspect_llvm(taken)
+    own_name = compiled.fndesc.llvm_func_name
+    if f'@"{own_name}"' not in text and f"@{own_name}" not in text:
+        raise ExportError(f"{name} came from Numba's cache, which keeps no LLVM: export from an empty one")
+    parameters = [_parameter(name, kind) for kind in taken]
+    result_words = _words_of_result(name, types.unliteral(compiled.fndesc.restype))
+    words: list[str] = []
+    places = []
+    for kind in taken:
+        places.append(result_words + len(words))
+        words += _kinds_of_words(name, (kind,))
+    kernel = Kernel(parameters, places, result_words, result_words + len(words))
+    return kernel, own_name, _without_platform(text), _function(name, own_name, words, result_words)
+
+
+def _function(name: str, kernel: str, kinds: list[str], first: int) -> str:
+    loads = []
+    for place, kind in enumerate(kinds):
+        loads.append(f"  %at{place} = getelementptr i64, ptr %words, i64 {first + place}")
+        loaded = f"%a{place}" if kind == "i64" else f"%w{place}"
+        loads.append(f"  {loaded} = load i64, ptr %at{place}")
+        if kind == "ptr":
+            loads.append(f"  %a{place} = inttoptr i64 %w{place} to ptr")
+    return _FUNCTION.format(
+        name=PREFIX + name,
+        kernel=f'"{kernel}"',
+        loads="\n".join(loads),
+        arguments="".join(f", {kind} %a{place}" for place, kind in enumerate(kinds)),
+        parameters=", ".join(["ptr", "ptr", *kinds]),
+    )
+
+
+def _kinds_of_words(name: str, kinds: tuple[Any, ...]) -> list[str]:
+    """The LLVM type of each word that a kernel takes."""
+    words = []
+    for kind in kinds:
+        if isinstance(kind, types.Array):
+            words += ["ptr", "ptr", "i64", "i64", "ptr", *["i64"] * (2 * kind.ndim)]
+        elif isinstance(kind, types.Record):
+            words.append("ptr")
+        elif isinstance(kind, types.BaseTuple):
+            words += _kinds_of_words(name, tuple(kind.types))
+        else:
+            words.append("i64")
+    return words
+
+
+def _parameter(name: str, kind: Any) -> list[Any]:
+    """What an argument must be, as the loader checks it."""
+    if isinstance(kind, types.Array):
+        if kind.layout != "C" or not kind.aligned:
+            raise ExportError(f"{name} takes {kind}; an array must be C-contiguous and aligned")
+        return ["array", as_dtype(kind.dtype).str, kind.ndim, kind.mutable]
+    if isinstance(kind, types.Record):
+        return ["record", kind.size]
+    if isinstance(kind, types.BaseTuple):
+        return ["tuple", [_parameter(name, member) for member in kind.types]]
+    if kind != types.int64:
+        raise ExportError(f"{name} takes {kind}; known are int64, records, arrays and tuples of those")
+    return ["int"]
+
+
+def _words_of_result(name: str, kind: Any) -> int:
+    if kind in (types.none, types.int64):
+        return 1
+    if isinstance(kind, types.UniTuple) and kind.dtype == types.int64:
+        return int(kind.count)
+    raise ExportError(f"{name} returns {kind}; known are None, int64 and tuples of int64")
+
+
+def _without_platform(text: str) -> str:
+    """The module without what the machine that it was compiled on put into it."""
+    text = re.sub(r'^target (triple|datalayout) = ".*"$', "", text, flags=re.MULTILINE)
+    text = re.sub(r'"(target-cpu|target-features|tune-cpu)"="[^"]*"', "", text)
+    return text.replace("= common global", "= linkonce_odr global")  # not every object format has them
+
+
+def _keep_only(module: Any, names: set[str]) -> None:
+    """Make all other functions and variables internal, so that what is not used vanishes."""
+    for value in [*module.functions, *module.global_variables]:
+        if not value.is_declaration and value.name not in names:
+            value.linkage = "internal"

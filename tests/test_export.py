@@ -1,0 +1,200 @@
+"""Kernels as one LLVM module: a toy is exported, compiled by LLVM alone and called with words."""
+
+from __future__ import annotations
+
+import ctypes
+from array import array
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+import pytest
+
+from export.build import wheel_platform, wheel_tag
+from export.module import Module, module_of
+from export.platforms import PLATFORMS, ExportError, object_code, this_platform
+from millebornes_env.compile import IS_COMPILED
+from millebornes_env.machine_code import _parameter
+from millebornes_env.machine_code import this_platform as name_that_the_loader_gives
+
+pytestmark = pytest.mark.skipif(not IS_COMPILED, reason="is about the compiler")
+
+RECORD = np.dtype([("seat", np.int32), ("km", np.int16, (3,))], align=True)
+
+
+class Inner(NamedTuple):
+    factor: int
+    totals: np.ndarray
+
+
+class Outer(NamedTuple):
+    first: int
+    inner: Inner
+
+
+def toy(records: Any, one: Any, outer: Outer, weights: Any, shift: int) -> tuple[int, int]:
+    """Reads each kind of argument and writes to two of them; the zeros make LLVM call memset."""
+    outer.inner.totals[:] = 0
+    for place in range(len(records)):
+        records[place].seat += int(one.seat)
+        for team in range(3):
+            outer.inner.totals[place, team] = records[place].km[team] * outer.inner.factor + weights[team]
+    return outer.first + shift, len(records)
+
+
+def nothing(numbers: Any) -> None:
+    numbers[0] = 7
+
+
+def compiled(function: Callable[..., Any]) -> Any:
+    """As `compile.kernel` does it, but not kept on disk: what comes from there cannot be exported."""
+    return numba.njit(_nrt=False, nogil=True, error_model="numpy")(function)
+
+
+def read_only(values: Any) -> np.ndarray:
+    made = np.array(values)
+    made.setflags(write=False)
+    return made
+
+
+def arguments() -> tuple[Any, ...]:
+    records = np.zeros(4, RECORD)
+    records["seat"] = range(4)
+    records["km"] = np.arange(12).reshape(4, 3)
+    one = np.full(1, 10, RECORD).view(np.recarray)
+    totals = np.full((4, 3), 99, np.int64)
+    return records, one[0], Outer(3, Inner(100, totals)), read_only(np.array([1, 2, 3], np.int8)), 40
+
+
+@pytest.fixture(scope="module")
+def module() -> Module:
+    return module_of([(compiled(toy), arguments()), (compiled(nothing), (np.zeros(1, np.int16),))])
+
+
+@pytest.fixture(scope="module")
+def functions(module: Module) -> Iterator[Callable[[str], Any]]:
+    """The module's functions, as LLVM compiles them in this process."""
+    import llvmlite.binding as llvm  # noqa: PLC0415
+
+    target = llvm.Target.from_default_triple().create_target_machine(opt=1)
+    parsed = llvm.parse_assembly(
+        f'target triple = "{target.triple}"\ntarget datalayout = "{target.target_data}"\n{module.text}'
+    )
+    builder = llvm.create_pass_builder(target, llvm.PipelineTuningOptions(speed_level=2))
+    builder.getModulePassManager().run(parsed, builder)  # Numba's wrappers for Python vanish
+    with llvm.create_mcjit_compiler(parsed, target) as engine:
+        engine.finalize_object()
+
+        def function(name: str) -> Any:
+            prototype = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+            return prototype(engine.get_function_address(f"mb_{name}"))
+
+        yield function
+
+
+def written(module: Module, name: str, given: tuple[Any, ...]) -> array[int]:
+    kernel = module.kernels[name]
+    words = array("q", [0] * kernel.words)
+    for place, parameter, argument in zip(kernel.places, kernel.parameters, given, strict=True):
+        _parameter(place, *parameter).write(argument, words)
+    return words
+
+
+def test_a_function_does_what_its_kernel_does(module: Module, functions: Callable[[str], Any]) -> None:
+    expected, found = arguments(), arguments()
+    result = toy(expected[0].view(np.recarray), expected[1], *expected[2:])
+    words = written(module, "toy", found)
+    assert functions("toy")(words.buffer_info()[0]) == 0
+    assert tuple(words[: module.kernels["toy"].result_words]) == result == (43, 4)
+    np.testing.assert_array_equal(found[0], expected[0])
+    np.testing.assert_array_equal(found[2].inner.totals, expected[2].inner.totals)
+
+
+def test_a_function_without_a_result_returns_0(module: Module, functions: Callable[[str], Any]) -> None:
+    numbers = np.zeros(1, np.int16)
+    words = written(module, "nothing", (numbers,))
+    assert functions("nothing")(words.buffer_info()[0]) == 0
+    assert numbers[0] == 7
+
+
+def test_the_description_says_what_each_argument_is(module: Module) -> None:
+    records, one, outer, weights, shift = module.kernels["toy"].parameters
+    assert records == ["array", f"|V{RECORD.itemsize}", 1, True]
+    assert one == ["record", RECORD.itemsize]
+    assert outer == ["tuple", [["int"], ["tuple", [["int"], ["array", "<i8", 2, True]]]]]
+    assert weights == ["array", "|i1", 1, False]
+    assert shift == ["int"]
+    kernel = module.kernels["toy"]
+    assert kernel.places == [2, 9, 10, 10 + 1 + 1 + 9, 21 + 7]
+    assert kernel.words == 29
+
+
+def test_nothing_of_the_building_machine_is_in_the_module(module: Module) -> None:
+    for word in ("target-cpu", "target-features", "target triple", "target datalayout"):
+        assert word not in module.text
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_every_platform_has_an_object_file(module: Module, platform: str) -> None:
+    magic = {"linux": b"\x7fELF", "darwin": b"\xcf\xfa\xed\xfe", "win32": b"\x64\x86"}
+    code = object_code(module.text, PLATFORMS[platform])
+    assert code.startswith(magic[platform.partition("-")[0]])
+    for name in module.kernels:
+        assert f"mb_{name}".encode() in code
+        assert f"numba_{name}".encode() in code
+    assert code == object_code(module.text, PLATFORMS[platform])
+
+
+@pytest.mark.parametrize(
+    ("argument", "complaint"),
+    [(1.5, "takes float64"), (np.zeros((2, 2))[:, :1], "C-contiguous")],
+)
+def test_a_kernel_that_no_word_can_call_is_refused(argument: Any, complaint: str) -> None:
+    def takes_anything(value: Any) -> int:
+        return 1
+
+    with pytest.raises(ExportError, match=complaint):
+        module_of([(compiled(takes_anything), (argument,))])
+
+
+def test_a_kernel_that_returns_a_float_is_refused() -> None:
+    def half(number: int) -> float:
+        return number / 2
+
+    with pytest.raises(ExportError, match="half returns float64"):
+        module_of([(compiled(half), (3,))])
+
+
+def test_code_from_the_cache_is_refused() -> None:
+    """Of such code, Numba has no LLVM to show."""
+
+    class FromCache:
+        __name__ = "nothing"
+
+        def __init__(self) -> None:
+            self._dispatcher = compiled(nothing)
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._dispatcher, name)
+
+        def inspect_llvm(self, signature: Any) -> str:
+            return ""
+
+    with pytest.raises(ExportError, match="nothing came from Numba's cache"):
+        module_of([(FromCache(), (np.zeros(1, np.int16),))])
+
+
+def test_the_builder_and_the_loader_call_this_machine_the_same() -> None:
+    assert this_platform() == name_that_the_loader_gives()
+
+
+def test_the_platform_of_a_wheel_can_be_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MILLEBORNES_WHEEL_PLATFORM", "darwin-arm64")
+    assert wheel_platform() == "darwin-arm64"
+    assert wheel_tag("darwin-arm64") == "py3-none-macosx_11_0_arm64"
+    monkeypatch.setenv("MILLEBORNES_WHEEL_PLATFORM", "any")
+    assert wheel_platform() is None
+    monkeypatch.setenv("MILLEBORNES_WHEEL_PLATFORM", "linux-z80")
+    with pytest.raises(ValueError, match=r"'linux-z80'; it can be linux-x86_64, .* or any"):
+        wheel_platform()
