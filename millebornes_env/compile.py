@@ -70,7 +70,10 @@ def _compile(function: Callable[P, R], **options: Any) -> Callable[P, R]:
 
 def _are_ints(values: tuple[Any, ...]) -> bool:
     """Whether there are only ints in the tuple, and in the tuples in it."""
-    return all(isinstance(value, int) or (isinstance(value, tuple) and _are_ints(value)) for value in values)
+    for value in values:
+        if not (isinstance(value, int) or (isinstance(value, tuple) and _are_ints(value))):
+            return False
+    return True
 
 
 class _Rule:

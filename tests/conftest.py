@@ -40,6 +40,10 @@ settings.register_profile(
 settings.load_profile("repeatable")
 
 
+# What a command says on stderr is compared in tests; that it compiles, `test_compile_cache` asks for.
+os.environ.setdefault("MILLEBORNES_COMPILE_MESSAGES", "0")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     if hasattr(config, "workerinput"):
         # Threads that wait leave the processor to other processes; by default they spin and take the time of

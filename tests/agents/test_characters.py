@@ -134,8 +134,7 @@ def share_of_wins(spec: str, opponent: str) -> float:
     config = MatchConfig(episode="round", seed=5)
     env = vector_env(1, config.edition, players=config.players, teams=config.teams)
     batches = play_roles([agents.load(spec, env), agents.load(opponent, env)], config, 0, 1_000)
-    winner = by_deal(batches, "winner", 2)
-    return float((winner == 0).mean() + (winner < 0).mean() / 2)
+    return float(by_deal(batches, "shares", 2)[..., 0].mean())
 
 
 @characters
