@@ -47,10 +47,11 @@ HINT: Final = "hint"
 UNDO: Final = "undo"
 OTHER_WORDS: Final = {"quit": QUIT, "exit": QUIT, "help": HELP}
 HELP_TEXT: Final = """\
-Type the number of an action, or its name or the beginning of it: roll, 25, stop, discard 25. Name a card that is not
-in the list to hear why it cannot be played.
-hint: what a strong agent would do; undo: back to your last decision; q: stop playing; ?: this text and the cards seen.
-Points of a match are shown in 50s, rounded down. Players are counted to the left: opponent 1 sits next to you."""
+Type the number of an action, or its name or the beginning of it: roll, 25, stop, discard 25, d 25.
+Name a card that is not in the list to hear why it cannot be played.
+hint: what a strong agent would do; undo: back to your last decision; q: stop playing;
+?: this text, and the cards that have been seen.
+Points of a match are shown in 50s, rounded down. Opponents are counted to the left: opponent 1 is next."""
 
 _MOST_REASONS: Final = 4
 _MOST_DIGITS: Final = 9
@@ -146,9 +147,9 @@ class HumanAgent:
         blocks += [self._tableau(observation, team) for team in range(self._rules.teams)]
         counts = self._of(observation, "hand_counts")
         others = [
-            f"{self.names.seat(seat)} {_cards(int(counts[seat]))}" for seat in range(1, self._rules.players)
+            f"{self.names.seat(seat)}: {_cards(int(counts[seat]))}" for seat in range(1, self._rules.players)
         ]
-        blocks.append("other hands: " + ", ".join(others))
+        blocks.append("hands: " + ", ".join(others))
         just_drawn = f"  (just drawn: {_listed(drawn)})" if drawn is not None and drawn.any() else ""
         blocks.append("your hand: " + (_listed(self._of(observation, "hand")) or "no cards") + just_drawn)
         blocks.append(self._question(observation))
@@ -206,8 +207,8 @@ class HumanAgent:
         tried = meant_by(answer, sorted(set(range(num_actions(self._rules.teams))) - questions), self.names)
         if not 0 < len(tried) <= _MOST_REASONS:
             return (
-                f"{answer!r} is none of the actions: type a number from 1 to {len(menu)}, the name of a card, "
-                f"{HELP} for help or {QUIT} to stop"
+                f"{answer!r} is none of the actions: type a number from 1 to {len(menu)}, the name of a "
+                f"card, {HELP} for help or {QUIT} to stop"
             )
         state = self._read_back(row)
         return "\n".join(self._reason(state, action, menu) for action in tried)
@@ -246,7 +247,7 @@ class HumanAgent:
         return hand, int(self._of(row, "draw_pile")[0])
 
     def _drawn(self, row: Observations, place: int) -> Numbers | None:
-        """The cards drawn since the last decision; None where that was in another round, or there was none."""
+        """The cards drawn since the last decision in this round; None if this is the first."""
         if place not in self.kept:
             return None
         hand, pile = self.kept[place]

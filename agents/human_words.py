@@ -121,7 +121,7 @@ def menu_order(action: int) -> tuple[bool, int, int]:
 def meant_by(answer: str, actions: Iterable[int], names: Names) -> list[int]:
     """The actions that a typed answer may mean: a name, or the beginning of one.
 
-    Capital letters, accents and spaces do not matter. Figures alone ("25") are the km of a card, all of them.
+    Capital letters and accents do not matter; each word may be shortened ("d 25", "sp t"). Figures alone ("25") are the km of a card, all of them.
 
     Args:
         answer: what was typed.
@@ -133,7 +133,7 @@ def meant_by(answer: str, actions: Iterable[int], names: Names) -> list[int]:
         return []
     if typed.isdecimal():
         return [one for one in actions if is_distance(one) and typed == str(KM[one])]
-    return [one for one in actions if any(_key(name).startswith(typed) for name in _names_of(one, names))]
+    return [one for one in actions if any(_begins(name, answer) for name in _names_of(one, names))]
 
 
 def _names_of(action: int, names: Names) -> tuple[str, ...]:
@@ -148,6 +148,15 @@ def _names_of(action: int, names: Names) -> tuple[str, ...]:
     against = f"{CARD_NAMES[card]} against {names.team(opponent)}"
     short = f"{CARD_NAMES[card]} {names.team(opponent)}"
     return against, f"play {against}", short, f"play {short}", f"{CARD_NAMES[card]} {opponent}"
+
+
+def _begins(name: str, answer: str) -> bool:
+    """Whether the answer is the beginning of the name, or its words are those of the name's first words."""
+    if _key(name).startswith(_key(answer)):
+        return True
+    typed, words = answer.split(), name.split()
+    pairs = zip(words, typed, strict=False)
+    return len(typed) <= len(words) and all(_key(word).startswith(_key(part)) for word, part in pairs)
 
 
 def _key(text: str) -> str:
@@ -174,7 +183,12 @@ def why_not(state: State, rules: Rules, action: int, names: Names) -> str:
 
 
 def _in_words(found: re.Match[str], names: Names) -> str:
-    """ "team 0 is" as "you are"; "team 1's" as "opponent's"."""
+    """Say "team 0 is" as "you are"; "team 1's" as "opponent's".
+
+    Args:
+        found: a match of the pattern in `why_not`.
+        names: of the players.
+    """
     name, after = names.team(int(found[1])), found[2] or ""
     if after == "'s":
         return "your" if name == YOU else f"{name}'" if is_plural(name) else f"{name}'s"

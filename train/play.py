@@ -202,35 +202,35 @@ class Session:
         counts_points, state = self.env.rules.count_points, self.env.games.states[0]
         unit, amounts = ("points", state.score) if counts_points else ("km", state.km)
         totals = [int(amount) for amount in amounts[: self.env.teams]]
-        standing = f"{self._listed(totals)} {unit}"
+        standing = sentence_case(f"{unit}: ") + self._listed(totals)
         if winner == NO_TEAM:
-            return f"Nobody wins alone: {standing}."
+            return f"Nobody wins alone. {standing}."
         lead = totals[winner] - max(totals[:winner] + totals[winner + 1 :])
         name = self.names.team(winner)
         verb = "win" if is_plural(name) else "wins"
         margin = f" by {lead} {unit}" if lead > 0 else ""
-        return f"{sentence_case(name)} {verb}{margin}: {standing}."
+        return f"{sentence_case(name)} {verb}{margin}. {standing}."
 
     def _listed(self, amounts: Iterable[int]) -> str:
-        """The teams with a number each: "you 1200, opponent 75"."""
+        """The teams with a number each: "you: 1200, opponent: 75"."""
         return ", ".join(
-            f"{name} {int(amount)}" for name, amount in zip(self.names.all_teams(), amounts, strict=False)
+            f"{name}: {int(amount)}" for name, amount in zip(self.names.all_teams(), amounts, strict=False)
         )
 
     def _ask_for_another(self) -> str:
         """Whether the person wants another episode: "yes", `UNDO`, or "" for no."""
         shared = self.winners.count(NO_TEAM)
         tally = self._listed([self.winners.count(team) for team in range(self.env.teams)])
-        self.person.say(f"Won so far: {tally}{f', shared {shared}' if shared else ''}.")
+        self.person.say(f"Won so far: {tally}{f', shared: {shared}' if shared else ''}.")
         self.person.say(f"Another {self.env.episode}? (y/n; {UNDO}: back to your last decision)")
         try:
-            while (answer := self.person.read()) not in _ANSWERS:
-                self.person.say(f"{answer!r} is no answer: type y, n or {UNDO}")
+            while (answer := self.person.read()) not in _ANSWERS or (answer == UNDO and not self._past):
+                self.person.say(f"{answer!r} is no answer here: type y or n")
         except Stopped:
             raise
         except KeyboardInterrupt:  # nothing is broken off here
             return ""
-        return _ANSWERS[answer] if answer != UNDO or self._past else ""
+        return _ANSWERS[answer]
 
 
 if __name__ == "__main__":
