@@ -321,6 +321,8 @@ class HumanAgent:
         if phase == EXTENSION:
             km = _KM_UNIT * int(self._of(row, "km")[0])
             return f"You have done {km} km. Extend the trip to {self._rules.extended_target} km?"
+        if self._of(row, "moving")[0]:
+            return "Your turn."
         return f"Your turn. {what_helps(self._read_back(row), self._rules)}".rstrip()
 
 

@@ -36,7 +36,6 @@ from millebornes_env.millebornes.cards import (
     is_distance,
     is_hazard,
 )
-from millebornes_env.millebornes.motion import is_moving
 from millebornes_env.millebornes.remedies import can_play_remedy
 from millebornes_env.millebornes.rules import rules_record
 from millebornes_env.millebornes.state import CLAIM, EXTENSION, State
@@ -121,7 +120,8 @@ def menu_order(action: int) -> tuple[bool, int, int]:
 def meant_by(answer: str, actions: Iterable[int], names: Names) -> list[int]:
     """The actions that a typed answer may mean: a name, or the beginning of one.
 
-    Capital letters and accents do not matter; each word may be shortened ("d 25", "sp t"). Figures alone ("25") are the km of a card, all of them.
+    Capital letters and accents do not matter, and each word may be shortened ("d 25", "sp t"). Figures alone
+    ("25") are the km of a distance card, all of them.
 
     Args:
         answer: what was typed.
@@ -198,15 +198,13 @@ def _in_words(found: re.Match[str], names: Names) -> str:
 
 
 def what_helps(state: State, rules: Rules) -> str:
-    """What a stopped team needs, in a sentence; an empty text if the person's team is rolling.
+    """What gets a stopped team going, in a sentence; an empty text if no card of this kind does.
 
     Args:
         state: the game as the person knows it, the person in seat 0.
         rules: the table's.
     """
     record = rules_record(rules)[0]
-    if plain(is_moving)(state, record, 0):
-        return ""
     remedies = [card for card in range(REPAIRS, ROLL + 1) if card != END_OF_LIMIT]
     needed = [CARD_NAMES[card] for card in remedies if plain(can_play_remedy)(state, record, 0, card)]
     return f"You are stopped, and need: {' or '.join(needed)}." if needed else ""

@@ -5,9 +5,15 @@ from __future__ import annotations
 import re
 from io import StringIO
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
+import train.play
+from agents.human import HumanAgent
+from agents.protocol import Agent
+from millebornes_env import VectorEnv
+from millebornes_env.millebornes.actions import PASS
 from train.play import main
 
 AT_THE_END = "(y/n; undo: back to your last decision)"
@@ -75,27 +81,23 @@ def test_no_player_has_a_second_name() -> None:
 
 def test_a_passed_coup_fourre_is_not_given_away(monkeypatch: pytest.MonkeyPatch) -> None:
     """That somebody was asked for one tells which card is in that hand."""
-    from millebornes_env.millebornes.actions import PASS  # noqa: PLC0415
-    from train import play  # noqa: PLC0415
-
     passes = 0
-    real = play.ask_in
+    real = train.play.ask_in
 
-    def passing(env: object, agent: object, observations: dict[str, object]) -> object:
+    def passing(env: VectorEnv, agent: Agent, observations: dict[str, Any]) -> Any:
         nonlocal passes
         actions = real(env, agent, observations)
-        if isinstance(agent, play.HumanAgent) or not observations["action_mask"][0, PASS]:
+        if isinstance(agent, HumanAgent) or not observations["action_mask"][0, PASS]:
             return actions
         passes += 1
         actions[0] = PASS
         return actions
 
-    monkeypatch.setattr(play, "ask_in", passing)
+    monkeypatch.setattr(train.play, "ask_in", passing)
     shown = StringIO()
     keys = Typist(shown, *["y"] * 5)
     assert main(["--against", "greedy", "--seed", "3", "--players", "6"], keys, shown) == 0
     assert passes
-    assert "opponent 1: let the hazard stand" not in shown.getvalue()
     assert not re.search(r"(opponent|partner).*: let the hazard stand", shown.getvalue())
 
 
