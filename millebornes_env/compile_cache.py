@@ -200,8 +200,8 @@ class _Announcer(numba_event.Listener):  # type: ignore[misc]
         )
         with contextlib.suppress(OSError, ValueError):  # stderr is full or closed
             print(
-                f"millebornes_env: compiling {what}, up to {seconds} s on a fast core and {4 * seconds} s on a "
-                f"slow one; once for this version, {kept}",
+                f"millebornes_env: compiling {what}, up to {seconds} s on a fast core and {4 * seconds} s "
+                f"on a slow one; once for this version, {kept}",
                 file=sys.stderr,
                 flush=True,
             )
