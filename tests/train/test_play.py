@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
+import agents
 import train.play
 from agents.human import HumanAgent
-from agents.protocol import Agent
-from millebornes_env import VectorEnv
+from agents.protocol import Agent, Table
+from millebornes_env import VectorEnv, vector_env
 from millebornes_env.millebornes.actions import PASS
-from train.play import main
+from train.play import Session, main
 
 AT_THE_END = "(y/n; undo: back to your last decision)"
 
@@ -150,6 +151,20 @@ def test_undo_at_the_end_takes_the_result_back() -> None:
     assert len(tallies) == 2
     assert [sum(tally) for tally in tallies] == [1, 1]
     assert "Back to your last decision." in text
+
+
+def test_who_plays_against_you_forgets_what_was_taken_back() -> None:
+    """What an agent remembers of plays that were taken back would be knowledge of cards to come."""
+    env = vector_env(1, autoreset_mode="disabled")
+    env.reset(seed=3)
+    opponent = agents.load("greedy", env)
+    forgotten: list[int] = []
+    opponent.forget = lambda: forgotten.append(1)
+    person = HumanAgent(Table.of(env))
+    person.sink, person.source = StringIO(), StringIO("1\n1\nundo\nundo\n")
+    with pytest.raises(KeyboardInterrupt):
+        Session(env, person, opponent).play()
+    assert len(forgotten) == 2
 
 
 def test_the_champion_gives_hints_and_says_how_sure_it_is() -> None:
