@@ -34,6 +34,7 @@ from millebornes_env.millebornes.cards import (
     safety_against,
 )
 from millebornes_env.millebornes.hazards import can_be_attacked
+from millebornes_env.millebornes.legality import is_discardable
 from millebornes_env.millebornes.motion import has_safety, is_limited, is_moving
 from millebornes_env.millebornes.rules import Rules, rules_record
 from millebornes_env.millebornes.state import PHASE_NAMES, PLAY, ROUND_OVER, State
@@ -72,18 +73,29 @@ def illegal_action_error(
     choices = ", ".join(f"{name} ({one})" for one, name in env.legal_actions(game).items())
     return IllegalActionError(
         f"{who}: {tried!r} (action {action}) is not legal: "
-        f"{_reason(state, env.rules, action)}. Legal now: {choices}"
+        f"{reason_of(state, env.rules, action)}. Legal now: {choices}"
     )
 
 
-def _reason(state: State, rules: Rules, action: int) -> str:
-    """Why the action is not legal, for a person who knows the game."""
+def reason_of(state: State, rules: Rules, action: int) -> str:
+    """Why an action is not legal, for a person who knows the game.
+
+    Args:
+        state: the game; only what the deciding seat can see of it is asked about.
+        rules: the table's.
+        action: an id of the table that is not legal now.
+
+    Returns:
+        Half a sentence: "team 0 is not rolling".
+    """
     phase, card, seat = int(state.phase), card_of(action), int(state.seat)
     if phase != PLAY or card == NO_CARD:
         return f"what is to be decided is {PHASE_NAMES[phase]!r}"
     if int(state.hand[seat, card]) == 0:
         return f"the hand holds no {CARD_NAMES[card]}"
     if is_discard(action):
+        if not plain(is_discardable)(rules_record(rules)[0], card):
+            return "this table allows no discard of a safety"
         return "this table allows a discard only when no card can be laid"
     team = seat % rules.teams
     if is_distance(card):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from millebornes_env.compile import plain
@@ -116,14 +117,27 @@ def _question(state: State) -> str:
     return f"player_{seat} to {PHASE_NAMES[phase]}."
 
 
-def draw_score_sheet(state: State, rules: Rules) -> str:
-    """The score sheet of the last finished round: a line for each item, a column for each team."""
-    names = [line.replace("_", " ").replace("coups fourres", "coups fourrés") for line in SCORE_LINES]
-    width = max(map(len, names))
-    rows = [" " * width + "".join(f"  team {team}" for team in range(rules.teams))]
-    for line, name in enumerate(names):
-        points = "".join(f"{int(state.score_sheet[team, line]):8d}" for team in range(rules.teams))
-        rows.append(f"{name:{width}s}{points}")
-    totals = "".join(f"{plain(round_score)(state, team):8d}" for team in range(rules.teams))
+def draw_score_sheet(state: State, rules: Rules, names: Sequence[str] | None = None) -> str:
+    """The score sheet of the last finished round: a line for each item, a column for each team.
+
+    Args:
+        state: a record of `STATE`.
+        rules: the table's rules.
+        names: of the teams, by team; None: "team 0", "team 1" ...
+
+    Returns:
+        Several lines, without a newline at the end.
+    """
+    columns = [f"team {team}" for team in range(rules.teams)] if names is None else list(names)
+    widths = [max(8, len(column) + 2) for column in columns]
+    items = [line.replace("_", " ").replace("coups fourres", "coups fourrés") for line in SCORE_LINES]
+    width = max(map(len, items))
+    rows = [" " * width + "".join(f"{column:>{widths[team]}s}" for team, column in enumerate(columns))]
+    for line, item in enumerate(items):
+        points = "".join(
+            f"{int(state.score_sheet[team, line]):{widths[team]}d}" for team in range(rules.teams)
+        )
+        rows.append(f"{item:{width}s}{points}")
+    totals = "".join(f"{plain(round_score)(state, team):{widths[team]}d}" for team in range(rules.teams))
     rows.append(f"{'round':{width}s}{totals}")
     return "\n".join(rows)

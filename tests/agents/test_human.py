@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import io
+import re
 
 import numpy as np
 import pytest
 
-from agents.human import HumanAgent
+import agents
+from agents.human import HumanAgent, UndoRequest
+from agents.human_words import Names, action_words
 from agents.protocol import Table
 from millebornes_env import VectorEnv, edition, editions, vector_env
+from millebornes_env.millebornes.cards import CARD_NAMES, Card
 from tests.support import Position
 
-DISTANCE_25, DISTANCE_50, ACCIDENT, STOP = 0, 1, 5, 8
+DISTANCE_25, DISTANCE_50, ACCIDENT, STOP, ROLL = 0, 1, 5, 8, 13
 CLAIM, PASS, EXTEND, FINISH = range(38, 42)
 
 
@@ -47,13 +51,13 @@ def at_25() -> Position:
 def test_it_shows_what_the_seat_sees() -> None:
     _, shown = asked(at_25(), "1\n")
     lines = [line.strip() for line in shown.splitlines()]
-    assert "700 km to go for" in shown
+    assert "trip: 700 km  |" in shown
     assert any(line.startswith("you") and "625 km  rolling" in line for line in lines)
-    assert any(line.startswith("the other team") and "300 km  rolling" in line for line in lines)
+    assert any(line.startswith("opponent") and "300 km  rolling" in line for line in lines)
     assert "safeties: Extra tank (coup fourré)" in lines
     assert any("limited to 50" in line and "200s: 1 of 2" in line for line in lines)
     assert "your hand: 25 km (2), Stop, Roll" in lines
-    assert "other hands, to the left: 2 cards" in lines
+    assert "hands: opponent: 2 cards" in lines
 
 
 def test_it_does_not_show_other_hands() -> None:
@@ -65,26 +69,214 @@ def test_it_does_not_show_other_hands() -> None:
 def test_a_number_chooses_the_action_beside_it() -> None:
     _, shown = asked(at_25(), "1\n")
     menu = [line[6:] for line in shown.splitlines() if line[:4].strip().isdecimal() and line[4:6] == "  "]
-    attack = "Stop against the other team"
+    attack = "Stop against opponent"
     assert menu == ["play 25 km", attack, "discard 25 km", "discard Stop", "discard Roll"]
     expected = [DISTANCE_25, STOP, 19 + DISTANCE_25, 19 + STOP, 19 + 13]
     assert [asked(at_25(), f"{number}\n")[0] for number in range(1, 6)] == expected
     assert asked(at_25(), " 2 \n")[0] == STOP
 
 
-@pytest.mark.parametrize("wrong", ["", "0", "6", "-1", "1.0", "stop", "²", "99999999999999999999"])
+@pytest.mark.parametrize(
+    "wrong", ["", "0", "6", "-1", "1.0", "10", "stopp", "²", "9" * 20, "9" * 5000, "yes"]
+)
 def test_a_wrong_answer_is_explained_and_asked_for_again(wrong: str) -> None:
     action, shown = asked(at_25(), f"{wrong}\n2\n")
     assert action == STOP
-    assert f"{wrong!r} is none of the actions: type a number from 1 to 5" in shown
+    assert f"{wrong!r} is none of the actions: type a number from 1 to 5, the name of a card" in shown
     assert shown.count("> ") == 2
+
+
+@pytest.mark.parametrize(
+    ("answer", "action"),
+    [
+        ("25", DISTANCE_25),
+        ("25 km", DISTANCE_25),
+        ("play 25", DISTANCE_25),
+        ("stop", STOP),
+        ("St", STOP),
+        ("Stop against opponent", STOP),
+        ("stop opponent", STOP),
+        ("discard 25", 19 + DISTANCE_25),
+        ("d 25", 19 + DISTANCE_25),
+        ("  DISCARD  roll ", 19 + ROLL),
+        ("discardstop", 19 + STOP),
+        ("d r", 19 + ROLL),
+    ],
+)
+def test_a_card_is_typed_by_its_name_or_the_beginning_of_it(answer: str, action: int) -> None:
+    chosen, shown = asked(at_25(), answer + "\n")
+    assert chosen == action
+    assert shown.count("> ") == 1
+
+
+def test_a_beginning_of_several_names_is_asked_about() -> None:
+    action, shown = asked(at_25(), "d\n2\n")
+    assert action == STOP
+    assert "'d' may mean discard 25 km or discard Stop or discard Roll: type more of the name" in shown
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ("roll", "play Roll: a Roll goes on an empty battle pile, on a Stop, on a remedy or on"),
+        ("50", "play 50 km: you hold no 50 km"),
+        ("accident", "Accident against opponent: you hold no Accident"),
+        ("discard 200", "discard 200 km: you hold no 200 km"),
+    ],
+)
+def test_it_says_why_a_card_cannot_be_played(answer: str, reason: str) -> None:
+    action, shown = asked(at_25(), f"{answer}\n2\n")
+    assert action == STOP
+    assert f"Not possible now: {reason}" in shown
+    assert ("('discard Roll' is possible)" in shown) == (answer == "roll")
+
+
+@pytest.mark.parametrize(
+    ("card", "reason"),
+    [
+        ("DISTANCE_100", "you are under a Speed limit: 25 and 50 km only"),
+        ("OUT_OF_GAS", "opponent is protected by Extra tank"),
+        ("REPAIRS", "no Accident stops you"),
+        ("SPEED_LIMIT", "opponent is under a Speed limit already"),
+    ],
+)
+def test_the_reason_names_the_players(card: str, reason: str) -> None:
+    position = at_25().speed(0, "SPEED_LIMIT").hand(0, card)
+    name = CARD_NAMES[Card[card]]
+    assert f"{reason} ('discard {name}' is possible)" in asked(position, f"{name}\n1\n")[1]
+
+
+def test_a_question_is_answered_before_a_card_is_played() -> None:
+    position = Position().battle(0, "ROLL").battle(1, "ROLL").hand(0, "ACCIDENT").hand(1, "DRIVING_ACE")
+    position.do("play ACCIDENT")
+    assert "first say whether you claim the coup fourré" in asked(position, "driving\nno\n")[1]
+    for answer, action in (
+        ("yes", CLAIM),
+        ("Claim", CLAIM),
+        ("coup fourre", CLAIM),
+        ("let", PASS),
+        ("no", PASS),
+    ):
+        assert asked(position, answer + "\n")[0] == action
+
+
+def test_every_reason_is_in_words_at_every_table() -> None:
+    """No reason speaks of team numbers, whatever is tried wherever."""
+    for players, teams in ((2, 2), (3, 3), (4, 2), (6, 3)):
+        env = vector_env(1, players=players, teams=teams, seed=1)
+        step = env.reset(seed=4)[0]
+        for _ in range(16):
+            legal = np.flatnonzero(step["action_mask"][0])
+            names = sorted({*CARD_NAMES, *(f"discard {name}" for name in CARD_NAMES)})
+            agent, sink = person(env, "".join(f"{name} against 1\n{name}\n" for name in names) + "1\n")
+            agent.act(step["observation"], step["action_mask"])
+            assert not re.search(
+                r"team \d|team \+|the hand|you (is|has)\b|opponents( \d and \d)? (is|has)\b", sink.getvalue()
+            )
+            step = env.step(legal[-1:]).observations
+
+
+def test_the_card_just_drawn_is_marked() -> None:
+    env = vector_env(1, autoreset_mode="disabled")
+    step = env.reset(seed=1)[0]
+    agent, sink = person(env, "1\n" * 200)
+    before: dict[int, np.ndarray] = {}
+    marked = 0
+    for _ in range(60):
+        seat = int(env.agent_selection[0])
+        hand = env.games.states["hand"][0, seat].copy()
+        action = int(agent.act(step["observation"], step["action_mask"], np.array([seat]))[0])
+        if seat in before:
+            drawn = hand - before[seat]
+            cards = ", ".join(CARD_NAMES[card] for card in np.flatnonzero(drawn))
+            shown = sink.getvalue().split("your hand: ")[-1].splitlines()[0]
+            assert shown.partition("  (just drawn: ")[2] == (f"{cards})" if cards else "")
+            marked += bool(cards)
+        step = env.step([action]).observations
+        before[seat] = env.games.states["hand"][0, seat].copy()
+        if env.agent_selection[0] == seat:  # it goes on at once, and has drawn already
+            del before[seat]
+    assert marked > 20
+
+
+def test_nothing_is_marked_in_a_new_round() -> None:
+    env = vector_env(1, autoreset_mode="disabled")
+    agent, sink = person(env, "1\n1\n")
+    for seed in (1, 2):
+        step = env.reset(seed=seed)[0]
+        if seed == 2:
+            agent.forget()
+        agent.act(step["observation"], step["action_mask"])
+    assert "just drawn" not in sink.getvalue()
+
+
+def test_a_hazard_against_several_opponents_stands_together() -> None:
+    position = Position(players=3).battle(0, "ROLL").battle(1, "ROLL").battle(2, "ROLL")
+    position.hand(0, "FLAT_TIRE", "STOP", "DISTANCE_25")
+    _, shown = asked(position, "1\n")
+    menu = [line[6:] for line in shown.splitlines() if line[:4].strip().isdecimal() and line[4:6] == "  "]
+    both = [f"{name} against opponent {number}" for name in ("Flat tire", "Stop") for number in (1, 2)]
+    assert menu == ["play 25 km", *both, "discard 25 km", "discard Flat tire", "discard Stop"]
+    assert asked(position, "stop 2\n")[0] == asked(position, "stop against opponent 2\n")[0] == 42 + 3
+    assert (
+        "'stop' may mean Stop against opponent 1 or Stop against opponent 2"
+        in asked(position, "stop\n1\n")[1]
+    )
+
+
+def test_players_and_teams_have_one_set_of_names() -> None:
+    assert Names(2, 2).all_teams() == ["you", "opponent"]
+    assert Names(3, 3).all_teams() == ["you", "opponent 1", "opponent 2"]
+    assert Names(4, 2).all_teams() == ["your team", "opponents"]
+    assert [Names(4, 2).seat(place) for place in range(4)] == ["you", "opponent 1", "partner", "opponent 2"]
+    assert Names(6, 3).all_teams() == ["your team", "opponents 1 and 3", "opponents 2 and 4"]
+    assert [Names(6, 2).seat(place) for place in (2, 4)] == ["partner 1", "partner 2"]
+
+
+def test_who_is_stopped_hears_what_is_needed() -> None:
+    assert "Your turn. You are stopped, and need: Roll." in asked(Position().hand(0, "STOP"), "1\n")[1]
+    hit = Position().battle(0, "ROLL", "FLAT_TIRE").hand(0, "STOP")
+    assert "Your turn. You are stopped, and need: Spare tire." in asked(hit, "1\n")[1]
+    assert "You are stopped" not in asked(at_25(), "1\n")[1]
+
+
+def test_without_an_adviser_there_are_no_hints_and_nobody_undoes() -> None:
+    action, shown = asked(at_25(), "hint\nundo\n2\n")
+    assert action == STOP
+    assert "There is nobody here to ask for a hint." in shown
+    assert "There is no decision of yours to take back." in shown
+
+
+def test_undo_is_asked_of_who_holds_the_game() -> None:
+    env = env_in(at_25())
+    agent, _ = person(env, "2\nundo\n")
+    shown = env.set_states(env.get_states())
+    agent.act(shown["observation"], shown["action_mask"])
+    kept, agent.can_undo = agent.kept, True
+    with pytest.raises(UndoRequest):
+        agent.act(shown["observation"], shown["action_mask"])
+    assert agent.kept is kept
+
+
+def test_a_hint_tells_what_the_adviser_would_do() -> None:
+    for name, pattern in (("champion", r"champion: (.+) (\d+)%"), ("greedy", r"greedy: (play 25 km) \(")):
+        env = env_in(at_25())
+        agent, sink = person(env, "hint\n1\n")
+        adviser = agents.load(name, env)
+        agent.adviser = lambda adviser=adviser: adviser
+        shown = env.set_states(env.get_states())
+        best = int(adviser.act(shown["observation"], shown["action_mask"])[0])
+        agent.act(shown["observation"], shown["action_mask"])
+        found = re.search(pattern, sink.getvalue())
+        assert found
+        assert found[1].startswith(action_words(best, agent.names))
 
 
 def test_help_tells_the_cards_that_were_seen() -> None:
     position = at_25().draw_pile(10)
     action, shown = asked(position, "?\n1\n")
     assert action == DISTANCE_25
-    assert "q stops playing" in shown
+    assert "q: stop playing" in shown
     assert "discarded: " in shown
     assert "not seen yet: " in shown
 

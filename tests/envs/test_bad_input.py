@@ -385,6 +385,20 @@ def test_the_reason_is_one_of_the_game(card: str, reason: str, position: dict[st
     refused(IllegalActionError, [f"is not legal: {reason}", discard], env.step, [CARDS.index(name)])
 
 
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"discard_safeties": 0}, "this table allows no discard of a safety"),
+        ({"discard_only_if_stuck": 1}, "this table allows a discard only when no card can be laid"),
+    ],
+)
+def test_the_reason_why_a_safety_is_not_discarded(changes: dict[str, int], reason: str) -> None:
+    env = VectorEnv(1, edition("parker").replace(**changes), seed=1)
+    env.reset()
+    env.set_states(Position(**changes).hand(0, "DRIVING_ACE").games.states)
+    refused(IllegalActionError, [f"is not legal: {reason}"], env.step, [19 + CARDS.index("Driving ace")])
+
+
 def test_a_third_card_of_200_km_is_explained() -> None:
     built = Position().battle(0, "ROLL").km(0, 400, two_hundreds=2).hand(0, "DISTANCE_200")
     env = started(1)

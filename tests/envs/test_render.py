@@ -8,7 +8,7 @@ import pytest
 from millebornes_env import millebornes_v0
 from millebornes_env.envs.aec import raw_env
 from millebornes_env.millebornes.state import SCORE_LINES
-from millebornes_env.render.text import draw_game
+from millebornes_env.render.text import draw_game, draw_score_sheet
 from tests.envs.playing import LIMIT, choose, look, short_match, started
 from tests.support import Position
 
@@ -187,3 +187,15 @@ def test_drawing_changes_nothing() -> None:
     before = env.vector.get_states().tobytes()
     env.render()
     assert env.vector.get_states().tobytes() == before
+
+
+def test_the_columns_of_a_score_sheet_may_have_names() -> None:
+    """As wide as the name asks for; without names they are the teams' numbers."""
+    position = Position().battle(0, "ROLL").km(0, 675).hand(0, "DISTANCE_25").finish_trip()
+    state, rules = position.games.states[0], position.rules
+    usual = draw_score_sheet(state, rules).splitlines()
+    named = draw_score_sheet(state, rules, ["you", "opponents 1 and 3"]).splitlines()
+    assert usual[0].split() == ["team", "0", "team", "1"]
+    assert named[0].endswith("     you  opponents 1 and 3")
+    assert {len(line) for line in named} == {len(named[0])}
+    assert [line.split() for line in named[1:]] == [line.split() for line in usual[1:]]
