@@ -119,6 +119,7 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
         axes.bar_label(bars, fmt="%.1f", padding=3)
     axes.set_yticks([place + 0.2 * (len(versions) - 1) for place in range(len(TASKS))], list(TASKS))
     axes.invert_yaxis()
+    axes.margins(x=0.1)
     axes.set_xlabel("CPU seconds of compiling, empty cache")
     axes.legend()
     with replacing(path) as draft:
