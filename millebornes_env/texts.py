@@ -1,4 +1,4 @@
-"""Text from outside: read with a limit to its length, and quoted in errors so that they stay short."""
+"""Text from outside: read with a limit to its length, and shortened in errors so that they stay short."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from millebornes_env.errors import MilleBornesError
+from millebornes_env.errors import MilleBornesError, shown
 
 MOST_BYTES: Final = 2**24
 """Of a text that is read whole; a sheet has some thousand, the longest match some hundred thousand."""
@@ -36,7 +36,7 @@ def text_of_file(
         with path.open("rb") as file:
             content = file.read(most_bytes + 1)
     except ValueError as problem:  # a NUL in the name
-        raise error(f"{quoted(str(path))} names no file: {problem}") from None
+        raise error(f"{shown(str(path))} names no file: {problem}") from None
     if len(content) > most_bytes:
         raise error(
             f"{file_name(path)}: the file has more than {most_bytes:,} bytes: it is not what it should be"
@@ -62,17 +62,6 @@ def undecodable(content: bytes, problem: UnicodeDecodeError) -> str:
         return "its byte order mark says that it is UTF-16; save it as UTF-8 (utf-8)"
     where = f"byte {content[problem.start]:#04x} at place {problem.start}"
     return f"it is not text in UTF-8 (utf-8): {where} does not fit; is it the right file?"
-
-
-def quoted(value: object) -> str:
-    """The value as Python writes it, cut off where it is long."""
-    try:
-        shown = repr(value)
-    except (ValueError, RecursionError):  # an int of thousands of digits; lists in lists in lists
-        return f"a very large {type(value).__name__}"
-    except Exception:  # whatever the value's own code does: the error is about something else
-        return f"<{type(value).__name__} instance at {id(value):#x}>"
-    return shortened(" ".join(shown.splitlines()))
 
 
 def shortened(text: str) -> str:

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from millebornes_env.errors import NotationError
+from millebornes_env.errors import NotationError, shown
 from millebornes_env.millebornes.actions import (
     CLAIM_COUP_FOURRE,
     EXTEND,
@@ -53,7 +53,7 @@ from millebornes_env.notation.words import (
     team_named,
     text_lines,
 )
-from millebornes_env.texts import closest, quoted
+from millebornes_env.texts import closest
 
 NEXT_ROUND: Final = -1
 """In `Play.action`: no action, but the deal of the match's next round."""
@@ -102,7 +102,7 @@ class Record:
         if not isinstance(position, Position):
             raise NotationError(f"a record begins with a notation.Position; got {type(position).__name__}")
         if not isinstance(plays, tuple) or not all(isinstance(play, Play) for play in plays):
-            raise NotationError(f"the plays of a record are a tuple of notation.Play; got {quoted(plays)}")
+            raise NotationError(f"the plays of a record are a tuple of notation.Play; got {shown(plays)}")
 
     def __str__(self) -> str:
         return write_record(self)
@@ -153,7 +153,7 @@ def _whole(what: str, value: Any, count: int) -> int:
     except TypeError:
         number = -1
     if not 0 <= number < count:
-        raise NotationError(f"there is no {what} {quoted(value)}; they are 0 to {count - 1}")
+        raise NotationError(f"there is no {what} {shown(value)}; they are 0 to {count - 1}")
     return number
 
 
@@ -189,7 +189,7 @@ def _action_of(line: Line, rules: Rules, seat: int) -> int:
         words = words[1:]
     if words[0] not in CARD_WORDS:
         hint = closest(words[0], _VERBS) or f" {_PLAYS_READ.capitalize()}."
-        raise line.refused(f"{quoted(words[0])} is no play.{hint}")
+        raise line.refused(f"{shown(words[0])} is no play.{hint}")
     card = card_named(line, words[0])
     if not is_hazard(card):
         _check_end(line, words[1:])
@@ -214,7 +214,7 @@ def _opponent_named(line: Line, words: list[str], rules: Rules, seat: int) -> in
 
 def _check_end(line: Line, words: list[str]) -> None:
     if words:
-        raise line.refused(f"{quoted(' '.join(words))} is too much: one line is one play")
+        raise line.refused(f"{shown(' '.join(words))} is too much: one line is one play")
 
 
 # Plays -----------------------------------------------------------------------------------------------------
@@ -338,7 +338,7 @@ def checked_result(result: Any, rules: Rules) -> list[int]:
     ):
         raise NotationError(
             f"'result' must be a list of {rules.teams} whole numbers from 0 to {MOST_POINTS}, each team's "
-            f"points; it is {quoted(result)}"
+            f"points; it is {shown(result)}"
         )
     return points
 
@@ -361,7 +361,7 @@ def record_of(position: Position, actions: Iterable[int]) -> Record:
     plays: list[Play] = []
     given: object = actions
     if not isinstance(given, Iterable):
-        raise NotationError(f"the actions of a game are their ids, such as [0, 13]; got {quoted(actions)}")
+        raise NotationError(f"the actions of a game are their ids, such as [0, 13]; got {shown(actions)}")
     for action in actions:
         if int(state.phase) == ROUND_OVER:
             plays.append(Play(NO_SEAT, NEXT_ROUND))
