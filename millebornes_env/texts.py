@@ -5,9 +5,10 @@ from __future__ import annotations
 import codecs
 import difflib
 import io
+import itertools
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from millebornes_env.errors import MilleBornesError, shown
 
@@ -73,6 +74,23 @@ def file_name(path: object) -> str:
     """The name of a file as an error says it: whole, unless it is longer than a line or two."""
     name = str(path)
     return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_QUOTE]}...{name[-_LONGEST_QUOTE:]}"
+
+
+def items_of(given: object, most: int) -> list[Any] | None:
+    """The items of a list, or of anything else that can be gone through, if there are at most so many.
+
+    Args:
+        given: by a caller; whatever its own code does, no more is asked of it than one item too many.
+        most: items.
+
+    Returns:
+        The items; None if there are more, or if it has none to give.
+    """
+    try:
+        found = list(itertools.islice(iter(given), most + 1))  # type: ignore[call-overload]
+    except Exception:  # whatever its `__iter__` raises
+        return None
+    return found if len(found) <= most else None
 
 
 def closest(word: str, known: Iterable[str]) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import codecs
 import json
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -36,10 +37,14 @@ def write_jsonl(path: str | Path, records: Iterable[Record]) -> None:
         OSError: it could not be written; the old file, if there was one, is as it was.
         NotationError: a record is none.
     """
-    if not isinstance(records, Iterable):
-        raise NotationError(f"write_jsonl writes a list of notation.Record; got {type(records).__name__}")
+    try:
+        each = iter(records)
+    except Exception:  # whatever is no list
+        raise NotationError(
+            f"write_jsonl writes a list of notation.Record; got {type(records).__name__}"
+        ) from None
     with replacing(_path(path)) as draft, draft.open("x", encoding="utf-8", newline="\n") as file:
-        for record in records:
+        for record in each:
             file.write(json.dumps(entries_of(record), ensure_ascii=False) + "\n")
 
 
@@ -89,8 +94,12 @@ def read_jsonl(
 
 
 def _path(path: Any) -> Path:
-    if not isinstance(path, (str, Path)) or "\0" in str(path):
+    if not isinstance(path, (str, Path)) or not str(path) or "\0" in str(path):
         raise NotationError(f"{shown(path)} names no file")
+    try:
+        os.fsencode(path)
+    except UnicodeError as error:
+        raise NotationError(f"{shown(path)} names no file: {error}") from None
     return Path(path)
 
 

@@ -247,7 +247,12 @@ def one_state(state: Any) -> StateArray:
     Raises:
         StateError: it is no record, or several.
     """
-    array = np.asarray(state)
+    try:
+        array = np.asarray(state)
+    except Exception:  # whatever an `__array__` of theirs raises
+        raise StateError(
+            f"one record of a game is needed, such as env.get_states()[0]; got {_kind(state)}"
+        ) from None
     if array.dtype != STATE or array.size != 1:
         raise StateError(f"one record of a game is needed, such as env.get_states()[0]; got {_kind(array)}")
     states: StateArray = array.reshape(1).copy().view(np.recarray)
