@@ -110,7 +110,7 @@ class Edition:
         known = ", ".join(_table_words(*table) for table in self.tables)
         asked = {"players": players} | ({} if teams is None else {"teams": teams})
         wrong = " in ".join(
-            f"{value[:_LONGEST_SHOWN] if isinstance(value, str) else shown(value)} {name}"
+            f"{' '.join(value[:_LONGEST_SHOWN].split()) if isinstance(value, str) else shown(value)} {name}"
             for name, value in asked.items()
         )
         odd = [f"{name} is {shown(value)}" for name, value in asked.items() if _whole(value) is None]
@@ -136,7 +136,8 @@ class Edition:
                     f"there is no rule {shown(name)} to override; the rules are: {', '.join(OVERRIDABLE)}."
                     + closest(name, OVERRIDABLE)
                 )
-        changed = dataclass_replace(self, changes={**self.changes, **changes})
+        plain = {name: _plain(value) for name, value in changes.items()}
+        changed = dataclass_replace(self, changes={**self.changes, **plain})
         refusals = []
         for players, teams in self.tables:
             try:
@@ -173,6 +174,11 @@ def _whole(value: object) -> int | None:
     if isinstance(value, bool):
         return None
     return int(value) if isinstance(value, Integral) else None
+
+
+def _plain(value: int) -> int:
+    """An int without what a class of its own adds, which rules would calculate with; others as they are."""
+    return int(value) if _whole(value) is not None else value
 
 
 def _table_words(players: int, teams: int) -> str:
@@ -257,6 +263,9 @@ def read_sheet(path: Path) -> Edition:
     Raises:
         EditionFileError: the file cannot be read or describes no edition; the message names file and entry.
     """
+    given: object = path
+    if not isinstance(given, Path):
+        raise EditionFileError(f"a sheet is read from a pathlib.Path; got {shown(given)}")
     try:
         sheet = tomllib.loads(text_of_file(path, EditionFileError, _MOST_BYTES_OF_A_SHEET))
     except EditionFileError:
