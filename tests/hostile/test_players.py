@@ -1,4 +1,4 @@
-"""Every argument of agents, and every entry of a run folder, with hostile values: refused in words, or fine."""
+"""Every argument of agents and entry of a run folder with hostile values: refused in words, or fine."""
 
 from __future__ import annotations
 
