@@ -25,11 +25,11 @@ from agents.protocol import Agent, Table
 from agents.racer import RacerAgent
 from agents.random import RandomAgent
 from agents.search import SearchAgent, search_over
-from agents.specs import ROLLOUT, defaults_of, is_path, options_of, shown, split_search
+from agents.specs import ROLLOUT, SEARCH_SUFFIX, defaults_of, is_path, options_of, shown, split_search
 from agents.strategist import StrategistAgent
 from millebornes_env import VectorEnv
 from millebornes_env.envs.aec import raw_env
-from millebornes_env.envs.options import checked_seed
+from millebornes_env.envs.options import checked_seed, plain_text
 
 Spec = str | Path | Agent
 """What says which agent is meant: its name with options, a run folder, or the agent itself."""
@@ -57,8 +57,22 @@ def register(name: str, make: Callable[..., Agent]) -> None:
     Args:
         name: how it is called; a name that is taken is taken over.
         make: called with a `Table`, a seed and the options after the colon.
+
+    Raises:
+        UnknownAgentError: the name is no text that `load` could find, or `make` cannot be called.
     """
-    AGENTS[name] = make
+    given: object = name
+    named = plain_text(given) if isinstance(given, str) else ""
+    if not named.isprintable() or not named.strip() or any(mark in named for mark in (":", SEARCH_SUFFIX)):
+        raise UnknownAgentError(
+            f"an agent cannot be called {shown(given)}: its name must be a text that can be printed, "
+            f"without ':' and {SEARCH_SUFFIX!r}"
+        )
+    if not callable(make):
+        raise UnknownAgentError(
+            f"what makes the agent {shown(named)} is {shown(make)}, which cannot be called"
+        )
+    AGENTS[named] = make
 
 
 def load(spec: Spec, env: VectorEnv | raw_env, seed: int = 0) -> Agent:
@@ -82,22 +96,31 @@ def load(spec: Spec, env: VectorEnv | raw_env, seed: int = 0) -> Agent:
         RunFolderError: a run folder that is missing, damaged or for another table.
         SearchOptionError: `+search` behind an agent that is not compiled, or an option that cannot be.
     """
-    try:
-        table = Table.of(env.vector if isinstance(env, raw_env) else env)
-    except AttributeError:
+    games = env.vector if isinstance(env, raw_env) else env
+    if not isinstance(games, VectorEnv):
         raise AgentArgumentError(
-            f"an agent is loaded for a vector or an AEC environment of millebornes_env, not for {env!r:.80}"
-        ) from None
-    return make(spec, table, seed)
+            f"an agent is loaded for a vector or an AEC environment of millebornes_env, not for {shown(env)}"
+        )
+    return make(spec, Table.of(games), seed)
 
 
 def make(spec: Spec, table: Table, seed: int = 0) -> Agent:
-    """Make an agent for a table; see `load`."""
+    """Make an agent for a table; see `load`.
+
+    Raises:
+        AgentArgumentError: the table is no `Table`; or as `load`.
+    """
+    given: object = table
+    if not isinstance(given, Table):
+        raise AgentArgumentError(
+            f"an agent is made for a Table, such as Table.of(env), not for {shown(given)}"
+        )
     seed = checked_seed(seed)
     if isinstance(spec, Path):
         return _named(PolicyAgent(table, seed, folder=str(spec)), str(spec))
     if not isinstance(spec, str):
         return _made(spec, table)
+    spec = plain_text(spec)
     rollout, search_options = split_search(spec)
     if search_options is not None:
         return _named(_search(spec, rollout, search_options, table, seed), spec)
@@ -134,7 +157,10 @@ def _made(agent: Agent, table: Table) -> Agent:
         UnknownAgentError: it is none.
         AgentArgumentError: it was made for another table.
     """
-    has_name, can_act = isinstance(getattr(agent, "name", None), str), callable(getattr(agent, "act", None))
+    try:
+        has_name, can_act = isinstance(agent.name, str), callable(agent.act)
+    except Exception:  # it has none, or raises when it is asked
+        has_name = can_act = False
     if isinstance(agent, type) or not (has_name and can_act):
         raise UnknownAgentError(
             f"{shown(agent)} is no agent: it must be the name of one, the path of a run folder, or have a "

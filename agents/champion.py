@@ -17,6 +17,7 @@ from typing import ClassVar, Final
 from agents.policy import PolicyAgent, RunFolderError
 from agents.protocol import Table
 from millebornes_env import Rules
+from millebornes_env.errors import shown
 from millebornes_env.millebornes.rules import PLAY_OUT
 
 CHAMPIONS: Final = Path(__file__).with_name("champions")
@@ -64,7 +65,7 @@ def champion_for(table: Table, which: str = "") -> str:
         RunFolderError: there is no such champion, or none for this table.
     """
     if which not in ("", *WHICH):
-        raise RunFolderError(f"there is no champion {which!r}; there are {' and '.join(WHICH)}")
+        raise RunFolderError(f"there is no champion {shown(which)}; there are {' and '.join(WHICH)}")
     rules = table.rules
     if (rules.players, rules.teams) != (_PLAYERS, _PLAYERS):
         raise RunFolderError(

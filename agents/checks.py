@@ -13,6 +13,7 @@ import numpy.typing as npt
 from agents.errors import AgentArgumentError, AgentOptionError, RowError
 from agents.protocol import Observations, Places, Table
 from agents.reading import CHOSE_NOTHING, ODDITIES, OUT_OF_RANGE, bounds_of
+from millebornes_env.errors import shown
 
 MOST_PLACES: Final = 1 << 24
 """Memories that an agent keeps at most (1.6 GB of them); a number beyond this is surely a mistake."""
@@ -57,6 +58,10 @@ def _as_int8(name: str, observations: Any) -> Observations:
         raise AgentArgumentError(
             f"{name!r}: observations are no array: its rows have different lengths"
         ) from None
+    except Exception:  # whatever an `__array__` of theirs raises
+        raise AgentArgumentError(
+            f"{name!r}: observations are {shown(observations)}; they must be an array, int8[N, D]"
+        ) from None
     if given.dtype.kind not in "iufb":
         raise AgentArgumentError(
             f"{name!r}: observations are of {given.dtype}; they must be numbers, as int8"
@@ -81,16 +86,21 @@ def check_masks(name: str, action_masks: Any, rows: int, num_actions: int) -> No
         num_actions: A, of the agent's table.
 
     Raises:
-        AgentArgumentError: they have another shape.
+        AgentArgumentError: they have another shape, or are no whole numbers or booleans.
     """
     try:
-        shape = np.shape(action_masks)
-    except ValueError:
-        shape = ()
+        masks = action_masks if isinstance(action_masks, np.ndarray) else np.asarray(action_masks)
+    except Exception:  # rows of different lengths, or whatever an `__array__` of theirs raises
+        masks = np.zeros(())
+    shape = masks.shape
     if shape != (rows, num_actions):
         raise AgentArgumentError(
             f"{name!r}: action_masks have the shape {shape}; they must have ({rows}, {num_actions}): a row "
             f"for each of the observations, with the {num_actions} actions of its table"
+        )
+    if masks.dtype.kind not in "biu":
+        raise AgentArgumentError(
+            f"{name!r}: action_masks are of {masks.dtype}; they must be int8, 1 where an action is legal"
         )
 
 
@@ -109,7 +119,7 @@ def checked_places(name: str, places: Any, rows: int) -> Places:
         return np.arange(rows)
     try:
         found = places if isinstance(places, np.ndarray) else np.asarray(places)
-    except ValueError:
+    except Exception:  # lists of different lengths, or whatever an `__array__` of theirs raises
         found = np.zeros((0, 0))
     if found.shape != (rows,):
         raise AgentArgumentError(
@@ -146,7 +156,10 @@ def checked_seats(name: str, seats: Any, games: int, players: int) -> npt.NDArra
     Raises:
         AgentArgumentError: they have another shape, are no whole numbers, or the table does not have them.
     """
-    found = np.asarray(seats)
+    try:
+        found = np.asarray(seats)
+    except Exception:  # lists of different lengths, or whatever an `__array__` of theirs raises
+        found = np.zeros((0, 0))
     if found.shape != (games,) or (games and found.dtype.kind not in "iu"):
         raise AgentArgumentError(
             f"{name!r}: seats are {found.dtype}{list(found.shape)}; they must be int32[{games}]: who decides "

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 import numpy.typing as npt
 
-from agents.checks import check_ranges, checked_rows
+from agents.checks import check_masks, check_ranges, checked_rows
 from agents.compiled import Choose, CompiledAgent
 from agents.errors import AgentArgumentError, AgentOptionError
 from agents.network import (
@@ -38,6 +38,7 @@ from agents.policy_files import (
     read_layers,
 )
 from agents.protocol import Masks, Observations, Table
+from millebornes_env.errors import shown
 
 ACTIVATIONS: Final[dict[str, Callable[[Float32Array], Float32Array]]] = {
     "tanh": np.tanh,
@@ -82,7 +83,7 @@ class PolicyAgent(CompiledAgent):
             AgentArgumentError: the observations do not show what the policy sees.
         """
         if mode not in MODES:
-            raise AgentOptionError(f"mode is {mode!r}; it may be " + " or ".join(map(repr, MODES)))
+            raise AgentOptionError(f"mode is {shown(mode)}; it may be " + " or ".join(map(repr, MODES)))
         path = Path(folder)
         self.description = read_description(path)
         check_description(self.description, table, path, any_edition=self.any_edition)
@@ -131,14 +132,35 @@ class PolicyAgent(CompiledAgent):
 
         Returns:
             float32[N, A], 0 where an action is illegal.
+
+        Raises:
+            AgentArgumentError: one of them has another shape or type, a row without a legal action included.
         """
+        inputs = self.inputs(observations)
+        action_masks = self._checked_masks(action_masks, len(inputs))
         known = min(action_masks.shape[1], self.description["num_actions"])  # what lies behind is never legal
-        logits = self.logits(self.inputs(observations))[:, :known]
+        logits = self.logits(inputs)[:, :known]
         logits = np.where(action_masks[:, :known] != 0, logits, -np.inf)
         weights = np.exp(logits - logits.max(axis=1, keepdims=True))
         chances: Float32Array = np.zeros(action_masks.shape, np.float32)
         chances[:, :known] = weights / weights.sum(axis=1, keepdims=True)
         return chances
+
+    def _checked_masks(self, action_masks: Any, rows: int) -> Masks:
+        """Masks of any width of which each row allows an action that the network knows.
+
+        Raises:
+            AgentArgumentError: they are none.
+        """
+        try:
+            masks: Masks = np.array(action_masks, subok=False)
+        except Exception:  # rows of different lengths, or whatever an `__array__` of theirs raises
+            masks = np.zeros((), np.int8)
+        width = masks.shape[1] if masks.ndim == 2 else 0
+        check_masks(self.name, masks, rows, max(width, self.table.num_actions))
+        if not masks[:, : self.description["num_actions"]].any(axis=1).all():
+            raise AgentArgumentError(f"{self.name!r}: a row of action_masks allows no action")
+        return masks
 
     def logits(self, inputs: npt.NDArray[Any]) -> Float32Array:
         """The network's output for each action before masking, by NumPy.
@@ -148,6 +170,9 @@ class PolicyAgent(CompiledAgent):
 
         Returns:
             float32[N, A].
+
+        Raises:
+            AgentArgumentError: the inputs have another shape, or are no finite numbers.
         """
         return self._outputs(inputs)[:, : self.description["num_actions"]]
 
@@ -161,10 +186,10 @@ class PolicyAgent(CompiledAgent):
             float32[N].
 
         Raises:
-            ValueError: the network has not learned it.
+            AgentArgumentError: the network has not learned it, or the inputs are not its own.
         """
         if self.value is None:
-            raise ValueError(
+            raise AgentArgumentError(
                 f"the policy {self.name!r} has not learned what positions are worth ('value' in its "
                 f"{DESCRIPTION_FILE} is null)"
             )
@@ -172,13 +197,21 @@ class PolicyAgent(CompiledAgent):
 
     def _outputs(self, inputs: npt.NDArray[Any]) -> Float32Array:
         size = self.description["num_inputs"]
-        if np.ndim(inputs) != 2 or np.shape(inputs)[1] != size:
+        try:
+            given = np.array(inputs, subok=False)
+        except Exception:  # rows of different lengths, or whatever an `__array__` of theirs raises
+            given = np.zeros(())
+        if given.ndim != 2 or given.shape[1] != size:
             raise AgentArgumentError(
-                f"{self.name!r}: inputs have the shape {np.shape(inputs)}; its network takes (N, {size}), as "
+                f"{self.name!r}: inputs have the shape {given.shape}; its network takes (N, {size}), as "
                 "the method inputs makes them of observations"
             )
         activation = ACTIVATIONS[self.description["activation"]]
-        numbers: Float32Array = inputs.astype(np.float32)
+        if given.dtype.kind not in "biuf":
+            raise AgentArgumentError(f"{self.name!r}: inputs are of {given.dtype}; they must be float32")
+        numbers: Float32Array = given.astype(np.float32)
+        if not np.isfinite(numbers).all():
+            raise AgentArgumentError(f"{self.name!r}: inputs hold what is no finite number of float32")
         for weight, bias in self.layers[:-1]:
             numbers = activation(numbers @ weight.T + bias)
         weight, bias = self.layers[-1]

@@ -10,8 +10,10 @@ from typing import Any, Protocol, TypeGuard, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from agents.errors import AgentArgumentError
 from millebornes_env import Rules, VectorEnv
 from millebornes_env.engine.kernels import SKIP
+from millebornes_env.errors import shown
 from millebornes_env.millebornes.observation import Section
 from millebornes_env.millebornes.state import ROUND_OVER, StateArray
 
@@ -162,7 +164,14 @@ class Table:
 
     @classmethod
     def of(cls, env: VectorEnv) -> Table:
-        """The table of an environment."""
+        """The table of an environment.
+
+        Raises:
+            AgentArgumentError: it is no vector environment.
+        """
+        given: object = env
+        if not isinstance(given, VectorEnv):
+            raise AgentArgumentError(f"a Table is that of a vector environment, not of {shown(given)}")
         return cls(
             edition=env.edition.label,
             rules=env.rules,

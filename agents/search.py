@@ -238,7 +238,7 @@ class SearchAgent:
             StateError: they are no records of games, or not of this table.
         """
         if not isinstance(states, np.ndarray) or states.dtype != STATE or states.ndim != 1:
-            kind = getattr(states, "dtype", type(states).__name__)
+            kind = states.dtype if isinstance(states, np.ndarray) else None
             what = f"of shape {states.shape}" if kind == STATE else "of another kind or version"
             raise StateError(
                 f"{self.name!r} plays records as get_states returns them, STATE[N]; got such {what}"
@@ -317,7 +317,7 @@ def search_over(rollout: str, table: Table, seed: int = 0, **options: Any) -> Se
 def _check(rollouts: int, ms: float, z: float, sees: str, threads: int, depth: int) -> None:
     if sees not in SEES:
         raise SearchOptionError(
-            f"the option sees is {sees!r}; it may be left away (an honest player), or be "
+            f"the option sees is {shown(sees)}; it may be left away (an honest player), or be "
             + " or ".join(repr(name) for name in SEES if name)
         )
     for name, value in (("rollouts", rollouts), ("ms", ms), ("z", z), ("threads", threads), ("depth", depth)):

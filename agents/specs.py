@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple, get_type_hints
 
 from agents import policy_files
 from agents.errors import AgentOptionError, UnknownAgentError
+from millebornes_env.errors import shown as value_shown
 
 SEARCH_SUFFIX: Final = "+search"
 """Behind what a compiled agent is loaded by: search over it, with options of its own behind a colon."""
@@ -35,8 +36,8 @@ class Between(NamedTuple):
 
 def shown(text: object) -> str:
     """A text as messages quote it: in quotes, and not at any length."""
-    quoted = repr(text)
-    if len(quoted) <= _LONGEST_SHOWN:
+    quoted = value_shown(text)
+    if len(quoted) <= _LONGEST_SHOWN or not isinstance(text, str):
         return quoted
     return f"{quoted[: _LONGEST_SHOWN - 20]}...' ({len(str(text)):,} characters)"
 

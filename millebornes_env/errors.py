@@ -84,8 +84,10 @@ _short.maxlist = _short.maxtuple = 8
 
 
 def shown(value: object) -> str:
-    """A value as a message shows it: on one line, never long, and without fail."""
+    """A value as a message shows it: on one line, never long, and whatever the value's own code does."""
     try:
         return " ".join(_short.repr(value).splitlines())
-    except ValueError:  # Python writes no number of more than 4,300 digits
-        return f"an {type(value).__name__} that is too large to be shown"
+    except (ValueError, RecursionError):  # Python writes no number of more than 4,300 digits
+        return f"a very large {type(value).__name__}"
+    except Exception:  # the error that is being told is about something else
+        return f"<{type(value).__name__} instance at {id(value):#x}>"

@@ -1,15 +1,16 @@
-"""Text from outside: read with a limit to its length, and quoted in errors so that they stay short."""
+"""Text from outside: read with a limit to its length, and shortened in errors so that they stay short."""
 
 from __future__ import annotations
 
 import codecs
 import difflib
 import io
+import itertools
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from millebornes_env.errors import MilleBornesError
+from millebornes_env.errors import MilleBornesError, shown
 
 MOST_BYTES: Final = 2**24
 """Of a text that is read whole; a sheet has some thousand, the longest match some hundred thousand."""
@@ -36,7 +37,7 @@ def text_of_file(
         with path.open("rb") as file:
             content = file.read(most_bytes + 1)
     except ValueError as problem:  # a NUL in the name
-        raise error(f"{quoted(str(path))} names no file: {problem}") from None
+        raise error(f"{shown(str(path))} names no file: {problem}") from None
     if len(content) > most_bytes:
         raise error(
             f"{file_name(path)}: the file has more than {most_bytes:,} bytes: it is not what it should be"
@@ -64,17 +65,6 @@ def undecodable(content: bytes, problem: UnicodeDecodeError) -> str:
     return f"it is not text in UTF-8 (utf-8): {where} does not fit; is it the right file?"
 
 
-def quoted(value: object) -> str:
-    """The value as Python writes it, cut off where it is long."""
-    try:
-        shown = repr(value)
-    except (ValueError, RecursionError):  # an int of thousands of digits; lists in lists in lists
-        return f"a very large {type(value).__name__}"
-    except Exception:  # whatever the value's own code does: the error is about something else
-        return f"<{type(value).__name__} instance at {id(value):#x}>"
-    return shortened(" ".join(shown.splitlines()))
-
-
 def shortened(text: str) -> str:
     """The text, cut off where it is long."""
     return text if len(text) <= _LONGEST_QUOTE else text[: _LONGEST_QUOTE - 3] + "..."
@@ -84,6 +74,23 @@ def file_name(path: object) -> str:
     """The name of a file as an error says it: whole, unless it is longer than a line or two."""
     name = str(path)
     return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_QUOTE]}...{name[-_LONGEST_QUOTE:]}"
+
+
+def items_of(given: object, most: int) -> list[Any] | None:
+    """The items of a list, or of anything else that can be gone through, if there are at most so many.
+
+    Args:
+        given: by a caller; whatever its own code does, no more is asked of it than one item too many.
+        most: items.
+
+    Returns:
+        The items; None if there are more, or if it has none to give.
+    """
+    try:
+        found = list(itertools.islice(iter(given), most + 1))  # type: ignore[call-overload]
+    except Exception:  # whatever its `__iter__` raises
+        return None
+    return found if len(found) <= most else None
 
 
 def closest(word: str, known: Iterable[str]) -> str:

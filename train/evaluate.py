@@ -350,7 +350,7 @@ def _config_of(args: Args, agent_spec: str) -> EvaluationConfig:
     seats = trained.get("players")
     usual_players = seats if type(seats) is int else 2  # of others loading the policy complains
     return EvaluationConfig(
-        edition=args.edition or usual,
+        edition=usual if args.edition is None else args.edition,
         players=args.players if args.players is not None else usual_players,
         episode=args.episode,
         num_games=args.num_games,

@@ -19,7 +19,7 @@ from millebornes_env.engine.games import NO_GAME
 from millebornes_env.engine.kernels import Buffers
 from millebornes_env.envs.complaints import illegal_action_error
 from millebornes_env.envs.guard import Guard, alone
-from millebornes_env.envs.options import checked_mapping, flag, one_of, whole_number
+from millebornes_env.envs.options import checked_mapping, flag, one_of, plain_text, whole_number
 from millebornes_env.envs.vector import VectorEnv
 from millebornes_env.errors import ActionShapeError, OptionError, ResetNeededError, shown
 from millebornes_env.millebornes.editions import Edition
@@ -142,9 +142,9 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
 
     def _known(self, agent: object) -> str:
         """The agent, if the table has it."""
-        if not isinstance(agent, str) or agent not in self.possible_agents:
+        if not isinstance(agent, str) or plain_text(agent) not in self.possible_agents:
             raise OptionError(f"there is no agent {shown(agent)}; the agents are {self.possible_agents}")
-        return agent
+        return plain_text(agent)
 
     def observation_space(self, agent: str) -> gymnasium.spaces.Space[Any]:
         """A dictionary space of `observation` int8[D] and `action_mask` int8[A].

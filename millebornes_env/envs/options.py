@@ -32,6 +32,7 @@ from millebornes_env.millebornes.rules import Rules
 from millebornes_env.millebornes.state import ROUND_OVER, STATE, StateArray
 from millebornes_env.notation.positions import Position, read_position
 from millebornes_env.notation.words import table_words
+from millebornes_env.texts import items_of
 
 EPISODES = {"round": 0, "match": 1}
 REWARDS = {"points": kernels.POINTS, "win": kernels.WIN}
@@ -54,11 +55,18 @@ def one_of(option: str, value: object, known: Iterable[str]) -> str:
         OptionError: it is not; the message lists them and names the closest.
     """
     names = list(known)
-    if isinstance(value, str) and value in names:
-        return value
+    if isinstance(value, str):
+        value = plain_text(value)
+        if value in names:
+            return value
     close = difflib.get_close_matches(value[:100], names, n=1) if isinstance(value, str) else []
     hint = f" Did you mean {close[0]!r}?" if close else ""
     raise OptionError(f"{option} is {shown(value)}; it may be {', '.join(map(repr, names))}.{hint}")
+
+
+def plain_text(text: str) -> str:
+    """The text without what a class of its own adds, which may fail when it is compared."""
+    return str.__str__(text)
 
 
 def flag(option: str, value: object) -> bool:
@@ -234,11 +242,12 @@ def reset_options(options: Mapping[str, Any] | None, num_envs: int, edition: Edi
         chosen = _reset_mask(options["reset_mask"], num_envs)
     if "positions" not in options:
         return Reset(chosen, [])
-    given, games = options["positions"], int(chosen.sum())
-    if isinstance(given, (str, Position)):
-        return Reset(chosen, [_checked_position(given, "positions", edition, rules)] * games)
-    if not isinstance(given, Sequence) or len(given) != games:
-        what = f"{len(given)} of them" if isinstance(given, Sequence) else shown(given)
+    asked, games = options["positions"], int(chosen.sum())
+    if isinstance(asked, (str, Position)):
+        return Reset(chosen, [_checked_position(asked, "positions", edition, rules)] * games)
+    given = items_of(asked, num_envs) if isinstance(asked, Sequence) else None
+    if given is None or len(given) != games:
+        what = shown(asked) if given is None else f"{len(given)} of them"
         raise OptionError(
             f"positions are {what}; there must be {games} in a list, one for each game that begins anew, or "
             "one alone for all of them"
@@ -261,7 +270,10 @@ def checked_mapping(options: object) -> Mapping[str, Any]:
         raise OptionError(
             f'the reset options are {shown(options)}; they must be a dictionary such as {{"reset_mask": ...}}'
         )
-    return options
+    try:
+        return dict(options)
+    except Exception as problem:  # whatever a mapping of their own raises
+        raise OptionError(f"the reset options {shown(options)} cannot be read: {problem!r:.100}") from None
 
 
 def _reset_mask(mask: object, num_envs: int) -> npt.NDArray[np.bool_]:

@@ -34,6 +34,9 @@ from millebornes_env.errors import (
     ResetNeededError,
     shown,
 )
+from millebornes_env.texts import items_of
+
+_MOST_POLICIES = 1 << 16
 
 Policy = Callable[[npt.NDArray[np.int8], npt.NDArray[np.int8]], npt.NDArray[np.int64]]
 """Observations int8[N, D] and action masks int8[N, A] in, legal actions int64[N] out (an agent's `act`)."""
@@ -63,18 +66,35 @@ def _check_games(games: object) -> None:
         raise OptionError(f"games is {shown(games)}; it must be an environment that vector_env(...) has made")
 
 
-def _check_policies(name: str, policies: object) -> None:
-    if not isinstance(policies, Sequence) or isinstance(policies, (str, bytes)):
+def _checked_policies(name: str, policies: object) -> list[Policy]:
+    """The policies in a list of our own.
+
+    Raises:
+        OptionError: they are no list, or one of them cannot be called.
+    """
+    is_list = isinstance(policies, Sequence) and not isinstance(policies, (str, bytes))
+    found = items_of(policies, _MOST_POLICIES) if is_list else None
+    if found is None:
         raise OptionError(
             f"{name} is {shown(policies)}; it must be a list of functions that take observations and action "
             "masks and return actions (such as an agent's act)"
         )
-    for number, policy in enumerate(policies):
+    for number, policy in enumerate(found):
         if not callable(policy):
             raise OptionError(
                 f"{name}[{number}] is {shown(policy)}, which cannot be called; it must be a function that "
                 "takes observations and action masks and returns actions (such as an agent's act)"
             )
+    return found
+
+
+def _checked_share(share: object) -> float:
+    if isinstance(share, bool) or not isinstance(share, (int, float, np.floating, np.integer)):
+        raise OptionError(f"sparring_share is {shown(share)}; it must be a number from 0 to 1")
+    try:
+        return float(share)
+    except OverflowError:  # an int larger than any float
+        return np.inf
 
 
 class OpponentVecEnv(VecEnv):
@@ -109,7 +129,7 @@ class OpponentVecEnv(VecEnv):
                 seat that the table does not have.
         """
         _check_games(games)
-        _check_policies("opponents", opponents)
+        opponents = _checked_policies("opponents", opponents)
         if games.metadata["autoreset_mode"] != AutoresetMode.SAME_STEP:
             raise OptionError("Stable-Baselines3 needs a vector_env with autoreset_mode=SAME_STEP")
         if not opponents:
@@ -120,7 +140,7 @@ class OpponentVecEnv(VecEnv):
         self._guard = Guard(reentrant=False)
         self._why_reset = "step() or action_masks() was called before reset()"
         self.render_mode = "ansi"
-        self._opponents = list(opponents)
+        self._opponents = opponents
         self._fixed_seat = seat
         highs = np.concatenate([np.full(s.size, max(s.high, 1)) for s in games.observation_sections])
         self._scale = (1.0 / highs).astype(np.float32)
@@ -346,7 +366,9 @@ class OpponentVecEnv(VecEnv):
             return range(self.num_envs)
         # To a list first: an array of no dimension is iterable in name only.
         listed = indices.tolist() if isinstance(indices, np.ndarray) else indices
-        several = listed if isinstance(listed, Iterable) else [listed]
+        several = items_of(listed, self.num_envs)
+        if several is None:
+            several = [listed]
         return [checked_index("game", index, self.num_envs) for index in several]
 
     def get_attr(self, attr_name: str, indices: int | Iterable[int] | None = None) -> list[Any]:
@@ -358,7 +380,12 @@ class OpponentVecEnv(VecEnv):
         return [getattr(self, attr_name)] * len(list(self._get_indices(indices)))
 
     def set_attr(self, attr_name: str, value: Any, indices: int | Iterable[int] | None = None) -> None:
-        """Set the attribute, for all games: they share one object."""
+        """Set the attribute, for all games: they share one object.
+
+        Raises:
+            OptionError: there is no such game.
+        """
+        self._get_indices(indices)
         setattr(self, attr_name, value)
 
     def env_method(
@@ -369,8 +396,8 @@ class OpponentVecEnv(VecEnv):
         **method_kwargs: Any,
     ) -> Any:
         """Call a method: `action_masks` answers one array with a row for each game, others a list."""
-        result = getattr(self, method_name)(*method_args, **method_kwargs)
         rows = list(self._get_indices(indices))
+        result = getattr(self, method_name)(*method_args, **method_kwargs)
         if method_name == "action_masks":
             return result if len(rows) == self.num_envs else result[rows]
         return [result] * len(rows)
@@ -403,9 +430,8 @@ class SelfPlayVecEnv(OpponentVecEnv):
             OptionError: a share out of range, or above 0 without sparring partners; or as `OpponentVecEnv`.
         """
         _check_games(games)
-        _check_policies("sparring", sparring)
-        if isinstance(sparring_share, (bool, str)) or not isinstance(sparring_share, (int, float, np.number)):
-            raise OptionError(f"sparring_share is {shown(sparring_share)}; it must be a number from 0 to 1")
+        sparring = _checked_policies("sparring", sparring)
+        sparring_share = _checked_share(sparring_share)
         if not 0.0 <= sparring_share <= 1.0 or (sparring_share > 0 and not sparring):
             raise OptionError("sparring_share must be from 0 to 1, and 0 if there are no sparring partners")
         super().__init__(games, [uniform_policy(), *sparring])
@@ -419,7 +445,7 @@ class SelfPlayVecEnv(OpponentVecEnv):
         Raises:
             OptionError: it cannot be called.
         """
-        _check_policies("policy", [policy])
+        _checked_policies("policy", [policy])
         self._opponents[0] = policy
 
 

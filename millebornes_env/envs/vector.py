@@ -459,7 +459,7 @@ class VectorEnv:
         """
         wanted: object = name  # an array would be compared element by element
         for one in self.observation_sections:
-            if isinstance(wanted, str) and one.name == wanted:
+            if isinstance(wanted, str) and one.name == check.plain_text(wanted):
                 return slice(one.start, one.stop)
         known = ", ".join(one.name for one in self.observation_sections)
         raise OptionError(f"an observation has no section {shown(name)}; it has {known}")

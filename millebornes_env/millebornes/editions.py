@@ -16,10 +16,10 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any, Final
 
-from millebornes_env.errors import EditionFileError, PlayersError, RulesError, UnknownEditionError
+from millebornes_env.errors import EditionFileError, PlayersError, RulesError, UnknownEditionError, shown
 from millebornes_env.millebornes.cards import Card
 from millebornes_env.millebornes.rules import FIELDS, NO_OR_YES, TABLE_FIELDS, Rules, validated
-from millebornes_env.texts import closest, file_name, quoted, text_of_file
+from millebornes_env.texts import closest, file_name, text_of_file
 
 OVERRIDABLE: Final = tuple(name for name in Rules._fields if name not in TABLE_FIELDS)
 """The fields that a sheet states and that a user may override."""
@@ -110,10 +110,10 @@ class Edition:
         known = ", ".join(_table_words(*table) for table in self.tables)
         asked = {"players": players} | ({} if teams is None else {"teams": teams})
         wrong = " in ".join(
-            f"{value[:_LONGEST_SHOWN] if isinstance(value, str) else quoted(value)} {name}"
+            f"{' '.join(value[:_LONGEST_SHOWN].split()) if isinstance(value, str) else shown(value)} {name}"
             for name, value in asked.items()
         )
-        odd = [f"{name} is {quoted(value)}" for name, value in asked.items() if _whole(value) is None]
+        odd = [f"{name} is {shown(value)}" for name, value in asked.items() if _whole(value) is None]
         odd_words = f" ({' and '.join(odd)}, not a whole number)" if odd else ""
         return f"the edition {self.name!r} has no table for {wrong}{odd_words}; it has: {known}"
 
@@ -133,10 +133,11 @@ class Edition:
         for name in changes:
             if name not in OVERRIDABLE:
                 raise RulesError(
-                    f"there is no rule {quoted(name)} to override; the rules are: {', '.join(OVERRIDABLE)}."
+                    f"there is no rule {shown(name)} to override; the rules are: {', '.join(OVERRIDABLE)}."
                     + closest(name, OVERRIDABLE)
                 )
-        changed = dataclass_replace(self, changes={**self.changes, **changes})
+        plain = {name: _plain(value) for name, value in changes.items()}
+        changed = dataclass_replace(self, changes={**self.changes, **plain})
         refusals = []
         for players, teams in self.tables:
             try:
@@ -162,7 +163,7 @@ def _check_name(name: object) -> None:
     if isinstance(name, str) and _NAME.fullmatch(name) and not name.endswith(".toml"):
         return
     raise EditionFileError(
-        f"the name {quoted(name)} is none for an edition: it is made of letters (a to z), digits, '_', '-' "
+        f"the name {shown(name)} is none for an edition: it is made of letters (a to z), digits, '_', '-' "
         "and '.', begins with a letter or digit, has at most 60 of them and does not end in .toml; what "
         "people call it is the title"
     )
@@ -173,6 +174,11 @@ def _whole(value: object) -> int | None:
     if isinstance(value, bool):
         return None
     return int(value) if isinstance(value, Integral) else None
+
+
+def _plain(value: int) -> int:
+    """An int without what a class of its own adds, which rules would calculate with; others as they are."""
+    return int(value) if _whole(value) is not None else value
 
 
 def _table_words(players: int, teams: int) -> str:
@@ -220,7 +226,7 @@ def edition(name: str | Path | Edition) -> Edition:
     for one in overrides:
         rule, value = _override(one)
         if rule in changes:
-            raise RulesError(f"{quoted(str(name))} overrides a rule twice: {quoted(rule)}")
+            raise RulesError(f"{shown(str(name))} overrides a rule twice: {shown(rule)}")
         changes[rule] = value
     return found.replace(**changes) if changes else found
 
@@ -228,7 +234,7 @@ def edition(name: str | Path | Edition) -> Edition:
 def _no_edition(name: object) -> str:
     """What is said of something that names no edition."""
     return (
-        f"there is no edition {quoted(name)}; the editions are: {', '.join(editions())}, or the path of a "
+        f"there is no edition {shown(name)}; the editions are: {', '.join(editions())}, or the path of a "
         "sheet of your own, ending in .toml." + (closest(name, editions()) if isinstance(name, str) else "")
     )
 
@@ -241,7 +247,7 @@ def _shipped(name: str) -> Edition:
 def _override(text: str) -> tuple[str, int]:
     name, _, value = text.partition("=")
     if _NUMBER.fullmatch(value) is None:
-        raise RulesError(f"{quoted(text)} overrides no rule: it must read name=number, such as max_200=4")
+        raise RulesError(f"{shown(text)} overrides no rule: it must read name=number, such as max_200=4")
     return name, int(value)
 
 
@@ -257,6 +263,9 @@ def read_sheet(path: Path) -> Edition:
     Raises:
         EditionFileError: the file cannot be read or describes no edition; the message names file and entry.
     """
+    given: object = path
+    if not isinstance(given, Path):
+        raise EditionFileError(f"a sheet is read from a pathlib.Path; got {shown(given)}")
     try:
         sheet = tomllib.loads(text_of_file(path, EditionFileError, _MOST_BYTES_OF_A_SHEET))
     except EditionFileError:
@@ -331,7 +340,7 @@ def _refuse_unknown(given: Iterable[str], known: Iterable[str], complaint: str) 
     if unknown:
         first = min(unknown)
         hint = closest(first, known)
-        raise EditionFileError(complaint.format(quoted(first)) + (f".{hint}" if hint else ""))
+        raise EditionFileError(complaint.format(shown(first)) + (f".{hint}" if hint else ""))
 
 
 def _one_line(what: str, text: str) -> str:
@@ -388,12 +397,12 @@ def _number(name: str, value: object) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and not choices:
         return _not_too_large(f"the rule {name!r}", value)
     known = "true or false" if choices == NO_OR_YES else " or ".join(map(repr, choices))
-    raise EditionFileError(f"the rule {name!r} is {quoted(value)}; it must be {known or 'a whole number'}")
+    raise EditionFileError(f"the rule {name!r} is {shown(value)}; it must be {known or 'a whole number'}")
 
 
 def _not_too_large(what: str, value: int) -> int:
     if abs(value) > _LARGEST_NUMBER:
-        raise EditionFileError(f"{what} is {quoted(value)}: nothing is that large")
+        raise EditionFileError(f"{what} is {shown(value)}: nothing is that large")
     return value
 
 

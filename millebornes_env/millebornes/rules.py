@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env.compile import for_kernels, rule
-from millebornes_env.errors import RulesError
+from millebornes_env.errors import RulesError, shown
 from millebornes_env.millebornes.cards import (
     CARD_NAMES,
     DECK_SIZE,
@@ -23,7 +23,6 @@ from millebornes_env.millebornes.cards import (
     NUM_CARD_TYPES,
     NUM_DISTANCES,
 )
-from millebornes_env.texts import quoted
 
 NO_OR_YES: Final = ("no", "yes")
 
@@ -263,11 +262,11 @@ def _check_value(name: str, value: object) -> None:
     if choices and (
         isinstance(value, bool) or not isinstance(value, int) or value not in range(len(choices))
     ):
-        raise RulesError(f"the rule {name} is {quoted(value)}: it may be " + _listed(choices))
+        raise RulesError(f"the rule {name} is {shown(value)}: it may be " + _listed(choices))
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise RulesError(f"the rule {name} is {quoted(value)}: it must be a whole number, 0 or more")
+        raise RulesError(f"the rule {name} is {shown(value)}: it must be a whole number, 0 or more")
     if value > _LARGEST:
-        raise RulesError(f"the rule {name} is {quoted(value)}: nothing is that large")
+        raise RulesError(f"the rule {name} is {shown(value)}: nothing is that large")
     if name.startswith("points_") and value > _MOST_POINTS:
         raise RulesError(f"the rule {name} is {value}: it may be at most {_MOST_POINTS}")
     if name == "goal" and value > _HIGHEST_GOAL:

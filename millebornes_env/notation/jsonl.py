@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import codecs
 import json
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from millebornes_env.errors import MilleBornesError, NotationError
+from millebornes_env.errors import MilleBornesError, NotationError, shown
 from millebornes_env.files import replacing
 from millebornes_env.millebornes.editions import Edition
 from millebornes_env.notation.positions import position_of_words, words_of_position
 from millebornes_env.notation.records import Record, checked_record, checked_result, read_play, write_play
-from millebornes_env.texts import MOST_BYTES, closest, decoded, quoted, undecodable
+from millebornes_env.texts import MOST_BYTES, closest, decoded, undecodable
 
 FORMAT: Final = "millebornes"
 FORMAT_VERSION: Final = 1
@@ -36,10 +37,14 @@ def write_jsonl(path: str | Path, records: Iterable[Record]) -> None:
         OSError: it could not be written; the old file, if there was one, is as it was.
         NotationError: a record is none.
     """
-    if not isinstance(records, Iterable):
-        raise NotationError(f"write_jsonl writes a list of notation.Record; got {type(records).__name__}")
+    try:
+        each = iter(records)
+    except Exception:  # whatever is no list
+        raise NotationError(
+            f"write_jsonl writes a list of notation.Record; got {type(records).__name__}"
+        ) from None
     with replacing(_path(path)) as draft, draft.open("x", encoding="utf-8", newline="\n") as file:
-        for record in records:
+        for record in each:
             file.write(json.dumps(entries_of(record), ensure_ascii=False) + "\n")
 
 
@@ -89,8 +94,12 @@ def read_jsonl(
 
 
 def _path(path: Any) -> Path:
-    if not isinstance(path, (str, Path)) or "\0" in str(path):
-        raise NotationError(f"{quoted(path)} names no file")
+    if not isinstance(path, (str, Path)) or not str(path) or "\0" in str(path):
+        raise NotationError(f"{shown(path)} names no file")
+    try:
+        os.fsencode(path)
+    except UnicodeError as error:
+        raise NotationError(f"{shown(path)} names no file: {error}") from None
     return Path(path)
 
 
@@ -117,7 +126,7 @@ def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
         double = next(name for name in names if names.count(name) > 1)
-        raise NotationError(f"{quoted(double)} is there twice")
+        raise NotationError(f"{shown(double)} is there twice")
     return found
 
 
@@ -134,13 +143,12 @@ def record_of_entries(
     for name in entries:
         if name not in _ENTRIES:
             raise NotationError(
-                f"unknown entry {quoted(name)}; there are {', '.join(_ENTRIES)}.{closest(name, _ENTRIES)}"
+                f"unknown entry {shown(name)}; there are {', '.join(_ENTRIES)}.{closest(name, _ENTRIES)}"
             )
     version = entries.get(FORMAT)
     if type(version) is not int or version != FORMAT_VERSION:
         raise NotationError(
-            f"{FORMAT!r}, the version of the format, is {quoted(version)}; "
-            f"this release reads {FORMAT_VERSION}"
+            f"{FORMAT!r}, the version of the format, is {shown(version)}; this release reads {FORMAT_VERSION}"
         )
     words, plays, result = entries.get("position"), entries.get("plays", []), entries.get("result")
     if not isinstance(words, dict):
@@ -149,14 +157,14 @@ def record_of_entries(
         if not isinstance(said, str):
             raise NotationError(
                 f'\'position\' must be an object of names and words, {{"dealer": "1", ...}}; '
-                f"{quoted(name)} is {quoted(said)}, no text"
+                f"{shown(name)} is {shown(said)}, no text"
             )
     if not isinstance(plays, list):
         raise NotationError("'plays' must be a list of texts, [\"seat 0: 25\", ...]")
     for number, play in enumerate(plays, 1):
         if not isinstance(play, str):
             raise NotationError(
-                f"'plays' must be a list of texts, [\"seat 0: 25\", ...]; play {number} is {quoted(play)}"
+                f"'plays' must be a list of texts, [\"seat 0: 25\", ...]; play {number} is {shown(play)}"
             )
     position = position_of_words(words, edition=edition, players=players, teams=teams)
     rules = position.rules

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from millebornes_env.errors import MilleBornesError, NotationError, PlayersError, StateError
+from millebornes_env.errors import MilleBornesError, NotationError, PlayersError, StateError, shown
 from millebornes_env.millebornes.audit import first_problem
 from millebornes_env.millebornes.cards import (
     DRIVING_ACE,
@@ -51,7 +51,6 @@ from millebornes_env.notation.words import (
     words_of_counts,
     words_of_sequence,
 )
-from millebornes_env.texts import quoted
 
 PLAYS: Final = "plays"
 """The line after which a record's plays stand; a position ends there."""
@@ -214,7 +213,7 @@ def words_of_position(
     edition = find_edition(edition)
     given: object = rules
     if not isinstance(given, Rules):
-        raise NotationError(f"the rules are those of a table, such as env.rules; got {quoted(given)}")
+        raise NotationError(f"the rules are those of a table, such as env.rules; got {shown(given)}")
     if edition.table(rules.players, rules.teams) != rules:
         raise NotationError(
             f"the rules are not those of {edition.label!r} at the table of {table_words(rules)}"
@@ -248,7 +247,12 @@ def one_state(state: Any) -> StateArray:
     Raises:
         StateError: it is no record, or several.
     """
-    array = np.asarray(state)
+    try:
+        array = np.asarray(state)
+    except Exception:  # whatever an `__array__` of theirs raises
+        raise StateError(
+            f"one record of a game is needed, such as env.get_states()[0]; got {_kind(state)}"
+        ) from None
     if array.dtype != STATE or array.size != 1:
         raise StateError(f"one record of a game is needed, such as env.get_states()[0]; got {_kind(array)}")
     states: StateArray = array.reshape(1).copy().view(np.recarray)

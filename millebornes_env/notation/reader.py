@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from millebornes_env.chance import MASK_32
-from millebornes_env.errors import NotationError
+from millebornes_env.errors import NotationError, shown
 from millebornes_env.millebornes.audit import first_problem
 from millebornes_env.millebornes.audit_ranges import may_lie_at_speed, may_lie_in_battle
 from millebornes_env.millebornes.cards import (
@@ -56,7 +56,7 @@ from millebornes_env.notation.words import (
     team_named,
     without_remark,
 )
-from millebornes_env.texts import closest, quoted, shortened
+from millebornes_env.texts import closest, shortened
 
 LINE_NAMES: Final = {
     "edition": "",
@@ -160,7 +160,7 @@ class Reader:
         counted = LINE_NAMES.get(line.name)
         if counted is None:
             hint = closest(line.name, LINE_NAMES) or f" The lines are: {', '.join(LINE_NAMES)}."
-            raise line.refused(f"there is no line {quoted(line.name)}.{hint}")
+            raise line.refused(f"there is no line {shown(line.name)}.{hint}")
         if counted and line.place is None:
             raise line.refused(f"it must name the {counted}, such as '{line.name} 0'")
         if not counted and line.place is not None:
@@ -274,18 +274,18 @@ class Reader:
                 f"there are ({') ('.join(_OPENINGS)})"
             )
         top_words, on, below_words = f" {words} ".partition(" on ")
-        shown = self._cards(line._replace(words=top_words), may_lie_in_battle, "on a battle pile")
+        top = self._cards(line._replace(words=top_words), may_lie_in_battle, "on a battle pile")
         under = self._cards(line._replace(words=below_words), may_lie_in_battle, "on a battle pile")
-        if len(shown) > 1 or len(under) > 1 or (on and not (shown and under)):
+        if len(top) > 1 or len(under) > 1 or (on and not (top and under)):
             raise line.refused(
                 f"a battle pile reads 'roll' or 'stop on roll'; the cards under those in 'covered {team}'"
             )
         state = self._state
-        state.battle[team] = shown[0] if shown else NO_CARD
+        state.battle[team] = top[0] if top else NO_CARD
         state.battle_below[team] = under[0] if under else NO_CARD
-        if under and not is_battle_hazard(shown[0]):
+        if under and not is_battle_hazard(top[0]):
             raise line.refused(
-                f"only what lies under a hazard is named; write '{CARD_WORDS[shown[0]]}', and "
+                f"only what lies under a hazard is named; write '{CARD_WORDS[top[0]]}', and "
                 f"{CARD_WORDS[under[0]]} in 'covered {team}'"
             )
         laid = {card: int(count) for card, count in enumerate(state.tableau[team])}
@@ -318,7 +318,7 @@ class Reader:
             raise line.refused("a hazard that waits reads 'stop by seat 0 against team 1'")
         cards = cards_named(line, found[1])
         if len(cards) != 1 or not is_hazard(cards[0]):
-            raise line.refused(f"{quoted(found[1])} is not one hazard")
+            raise line.refused(f"{shown(found[1])} is not one hazard")
         self._lay(line, cards)
         state = self._state
         state.pending_hazard = cards[0]
@@ -359,7 +359,7 @@ class Reader:
             if found["phase"] not in asked_for:
                 hint = closest(found["phase"], asked_for)
                 raise line.refused(
-                    f"a seat is to play, claim or extension, not {quoted(found['phase'])}.{hint}"
+                    f"a seat is to play, claim or extension, not {shown(found['phase'])}.{hint}"
                 )
             state.phase = PHASE_NAMES.index(found["phase"])
 
@@ -423,14 +423,12 @@ class Reader:
             found = re.fullmatch(r"\s*(\S+)\s+(\S+)\s*", item)
             if found is None:
                 raise line.refused(
-                    f"{quoted(item.strip())} is no item; they read 'distance 700, safeties 100'"
+                    f"{shown(item.strip())} is no item; they read 'distance 700, safeties 100'"
                 )
             if found[1] not in SCORE_LINES or found[1] in seen:
                 twice = found[1] in seen
                 hint = " It is there twice." if twice else closest(found[1], SCORE_LINES)
-                raise line.refused(
-                    f"{quoted(found[1])} is none of {', '.join(SCORE_LINES)}, once each.{hint}"
-                )
+                raise line.refused(f"{shown(found[1])} is none of {', '.join(SCORE_LINES)}, once each.{hint}")
             seen.add(found[1])
             points = number_of(line, found[2], found[1], 0, MOST_POINTS)
             self._state.score_sheet[line.place, SCORE_LINES.index(found[1])] = points

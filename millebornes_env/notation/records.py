@@ -17,7 +17,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from millebornes_env.errors import NotationError
+import numpy as np
+
+from millebornes_env.errors import NotationError, shown
 from millebornes_env.millebornes.actions import (
     CLAIM_COUP_FOURRE,
     EXTEND,
@@ -36,7 +38,7 @@ from millebornes_env.millebornes.cards import NO_CARD, is_hazard
 from millebornes_env.millebornes.editions import Edition
 from millebornes_env.millebornes.legality import is_legal
 from millebornes_env.millebornes.rules import Rules, rules_record, validated
-from millebornes_env.millebornes.state import NO_SEAT, PHASE_NAMES, PLAY, ROUND_OVER, StateArray
+from millebornes_env.millebornes.state import NO_SEAT, PHASE_NAMES, PLAY, ROUND_OVER, STATE, StateArray
 from millebornes_env.millebornes.turn import start_next_round, step
 from millebornes_env.millebornes.winning import is_match_over
 from millebornes_env.notation.positions import PLAYS, RESULT, Position, checked_state, position_of_lines
@@ -53,7 +55,7 @@ from millebornes_env.notation.words import (
     team_named,
     text_lines,
 )
-from millebornes_env.texts import closest, quoted
+from millebornes_env.texts import closest, items_of
 
 NEXT_ROUND: Final = -1
 """In `Play.action`: no action, but the deal of the match's next round."""
@@ -102,7 +104,7 @@ class Record:
         if not isinstance(position, Position):
             raise NotationError(f"a record begins with a notation.Position; got {type(position).__name__}")
         if not isinstance(plays, tuple) or not all(isinstance(play, Play) for play in plays):
-            raise NotationError(f"the plays of a record are a tuple of notation.Play; got {quoted(plays)}")
+            raise NotationError(f"the plays of a record are a tuple of notation.Play; got {shown(plays)}")
 
     def __str__(self) -> str:
         return write_record(self)
@@ -133,6 +135,7 @@ def write_action(action: int, rules: Rules, seat: int) -> str:
     Raises:
         NotationError: there is no action of that id at this table, or no such seat.
     """
+    _check_rules(rules)
     action = _whole("action", action, num_actions(rules.teams))
     seat = _whole("seat", seat, rules.players)
     if action in _WORDS_OF_DECISIONS:
@@ -146,14 +149,19 @@ def write_action(action: int, rules: Rules, seat: int) -> str:
     return f"{CARD_WORDS[card]} against team {team}"
 
 
+def _check_rules(rules: object) -> None:
+    if not isinstance(rules, Rules):
+        raise NotationError(f"the rules are those of a table, such as env.rules; got {shown(rules)}")
+
+
 def _whole(what: str, value: Any, count: int) -> int:
     """The value as an int, if it is a whole number from 0 to count - 1."""
     try:
         number = -1 if isinstance(value, bool) else operator.index(value)
-    except TypeError:
+    except Exception:  # whatever an `__index__` of theirs raises
         number = -1
     if not 0 <= number < count:
-        raise NotationError(f"there is no {what} {quoted(value)}; they are 0 to {count - 1}")
+        raise NotationError(f"there is no {what} {shown(value)}; they are 0 to {count - 1}")
     return number
 
 
@@ -170,8 +178,9 @@ def read_action(text: str, rules: Rules, seat: int) -> int:
     """
     if not isinstance(text, str):
         raise NotationError(f"an action is text; got {type(text).__name__}")
-    line = line_of(0, f"seat {seat}", text)
-    return _action_of(line, rules, _whole("seat", seat, rules.players))
+    _check_rules(rules)
+    seat = _whole("seat", seat, rules.players)
+    return _action_of(line_of(0, f"seat {seat}", text), rules, seat)
 
 
 def _action_of(line: Line, rules: Rules, seat: int) -> int:
@@ -189,7 +198,7 @@ def _action_of(line: Line, rules: Rules, seat: int) -> int:
         words = words[1:]
     if words[0] not in CARD_WORDS:
         hint = closest(words[0], _VERBS) or f" {_PLAYS_READ.capitalize()}."
-        raise line.refused(f"{quoted(words[0])} is no play.{hint}")
+        raise line.refused(f"{shown(words[0])} is no play.{hint}")
     card = card_named(line, words[0])
     if not is_hazard(card):
         _check_end(line, words[1:])
@@ -214,7 +223,7 @@ def _opponent_named(line: Line, words: list[str], rules: Rules, seat: int) -> in
 
 def _check_end(line: Line, words: list[str]) -> None:
     if words:
-        raise line.refused(f"{quoted(' '.join(words))} is too much: one line is one play")
+        raise line.refused(f"{shown(' '.join(words))} is too much: one line is one play")
 
 
 # Plays -----------------------------------------------------------------------------------------------------
@@ -226,9 +235,21 @@ def write_play(play: Play, rules: Rules) -> str:
     Raises:
         NotationError: there is no such play at this table.
     """
-    if play.action == NEXT_ROUND:
-        return _DEAL
-    return f"seat {play.seat}: {write_action(play.action, rules, play.seat)}"
+    seat, action = checked_play(play, rules)
+    return _DEAL if action == NEXT_ROUND else f"seat {seat}: {write_action(action, rules, seat)}"
+
+
+def checked_play(play: Play, rules: Rules) -> Play:
+    """The play with plain numbers: those of its seat and of its action.
+
+    Raises:
+        NotationError: there is no such play at this table.
+    """
+    given: object = play.action
+    if isinstance(given, (int, np.integer)) and given == NEXT_ROUND:
+        return Play(NO_SEAT, NEXT_ROUND)
+    action = _whole("action", play.action, num_actions(rules.teams))
+    return Play(_whole("seat", play.seat, rules.players), action)
 
 
 def read_play(text: str, rules: Rules, number: int = 0) -> Play:
@@ -328,17 +349,18 @@ def checked_result(result: Any, rules: Rules) -> list[int]:
         NotationError: they are none.
     """
     try:
-        points = [-1 if isinstance(one, bool) else operator.index(one) for one in result]
-    except TypeError:
+        given = items_of(result, rules.teams) or []
+        points = [-1 if isinstance(one, bool) else operator.index(one) for one in given]
+    except Exception:  # whatever an `__index__` of theirs raises
         points = []
     if (
-        isinstance(result, str)
+        isinstance(result, (str, bytes, bytearray))
         or len(points) != rules.teams
         or not all(0 <= p <= MOST_POINTS for p in points)
     ):
         raise NotationError(
             f"'result' must be a list of {rules.teams} whole numbers from 0 to {MOST_POINTS}, each team's "
-            f"points; it is {quoted(result)}"
+            f"points; it is {shown(result)}"
         )
     return points
 
@@ -359,10 +381,13 @@ def record_of(position: Position, actions: Iterable[int]) -> Record:
     states, table = _begun(position), rules_record(position.rules)[0]
     state = states[0]
     plays: list[Play] = []
-    given: object = actions
-    if not isinstance(given, Iterable):
-        raise NotationError(f"the actions of a game are their ids, such as [0, 13]; got {quoted(actions)}")
-    for action in actions:
+    try:
+        each = iter(actions)
+    except Exception:  # whatever is no list
+        raise NotationError(
+            f"the actions of a game are their ids, such as [0, 13]; got {shown(actions)}"
+        ) from None
+    for action in each:
         if int(state.phase) == ROUND_OVER:
             plays.append(Play(NO_SEAT, NEXT_ROUND))
             _check_play(states, position.rules, plays[-1], f"play {len(plays)}")
@@ -382,7 +407,9 @@ def _begun(position: Position) -> StateArray:
     problem = first_problem(checked_state(position.state), position.rules)
     if problem is not None:
         raise NotationError(f"the position is no game of this table: {problem[1]}")
-    return position.state.copy()
+    states: StateArray = np.empty(1, STATE).view(np.recarray)
+    states[:] = position.state
+    return states
 
 
 def _totals(states: StateArray, rules: Rules) -> tuple[int, ...] | None:
@@ -407,8 +434,9 @@ def replay(record: Record) -> Iterator[StateArray]:
     """
     rules = checked_record(record).position.rules
     states, table = _begun(record.position), rules_record(rules)[0]
-    for number, play in enumerate(record.plays):
+    for number, given in enumerate(record.plays):
         yield states.copy()
+        play = checked_play(given, rules)
         where = f"line {record.lines[number]}" if number < len(record.lines) else f"play {number + 1}"
         _check_play(states, rules, play, where)
         if play.action == NEXT_ROUND:

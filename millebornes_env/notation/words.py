@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from millebornes_env.errors import NotationError
+from millebornes_env.errors import NotationError, shown
 from millebornes_env.millebornes.cards import DECK_SIZE, NUM_DISTANCES, Card
 from millebornes_env.millebornes.rules import Rules
-from millebornes_env.texts import closest, quoted, shortened
+from millebornes_env.texts import closest, shortened
 
 CARD_WORDS: Final = tuple(card.name.lower().removeprefix("distance_") for card in Card)
 """What a text calls each card, by card id: `25`, `out_of_gas`, `right_of_way`."""
@@ -124,7 +124,7 @@ def by_key(lines: Iterable[Line]) -> dict[str, Line]:
         first = found.setdefault(line.key, line)
         if first is not line:
             where = f" in line {first.number}" if first.number else ""
-            raise line.refused(f"{quoted(line.key)} is there already{where}: put the two together")
+            raise line.refused(f"{shown(line.key)} is there already{where}: put the two together")
     return found
 
 
@@ -146,7 +146,7 @@ def number_of(line: Line, word: str, what: str, lowest: int, highest: int) -> in
         NotationError: it is none, or not between the two.
     """
     if re.fullmatch(r"[0-9]+", word) is None:
-        raise line.refused(f"{what} is {quoted(word)}; it must be a whole number")
+        raise line.refused(f"{what} is {shown(word)}; it must be a whole number")
     if len(word) > _MOST_DIGITS or not lowest <= int(word) <= highest:
         raise line.refused(f"{what} is {shortened(word)}; it must be from {lowest} to {highest}")
     return int(word)
@@ -172,7 +172,7 @@ def team_named(line: Line, word: str, rules: Rules) -> int:
 
 def _place_of(line: Line, word: str, what: str, count: int, rules: Rules) -> int:
     if re.fullmatch(r"[0-9]+", word) is None:
-        raise line.refused(f"{quoted(word)} is no {what}; write its number, 0 to {count - 1}")
+        raise line.refused(f"{shown(word)} is no {what}; write its number, 0 to {count - 1}")
     if len(word) > _MOST_DIGITS or int(word) >= count:
         raise line.refused(
             f"there is no {what} {shortened(word)}: the table has {table_words(rules)}, counted from 0"
@@ -197,7 +197,7 @@ def card_named(line: Line, word: str) -> int:
     card = _ID_OF.get(word)
     if card is None:
         hint = closest(word, CARD_WORDS) or f" The cards are: {', '.join(CARD_WORDS)}."
-        raise line.refused(f"there is no card {quoted(word)}.{hint}")
+        raise line.refused(f"there is no card {shown(word)}.{hint}")
     return card
 
 
@@ -215,7 +215,7 @@ def cards_named(line: Line, words: str) -> list[int]:
         several = _SEVERAL.fullmatch(word)
         if several is not None:
             if count:
-                raise line.refused(f"a card must stand between {count}x and {quoted(word)}")
+                raise line.refused(f"a card must stand between {count}x and {shown(word)}")
             count = number_of(line, several[1], "the number of cards", 1, DECK_SIZE)
             word = several[2]  # noqa: PLW2901 - what is left of it
             if not word:

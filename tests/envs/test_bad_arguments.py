@@ -324,7 +324,7 @@ def test_aec_reset_options_that_are_no_dictionary(options: Any) -> None:
 
 @pytest.mark.parametrize("action", [HUGE, -HUGE], ids=named)
 def test_an_aec_action_too_large_to_be_written_down(action: int) -> None:
-    refused(ActionRangeError, ["no action", "too large"], begun().step, action)
+    refused(ActionRangeError, ["no action", "very large"], begun().step, action)
 
 
 @pytest.mark.parametrize(
