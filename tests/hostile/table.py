@@ -102,13 +102,20 @@ def judge(argument: Argument, value_name: str) -> None:
         _WORLDS[argument.begin] = world
 
 
-def cases(arguments: list[Argument]) -> list[Any]:
-    """All calls, one test each."""
-    return [
-        pytest.param(argument, name, id=f"{argument.name}: {name}")
-        for argument in arguments
-        for name in argument.values
-    ]
+def judge_all(argument: Argument) -> None:
+    """Judge the calls with all values of an argument, and list those that fail."""
+    failures = []
+    for name in argument.values:
+        try:
+            judge(argument, name)
+        except AssertionError as error:
+            failures.append(f"{name}: {error}")
+    assert not failures, "\n".join([f"{len(failures)} of {len(argument.values)} calls:", *failures])
+
+
+def each(arguments: list[Argument]) -> pytest.MarkDecorator:
+    """One test for each argument: fifteen thousand tests would take longer to begin than to run."""
+    return pytest.mark.parametrize("argument", arguments, ids=lambda argument: argument.name)
 
 
 def counts(arguments: list[Argument]) -> dict[str, int]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.hostile import vector
-from tests.hostile.table import Argument, cases, judge
+from tests.hostile.table import Argument, each, judge_all
 
 
-@pytest.mark.parametrize(("argument", "value"), cases(vector.ARGUMENTS))
-def test_a_hostile_call_of_an_environment(argument: Argument, value: str) -> None:
-    judge(argument, value)
+@each(vector.ARGUMENTS)
+def test_a_hostile_call_of_an_environment(argument: Argument) -> None:
+    judge_all(argument)

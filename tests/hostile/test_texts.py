@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.hostile import texts
-from tests.hostile.table import Argument, cases, judge
+from tests.hostile.table import Argument, each, judge_all
 
 
 @pytest.fixture(autouse=True)
@@ -15,6 +15,6 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.mark.parametrize(("argument", "value"), cases(texts.ARGUMENTS))
-def test_a_hostile_call_of_a_reader_writer_or_sb3(argument: Argument, value: str) -> None:
-    judge(argument, value)
+@each(texts.ARGUMENTS)
+def test_a_hostile_call_of_a_reader_writer_or_sb3(argument: Argument) -> None:
+    judge_all(argument)

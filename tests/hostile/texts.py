@@ -323,7 +323,11 @@ if has("stable_baselines3"):
         face("seed(seed)", lambda world, value: world.env.seed(value), f"None|{SEEDS}"),
         face("get_attr(indices)", lambda world, value: world.env.get_attr("seats", value), INDICES),
         face("set_attr(indices)", lambda world, value: world.env.set_attr("seats_of", 1, value), INDICES),
-        face("env_method(indices)", lambda world, value: world.env.env_method("action_masks", indices=value)),
+        face(
+            "env_method(indices)",
+            lambda world, value: world.env.env_method("action_masks", indices=value),
+            INDICES,
+        ),
         face("env_is_wrapped(indices)", lambda world, value: world.env.env_is_wrapped(dict, value), INDICES),
         Argument(AEC, "sb3: an opponent's answer", CutShort, answered),
     ]
