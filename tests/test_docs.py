@@ -37,12 +37,15 @@ def text_of(name: str) -> str:
     return (ROOT / name).read_text(encoding="utf-8")
 
 
+def blocks_of(name: str) -> list[str]:
+    """What a document has between fences."""
+    return re.findall(r"```\w*\n(.*?)```", text_of(name), flags=re.DOTALL)
+
+
 def commands_of(name: str) -> list[str]:
     """The commands of a document, in blocks and between backticks, without comments."""
-    text = text_of(name)
-    blocks = re.findall(r"```\w*\n(.*?)```", text, flags=re.DOTALL)
-    lines = [line for block in blocks for line in block.splitlines()]
-    inline = re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
+    lines = [line for block in blocks_of(name) for line in block.splitlines()]
+    inline = re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", text_of(name), flags=re.DOTALL))
     found = [line.split("  #")[0].strip() for line in [*lines, *inline]]
     return list(dict.fromkeys(line for line in found if re.match(r"(make|pip|python) ", line)))
 
@@ -155,8 +158,7 @@ def test_the_figures_are_those_of_the_benchmarks() -> None:
 
 def test_what_make_train_printed_is_the_same_on_both_pages() -> None:
     """The README shows a part of what docs/training.md shows."""
-    blocks = re.findall(r"```\n(.*?)```", text_of("README.md"), flags=re.DOTALL)
-    (shown,) = [block for block in blocks if "run folder: runs/first" in block]
+    (shown,) = [block for block in blocks_of("README.md") if "run folder: runs/first" in block]
     for line in shown.splitlines():
         assert line == "..." or f"{line}\n" in text_of("docs/training.md")
 
