@@ -176,3 +176,13 @@ def test_every_agent_and_option_is_in_the_list_of_agents() -> None:
         assert f"| `{name}` |" in text
         for option in inspect.signature(make).parameters:
             assert option in {"table", "seed"} or f"`{option}`" in text, f"{name} has the option {option}"
+
+
+def test_the_first_change_is_still_there_to_make() -> None:
+    """The line that CONTRIBUTING has a newcomer replace, and the test that then fails."""
+    page = text_of("CONTRIBUTING.md")
+    line, name = "return not is_limited(state, team)", "test_no_speed_limit_on_a_speed_limit"
+    assert f"`{line}`" in page
+    assert text_of("millebornes_env/millebornes/hazards.py").count(line) == 1
+    assert f"`{name}`" in page
+    assert f"def {name}()" in text_of("tests/rules/test_hazards.py")
