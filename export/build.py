@@ -71,7 +71,9 @@ def build(folder: str, names: list[str]) -> dict[str, list[Path]]:
         subprocess.CalledProcessError: it failed; the reason stands on stderr.
     """
     with tempfile.TemporaryDirectory() as cache:
-        environment = os.environ | _ENVIRONMENT | {"PYTHONPATH": str(ROOT), "NUMBA_CACHE_DIR": cache}
+        # Keep what was there: pip hands over the packages of its build environment in it.
+        path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+        environment = os.environ | _ENVIRONMENT | {"PYTHONPATH": path, "NUMBA_CACHE_DIR": cache}
         command = [sys.executable, "-m", "export.build", "--folder", os.path.abspath(folder), *names]
         subprocess.run(command, cwd=ROOT, env=environment, check=True)
     return {name: sorted(Path(folder, name).iterdir()) for name in names}

@@ -1,18 +1,53 @@
-"""The pages of docs/ that are made from the code are current, and links between documents hold."""
+"""Documents: generated pages are current, links hold, examples and commands run, figures are as measured."""
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import inspect
+import io
+import json
+import os
 import re
+import shlex
+import subprocess
+import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 import agents
+from tests.patience import SECONDS_OF_A_HANG
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+SHEETS = ROOT / "millebornes_env" / "millebornes" / "sheets"
+LONGEST_README = 150
+
+# What a test adds to a command so that it ends soon and leaves the checkout alone.
+SHORTER = {
+    "benchmarks.throughput": "--seconds 0.001 --repeats 1 --no-others --no-cold --out throughput",
+    "train.arena": "--deals 2 --out arena",
+}
+STOPPED = 130  # `train.play`, when the player quits
+
+
+def text_of(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def blocks_of(name: str) -> list[str]:
+    """What a document has between fences."""
+    return re.findall(r"```\w*\n(.*?)```", text_of(name), flags=re.DOTALL)
+
+
+def commands_of(name: str) -> list[str]:
+    """The commands of a document, in blocks and between backticks, without comments."""
+    lines = [line for block in blocks_of(name) for line in block.splitlines()]
+    inline = re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", text_of(name), flags=re.DOTALL))
+    found = [line.split("  #")[0].strip() for line in [*lines, *inline]]
+    return list(dict.fromkeys(line for line in found if re.match(r"(make|pip|python) ", line)))
 
 
 def generator() -> object:
@@ -32,20 +67,100 @@ def test_generated_pages_are_current() -> None:
         assert text == page(), f"docs/{name} is out of date: run python docs/generate.py"
 
 
-def test_the_examples_of_the_readme_run(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    "name", ["README.md", "docs/add_an_edition.md", "docs/agents.md", "docs/arena.md", "docs/training.md"]
+)
+def test_the_examples_run(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """One after the other, as a reader would type them; what the last board prints is what is shown there."""
-    monkeypatch.chdir(ROOT)
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    """One after the other, as a reader would type them; what they print stands below them."""
+    monkeypatch.setattr(agents, "AGENTS", dict(agents.AGENTS))  # an example adds one
+    monkeypatch.chdir(tmp_path)
+    parker = (SHEETS / "parker.toml").read_text(encoding="utf-8")
+    Path("my_rules.toml").write_text(parker.replace('name = "parker"', 'name = "my_rules"'), encoding="utf-8")
+    text = text_of(name)
     examples = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
-    assert len(examples) == 5
+    assert examples
     names: dict[str, object] = {}
     for example in examples:
-        exec(compile(example, "README.md", "exec"), names)
+        exec(compile(example, name, "exec"), names)
         printed = capsys.readouterr().out
-        if "print(" in example:
+        if "print(" in example and name in {"README.md", "docs/add_an_edition.md"}:
             assert f"```\n{printed}```" in text
+
+
+def test_the_readme_is_read_in_a_minute() -> None:
+    assert len(text_of("README.md").splitlines()) < LONGEST_README
+
+
+@pytest.mark.parametrize("command", [line for line in commands_of("README.md") if line.startswith("python ")])
+def test_the_commands_of_the_readme_run(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As they stand there, but shorter; who plays quits at once."""
+    _python, dash_m, module, *arguments = shlex.split(command)
+    assert dash_m == "-m"
+    name = f"{module}.__main__" if module == "millebornes_env" else module
+    more = SHORTER.get(module, "").split()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", [command, *arguments, *more])
+    monkeypatch.setattr(sys, "stdin", io.StringIO("q\n"))
+    try:
+        code = importlib.import_module(name).main()
+    except SystemExit as done:
+        code = done.code
+    assert code in ({STOPPED} if module == "train.play" else {None, 0}), capsys.readouterr().err
+    assert capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", [line for line in commands_of("README.md") if line.startswith("make ")])
+def test_the_readme_names_targets_that_make_knows(command: str) -> None:
+    """What they do is done by whoever runs these tests; here, that make finds all that they need."""
+    surroundings = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    done = subprocess.run(
+        [*shlex.split(command), "--dry-run"],
+        cwd=ROOT,
+        env=surroundings,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=SECONDS_OF_A_HANG,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "-m " in done.stdout
+
+
+@pytest.mark.parametrize("command", [line for line in commands_of("README.md") if line.startswith("pip ")])
+def test_the_readme_installs_the_checkout_with_extras_that_there_are(command: str) -> None:
+    """`make wheel-test` builds and installs it."""
+    pip, install, target = shlex.split(command)
+    assert (pip, install) == ("pip", "install")
+    name, _, extra = target.partition("[")
+    project = tomllib.loads(text_of("pyproject.toml"))["project"]
+    assert name == "."
+    assert not extra or extra.removesuffix("]") in project["optional-dependencies"]
+
+
+def test_the_figures_are_those_of_the_benchmarks() -> None:
+    """Steps per second, in the README and on the page of all figures."""
+    measured = json.loads(text_of("docs/benchmarks/throughput.json"))
+    rates = {
+        (row["name"], row["batch"]): row.get("agent_steps_per_second") for row in measured["measurements"]
+    }
+    one, two = (rates[f"vector env, {threads}", 4096] / 1e6 for threads in ("1 thread", "2 threads"))
+    assert f"**{two:.1f} million steps per second**" in text_of("README.md")
+    assert f"({one:.1f} million on one)" in text_of("README.md")
+    page = text_of("docs/benchmarks.md")
+    assert f"| 4,096 | {one:.1f} M | {two:.1f} M |" in page
+    for label, figure in measured["environment"]["figures"].items():
+        assert f"{label}: {figure:.2f}\n" in page or f"{label}: {figure:,.0f}\n" in page
+
+
+def test_what_make_train_printed_is_the_same_on_both_pages() -> None:
+    """The README shows a part of what docs/training.md shows."""
+    (shown,) = [block for block in blocks_of("README.md") if "run folder: runs/first" in block]
+    for line in shown.splitlines():
+        assert line == "..." or f"{line}\n" in text_of("docs/training.md")
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
@@ -63,12 +178,11 @@ def test_every_agent_and_option_is_in_the_list_of_agents() -> None:
             assert option in {"table", "seed"} or f"`{option}`" in text, f"{name} has the option {option}"
 
 
-@pytest.mark.parametrize("name", ["arena.md", "agents.md"])
-def test_the_examples_of_a_page_run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(agents, "AGENTS", dict(agents.AGENTS))  # an example adds one
-    text = (ROOT / "docs" / name).read_text(encoding="utf-8")
-    examples = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
-    assert examples
-    names: dict[str, object] = {}
-    for example in examples:
-        exec(compile(example, f"docs/{name}", "exec"), names)
+def test_the_first_change_is_still_there_to_make() -> None:
+    """The line that CONTRIBUTING has a newcomer replace, and the test that then fails."""
+    page = text_of("CONTRIBUTING.md")
+    line, name = "return not is_limited(state, team)", "test_no_speed_limit_on_a_speed_limit"
+    assert f"`{line}`" in page
+    assert text_of("millebornes_env/millebornes/hazards.py").count(line) == 1
+    assert f"`{name}`" in page
+    assert f"def {name}()" in text_of("tests/rules/test_hazards.py")

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import ctypes
+import os
+import subprocess
 from array import array
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 import pytest
 
-from export.build import wheel_platform, wheel_tag
+from export.build import ROOT, build, wheel_platform, wheel_tag
 from export.module import Module, module_of
 from export.platforms import PLATFORMS, ExportError, object_code, this_platform
 from millebornes_env.compile import IS_COMPILED
@@ -198,3 +201,18 @@ def test_the_platform_of_a_wheel_can_be_chosen(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("MILLEBORNES_WHEEL_PLATFORM", "linux-z80")
     with pytest.raises(ValueError, match=r"'linux-z80'; it can be linux-x86_64, .* or any"):
         wheel_platform()
+
+
+@pytest.mark.parametrize("before", [None, "/pip/build-env/site"])
+def test_the_compiling_process_keeps_the_path_that_it_inherits(
+    before: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`pip install .` hands over the packages of its build environment there: without it, no NumPy."""
+    started: list[dict[str, str]] = []
+    monkeypatch.setattr(subprocess, "run", lambda *_command, env, **_options: started.append(env))
+    if before is None:
+        monkeypatch.delenv("PYTHONPATH", raising=False)
+    else:
+        monkeypatch.setenv("PYTHONPATH", before)
+    assert build(str(tmp_path), []) == {}
+    assert started[0]["PYTHONPATH"].split(os.pathsep) == [str(ROOT), *([before] if before else [])]

@@ -117,3 +117,13 @@ def test_the_source_distribution_holds_no_machine_code(built: Path) -> None:
         names = [name.partition("/")[2] for name in files.getnames()]
     assert "export/build.py" in names
     assert not [name for name in names if name.startswith("millebornes_env/machine_code/kernels")]
+
+
+def test_pip_builds_the_same_wheel_from_the_checkout(built: Path, tmp_path: Path) -> None:
+    """`pip install .` of the README: pip's build environment is another one than that of `build`."""
+    constraint = {"PIP_CONSTRAINT": str(ROOT / "constraints.txt")}
+    run(sys.executable, "-m", "pip", "wheel", "--no-deps", "-w", tmp_path, ROOT, cwd=tmp_path, **constraint)
+    (ours,), (pips,) = built.glob("*.whl"), tmp_path.glob("*.whl")
+    assert pips.name == ours.name
+    contents = [set(zipfile.ZipFile(wheel).namelist()) for wheel in (ours, pips)]
+    assert contents[0] == contents[1]
