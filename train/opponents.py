@@ -22,7 +22,7 @@ from millebornes_env.compile import call_at, for_kernels, kernel
 from millebornes_env.millebornes.state import StateArray
 from train.games import ManyGames, TableGames
 from train.network import Perceptron
-from train.ppo import Rollout, draw_actions, new_drawing
+from train.ppo import Rollout, new_sampling, sample_actions
 
 Int64Array = npt.NDArray[np.int64]
 
@@ -37,7 +37,7 @@ class Opponents(Protocol):
         """A rollout begins."""
 
     def decide(self, rollout: Rollout, step: int, key: tuple[int, int], actions: Int64Array) -> None:
-        """Overwrite the actions of their seats, and mark those rows as frozen."""
+        """Overwrite the actions of their seats, and set `opponent_mask` in those rows."""
 
 
 def seats_at(games: ManyGames, share: float) -> npt.NDArray[np.int8]:
@@ -97,18 +97,18 @@ class Pool:
     def decide(self, rollout: Rollout, step: int, key: tuple[int, int], actions: Int64Array) -> None:
         """See `Opponents.decide`."""
         if not self._is_on:
-            rollout.frozen[step] = False
+            rollout.opponent_mask[step] = False
             return
         theirs = rollout.seats[step] % self._num_teams == self._teams
-        rollout.frozen[step] = theirs
+        rollout.opponent_mask[step] = theirs
         rows = np.flatnonzero(theirs)
         if not len(rows):
             return
         with torch.no_grad():
             logits = self._network(torch.from_numpy(rollout.observations[step, rows]))
-        drawing = new_drawing(logits.numpy(), rollout.masks[step, rows], self._threads)
-        draw_actions(drawing, key[0] ^ _SNAPSHOT_TAG, key[1], self._threads)
-        actions[rows] = drawing.actions
+        sampling = new_sampling(logits.numpy(), rollout.masks[step, rows], self._threads)
+        sample_actions(sampling, key[0] ^ _SNAPSHOT_TAG, key[1], self._threads)
+        actions[rows] = sampling.actions
 
 
 class FixedAgent:
@@ -144,7 +144,7 @@ class FixedAgent:
     def decide(self, rollout: Rollout, step: int, key: tuple[int, int], actions: Int64Array) -> None:
         """See `Opponents.decide`."""
         theirs = rollout.seats[step] % self._games.teams == self._teams
-        rollout.frozen[step] = theirs
+        rollout.opponent_mask[step] = theirs
         for (part, where), agent in zip(self._games.parts, self._agents, strict=True):
             rows = np.flatnonzero(theirs[where])
             if is_compiled(agent):
