@@ -99,9 +99,9 @@ class Args:
     num_steps: int = 64
     """decisions of each learning seat between two updates"""
     batch_size: int = 2048
-    """decisions in one gradient step"""
+    """minibatch size: decisions in one gradient step"""
     num_epochs: int = 3
-    """times that each decision is learned from"""
+    """epochs: how often each decision is learned from"""
     learning_rate: float = 1e-3
     """learning rate of Adam at the beginning; it falls linearly to a tenth"""
     gamma: float = 1.0
@@ -117,7 +117,7 @@ class Args:
     hidden: Annotated[tuple[int, ...], tyro.conf.UseAppendAction] = ()
     """width of a hidden layer; give it once for each layer (default: two of 128)"""
     activation: Literal["tanh", "relu"] = "relu"
-    """what comes after each hidden layer"""
+    """activation function after each hidden layer"""
     eval_seconds: float = 30.0
     """seconds between two evaluations; at the beginning they lie closer together"""
     eval_deals: int = 200

@@ -104,11 +104,11 @@ class Args:
     num_envs: int = 1024
     """games played at once"""
     num_steps: int = 64
-    """decisions in each game between two updates"""
+    """steps of each game in a rollout, between two updates"""
     batch_size: int = 1024
-    """decisions in one gradient step"""
+    """minibatch size: decisions in one gradient step"""
     num_epochs: int = 2
-    """times that each decision is learned from"""
+    """epochs: how often each decision is learned from"""
     learning_rate: float = 1e-3
     """learning rate of Adam at the beginning"""
     final_learning_rate: float = 1e-4
@@ -130,11 +130,11 @@ class Args:
     magnet: float = 0.0
     """weight of the distance KL(policy, magnet) to a slow copy of the policy (magnetic mirror descent)"""
     magnet_updates: int = 100
-    """updates after which the slow copy is made anew"""
+    """updates between two copies of the policy to the magnet"""
     ema_decay: float = 0.98
     """EMA decay of the policy weights that are saved and evaluated; 0: the raw weights"""
     oracle: bool = False
-    """a second critic, that sees all hands and the cards to come, judges the actions"""
+    """train with a second critic that sees all hands and the cards to come"""
     pool_share: float = 0.1
     """share of the games in which one team is a frozen earlier self"""
     pool_size: int = 16
