@@ -58,10 +58,10 @@ def seats_at(games: ManyGames, share: float) -> npt.NDArray[np.int8]:
 
 
 class Pool:
-    """Frozen earlier selves; in each rollout another one, drawn by lot.
+    """Frozen earlier selves; each rollout samples one of them.
 
     Attributes:
-        weights: of each, oldest first.
+        snapshots: the weights of each, oldest first.
     """
 
     def __init__(self, games: ManyGames, network: Perceptron, share: float, size: int, threads: int) -> None:
@@ -72,9 +72,9 @@ class Pool:
             network: of the same shape as the learner's, to be filled with weights of a snapshot.
             share: of the games, 0 to 1.
             size: the most snapshots; then every second of the old ones is forgotten.
-            threads: of the draws.
+            threads: that sample actions.
         """
-        self.weights: list[dict[str, Tensor]] = []
+        self.snapshots: list[dict[str, Tensor]] = []
         self._network = network
         self._size = size
         self._threads = threads
@@ -84,15 +84,15 @@ class Pool:
 
     def add(self, network: Perceptron) -> None:
         """Freeze the network as it is."""
-        if len(self.weights) >= self._size:
-            self.weights = self.weights[1::2]
-        self.weights.append({name: value.clone() for name, value in network.state_dict().items()})
+        if len(self.snapshots) >= self._size:
+            self.snapshots = self.snapshots[1::2]
+        self.snapshots.append({name: value.clone() for name, value in network.state_dict().items()})
 
     def begin(self, rng: np.random.Generator) -> None:
-        """Draw the snapshot of the next rollout; without one the learner plays all games with itself."""
-        self._is_on = bool(self.weights) and bool((self._teams >= 0).any())
+        """Sample the snapshot of the next rollout; without one the learner plays all games with itself."""
+        self._is_on = bool(self.snapshots) and bool((self._teams >= 0).any())
         if self._is_on:
-            self._network.load_state_dict(self.weights[int(rng.integers(len(self.weights)))])
+            self._network.load_state_dict(self.snapshots[int(rng.integers(len(self.snapshots)))])
 
     def decide(self, rollout: Rollout, step: int, key: tuple[int, int], actions: Int64Array) -> None:
         """See `Opponents.decide`."""

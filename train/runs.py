@@ -90,8 +90,8 @@ def state_of(trainer: Trainer) -> dict[str, Tensor]:
     if isinstance(trainer.opponents, FixedAgent):
         tensors["memories"] = torch.from_numpy(trainer.opponents.memories)
     if isinstance(trainer.opponents, Pool):
-        for number, weights in enumerate(trainer.opponents.weights):
-            tensors |= {f"pool.{number}.{name}": value for name, value in weights.items()}
+        for number, snapshot in enumerate(trainer.opponents.snapshots):
+            tensors |= {f"pool.{number}.{name}": value for name, value in snapshot.items()}
     return tensors
 
 
@@ -113,7 +113,7 @@ def put_back(trainer: Trainer, tensors: dict[str, Tensor], progress: dict[str, A
         trainer.opponents.memories[:] = tensors["memories"].numpy()
     if isinstance(trainer.opponents, Pool):
         numbers = range(progress["pool"])
-        trainer.opponents.weights = [with_prefix(tensors, f"pool.{number}.") for number in numbers]
+        trainer.opponents.snapshots = [with_prefix(tensors, f"pool.{number}.") for number in numbers]
     trainer.updates, trainer.decisions = int(progress["updates"]), int(progress["decisions"])
 
 
@@ -369,7 +369,7 @@ class Run:
             "seconds": self.seconds,
             "parts": trainer.seconds,
             "best": self._best,
-            "pool": len(trainer.opponents.weights) if isinstance(trainer.opponents, Pool) else 0,
+            "pool": len(trainer.opponents.snapshots) if isinstance(trainer.opponents, Pool) else 0,
             "curve": [dataclasses.asdict(point) for point in self.curve],
         }
         write_tensors(self.folder / CHECKPOINT_FILE, CHECKPOINT_KIND, state_of(trainer), progress)
