@@ -173,12 +173,12 @@ def cache_for(function: Any, cache: type[SourcesCache] = SourcesCache) -> Any:
 
 # What is said while a kernel is compiled ------------------------------------------------------------------
 
-_SECONDS = {"millebornes_env": 10, "agents": 2, "arena": 8, "train": 8}
-"""About how long a fast core compiles the kernels of a module of the package that a command needs."""
+_SECONDS = {"millebornes_env": 10, "agents": 5, "arena": 8, "train": 8}
+"""About how long a fast core compiles all kernels of a package that a command needs."""
 
 
 class _Announcer(numba_event.Listener):  # type: ignore[misc]
-    """Says on stderr, before it begins, which module is compiled: once for each module and process."""
+    """Says on stderr, before it begins, whose kernels are compiled: once for each package and process."""
 
     def __init__(self) -> None:
         self._said: set[str] = set()
@@ -186,19 +186,21 @@ class _Announcer(numba_event.Listener):  # type: ignore[misc]
     def on_start(self, event: Any) -> None:
         dispatcher = event.data["dispatcher"]
         module = dispatcher.py_func.__module__
-        if module in self._said or not getattr(dispatcher, "is_kernel", False):
+        package = module.partition(".")[0]
+        what = package if package in _SECONDS else module
+        if what in self._said or not getattr(dispatcher, "is_kernel", False):
             return
-        self._said.add(module)
+        self._said.add(what)
         if os.environ.get("MILLEBORNES_COMPILE_MESSAGES") == "0" or sys.stderr is None:
             return
-        seconds = _SECONDS.get(module.partition(".")[0], 5)
+        seconds = _SECONDS.get(package, 5)
         folder = cache_folder_of(module)
         kept = (
             "and not kept: no cache folder can be written" if folder is None else f"kept in {folder.parent}"
         )
         with contextlib.suppress(OSError, ValueError):  # stderr is full or closed
             print(
-                f"millebornes_env: compiling {module}, about {seconds} s on a fast core and {4 * seconds} s "
+                f"millebornes_env: compiling {what}, up to {seconds} s on a fast core and {4 * seconds} s "
                 f"on a slow one; once for this version, {kept}",
                 file=sys.stderr,
                 flush=True,
