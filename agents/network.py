@@ -34,12 +34,12 @@ Int32Array = npt.NDArray[np.int32]
 Layers = Sequence[tuple[npt.NDArray[Any], npt.NDArray[Any]]]
 """Weight [outputs, inputs] and bias [outputs] of each layer."""
 
-MOST_LAYERS: Final = 5
-MOST_UNITS: Final = 512
+MAX_LAYERS: Final = 5
+MAX_UNITS: Final = 512
 """Of a hidden layer."""
-MOST_NUMBERS: Final = 512
+MAX_OBS_SIZE: Final = 512
 """Of an observation with features; no table has so many."""
-MOST_ACTIONS: Final = 64
+MAX_ACTIONS: Final = 64
 """No table has so many."""
 
 # Where things are in the options.
@@ -56,8 +56,8 @@ WIDTHS: Final = 6
 """From here on: the size of the observation, then the outputs of each layer."""
 
 
-class Eyes(NamedTuple):
-    """What a network sees of a game."""
+class InputSpec(NamedTuple):
+    """What the inputs of a network show of a game."""
 
     view: View
     features: bool  # whether those of `agents.features` stand behind the observation
@@ -72,7 +72,7 @@ TANH: Final = ACTIVATIONS.index("tanh")
 _BYTES: Final = 4  # of a weight
 _UNITS_AT_ONCE: Final = 16  # rows of weights are as long as the widest registers like them
 _ROWS_AT_ONCE: Final = 4  # that many are added to the units each time these are read and written
-_ROOM: Final = MOST_UNITS + _ROWS_AT_ONCE
+_ROOM: Final = MAX_UNITS + _ROWS_AT_ONCE
 _ZERO: Final = np.float32(0.0)
 
 
@@ -102,16 +102,16 @@ def _with_zeros(rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def network_options(
-    block: Float32Array, layers: Layers, activation: str, mode: str, eyes: Eyes, has_value: bool
+    block: Float32Array, layers: Layers, activation: str, mode: str, input_spec: InputSpec, has_value: bool
 ) -> Int64Array:
     """What `choose_by_network` is told of a network.
 
     Args:
         block: its weights, by `weights_block`; to be kept for as long as the options are used.
-        layers: of the network; at most MOST_LAYERS, hidden ones of at most MOST_UNITS.
+        layers: of the network; at most MAX_LAYERS, hidden ones of at most MAX_UNITS.
         activation: one of ACTIVATIONS.
         mode: one of MODES.
-        eyes: what it sees.
+        input_spec: what it sees.
         has_value: whether the last row of the last layer is the value of the position.
 
     Returns:
@@ -122,8 +122,8 @@ def network_options(
     options[NUM_LAYERS] = len(layers)
     options[MODE] = MODES.index(mode)
     options[ACTIVATION] = ACTIVATIONS.index(activation)
-    view = eyes.view
-    options[VIEW] = view.unseen | view.rules << 1 | view.padded << 2 | int(eyes.features) << 3
+    view = input_spec.view
+    options[VIEW] = view.unseen | view.rules << 1 | view.padded << 2 | int(input_spec.features) << 3
     options[HAS_VALUE] = int(has_value)
     widths = [layers[0][0].shape[1], *(len(bias) for _, bias in layers)]
     options[WIDTHS : WIDTHS + len(widths)] = widths
@@ -142,19 +142,19 @@ def padded_width(width: int) -> int:
 def choose_by_network(
     state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, draw: int
 ) -> int:
-    """The most probable legal action, or one drawn by the network's odds (see `agents.compiled.Choose`)."""
+    """The most probable legal action, or one sampled from the policy (see `agents.compiled.Choose`)."""
     legal = legal_actions(state, rules, seat)
     if legal == 0:
         return NO_ACTION
     units = stack_array(np.float32, _ROOM)
-    last_layer = work_out_units(state, rules, seat, options, units)
+    last_layer = forward_hidden(state, rules, seat, options, units)
     if int(options[MODE]) == BEST:
-        return most_probable(legal, options, last_layer, units)
-    return drawn_by_odds(legal, options, last_layer, units, draw)
+        return greedy_action(legal, options, last_layer, units)
+    return sample_action(legal, options, last_layer, units, draw)
 
 
 @rule
-def most_probable(legal: int, options: Int64Array, last_layer: int, units: Float32Array) -> int:
+def greedy_action(legal: int, options: Int64Array, last_layer: int, units: Float32Array) -> int:
     """The legal action with the highest logit; the lowest of those that are equal."""
     best = first_in(legal, 0)
     highest = output(options, last_layer, units, best)
@@ -168,12 +168,12 @@ def most_probable(legal: int, options: Int64Array, last_layer: int, units: Float
 
 
 @rule
-def drawn_by_odds(legal: int, options: Int64Array, last_layer: int, units: Float32Array, draw: int) -> int:
+def sample_action(legal: int, options: Int64Array, last_layer: int, units: Float32Array, draw: int) -> int:
     """A legal action, each with the probability that the softmax of the legal logits gives it.
 
     The draw says how far to go along the legal actions, each as long as it is probable, laid end to end.
     """
-    logits = stack_array(np.float32, MOST_ACTIONS)
+    logits = stack_array(np.float32, MAX_ACTIONS)
     best = NO_ACTION
     action = first_in(legal, 0)
     while action != NO_ACTION:
@@ -215,7 +215,7 @@ def network_value(state: State, rules: Rules, seat: int, options: Int64Array) ->
     if int(options[HAS_VALUE]) == 0:
         return math.nan
     units = stack_array(np.float32, _ROOM)
-    last_layer = work_out_units(state, rules, seat, options, units)
+    last_layer = forward_hidden(state, rules, seat, options, units)
     outputs = int(options[WIDTHS + int(options[NUM_LAYERS])])
     return float(output(options, last_layer, units, outputs - 1))
 
@@ -224,8 +224,8 @@ def network_value(state: State, rules: Rules, seat: int, options: Int64Array) ->
 
 
 @rule
-def work_out_units(state: State, rules: Rules, seat: int, options: Int64Array, units: Float32Array) -> int:
-    """Let a seat look at the game, and work out all layers but the last.
+def forward_hidden(state: State, rules: Rules, seat: int, options: Int64Array, units: Float32Array) -> int:
+    """Encode what a seat sees, and compute all layers but the last.
 
     Args:
         state: the game.
@@ -237,15 +237,15 @@ def work_out_units(state: State, rules: Rules, seat: int, options: Int64Array, u
     Returns:
         The address of the last layer.
     """
-    look(state, rules, seat, options, units)
-    places = stack_array(np.int32, _ROOM)
-    amounts = stack_array(np.float32, _ROOM)
+    encode(state, rules, seat, options, units)
+    indices = stack_array(np.int32, _ROOM)
+    values = stack_array(np.float32, _ROOM)
     address = int(options[ADDRESS])
     inputs = int(options[WIDTHS])
     for layer in range(1, int(options[NUM_LAYERS])):
         outputs = int(options[WIDTHS + layer])
-        count = gather_active(units, inputs, places, amounts)
-        add_up_weights(address, padded_width(outputs), places, amounts, count, units)
+        count = gather_active(units, inputs, indices, values)
+        sparse_affine(address, padded_width(outputs), indices, values, count, units)
         if int(options[ACTIVATION]) == TANH:
             apply_tanh(units, outputs)
         else:
@@ -256,12 +256,12 @@ def work_out_units(state: State, rules: Rules, seat: int, options: Int64Array, u
 
 
 @rule
-def look(state: State, rules: Rules, seat: int, options: Int64Array, units: Float32Array) -> None:
-    """Write what the seat sees, as the network wants to see it, and zeros behind it."""
+def encode(state: State, rules: Rules, seat: int, options: Int64Array, units: Float32Array) -> None:
+    """Encode what the seat sees as inputs of the network, with zeros behind them."""
     seen = int(options[VIEW])
     view = View(seen & 1, seen >> 1 & 1, seen >> 2 & 1)
     size = observation_size(rules, view)
-    row = stack_array(np.int8, MOST_NUMBERS)
+    row = stack_array(np.int8, MAX_OBS_SIZE)
     write_observation(state, rules, seat, view, row[:size])
     if seen >> 3 & 1 == 1:
         write_features(rules, view, row, size)
@@ -273,7 +273,7 @@ def look(state: State, rules: Rules, seat: int, options: Int64Array, units: Floa
 
 
 @kernel
-def look_at_rows(
+def encode_rows(
     layout: Layout,
     rules: Rules,
     observations: Observations,
@@ -294,46 +294,46 @@ def look_at_rows(
     units = stack_array(np.float32, _ROOM)
     for number in range(len(observations)):
         read_observation(observations[number], layout, rules, scratch[0])
-        look(scratch[0], rules, 0, options, units)
+        encode(scratch[0], rules, 0, options, units)
         for place in range(inputs.shape[1]):
             inputs[number, place] = units[place]
 
 
 @rule
-def gather_active(units: Float32Array, size: int, places: Int32Array, amounts: Float32Array) -> int:
+def gather_active(units: Float32Array, size: int, indices: Int32Array, values: Float32Array) -> int:
     """List the units that are not 0.
 
     Args:
         units: float32[size or more].
         size: how many there are.
-        places: int32[_ROOM], overwritten: which units they are.
-        amounts: float32[_ROOM], overwritten: their values.
+        indices: int32[_ROOM], overwritten: which units they are.
+        values: float32[_ROOM], overwritten: their values.
 
     Returns:
         How many are listed; some zeros stand at the end, so that it is a multiple of _ROWS_AT_ONCE.
     """
     count = 0
-    for place in range(size):  # without a branch, which nobody could predict
-        places[count] = place
-        amounts[count] = units[place]
-        count += int(units[place] != _ZERO)
+    for unit in range(size):  # without a branch, which nobody could predict
+        indices[count] = unit
+        values[count] = units[unit]
+        count += int(units[unit] != _ZERO)
     for more in range(_ROWS_AT_ONCE):
-        places[count + more] = 0
-        amounts[count + more] = _ZERO
+        indices[count + more] = 0
+        values[count + more] = _ZERO
     return (count + _ROWS_AT_ONCE - 1) & -_ROWS_AT_ONCE
 
 
 @float_rule
-def add_up_weights(
-    address: int, width: int, places: Int32Array, amounts: Float32Array, count: int, units: Float32Array
+def sparse_affine(
+    address: int, width: int, indices: Int32Array, values: Float32Array, count: int, units: Float32Array
 ) -> None:
-    """Work out a layer before its activation.
+    """An affine layer of sparse inputs, before its activation.
 
     Args:
         address: of the layer.
         width: of its rows.
-        places: of the inputs that are not 0.
-        amounts: of those.
+        indices: of the inputs that are not 0.
+        values: of those inputs.
         count: how many there are, a multiple of _ROWS_AT_ONCE.
         units: float32[_ROOM], overwritten.
     """
@@ -342,11 +342,11 @@ def add_up_weights(
         units[unit] = bias[unit]
     rows = address + _BYTES * width
     for at in range(0, count, _ROWS_AT_ONCE):
-        first = float32_at(rows + _BYTES * width * int(places[at]), width)
-        second = float32_at(rows + _BYTES * width * int(places[at + 1]), width)
-        third = float32_at(rows + _BYTES * width * int(places[at + 2]), width)
-        fourth = float32_at(rows + _BYTES * width * int(places[at + 3]), width)
-        one, two, three, four = amounts[at], amounts[at + 1], amounts[at + 2], amounts[at + 3]
+        first = float32_at(rows + _BYTES * width * int(indices[at]), width)
+        second = float32_at(rows + _BYTES * width * int(indices[at + 1]), width)
+        third = float32_at(rows + _BYTES * width * int(indices[at + 2]), width)
+        fourth = float32_at(rows + _BYTES * width * int(indices[at + 3]), width)
+        one, two, three, four = values[at], values[at + 1], values[at + 2], values[at + 3]
         for unit in range(width):
             units[unit] += one * first[unit] + two * second[unit] + three * third[unit] + four * fourth[unit]
 

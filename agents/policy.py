@@ -22,7 +22,7 @@ from agents.network import (
     MODES,
     Float32Array,
     choose_by_network,
-    look_at_rows,
+    encode_rows,
     network_options,
     weights_block,
 )
@@ -32,7 +32,7 @@ from agents.policy_files import (
     RunFolderError,
     check_description,
     check_layers,
-    eyes_of,
+    input_spec_of,
     network_of,
     read_description,
     read_layers,
@@ -53,12 +53,12 @@ def observation_scale(table: Table) -> Float32Array:
 
 
 class PolicyAgent(CompiledAgent):
-    """A trained perceptron; plays its most probable action, or draws one (`mode="sample"`).
+    """A trained perceptron; plays its most probable action, or samples one (`mode="sample"`).
 
     Attributes:
         description: the contents of its `policy.json`.
         layers: weight and bias of each layer, float32.
-        eyes: what it sees.
+        input_spec: what it sees.
         value: what the network says of a position besides: "points", "win" ...; None: nothing.
     """
 
@@ -72,7 +72,7 @@ class PolicyAgent(CompiledAgent):
 
         Args:
             table: the table to play at.
-            seed: of the draws.
+            seed: of the sampled actions.
             folder: the run folder.
             mode: "best", or "sample": an action with the network's probability, its logits of the legal
                 actions put through a softmax.
@@ -87,15 +87,15 @@ class PolicyAgent(CompiledAgent):
         path = Path(folder)
         self.description = read_description(path)
         check_description(self.description, table, path, any_edition=self.any_edition)
-        self.eyes = eyes_of(self.description, path)
+        self.input_spec = input_spec_of(self.description, path)
         activation, num_layers, self.value = network_of(self.description, path)
         self.layers = read_layers(path, num_layers)
         check_layers(self.layers, self.description, path / WEIGHTS_FILE)
         self._block = weights_block(self.layers)
         options = network_options(
-            self._block, self.layers, activation, mode, self.eyes, self.value is not None
+            self._block, self.layers, activation, mode, self.input_spec, self.value is not None
         )
-        super().__init__(table, seed, options, counts_unseen=self.eyes.view.unseen == 1)
+        super().__init__(table, seed, options, counts_unseen=self.input_spec.view.unseen == 1)
         self.name = path.name or str(path)
 
     def __setstate__(self, attributes: dict[str, Any]) -> None:
@@ -120,7 +120,7 @@ class PolicyAgent(CompiledAgent):
         rows = checked_rows(self.name, observations, self._bounds.shape[1])
         check_ranges(self.name, self.table, rows)
         inputs = np.zeros((len(rows), self.description["num_inputs"]), np.float32)
-        look_at_rows(self._layout, self._rules_in_array[0], rows, self._scratch, self.options, inputs)
+        encode_rows(self._layout, self._rules_in_array[0], rows, self._scratch, self.options, inputs)
         return inputs
 
     def probabilities(self, observations: Observations, action_masks: Masks) -> Float32Array:
@@ -142,9 +142,9 @@ class PolicyAgent(CompiledAgent):
         logits = self.logits(inputs)[:, :known]
         logits = np.where(action_masks[:, :known] != 0, logits, -np.inf)
         weights = np.exp(logits - logits.max(axis=1, keepdims=True))
-        chances: Float32Array = np.zeros(action_masks.shape, np.float32)
-        chances[:, :known] = weights / weights.sum(axis=1, keepdims=True)
-        return chances
+        probs: Float32Array = np.zeros(action_masks.shape, np.float32)
+        probs[:, :known] = weights / weights.sum(axis=1, keepdims=True)
+        return probs
 
     def _checked_masks(self, action_masks: Any, rows: int) -> Masks:
         """Masks of any width of which each row allows an action that the network knows.

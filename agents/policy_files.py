@@ -29,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.features import num_features
-from agents.network import ACTIVATIONS, MOST_LAYERS, MOST_NUMBERS, MOST_UNITS, Eyes, Layers
+from agents.network import ACTIVATIONS, MAX_LAYERS, MAX_OBS_SIZE, MAX_UNITS, InputSpec, Layers
 from agents.protocol import Table
 from millebornes_env.errors import MilleBornesError
 from millebornes_env.millebornes.actions import num_actions
@@ -136,8 +136,10 @@ def check_description(
             f"the policy in {str(folder)!r} has format {_shown(found)}, this version plays {POLICY_FORMAT}: "
             "train it again"
         )
-    eyes = eyes_of(description, folder)
-    needed: dict[str, tuple[Any, ...]] = {key: (value,) for key, value in describe_table(table, eyes).items()}
+    input_spec = input_spec_of(description, folder)
+    needed: dict[str, tuple[Any, ...]] = {
+        key: (value,) for key, value in describe_table(table, input_spec).items()
+    }
     needed["num_actions"] = action_counts(table)
     for key, ours in needed.items():
         theirs = description.get(key)
@@ -150,7 +152,7 @@ def check_description(
     editions = description.get("editions")
     if not (isinstance(editions, list) and all(isinstance(label, str) for label in editions)):
         raise _damaged(folder, "editions")
-    if not (any_edition or eyes.view.rules or table.edition in editions):
+    if not (any_edition or input_spec.view.rules or table.edition in editions):
         raise RunFolderError(
             f"the policy in {str(folder)!r} was trained on {_listed(editions)}, and does "
             f"not see the rules: it cannot play {table.edition!r}; play it where it was trained, or train "
@@ -169,7 +171,7 @@ def _listed(labels: list[str]) -> str:
     return ", ".join(names + ["..."] * (len(labels) > _MOST_LISTED)) or "no edition"
 
 
-def eyes_of(description: dict[str, Any], folder: Path) -> Eyes:
+def input_spec_of(description: dict[str, Any], folder: Path) -> InputSpec:
     """What a policy sees.
 
     Raises:
@@ -183,13 +185,13 @@ def eyes_of(description: dict[str, Any], folder: Path) -> Eyes:
     features = description.get("features")
     if not isinstance(features, bool):
         raise _damaged(folder, "features")
-    return Eyes(View(**{name: int(value) for name, value in shown.items()}), features)
+    return InputSpec(View(**{name: int(value) for name, value in shown.items()}), features)
 
 
-def describe_table(table: Table, eyes: Eyes) -> dict[str, Any]:
-    """What a policy with such eyes must agree with its table about, as JSON values."""
-    size = sections(table.rules, eyes.view)[-1].stop
-    more = num_features(rules_record(table.rules)[0], eyes.view) if eyes.features else 0
+def describe_table(table: Table, input_spec: InputSpec) -> dict[str, Any]:
+    """What a policy with such an input must agree with its table about, as JSON values."""
+    size = sections(table.rules, input_spec.view)[-1].stop
+    more = num_features(rules_record(table.rules)[0], input_spec.view) if input_spec.features else 0
     return {
         "players": table.rules.players,
         "teams": table.rules.teams,
@@ -244,8 +246,8 @@ def check_layers(layers: Layers, description: dict[str, Any], path: Path) -> Non
         RunFolderError: they do not fit together or with the description, are not finite, are so large that
             outputs might not be finite, or are too many.
     """
-    if len(layers) > MOST_LAYERS:
-        raise RunFolderError(f"{str(path)!r} has {len(layers)} layers: agents play at most {MOST_LAYERS}")
+    if len(layers) > MAX_LAYERS:
+        raise RunFolderError(f"{str(path)!r} has {len(layers)} layers: agents play at most {MAX_LAYERS}")
     width = description["num_inputs"]
     for weight, bias in layers:
         if weight.ndim != 2 or weight.shape[1] != width or bias.shape != weight.shape[:1]:
@@ -254,7 +256,7 @@ def check_layers(layers: Layers, description: dict[str, Any], path: Path) -> Non
                 f"width {width}; restore it, or {HOW_TO_TRAIN}"
             )
         width = weight.shape[0]
-        if not 1 <= width <= MOST_UNITS:
+        if not 1 <= width <= MAX_UNITS:
             raise _wrong_width(width, path)
     outputs = description["num_actions"] + (description["value"] is not None)
     if not layers or width != outputs:
@@ -268,7 +270,7 @@ def check_layers(layers: Layers, description: dict[str, Any], path: Path) -> Non
 
 def _wrong_width(width: int, path: Path) -> RunFolderError:
     return RunFolderError(
-        f"{str(path)!r} has a layer of {width} units: agents play layers of at most {MOST_UNITS}, and 1 or "
+        f"{str(path)!r} has a layer of {width} units: agents play layers of at most {MAX_UNITS}, and 1 or "
         "more"
     )
 
@@ -306,9 +308,9 @@ def read_layers(folder: Path, num_layers: int) -> list[tuple[npt.NDArray[Any], n
     from safetensors import SafetensorError, safe_open  # noqa: PLC0415 - an extra: only policies need it
 
     path = folder / WEIGHTS_FILE
-    if not 1 <= num_layers <= MOST_LAYERS:
+    if not 1 <= num_layers <= MAX_LAYERS:
         raise RunFolderError(
-            f"{str(path)!r} has {num_layers} layers: agents play at most {MOST_LAYERS}, and 1 or more"
+            f"{str(path)!r} has {num_layers} layers: agents play at most {MAX_LAYERS}, and 1 or more"
         )
     names = [f"layers.{layer}.{part}" for layer in range(num_layers) for part in ("weight", "bias")]
     try:
@@ -336,7 +338,7 @@ def _read_tensor(file: Any, name: str, path: Path) -> npt.NDArray[Any]:
             f"{str(path)!r} is damaged: {name} is of type {dtype}, weights are of {' or '.join(_DTYPES)}; "
             f"restore it, or {HOW_TO_TRAIN}"
         )
-    if max(shape, default=0) > max(MOST_UNITS, MOST_NUMBERS):
+    if max(shape, default=0) > max(MAX_UNITS, MAX_OBS_SIZE):
         raise _wrong_width(max(shape), path)
     with np.errstate(over="ignore"):  # infinite in float32: `check_layers` says so
         tensor: npt.NDArray[Any] = file.get_tensor(name).astype(np.float32)

@@ -265,7 +265,7 @@ class SearchAgent:
         return Searcher(agent.address, agent.options, layout, *settings, *self._key)
 
     def _decided(self, searcher: Searcher, decisions: Decisions, memory_of: Int64Array) -> Actions:
-        """Take decisions whose roots have been read."""
+        """Run the search for states already loaded into `decisions.roots`."""
         places_used = int(memory_of.max(initial=-1)) + 1
         self._memories = with_room(self._memories, places_used)
         self._taken = with_room(self._taken, places_used)

@@ -47,7 +47,14 @@ agents.load("champion", env).act(rows["observation"], rows["action_mask"])
 TASKS = {
     "first step": ["-c", FIRST_STEP],
     "champion asked": ["-c", CHAMPION],
-    "first update of train.selfplay": ["-m", "train.selfplay", "--run-dir", "{out}", "--decisions", "1000"],
+    "first update of train.selfplay": [
+        "-m",
+        "train.selfplay",
+        "--run-dir",
+        "{out}",
+        "--total-timesteps",
+        "1000",
+    ],
     "train.arena of two": ["-m", "train.arena", "greedy", "holder", "--deals", "20", "--out", "{out}"],
 }
 

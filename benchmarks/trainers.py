@@ -331,9 +331,9 @@ def make_model(contender: Contender, env: SelfPlayVecEnv) -> TimedPPO:
         gamma=usual.gamma,
         gae_lambda=usual.gae_lambda,
         clip_range=usual.clip_range,
-        ent_coef=usual.entropy,
-        vf_coef=usual.value_coefficient,
-        max_grad_norm=usual.max_gradient,
+        ent_coef=usual.ent_coef,
+        vf_coef=usual.vf_coef,
+        max_grad_norm=usual.max_grad_norm,
         policy_kwargs={
             "features_extractor_class": HiddenLayers,
             "features_extractor_kwargs": {"widths": contender.hidden},

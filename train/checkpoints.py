@@ -26,6 +26,7 @@ from torch import Tensor
 from agents.policy import observation_scale
 from agents.protocol import Table
 from train.files import write_bytes_atomically
+from train.options import renamed_options
 from train.policy_files import fold_in_scale, save_policy_files
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ def refuse_second_run(folder: Path, resume: bool) -> None:
 
 
 def recorded_config(folder: Path, progress: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that a run was begun with, from the progress of its checkpoint.
+    """The options that a run was begun with, from the progress of its checkpoint, by today's names.
 
     Raises:
         RunError: there are none.
@@ -156,7 +157,7 @@ def recorded_config(folder: Path, progress: Mapping[str, Any]) -> dict[str, Any]
     config = progress.get("config")
     if not isinstance(config, dict):
         raise does_not_fit(folder, ValueError("its options are missing"))
-    return config
+    return renamed_options(config)
 
 
 def refuse_other_options(

@@ -113,7 +113,7 @@ def evaluate(
         A row for each opponent, in order; the same for the same arguments, but for `seconds`.
 
     Raises:
-        ValueError: an agent, run folder, edition, table or number that there is not; the message says which.
+        ValueError: unknown agent, run folder, edition or table, or an invalid number; the message says which.
     """
     config = config or EvaluationConfig()
     check(agent_spec, opponent_specs, config)

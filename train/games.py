@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.features import num_features, write_features
-from agents.network import Eyes
+from agents.network import InputSpec
 from agents.protocol import Table
 from arena.match import MatchConfig
 from millebornes_env import Rules, VectorEnv, vector_env
@@ -20,7 +20,7 @@ from millebornes_env.millebornes.observation import View
 from millebornes_env.millebornes.rules import compiled_rules
 from millebornes_env.millebornes.state import STATE, Int8Array, StateArray
 from train.equity import equity, equity_table, round_law
-from train.oracle import oracle_numbers, write_oracle_rows
+from train.oracle import oracle_size, write_oracle_rows
 from train.ppo import Rollout
 
 Reward = Literal["points", "win", "equity"]
@@ -132,12 +132,12 @@ class TableGames:
         """
         result = self.env.step(actions)
         if self._reward == "win":
-            rollout.ends[step, games] = result.terminations
+            rollout.dones[step, games] = result.terminations
             rollout.rewards[step, games] = result.rewards
             return
         rounds = self.states["round_number"]
         ended = result.terminations | (rounds != self._rounds)
-        rollout.ends[step, games] = ended
+        rollout.dones[step, games] = ended
         if self._equity is None:
             rollout.rewards[step, games] = result.rewards
         else:
@@ -194,7 +194,7 @@ class ManyGames:
     Attributes:
         parts: the tables, each with the slice of the batch that is its own.
         num_games: N.
-        numbers: D, in an observation.
+        obs_size: D, of an observation.
         num_inputs: of a network: D, and features behind them.
         num_actions: A.
         players: S.
@@ -224,15 +224,15 @@ class ManyGames:
         self.num_games = num_games
         first, rules = self.parts[0][0].env, self.parts[0][0].rules
         self.features = options.features
-        self.numbers = first.games.buffers.observation.shape[1]
-        self.num_inputs = self.numbers
+        self.obs_size = first.games.buffers.observation.shape[1]
+        self.num_inputs = self.obs_size
         if options.features:
             self.num_inputs += num_features(rules, first.view)
         self.num_actions = first.games.buffers.action_mask.shape[1]
         self.players, self.teams = first.players, first.teams
         for part, _ in self.parts:
             shape = part.env.games.buffers.observation.shape[1], part.env.games.buffers.action_mask.shape[1]
-            if shape != (self.numbers, self.num_actions):
+            if shape != (self.obs_size, self.num_actions):
                 raise ValueError(
                     f"the tables of {options.editions[0]!r} and {part.env.edition.label!r} have rows of "
                     "other lengths: train a network for each"
@@ -254,19 +254,19 @@ class ManyGames:
             part.step(actions[games], rollout, step, games)
 
     @property
-    def eyes(self) -> Eyes:
+    def input_spec(self) -> InputSpec:
         """What the rows show."""
-        return Eyes(self.parts[0][0].env.view, self.features)
+        return InputSpec(self.parts[0][0].env.view, self.features)
 
     @property
-    def oracle_numbers(self) -> int:
-        """In a row of `write_oracle_rows`."""
-        return oracle_numbers(self.numbers, self.players)
+    def oracle_size(self) -> int:
+        """How long a row of `write_oracle_rows` is."""
+        return oracle_size(self.obs_size, self.players)
 
     def write_oracle_rows(self, rows: npt.NDArray[np.int8]) -> None:
-        """Write what the oracle critic sees, into int8[N, oracle_numbers]."""
+        """Write what the oracle critic sees, into int8[N, oracle_size]."""
         for part, games in self.parts:
-            write_oracle_rows(part.env.state(), self.numbers, self.players, rows[games])
+            write_oracle_rows(part.env.state(), self.obs_size, self.players, rows[games])
 
     def save(self) -> npt.NDArray[np.uint8]:
         """All games as bytes, uint8[N, size]."""

@@ -63,7 +63,7 @@ from train.gauntlet import (
     seconds_to_next,
     warm_up,
 )
-from train.options import check_amounts, check_counts, check_hidden, check_shares
+from train.options import check_amounts, check_counts, check_hidden, check_shares, parse_options
 from train.progress import TrainingBar, per_second
 from train.run_folder import RunFolder, cannot_write
 from train.scalars import Scalars
@@ -85,7 +85,7 @@ class Args:
     resume: bool = False
     """go on with the run in the folder, if there is one"""
     seed: int = 1
-    """seed of the games, the network and the draws"""
+    """seed of the games, the network and the sampled actions"""
     edition: str = "parker"
     """rule sheet that is played"""
     players: int = 2
@@ -99,25 +99,25 @@ class Args:
     num_steps: int = 64
     """decisions of each learning seat between two updates"""
     batch_size: int = 2048
-    """decisions in one gradient step"""
+    """minibatch size: decisions in one gradient step"""
     num_epochs: int = 3
-    """times that each decision is learned from"""
+    """epochs: how often each decision is learned from"""
     learning_rate: float = 1e-3
-    """step size of Adam at the beginning; it falls to a tenth in a straight line"""
+    """learning rate of Adam at the beginning; it falls linearly to a tenth"""
     gamma: float = 1.0
-    """discount of a reward for each decision of the seat that it lies ahead"""
+    """discount factor, for each decision of the seat"""
     gae_lambda: float = 0.95
-    """how far the advantage looks ahead before it trusts the value function, 0 to 1"""
+    """lambda of generalized advantage estimation, 0 to 1; lower ones trust the value function more"""
     clip_range: float = 0.2
-    """how far an update may move the probability of an action"""
-    entropy: float = 0.03
-    """bonus for keeping the policy random, at the beginning; it falls to a tenth in a straight line"""
-    value_coefficient: float = 0.5
-    """weight of the value function's error"""
+    """clip range of PPO: how far an update may move the probability ratio of an action from 1"""
+    ent_coef: float = 0.03
+    """entropy coefficient of the loss at the beginning; it falls linearly to a tenth"""
+    vf_coef: float = 0.5
+    """value function coefficient of the loss"""
     hidden: Annotated[tuple[int, ...], tyro.conf.UseAppendAction] = ()
     """width of a hidden layer; give it once for each layer (default: two of 128)"""
     activation: Literal["tanh", "relu"] = "relu"
-    """what comes after each hidden layer"""
+    """activation function after each hidden layer"""
     eval_seconds: float = 30.0
     """seconds between two evaluations; at the beginning they lie closer together"""
     eval_deals: int = 200
@@ -139,7 +139,7 @@ def linear_decay(progress: float, start: float) -> float:
 
 
 def self_play_policy(model: MaskablePPO, table: Table) -> Callable[..., npt.NDArray[np.int64]]:
-    """The policy as it stands, drawing its actions: what plays the seats that do not learn."""
+    """The policy as it stands, which samples its actions: what plays the seats that do not learn."""
     scale = torch.from_numpy(observation_scale(table))
 
     def act(observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
@@ -207,7 +207,7 @@ class RunCallback(BaseCallback):
     def _on_rollout_start(self) -> None:
         if self.stops.is_waiting:
             return
-        self.model.ent_coef = linear_decay(self.share, self.args.entropy)  # type: ignore[attr-defined]
+        self.model.ent_coef = linear_decay(self.share, self.args.ent_coef)  # type: ignore[attr-defined]
         now = time.monotonic()
         wait = seconds_to_next(self.args.eval_seconds, self.seconds)
         if not self.curve or now - self._last_point >= wait:
@@ -369,8 +369,8 @@ def make_model(args: Args, env: SelfPlayVecEnv, callback_share: Callable[[], flo
         gamma=args.gamma,
         gae_lambda=args.gae_lambda,
         clip_range=args.clip_range,
-        ent_coef=args.entropy,
-        vf_coef=args.value_coefficient,
+        ent_coef=args.ent_coef,
+        vf_coef=args.vf_coef,
         policy_kwargs={
             "net_arch": {"pi": args.layers, "vf": args.layers},
             "activation_fn": ACTIVATIONS[args.activation],
@@ -470,7 +470,7 @@ def main() -> int:
 
 
 def _command() -> int:
-    args = tyro.cli(Args, description=__doc__)
+    args = parse_options(Args, __doc__)
     callback = train(args)
     if callback.problem is not None:
         return complain(callback.problem)

@@ -22,7 +22,7 @@ from millebornes_env.compile import call_at, for_kernels, kernel
 from millebornes_env.millebornes.state import StateArray
 from train.games import ManyGames, TableGames
 from train.network import Perceptron
-from train.ppo import Rollout, draw_actions, new_drawing
+from train.ppo import Rollout, new_sampling, sample_actions
 
 Int64Array = npt.NDArray[np.int64]
 
@@ -37,7 +37,7 @@ class Opponents(Protocol):
         """A rollout begins."""
 
     def decide(self, rollout: Rollout, step: int, key: tuple[int, int], actions: Int64Array) -> None:
-        """Overwrite the actions of their seats, and mark those rows as frozen."""
+        """Overwrite the actions of their seats, and set `opponent_mask` in those rows."""
 
 
 def seats_at(games: ManyGames, share: float) -> npt.NDArray[np.int8]:
@@ -58,10 +58,10 @@ def seats_at(games: ManyGames, share: float) -> npt.NDArray[np.int8]:
 
 
 class Pool:
-    """Frozen earlier selves; in each rollout another one, drawn by lot.
+    """Frozen earlier selves; each rollout samples one of them.
 
     Attributes:
-        weights: of each, oldest first.
+        snapshots: the weights of each, oldest first.
     """
 
     def __init__(self, games: ManyGames, network: Perceptron, share: float, size: int, threads: int) -> None:
@@ -72,9 +72,9 @@ class Pool:
             network: of the same shape as the learner's, to be filled with weights of a snapshot.
             share: of the games, 0 to 1.
             size: the most snapshots; then every second of the old ones is forgotten.
-            threads: of the draws.
+            threads: that sample actions.
         """
-        self.weights: list[dict[str, Tensor]] = []
+        self.snapshots: list[dict[str, Tensor]] = []
         self._network = network
         self._size = size
         self._threads = threads
@@ -84,31 +84,31 @@ class Pool:
 
     def add(self, network: Perceptron) -> None:
         """Freeze the network as it is."""
-        if len(self.weights) >= self._size:
-            self.weights = self.weights[1::2]
-        self.weights.append({name: value.clone() for name, value in network.state_dict().items()})
+        if len(self.snapshots) >= self._size:
+            self.snapshots = self.snapshots[1::2]
+        self.snapshots.append({name: value.clone() for name, value in network.state_dict().items()})
 
     def begin(self, rng: np.random.Generator) -> None:
-        """Draw the snapshot of the next rollout; without one the learner plays all games with itself."""
-        self._is_on = bool(self.weights) and bool((self._teams >= 0).any())
+        """Sample the snapshot of the next rollout; without one the learner plays all games with itself."""
+        self._is_on = bool(self.snapshots) and bool((self._teams >= 0).any())
         if self._is_on:
-            self._network.load_state_dict(self.weights[int(rng.integers(len(self.weights)))])
+            self._network.load_state_dict(self.snapshots[int(rng.integers(len(self.snapshots)))])
 
     def decide(self, rollout: Rollout, step: int, key: tuple[int, int], actions: Int64Array) -> None:
         """See `Opponents.decide`."""
         if not self._is_on:
-            rollout.frozen[step] = False
+            rollout.opponent_mask[step] = False
             return
         theirs = rollout.seats[step] % self._num_teams == self._teams
-        rollout.frozen[step] = theirs
+        rollout.opponent_mask[step] = theirs
         rows = np.flatnonzero(theirs)
         if not len(rows):
             return
         with torch.no_grad():
             logits = self._network(torch.from_numpy(rollout.observations[step, rows]))
-        drawing = new_drawing(logits.numpy(), rollout.masks[step, rows], self._threads)
-        draw_actions(drawing, key[0] ^ _SNAPSHOT_TAG, key[1], self._threads)
-        actions[rows] = drawing.actions
+        sampling = new_sampling(logits.numpy(), rollout.masks[step, rows], self._threads)
+        sample_actions(sampling, key[0] ^ _SNAPSHOT_TAG, key[1], self._threads)
+        actions[rows] = sampling.actions
 
 
 class FixedAgent:
@@ -144,7 +144,7 @@ class FixedAgent:
     def decide(self, rollout: Rollout, step: int, key: tuple[int, int], actions: Int64Array) -> None:
         """See `Opponents.decide`."""
         theirs = rollout.seats[step] % self._games.teams == self._teams
-        rollout.frozen[step] = theirs
+        rollout.opponent_mask[step] = theirs
         for (part, where), agent in zip(self._games.parts, self._agents, strict=True):
             rows = np.flatnonzero(theirs[where])
             if is_compiled(agent):

@@ -24,9 +24,9 @@ HANDS_SCALE: Final = 0.5
 SOON_SCALE: Final = 0.01
 
 
-def oracle_numbers(numbers: int, players: int) -> int:
-    """How long a row is, with `numbers` in an observation at a table of so many players."""
-    return numbers + (2 * players - 1) * NUM_CARD_TYPES
+def oracle_size(obs_size: int, players: int) -> int:
+    """How long a row is, with `obs_size` numbers in an observation at a table of so many players."""
+    return obs_size + (2 * players - 1) * NUM_CARD_TYPES
 
 
 def oracle_scale(scale: npt.NDArray[np.float32], players: int) -> npt.NDArray[np.float32]:
@@ -37,16 +37,16 @@ def oracle_scale(scale: npt.NDArray[np.float32], players: int) -> npt.NDArray[np
 
 
 @kernel
-def write_oracle_rows(full: Int8Array, numbers: int, players: int, rows: Int8Array) -> None:
+def write_oracle_rows(full: Int8Array, obs_size: int, players: int, rows: Int8Array) -> None:
     """Write what the critic sees.
 
     Args:
         full: int8[N, K], of `VectorEnv.state`: observation, other hands, streams.
-        numbers: D, of the observation.
+        obs_size: D, of the observation.
         players: S.
-        rows: int8[N, oracle_numbers], overwritten.
+        rows: int8[N, oracle_size], overwritten.
     """
-    known = numbers + (players - 1) * NUM_CARD_TYPES
+    known = obs_size + (players - 1) * NUM_CARD_TYPES
     length = (full.shape[1] - known) // players
     for game in range(len(full)):
         row, everything = rows[game], full[game]

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from agents.network import ACTIVATIONS, Eyes, Layers
+from agents.network import ACTIVATIONS, InputSpec, Layers
 from agents.policy_files import (
     DESCRIPTION_FILE,
     POLICY_FORMAT,
@@ -22,7 +22,7 @@ from millebornes_env.millebornes.observation import USUAL_VIEW
 from train.files import write_bytes_atomically, write_json_atomically
 
 NOTHING_MORE: Final[dict[str, Any]] = {}
-USUAL_EYES: Final = Eyes(USUAL_VIEW, features=False)
+USUAL_INPUT: Final = InputSpec(USUAL_VIEW, features=False)
 
 
 def save_policy_files(
@@ -31,7 +31,7 @@ def save_policy_files(
     table: Table,
     *,
     editions: Sequence[str] = (),
-    eyes: Eyes = USUAL_EYES,
+    input_spec: InputSpec = USUAL_INPUT,
     activation: str = "relu",
     value: str | None = None,
     more: dict[str, Any] = NOTHING_MORE,
@@ -44,7 +44,7 @@ def save_policy_files(
             observation as they are: whoever scales them when learning folds that in (`fold_in_scale`).
         table: one of the tables that it was trained at; all have its players and teams.
         editions: labels of the editions that it was trained on (`Table.edition`); none: the table's.
-        eyes: what of a game it sees.
+        input_spec: what of a game it sees.
         activation: after each layer but the last: "relu" or "tanh".
         value: what the last layer's last row says, behind those of the actions; None: there is none.
         more: entries of policy.json for people to read.
@@ -66,10 +66,10 @@ def save_policy_files(
         **more,
         "format": POLICY_FORMAT,
         "editions": list(editions) or [table.edition],
-        **describe_table(table, eyes),
+        **describe_table(table, input_spec),
         "num_actions": num_actions,
-        "view": {name: bool(shown) for name, shown in eyes.view._asdict().items()},
-        "features": eyes.features,
+        "view": {name: bool(shown) for name, shown in input_spec.view._asdict().items()},
+        "features": input_spec.features,
         "activation": activation,
         "num_layers": len(layers),
         "value": value,

@@ -1,4 +1,4 @@
-"""The arithmetic of PPO that is not a matrix product, compiled: draws, advantages, the gradient of the loss.
+"""The arithmetic of PPO beside the matrix products, compiled: sampling, advantages, the gradient of the loss.
 
 PyTorch would do each of these in a dozen passes over arrays of logits of which six in seven belong to illegal
 actions; here a row is read once, and only its legal actions cost anything. `tests/train/test_ppo.py` compares
@@ -37,13 +37,13 @@ STATISTICS: Final = (
 )
 STRETCH: Final = 32
 """Rows that are learned from together."""
-_HIGHEST_LOG_RATIO: Final = 20.0  # exp of more would be no number any more
+_HIGHEST_LOG_RATIO: Final = 20.0  # exp of much more overflows
 POLICY_LOSS, VALUE_LOSS, ENTROPY, APPROX_KL, CLIPPED, MAGNET_KL = range(len(STATISTICS))
 
 
 @float_kernel
 def legal_softmax(
-    logits: Float32Array, mask: Int8Array, legal: Int32Array, chances: Float32Array, logs: Float32Array
+    logits: Float32Array, mask: Int8Array, legal: Int32Array, probs: Float32Array, log_probs: Float32Array
 ) -> int:
     """The softmax over the legal actions of a row.
 
@@ -51,8 +51,8 @@ def legal_softmax(
         logits: float32[A + 1]; what illegal actions have is not looked at.
         mask: int8[A], 1 where an action is legal.
         legal: int32[A + 1], overwritten: the legal actions in order.
-        chances: float32[A + 1], overwritten: their probabilities.
-        logs: float32[A + 1], overwritten: the logarithms of those, finite.
+        probs: float32[A + 1], overwritten: their probabilities.
+        log_probs: float32[A + 1], overwritten: the logarithms of those, finite.
 
     Returns:
         How many are legal.
@@ -66,31 +66,31 @@ def legal_softmax(
         highest = max(highest, logits[legal[place]])
     total = np.float32(0.0)
     for place in range(count):
-        logs[place] = logits[legal[place]] - highest
-        chances[place] = np.float32(exp(logs[place]))
-        total += chances[place]
+        log_probs[place] = logits[legal[place]] - highest
+        probs[place] = np.float32(exp(log_probs[place]))
+        total += probs[place]
     shift = np.float32(log(total))
     for place in range(count):
-        chances[place] /= total
-        logs[place] -= shift
+        probs[place] /= total
+        log_probs[place] -= shift
     return count
 
 
-class Drawing(NamedTuple):
-    """What a draw of actions reads and writes; N rows."""
+class Sampling(NamedTuple):
+    """What sampling actions reads and writes; N rows."""
 
     logits: Float32Array  # [N, A + 1] the last column is the value
     mask: Int8Array  # [N, A]
     actions: Int64Array  # [N] overwritten; -1 where nothing is legal
-    log_probabilities: Float32Array  # [N] overwritten
+    log_probs: Float32Array  # [N] overwritten: of the sampled actions
     values: Float32Array  # [N] overwritten
     legal: Int32Array  # [threads, A + 1] scratch
-    chances: Float32Array  # [threads, A + 1] scratch
-    logs: Float32Array  # [threads, A + 1] scratch
+    legal_probs: Float32Array  # [threads, A + 1] scratch
+    legal_log_probs: Float32Array  # [threads, A + 1] scratch
 
 
-def new_drawing(logits: Float32Array, mask: Int8Array, threads: int) -> Drawing:
-    """Room for a draw.
+def new_sampling(logits: Float32Array, mask: Int8Array, threads: int) -> Sampling:
+    """Room to sample actions of N rows.
 
     Args:
         logits: float32[N, A + 1].
@@ -98,7 +98,7 @@ def new_drawing(logits: Float32Array, mask: Int8Array, threads: int) -> Drawing:
         threads: that share the rows.
     """
     rows, columns = logits.shape
-    return Drawing(
+    return Sampling(
         logits,
         mask,
         np.zeros(rows, np.int64),
@@ -111,28 +111,29 @@ def new_drawing(logits: Float32Array, mask: Int8Array, threads: int) -> Drawing:
 
 
 @float_kernel
-def draw_range(drawing: Drawing, thread: int, key_0: int, key_1: int, first: int, last: int) -> None:
-    """Draw an action of each row from `first` to `last` - 1, as often as the policy says."""
-    legal, chances, logs = drawing.legal[thread], drawing.chances[thread], drawing.logs[thread]
-    actions = drawing.mask.shape[1]
+def sample_range(sampling: Sampling, thread: int, key_0: int, key_1: int, first: int, last: int) -> None:
+    """Sample an action of each row from `first` to `last` - 1, as often as the policy says."""
+    legal = sampling.legal[thread]
+    probs, log_probs = sampling.legal_probs[thread], sampling.legal_log_probs[thread]
+    actions = sampling.mask.shape[1]
     for row in range(first, last):
-        count = legal_softmax(drawing.logits[row], drawing.mask[row], legal, chances, logs)
+        count = legal_softmax(sampling.logits[row], sampling.mask[row], legal, probs, log_probs)
         left = np.float32(random_word(key_0, key_1, row) * 2.0**-32)
         place = 0
-        while place < count - 1 and left >= chances[place]:
-            left -= chances[place]
+        while place < count - 1 and left >= probs[place]:
+            left -= probs[place]
             place += 1
-        drawing.actions[row] = legal[place] if count > 0 else -1
-        drawing.log_probabilities[row] = logs[place] if count > 0 else 0.0
-        drawing.values[row] = drawing.logits[row, actions]
+        sampling.actions[row] = legal[place] if count > 0 else -1
+        sampling.log_probs[row] = log_probs[place] if count > 0 else 0.0
+        sampling.values[row] = sampling.logits[row, actions]
 
 
 @parallel_float_kernel
-def draw_actions(drawing: Drawing, key_0: int, key_1: int, threads: int) -> None:
-    """Draw an action of each row; another key gives other draws."""
-    rows = len(drawing.actions)
+def sample_actions(sampling: Sampling, key_0: int, key_1: int, threads: int) -> None:
+    """Sample an action of each row; another key gives other samples."""
+    rows = len(sampling.actions)
     for thread in prange(threads):
-        draw_range(drawing, thread, key_0, key_1, thread * rows // threads, (thread + 1) * rows // threads)
+        sample_range(sampling, thread, key_0, key_1, thread * rows // threads, (thread + 1) * rows // threads)
 
 
 class Rollout(NamedTuple):
@@ -142,21 +143,21 @@ class Rollout(NamedTuple):
     masks: Int8Array  # [T, N, A]
     seats: Int8Array  # [T, N] who decided
     actions: npt.NDArray[np.int16]  # [T, N]
-    log_probabilities: Float32Array  # [T, N] of the actions when they were drawn
+    log_probs: Float32Array  # [T, N] of the actions when they were sampled
     values: Float32Array  # [T, N] to the deciding seat; of the oracle, if there is one
     rewards: Float32Array  # [T, N, S] of the step that followed, to every seat
-    ends: BoolArray  # [T, N] whether the step ended what is played for
-    frozen: BoolArray  # [T, N] whether somebody else than the learner decided
+    dones: BoolArray  # [T, N] whether the step ended what is played for
+    opponent_mask: BoolArray  # [T, N] whether an opponent decided, not the learner
     advantages: Float32Array  # [T, N] of the actions; written by `write_advantages`
     returns: Float32Array  # [T, N] what the value should have been; likewise
-    learned: BoolArray  # [T, N] whether the row is to be learned from; likewise
+    loss_mask: BoolArray  # [T, N] whether the row counts in the loss; likewise
 
 
-def new_rollout(steps: int, games: int, numbers: int, actions: int, seats: int) -> Rollout:
+def new_rollout(steps: int, games: int, obs_size: int, actions: int, seats: int) -> Rollout:
     """Zeroed arrays, all that a run ever needs."""
     shape = (steps, games)
     return Rollout(
-        np.zeros((*shape, numbers), np.int8),
+        np.zeros((*shape, obs_size), np.int8),
         np.zeros((*shape, actions), np.int8),
         np.zeros(shape, np.int8),
         np.zeros(shape, np.int16),
@@ -194,15 +195,15 @@ def advantages_of_game(
 
     A seat's transition leads from its decision to its own next one; what the others do in between is a part
     of the environment, and so are the rewards that it gets meanwhile. A seat's last decision in the rollout,
-    if the game goes on, leads nowhere yet: its value is what the decision before it leans on, and it is not
-    learned from itself.
+    if the game goes on, has no successor yet: its value only bootstraps the decision before it, and it is
+    masked from the loss.
     """
     has_next, value = memory.has_next[thread], memory.value[thread]
     advantage, reward = memory.advantage[thread], memory.reward[thread]
     has_next[:] = 0
     reward[:] = 0.0
-    for step in range(len(rollout.ends) - 1, -1, -1):
-        if rollout.ends[step, game]:
+    for step in range(len(rollout.dones) - 1, -1, -1):
+        if rollout.dones[step, game]:
             has_next[:] = 1
             value[:] = 0.0
             advantage[:] = 0.0
@@ -213,11 +214,11 @@ def advantages_of_game(
         own = rollout.values[step, game]
         estimate = np.float32(0.0)
         if has_next[seat] == 1:
-            surprise = reward[seat] + gamma * value[seat] - own
-            estimate = np.float32(surprise + gamma * gae_lambda * advantage[seat])
+            delta = reward[seat] + gamma * value[seat] - own
+            estimate = np.float32(delta + gamma * gae_lambda * advantage[seat])
         rollout.advantages[step, game] = estimate
         rollout.returns[step, game] = estimate + own
-        rollout.learned[step, game] = has_next[seat] == 1 and not rollout.frozen[step, game]
+        rollout.loss_mask[step, game] = has_next[seat] == 1 and not rollout.opponent_mask[step, game]
         has_next[seat] = 1
         value[seat] = own
         advantage[seat] = estimate
@@ -229,7 +230,7 @@ def write_advantages(
     rollout: Rollout, memory: SeatMemory, gamma: float, gae_lambda: float, threads: int
 ) -> None:
     """`advantages_of_game` for all games."""
-    games = rollout.ends.shape[1]
+    games = rollout.dones.shape[1]
     for thread in prange(threads):
         for game in range(thread * games // threads, (thread + 1) * games // threads):
             advantages_of_game(rollout, memory, thread, game, gamma, gae_lambda)
@@ -244,7 +245,7 @@ class Minibatch(NamedTuple):
     gradient: Float32Array  # [B, A + 1] overwritten: of the loss by each logit
     masks: Int8Array  # [R, A] of the whole rollout, as all that follow
     actions: npt.NDArray[np.int16]  # [R]
-    log_probabilities: Float32Array  # [R]
+    old_log_probs: Float32Array  # [R] of the actions under the policy that sampled them
     advantages: Float32Array  # [R] normalised
     returns: Float32Array  # [R]
     legal: Int32Array  # [threads, A + 1] scratch
@@ -252,13 +253,13 @@ class Minibatch(NamedTuple):
     sums: Float64Array  # [threads, STATISTICS] overwritten: sums over the thread's rows
 
 
-class Weights(NamedTuple):
-    """What the parts of the loss weigh."""
+class LossCoefs(NamedTuple):
+    """The coefficients of the loss."""
 
     clip_range: float
-    entropy: float
-    value: float
-    magnet: float
+    ent_coef: float
+    vf_coef: float
+    magnet_coef: float
 
 
 def new_minibatch(
@@ -280,7 +281,7 @@ def new_minibatch(
         np.empty_like(logits),
         rollout.masks,
         rollout.actions,
-        rollout.log_probabilities,
+        rollout.log_probs,
         rollout.advantages,
         rollout.returns,
         np.zeros((threads, logits.shape[1]), np.int32),
@@ -308,7 +309,7 @@ def shuffled(rows: Int64Array, batch_size: int, rng: np.random.Generator) -> lis
 
 
 @float_kernel
-def gradient_of_row(batch: Minibatch, weights: Weights, thread: int, place: int) -> None:
+def gradient_of_row(batch: Minibatch, coefs: LossCoefs, thread: int, place: int) -> None:
     """Write the gradient of one row's loss by its logits, and add the row to the statistics.
 
     With p the present policy over legal actions, r = p(a) / p_old(a), A the advantage, H the entropy, q the
@@ -319,49 +320,49 @@ def gradient_of_row(batch: Minibatch, weights: Weights, thread: int, place: int)
     """
     row = batch.rows[place]
     legal, sums = batch.legal[thread], batch.sums[thread]
-    chances, logs = batch.scratch[thread, 0], batch.scratch[thread, 1]
+    probs, log_probs = batch.scratch[thread, 0], batch.scratch[thread, 1]
     actions = batch.masks.shape[1]
-    count = legal_softmax(batch.logits[place], batch.masks[row], legal, chances, logs)
+    count = legal_softmax(batch.logits[place], batch.masks[row], legal, probs, log_probs)
     entropy = np.float32(0.0)
     chosen = 0
     for one in range(count):
-        entropy -= chances[one] * logs[one]
+        entropy -= probs[one] * log_probs[one]
         if legal[one] == batch.actions[row]:
             chosen = one
-    log_ratio = logs[chosen] - batch.log_probabilities[row]
+    log_ratio = log_probs[chosen] - batch.old_log_probs[row]
     ratio = np.float32(exp(min(log_ratio, np.float32(_HIGHEST_LOG_RATIO))))
     advantage = batch.advantages[row]
-    clipped = min(max(ratio, np.float32(1.0 - weights.clip_range)), np.float32(1.0 + weights.clip_range))
+    clipped = min(max(ratio, np.float32(1.0 - coefs.clip_range)), np.float32(1.0 + coefs.clip_range))
     is_clipped = clipped * advantage < ratio * advantage
-    push = np.float32(0.0) if is_clipped else ratio * advantage
+    ratio_adv = np.float32(0.0) if is_clipped else ratio * advantage
     gradient = batch.gradient[place]
     gradient[:] = 0.0
     for one in range(count):
-        step = chances[one] * (push + np.float32(weights.entropy) * (logs[one] + entropy))
-        gradient[legal[one]] = step - push if one == chosen else step
+        step = probs[one] * (ratio_adv + np.float32(coefs.ent_coef) * (log_probs[one] + entropy))
+        gradient[legal[one]] = step - ratio_adv if one == chosen else step
     error = batch.logits[place, actions] - batch.returns[row]
-    gradient[actions] = np.float32(weights.value) * error
+    gradient[actions] = np.float32(coefs.vf_coef) * error
     sums[POLICY_LOSS] -= min(ratio * advantage, clipped * advantage)
     sums[VALUE_LOSS] += 0.5 * error * error
     sums[ENTROPY] += entropy
     sums[APPROX_KL] += ratio - 1.0 - log_ratio
     sums[CLIPPED] += 1.0 if is_clipped else 0.0
     if len(batch.magnet) > 0:
-        sums[MAGNET_KL] += pull_to_magnet(batch, weights, thread, place, count)
+        sums[MAGNET_KL] += pull_to_magnet(batch, coefs, thread, place, count)
 
 
 @float_kernel
-def pull_to_magnet(batch: Minibatch, weights: Weights, thread: int, place: int, count: int) -> float:
+def pull_to_magnet(batch: Minibatch, coefs: LossCoefs, thread: int, place: int, count: int) -> float:
     """Add the gradient of KL(p, q) to a row's, whose softmax lies in the scratch; the KL itself, in nats."""
-    legal, chances, logs = batch.legal[thread], batch.scratch[thread, 0], batch.scratch[thread, 1]
+    legal, probs, log_probs = batch.legal[thread], batch.scratch[thread, 0], batch.scratch[thread, 1]
     near = batch.scratch[thread, 3]
     legal_softmax(batch.magnet[place], batch.masks[batch.rows[place]], legal, batch.scratch[thread, 2], near)
     distance = np.float32(0.0)
     for one in range(count):
-        distance += chances[one] * (logs[one] - near[one])
+        distance += probs[one] * (log_probs[one] - near[one])
     for one in range(count):
-        pull = chances[one] * (logs[one] - near[one] - distance)
-        batch.gradient[place, legal[one]] += np.float32(weights.magnet) * pull
+        pull = probs[one] * (log_probs[one] - near[one] - distance)
+        batch.gradient[place, legal[one]] += np.float32(coefs.magnet_coef) * pull
     return float(distance)
 
 
@@ -377,11 +378,11 @@ def divide_row(row: Float32Array, rows: int) -> None:
 
 
 @parallel_float_kernel
-def write_gradient(batch: Minibatch, weights: Weights, threads: int) -> None:
+def write_gradient(batch: Minibatch, coefs: LossCoefs, threads: int) -> None:
     """The gradient of the mean loss of a minibatch by its logits, and sums of the statistics."""
     rows = len(batch.rows)
     batch.sums[:] = 0.0
     for thread in prange(threads):
         for place in range(thread * rows // threads, (thread + 1) * rows // threads):
-            gradient_of_row(batch, weights, thread, place)
+            gradient_of_row(batch, coefs, thread, place)
             divide_row(batch.gradient[place], rows)

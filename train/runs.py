@@ -1,7 +1,7 @@
 """The folder of a run of `train.selfplay`: what is written when, and how a killed run goes on.
 
     config.json             the resolved options, versions and seed
-    policy.safetensors      the policy as it is (the running mean of the learner's), and
+    policy.safetensors      the policy as it is (the EMA of the learner's weights), and
     policy.json             what it is for: together what `agents` plays
     best/                   the policy whose lower confidence bound against the gauntlet was highest
     checkpoint.safetensors  everything that training needs to go on, bit for bit
@@ -68,14 +68,14 @@ _FREE_OPTIONS: Final = frozenset(
     ("run_dir", "resume", "eval_seconds", "eval_deals", "checkpoint_seconds", "wandb_project")
 )
 # Those by which a finished run is made longer: the schedules then differ from those of a longer run.
-_LENGTHS: Final = frozenset(("decisions", "minutes"))
+_LENGTHS: Final = frozenset(("total_timesteps", "minutes"))
 
 
 def state_of(trainer: Trainer) -> dict[str, Tensor]:
     """All that learning depends on, as tensors by name; random numbers are functions of seed and counters."""
     modules: dict[str, nn.Module | None] = {
         "network": trainer.network,
-        "average": trainer.average,
+        "average": trainer.ema_network,
         "oracle": trainer.oracle,
         "magnet": trainer.magnet,
     }
@@ -90,8 +90,8 @@ def state_of(trainer: Trainer) -> dict[str, Tensor]:
     if isinstance(trainer.opponents, FixedAgent):
         tensors["memories"] = torch.from_numpy(trainer.opponents.memories)
     if isinstance(trainer.opponents, Pool):
-        for number, weights in enumerate(trainer.opponents.weights):
-            tensors |= {f"pool.{number}.{name}": value for name, value in weights.items()}
+        for number, snapshot in enumerate(trainer.opponents.snapshots):
+            tensors |= {f"pool.{number}.{name}": value for name, value in snapshot.items()}
     return tensors
 
 
@@ -102,7 +102,7 @@ def put_back(trainer: Trainer, tensors: dict[str, Tensor], progress: dict[str, A
         KeyError, TypeError, RuntimeError, ValueError: the tensors are of another run.
     """
     trainer.network.load_state_dict(with_prefix(tensors, "network."))
-    trainer.average.load_state_dict(with_prefix(tensors, "average."))
+    trainer.ema_network.load_state_dict(with_prefix(tensors, "average."))
     if trainer.oracle is not None:
         trainer.oracle.load_state_dict(with_prefix(tensors, "oracle."))
     if trainer.magnet is not None:
@@ -113,7 +113,7 @@ def put_back(trainer: Trainer, tensors: dict[str, Tensor], progress: dict[str, A
         trainer.opponents.memories[:] = tensors["memories"].numpy()
     if isinstance(trainer.opponents, Pool):
         numbers = range(progress["pool"])
-        trainer.opponents.weights = [with_prefix(tensors, f"pool.{number}.") for number in numbers]
+        trainer.opponents.snapshots = [with_prefix(tensors, f"pool.{number}.") for number in numbers]
     trainer.updates, trainer.decisions = int(progress["updates"]), int(progress["decisions"])
 
 
@@ -250,7 +250,7 @@ class Run:
         """How much of the run is done, 0 to 1."""
         if self.args.minutes > 0:
             return min(self.seconds / (60.0 * self.args.minutes), 1.0)
-        return min(trainer.decisions / self.args.decisions, 1.0)
+        return min(trainer.decisions / self.args.total_timesteps, 1.0)
 
     def after_update(self, trainer: Trainer, statistics: dict[str, float]) -> None:
         """Log, evaluate and save, whatever it is time for."""
@@ -333,10 +333,10 @@ class Run:
         tables = trainer.games.tables
         save_policy_files(
             folder,
-            trainer.average.folded(),
+            trainer.ema_network.folded(),
             tables[0],
             editions=[table.edition for table in tables],
-            eyes=trainer.games.eyes,
+            input_spec=trainer.games.input_spec,
             value=self.args.reward,
             more={"trained_by": "train.selfplay", "decisions_trained": trainer.decisions},
         )
@@ -346,7 +346,7 @@ class Run:
 
         Args:
             trainer: what is saved.
-            failed_batch: rows whose loss was no number, to be looked into.
+            failed_batch: rows whose loss became NaN or infinite.
         """
         try:
             self._look_after_folder(trainer)
@@ -369,7 +369,7 @@ class Run:
             "seconds": self.seconds,
             "parts": trainer.seconds,
             "best": self._best,
-            "pool": len(trainer.opponents.weights) if isinstance(trainer.opponents, Pool) else 0,
+            "pool": len(trainer.opponents.snapshots) if isinstance(trainer.opponents, Pool) else 0,
             "curve": [dataclasses.asdict(point) for point in self.curve],
         }
         write_tensors(self.folder / CHECKPOINT_FILE, CHECKPOINT_KIND, state_of(trainer), progress)
@@ -390,8 +390,8 @@ class Run:
         """Print where the time went."""
         rate = per_second(trainer.decisions / max(self.seconds, 1e-9))
         budget = ""
-        if self.args.minutes == 0 and trainer.decisions > self.args.decisions:
-            budget = f" (a budget of {self.args.decisions:,}, rounded up to whole rollouts)"
+        if self.args.minutes == 0 and trainer.decisions > self.args.total_timesteps:
+            budget = f" (a budget of {self.args.total_timesteps:,}, rounded up to whole rollouts)"
         print(
             f"{trainer.decisions:,} decisions{budget} in {self.seconds:.0f} s ({rate}), "
             f"{trainer.updates:,} updates; run folder: {self.folder}"

@@ -46,16 +46,16 @@ from train.network import (
     start_from,
 )
 from train.opponents import FixedAgent, Opponents, Pool
-from train.options import check_amounts, check_counts, check_hidden, check_shares
+from train.options import check_amounts, check_counts, check_hidden, check_shares, parse_options
 from train.ppo import (
     STATISTICS,
+    LossCoefs,
     Rollout,
-    Weights,
-    draw_actions,
-    new_drawing,
     new_minibatch,
     new_rollout,
+    new_sampling,
     new_seat_memory,
+    sample_actions,
     shuffled,
     write_advantages,
     write_gradient,
@@ -77,14 +77,14 @@ class Args:
 
     run_dir: Path = Path("runs/selfplay")
     """folder that the run is written to"""
-    decisions: int = 100_000_000
-    """decisions to learn from, those before a resume included"""
+    total_timesteps: int = 100_000_000
+    """decisions to learn from, those before a resume included; rounded up to whole rollouts"""
     minutes: float = 0.0
     """instead, if above 0: minutes to train, without compiling (what is learned depends on the machine)"""
     resume: bool = False
     """go on with the run in the folder, if there is one"""
     seed: int = 1
-    """seed of the games, the network and the draws"""
+    """seed of the games, the network and the sampled actions"""
     editions: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
     """rule sheet that is played; give it once for each, "all" for all of them (default: parker)"""
     players: int = 2
@@ -104,37 +104,37 @@ class Args:
     num_envs: int = 1024
     """games played at once"""
     num_steps: int = 64
-    """decisions in each game between two updates"""
+    """steps of each game in a rollout, between two updates"""
     batch_size: int = 1024
-    """decisions in one gradient step"""
+    """minibatch size: decisions in one gradient step"""
     num_epochs: int = 2
-    """times that each decision is learned from"""
+    """epochs: how often each decision is learned from"""
     learning_rate: float = 1e-3
-    """step size of Adam at the beginning"""
+    """learning rate of Adam at the beginning"""
     final_learning_rate: float = 1e-4
-    """step size at the end; it falls in a straight line"""
+    """learning rate at the end; the schedule is linear"""
     gamma: float = 1.0
-    """discount of a reward for each decision of the seat that it lies ahead"""
+    """discount factor, for each decision of the seat"""
     gae_lambda: float = 0.95
-    """how far the advantage looks ahead before it trusts the value function, 0 to 1"""
+    """lambda of generalized advantage estimation, 0 to 1; lower ones trust the value function more"""
     clip_range: float = 0.2
-    """how far an update may move the probability of an action"""
-    entropy: float = 0.02
-    """bonus for keeping the policy random, at the beginning"""
-    final_entropy: float = 0.001
-    """bonus at the end; it falls in a straight line"""
-    value_coefficient: float = 0.5
-    """weight of the value function's error"""
-    max_gradient: float = 0.5
-    """longest gradient; longer ones are shortened (that of the oracle by itself)"""
+    """clip range of PPO: how far an update may move the probability ratio of an action from 1"""
+    ent_coef: float = 0.02
+    """entropy coefficient of the loss at the beginning: a higher one keeps the policy random"""
+    final_ent_coef: float = 0.001
+    """entropy coefficient at the end; the schedule is linear"""
+    vf_coef: float = 0.5
+    """value function coefficient of the loss"""
+    max_grad_norm: float = 0.5
+    """norm at which gradients are clipped (that of the oracle by itself)"""
     magnet: float = 0.0
     """weight of the distance KL(policy, magnet) to a slow copy of the policy (magnetic mirror descent)"""
     magnet_updates: int = 100
-    """updates after which the slow copy is made anew"""
-    average: float = 0.98
-    """what is saved is a running mean of the learner's weights; so much of it each update keeps"""
+    """updates between two copies of the policy to the magnet"""
+    ema_decay: float = 0.98
+    """EMA decay of the policy weights that are saved and evaluated; 0: the raw weights"""
     oracle: bool = False
-    """a second critic, that sees all hands and the cards to come, judges the actions"""
+    """train with a second critic that sees all hands and the cards to come"""
     pool_share: float = 0.1
     """share of the games in which one team is a frozen earlier self"""
     pool_size: int = 16
@@ -181,7 +181,7 @@ class LossError(ArithmeticError):
         self.batch = batch
 
 
-def between(start: float, end: float, share: float) -> float:
+def linear_schedule(start: float, end: float, share: float) -> float:
     """A value that goes in a straight line from `start` to `end` as `share` goes from 0 to 1."""
     return start + (end - start) * min(max(share, 0.0), 1.0)
 
@@ -191,7 +191,7 @@ class Trainer:
 
     Attributes:
         network: what learns.
-        average: the running mean of its weights, which plays better than it does on any one day.
+        ema_network: the exponential moving average of its weights, which plays better than the raw weights.
         updates: done so far.
         decisions: learned from so far.
         seconds: of each of `PARTS`, since the run began.
@@ -205,10 +205,10 @@ class Trainer:
         self.args = args
         self.games = ManyGames(args.num_envs, table_options(args))
         tables = self.games.tables
-        self.network = actor_critic(tables, args.layers, self.games.num_inputs - self.games.numbers)
+        self.network = actor_critic(tables, args.layers, self.games.num_inputs - self.games.obs_size)
         if args.start:
             start_from(self.network, args.start, tables[0])
-        self.average = copy.deepcopy(self.network)
+        self.ema_network = copy.deepcopy(self.network)
         self.magnet: Perceptron | None = None
         if args.magnet > 0:
             self.magnet = copy.deepcopy(self.network)
@@ -235,10 +235,10 @@ class Trainer:
         )
         self._rows = torch.from_numpy(self._rollout.observations)
         self._oracle_rows = torch.zeros(
-            (args.num_steps, args.num_envs, games.oracle_numbers if self.oracle else 0), dtype=torch.int8
+            (args.num_steps, args.num_envs, games.oracle_size if self.oracle else 0), dtype=torch.int8
         )
         logits = np.zeros((args.num_envs, games.num_actions + 1), np.float32)
-        self._drawing = new_drawing(logits, self._rollout.masks[0], args.threads)
+        self._sampling = new_sampling(logits, self._rollout.masks[0], args.threads)
         self._seat_memory = new_seat_memory(args.threads, games.players)
         self._flat = Rollout._make(array.reshape(rows, *array.shape[2:]) for array in self._rollout)
 
@@ -265,20 +265,20 @@ class Trainer:
 
     @torch.no_grad()
     def _choose(self, step: int, key: tuple[int, int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-        """Draw actions for a step's rows from the policy, and write what it thinks of them."""
+        """Sample actions for a step's rows from the policy; write their log-probabilities and the values."""
         rollout = self._rollout
-        drawing = self._drawing._replace(
+        sampling = self._sampling._replace(
             logits=self.network(self._rows[step], self._precision).numpy(),
             mask=rollout.masks[step],
-            log_probabilities=rollout.log_probabilities[step],
+            log_probs=rollout.log_probs[step],
             values=rollout.values[step],
         )
-        draw_actions(drawing, *key, self.args.threads)
+        sample_actions(sampling, *key, self.args.threads)
         if self.oracle is not None:
             self.games.write_oracle_rows(self._oracle_rows[step].numpy())
             values = self.oracle(self._oracle_rows[step], self._precision)
             rollout.values[step] = values.squeeze(1).numpy()
-        return drawing.actions
+        return sampling.actions
 
     def learn(self, share: float) -> dict[str, float]:
         """Update the networks from the rollout.
@@ -295,7 +295,7 @@ class Trainer:
         """
         args = self.args
         with timed(self.seconds, "advantage"):
-            rows = np.flatnonzero(self._flat.learned)
+            rows = np.flatnonzero(self._flat.loss_mask)
             if not len(rows):
                 raise ValueError(f"no seat decides twice in --num-steps {args.num_steps}: give more steps")
             advantages = self._flat.advantages
@@ -303,21 +303,17 @@ class Trainer:
             advantages -= learned.mean()
             advantages /= learned.std() + 1e-8
         for group in self.optimizer.param_groups:
-            group["lr"] = between(args.learning_rate, args.final_learning_rate, share)
+            group["lr"] = linear_schedule(args.learning_rate, args.final_learning_rate, share)
         before = copy.deepcopy((self.network.state_dict(), self.optimizer.state_dict()))
-        weights = Weights(
-            args.clip_range,
-            between(args.entropy, args.final_entropy, share),
-            args.value_coefficient,
-            args.magnet,
-        )
+        ent_coef = linear_schedule(args.ent_coef, args.final_ent_coef, share)
+        coefs = LossCoefs(args.clip_range, ent_coef, args.vf_coef, args.magnet)
         rng = np.random.default_rng([args.seed, self.updates, 1])
         totals, batches = np.zeros(len(MEANS)), 0
         with timed(self.seconds, "update"):
             try:
                 for _ in range(args.num_epochs):
                     for batch in shuffled(rows, args.batch_size, rng):
-                        totals += self._step(batch, weights)
+                        totals += self._step(batch, coefs)
                         batches += 1
             except LossError:
                 self.network.load_state_dict(before[0])
@@ -325,13 +321,13 @@ class Trainer:
                 raise
         self.updates += 1
         self.decisions += len(rows)
-        self._average_and_freeze()
+        self._update_copies()
         means = dict(zip(MEANS, (totals / batches).tolist(), strict=True))
         returns, values = self._flat.returns[rows], self._flat.values[rows]
         unexplained = float((returns - values).var() / max(returns.var(), 1e-12))
-        return {**means, "explained_variance": 1.0 - unexplained, "entropy_weight": weights.entropy}
+        return {**means, "explained_variance": 1.0 - unexplained, "ent_coef": ent_coef}
 
-    def _step(self, rows: np.ndarray[tuple[int], np.dtype[np.int64]], weights: Weights) -> np.ndarray:
+    def _step(self, rows: np.ndarray[tuple[int], np.dtype[np.int64]], coefs: LossCoefs) -> np.ndarray:
         """One step of gradient descent; sums of the statistics over the number of rows."""
         index = torch.from_numpy(rows)
         observations = self._rows.flatten(0, 1)[index]
@@ -341,7 +337,7 @@ class Trainer:
             with torch.no_grad():
                 magnet = self.magnet(observations, self._precision)
         batch = new_minibatch(rows, logits.detach().numpy(), magnet.numpy(), self._flat, self.args.threads)
-        write_gradient(batch, weights, self.args.threads)
+        write_gradient(batch, coefs, self.args.threads)
         means = np.append(batch.sums.sum(axis=0) / len(rows), 0.0)
         tensors, gradients = [logits], [torch.from_numpy(batch.gradient)]
         if self.oracle is not None:
@@ -353,7 +349,7 @@ class Trainer:
         if not np.isfinite(means).all():
             found = ", ".join(f"{name} {mean:.4g}" for name, mean in zip(MEANS, means, strict=True))
             raise LossError(
-                f"the loss became NaN or infinite: update {self.updates + 1}, batch of {len(rows)} rows "
+                f"loss became NaN or infinite in update {self.updates + 1}: batch of {len(rows)} rows "
                 f"beginning with row {int(rows[0])} ({found}); a lower --learning-rate may help",
                 {name: torch.from_numpy(array[rows]) for name, array in self._flat._asdict().items()},
             )
@@ -361,19 +357,19 @@ class Trainer:
         torch.autograd.backward(tensors, gradients)
         for learner in (self.network, self.oracle):
             if learner is not None:
-                torch.nn.utils.clip_grad_norm_(learner.parameters(), self.args.max_gradient)
+                torch.nn.utils.clip_grad_norm_(learner.parameters(), self.args.max_grad_norm)
         self.optimizer.step()
         return means
 
     @torch.no_grad()
-    def _average_and_freeze(self) -> None:
-        """Move the average a step, and copy the policy to the pool and to the magnet when it is time.
+    def _update_copies(self) -> None:
+        """Update the EMA, and copy the policy to the pool and to the magnet when it is time.
 
-        At the beginning, when everything changes fast, the mean reaches back over a shorter time.
+        At the beginning, when everything changes fast, the decay is lower.
         """
-        kept = min(self.args.average, self.updates / (self.updates + _FIRST_UPDATES))
-        for mean, value in zip(self.average.parameters(), self.network.parameters(), strict=True):
-            mean.lerp_(value, 1.0 - kept)
+        decay = min(self.args.ema_decay, self.updates / (self.updates + _FIRST_UPDATES))
+        for mean, value in zip(self.ema_network.parameters(), self.network.parameters(), strict=True):
+            mean.lerp_(value, 1.0 - decay)
         if isinstance(self.opponents, Pool) and self.updates % self.args.pool_updates == 0:
             self.opponents.add(self.network)
         if self.magnet is not None and self.updates % self.args.magnet_updates == 0:
@@ -401,9 +397,16 @@ def check(args: Args) -> None:
         ValueError: the message names the option.
     """
     check_counts(
-        args, "num_envs", "num_steps", "batch_size", "num_epochs", "threads", "pool_updates", "decisions"
+        args,
+        "num_envs",
+        "num_steps",
+        "batch_size",
+        "num_epochs",
+        "threads",
+        "pool_updates",
+        "total_timesteps",
     )
-    check_shares(args, "gamma", "gae_lambda", "pool_share", "average")
+    check_shares(args, "gamma", "gae_lambda", "pool_share", "ema_decay")
     check_amounts(args, "minutes", "eval_seconds", "checkpoint_seconds")
     check_hidden(args.layers)
     if args.eval_seconds > 0:
@@ -482,7 +485,7 @@ def main() -> int:
 
 
 def _command() -> int:
-    args = tyro.cli(Args, description=__doc__)
+    args = parse_options(Args, __doc__)
     try:
         run = train(args)
     except LossError as error:

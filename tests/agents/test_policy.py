@@ -15,7 +15,7 @@ import pytest
 from agents import load
 from agents.compiled import CompiledAgent, Int64Array, is_compiled
 from agents.fingerprint import fingerprint
-from agents.network import MOST_UNITS, network_value, output, work_out_units
+from agents.network import MAX_UNITS, forward_hidden, network_value, output
 from agents.policy import PolicyAgent, observation_scale
 from agents.protocol import Table
 from agents.reading import layout_of, read_observation
@@ -51,7 +51,7 @@ def outputs_of_network(
 ) -> None:
     """All outputs of the compiled network, for the seats that decide."""
     for game in range(len(states)):
-        last = work_out_units(states[game], rules, int(states[game].seat), options, units)
+        last = forward_hidden(states[game], rules, int(states[game].seat), options, units)
         for number in range(outputs.shape[1]):
             outputs[game, number] = output(options, last, units, number)
 
@@ -64,7 +64,7 @@ def values_of_network(states: StateArray, rules: Rules, options: Int64Array, val
 
 def compiled_outputs(agent: PolicyAgent, env: VectorEnv, states: StateArray) -> np.ndarray:
     outputs = np.zeros((len(states), len(agent.layers[-1][1])), np.float32)
-    units = np.full(2 * MOST_UNITS, 1e30, np.float32)  # what is left of other calls must not matter
+    units = np.full(2 * MAX_UNITS, 1e30, np.float32)  # what is left of other calls must not matter
     outputs_of_network(for_kernels(states), compiled_rules(env.rules), agent.options, units, outputs)
     return outputs
 
@@ -448,10 +448,10 @@ def test_the_ways_to_name_a_run_folder(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_no_observation_has_more_numbers_than_there_is_room_for() -> None:
-    from agents.network import MOST_ACTIONS, MOST_NUMBERS  # noqa: PLC0415
+    from agents.network import MAX_ACTIONS, MAX_OBS_SIZE  # noqa: PLC0415
 
     for name, players, teams in ALL_TABLES:
         env = vector_env(1, name, players=players, teams=teams)
-        assert max(size_of(env, view, features=True) for view in VIEWS) <= MOST_NUMBERS
-        assert int(env.single_action_space.n) <= MOST_ACTIONS
+        assert max(size_of(env, view, features=True) for view in VIEWS) <= MAX_OBS_SIZE
+        assert int(env.single_action_space.n) <= MAX_ACTIONS
     assert MAX_INT8 == 127

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from agents import RunFolderError, load
-from agents.network import Eyes
+from agents.network import InputSpec
 from agents.policy import PolicyAgent, observation_scale
 from agents.protocol import Table
 from millebornes_env import VectorEnv, edition, vector_env
@@ -50,7 +50,7 @@ def run(tmp_path: Path, env: VectorEnv) -> Path:
 
 def test_what_is_saved_can_be_played(tmp_path: Path, env: VectorEnv) -> None:
     view = View(unseen=0, rules=1, padded=1)
-    eyes = Eyes(view, features=True)
+    input_spec = InputSpec(view, features=True)
     layers = network_for(env, (5,), view, extra=1, features=True)
     table = Table.of(env)
     folder = tmp_path / "new" / "run"
@@ -58,14 +58,14 @@ def test_what_is_saved_can_be_played(tmp_path: Path, env: VectorEnv) -> None:
     save_policy_files(
         *(folder, layers, table),
         editions=editions,
-        eyes=eyes,
+        input_spec=input_spec,
         activation="tanh",
         value="win",
         more={"hours": 3},
     )
     agent = load(str(folder), env)
     assert isinstance(agent, PolicyAgent)
-    assert (agent.eyes, agent.value) == (eyes, "win")
+    assert (agent.input_spec, agent.value) == (input_spec, "win")
     for (weight, bias), (read_weight, read_bias) in zip(layers, agent.layers, strict=True):
         assert np.array_equal(weight, read_weight)
         assert np.array_equal(bias, read_bias)
@@ -97,7 +97,9 @@ def test_a_policy_plays_the_editions_that_it_was_trained_on(tmp_path: Path, env:
 def test_a_policy_of_padded_environments_knows_the_actions_of_all_tables(tmp_path: Path) -> None:
     env, view = vector_env(4, padded=True), View(padded=1)
     assert int(env.single_action_space.n) == 52
-    save_policy_files(tmp_path, network_for(env, (5,), view), Table.of(env), eyes=Eyes(view, features=False))
+    save_policy_files(
+        tmp_path, network_for(env, (5,), view), Table.of(env), input_spec=InputSpec(view, features=False)
+    )
     for other in (env, vector_env(4)):
         observations, _ = other.reset(seed=1)
         actions = load(str(tmp_path), other).act(observations["observation"], observations["action_mask"])

@@ -10,7 +10,7 @@ from agents.protocol import Table
 from millebornes_env import vector_env
 from millebornes_env.millebornes.cards import NUM_CARD_TYPES
 from train.network import PRECISIONS, actor_critic, common_scale, start_from
-from train.oracle import oracle_numbers, oracle_scale, write_oracle_rows
+from train.oracle import oracle_scale, oracle_size, write_oracle_rows
 from train.policy_files import save_policy_files
 
 
@@ -22,7 +22,7 @@ def test_the_oracle_sees_hands_and_how_soon_cards_come(players: int) -> None:
         env.step(env.sample_actions())
     observations = env.games.buffers.observation
     size = observations.shape[1]
-    rows = np.full((20, oracle_numbers(size, players)), 99, np.int8)
+    rows = np.full((20, oracle_size(size, players)), 99, np.int8)
     write_oracle_rows(env.state(), size, players, rows)
     assert (rows[:, :size] == observations).all()
     for game, state in enumerate(env.get_states()):

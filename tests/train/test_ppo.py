@@ -15,15 +15,15 @@ from train.ppo import (
     MAGNET_KL,
     POLICY_LOSS,
     VALUE_LOSS,
-    Drawing,
+    LossCoefs,
     Minibatch,
     Rollout,
-    Weights,
-    draw_actions,
-    new_drawing,
+    Sampling,
     new_minibatch,
     new_rollout,
+    new_sampling,
     new_seat_memory,
+    sample_actions,
     shuffled,
     write_advantages,
     write_gradient,
@@ -47,10 +47,10 @@ def masked_log_softmax(logits: torch.Tensor, mask: np.ndarray) -> torch.Tensor: 
     return torch.log_softmax(logits[:, :-1].masked_fill(illegal, -torch.inf), dim=1)
 
 
-def drawn(logits: np.ndarray, mask: np.ndarray, key: int = 1, threads: int = 2) -> Drawing:  # type: ignore[type-arg]
-    drawing = new_drawing(logits, mask, threads)
-    draw_actions(drawing, key, 2, threads)
-    return drawing
+def sampled(logits: np.ndarray, mask: np.ndarray, key: int = 1, threads: int = 2) -> Sampling:  # type: ignore[type-arg]
+    sampling = new_sampling(logits, mask, threads)
+    sample_actions(sampling, key, 2, threads)
+    return sampling
 
 
 # Draws ------------------------------------------------------------------------------------------------------
@@ -59,7 +59,7 @@ def drawn(logits: np.ndarray, mask: np.ndarray, key: int = 1, threads: int = 2) 
 def test_actions_are_drawn_as_often_as_the_policy_says() -> None:
     logits, mask = random_rows(6)
     times = 20_000
-    many = drawn(np.repeat(logits, times, axis=0), np.repeat(mask, times, axis=0))
+    many = sampled(np.repeat(logits, times, axis=0), np.repeat(mask, times, axis=0))
     expected = masked_log_softmax(torch.from_numpy(logits), mask).exp().numpy()
     for row in range(6):
         actions = many.actions[row * times : (row + 1) * times]
@@ -70,25 +70,25 @@ def test_actions_are_drawn_as_often_as_the_policy_says() -> None:
 
 def test_probabilities_and_values_are_those_of_the_logits() -> None:
     logits, mask = random_rows(50)
-    drawing = drawn(logits, mask)
+    sampling = sampled(logits, mask)
     expected = masked_log_softmax(torch.from_numpy(logits), mask).numpy()
-    chosen = expected[np.arange(50), drawing.actions]
-    assert drawing.log_probabilities == pytest.approx(chosen, abs=1e-5)
-    assert (drawing.values == logits[:, -1]).all()
+    chosen = expected[np.arange(50), sampling.actions]
+    assert sampling.log_probs == pytest.approx(chosen, abs=1e-5)
+    assert (sampling.values == logits[:, -1]).all()
 
 
 def test_draws_depend_on_the_key_and_not_on_the_threads() -> None:
     logits, mask = random_rows(500)
-    assert (drawn(logits, mask).actions == drawn(logits, mask, threads=1).actions).all()
-    assert (drawn(logits, mask).actions != drawn(logits, mask, key=2).actions).any()
+    assert (sampled(logits, mask).actions == sampled(logits, mask, threads=1).actions).all()
+    assert (sampled(logits, mask).actions != sampled(logits, mask, key=2).actions).any()
 
 
 def test_where_nothing_is_legal_nothing_is_drawn() -> None:
     logits, mask = random_rows(3)
     mask[1] = 0
-    drawing = drawn(logits, mask)
-    assert drawing.actions[1] == -1
-    assert np.isfinite(drawing.log_probabilities).all()
+    sampling = sampled(logits, mask)
+    assert sampling.actions[1] == -1
+    assert np.isfinite(sampling.log_probs).all()
 
 
 @pytest.mark.parametrize("highest", [1e4, -1e4, 80.0])
@@ -96,9 +96,9 @@ def test_huge_logits_give_numbers(highest: float) -> None:
     logits, mask = random_rows(20)
     logits[:, 2] = highest
     mask[:, 2] = 1
-    drawing = drawn(logits, mask)
-    assert np.isfinite(drawing.log_probabilities).all()
-    assert (mask[np.arange(20), drawing.actions] == 1).all()
+    sampling = sampled(logits, mask)
+    assert np.isfinite(sampling.log_probs).all()
+    assert (mask[np.arange(20), sampling.actions] == 1).all()
 
 
 # Advantages -------------------------------------------------------------------------------------------------
@@ -106,31 +106,31 @@ def test_huge_logits_give_numbers(highest: float) -> None:
 
 def advantages_by_the_book(rollout: Rollout, game: int, gamma: float, lam: float) -> dict[int, float]:
     """Equation 16 of Schulman et al. (2016), summed for each decision: sums of (gamma lambda)^l delta."""
-    steps = len(rollout.ends)
+    steps = len(rollout.dones)
     found = {}
     for seat in range(rollout.rewards.shape[2]):
         own = [step for step in range(steps) if rollout.seats[step, game] == seat]
-        surprises = []  # of each own decision: (delta, whether the episode ended before the next one)
+        deltas = []  # of each own decision: (delta, whether the episode ended before the next one)
         for number, step in enumerate(own):
             until = own[number + 1] if number + 1 < len(own) else steps
-            ends = [later for later in range(step, until) if rollout.ends[later, game]]
+            ends = [later for later in range(step, until) if rollout.dones[later, game]]
             if not ends and until == steps:
-                surprises.append(None)  # leads nowhere yet
+                deltas.append(None)  # leads nowhere yet
                 continue
             last = ends[0] if ends else until - 1
             reward = rollout.rewards[step : last + 1, game, seat].sum()
             value = 0.0 if ends else rollout.values[until, game]
-            surprises.append((reward + gamma * value - rollout.values[step, game], bool(ends)))
+            deltas.append((reward + gamma * value - rollout.values[step, game], bool(ends)))
         for number, step in enumerate(own):
             total, weight = 0.0, 1.0
-            for surprise in surprises[number:]:
-                if surprise is None:
+            for delta in deltas[number:]:
+                if delta is None:
                     break
-                total += weight * surprise[0]
+                total += weight * delta[0]
                 weight *= gamma * lam
-                if surprise[1]:
+                if delta[1]:
                     break
-            if surprises[number] is not None:
+            if deltas[number] is not None:
                 found[step] = total
     return found
 
@@ -149,13 +149,13 @@ def test_advantages_follow_each_seats_own_decisions(seed: int, seats: int, gamma
     rollout.seats[:] = rng.integers(seats, size=(steps, games))
     rollout.values[:] = rng.normal(size=(steps, games))
     rollout.rewards[:] = rng.normal(size=(steps, games, seats))
-    rollout.ends[:] = rng.random((steps, games)) < 0.15
-    rollout.frozen[:] = rng.random((steps, games)) < 0.2
+    rollout.dones[:] = rng.random((steps, games)) < 0.15
+    rollout.opponent_mask[:] = rng.random((steps, games)) < 0.2
     write_advantages(rollout, new_seat_memory(2, seats), gamma, lam, 2)
     for game in range(games):
         expected = advantages_by_the_book(rollout, game, gamma, lam)
-        learned = {step for step in range(steps) if rollout.learned[step, game]}
-        assert learned == {step for step in expected if not rollout.frozen[step, game]}
+        learned = {step for step in range(steps) if rollout.loss_mask[step, game]}
+        assert learned == {step for step in expected if not rollout.opponent_mask[step, game]}
         for step, advantage in expected.items():
             assert rollout.advantages[step, game] == pytest.approx(advantage, abs=1e-4)
             value = rollout.values[step, game]
@@ -171,10 +171,10 @@ def minibatch(rows: int, seed: int, with_magnet: bool) -> Minibatch:
     rollout = new_rollout(1, rows, 1, ACTIONS, 2)
     flat = Rollout._make(array.reshape(rows, *array.shape[2:]) for array in rollout)
     old = logits + rng.normal(scale=1.0, size=logits.shape).astype(np.float32)
-    drawing = drawn(old, mask)
+    sampling = sampled(old, mask)
     flat.masks[:] = mask
-    flat.actions[:] = drawing.actions
-    flat.log_probabilities[:] = drawing.log_probabilities
+    flat.actions[:] = sampling.actions
+    flat.log_probs[:] = sampling.log_probs
     flat.advantages[:] = rng.normal(size=rows)
     flat.returns[:] = rng.normal(size=rows)
     magnet = rng.normal(size=logits.shape if with_magnet else (0, 0)).astype(np.float32)
@@ -186,31 +186,31 @@ def minibatch(rows: int, seed: int, with_magnet: bool) -> Minibatch:
 @pytest.mark.parametrize("seed", range(5))
 def test_the_gradient_is_that_of_the_papers_loss(seed: int, with_magnet: bool) -> None:
     batch = minibatch(40, seed, with_magnet)
-    weights = Weights(clip_range=0.2, entropy=0.03, value=0.7, magnet=0.4)
-    write_gradient(batch, weights, 2)
+    coefs = LossCoefs(clip_range=0.2, ent_coef=0.03, vf_coef=0.7, magnet_coef=0.4)
+    write_gradient(batch, coefs, 2)
 
     rows = torch.from_numpy(batch.rows)
     logits = torch.from_numpy(batch.logits.copy()).requires_grad_()
     mask = batch.masks[batch.rows]
-    log_chances = masked_log_softmax(logits, mask)
+    masked_log_probs = masked_log_softmax(logits, mask)
     legal = torch.from_numpy(mask) == 1
-    logs = log_chances.masked_fill(~legal, 0.0)
-    chances = log_chances.exp()
+    log_probs = masked_log_probs.masked_fill(~legal, 0.0)
+    probs = masked_log_probs.exp()
     actions = torch.from_numpy(batch.actions)[rows].long()
     advantages = torch.from_numpy(batch.advantages)[rows]
     log_ratios = (
-        log_chances[torch.arange(len(rows)), actions] - torch.from_numpy(batch.log_probabilities)[rows]
+        masked_log_probs[torch.arange(len(rows)), actions] - torch.from_numpy(batch.old_log_probs)[rows]
     )
     ratios = log_ratios.exp()
-    clipped = ratios.clamp(1 - weights.clip_range, 1 + weights.clip_range)
+    clipped = ratios.clamp(1 - coefs.clip_range, 1 + coefs.clip_range)
     policy_losses = -torch.minimum(ratios * advantages, clipped * advantages)
-    entropies = -(chances * logs).sum(dim=1)
+    entropies = -(probs * log_probs).sum(dim=1)
     value_losses = 0.5 * (logits[:, -1] - torch.from_numpy(batch.returns)[rows]) ** 2
-    loss = policy_losses - weights.entropy * entropies + weights.value * value_losses
+    loss = policy_losses - coefs.ent_coef * entropies + coefs.vf_coef * value_losses
     if with_magnet:
         near = masked_log_softmax(torch.from_numpy(batch.magnet), mask).masked_fill(~legal, 0.0)
-        distances = (chances * (logs - near)).sum(dim=1)
-        loss = loss + weights.magnet * distances
+        distances = (probs * (log_probs - near)).sum(dim=1)
+        loss = loss + coefs.magnet_coef * distances
         assert batch.sums[:, MAGNET_KL].sum() == pytest.approx(float(distances.detach().sum()), rel=1e-4)
     loss.mean().backward()
     assert logits.grad is not None
@@ -231,7 +231,7 @@ def test_a_single_legal_action_gets_no_gradient_and_no_entropy() -> None:
     batch = batch._replace(
         rows=only, logits=batch.logits[: len(only)], gradient=np.empty((len(only), ACTIONS + 1), np.float32)
     )
-    write_gradient(batch, Weights(0.2, 0.5, 0.0, 0.0), 1)
+    write_gradient(batch, LossCoefs(0.2, 0.5, 0.0, 0.0), 1)
     assert len(only)
     assert np.abs(batch.gradient).max() == 0
     assert batch.sums[:, ENTROPY].sum() == 0
@@ -239,8 +239,8 @@ def test_a_single_legal_action_gets_no_gradient_and_no_entropy() -> None:
 
 def test_a_policy_far_from_the_old_one_still_gives_numbers() -> None:
     batch = minibatch(30, 1, False)
-    batch.log_probabilities[:] = -200.0
-    write_gradient(batch, Weights(0.2, 0.01, 0.5, 0.0), 2)
+    batch.old_log_probs[:] = -200.0
+    write_gradient(batch, LossCoefs(0.2, 0.01, 0.5, 0.0), 2)
     assert np.isfinite(batch.gradient).all()
     assert np.isfinite(batch.sums).all()
 

@@ -21,11 +21,11 @@ from millebornes_env.millebornes.observation import USUAL_VIEW
 from tests.agents.policies import rows_by_state
 from train import checkpoints, runs
 from train.checkpoints import CHECKPOINT_FILE, RunError
-from train.selfplay import Args, LossError, Trainer, between, main, train
+from train.selfplay import Args, LossError, Trainer, linear_schedule, main, train
 
 ROOT = Path(__file__).parent.parent.parent
 SHORT = {
-    "decisions": 6000,
+    "total_timesteps": 6000,
     "num_envs": 32,
     "num_steps": 16,
     "batch_size": 128,
@@ -91,10 +91,10 @@ def test_a_run_leaves_all_its_files(run: Path) -> None:
     assert point["decisions"] >= 6000
 
 
-def test_the_saved_policy_plays_as_the_average_does(run: Path) -> None:
+def test_the_saved_policy_plays_as_the_ema_does(run: Path) -> None:
     trainer = Trainer(short(run))
     checkpoint = weights(run)
-    trainer.average.load_state_dict(checkpoints.with_prefix(checkpoint, "average."))
+    trainer.ema_network.load_state_dict(checkpoints.with_prefix(checkpoint, "average."))
     env = vector_env(64, seed=3)
     observations, _ = env.reset()
     for _ in range(40):
@@ -104,7 +104,7 @@ def test_the_saved_policy_plays_as_the_average_does(run: Path) -> None:
     assert isinstance(policy, PolicyAgent)
     inputs = rows_by_state(env, env.get_states(), USUAL_VIEW, features=True)
     with torch.no_grad():
-        outputs = trainer.average(torch.from_numpy(inputs)).numpy()
+        outputs = trainer.ema_network(torch.from_numpy(inputs)).numpy()
     expected = np.where(mask == 1, outputs[:, :-1], -np.inf).argmax(axis=1)
     assert (policy.act(rows, mask) == expected).all()
     assert policy.value == "points"
@@ -113,7 +113,7 @@ def test_the_saved_policy_plays_as_the_average_does(run: Path) -> None:
 
 def test_learning_beats_not_learning(tmp_path: Path) -> None:
     options: dict[str, object] = {
-        "decisions": 200_000,
+        "total_timesteps": 200_000,
         "num_envs": 512,
         "num_steps": 32,
         "batch_size": 1024,
@@ -123,19 +123,19 @@ def test_learning_beats_not_learning(tmp_path: Path) -> None:
     assert last.scores["greedy"].win_rate > 0.15  # it wins 45 to 55 %, one that has learned nothing 1 %
 
 
-def test_the_average_follows_the_learner(tmp_path: Path) -> None:
+def test_the_ema_follows_the_learner(tmp_path: Path) -> None:
     """Straight after a start it is the network's own mean over a few updates; with 0 it is the network."""
-    for average in (0.0, 0.98):
-        trainer = Trainer(short(tmp_path, average=average))
+    for decay in (0.0, 0.98):
+        trainer = Trainer(short(tmp_path, ema_decay=decay))
         weights, mean = [], trainer.network.linears[0].weight.detach().clone()
         for update in range(1, 4):
             trainer.collect()
             trainer.learn(0.0)
             weights.append(trainer.network.linears[0].weight.detach().clone())
-            kept = min(average, update / (update + 10))
+            kept = min(decay, update / (update + 10))
             mean = kept * mean + (1 - kept) * weights[-1]
-        assert torch.allclose(trainer.average.linears[0].weight, mean, atol=1e-6)
-        assert torch.equal(trainer.average.linears[0].weight, weights[-1]) == (average == 0.0)
+        assert torch.allclose(trainer.ema_network.linears[0].weight, mean, atol=1e-6)
+        assert torch.equal(trainer.ema_network.linears[0].weight, weights[-1]) == (decay == 0.0)
 
 
 # Going on ---------------------------------------------------------------------------------------------------
@@ -148,15 +148,19 @@ def test_the_average_follows_the_learner(tmp_path: Path) -> None:
         {"oracle": True, "magnet": 0.1, "magnet_updates": 3, "reward": "equity"},
         {"opponent": "arnold", "num_epochs": 2, "precision": "bfloat16"},
         {"editions": ("parker", "dutch"), "observe_rules": True, "reward": "win", "episode": "round"},
-        {"players": 4, "threads": 2, "num_envs": 600, "decisions": 20_000, "batch_size": 2400},
+        {"players": 4, "threads": 2, "num_envs": 600, "total_timesteps": 20_000, "batch_size": 2400},
         {"players": 3},
     ],
     ids=["usual", "oracle+magnet+equity", "opponent", "editions", "teams", "three"],
 )
 def test_a_resumed_run_is_the_same_bit_for_bit(tmp_path: Path, options: dict[str, object]) -> None:
-    constant = {"final_learning_rate": 1e-3, "entropy": 0.005, "final_entropy": 0.005}  # whatever the budget
-    options = {"decisions": 6000, **constant, **options}
-    part = {**options, "decisions": 2500 * int(str(options["decisions"])) // 6000}
+    constant = {
+        "final_learning_rate": 1e-3,
+        "ent_coef": 0.005,
+        "final_ent_coef": 0.005,
+    }  # whatever the budget
+    options = {"total_timesteps": 6000, **constant, **options}
+    part = {**options, "total_timesteps": 2500 * int(str(options["total_timesteps"])) // 6000}
     train(short(tmp_path / "whole", **options))
     train(short(tmp_path / "parts", **part))
     assert not same(weights(tmp_path / "whole"), weights(tmp_path / "parts"))
@@ -190,7 +194,7 @@ sys.exit(selfplay.main())
 def test_a_run_killed_in_the_middle_goes_on_bit_for_bit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    options = ["--decisions", "6000", "--num-envs", "32", "--num-steps", "16", "--batch-size", "128"]
+    options = ["--total-timesteps", "6000", "--num-envs", "32", "--num-steps", "16", "--batch-size", "128"]
     options += ["--hidden", "16", "--threads", "1", "--eval-seconds", "0"]
 
     def options_of(folder: str) -> list[str]:
@@ -218,7 +222,7 @@ def test_a_run_killed_in_the_middle_goes_on_bit_for_bit(
 def test_a_finished_run_can_be_made_longer(run: Path, tmp_path: Path) -> None:
     folder = tmp_path / "longer"
     train(short(folder))
-    longer = train(short(folder, decisions=9000, resume=True))
+    longer = train(short(folder, total_timesteps=9000, resume=True))
     assert checkpoints.read_progress(folder, runs.CHECKPOINT_KIND)["decisions"] >= 9000
     assert longer.problem is None
 
@@ -260,7 +264,7 @@ def test_a_checkpoint_of_another_format_is_refused(run: Path, tmp_path: Path) ->
         train(short(folder, resume=True))
 
 
-def test_a_loss_that_is_no_number_stops_the_run_and_names_the_batch(
+def test_a_loss_that_became_nan_stops_the_run_and_names_the_batch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "nan"
@@ -272,7 +276,9 @@ def test_a_loss_that_is_no_number_stops_the_run_and_names_the_batch(
         return learn(self, share)
 
     monkeypatch.setattr(Trainer, "learn", spoiled)
-    with pytest.raises(LossError, match=r"update 4, batch of \d+ rows beginning with row \d+"):
+    with pytest.raises(
+        LossError, match=r"^loss became NaN or infinite in update 4: batch of \d+ rows beginning with row \d+"
+    ):
         train(short(folder))
     saved = weights(folder)
     assert checkpoints.read_progress(folder, runs.CHECKPOINT_KIND)["updates"] == 3
@@ -291,7 +297,7 @@ def test_a_full_disk_is_reported_and_the_last_checkpoint_survives(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(checkpoints, "write_bytes_atomically", full)
-    finished = train(short(folder, decisions=8000, resume=True))
+    finished = train(short(folder, total_timesteps=8000, resume=True))
     assert finished.problem is not None
     assert "No space left" in finished.problem
     assert same(weights(folder), before)
@@ -309,7 +315,7 @@ def test_a_full_disk_is_reported_and_the_last_checkpoint_survives(
         (("--opponent", "arnodl"), "arnold"),
         (("--reward", "equity", "--episode", "round"), "--episode match"),
         (("--reward", "equity", "--players", "3"), "3 teams"),
-        (("--entropie", "0.1"), "--entrop"),
+        (("--ent-coeff", "0.1"), "--ent-coef"),
         (("--wandb-project", "x"), "pip install wandb"),
     ],
 )
@@ -341,4 +347,10 @@ def test_the_exit_code_reaches_the_shell(tmp_path: Path) -> None:
 
 
 def test_between() -> None:
-    assert [between(4.0, 2.0, share) for share in (-1.0, 0.0, 0.5, 1.0, 2.0)] == [4.0, 4.0, 3.0, 2.0, 2.0]
+    assert [linear_schedule(4.0, 2.0, share) for share in (-1.0, 0.0, 0.5, 1.0, 2.0)] == [
+        4.0,
+        4.0,
+        3.0,
+        2.0,
+        2.0,
+    ]

@@ -25,7 +25,7 @@ from train.runs import CHECKPOINT_KIND, Run
 from train.selfplay import Trainer, train
 from train.stopping import Stopped
 
-LONG = {"decisions": 6000, "final_learning_rate": 1e-3, "entropy": 0.005, "final_entropy": 0.005}
+LONG = {"total_timesteps": 6000, "final_learning_rate": 1e-3, "ent_coef": 0.005, "final_ent_coef": 0.005}
 
 
 def at_update(number: int, happens: Callable[[], object]) -> Callable[..., dict[str, float]]:
@@ -71,7 +71,7 @@ def test_a_signal_stops_an_evaluation_and_saves(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(runs, "warm_up", lambda *_: None)
     monkeypatch.setattr(Gauntlet, "measure", measure)
     with pytest.raises(Stopped):
-        train(short(tmp_path, eval_seconds=1e-9, eval_deals=2, decisions=10**9))
+        train(short(tmp_path, eval_seconds=1e-9, eval_deals=2, total_timesteps=10**9))
     assert progress(tmp_path)["updates"] == 1
 
 
@@ -169,14 +169,14 @@ def test_a_disk_that_takes_no_large_files(
     with monkeypatch.context() as patch:
         patch.setattr(Trainer, "learn", at_update(progress(folder)["updates"], limit))
         try:
-            finished = train(short(folder, decisions=8000, resume=True))
+            finished = train(short(folder, total_timesteps=8000, resume=True))
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, usual)
     assert finished.problem == f"could not write to {str(folder)!r}: File too large"
     assert "training goes on, the next checkpoint will try again" in " ".join(capsys.readouterr().err.split())
     assert same(weights(folder), before)
     assert not [name for name in os.listdir(folder) if name.endswith(".tmp")]
-    assert train(short(folder, decisions=8000, resume=True)).problem is None
+    assert train(short(folder, total_timesteps=8000, resume=True)).problem is None
 
 
 # The clock --------------------------------------------------------------------------------------------------
@@ -223,7 +223,7 @@ def test_minutes_are_minutes_of_training(
 
 
 def test_a_budget_that_is_rounded_up_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    train(short(tmp_path, decisions=700))
+    train(short(tmp_path, total_timesteps=700))
     decisions = progress(tmp_path)["decisions"]
     assert decisions > 700
     assert (
@@ -253,10 +253,10 @@ def test_precision_is_what_the_processor_is_fast_at(
     has: bool, chosen: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(network, "has_fast_bfloat16", lambda: has)
-    train(short(tmp_path, decisions=700))
+    train(short(tmp_path, total_timesteps=700))
     assert json.loads((tmp_path / "config.json").read_text())["args"]["precision"] == chosen
     monkeypatch.setattr(network, "has_fast_bfloat16", lambda: not has)
-    train(short(tmp_path, decisions=1400, resume=True))  # as it was begun
+    train(short(tmp_path, total_timesteps=1400, resume=True))  # as it was begun
     assert progress(tmp_path)["config"]["precision"] == chosen
     other = "float32" if chosen == "bfloat16" else "bfloat16"
     with pytest.raises(RunError, match=f"begun with precision '{chosen}', now it is '{other}'"):
@@ -268,7 +268,7 @@ def test_a_precision_that_does_not_pay_is_told(
 ) -> None:
     for has, notes in ((True, 0), (False, 1)):
         monkeypatch.setattr(selfplay, "has_fast_bfloat16", lambda has=has: has)
-        train(short(tmp_path / str(has), decisions=700, precision="bfloat16"))
+        train(short(tmp_path / str(has), total_timesteps=700, precision="bfloat16"))
         assert capsys.readouterr().err.count("note: this processor has no bfloat16") == notes
 
 
@@ -330,7 +330,7 @@ def test_steps_in_which_nobody_decides_twice(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("finished") / "run"
-    train(short(folder, decisions=700))
+    train(short(folder, total_timesteps=700))
     return folder
 
 

@@ -42,8 +42,8 @@ SELFPLAY = {
     "    begin(run, trainer)\n"
     "    before = kernels()\n"
     "Run.begin = begins",
-    "train": "train(Args(folder / 'run', decisions={decisions}, num_envs={games}, num_steps=16, hidden=(8,), "
-    "batch_size=512, pool_updates=1, eval_seconds=1e9, eval_deals=40, {more}))",
+    "train": "train(Args(folder / 'run', total_timesteps={decisions}, num_envs={games}, num_steps=16, "
+    "hidden=(8,), batch_size=512, pool_updates=1, eval_seconds=1e9, eval_deals=40, {more}))",
 }
 MASKABLE_PPO = {
     "imports": "from train.maskable_ppo import Args, RunCallback, train",
