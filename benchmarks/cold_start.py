@@ -47,14 +47,7 @@ agents.load("champion", env).act(rows["observation"], rows["action_mask"])
 TASKS = {
     "first step": ["-c", FIRST_STEP],
     "champion asked": ["-c", CHAMPION],
-    "first update of train.selfplay": [
-        "-m",
-        "train.selfplay",
-        "--run-dir",
-        "{out}",
-        "--total-timesteps",
-        "1000",
-    ],
+    "first update of train.selfplay": ["-m", "train.selfplay", "--run-dir", "{out}", "--minutes", "0.001"],
     "train.arena of two": ["-m", "train.arena", "greedy", "holder", "--deals", "20", "--out", "{out}"],
 }
 

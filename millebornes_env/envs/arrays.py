@@ -134,13 +134,13 @@ def copied_records(states: object, count: int, name: str = "set_states") -> Stat
         StateError: it is not `STATE[count]`.
     """
     if not isinstance(states, np.ndarray) or states.dtype != STATE or states.shape != (count,):
-        kind: Any = states.dtype if isinstance(states, np.ndarray) else type(states).__name__
-        if isinstance(states, np.ndarray) and states.dtype.names:
-            kind = "such records" if kind == STATE else "records of another version"
-        raise StateError(
-            f"{name} needs {count} records as get_states returned them; got {kind} "
-            f"of shape {states.shape if isinstance(states, np.ndarray) else ()}"
-        )
+        found = type(states).__name__
+        if isinstance(states, np.ndarray):
+            kind: object = states.dtype
+            if states.dtype.names:
+                kind = "such records" if states.dtype == STATE else "records of another version"
+            found = f"{kind} of shape {states.shape}"
+        raise StateError(f"{name} needs {count} records as get_states returned them; got {found}")
     copied = np.empty(count, STATE)
     copied[:] = states
     return copied

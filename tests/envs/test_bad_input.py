@@ -464,7 +464,7 @@ def test_a_section_that_an_observation_does_not_have() -> None:
         (np.zeros(2, np.dtype([("km", np.int8)])), "another version"),
         ([0, 1], "list"),
         (None, "None"),
-        (SimpleNamespace(dtype="torch.int8", shape=(2,)), "torch.int8"),
+        (SimpleNamespace(dtype="torch.int8", shape=(2,)), "got SimpleNamespace"),
     ],
     ids=["int8", "bytes", "fewer fields", "list", "None", "tensor"],
 )
