@@ -1,7 +1,8 @@
 """Agents that play Mille Bornes: one file for each, one protocol for all.
 
 `load("holder:pile=30", env)` makes one by name; a run folder's path makes the policy that was trained there,
-and `+search` behind a compiled agent makes search that looks ahead with it.
+`my_file.py:Class` makes an agent of your own, and `+search` behind a compiled agent makes search that looks
+ahead with it.
 """
 
 from __future__ import annotations
@@ -20,12 +21,22 @@ from agents.greedy import GreedyAgent
 from agents.hoarder import HoarderAgent
 from agents.holder import HolderAgent
 from agents.human import HumanAgent
+from agents.own_classes import HOW_TO_NAME, find_class, make_own
 from agents.policy import PolicyAgent, RunFolderError
 from agents.protocol import Agent, Table
 from agents.racer import RacerAgent
 from agents.random import RandomAgent
 from agents.search import SearchAgent, search_over
-from agents.specs import ROLLOUT, SEARCH_SUFFIX, defaults_of, is_path, options_of, shown, split_search
+from agents.specs import (
+    ROLLOUT,
+    SEARCH_SUFFIX,
+    defaults_of,
+    is_path,
+    options_of,
+    shown,
+    split_class,
+    split_search,
+)
 from agents.strategist import StrategistAgent
 from millebornes_env import VectorEnv
 from millebornes_env.envs.aec import raw_env
@@ -79,7 +90,8 @@ def load(spec: Spec, env: VectorEnv | raw_env, seed: int = 0) -> Agent:
     """Make an agent for the table of an environment.
 
     Args:
-        spec: `name`, `name:option=value,option=value`, `policy:<run folder>`, or the path of a run folder;
+        spec: `name`, `name:option=value,option=value`, `policy:<run folder>`, the path of a run folder, or a
+            class of your own as `my_file.py:Class:option=value` or `module:Class:option=value`;
             each of them, if the agent is compiled, with `+search` or `+search:option=value` behind it. A
             `Path` is always a run folder, whatever stands in its name; an agent is handed back as it is.
         env: the vector or AEC environment whose table it will play at.
@@ -125,24 +137,34 @@ def make(spec: Spec, table: Table, seed: int = 0) -> Agent:
     if search_options is not None:
         return _named(_search(spec, rollout, search_options, table, seed), spec)
     name, _, rest = spec.partition(":")
-    if name not in AGENTS:
-        if is_path(spec):
-            return _named(PolicyAgent(table, seed, folder=spec), spec)
-        close = difflib.get_close_matches(name, AGENTS, n=1)
-        hint = f" Did you mean {close[0]!r}?" if close else ""
-        raise UnknownAgentError(
-            f"there is no agent {shown(name)}; the agents are {', '.join(AGENTS)}, "
-            f"or the path of a run folder.{hint}"
-        )
-    maker = AGENTS[name]
-    options = options_of(spec, maker, rest)
+    if name in AGENTS:
+        return _named(_registered(spec, AGENTS[name], rest, table, seed), spec)
+    named = split_class(spec)
+    maker = None if named is None else find_class(named)
+    if named is not None and maker is not None:
+        options = options_of(spec, maker, named.options)
+        return _named(make_own(spec, maker, table, seed, options), spec)
+    if is_path(spec):
+        return _named(PolicyAgent(table, seed, folder=spec), spec)
+    close = difflib.get_close_matches(name, AGENTS, n=1)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    module = "" if named is None else ", and no module of that name"
+    raise UnknownAgentError(
+        f"there is no agent {shown(name)}{module}; the agents are {', '.join(AGENTS)}, "
+        f"the path of a run folder, or {HOW_TO_NAME}.{hint}"
+    )
+
+
+def _registered(spec: str, maker: Callable[..., Agent], text: str, table: Table, seed: int) -> Agent:
+    """An agent that has a name."""
+    options = options_of(spec, maker, text)
     try:
         inspect.signature(maker).bind(table, seed, **options)
     except TypeError as error:
         raise UnknownAgentError(
             f"{shown(spec)}: {error}; its options are {', '.join(defaults_of(maker))}"
         ) from None
-    return _named(maker(table, seed, **options), spec)
+    return maker(table, seed, **options)
 
 
 def name_of(spec: Spec) -> str:
@@ -184,7 +206,12 @@ def _search(spec: str, rollout: str, text: str, table: Table, seed: int) -> Agen
 
 
 def _named(agent: Agent, spec: str) -> Agent:
-    agent.name = spec
+    try:
+        agent.name = spec
+    except AttributeError:
+        raise AgentArgumentError(
+            f"{shown(spec)}: the name of its agent cannot be set; let name be a plain attribute"
+        ) from None
     return agent
 
 

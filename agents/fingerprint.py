@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sys
-from pathlib import Path
 
+from agents.own_classes import sources_of_class
 from agents.policy import PolicyAgent
 from agents.protocol import Agent
 from millebornes_env.compile_cache import source_digest, sources_outside
@@ -20,13 +19,11 @@ def fingerprint(agent: Agent, spec: str) -> str:
         spec: what it was loaded by.
 
     Returns:
-        Sixteen hexadecimal digits. Of an agent of your own, the file of its class counts.
+        Sixteen hexadecimal digits. Of an agent of your own, the file of its class counts, and the files
+        beside it that it imports.
     """
     module = type(agent).__module__
-    files = sources_outside(module)
-    own = getattr(sys.modules.get(module), "__file__", None)
-    if own is not None:
-        files |= {Path(own)}
+    files = sources_outside(module) | sources_of_class(module)
     digest = hashlib.sha256(source_digest(files).encode())
     digest.update(spec.encode())
     if isinstance(agent, PolicyAgent):

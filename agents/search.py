@@ -53,7 +53,7 @@ from agents.search_kernels import (
     read_states,
     search_on,
 )
-from agents.specs import is_path, shown, without_separators
+from agents.specs import is_path, shown, split_class, without_separators
 from millebornes_env.compile import for_kernels
 from millebornes_env.engine.kernels import key_of_seed
 from millebornes_env.envs.options import checked_seed
@@ -364,8 +364,8 @@ def _compiled_agent(spec: str, table: Table, seed: int) -> CompiledAgent:
         for known, make in agents.AGENTS.items()
         if inspect.isclass(make) and issubclass(make, CompiledAgent)
     }
-    is_run_folder = name not in agents.AGENTS and is_path(spec)
-    if name not in compiled and not is_run_folder:
+    is_found_elsewhere = name not in agents.AGENTS and (is_path(spec) or split_class(spec) is not None)
+    if name not in compiled and not is_found_elsewhere:
         raise SearchOptionError(
             f"the rollout agent is {shown(spec)}; it must be one of the compiled agents: "
             f"{', '.join(compiled) or 'there are none'} (with options as in 'holder:pile=30'; "

@@ -1,4 +1,6 @@
-"""What an agent is named by: `name:option=value,option=value`, a run folder, either with `+search` behind it.
+"""What an agent is named by: `name:option=value,option=value`, a run folder, or a class of somebody's own.
+
+Each may have `+search` behind it. A class is named by its file or module: `my_file.py:Class:option=value`.
 
 The options of an agent are the arguments of its class besides table and seed. `Between` in the annotation of
 one says which numbers it may be.
@@ -7,6 +9,7 @@ one says which numbers it may be.
 from __future__ import annotations
 
 import inspect
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, get_type_hints
@@ -34,6 +37,22 @@ class Between(NamedTuple):
     most: int
 
 
+class ClassName(NamedTuple):
+    """A class of somebody's own, as a specification names it.
+
+    Attributes:
+        source: path of a file that ends in `.py`, or name of a module.
+        name: of the class; empty: only the file was named.
+        options: what stands behind the class.
+        is_file: whether the source is a file.
+    """
+
+    source: str
+    name: str
+    options: str
+    is_file: bool
+
+
 def shown(text: object) -> str:
     """A text as messages quote it: in quotes, and not at any length."""
     quoted = value_shown(text)
@@ -47,9 +66,36 @@ def is_folder(text: str) -> bool:
     return bool(text) and policy_files.is_folder(text)
 
 
+def is_file(text: str) -> bool:
+    """Whether there is such a file."""
+    try:
+        return os.path.isfile(text)
+    except ValueError:  # a NUL in the name
+        return False
+
+
 def is_path(text: str) -> bool:
     """Whether a text that is no agent's name is meant as the path of a folder."""
-    return bool(text) and ("/" in text or is_folder(text))
+    return is_folder(text) or ("/" in text and split_class(text) is None)
+
+
+def split_class(spec: str) -> ClassName | None:
+    """The file or module, the class and its options; None: the text names none, or a folder that is there.
+
+    A path may have any name: the first file that is there is meant.
+    """
+    if is_folder(spec):
+        return None
+    ends = [found.end() for found in re.finditer(r"\.py(?=:|$)", spec)]
+    if ends:
+        end = next((end for end in ends if is_file(spec[:end])), ends[0])
+        name, _, options = spec[end + 1 :].partition(":")
+        return ClassName(spec[:end], name, options, is_file=True)
+    source, _, rest = spec.partition(":")
+    name, _, options = rest.partition(":")
+    if not (name.isidentifier() and all(part.isidentifier() for part in source.split("."))):
+        return None
+    return ClassName(source, name, options, is_file=False)
 
 
 def split_search(spec: str) -> tuple[str, str | None]:
@@ -112,7 +158,7 @@ def options_of(spec: str, maker: Callable[..., Any], text: str) -> dict[str, Any
             raise AgentOptionError(f"{shown(spec)}: the option {name} is given twice")
         try:
             options[name] = _value(value, known[name], equals)
-        except (ValueError, KeyError, OverflowError):
+        except (ValueError, KeyError, OverflowError, TypeError):
             raise AgentOptionError(
                 f"{shown(spec)}: the option {name} is {shown(value)}; it must be like {known[name]!r}"
             ) from None
@@ -140,6 +186,7 @@ def defaults_of(maker: Callable[..., Any]) -> dict[str, Any]:
         name: "" if parameter.default in (inspect.Parameter.empty, None) else parameter.default
         for name, parameter in inspect.signature(maker).parameters.items()
         if name not in ("table", "seed")
+        and parameter.kind not in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     }
 
 
@@ -171,9 +218,12 @@ def _parts(spec: str, text: str, known: Mapping[str, Any]) -> list[str]:
 
 
 def _parts_of_rollout(parts: Sequence[str]) -> int:
-    """How many parts, from the first on, are the folder that a rollout agent is read from; 1 if none is."""
+    """How many parts, from the first on, are the folder or file of a rollout agent; 1 if none is."""
     for count in range(len(parts), 0, -1):
         agent = ",".join(parts[:count]).partition("=")[2]
+        named = split_class(agent)
+        if named is not None and named.is_file and "," not in named.options and is_file(named.source):
+            return count
         if is_folder(agent) or is_folder(split_policy(agent.removeprefix(f"{POLICY}:"))[0]):
             return count
     return 1
@@ -214,6 +264,12 @@ def without_separators(rollout: str, separators: str) -> str:
     if is_folder(rest) or is_folder(rollout):
         return rollout
     either = f"[{re.escape(separators)}]"
+    named = split_class(rollout)
+    if named is not None and named.options:
+        options = re.sub(either, ",", named.options)
+        return f"{named.source}:{named.name}:{options}"
+    if named is not None and named.is_file:
+        return rollout
     if name == POLICY or is_path(rollout):
         return f"{name}{colon}" + re.sub(rf"{either}(?=(?:mode|{FOLDER})=)", ",", rest)
     return f"{name}{colon}" + re.sub(either, ",", rest)

@@ -52,7 +52,7 @@ class Args:
     """
 
     agents: tyro.conf.Positional[tuple[str, ...]]
-    """Names, `name:option=value,...`, run folders; `name@agent` calls an agent otherwise in the tables."""
+    """`name:option=value,...`, run folders, `my_file.py:Class`; `name@agent` calls an agent otherwise."""
     edition: str = "parker"
     """The rule sheet to play by, with overrides: parker+max_200=4."""
     players: int = 2

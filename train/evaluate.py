@@ -263,7 +263,7 @@ class Args:
     """
 
     agent: Annotated[str | None, tyro.conf.Positional, tyro.conf.arg(metavar="[AGENT]")] = None
-    """The agent to evaluate: random, greedy, holder, `name:option=value`, or the path of a run folder."""
+    """The agent to evaluate: `name:option=value`, the path of a run folder, or `my_file.py:Class`."""
     against: tuple[str, ...] = DEFAULT_OPPONENTS
     """The opponents, named in the same way; the agent plays against one after the other."""
     run_dir: Path | None = None
@@ -334,7 +334,9 @@ def _note_cheats(specs: Sequence[str], config: EvaluationConfig) -> None:
 
 def _agent_of(args: Args) -> str:
     if (args.agent is None) == (args.run_dir is None):
-        raise ValueError("name either an agent (one of " + ", ".join(agents.AGENTS) + ") or a --run-dir")
+        raise ValueError(
+            "name either an agent (one of " + ", ".join(agents.AGENTS) + "; my_file.py:Class) or a --run-dir"
+        )
     if args.agent is not None:
         return args.agent
     folder = str(args.run_dir)

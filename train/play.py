@@ -41,7 +41,7 @@ class Args:
     """Play Mille Bornes against an agent, on the terminal."""
 
     against: str = "strategist"
-    """Who plays the other seats: a name, `name:option=value`, or the path of a run folder."""
+    """Who plays the other seats: `name:option=value`, the path of a run folder, or `my_file.py:Class`."""
     edition: str = "parker"
     """The rule sheet to play by."""
     players: int = 2
