@@ -1,1 +1,1 @@
-"""Scripts that train and evaluate agents: one file for each, readable from top to bottom."""
+"""Scripts that train and evaluate agents: one file for each command; the other files are their parts."""

@@ -2,9 +2,9 @@
 
     python -m train.selfplay --run-dir runs/first --minutes 5
 
-Read it from top to bottom: the options; `Trainer.collect`, which plays; `Trainer.learn`, which updates; and
-`train`, which does both until the budget is spent. What is no matrix product is compiled (`train.ppo`). Every
-decision of every seat is learned from. docs/training.md explains the metrics.
+Here are the options; `Trainer.collect`, which plays; `Trainer.learn`, which updates; and `train`, which does
+both until the budget is spent. Advantages and loss are compiled (`train.ppo`); the network is in
+`train.network`. Every decision of every seat is learned from. docs/training.md explains the metrics.
 """
 
 from __future__ import annotations
