@@ -58,12 +58,12 @@ def for_kernels(records: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
     return records.view(np.ndarray if IS_COMPILED else np.recarray)
 
 
-def _compile(function: Callable[P, R], **options: Any) -> Callable[P, R]:
+def _compile(function: Callable[P, R], *, is_cached: bool = True, **options: Any) -> Callable[P, R]:
     """Compile a function that Python calls, or that kernels call by its address."""
     if not options.get("parallel"):
         options["pipeline_class"] = Compiler
     compiled = _numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
-    if IS_COMPILED:
+    if IS_COMPILED and is_cached:
         compiled._cache = cache_for(function)
     return cast("Callable[P, R]", compiled)
 
@@ -87,6 +87,7 @@ class _Rule:
         """Take a rule; it is compiled when it is called."""
         functools.update_wrapper(self, function)
         self.py_func = function
+        self._is_cached = is_cached
         self._options = options
         self._linked = RuleDispatcher(
             function,
@@ -110,7 +111,7 @@ class _Rule:
 
     @functools.cached_property
     def _called(self) -> Callable[..., Any]:
-        return _compile(self.py_func, **self._options)
+        return _compile(self.py_func, is_cached=self._is_cached, **self._options)
 
     def __call__(self, *args: Any) -> Any:
         """Follow the rule from Python: as it is written, if it is asked about ints alone."""
