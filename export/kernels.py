@@ -12,7 +12,7 @@ from millebornes_env.compile import for_kernels
 from millebornes_env.engine import kernels
 from millebornes_env.engine.games import Games
 from millebornes_env.engine.kernels import POINTS, SAME_STEP, Settings
-from millebornes_env.millebornes import audit
+from millebornes_env.millebornes.audit import soundness
 from millebornes_env.millebornes.cards import DECK_SIZE
 from millebornes_env.millebornes.editions import edition
 from millebornes_env.millebornes.observation import View
@@ -38,7 +38,7 @@ def examples() -> list[Example]:
         (kernels.observe_seats, (*table, seats, buffers.observation)),
         (kernels.redeal_games, (states, rules, seats, 0, 0, np.zeros(DECK_SIZE, np.int8))),
         (kernels.full_states, (*table, 1, buffers.observation)),
-        (audit._first_unsound, (_read_only(states), rules, scratch)),
+        (soundness._first_unsound, (_read_only(states), rules, scratch)),
     ]
 
 

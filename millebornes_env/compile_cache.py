@@ -35,6 +35,10 @@ _COMPILED_SOURCES = (
     "chance.py",
     "millebornes",
     "engine",
+    "testing/audited_play.py",
+    "testing/perft.py",
+    "testing/random_players.py",
+    "testing/step_laws.py",
 )
 _DAYS_TO_KEEP_OLD_CACHES = 30
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from millebornes_env.engine import perft
-from millebornes_env.engine.perft import count_sequences
 from millebornes_env.millebornes.state import STATE
+from millebornes_env.testing import perft
+from millebornes_env.testing.perft import count_sequences
 from tests import oracle
 from tests.laws.conversions import PARKER_2, PARKER_3, TABLES, Table, new_games
 from tests.laws.players import walk

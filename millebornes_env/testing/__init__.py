@@ -1,0 +1,1 @@
+"""What users test with: their agents, their editions, states and steps."""
