@@ -36,7 +36,7 @@ _COMPILED_SOURCES = (
     "millebornes",
     "engine",
     "testing/audited_play.py",
-    "testing/perft.py",
+    "testing/counting.py",
     "testing/random_players.py",
     "testing/step_laws.py",
 )

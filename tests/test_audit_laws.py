@@ -28,11 +28,11 @@ from millebornes_env.testing import step_laws
 from millebornes_env.testing.audited_play import (
     COUNTS,
     begin,
-    check_decision,
-    check_engine,
-    check_redeal,
-    check_state,
-    check_step,
+    judge_decision,
+    judge_engine,
+    judge_redeal,
+    judge_state,
+    judge_step,
     new_play,
     play_on,
     settings_of,
@@ -89,7 +89,7 @@ def walk(name: str, players: int) -> tuple[list[State], list[Step]]:
 
 
 def violation_in(state: State, rules: Rules) -> int:
-    number = check_state(record(state)[0], compiled_rules(rules), np.zeros(SCRATCH_SIZE, np.int64))
+    number = judge_state(record(state)[0], compiled_rules(rules), np.zeros(SCRATCH_SIZE, np.int64))
     return number
 
 
@@ -467,11 +467,11 @@ def test_every_law_of_a_step_can_be_broken(law: int) -> None:
     for before, action, after in walk("parker", 3)[1]:
         if not fits(before[0], action, after[0]):
             continue
-        assert check_step(record(before)[0], record(after)[0], table, action, 1) == NO_VIOLATION
+        assert judge_step(record(before)[0], record(after)[0], table, action, 1) == NO_VIOLATION
         changed = after.copy()
         mutate(before[0], changed[0])
         steps = 10_000 if law == step_laws.ROUND_TOO_LONG else 1
-        assert check_step(record(before)[0], record(changed)[0], table, action, steps) == law
+        assert judge_step(record(before)[0], record(changed)[0], table, action, steps) == law
         return
     pytest.fail("no step fits")
 
@@ -480,7 +480,7 @@ def test_a_turn_after_the_last_can_be_found() -> None:
     """As play goes on where hands are played out, judged by the rules of a round that ends at once."""
     by = compiled_rules(table_of("dujardin_classic", when_pile_is_empty=1 - PLAY_OUT))
     found = {
-        check_step(record(before)[0], record(after)[0], by, action, 1)
+        judge_step(record(before)[0], record(after)[0], by, action, 1)
         for before, action, after in walk("dujardin_classic", 3)[1]
     }
     assert {NO_VIOLATION, step_laws.ROUND_AFTER_LAST_TURN} == found
@@ -489,25 +489,25 @@ def test_a_turn_after_the_last_can_be_found() -> None:
 def test_every_law_of_a_decision_can_be_broken() -> None:
     play, table = new_table()
     state = play.states[0]
-    assert check_decision(state, table, play.mask, play.row, play.high) == NO_VIOLATION
-    assert check_redeal(play, table, 0) == NO_VIOLATION
+    assert judge_decision(state, table, play.mask, play.row, play.high) == NO_VIOLATION
+    assert judge_redeal(play, table, 0) == NO_VIOLATION
     play.mask[19] ^= 1
-    assert check_redeal(play, table, 0) == step_laws.HIDDEN_CARDS_SHOW
+    assert judge_redeal(play, table, 0) == step_laws.HIDDEN_CARDS_SHOW
     play.high[:] = 0
-    assert check_decision(state, table, play.mask, play.row, play.high) == step_laws.OBSERVATION_OUT_OF_BOUNDS
+    assert judge_decision(state, table, play.mask, play.row, play.high) == step_laws.OBSERVATION_OUT_OF_BOUNDS
     play, table = new_table()
-    check_decision(play.states[0], table, play.mask, play.row, play.high)
+    judge_decision(play.states[0], table, play.mask, play.row, play.high)
     play.states["hidden"][0, 0] += 1
     play.states["deck"][0] = NONE
-    assert check_redeal(play, table, 0) in (step_laws.HIDDEN_CARDS_SHOW, step_laws.REDEAL_IS_NO_GAME)
+    assert judge_redeal(play, table, 0) in (step_laws.HIDDEN_CARDS_SHOW, step_laws.REDEAL_IS_NO_GAME)
     play.states["phase"][1] = ROUND_OVER  # nothing can be done
-    assert check_decision(play.states[1], table, play.mask, play.row, play.high) == step_laws.NOTHING_LEGAL
+    assert judge_decision(play.states[1], table, play.mask, play.row, play.high) == step_laws.NOTHING_LEGAL
 
 
 def test_the_engine_is_looked_at() -> None:
     play, table = new_table(players=2)
     play.before[0] = play.states[0]
-    check_decision(play.states[0], table, play.mask, play.row, play.high)
+    judge_decision(play.states[0], table, play.mask, play.row, play.high)
     action = int(play.mask.argmax())
     play.states["phase"][0] = ROUND_OVER  # as if the step had ended the round
-    assert check_engine(play, table, 0, action) == step_laws.WRONG_END_OF_EPISODE
+    assert judge_engine(play, table, 0, action) == step_laws.WRONG_END_OF_EPISODE

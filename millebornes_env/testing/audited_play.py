@@ -168,19 +168,19 @@ def play_on(play: Play, rules: Rules, steps: int) -> None:
             sampled = int(play.steps[game]) & (_SAMPLE - 1) == 0
             action = NO_ACTION
             play.before[0] = state
-            violation = check_decision(state, rules, play.mask, play.row, play.high)
+            violation = judge_decision(state, rules, play.mask, play.row, play.high)
             if violation == NO_VIOLATION and sampled:
-                violation = check_redeal(play, rules, game)
+                violation = judge_redeal(play, rules, game)
             if violation == NO_VIOLATION:
                 action = chosen_action(play, rules, state, game)
                 carry_out(state, rules, action)
                 count_step(play, state, game, action)
-                violation = check_state(state, rules, play.scratch)
+                violation = judge_state(state, rules, play.scratch)
             if violation == NO_VIOLATION:
                 number = int(play.round_steps[game])
-                violation = check_step(play.before[0], state, rules, action, number)
+                violation = judge_step(play.before[0], state, rules, action, number)
             if violation == NO_VIOLATION and (sampled or int(state.phase) == ROUND_OVER):
-                violation = check_engine(play, rules, game, action)
+                violation = judge_engine(play, rules, game, action)
             if violation != NO_VIOLATION:
                 report(play, game, action, violation)
             if violation != NO_VIOLATION or int(state.phase) == ROUND_OVER:
@@ -191,7 +191,7 @@ def play_on(play: Play, rules: Rules, steps: int) -> None:
 
 
 @kernel
-def check_decision(state: State, rules: Rules, mask: Int8Array, row: Int8Array, high: Int8Array) -> int:
+def judge_decision(state: State, rules: Rules, mask: Int8Array, row: Int8Array, high: Int8Array) -> int:
     """`decision_violation`."""
     return decision_violation(state, rules, mask, row, high)
 
@@ -203,13 +203,13 @@ def carry_out(state: State, rules: Rules, action: int) -> None:
 
 
 @kernel
-def check_state(state: State, rules: Rules, scratch: Int64Array) -> int:
+def judge_state(state: State, rules: Rules, scratch: Int64Array) -> int:
     """`violation_of`."""
     return violation_of(state, rules, scratch)
 
 
 @kernel
-def check_step(before: State, after: State, rules: Rules, action: int, steps: int) -> int:
+def judge_step(before: State, after: State, rules: Rules, action: int, steps: int) -> int:
     """`step_violation`; the step was the round's `steps`-th."""
     return step_violation(before, after, rules, action, steps)
 
@@ -279,7 +279,7 @@ def deal_next(play: Play, rules: Rules, game: int, is_new: bool) -> None:
         start_next_round(state, rules)
     play.round_steps[game] = 0
     draw_styles(play, rules, game)
-    violation = check_state(state, rules, play.scratch)
+    violation = judge_state(state, rules, play.scratch)
     violation = require(violation, WRONG_DEAL, is_freshly_dealt(state, rules))
     if violation != NO_VIOLATION:
         play.before[0] = state
@@ -349,7 +349,7 @@ def report(play: Play, game: int, action: int, violation: int) -> None:
 
 
 @kernel
-def check_redeal(play: Play, rules: Rules, game: int) -> int:
+def judge_redeal(play: Play, rules: Rules, game: int) -> int:
     """The seat sees and may do the same whatever is hidden; any redeal makes a game."""
     play.copied[0] = play.states[game]
     redealt = play.copied[0]
@@ -360,11 +360,11 @@ def check_redeal(play: Play, rules: Rules, game: int) -> int:
     seen = decision_violation(redealt, rules, mask, row, play.high) == NO_VIOLATION
     same = seen and are_equal(row, play.row) and are_equal(mask, play.mask)
     found = require(NO_VIOLATION, HIDDEN_CARDS_SHOW, same)
-    return require(found, REDEAL_IS_NO_GAME, check_state(redealt, rules, play.scratch) == NO_VIOLATION)
+    return require(found, REDEAL_IS_NO_GAME, judge_state(redealt, rules, play.scratch) == NO_VIOLATION)
 
 
 @kernel
-def check_engine(play: Play, rules: Rules, game: int, action: int) -> int:
+def judge_engine(play: Play, rules: Rules, game: int, action: int) -> int:
     """The same step by the engine, on a copy of the game before it."""
     play.copied[0] = play.before[0]
     settings = settings_of(game)

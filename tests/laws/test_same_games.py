@@ -17,7 +17,7 @@ from millebornes_env.engine.games import NO_GAME, Games, Settings
 from millebornes_env.engine.kernels import SKIP
 from millebornes_env.millebornes.editions import edition
 from millebornes_env.millebornes.observation import View
-from millebornes_env.testing.perft import count_sequences
+from millebornes_env.testing.counting import count_sequences
 from tests.laws.conversions import PARKER_2, SOME_TABLES, Table, rules_of
 
 SEED = 2**40 + 12_345
