@@ -11,10 +11,10 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-import agents
-from agents.compiled import MEMORY, choose_each, is_compiled
-from agents.own_classes import make_own
-from agents.protocol import Agent, Table, ask, is_honest, is_state_agent
+from millebornes_env import agents
+from millebornes_env.agents.compiled import MEMORY, choose_each, is_compiled
+from millebornes_env.agents.own_classes import make_own
+from millebornes_env.agents.protocol import Agent, Table, ask, is_honest, is_state_agent
 from millebornes_env.compile import for_kernels
 from millebornes_env.engine.kernels import SKIP
 from millebornes_env.envs.options import checked_seed

@@ -28,13 +28,12 @@ from tqdm import tqdm
 
 from benchmarks.results import environment_info, format_rate
 from millebornes_env import __version__, edition
-from millebornes_env.files import replacing
+from millebornes_env.files import replacing, write_json_atomically, write_text_atomically
 from millebornes_env.millebornes.audit import message_of
 from millebornes_env.millebornes.editions import editions
 from millebornes_env.millebornes.rules import Rules, compiled_rules
 from millebornes_env.testing.audited_play import COUNTS, FOUND, MOST_FOUND, Play, begin, new_play, play_on
 from millebornes_env.testing.step_laws import ALL_MESSAGES
-from train.files import write_json_atomically, write_text_atomically
 
 DOCS = Path(__file__).parents[2] / "docs"
 MOST_GAMES = 64
