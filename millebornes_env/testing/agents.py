@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env import agents
-from millebornes_env.agents.compiled import MEMORY, choose_each, is_compiled
+from millebornes_env.agents.compiled.agent import MEMORY, choose_each, is_compiled
 from millebornes_env.agents.own_classes import make_own
 from millebornes_env.agents.protocol import Agent, Table, ask, is_honest, is_state_agent
 from millebornes_env.compile import for_kernels
@@ -23,6 +23,7 @@ from millebornes_env.errors import ConformanceError, OptionError, shown
 from millebornes_env.millebornes.actions import action_name
 from millebornes_env.millebornes.editions import Edition
 from millebornes_env.millebornes.editions import edition as find_edition
+from millebornes_env.millebornes.observation import shown_teams
 from millebornes_env.millebornes.rules import compiled_rules
 from millebornes_env.millebornes.state import ROUND_OVER, StateArray
 
@@ -36,7 +37,7 @@ LONGEST_ROUND: Final = 1_000
 """Decisions; no round of any edition takes so many."""
 
 
-def check_agent(  # noqa: PLR0913 - options, nearly all by keyword
+def check_agent(
     agent: Given,
     edition: str | Edition = "parker",
     *,
@@ -133,7 +134,7 @@ class _Moment:
         """What an action of the game is called."""
         if not 0 <= action < self.masks.shape[1]:
             return str(action)
-        teams = self.env.teams if self.masks.shape[1] <= 42 else 4
+        teams = shown_teams(self.env.rules, self.env.view)
         return f"{action_name(action, teams, int(self.seats[game]) % self.env.teams)} ({action})"
 
 
@@ -169,11 +170,11 @@ class _Check:
         except Exception as error:
             raise ConformanceError(
                 f"{shown(given)} cannot be made for {self._table.edition}, {self._env.players} players in "
-                f"{self._env.teams} teams: {type(error).__name__}: {error} (if the agent is for other tables, "
-                "say which with players= and teams=)"
+                f"{self._env.teams} teams: {type(error).__name__}: {error} (an agent for certain tables "
+                "only is checked there: give players= and teams=)"
             ) from error
 
-    # The two stretches ----------------------------------------------------------------------------------------
+    # Playing ------------------------------------------------------------------------------------------------
 
     def play(self, decisions: int) -> None:
         """Play on, rounds and all, and compare the agents."""
@@ -201,7 +202,7 @@ class _Check:
                 return
             observations = env.step(actions).observations
 
-    # Asking ---------------------------------------------------------------------------------------------------
+    # Asking -------------------------------------------------------------------------------------------------
 
     def _asked(self, agent: Agent, moment: _Moment, rows: slice = slice(None)) -> Actions:
         """What an agent chooses, checked."""
@@ -215,7 +216,9 @@ class _Check:
                 returned = ask(agent, *handed)
         except Exception as error:
             raise self._failed(
-                moment, int(games[0]), f"raised {type(error).__name__} when asked about {len(games)} rows: {error}"
+                moment,
+                int(games[0]),
+                f"raised {type(error).__name__} when asked about {len(games)} rows: {error}",
             ) from error
         same = (
             np.array_equal(handed[0], moment.observations[rows])
@@ -225,7 +228,9 @@ class _Check:
         )
         if not same:
             raise self._failed(
-                moment, int(games[0]), "wrote to what it was handed; let it work on a copy (`observations.copy()`)"
+                moment,
+                int(games[0]),
+                "wrote to what it was handed; let it work on a copy (`observations.copy()`)",
             )
         actions = self._checked_shape(moment, games, returned)
         self._check_legal(moment, games, actions)
@@ -240,8 +245,8 @@ class _Check:
             raise self._failed(
                 moment,
                 int(games[0]),
-                f"returned {type(returned).__name__} of {array.dtype}{list(array.shape)} for {len(games)} rows; "
-                f"it must return an action for each row, int64[{len(games)}]",
+                f"returned {type(returned).__name__} of {array.dtype}{list(array.shape)} for {len(games)} "
+                f"rows; it must return an action for each row, int64[{len(games)}]",
             )
         return array.astype(np.int64)
 
@@ -256,21 +261,21 @@ class _Check:
                 raise self._failed(
                     moment,
                     game,
-                    f"chose {action} although the round is over and the mask allows nothing; return -1 there, "
-                    "for example np.where(action_masks.any(axis=1), actions, -1)",
+                    f"chose {action} although the round is over and the mask allows nothing; return -1 "
+                    "there, for example np.where(action_masks.any(axis=1), actions, -1)",
                 )
             legal = [moment.action(game, one) for one in np.flatnonzero(mask).tolist()]
             raise self._failed(
                 moment,
                 game,
-                f"chose {moment.action(game, action)}, which is illegal; legal were {', '.join(legal)}: choose "
-                "only where action_masks is 1",
+                f"chose {moment.action(game, action)}, which is illegal; legal were {', '.join(legal)}: "
+                "choose only where action_masks is 1",
             )
 
     def _failed(self, moment: _Moment, game: int, what: str) -> ConformanceError:
         return ConformanceError(f"{shown(self.player.name)} {what} [{moment.where(game)}]")
 
-    # Comparing ------------------------------------------------------------------------------------------------
+    # Comparing ----------------------------------------------------------------------------------------------
 
     def _compare_twin(self, moment: _Moment, actions: Actions) -> None:
         again = self._asked(self.twin, moment)
@@ -281,8 +286,8 @@ class _Check:
             moment,
             game,
             f"chose {moment.action(game, int(actions[game]))}, and made and asked again in the same way "
-            f"{moment.action(game, int(again[game]))}: all its random numbers must come from its seed, and two "
-            "agents must not share what they remember",
+            f"{moment.action(game, int(again[game]))}: all its random numbers must come from its seed, and "
+            "two agents must not share what they remember",
         )
 
     def _compare_pieces(self, moment: _Moment, actions: Actions) -> None:
@@ -316,15 +321,18 @@ class _Check:
         redealt = self._env.determinize(moment.seats, seed=moment.number)
         draws = np.random.default_rng([self._seed % 2**32, moment.number]).integers(2**32, size=len(actions))
         one, other = (self._chosen_from(states, moment, draws) for states in (moment.states, redealt))
+        if is_compiled(self.player):
+            self._memories[moment.places] = one[:, 1:]
         different = (one != other).any(axis=1) & ~moment.over
         if different.any():
             game = int(different.argmax())
             raise self._failed(
                 moment,
                 game,
-                f"chose {moment.action(game, int(one[game, 0]))}, and {moment.action(game, int(other[game, 0]))} "
-                "after the cards that its seat cannot see were dealt anew (or remembered other things): let it "
-                "read its own hand, the piles, the counts and `hidden` only, or let it say that it cheats",
+                f"chose {moment.action(game, int(one[game, 0]))}, and "
+                f"{moment.action(game, int(other[game, 0]))} after the cards that its seat cannot see were dealt "
+                "anew (or it remembers other things): let it read its own hand, the piles, the counts and "
+                "`hidden` only, or let it say that it cheats (`is_honest = False`)",
             )
 
     def _chosen_from(

@@ -1,4 +1,4 @@
-"""`check_edition`: random play of many styles at the tables of an edition, every law checked at every step."""
+"""`check_edition`: random play at the tables of an edition, every law checked at every step."""
 
 from __future__ import annotations
 
@@ -73,4 +73,3 @@ def _check_table(label: str, rules: Rules, steps: int, seed: int) -> dict[str, i
             f"({counts['violations']} violations in {counts['steps']:,} steps)"
         )
     return counts
-

@@ -6,8 +6,8 @@ import numpy as np
 
 from millebornes_env.compile import for_kernels
 from millebornes_env.envs.arrays import checked_states
-from millebornes_env.errors import ActionRangeError, ConformanceError, OptionError, shown
 from millebornes_env.envs.options import whole_number
+from millebornes_env.errors import ActionRangeError, ConformanceError, OptionError, shown
 from millebornes_env.millebornes.actions import action_name, num_actions
 from millebornes_env.millebornes.audit import NO_VIOLATION, SCRATCH_SIZE, first_violation, message_of
 from millebornes_env.millebornes.legality import write_mask
