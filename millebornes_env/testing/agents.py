@@ -33,6 +33,8 @@ Given = str | Path | Agent | Callable[..., Agent]
 
 OTHER_SEEDS: Final = 3
 """Tried to find out whether an agent draws random numbers."""
+MOST_NAMED: Final = 4
+"""Legal actions that a message names."""
 LONGEST_ROUND: Final = 1_000
 """Decisions; no round of any edition takes so many."""
 
@@ -82,7 +84,7 @@ def check_agent(
     first = checked_seed(seed, or_none=False)
     tables = sheet.tables if players is None else [(players, teams)]
     for seats, sides in tables:
-        options = {"players": seats, "teams": sides, "seed": first, **shows}
+        options: dict[str, Any] = {"players": seats, "teams": sides, "seed": first, **shows}
         env = vector_env(games, sheet, episode="match", autoreset_mode="next_step", **options)
         check = _Check(agent, env, first, is_random)
         check.play(decisions)
@@ -265,6 +267,7 @@ class _Check:
                     "there, for example np.where(action_masks.any(axis=1), actions, -1)",
                 )
             legal = [moment.action(game, one) for one in np.flatnonzero(mask).tolist()]
+            legal[MOST_NAMED:] = ["..."] * (len(legal) > MOST_NAMED)
             raise self._failed(
                 moment,
                 game,
@@ -330,8 +333,8 @@ class _Check:
                 moment,
                 game,
                 f"chose {moment.action(game, int(one[game, 0]))}, and "
-                f"{moment.action(game, int(other[game, 0]))} after the cards that its seat cannot see were dealt "
-                "anew (or it remembers other things): let it read its own hand, the piles, the counts and "
+                f"{moment.action(game, int(other[game, 0]))} after the cards that its seat cannot see were "
+                "dealt anew (or remembers other things): let it read its own hand, the piles, the counts and "
                 "`hidden` only, or let it say that it cheats (`is_honest = False`)",
             )
 

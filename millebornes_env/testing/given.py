@@ -29,11 +29,10 @@ def states_and_rules(states: States, rules: Rules | None) -> tuple[StateArray, R
         StateError: they are no records of games.
         OptionError: the rules are missing, or are none.
     """
-    given: Any = states
-    if isinstance(given, Position):
-        records, table = given.state, given.rules if rules is None else rules
-    else:
-        records, table = given, rules
+    records: Any = states
+    table: Any = rules
+    if isinstance(states, Position):
+        records, table = states.state, states.rules if rules is None else rules
     if not isinstance(table, Rules):
         raise OptionError(
             f"rules is {shown(rules)}; records alone do not say which rules they are played by: "
@@ -41,7 +40,7 @@ def states_and_rules(states: States, rules: Rules | None) -> tuple[StateArray, R
         )
     if not isinstance(records, (np.ndarray, np.void)) or records.dtype != STATE or records.ndim > 1:
         raise StateError(
-            f"states are {shown(given)}; they must be records as env.get_states() returns them, or a Position"
+            f"states are {shown(states)}; they must be records as env.get_states() returns them, or a Position"
         )
     copied = np.empty(np.atleast_1d(records).shape, STATE)
     copied[:] = records

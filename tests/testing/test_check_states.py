@@ -81,7 +81,7 @@ def test_a_wrong_step_is_named_with_its_action() -> None:
         check_step(before[0], action, other, env.rules)
     with pytest.raises(ConformanceError, match=r"seat .: claim .* is illegal before the step"):
         check_step(before[0], 38, after[0], env.rules)
-    with pytest.raises(ConformanceError, match=r"the turn passed to the wrong seat|number of cards drawn"):
+    with pytest.raises(ConformanceError, match="a hand lost a card other than the one played"):
         check_step(before[0], action, before[0], env.rules)
     for wrong in (-1, 999, "roll", None):
         with pytest.raises(ActionRangeError, match="this table has the actions 0 to"):
@@ -124,7 +124,7 @@ def test_perft_refuses_what_it_cannot_count() -> None:
 
 def test_an_edition_passes_and_says_what_happened() -> None:
     counts = check_edition(edition("parker").replace(max_200=4, hand_limit=5), steps=20_000)
-    assert list(counts) == edition("parker").tables
+    assert list(counts) == list(edition("parker").tables)
     assert all(table["steps"] >= 20_000 and table["violations"] == 0 for table in counts.values())
     assert sum(table["claims"] for table in counts.values()) > 0
     assert list(check_edition("dutch", players=3, steps=100)) == [(3, 3)]
