@@ -40,7 +40,7 @@ def states_and_rules(states: States, rules: Rules | None) -> tuple[StateArray, R
         )
     if not isinstance(records, (np.ndarray, np.void)) or records.dtype != STATE or records.ndim > 1:
         raise StateError(
-            f"states are {shown(states)}; they must be records as env.get_states() returns them, or a Position"
+            f"states are {shown(states)}; they must be records of env.get_states(), or a Position"
         )
     copied = np.empty(np.atleast_1d(records).shape, STATE)
     copied[:] = records
