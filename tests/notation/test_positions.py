@@ -29,7 +29,7 @@ from millebornes_env.notation.positions import Position, read_position, write_po
 from millebornes_env.notation.reader import LINE_NAMES
 from tests.support import Position as Table
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 SHEETS = ROOT / "millebornes_env" / "millebornes" / "sheets"
 TABLES = [(name, *table) for name in editions() for table in edition(name).tables]
 FIRST_DISCARD, LAST_DISCARD = 19, 37

@@ -40,8 +40,8 @@ from millebornes_env.notation import (
 )
 from millebornes_env.notation.reader import LINE_NAMES
 from millebornes_env.notation.words import CARD_WORDS
-from tests.test_notation import TABLES, games
-from tests.test_records import played
+from tests.notation.test_positions import TABLES, games
+from tests.notation.test_records import played
 
 PARKER = Path(editions_module.__file__).parent / "sheets" / "parker.toml"
 WORDS = (
