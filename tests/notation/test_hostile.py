@@ -38,8 +38,8 @@ from millebornes_env.notation import (
     write_jsonl,
     write_position,
 )
-from millebornes_env.notation.reader import LINE_NAMES
-from millebornes_env.notation.words import CARD_WORDS
+from millebornes_env.notation.lines import CARD_WORDS
+from millebornes_env.notation.position_reader import LINE_NAMES
 from tests.notation.test_positions import TABLES, games
 from tests.notation.test_records import played
 
