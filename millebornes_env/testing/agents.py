@@ -14,7 +14,7 @@ import numpy.typing as npt
 from millebornes_env import agents
 from millebornes_env.agents.compiled.agent import MEMORY, choose_each, is_compiled
 from millebornes_env.agents.own_classes import make_own
-from millebornes_env.agents.protocol import Agent, Table, ask, is_honest, is_state_agent
+from millebornes_env.agents.protocol import Agent, Table, ask, is_state_agent, sees_hidden_cards
 from millebornes_env.compile import for_kernels
 from millebornes_env.engine.kernels import SKIP
 from millebornes_env.envs.options import checked_seed
@@ -58,7 +58,7 @@ def check_agent(
     * `act` returns an integer for each row, a legal action, and does not write to what it is handed;
     * the same seed gives the same actions;
     * rows do not influence each other: asked about the rows in another order, some of them alone, it chooses
-      the same. It may remember, but for each of `places`;
+      the same. It may remember, but for each of `slot_ids`;
     * the hidden cards change nothing: dealt anew, it chooses the same. An agent that is handed observations
       cannot see them; this concerns compiled agents and those with `act_on`. One that says that it sees them
       is not asked;
@@ -114,7 +114,7 @@ class _Moment:
         )
 
     @property
-    def places(self) -> npt.NDArray[np.int64]:
+    def slot_ids(self) -> npt.NDArray[np.int64]:
         """Numbers that tell apart who sits where."""
         return np.arange(len(self.seats)) * self.env.players + self.seats
 
@@ -208,7 +208,7 @@ class _Check:
 
     def _asked(self, agent: Agent, moment: _Moment, rows: slice = slice(None)) -> Actions:
         """What an agent chooses, checked."""
-        handed = (moment.observations[rows].copy(), moment.masks[rows].copy(), moment.places[rows])
+        handed = (moment.observations[rows].copy(), moment.masks[rows].copy(), moment.slot_ids[rows])
         states, seats = moment.states[rows].copy(), moment.seats[rows].copy()
         games = np.arange(len(moment.seats))[rows]
         try:
@@ -225,7 +225,7 @@ class _Check:
         same = (
             np.array_equal(handed[0], moment.observations[rows])
             and np.array_equal(handed[1], moment.masks[rows])
-            and np.array_equal(handed[2], moment.places[rows])
+            and np.array_equal(handed[2], moment.slot_ids[rows])
             and states.tobytes() == moment.states[rows].tobytes()
         )
         if not same:
@@ -311,7 +311,7 @@ class _Check:
                 game,
                 f"chose {moment.action(game, int(actions[game]))} in a batch of {len(actions)} rows, and "
                 f"{moment.action(game, int(again[game]))} for the same row in a smaller batch: rows must not "
-                "influence each other, and what it remembers it must keep for each of `places` (an agent "
+                "influence each other, and what it remembers it must keep for each of `slot_ids` (an agent "
                 "that draws random numbers so seldom that other seeds changed nothing is checked with "
                 "is_random=True)",
             )
@@ -319,13 +319,13 @@ class _Check:
 
     def _compare_redeal(self, moment: _Moment, actions: Actions) -> None:
         """Ask about the games as they are, and with the hidden cards dealt anew."""
-        if not is_honest(self.player) or not (is_state_agent(self.player) or is_compiled(self.player)):
+        if sees_hidden_cards(self.player) or not (is_state_agent(self.player) or is_compiled(self.player)):
             return
         redealt = self._env.determinize(moment.seats, seed=moment.number)
         draws = np.random.default_rng([self._seed % 2**32, moment.number]).integers(2**32, size=len(actions))
         one, other = (self._chosen_from(states, moment, draws) for states in (moment.states, redealt))
         if is_compiled(self.player):
-            self._memories[moment.places] = one[:, 1:]
+            self._memories[moment.slot_ids] = one[:, 1:]
         different = (one != other).any(axis=1) & ~moment.over
         if different.any():
             game = int(different.argmax())
@@ -335,7 +335,7 @@ class _Check:
                 f"chose {moment.action(game, int(one[game, 0]))}, and "
                 f"{moment.action(game, int(other[game, 0]))} after the cards that its seat cannot see were "
                 "dealt anew (or remembers other things): let it read its own hand, the piles, the counts and "
-                "`hidden` only, or let it say that it cheats (`is_honest = False`)",
+                "`hidden` only, or let it say that it cheats (`sees_hidden_cards = True`)",
             )
 
     def _chosen_from(
@@ -345,9 +345,9 @@ class _Check:
         agent: Any = self.player
         if not is_compiled(agent):
             agent = self._made(self._seed)
-            chosen: Actions = np.asarray(agent.act_on(states.copy(), moment.seats, moment.places))
+            chosen: Actions = np.asarray(agent.act_on(states.copy(), moment.seats, moment.slot_ids))
             return chosen[:, np.newaxis]
-        memories = self._memories[moment.places]
+        memories = self._memories[moment.slot_ids]
         chosen = np.zeros(len(states), np.int64)
         asked = np.flatnonzero(~moment.over)
         here, some = memories[asked], np.zeros(len(asked), np.int64)

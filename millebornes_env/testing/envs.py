@@ -126,7 +126,9 @@ class _EnvCheck:
         for name in ("observation", "action_mask", "agent_selection"):
             if name not in observations:
                 raise self._failed(f"the observations have no {name!r}")
-            self._check_array(name, observations[name], (games, *(space[name].shape or ())), space[name].dtype)
+            self._check_array(
+                name, observations[name], (games, *(space[name].shape or ())), space[name].dtype
+            )
         seen: Any = space["observation"]
         inside = ((observations["observation"] >= seen.low) & (observations["observation"] <= seen.high)).all(
             1

@@ -43,11 +43,11 @@ class Remembering(FirstLegal):
         super().__init__(table, seed)
         self.decisions: dict[int, int] = {}
 
-    def act(self, observations: np.ndarray, action_masks: np.ndarray, places: Any = None) -> Any:
+    def act(self, observations: np.ndarray, action_masks: np.ndarray, slot_ids: Any = None) -> Any:
         actions = super().act(observations, action_masks)
-        for row, place in enumerate(range(len(actions)) if places is None else places.tolist()):
-            self.decisions[place] = self.decisions.get(place, 0) + 1
-            if actions[row] >= 0 and self.decisions[place] % 2:
+        for row, slot in enumerate(range(len(actions)) if slot_ids is None else slot_ids.tolist()):
+            self.decisions[slot] = self.decisions.get(slot, 0) + 1
+            if actions[row] >= 0 and self.decisions[slot] % 2:
                 actions[row] = np.flatnonzero(action_masks[row])[-1]
         return actions
 
@@ -122,9 +122,9 @@ class RowsTogether(FirstLegal):
 
 
 class MemoryByRow(Remembering):
-    """Remembers for each row of the batch, not for each place."""
+    """Remembers for each row of the batch, not for each slot."""
 
-    def act(self, observations: np.ndarray, action_masks: np.ndarray, places: Any = None) -> Any:
+    def act(self, observations: np.ndarray, action_masks: np.ndarray, slot_ids: Any = None) -> Any:
         return super().act(observations, action_masks)
 
 
@@ -143,7 +143,7 @@ class ForTwo(FirstLegal):
 class SeesStates(FirstLegal):
     """Nothing wrong: it is handed the games, and looks at its own hand."""
 
-    def act_on(self, states: np.ndarray, seats: np.ndarray, places: np.ndarray) -> Any:
+    def act_on(self, states: np.ndarray, seats: np.ndarray, slot_ids: np.ndarray) -> Any:
         return self.choose(states, states["hand"][np.arange(len(seats)), seats].argmax(axis=1))
 
     def choose(self, states: np.ndarray, cards: np.ndarray) -> Any:
@@ -154,7 +154,7 @@ class SeesStates(FirstLegal):
 class Peeks(SeesStates):
     """Discards what it has, unless the next player has many of a kind."""
 
-    def act_on(self, states: np.ndarray, seats: np.ndarray, places: np.ndarray) -> Any:
+    def act_on(self, states: np.ndarray, seats: np.ndarray, slot_ids: np.ndarray) -> Any:
         own = states["hand"][np.arange(len(seats)), seats]
         others = states["hand"][np.arange(len(seats)), (seats + 1) % self.table.rules.players]
         last = 18 - own[:, ::-1].argmax(axis=1)
@@ -162,12 +162,12 @@ class Peeks(SeesStates):
 
 
 class SaysThatItPeeks(Peeks):
-    is_honest = False
+    sees_hidden_cards = True
 
 
 class WritesStates(SeesStates):
-    def act_on(self, states: np.ndarray, seats: np.ndarray, places: np.ndarray) -> Any:
-        actions = super().act_on(states, seats, places)
+    def act_on(self, states: np.ndarray, seats: np.ndarray, slot_ids: np.ndarray) -> Any:
+        actions = super().act_on(states, seats, slot_ids)
         states["deck"][:] = 0
         return actions
 
