@@ -11,6 +11,7 @@ import pytest
 from millebornes_env import agents, vector_env
 from millebornes_env.errors import ConformanceError, MilleBornesError, OptionError
 from millebornes_env.testing import check_agent
+from tests.agents.policies import network_for, write_run
 from tests.testing import faulty_agents as faulty
 
 QUICK = {"players": 2, "games": 6, "decisions": 40}
@@ -54,6 +55,27 @@ def test_an_agent_that_was_made_passes_and_is_left_alone() -> None:
     check_agent(agent, **QUICK)
     assert agent.decisions == {}
     check_agent(partial(faulty.FirstLegal), **QUICK)
+
+
+def test_an_agent_is_named_as_on_a_command_line(tmp_path: Path) -> None:
+    """By the file of its class, with options, or by the run folder of a policy."""
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "class Mine:\n"
+        "    name = 'mine'\n"
+        "    def __init__(self, table, seed=0, nothing: int = -1):\n"
+        "        self.nothing = nothing\n"
+        "    def act(self, observations, action_masks):\n"
+        "        actions = action_masks.argmax(axis=1)\n"
+        "        actions[~action_masks.any(axis=1)] = self.nothing\n"
+        "        return actions\n"
+    )
+    check_agent(f"{file}:Mine", **QUICK)
+    with pytest.raises(ConformanceError, match=r"mine.py:Mine:nothing=3' chose 3 although the round is over"):
+        check_agent(f"{file}:Mine:nothing=3", **QUICK)
+    env = vector_env(1)
+    write_run(tmp_path / "run", env, network_for(env))
+    check_agent(tmp_path / "run", **QUICK)
 
 
 FAULTS = [
