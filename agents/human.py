@@ -16,7 +16,7 @@ from agents.checks import check_masks, check_ranges, checked_places, checked_row
 from agents.human_words import Names, action_words, meant_by, menu_order, what_helps, why_not
 from agents.policy import PolicyAgent
 from agents.protocol import Actions, Agent, Masks, Observations, Table, actions_of_ended, ask
-from agents.reading import layout_of, read_observation
+from agents.reading import read_observation, starts_of
 from millebornes_env.compile import plain
 from millebornes_env.millebornes.actions import (
     CLAIM_COUP_FOURRE,
@@ -35,8 +35,8 @@ from millebornes_env.millebornes.cards import (
     NUM_SAFETIES,
     safety_against,
 )
-from millebornes_env.millebornes.observation import BATTLE_TOPS, MAX_INT8, SCORE_UNIT
 from millebornes_env.millebornes.rules import rules_record
+from millebornes_env.millebornes.sections import BATTLE_TOPS, MAX_INT8, SCORE_UNIT
 from millebornes_env.millebornes.state import CLAIM, EXTENSION, State, new_states
 
 Numbers = npt.NDArray[np.int64]
@@ -92,7 +92,7 @@ class HumanAgent:
         self._adviser: Agent | None = None
         self._table = table
         self._rules = table.rules
-        self._layout = layout_of(table, counts_unseen=False)
+        self._starts = starts_of(table, counts_unseen=False)
 
     def act(self, observations: Observations, action_masks: Masks, places: Any = None) -> Actions:
         """Ask for one row after the other; see `Agent.act`.
@@ -258,7 +258,7 @@ class HumanAgent:
     def _read_back(self, row: Observations) -> State:
         """The game as the person knows it, the person in seat 0."""
         state: State = new_states(1)[0]
-        plain(read_observation)(row[0], self._layout, rules_record(self._rules)[0], state)
+        plain(read_observation)(row[0], self._starts, rules_record(self._rules)[0], state)
         return state
 
     def _help(self, row: Observations) -> str:
@@ -269,7 +269,7 @@ class HumanAgent:
 
     def _of(self, row: Observations, name: str) -> Numbers:
         """The numbers of one section."""
-        numbers: Numbers = self._table.view(row, name)[0]
+        numbers: Numbers = self._table.section(row, name)[0]
         return numbers
 
     def _headline(self, row: Observations) -> str:

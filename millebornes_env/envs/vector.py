@@ -27,10 +27,10 @@ from millebornes_env.errors import ClosedError, OptionError, ResetNeededError, s
 from millebornes_env.millebornes.actions import action_name, num_actions
 from millebornes_env.millebornes.editions import Edition
 from millebornes_env.millebornes.editions import edition as find_edition
-from millebornes_env.millebornes.observation import (
-    OBSERVATION_VERSION,
+from millebornes_env.millebornes.observation import OBSERVATION_VERSION
+from millebornes_env.millebornes.sections import (
+    ObservationSpec,
     Section,
-    View,
     full_state_sections,
     sections,
     shown_teams,
@@ -73,7 +73,7 @@ class VectorEnv:
         players: seats at the table, S.
         teams: teams at the table, T; the team of a seat is `seat % teams`.
         possible_agents: the seats' names, `player_0` ...
-        view: what an observation shows.
+        observation_spec: what an observation shows.
         observation_sections: the layout of an observation (name, start, size, high, meaning).
         state_sections: the layout of `state()`.
         single_observation_space: of one game: `observation` int8[D], `action_mask` int8[A] and
@@ -138,13 +138,17 @@ class VectorEnv:
         self.episode = episode
         self.reward = reward
         mode = check.autoreset_mode(autoreset_mode)
-        self.view = View(
+        self.observation_spec = ObservationSpec(
             int(check.flag("observe_unseen", observe_unseen)),
             int(check.flag("observe_rules", observe_rules)),
             int(check.flag("padded", padded)),
         )
         self.settings = check.settings(
-            episode=episode, reward=reward, mode=mode, view=self.view, illegal_action=illegal_action
+            episode=episode,
+            reward=reward,
+            mode=mode,
+            observation_spec=self.observation_spec,
+            illegal_action=illegal_action,
         )
         self.metadata: dict[str, Any] = {
             "name": "millebornes_v0",
@@ -152,8 +156,8 @@ class VectorEnv:
             "render_modes": ["ansi"],
         }
         self.observation_version = OBSERVATION_VERSION
-        self.observation_sections: tuple[Section, ...] = sections(self.rules, self.view)
-        self.state_sections: tuple[Section, ...] = full_state_sections(self.rules, self.view)
+        self.observation_sections: tuple[Section, ...] = sections(self.rules, self.observation_spec)
+        self.state_sections: tuple[Section, ...] = full_state_sections(self.rules, self.observation_spec)
         self._next_seed = None if seed is None else check.checked_seed(seed)
         threads = check.checked_num_threads(num_threads)
         check.check_memory(self.num_envs, self.rules, self.settings)
@@ -175,7 +179,7 @@ class VectorEnv:
 
     def _make_spaces(self) -> None:
         high = np.concatenate([np.full(s.size, s.high, np.int8) for s in self.observation_sections])
-        actions = num_actions(shown_teams(self.rules, self.view))
+        actions = num_actions(shown_teams(self.rules, self.observation_spec))
         self.single_observation_space = gymnasium.spaces.Dict(
             {
                 "observation": gymnasium.spaces.Box(np.zeros_like(high), high, dtype=np.int8),
