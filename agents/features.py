@@ -15,7 +15,7 @@ from typing import Final
 from millebornes_env.compile import rule
 from millebornes_env.millebornes.cards import DECK_SIZE, NUM_CARD_TYPES
 from millebornes_env.millebornes.rules import Rules
-from millebornes_env.millebornes.sections import OFFSETS, ObservationSpec, shown_teams, start_of
+from millebornes_env.millebornes.sections import OFFSETS, ObservationSpec, room_of, shown_teams, start_of
 from millebornes_env.millebornes.state import Int8Array
 
 LEFT: Final = 41
@@ -40,8 +40,9 @@ def write_features(rules: Rules, spec: ObservationSpec, row: Int8Array, size: in
         row: int8[size + num_features], the observation in front; the rest is overwritten.
         size: numbers of the observation.
     """
-    target, km = start_of(OFFSETS.target, rules, spec), start_of(OFFSETS.km, rules, spec)
-    hand, draw_pile = start_of(OFFSETS.hand, rules, spec), start_of(OFFSETS.draw_pile, rules, spec)
+    room = room_of(rules, spec)
+    target, km = start_of(OFFSETS.target, room), start_of(OFFSETS.km, room)
+    hand, draw_pile = start_of(OFFSETS.hand, room), start_of(OFFSETS.draw_pile, room)
     at = size
     for place in range(at, at + num_features(rules, spec)):
         row[place] = 0
@@ -49,7 +50,7 @@ def write_features(rules: Rules, spec: ObservationSpec, row: Int8Array, size: in
         left = int(row[target]) - int(row[km + team])
         row[at + min(max(left, 0), LEFT - 1)] = 1
         at += LEFT
-    at = size + LEFT * shown_teams(rules, spec)
+    at = size + LEFT * room.teams
     for card in range(NUM_CARD_TYPES):
         held = int(row[hand + card])
         row[at + card] = 1 if held >= 2 else 0

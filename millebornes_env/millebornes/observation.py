@@ -27,9 +27,11 @@ from millebornes_env.millebornes.sections import (
     OFFSETS,
     SCORE_UNIT,
     ObservationSpec,
+    Room,
     longest_stream,
     observation_size,
     part_of,
+    room_of,
     shown_seats,
     start_of,
 )
@@ -52,48 +54,45 @@ def write_observation(state: State, rules: Rules, seat: int, spec: ObservationSp
     """
     if not IS_COMPILED:
         assert len(row) == observation_size(rules, spec), "the row is not as long as the observation"
+    room = room_of(rules, spec)
     row[:] = 0
-    write_hand(state, rules, seat, row, start_of(OFFSETS.hand, rules, spec))
-    write_discard_pile(state, rules, seat, row, start_of(OFFSETS.discard_pile, rules, spec))
-    write_draw_pile(state, rules, seat, row, start_of(OFFSETS.draw_pile, rules, spec))
-    write_phase(state, rules, seat, row, start_of(OFFSETS.phase, rules, spec))
-    write_pending_hazard(state, rules, seat, row, start_of(OFFSETS.pending_hazard, rules, spec))
-    write_target(state, rules, seat, row, start_of(OFFSETS.target, rules, spec))
+    write_hand(state, rules, seat, row, start_of(OFFSETS.hand, room))
+    write_discard_pile(state, rules, seat, row, start_of(OFFSETS.discard_pile, room))
+    write_draw_pile(state, rules, seat, row, start_of(OFFSETS.draw_pile, room))
+    write_phase(state, rules, seat, row, start_of(OFFSETS.phase, room))
+    write_pending_hazard(state, rules, seat, row, start_of(OFFSETS.pending_hazard, room))
+    write_target(state, rules, seat, row, start_of(OFFSETS.target, room))
     for place in range(rules.players):
-        write_seat(state, rules, around(seat + place, rules.players), place, spec, row)
+        write_seat(state, rules, around(seat + place, rules.players), room, place, row)
     own = team_of(rules, seat)
     for place in range(rules.teams):
-        write_team(state, rules, around(own + place, rules.teams), place, spec, row)
+        write_team(state, rules, around(own + place, rules.teams), room, place, row)
     if spec.unseen == 1:
-        write_unseen(state, rules, seat, row, start_of(OFFSETS.unseen, rules, spec))
+        write_unseen(state, rules, seat, row, start_of(OFFSETS.unseen, room))
     if spec.rules == 1:
-        write_rules(state, rules, seat, row, start_of(OFFSETS.rules, rules, spec))
+        write_rules(state, rules, seat, row, start_of(OFFSETS.rules, room))
 
 
 @rule
-def write_seat(
-    state: State, rules: Rules, seat: int, place: int, spec: ObservationSpec, row: Int8Array
-) -> None:
+def write_seat(state: State, rules: Rules, seat: int, room: Room, place: int, row: Int8Array) -> None:
     """Write what is shown of a seat, so many places to the left of the observer."""
-    write_to_act(state, rules, seat, row, part_of(OFFSETS.to_act, place, rules, spec))
-    write_hand_counts(state, rules, seat, row, part_of(OFFSETS.hand_counts, place, rules, spec))
+    write_to_act(state, rules, seat, row, part_of(OFFSETS.to_act, room, place))
+    write_hand_counts(state, rules, seat, row, part_of(OFFSETS.hand_counts, room, place))
 
 
 @rule
-def write_team(
-    state: State, rules: Rules, team: int, place: int, spec: ObservationSpec, row: Int8Array
-) -> None:
+def write_team(state: State, rules: Rules, team: int, room: Room, place: int, row: Int8Array) -> None:
     """Write what is shown of a team, so many places to the left of the observer's."""
-    write_extension(state, rules, team, row, part_of(OFFSETS.extension, place, rules, spec))
-    write_battle(state, rules, team, row, part_of(OFFSETS.battle, place, rules, spec))
-    write_opening(state, rules, team, row, part_of(OFFSETS.opening, place, rules, spec))
-    write_moving(state, rules, team, row, part_of(OFFSETS.moving, place, rules, spec))
-    write_limited(state, rules, team, row, part_of(OFFSETS.limited, place, rules, spec))
-    write_km(state, rules, team, row, part_of(OFFSETS.km, place, rules, spec))
-    write_two_hundreds(state, rules, team, row, part_of(OFFSETS.two_hundreds, place, rules, spec))
-    write_safeties(state, rules, team, row, part_of(OFFSETS.safeties, place, rules, spec))
-    write_coups_fourres(state, rules, team, row, part_of(OFFSETS.coups_fourres, place, rules, spec))
-    write_score(state, rules, team, row, part_of(OFFSETS.score, place, rules, spec))
+    write_extension(state, rules, team, row, part_of(OFFSETS.extension, room, place))
+    write_battle(state, rules, team, row, part_of(OFFSETS.battle, room, place))
+    write_opening(state, rules, team, row, part_of(OFFSETS.opening, room, place))
+    write_moving(state, rules, team, row, part_of(OFFSETS.moving, room, place))
+    write_limited(state, rules, team, row, part_of(OFFSETS.limited, room, place))
+    write_km(state, rules, team, row, part_of(OFFSETS.km, room, place))
+    write_two_hundreds(state, rules, team, row, part_of(OFFSETS.two_hundreds, room, place))
+    write_safeties(state, rules, team, row, part_of(OFFSETS.safeties, room, place))
+    write_coups_fourres(state, rules, team, row, part_of(OFFSETS.coups_fourres, room, place))
+    write_score(state, rules, team, row, part_of(OFFSETS.score, room, place))
 
 
 # One function for each section, all with the same arguments: the game, the rules, the observer (or the team

@@ -181,23 +181,45 @@ def shown_teams(rules: Rules, spec: ObservationSpec) -> int:
     return MAX_TEAMS if spec.padded == 1 else rules.teams
 
 
-@rule
-def start_of(offset: Offset, rules: Rules, spec: ObservationSpec) -> int:
-    """The index of a section's first number at this table."""
-    by_owner = offset.by_seat * shown_seats(rules, spec) + offset.by_team * shown_teams(rules, spec)
-    return offset.fixed + by_owner + offset.with_unseen * spec.unseen + offset.with_rules * spec.rules
+class Room(NamedTuple):
+    """What the layout of a row depends on, worked out once for each row: compiled code keeps it in registers.
+
+    Attributes:
+        seats: for how many seats there is room.
+        teams: for how many teams there is room.
+        unseen: 1 if unseen cards are shown.
+        rules: 1 if the rules are shown.
+    """
+
+    seats: int
+    teams: int
+    unseen: int
+    rules: int
 
 
 @rule
-def part_of(offset: Offset, place: int, rules: Rules, spec: ObservationSpec) -> int:
+def room_of(rules: Rules, spec: ObservationSpec) -> Room:
+    """The room of an observation at this table."""
+    return Room(shown_seats(rules, spec), shown_teams(rules, spec), spec.unseen, spec.rules)
+
+
+@rule
+def start_of(offset: Offset, room: Room) -> int:
+    """The index of a section's first number."""
+    by_owner = offset.by_seat * room.seats + offset.by_team * room.teams
+    return offset.fixed + by_owner + offset.with_unseen * room.unseen + offset.with_rules * room.rules
+
+
+@rule
+def part_of(offset: Offset, room: Room, place: int) -> int:
     """The index of the first number of one seat or team, so many places to the left of the observer's."""
-    return start_of(offset, rules, spec) + place * offset.size
+    return start_of(offset, room) + place * offset.size
 
 
 @rule
 def observation_size(rules: Rules, spec: ObservationSpec) -> int:
     """How many numbers an observation has at this table."""
-    return start_of(END, rules, spec)
+    return start_of(END, room_of(rules, spec))
 
 
 class Section(NamedTuple):
@@ -236,12 +258,12 @@ def sections(rules: Rules, spec: ObservationSpec = DEFAULT_SPEC) -> tuple[Sectio
     Returns:
         The sections in order; together they cover the observation without a gap.
     """
-    highest = bounds(rules, spec)
-    owners = {"table": 1, "team": shown_teams(rules, spec), "seat": shown_seats(rules, spec)}
+    highest, room = bounds(rules, spec), room_of(rules, spec)
+    owners = {"table": 1, "team": room.teams, "seat": room.seats}
     table = []
     for (name, content), offset in zip(CONTENTS.items(), OFFSETS, strict=True):
         if not content.shown_by or getattr(spec, content.shown_by):
-            start, size = start_of(offset, rules, spec), content.size * owners[content.owner]
+            start, size = start_of(offset, room), content.size * owners[content.owner]
             high = content.high if isinstance(content.high, int) else highest[content.high]
             table.append(Section(name, start, size, high, content.meaning, content.owner))
     return tuple(table)

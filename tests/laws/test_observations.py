@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations, pairwise, product
 
 import numpy as np
@@ -11,14 +11,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from millebornes_env.compile import plain as plain_rule
 from millebornes_env.engine.games import Games
+from millebornes_env.millebornes import observation
 from millebornes_env.millebornes.rules import RULES, Rules, rules_record
 from millebornes_env.millebornes.sections import (
+    CONTENTS,
+    END,
+    OFFSETS,
     ObservationSpec,
+    Room,
     Section,
     full_state_sections,
     observation_size,
+    part_of,
     sections,
+    start_of,
 )
 from tests.laws.conversions import (
     DECISIONS,
@@ -113,6 +121,71 @@ def test_the_observation_says_what_the_seat_can_see() -> None:
     assert min(highest.values()) > 0  # no section was empty all the time
     assert (highest["score"], highest["two_hundreds"], highest["target"]) == (127, 2, 40)
     assert highest["opening"] == 2
+
+
+# Writing ----------------------------------------------------------------------------------------------------
+
+POISON = -1
+"""No section has such a number."""
+
+
+def writer_of(name: str) -> Callable[..., None]:
+    """As the rulebook has it: in plain Python, so that not every section is compiled by itself."""
+    return plain_rule(getattr(observation, f"write_{name}"))
+
+
+@all_specs
+@pytest.mark.parametrize("table", SOME_TABLES, ids=str)
+def test_each_section_is_written_by_the_function_of_its_name_and_nowhere_else(
+    table: Table, spec: ObservationSpec
+) -> None:
+    for games, record, log in walk(table, seed=3):
+        if len(log) % 20:
+            continue
+        rules, state, seat = rules_record(games.rules)[0], games.states[0], record["seat"]
+        other = observing(table, spec)
+        other.states[:] = games.states
+        (seen,) = observed(other, seat)
+        shown = {
+            "table": [seat],
+            "seat": [(seat + place) % table.players for place in range(table.players)],
+            "team": [(seat + place) % table.teams for place in range(table.teams)],
+        }
+        for section in sections(games.rules, spec):
+            row = np.full(len(seen), POISON, np.int8)
+            row[section.start : section.stop] = 0
+            size = CONTENTS[section.name].size
+            for place, who in enumerate(shown[section.owner]):
+                writer_of(section.name)(state, rules, who, row, section.start + place * size)
+            expected = [POISON] * len(seen)
+            expected[section.start : section.stop] = part(seen, section)
+            assert row.tolist() == expected, section.name
+
+
+@all_specs
+@all_tables
+def test_a_row_is_written_from_end_to_end_and_no_further(table: Table, spec: ObservationSpec) -> None:
+    games = observing(table, spec)
+    size = games.buffers.observation.shape[1]
+    around = np.full((3, size), POISON, np.int8)
+    games.observe(games.buffers.agent_selection, around[1:2])
+    assert around[1].tolist() == games.buffers.observation[0].tolist()
+    assert POISON not in around[1]
+    assert (around[[0, 2]] == POISON).all()
+
+
+def test_starts_are_known_for_every_room() -> None:
+    """What compiled code calculates is what adding up the sizes gives."""
+    for seats, teams, unseen, shows_rules in product((2, 3, 8), (2, 4), (0, 1), (0, 1)):
+        room = Room(seats, teams, unseen, shows_rules)
+        owners = {"table": 1, "seat": seats, "team": teams}
+        start = 0
+        for content, offset in zip(CONTENTS.values(), OFFSETS, strict=True):
+            assert start_of(offset, room) == start
+            assert part_of(offset, room, 1) == start + content.size
+            is_shown = {"": 1, "unseen": unseen, "rules": shows_rules}[content.shown_by]
+            start += content.size * owners[content.owner] * is_shown
+        assert start_of(END, room) == start
 
 
 # Other layouts ----------------------------------------------------------------------------------------------
