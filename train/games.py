@@ -261,12 +261,17 @@ class ManyGames:
     @property
     def oracle_size(self) -> int:
         """How long a row of `write_oracle_rows` is."""
-        return oracle_size(self.obs_size, self.players)
+        return oracle_size(self._streams, self.players)
+
+    @property
+    def _streams(self) -> int:
+        """Where the streams start in a full state."""
+        return self.parts[0][0].env.state_sections[-1].start
 
     def write_oracle_rows(self, rows: npt.NDArray[np.int8]) -> None:
         """Write what the oracle critic sees, into int8[N, oracle_size]."""
         for part, games in self.parts:
-            write_oracle_rows(part.env.state(), self.obs_size, self.players, rows[games])
+            write_oracle_rows(part.env.state(), self._streams, self.players, rows[games])
 
     def save(self) -> npt.NDArray[np.uint8]:
         """All games as bytes, uint8[N, size]."""
