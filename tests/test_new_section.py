@@ -47,8 +47,8 @@ CALLS = {
 GAMES = """
 import json
 import numpy as np
-from agents import load
-from agents.features import num_features, write_features
+from millebornes_env.agents import load
+from millebornes_env.agents.policy.features import num_features, write_features
 from millebornes_env import vector_env
 from millebornes_env.millebornes.rules import rules_record
 
@@ -108,8 +108,7 @@ def results_of(folder: Path) -> dict[str, Any]:
 def copied(tmp_path: Path) -> Path:
     """A copy of the sources."""
     no_weights = shutil.ignore_patterns("champions", "__pycache__")
-    for package in ("millebornes_env", "agents"):
-        shutil.copytree(ROOT / package, tmp_path / package, ignore=no_weights)
+    shutil.copytree(ROOT / "millebornes_env", tmp_path / "millebornes_env", ignore=no_weights)
     return tmp_path
 
 
