@@ -437,6 +437,21 @@ class VectorEnv:
 
         return draw_game(self.games.states[game], self.rules)
 
+    @alone
+    def describe(self, seat: int, game: int = 0) -> str:
+        """What a seat of one game sees, in words: its observation and nothing else, so no hidden card.
+
+        Raises:
+            OptionError: there is no such seat or game.
+            ResetNeededError: before the first `reset`.
+        """
+        self._check_ready("describe")
+        seat = check.checked_index("seat", seat, self.players)
+        row = self.observe(seat)[check.checked_index("game", game, self.num_envs)]
+        from millebornes_env.render.seat import describe_seat  # noqa: PLC0415 - only who reads needs it
+
+        return describe_seat(row, self.observation_sections, self.rules)
+
     def close(self) -> None:
         """Refuse all further use."""
         self.closed = True

@@ -10,14 +10,27 @@ from collections.abc import Mapping
 from typing import Annotated, Final, Generic, Literal, NamedTuple, TypeVar, get_type_hints
 
 from millebornes_env.compile import rule
-from millebornes_env.millebornes.cards import DECK_SIZE, NUM_CARD_TYPES, NUM_HAZARDS, NUM_SAFETIES
+from millebornes_env.millebornes.cards import (
+    ACCIDENT,
+    CARD_NAMES,
+    DECK_SIZE,
+    FLAT_TIRE,
+    GASOLINE,
+    NO_CARD,
+    NUM_CARD_TYPES,
+    NUM_HAZARDS,
+    NUM_SAFETIES,
+    OUT_OF_GAS,
+    REPAIRS,
+    ROLL,
+    SPARE_TIRE,
+    STOP,
+)
 from millebornes_env.millebornes.rules import Rules, deck_size
 from millebornes_env.millebornes.state import HAZARD_AGAIN, MAX_SEATS, MAX_TEAMS, ROUND_OVER
 
 T = TypeVar("T")
 
-NUM_BATTLE_TOPS: Final = 9
-"""Nothing, the four battle hazards, the three other remedies and Roll."""
 SCORE_UNIT: Final = 50
 """Points of a match are shown in these."""
 MAX_INT8: Final = 127
@@ -26,15 +39,20 @@ MOST_BEYOND_TARGET: Final = 7
 """25s that a 200 can go beyond the target where the finish need not be exact."""
 
 BATTLE_TOPS: Final = (
-    "nothing",
-    "accident",
-    "out of gas",
-    "flat tire",
-    "stop",
-    "repairs",
-    "gasoline",
-    "spare tire",
-    "roll",
+    NO_CARD,
+    ACCIDENT,
+    OUT_OF_GAS,
+    FLAT_TIRE,
+    STOP,
+    REPAIRS,
+    GASOLINE,
+    SPARE_TIRE,
+    ROLL,
+)
+"""What can lie on top of a battle pile, in the order of its section."""
+NUM_BATTLE_TOPS: Final = len(BATTLE_TOPS)
+_BATTLE_WORDS: Final = ", ".join(
+    "nothing" if card == NO_CARD else CARD_NAMES[card].lower() for card in BATTLE_TOPS
 )
 
 
@@ -89,9 +107,7 @@ class BySection(NamedTuple, Generic[T]):
     ]
     target: Annotated[T, Content(1, "target", "km to complete, in 25s")]
     extension: Annotated[T, Content(1, 1, "the team that called the extension", "team")]
-    battle: Annotated[
-        T, Content(NUM_BATTLE_TOPS, 1, "top of each battle pile: " + ", ".join(BATTLE_TOPS), "team")
-    ]
+    battle: Annotated[T, Content(NUM_BATTLE_TOPS, 1, "top of each battle pile: " + _BATTLE_WORDS, "team")]
     opening: Annotated[
         T, Content(1, HAZARD_AGAIN, "1: a hazard began the pile; 2: another lies on its remedy", "team")
     ]
