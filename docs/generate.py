@@ -61,8 +61,8 @@ def observations_page() -> str:
         f"## Observation (version {OBSERVATION_VERSION}), two players",
         "",
         "A row of int8. Teams and seats are counted from the observer: its own first, then to the left.",
-        "In code: `env.observation_sections`; `env.describe(seat)` says the same in words, and nothing that the "
-        "seat cannot see (`render()` shows all hands). The last section is left out by `observe_unseen=False`.",
+        "In code: `env.observation_sections`. The last section is left out by `observe_unseen=False`.",
+        "In words: `env.describe(seat)`, which tells no hidden card (`render()` shows all hands).",
         "",
         *section_rows(sections(two)),
         "",
