@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.mutation.mutants import OPERATORS, drawn, mutants_of
-from tests.mutation.nets import CHAPTERS, NETS, ROOT, RULEBOOK, files_of, has_test, written
+from tests.mutation.nets import CHAPTERS, NETS, NO_END, ROOT, RULEBOOK, ask, files_of, has_test, written
 
 HEAD = "def f(state: State, team: int) -> bool:\n    "
 FILES = {name: (ROOT / RULEBOOK / name).read_text(encoding="utf-8") for name in CHAPTERS}
@@ -114,3 +114,26 @@ def test_a_test_is_found_by_its_name() -> None:
     assert not has_test(ROOT, here + "test_of_another_commit")
     assert not has_test(ROOT, "tests/test_of_another_commit.py::test")
     assert not has_test(ROOT, "")
+
+
+def test_a_test_that_fails_is_named(tmp_path: Path) -> None:
+    """With a name of several words, of a file that cannot be read, and where there is none."""
+    (tmp_path / "test_x.py").write_text(
+        "import pytest\n\n\n"
+        '@pytest.mark.parametrize("kind", ["all right", "quite wrong", "worse"])\n'
+        "def test_it(kind):\n"
+        '    assert kind == "all right", "so - and so"\n',
+        encoding="utf-8",
+    )
+    (tmp_path / "test_y.py").write_text("import nothing_at_all\n", encoding="utf-8")
+    assert ask(tmp_path, ["test_x.py"]).test == "test_x.py::test_it[quite wrong]"
+    assert ask(tmp_path, ["test_x.py::test_it[worse]"]).test == "test_x.py::test_it[worse]"
+    assert ask(tmp_path, ["test_x.py::test_it[all right]"]).test == ""
+    assert ask(tmp_path, ["test_x.py::test_it[of another commit]"]).test == ""
+    assert ask(tmp_path, ["test_y.py"]).test == "test_y.py"
+
+
+def test_a_test_without_an_end_is_noticed(tmp_path: Path) -> None:
+    """The limit is one of processor time: it is the same on a busy machine."""
+    (tmp_path / "test_x.py").write_text("def test_it():\n    while True:\n        pass\n", encoding="utf-8")
+    assert ask(tmp_path, ["test_x.py"], limit=2).test == NO_END
