@@ -23,8 +23,8 @@ from millebornes_env.errors import ConformanceError, OptionError, shown
 from millebornes_env.millebornes.actions import action_name
 from millebornes_env.millebornes.editions import Edition
 from millebornes_env.millebornes.editions import edition as find_edition
-from millebornes_env.millebornes.observation import shown_teams
 from millebornes_env.millebornes.rules import compiled_rules
+from millebornes_env.millebornes.sections import shown_teams
 from millebornes_env.millebornes.state import ROUND_OVER, StateArray
 
 Actions = npt.NDArray[np.int64]
@@ -136,7 +136,7 @@ class _Moment:
         """What an action of the game is called."""
         if not 0 <= action < self.masks.shape[1]:
             return str(action)
-        teams = shown_teams(self.env.rules, self.env.view)
+        teams = shown_teams(self.env.rules, self.env.observation_spec)
         return f"{action_name(action, teams, int(self.seats[game]) % self.env.teams)} ({action})"
 
 
