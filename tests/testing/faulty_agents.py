@@ -76,7 +76,7 @@ class Floats(FirstLegal):
 
 class Raising(FirstLegal):
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> Any:
-        if self.table.view(observations, "km")[:, 0].max() > 0:
+        if self.table.section(observations, "km")[:, 0].max() > 0:
             raise KeyError("km")
         return super().act(observations, action_masks)
 
@@ -116,7 +116,7 @@ class RowsTogether(FirstLegal):
     """Plays the last legal action if the mean of the batch says so."""
 
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> Any:
-        if self.table.view(observations, "hand").std() > 0.6:
+        if self.table.section(observations, "hand").std() > 0.6:
             return super().act(observations, action_masks)
         return np.where(action_masks.any(axis=1), 41 - action_masks[:, 41::-1].argmax(axis=1), -1)
 
