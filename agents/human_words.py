@@ -14,7 +14,6 @@ from typing import Final
 
 from millebornes_env import Rules
 from millebornes_env.compile import plain
-from millebornes_env.envs.complaints import reason_of
 from millebornes_env.millebornes.actions import (
     CLAIM_COUP_FOURRE,
     EXTEND,
@@ -36,6 +35,7 @@ from millebornes_env.millebornes.cards import (
     is_distance,
     is_hazard,
 )
+from millebornes_env.millebornes.reasons import reason_against
 from millebornes_env.millebornes.remedies import can_play_remedy
 from millebornes_env.millebornes.rules import rules_record
 from millebornes_env.millebornes.state import CLAIM, EXTENSION, State
@@ -178,7 +178,7 @@ def why_not(state: State, rules: Rules, action: int, names: Names) -> str:
         return "first say whether you claim the coup fourré"
     if int(state.phase) == EXTENSION:
         return "first say whether you extend the trip"
-    reason = reason_of(state, rules, action).replace("the hand holds no", "you hold no")
+    reason = reason_against(state, rules, action).replace("the hand holds no", "you hold no")
     return re.sub(r"\bteam (\d)( is| has|'s)?", lambda found: _in_words(found, names), reason)
 
 
