@@ -9,11 +9,11 @@ MINUTES ?= 5
 
 # The commands behind the targets, run with the interpreter of .venv.
 TRAIN := -m train.selfplay --run-dir $(RUN_DIR) --minutes $(MINUTES) --resume
-EVALUATE := -m train.evaluate --run-dir $(RUN_DIR)
+EVALUATE := -m millebornes_env evaluate --run-dir $(RUN_DIR)
 BENCH := -m benchmarks.throughput
 BENCH_TRAINING := -m benchmarks.training
 
-SOURCES := millebornes_env agents arena train benchmarks docs export tests
+SOURCES := millebornes_env train benchmarks docs export tests
 LONGEST_FILE := 500
 
 VENV := .venv

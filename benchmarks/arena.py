@@ -21,10 +21,10 @@ import tyro
 from rich.console import Console
 from rich.table import Table
 
-from arena.estimates import saving
-from arena.match import MatchConfig, play_deals
 from benchmarks.results import environment_info
-from train.files import save_figure_atomically, write_json_atomically
+from millebornes_env.arena.estimates import saving
+from millebornes_env.arena.match import MatchConfig, play_deals
+from millebornes_env.files import save_figure_atomically, write_json_atomically
 
 PAIRS: Final = (
     ("greedy", "racer"),

@@ -20,12 +20,12 @@ import numpy as np
 import tyro
 from rich.table import Table
 
-from arena.behaviour import Counts
-from arena.match import MatchConfig, play_deals
-from arena.outcomes import Outcome
 from benchmarks.results import environment_info
-from train.command_line import table_console
-from train.files import write_json_atomically, write_text_atomically
+from millebornes_env.arena.behaviour import Counts
+from millebornes_env.arena.match import MatchConfig, play_deals
+from millebornes_env.arena.outcomes import Outcome
+from millebornes_env.commands.console import table_console
+from millebornes_env.files import write_json_atomically, write_text_atomically
 
 BSD: Final = "parker+roll_after_safety=0+points_extension_failed=0+discard_safeties=0+end_when_stuck=1"
 """The American rules as BSD mille plays them."""

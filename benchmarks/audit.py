@@ -29,10 +29,9 @@ from tqdm import tqdm
 from benchmarks.audited_play import ALL_PROBLEMS, COUNTS, FOUND, MOST_FOUND, Play, begin, new_play, play_on
 from benchmarks.results import environment_info, format_rate
 from millebornes_env import __version__, edition
-from millebornes_env.files import replacing
+from millebornes_env.files import replacing, write_json_atomically, write_text_atomically
 from millebornes_env.millebornes.editions import editions
 from millebornes_env.millebornes.rules import Rules, compiled_rules
-from train.files import write_json_atomically, write_text_atomically
 
 DOCS = Path(__file__).parent.parent / "docs"
 MOST_GAMES = 64

@@ -38,7 +38,7 @@ env.step(env.sample_actions())
 """
 
 CHAMPION = """
-import agents, millebornes_env
+from millebornes_env import agents, millebornes_env
 env = millebornes_env.vector_env(4, seed=1)
 rows, _ = env.reset()
 agents.load("champion", env).act(rows["observation"], rows["action_mask"])
@@ -48,7 +48,17 @@ TASKS = {
     "first step": ["-c", FIRST_STEP],
     "champion asked": ["-c", CHAMPION],
     "first update of train.selfplay": ["-m", "train.selfplay", "--run-dir", "{out}", "--minutes", "0.001"],
-    "train.arena of two": ["-m", "train.arena", "greedy", "holder", "--deals", "20", "--out", "{out}"],
+    "arena of two": [
+        "-m",
+        "millebornes_env",
+        "arena",
+        "greedy",
+        "holder",
+        "--deals",
+        "20",
+        "--out",
+        "{out}",
+    ],
 }
 
 

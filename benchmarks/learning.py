@@ -24,11 +24,11 @@ import tyro
 from rich.table import Table
 
 from benchmarks.results import environment_info
-from train.command_line import table_console
-from train.files import save_figure_atomically, write_json_atomically
-from train.gauntlet import Point
-from train.results import NORMAL_QUANTILE
-from train.runs import saved_config
+from millebornes_env.arena.gauntlet import Point
+from millebornes_env.arena.results import NORMAL_QUANTILE
+from millebornes_env.commands.console import table_console
+from millebornes_env.files import save_figure_atomically, write_json_atomically
+from train.common.runs import saved_config
 
 PIPED_WIDTH: Final = 110
 DOCS: Final = Path("docs")

@@ -23,17 +23,16 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-import agents
-from agents.protocol import Table as GameTable
-from agents.protocol import ask
-from agents.search import SearchAgent
-from arena.estimates import pair_differences, ratio_interval
-from arena.match import MatchConfig, play_deals
-from arena.outcomes import Outcome
 from benchmarks.results import environment_info
-from millebornes_env import vector_env
-from train.files import write_json_atomically
-from train.results import NORMAL_QUANTILE
+from millebornes_env import agents, vector_env
+from millebornes_env.agents.protocol import Table as GameTable
+from millebornes_env.agents.protocol import ask
+from millebornes_env.agents.search.agent import SearchAgent
+from millebornes_env.arena.estimates import pair_differences, ratio_interval
+from millebornes_env.arena.match import MatchConfig, play_deals
+from millebornes_env.arena.outcomes import Outcome
+from millebornes_env.arena.results import NORMAL_QUANTILE
+from millebornes_env.files import write_json_atomically
 
 DOCS: Final = Path("docs/benchmarks/search.json")
 

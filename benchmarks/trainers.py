@@ -19,11 +19,11 @@ from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
 from torch import nn
 
-from agents.policy import observation_scale
-from agents.protocol import Table
 from millebornes_env import VectorEnv, vector_env
+from millebornes_env.agents.policy.agent import observation_scale
+from millebornes_env.agents.protocol import Table
 from millebornes_env.envs.sb3 import SelfPlayVecEnv
-from train.progress import timed
+from train.common.progress import timed
 
 OURS: Final = "train.selfplay"
 THEIRS: Final = "MaskablePPO"
@@ -182,7 +182,7 @@ class OurTrainer:
 
 
 class HiddenLayers(BaseFeaturesExtractor):
-    """The hidden layers of `train.network.Perceptron`, for both heads of a policy of Stable-Baselines3."""
+    """The hidden layers of `Perceptron`, for both heads of a policy of Stable-Baselines3."""
 
     def __init__(self, observation_space: gymnasium.Space[Any], widths: Sequence[int]) -> None:
         """Make the layers.

@@ -33,9 +33,9 @@ from rich.text import Text
 
 from benchmarks.results import OTHER_COLOUR, OUR_COLOUR, PIPED_WIDTH, environment_info, format_rate
 from benchmarks.trainers import OURS, PARTS, THEIRS, Contender, Episode, Progress, Size, Trainer, Work, make
-from train.command_line import table_console
-from train.files import save_figure_atomically, write_json_atomically
-from train.versions import versions
+from millebornes_env.commands.console import table_console
+from millebornes_env.files import save_figure_atomically, write_json_atomically
+from millebornes_env.versions import versions
 
 OUR_SIZE: Final = Size(4096, 64, 8192)
 THEIR_DEFAULT: Final = Size(8, 2048, 64)

@@ -1,16 +1,26 @@
-"""The command line: `python -m millebornes_env editions`, and what else needs no code."""
+"""The command line: `python -m millebornes_env COMMAND`, or `millebornes COMMAND` where it was installed."""
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
-from millebornes_env.command_line import carry_out
+from millebornes_env.command_line import carry_out, complain
 from millebornes_env.errors import NotationError
 from millebornes_env.millebornes.editions import edition, editions
 from millebornes_env.texts import text_of_file
+
+PLAYING: Final = {
+    "play": "play against an agent, on the terminal",
+    "evaluate": "let an agent play against others, and say how often it wins",
+    "arena": "let agents play each other, and rate them",
+    "leaderboard": "play the project's leaderboard anew",
+}
+"""Commands that read their own options (`COMMAND --help`), each in a file of `millebornes_env.commands`."""
 
 
 def show_editions(names: Sequence[str]) -> None:
@@ -65,7 +75,23 @@ def parser() -> argparse.ArgumentParser:
         "--edition", default="parker", help="what is played where the file does not say; or a sheet (.toml)"
     )
     games.set_defaults(run=lambda arguments: replay_games(arguments.file, arguments.edition))
+    for name, what in PLAYING.items():
+        commands.add_parser(name, help=what, add_help=False)
     return top
+
+
+def play(name: str, arguments: Sequence[str]) -> int:
+    """Carry out one of the commands that play."""
+    try:
+        command = importlib.import_module(f"millebornes_env.commands.{name}")
+    except ModuleNotFoundError as error:
+        if str(error.name).startswith("millebornes_env"):
+            raise
+        return complain(
+            f"the command {name} needs {error.name}, which is not installed: "
+            "pip install 'millebornes-env[arena]'"
+        )
+    return int(command.main(arguments))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -74,9 +100,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         0, or 2 if the command line, or a file that it names, was wrong (the reason goes to standard error).
     """
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    if given and given[0] in PLAYING:
+        return play(given[0], given[1:])
 
     def command() -> None:
-        asked = parser().parse_args(arguments)
+        asked = parser().parse_args(given)
         asked.run(asked)
 
     return carry_out(command)

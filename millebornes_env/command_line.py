@@ -1,10 +1,12 @@
 """What every command line owes its user: one sentence for an error, no traceback, conventional exit codes.
 
-`carry_out` runs a command and takes care of standard streams that are closed, full or no longer read:
+`carry_out` runs a command and takes care of signals that stop it and of standard streams that are closed,
+full or no longer read:
 
     python -m millebornes_env editions | head -1    # ends quietly
-    python -m millebornes_env editions > /dev/full  # error: the output could not be written: ...
+    python -m millebornes_env editions > /dev/full  # error: standard output could not be written: ...
     python -m millebornes_env editions >&-          # error: standard output is closed: ...
+    python -m train.selfplay 2>&-                   # trains; nobody is told
 """
 
 from __future__ import annotations
@@ -16,29 +18,28 @@ import sys
 from collections.abc import Callable
 from typing import Final, TextIO
 
-from millebornes_env.errors import MilleBornesError
+from millebornes_env.stopping import Stops, exit_code_of
 from millebornes_env.texts import file_name
 
 WRONG: Final = 2
 """Exit code: the command line, a file that it names, or a standard stream is not what it should be."""
 
-INTERRUPTED: Final = 130
-"""Exit code after Ctrl-C: 128 + SIGINT, as shells have it."""
 
-
-def carry_out(command: Callable[[], int | None], *, prints: bool = True) -> int:
-    """Run a command, and turn what goes wrong outside of it into one sentence and an exit code.
+def carry_out(command: Callable[[], int | None], *, prints: bool = True, stopped: str = "interrupted") -> int:
+    """Run a command, and turn what goes wrong into one sentence and an exit code.
 
     Args:
         command: does the work; returns its exit code, or None for 0.
-        prints: whether the command is for what it prints; if so, a closed standard output is an error.
+        prints: whether the command is for what it prints: a closed standard output is then an error at once,
+            not after hours.
+        stopped: what to say after Ctrl-C, SIGTERM or SIGHUP: what was kept, and how to go on.
 
     Returns:
-        The command's own exit code; 0 also where nobody reads on (`| head`); `WRONG` after an error of ours,
-        of the operating system, or of text that cannot be decoded; `INTERRUPTED` after Ctrl-C.
+        The command's own exit code; 0 also where nobody reads on (`| head`); `WRONG` after an error; 128 and
+        the signal's number after a signal, such as 130 after Ctrl-C.
 
     Raises:
-        SystemExit: as `argparse` raises it, after what it printed was written out.
+        SystemExit: as `argparse` and tyro raise it, after what they printed was written out.
     """
     stdout_was_closed = sys.stdout is None
     open_closed_streams()
@@ -46,23 +47,29 @@ def carry_out(command: Callable[[], int | None], *, prints: bool = True) -> int:
         return complain("standard output is closed: nothing can be printed")
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
         sys.stdout.reconfigure(errors="backslashreplace")  # an old code page prints caf\xe9, not a traceback
+    exit_code: int | None
     try:
-        try:
-            code = command()
-        except SystemExit:
+        with Stops():
+            try:
+                exit_code = command()
+            except SystemExit:
+                sys.stdout.flush()
+                raise
             sys.stdout.flush()
-            raise
-        sys.stdout.flush()
-    except BrokenPipeError:
+    except BrokenPipeError:  # `| head` has seen enough
         _give_up(sys.stdout)
         return 0
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         write_out(sys.stdout)
-        return complain("interrupted", INTERRUPTED)
-    except (MilleBornesError, OSError, UnicodeError) as error:
+        return complain(stopped, exit_code_of(stop))
+    except MemoryError as error:
+        write_out(sys.stdout)
+        return complain(f"there is not enough memory for what was asked ({sentence(error)}): ask for less")
+    except (OSError, ValueError) as error:
         write_out(sys.stdout)
         return complain(sentence(error))
-    return code or 0
+    write_out(sys.stdout)
+    return exit_code or 0
 
 
 def complain(message: str, exit_code: int = WRONG) -> int:
@@ -80,13 +87,25 @@ def complain(message: str, exit_code: int = WRONG) -> int:
 
 
 def sentence(error: BaseException) -> str:
-    """What an error says to a user: for one of the operating system the file and the reason, no number."""
+    """What an error says to a user, in one line: of the operating system's, the file and the reason.
+
+    A `KeyError` says only the key, so its name is put before.
+    """
     if isinstance(error, OSError) and error.strerror:
         files = " and ".join(
             file_name(name) for name in (error.filename, error.filename2) if name is not None
         )
-        return f"{files or 'the output could not be written'}: {error.strerror}"
-    return str(error) or type(error).__name__
+        return f"{files or 'standard output could not be written'}: {error.strerror}"
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__} {text}" if isinstance(error, KeyError) or not text else text
+
+
+def say(line: str) -> None:
+    """Print a line to stderr, if that takes it."""
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError, ValueError):
+            print(" ".join(line.split()), file=sys.stderr)
+        write_out(sys.stderr)
 
 
 def one_line(text: str) -> str:

@@ -5,7 +5,7 @@ container would compile anew; and it notices a change of the cached function's o
 function which it calls in another file. So the cache lives in a folder named after a digest of all sources
 that can be compiled: any change of a rule is a new folder, and the same sources share one.
 
-For a function of other packages (agents, the arena, your own) the digest has, on top, the files that its file
+For any other function (of the agents, the arena, your own) the digest has, on top, the files that its file
 imports, directly or not, and that use this package.
 """
 
@@ -36,6 +36,8 @@ _COMPILED_SOURCES = (
     "millebornes",
     "engine",
 )
+_COMPILED_ON_TOP = ("agents", "arena")
+"""Folders of this package whose files count for those functions only that they belong to."""
 _DAYS_TO_KEEP_OLD_CACHES = 30
 
 _config: Any = config  # Numba fills its module with settings as it starts
@@ -45,7 +47,7 @@ def source_digest(others: frozenset[Path] = frozenset()) -> str:
     """Sixteen hexadecimal digits that change with any source that can be compiled.
 
     Args:
-        others: files besides the package's own.
+        others: files besides those that every digest has.
     """
     digest = hashlib.sha256()
     for name in _COMPILED_SOURCES:
@@ -59,8 +61,8 @@ def source_digest(others: frozenset[Path] = frozenset()) -> str:
     return digest.hexdigest()[:16]
 
 
-def sources_outside(module_name: str, found: frozenset[Path] = frozenset()) -> frozenset[Path]:
-    """The files outside of this package that decide what a module compiles to, its own included.
+def sources_on_top(module_name: str, found: frozenset[Path] = frozenset()) -> frozenset[Path]:
+    """The files outside of rulebook and engine that decide what a module compiles to, its own included.
 
     Those are the files that it imports, directly or not, and that use this package: for functions that it
     calls, and for constants that become a part of its machine code.
@@ -70,7 +72,7 @@ def sources_outside(module_name: str, found: frozenset[Path] = frozenset()) -> f
         found: files that are known already.
     """
     file = getattr(sys.modules.get(module_name), "__file__", None)
-    if file is None or Path(file).is_relative_to(_PACKAGE) or Path(file) in found:
+    if file is None or Path(file) in found or _is_in_every_digest(Path(file)):
         return found
     source = Path(file).read_text(encoding="utf-8", errors="replace")
     if _OWN_NAME not in source:
@@ -78,10 +80,17 @@ def sources_outside(module_name: str, found: frozenset[Path] = frozenset()) -> f
     found |= {Path(file)}
     for node in ast.walk(ast.parse(source)):
         names = [node.module] if isinstance(node, ast.ImportFrom) else []
+        if isinstance(node, ast.ImportFrom):
+            names += [f"{node.module}.{alias.name}" for alias in node.names]  # where that is a module
         names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         for name in filter(None, names):
-            found = sources_outside(name, found)
+            found = sources_on_top(name, found)
     return found
+
+
+def _is_in_every_digest(file: Path) -> bool:
+    """Whether a file is the package's own: rulebook and engine, or nothing that could be compiled."""
+    return file.is_relative_to(_PACKAGE) and file.relative_to(_PACKAGE).parts[0] not in _COMPILED_ON_TOP
 
 
 @functools.cache
@@ -118,7 +127,7 @@ def cache_folder_of(module_name: str) -> Path | None:
     module = sys.modules.get(module_name)
     if getattr(module, "__file__", None) is None:
         return None
-    return _cache_folder(sources_outside(module_name))
+    return _cache_folder(sources_on_top(module_name))
 
 
 def _forget_old_caches(base: Path, current: Path) -> None:
@@ -173,8 +182,9 @@ def cache_for(function: Any, cache: type[SourcesCache] = SourcesCache) -> Any:
 
 # What is said while a kernel is compiled ------------------------------------------------------------------
 
-_SECONDS = {"millebornes_env": 10, "agents": 5, "arena": 8, "train": 8}
+_SECONDS = {"millebornes_env": 10, "millebornes_env.agents": 5, "millebornes_env.arena": 8, "train": 8}
 """About how long a fast core compiles all kernels of a package that a command needs."""
+_OF_OTHERS = 5
 
 
 class _Announcer(numba_event.Listener):  # type: ignore[misc]
@@ -186,14 +196,14 @@ class _Announcer(numba_event.Listener):  # type: ignore[misc]
     def on_start(self, event: Any) -> None:
         dispatcher = event.data["dispatcher"]
         module = dispatcher.py_func.__module__
-        package = module.partition(".")[0]
-        what = package if package in _SECONDS else module
+        parents = (module, ".".join(module.split(".")[:2]), module.partition(".")[0])
+        what = next((name for name in parents if name in _SECONDS), module)
         if what in self._said or not getattr(dispatcher, "is_kernel", False):
             return
         self._said.add(what)
         if os.environ.get("MILLEBORNES_COMPILE_MESSAGES") == "0" or sys.stderr is None:
             return
-        seconds = _SECONDS.get(package, 5)
+        seconds = _SECONDS.get(what, _OF_OTHERS)
         folder = cache_folder_of(module)
         kept = (
             "and not kept: no cache folder can be written" if folder is None else f"kept in {folder.parent}"

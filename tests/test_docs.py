@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-import agents
+from millebornes_env import agents
 from tests.patience import SECONDS_OF_A_HANG
 
 ROOT = Path(__file__).parent.parent
@@ -28,9 +28,9 @@ LONGEST_README = 150
 # What a test adds to a command so that it ends soon and leaves the checkout alone.
 SHORTER = {
     "benchmarks.throughput": "--seconds 0.001 --repeats 1 --no-others --no-cold --out throughput",
-    "train.arena": "--deals 2 --out arena",
+    "arena": "--deals 2 --out arena",
 }
-STOPPED = 130  # `train.play`, when the player quits
+STOPPED = 130  # `play`, when the player quits
 
 
 def text_of(name: str) -> str:
@@ -100,8 +100,10 @@ def test_the_commands_of_the_readme_run(
     """As they stand there, but shorter; who plays quits at once."""
     _python, dash_m, module, *arguments = shlex.split(command)
     assert dash_m == "-m"
-    name = f"{module}.__main__" if module == "millebornes_env" else module
-    more = SHORTER.get(module, "").split()
+    is_ours = module == "millebornes_env"
+    name = f"{module}.__main__" if is_ours else module
+    asked = arguments[0] if is_ours else module
+    more = SHORTER.get(asked, "").split()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", [command, *arguments, *more])
     monkeypatch.setattr(sys, "stdin", io.StringIO("q\n"))
@@ -109,7 +111,7 @@ def test_the_commands_of_the_readme_run(
         code = importlib.import_module(name).main()
     except SystemExit as done:
         code = done.code
-    assert code in ({STOPPED} if module == "train.play" else {None, 0}), capsys.readouterr().err
+    assert code in ({STOPPED} if asked == "play" else {None, 0}), capsys.readouterr().err
     assert capsys.readouterr().out
 
 

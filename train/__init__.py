@@ -1,1 +1,1 @@
-"""Scripts that train and evaluate agents: one file for each command; the other files are their parts."""
+"""Scripts that learn: `selfplay`, `maskable_ppo`, `exploit`; what they share stands in `common`."""

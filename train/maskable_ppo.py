@@ -3,8 +3,8 @@
     python -m train.maskable_ppo --run-dir runs/first --minutes 5
 
 One seat of each game learns; the others are played by the policy as it stands (`SelfPlayVecEnv`). The run
-folder can be played at once: `python -m train.evaluate --run-dir runs/first`. docs/training.md explains the
-logged metrics.
+folder can be played at once: `python -m millebornes_env evaluate --run-dir runs/first`. docs/training.md
+explains the logged metrics.
 """
 
 from __future__ import annotations
@@ -32,13 +32,27 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import KVWriter, Logger
 
-from agents.policy import observation_scale
-from agents.policy_files import check_description, read_description
-from agents.protocol import Table
-from arena.match import MatchConfig
 from millebornes_env import VectorEnv, vector_env
+from millebornes_env.agents.policy.agent import observation_scale
+from millebornes_env.agents.policy.files import check_description, read_description
+from millebornes_env.agents.protocol import Table
+from millebornes_env.arena.gauntlet import (
+    GAUNTLET,
+    Gauntlet,
+    Point,
+    check_evaluation,
+    curve_title,
+    save_curve,
+    seconds_to_next,
+    warm_up,
+)
+from millebornes_env.arena.match import MatchConfig
+from millebornes_env.command_line import carry_out, complain
 from millebornes_env.envs.sb3 import SelfPlayVecEnv
-from train.checkpoints import (
+from millebornes_env.files import write_text_atomically
+from millebornes_env.stopping import Stops
+from millebornes_env.versions import versions
+from train.common.checkpoints import (
     CHECKPOINT_FILE,
     CHECKPOINT_KIND,
     CONFIG_FILE,
@@ -51,24 +65,10 @@ from train.checkpoints import (
     save_checkpoint,
     save_policy,
 )
-from train.command_line import carry_out, complain
-from train.files import write_text_atomically
-from train.gauntlet import (
-    GAUNTLET,
-    Gauntlet,
-    Point,
-    check_evaluation,
-    curve_title,
-    save_curve,
-    seconds_to_next,
-    warm_up,
-)
-from train.options import check_amounts, check_counts, check_hidden, check_shares, parse_options
-from train.progress import TrainingBar, per_second
-from train.run_folder import RunFolder, cannot_write
-from train.scalars import Scalars
-from train.stopping import Stops
-from train.versions import versions
+from train.common.options import check_amounts, check_counts, check_hidden, check_shares, parse_options
+from train.common.progress import TrainingBar, per_second
+from train.common.run_folder import RunFolder, cannot_write
+from train.common.scalars import Scalars
 
 _NUMBERS = (int, float, np.integer, np.floating)
 ACTIVATIONS = {"tanh": torch.nn.Tanh, "relu": torch.nn.ReLU}

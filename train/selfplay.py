@@ -3,8 +3,8 @@
     python -m train.selfplay --run-dir runs/first --minutes 5
 
 Here are the options; `Trainer.collect`, which plays; `Trainer.learn`, which updates; and `train`, which does
-both until the budget is spent. Advantages and loss are compiled (`train.ppo`); the network is in
-`train.network`. Every decision of every seat is learned from. docs/training.md explains the metrics.
+both until the budget is spent. Advantages and loss are compiled (`train.common.ppo`); the network is in
+`train.common.network`. Every decision of every seat is learned from. docs/training.md explains the metrics.
 """
 
 from __future__ import annotations
@@ -28,14 +28,15 @@ import torch
 import tyro
 
 from millebornes_env import editions
+from millebornes_env.arena.gauntlet import check_evaluation
 from millebornes_env.chance import random_word
+from millebornes_env.command_line import carry_out, complain, say, sentence
 from millebornes_env.engine.games import GAMES_WORTH_A_THREAD
 from millebornes_env.engine.kernels import key_of_seed
-from train.command_line import carry_out, complain, one_line, say
-from train.games import ManyGames, Reward, TableOptions
-from train.gauntlet import check_evaluation
-from train.memory import keep_freed_memory
-from train.network import (
+from millebornes_env.stopping import Stopped, Stops
+from train.common.games import ManyGames, Reward, TableOptions
+from train.common.memory import keep_freed_memory
+from train.common.network import (
     PRECISIONS,
     Perceptron,
     Precision,
@@ -45,9 +46,9 @@ from train.network import (
     oracle_critic,
     start_from,
 )
-from train.opponents import FixedAgent, Opponents, Pool
-from train.options import check_amounts, check_counts, check_hidden, check_shares, parse_options
-from train.ppo import (
+from train.common.opponents import FixedAgent, Opponents, Pool
+from train.common.options import check_amounts, check_counts, check_hidden, check_shares, parse_options
+from train.common.ppo import (
     STATISTICS,
     LossCoefs,
     Rollout,
@@ -60,9 +61,8 @@ from train.ppo import (
     write_advantages,
     write_gradient,
 )
-from train.progress import timed
-from train.runs import Run, recorded_precision
-from train.stopping import Stopped, Stops
+from train.common.progress import timed
+from train.common.runs import Run, recorded_precision
 
 PARTS = ("env", "inference", "advantage", "update")
 """Where the time goes; what is left is "other"."""
@@ -94,7 +94,7 @@ class Args:
     reward: Reward = "points"
     """thousands of points of a round's lead, winning the episode, or what a round adds to the match equity"""
     features: bool = True
-    """show the network what is left of the trips as ones and zeros too (agents/features.py)"""
+    """show the network what is left of the trips as ones and zeros too (agents/policy/features.py)"""
     observe_rules: bool = False
     """show the network the table's rules; needed for several editions"""
     opponent: str = ""
@@ -489,7 +489,7 @@ def _command() -> int:
     try:
         run = train(args)
     except LossError as error:
-        return complain(one_line(error))
+        return complain(sentence(error))
     return 0 if run.problem is None else complain(run.problem)
 
 

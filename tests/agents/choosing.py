@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.compiled import MEMORY, CompiledAgent, choose_each
 from millebornes_env import VectorEnv
+from millebornes_env.agents.compiled.agent import MEMORY, CompiledAgent, choose_each
 from millebornes_env.compile import for_kernels
 from millebornes_env.millebornes.rules import compiled_rules
 from millebornes_env.millebornes.state import StateArray

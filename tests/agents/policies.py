@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents.features import num_features
-from agents.protocol import Table
 from millebornes_env import VectorEnv
+from millebornes_env.agents.policy.features import num_features
+from millebornes_env.agents.protocol import Table
 from millebornes_env.compile import for_kernels
 from millebornes_env.millebornes.observation import USUAL_VIEW, View, sections, write_observation
 from millebornes_env.millebornes.rules import compiled_rules, rules_record
@@ -100,7 +100,7 @@ def rows_by_state(env: VectorEnv, states: StateArray, view: View, features: bool
 
 
 def features_by_hand(env: VectorEnv, view: View, row: np.ndarray) -> list[int]:
-    """What `agents.features` says of itself, from the named sections of an observation."""
+    """What `agents.policy.features` says of itself, from the named sections of an observation."""
     part = {one.name: row[one.start : one.start + one.size].tolist() for one in sections(env.rules, view)}
     numbers: list[int] = []
     for team, km in enumerate(part["km"]):

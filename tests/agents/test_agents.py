@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import pytest
 
-from agents import AGENTS, Table, UnknownAgentError, load, register
 from millebornes_env import VectorEnv, edition, editions, millebornes_v0, vector_env
+from millebornes_env.agents import AGENTS, Table, UnknownAgentError, load, register
 from millebornes_env.millebornes.cards import remedy_for
 from millebornes_env.millebornes.determinize import redeal_hidden_cards
 from millebornes_env.millebornes.rules import rules_record
@@ -391,7 +391,7 @@ def test_an_agent_of_ones_own_gets_a_name(monkeypatch: pytest.MonkeyPatch) -> No
         def act(self, observations: np.ndarray, action_masks: np.ndarray) -> np.ndarray:
             return action_masks.argmax(axis=1)
 
-    monkeypatch.setattr("agents.AGENTS", dict(AGENTS))
+    monkeypatch.setattr("millebornes_env.agents.AGENTS", dict(AGENTS))
     register("first", FirstAgent)
     agent = load("first:offset=3", vector_env(1, players=3), seed=5)
     assert isinstance(agent, FirstAgent)

@@ -10,17 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-import agents
-from agents import AgentArgumentError, RowError, load
-from agents.checks import MOST_PLACES
-from agents.compiled import CompiledAgent, Int16Array, Int64Array
-from agents.errors import AgentOptionError
-from agents.human import HumanAgent
-from agents.policy import PolicyAgent
-from agents.protocol import Table, ask_in
-from agents.reading import ODDITIES
-from agents.search import SearchAgent
-from millebornes_env import VectorEnv, vector_env
+from millebornes_env import VectorEnv, agents, vector_env
+from millebornes_env.agents import AgentArgumentError, RowError, load
+from millebornes_env.agents.checks import MOST_PLACES
+from millebornes_env.agents.compiled.agent import CompiledAgent, Int16Array, Int64Array
+from millebornes_env.agents.compiled.observation_reader import ODDITIES
+from millebornes_env.agents.errors import AgentOptionError
+from millebornes_env.agents.human.agent import HumanAgent
+from millebornes_env.agents.policy.agent import PolicyAgent
+from millebornes_env.agents.protocol import Table, ask_in
+from millebornes_env.agents.search.agent import SearchAgent
 from millebornes_env.compile import IS_COMPILED
 from millebornes_env.errors import MilleBornesError, SeedError, StateError
 from millebornes_env.millebornes.rules import Rules

@@ -7,19 +7,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import agents
-from agents import RunFolderError, UnknownAgentError, load, split_search
-from agents.champion import ChampionAgent
-from agents.compiled import is_compiled
-from agents.fingerprint import fingerprint
-from agents.policy import PolicyAgent
-from agents.search import OVER_A_JUDGE, SearchAgent, SearchOptionError
-from arena.match import MatchConfig
-from arena.tournament import entrants_of
-from millebornes_env import VectorEnv, vector_env
+from millebornes_env import VectorEnv, agents, vector_env
+from millebornes_env.agents import RunFolderError, UnknownAgentError, load, split_search
+from millebornes_env.agents.champion import ChampionAgent
+from millebornes_env.agents.compiled.agent import is_compiled
+from millebornes_env.agents.fingerprint import fingerprint
+from millebornes_env.agents.policy.agent import PolicyAgent
+from millebornes_env.agents.search.agent import OVER_A_JUDGE, SearchAgent, SearchOptionError
+from millebornes_env.arena.evaluation import EvaluationConfig, evaluate
+from millebornes_env.arena.match import MatchConfig
+from millebornes_env.arena.tournament import entrants_of
+from millebornes_env.commands.evaluate import run_folder
 from millebornes_env.millebornes.observation import USUAL_VIEW, View
 from tests.agents.policies import network_for, write_run
-from train.evaluate import EvaluationConfig, evaluate, run_folder
 
 OF_ALL = View(rules=1, padded=1)
 
@@ -33,7 +33,7 @@ def champions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         layers = network_for(env, (8,), view, extra=1, seed=number, features=True)
         editions = ["parker"] if name == "parker-2" else ["parker", "dujardin"]
         write_run(*(folder / name, env, layers), view=view, features=True, editions=editions, value="points")
-    monkeypatch.setattr("agents.champion.CHAMPIONS", folder)
+    monkeypatch.setattr("millebornes_env.agents.champion.CHAMPIONS", folder)
     monkeypatch.chdir(tmp_path)
     return folder
 

@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-import agents
-from agents.attacker import AttackerAgent
-from agents.compiled import CompiledAgent
-from agents.hoarder import HoarderAgent
-from agents.racer import RacerAgent
-from agents.strategist import StrategistAgent
-from arena.match import MatchConfig, by_deal, play_roles
-from millebornes_env import edition, editions, vector_env
+from millebornes_env import agents, edition, editions, vector_env
+from millebornes_env.agents.attacker import AttackerAgent
+from millebornes_env.agents.compiled.agent import CompiledAgent
+from millebornes_env.agents.hoarder import HoarderAgent
+from millebornes_env.agents.racer import RacerAgent
+from millebornes_env.agents.strategist.agent import StrategistAgent
+from millebornes_env.arena.match import MatchConfig, by_deal, play_roles
 from millebornes_env.millebornes.actions import action_name
 from millebornes_env.millebornes.determinize import redeal_hidden_cards
 from millebornes_env.millebornes.rules import rules_record

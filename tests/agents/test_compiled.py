@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-import agents
-from agents.compiled import (
+from millebornes_env import agents, edition, editions, vector_env
+from millebornes_env.agents.compiled.agent import (
     FIRST_OF_MATCH,
     MAX_OPTIONS,
     MEMORY,
@@ -16,12 +18,11 @@ from agents.compiled import (
     choose_each,
     remember,
 )
-from agents.fingerprint import fingerprint
-from agents.protocol import Table
-from agents.reading import layout_of, read_observation
-from millebornes_env import edition, editions, vector_env
+from millebornes_env.agents.compiled.observation_reader import layout_of, read_observation
+from millebornes_env.agents.fingerprint import fingerprint
+from millebornes_env.agents.protocol import Table
 from millebornes_env.compile import for_kernels
-from millebornes_env.compile_cache import sources_outside
+from millebornes_env.compile_cache import sources_on_top
 from millebornes_env.engine.kernels import SKIP
 from millebornes_env.millebornes.legality import is_legal, write_mask
 from millebornes_env.millebornes.motion import is_moving
@@ -209,10 +210,12 @@ def test_a_fingerprint_changes_with_the_specification() -> None:
 
 
 def test_the_cache_of_a_compiled_agent_depends_on_all_files_that_it_calls() -> None:
-    names = {path.name for path in sources_outside("agents.arnold")}
-    assert {"arnold.py", "arnold_values.py", "arnold_questions.py", "compiled.py", "reading.py"} <= names
+    folder = Path(agents.__file__).parent
+    names = {str(path.relative_to(folder)) for path in sources_on_top("millebornes_env.agents.arnold.agent")}
+    assert {"arnold/agent.py", "arnold/values.py", "arnold/questions.py"} <= names
+    assert {"compiled/agent.py", "compiled/observation_reader.py"} <= names
     assert "racer.py" not in names
-    assert not sources_outside("millebornes_env.millebornes.turn")
+    assert not sources_on_top("millebornes_env.millebornes.turn")
 
 
 def test_choose_each_asks_for_the_given_seats() -> None:

@@ -11,10 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import agents
-from agents.compiled import MEMORY, choose_each, is_compiled
-from agents.protocol import Agent, StateAgent, is_honest
-from millebornes_env import VectorEnv, vector_env
+from millebornes_env import VectorEnv, agents, vector_env
+from millebornes_env.agents.compiled.agent import MEMORY, choose_each, is_compiled
+from millebornes_env.agents.protocol import Agent, StateAgent, is_honest
 from millebornes_env.compile import for_kernels
 from millebornes_env.millebornes.observation import USUAL_VIEW, View
 from millebornes_env.millebornes.rules import compiled_rules

@@ -8,11 +8,10 @@ import re
 import numpy as np
 import pytest
 
-import agents
-from agents.human import HumanAgent, UndoRequest
-from agents.human_words import Names, action_words
-from agents.protocol import Table
-from millebornes_env import VectorEnv, edition, editions, vector_env
+from millebornes_env import VectorEnv, agents, edition, editions, vector_env
+from millebornes_env.agents.human.agent import HumanAgent, UndoRequest
+from millebornes_env.agents.human.words import Names, action_words
+from millebornes_env.agents.protocol import Table
 from millebornes_env.millebornes.cards import CARD_NAMES, Card
 from tests.support import Position
 

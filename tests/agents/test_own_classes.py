@@ -10,17 +10,16 @@ from pathlib import Path
 
 import pytest
 
-import agents
-from agents import AgentArgumentError, UnknownAgentError, load
-from agents.fingerprint import fingerprint
-from agents.search import SearchAgent, SearchOptionError
-from agents.specs import ClassName, is_path, split_class
-from millebornes_env import VectorEnv, vector_env
+from millebornes_env import VectorEnv, agents, vector_env
+from millebornes_env.agents import AgentArgumentError, UnknownAgentError, load
+from millebornes_env.agents.fingerprint import fingerprint
+from millebornes_env.agents.search.agent import SearchAgent, SearchOptionError
+from millebornes_env.agents.specs import ClassName, is_path, split_class
+from millebornes_env.commands.arena import main as arena
+from millebornes_env.commands.evaluate import main as evaluate
+from millebornes_env.commands.evaluate import run_folder
+from millebornes_env.commands.play import main as play
 from millebornes_env.errors import MilleBornesError
-from train.arena import main as arena
-from train.evaluate import main as evaluate
-from train.evaluate import run_folder
-from train.play import main as play
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
@@ -105,7 +104,10 @@ def test_two_files_of_one_name_are_two_agents(env: VectorEnv) -> None:
 
 
 def test_search_looks_ahead_with_a_compiled_agent_of_ones_own(env: VectorEnv) -> None:
-    written("mine.py", "from agents.racer import RacerAgent\n\nclass Fast(RacerAgent):\n    pass\n")
+    written(
+        "mine.py",
+        "from millebornes_env.agents.racer import RacerAgent\n\nclass Fast(RacerAgent):\n    pass\n",
+    )
     written("plain.py")
     for spec in (
         "mine.py:Fast:near=300,cards=9+search:z=3",
@@ -239,19 +241,19 @@ def test_the_commands_of_the_page_play_the_agent_of_the_page(capsys: pytest.Capt
     section = PAGE[PAGE.index("## Your own") :]
     written("my_agent.py", section.partition("```python\n")[2].partition("```")[0])
     commands = {
-        words[2]: words[3:]
-        for words in map(shlex.split, re.findall(r"^python -m train.*$", section, re.MULTILINE))
+        words[2].replace("millebornes_env", words[3]): words[4 if words[2] == "millebornes_env" else 3 :]
+        for words in map(shlex.split, re.findall(r"^python -m .*$", section, re.MULTILINE))
     }
-    assert set(commands) == {"train.arena", "train.evaluate", "train.play", "train.exploit"}
-    assert arena([*commands["train.arena"], "--out", "here"]) == 0
+    assert set(commands) == {"arena", "evaluate", "play", "train.exploit"}
+    assert arena([*commands["arena"], "--out", "here"]) == 0
     content = json.loads(Path("here/arena.json").read_text(encoding="utf-8"))
     assert content["agents"] == ["my_agent.py:Cautious", "eager", "greedy"]
     hazards = [content["behaviour"][name]["hazards"] for name in content["agents"][:2]]
     assert hazards[0] < hazards[1]  # what its option is for
-    assert evaluate(commands["train.evaluate"]) == 0
+    assert evaluate(commands["evaluate"]) == 0
     assert "my_agent.py:Cautious" in capsys.readouterr().out
     env = vector_env(1)
-    for name in ("train.play", "train.exploit"):
+    for name in ("play", "train.exploit"):
         agent = load(next(word for word in commands[name] if ".py" in word), env)
         rows, _ = env.reset(seed=1)
         assert agent.act(rows["observation"], rows["action_mask"]).shape == (1,)

@@ -12,16 +12,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agents import load
-from agents.compiled import CompiledAgent, Int64Array, is_compiled
-from agents.fingerprint import fingerprint
-from agents.network import MAX_UNITS, forward_hidden, network_value, output
-from agents.policy import PolicyAgent, observation_scale
-from agents.protocol import Table
-from agents.reading import layout_of, read_observation
-from agents.search import SearchAgent
-from arena.match import MatchConfig, by_deal, play_roles
 from millebornes_env import VectorEnv, edition, editions, vector_env
+from millebornes_env.agents import load
+from millebornes_env.agents.compiled.agent import CompiledAgent, Int64Array, is_compiled
+from millebornes_env.agents.compiled.observation_reader import layout_of, read_observation
+from millebornes_env.agents.fingerprint import fingerprint
+from millebornes_env.agents.policy.agent import PolicyAgent, observation_scale
+from millebornes_env.agents.policy.network import MAX_UNITS, forward_hidden, network_value, output
+from millebornes_env.agents.protocol import Table
+from millebornes_env.agents.search.agent import SearchAgent
+from millebornes_env.arena.match import MatchConfig, by_deal, play_roles
 from millebornes_env.compile import for_kernels, kernel
 from millebornes_env.millebornes.observation import MAX_INT8, View, write_observation
 from millebornes_env.millebornes.rules import Rules, compiled_rules
@@ -448,7 +448,7 @@ def test_the_ways_to_name_a_run_folder(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_no_observation_has_more_numbers_than_there_is_room_for() -> None:
-    from agents.network import MAX_ACTIONS, MAX_OBS_SIZE  # noqa: PLC0415
+    from millebornes_env.agents.policy.network import MAX_ACTIONS, MAX_OBS_SIZE  # noqa: PLC0415
 
     for name, players, teams in ALL_TABLES:
         env = vector_env(1, name, players=players, teams=teams)

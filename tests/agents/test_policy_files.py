@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents import RunFolderError, load
-from agents.network import InputSpec
-from agents.policy import PolicyAgent, observation_scale
-from agents.protocol import Table
 from millebornes_env import VectorEnv, edition, vector_env
+from millebornes_env.agents import RunFolderError, load
+from millebornes_env.agents.policy.agent import PolicyAgent, observation_scale
+from millebornes_env.agents.policy.network import InputSpec
+from millebornes_env.agents.protocol import Table
 from millebornes_env.millebornes.observation import View
 from tests.agents.policies import (
     Layers,
@@ -25,7 +25,7 @@ from tests.agents.policies import (
     size_of,
     write_run,
 )
-from train.policy_files import fold_in_scale, save_policy_files
+from train.common.policy_files import fold_in_scale, save_policy_files
 
 SIZE, ACTIONS = 119, 42
 """Of observations and masks at the table for two."""

@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-import agents
-from agents.compiled import FIRST_FREE, CompiledAgent, Int16Array, Int64Array
-from agents.protocol import StateAgent, Table, is_honest
-from agents.search import HiddenCardsError, SearchAgent, SearchOptionError
-from agents.search_kernels import search_on, value_of_round
-from arena.match import MatchConfig, by_deal, play_roles
-from millebornes_env import VectorEnv, edition, editions, vector_env
+from millebornes_env import VectorEnv, agents, edition, editions, vector_env
+from millebornes_env.agents.compiled.agent import FIRST_FREE, CompiledAgent, Int16Array, Int64Array
+from millebornes_env.agents.protocol import StateAgent, Table, is_honest
+from millebornes_env.agents.search.agent import HiddenCardsError, SearchAgent, SearchOptionError
+from millebornes_env.agents.search.kernels import search_on, value_of_round
+from millebornes_env.arena.match import MatchConfig, by_deal, play_roles
 from millebornes_env.compile import IS_COMPILED
 from millebornes_env.engine.kernels import SKIP
 from millebornes_env.millebornes.determinize import redeal_hidden_cards

@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents.compiled import MEMORY
-from agents.network import network_value
-from agents.protocol import Table, ask_in, is_honest
-from agents.search import SearchAgent, SearchOptionError
-from agents.search_kernels import (
+from millebornes_env import VectorEnv, vector_env
+from millebornes_env.agents.compiled.agent import MEMORY
+from millebornes_env.agents.policy.network import network_value
+from millebornes_env.agents.protocol import Table, ask_in, is_honest
+from millebornes_env.agents.search.agent import SearchAgent, SearchOptionError
+from millebornes_env.agents.search.kernels import (
     Decisions,
     begin_decisions,
     judged_value,
     read_states,
     search_on,
 )
-from millebornes_env import VectorEnv, vector_env
 from millebornes_env.compile import for_kernels
 from millebornes_env.millebornes.observation import USUAL_VIEW, sections
 from millebornes_env.millebornes.rules import compiled_rules

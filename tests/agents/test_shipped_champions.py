@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import agents
-from agents.champion import CHAMPIONS, WHICH
-from agents.policy import PolicyAgent
-from arena.match import MatchConfig
-from millebornes_env import editions, vector_env
-from train.gauntlet import duel
+from millebornes_env import agents, editions, vector_env
+from millebornes_env.agents.champion import CHAMPIONS, WHICH
+from millebornes_env.agents.policy.agent import PolicyAgent
+from millebornes_env.arena.gauntlet import duel
+from millebornes_env.arena.match import MatchConfig
 
 TWO_MEGABYTES = 2_000_000
 

@@ -8,18 +8,24 @@ from typing import Any
 
 import pytest
 
-import agents
-from agents import AgentArgumentError, AgentOptionError, RunFolderError, UnknownAgentError, load
-from agents.compiled import CompiledAgent
-from agents.policy import PolicyAgent
-from agents.search import SearchAgent, SearchOptionError
-from agents.specs import defaults_of, ranges_of, split_policy, split_search
-from arena.match import MatchConfig, play_deals
-from millebornes_env import VectorEnv, millebornes_v0, vector_env
+from millebornes_env import VectorEnv, agents, millebornes_v0, vector_env
+from millebornes_env.agents import (
+    AgentArgumentError,
+    AgentOptionError,
+    RunFolderError,
+    UnknownAgentError,
+    load,
+)
+from millebornes_env.agents.compiled.agent import CompiledAgent
+from millebornes_env.agents.policy.agent import PolicyAgent
+from millebornes_env.agents.search.agent import SearchAgent, SearchOptionError
+from millebornes_env.agents.specs import defaults_of, ranges_of, split_policy, split_search
+from millebornes_env.arena.evaluation import EvaluationConfig, evaluate
+from millebornes_env.arena.gauntlet import Gauntlet
+from millebornes_env.arena.match import MatchConfig, play_deals
+from millebornes_env.commands.evaluate import run_folder
 from millebornes_env.errors import MilleBornesError, SeedError
 from tests.agents.policies import network_for, write_run
-from train.evaluate import EvaluationConfig, evaluate, run_folder
-from train.gauntlet import Gauntlet
 
 HUGE = "9" * 20
 

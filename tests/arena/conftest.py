@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-import agents
+from millebornes_env import agents
 from tests.arena.players import AGENTS
 
 

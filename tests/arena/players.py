@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from agents.compiled import CompiledAgent, Int16Array, Int64Array
-from agents.protocol import Actions, Masks, Observations, Places, Table
+from millebornes_env.agents.compiled.agent import CompiledAgent, Int16Array, Int64Array
+from millebornes_env.agents.protocol import Actions, Masks, Observations, Places, Table
 from millebornes_env.chance import random_below
 from millebornes_env.compile import rule
 from millebornes_env.millebornes.actions import discard_action

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from arena.outcomes import Outcome
-from arena.tallies import NUM_TALLIES, place_of
+from millebornes_env.arena.outcomes import Outcome
+from millebornes_env.arena.tallies import NUM_TALLIES, place_of
 
 
 def outcome_of(

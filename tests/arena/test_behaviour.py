@@ -5,9 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from arena.behaviour import COUNT_MEANINGS, STATISTICS, Counts, behaviour, counts_of, hazard_actions
-from arena.outcomes import Outcome
-from arena.tallies import ACTION_COUNTS, NUM_TALLIES, ROUND_COUNTS, place_of
+from millebornes_env.arena.behaviour import (
+    COUNT_MEANINGS,
+    STATISTICS,
+    Counts,
+    behaviour,
+    counts_of,
+    hazard_actions,
+)
+from millebornes_env.arena.outcomes import Outcome
+from millebornes_env.arena.tallies import ACTION_COUNTS, NUM_TALLIES, ROUND_COUNTS, place_of
 from millebornes_env.millebornes.actions import play_action
 from millebornes_env.millebornes.cards import ACCIDENT, SPEED_LIMIT, STOP
 from tests.arena.simulated import outcome_of

@@ -9,8 +9,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from arena.errors import ArenaError
-from arena.estimates import (
+from millebornes_env.arena.errors import ArenaError
+from millebornes_env.arena.estimates import (
     Payoff,
     corrected,
     corrected_points,
@@ -23,7 +23,7 @@ from arena.estimates import (
     saving,
     totals,
 )
-from arena.outcomes import Outcome
+from millebornes_env.arena.outcomes import Outcome
 from tests.arena.simulated import drawn, outcome_of
 
 TWO_DEALS = outcome_of((0, 1), [[[300, 100], [200, 200]], [[0, 100], [500, 100]]], [[1, 1], [2, 4]])

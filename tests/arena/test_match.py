@@ -7,15 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import agents
-from agents.protocol import Actions, Masks, Observations
-from arena.faults import AgentFaultError
-from arena.kernels import begin_games
-from arena.lineups import lineups, role_of_teams
-from arena.match import MatchConfig, by_deal, dealt_batch, load_role, play_deals, play_roles
-from arena.outcomes import Outcome
-from arena.tallies import ACTION_COUNTS, ROUND_COUNTS, place_of
-from millebornes_env import vector_env
+from millebornes_env import agents, vector_env
+from millebornes_env.agents.protocol import Actions, Masks, Observations
+from millebornes_env.arena.faults import AgentFaultError
+from millebornes_env.arena.kernels import begin_games
+from millebornes_env.arena.lineups import lineups, role_of_teams
+from millebornes_env.arena.match import MatchConfig, by_deal, dealt_batch, load_role, play_deals, play_roles
+from millebornes_env.arena.outcomes import Outcome
+from millebornes_env.arena.tallies import ACTION_COUNTS, ROUND_COUNTS, place_of
 from millebornes_env.millebornes.rules import compiled_rules
 from tests.arena.players import FirstAgent, RememberingAgent, SlowFirstAgent
 

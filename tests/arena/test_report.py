@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from arena.outcomes import Outcome
-from arena.pictures import LONGEST_NAME, save_payoff, save_ratings, shown_name
-from arena.report import (
+from millebornes_env.arena.outcomes import Outcome
+from millebornes_env.arena.pictures import LONGEST_NAME, save_payoff, save_ratings, shown_name
+from millebornes_env.arena.report import (
     Analysis,
     Grid,
     analyse,

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import arena.tournament
-from arena.errors import ArenaError
-from arena.match import MatchConfig
-from arena.outcomes import Outcome
-from arena.tournament import (
+import millebornes_env.arena.tournament
+from millebornes_env.arena.errors import ArenaError
+from millebornes_env.arena.match import MatchConfig
+from millebornes_env.arena.outcomes import Outcome
+from millebornes_env.arena.tournament import (
     FEWEST_DEALS,
     Tournament,
     TournamentConfig,
@@ -98,7 +98,7 @@ def test_a_stopped_tournament_goes_on_and_ends_the_same(
 ) -> None:
     specs = ["first", "lot", "slow"]
     whole = play(opened(specs, config(300), tmp_path / "whole"), tmp_path / "whole")
-    real, turns = arena.tournament.play_deals, []
+    real, turns = millebornes_env.arena.tournament.play_deals, []
 
     def stops(*arguments: object) -> Outcome:
         if len(turns) == 5:
@@ -109,7 +109,7 @@ def test_a_stopped_tournament_goes_on_and_ends_the_same(
     folder = tmp_path / "stopped"
     begun = opened(specs, config(300), folder)
     with monkeypatch.context() as patched:
-        patched.setattr(arena.tournament, "play_deals", stops)
+        patched.setattr(millebornes_env.arena.tournament, "play_deals", stops)
         with pytest.raises(KeyboardInterrupt):
             play(begun, folder)
     kept = opened(specs, config(300), folder)

@@ -31,7 +31,7 @@ COMMANDS: dict[str, list[Sequence[str]]] = {
         *(["replay", "empty.txt", "--edition", edition] for edition in EDITIONS),
         *(["editions", edition] for edition in EDITIONS),
     ],
-    "train.evaluate": [
+    "evaluate": [
         *([], ["--x"], ["greedy", "greedy"]),
         *([agent] for agent in AGENTS),
         *(["greedy", "--against", agent] for agent in AGENTS),
@@ -41,7 +41,7 @@ COMMANDS: dict[str, list[Sequence[str]]] = {
         *(["greedy", "--seed", number] for number in (*WHOLE, "18446744073709551616")),
         *(["greedy", "--episode", word] for word in ("", "x", "Match", "1")),
     ],
-    "train.arena": [
+    "arena": [
         *([], ["--x"], ["greedy"], ["greedy", "greedy"], ["greedy", "random", "--anchor", "holder"]),
         *(["greedy", agent, "--deals", "1"] for agent in AGENTS),
         *(["greedy", "random", "--edition", edition] for edition in EDITIONS),
@@ -53,7 +53,7 @@ COMMANDS: dict[str, list[Sequence[str]]] = {
         *(["greedy", "random", "--episode", word] for word in ("", "x", "Match", "1")),
         *(["greedy", "random", "--until", word] for word in ("", "x", "-1", "nan", "0")),
     ],
-    "train.play": [
+    "play": [
         *(["--x"], ["x"]),
         *(["--against", agent] for agent in AGENTS),
         *(["--edition", edition] for edition in EDITIONS),

@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
-import agents
-from agents import AGENTS, load
-from agents.human import HumanAgent
-from agents.policy import PolicyAgent
-from agents.protocol import Table
-from agents.specs import defaults_of
-from millebornes_env import vector_env
+from millebornes_env import agents, vector_env
+from millebornes_env.agents import AGENTS, load
+from millebornes_env.agents.human.agent import HumanAgent
+from millebornes_env.agents.policy.agent import PolicyAgent
+from millebornes_env.agents.protocol import Table
+from millebornes_env.agents.specs import defaults_of
 from tests.agents.policies import network_for, write_run
 from tests.envs.playing import look
 from tests.hostile.table import Argument, Games, Nothing, of_arrays

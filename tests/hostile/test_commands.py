@@ -13,7 +13,8 @@ import pytest
 from tests.hostile import commands
 from tests.hostile.table import has
 
-MODULES = {name: name for name in commands.COMMANDS} | {"millebornes_env": "millebornes_env.__main__"}
+MODULES = {name: f"millebornes_env.commands.{name}" for name in commands.COMMANDS}
+MODULES["millebornes_env"] = "millebornes_env.__main__"
 NEEDS: dict[str, tuple[str, ...]] = {"millebornes_env": ()}
 CASES = [
     pytest.param(name, arguments, id=f"{name} {place}: {' '.join(arguments)[:40]!r}")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from arena.match import MatchConfig
-from train.equity import UNIT, EquityError, equity, equity_table, round_law
+from millebornes_env.arena.match import MatchConfig
+from train.common.equity import UNIT, EquityError, equity, equity_table, round_law
 
 RULES = MatchConfig("parker", 2).rules
 

@@ -19,11 +19,12 @@ import torch
 from filelock import FileLock
 from safetensors.torch import load_file
 
-import agents
-from millebornes_env import vector_env
+from millebornes_env import agents, vector_env
+from millebornes_env.agents.policy.agent import observation_scale
 from tests.train.test_run_folder import read
-from train import checkpoints, maskable_ppo
-from train.checkpoints import CHECKPOINT_FILE, CHECKPOINT_KIND, RunError, read_progress
+from train import maskable_ppo
+from train.common import checkpoints
+from train.common.checkpoints import CHECKPOINT_FILE, CHECKPOINT_KIND, RunError, read_progress
 from train.maskable_ppo import Args, RunCallback, linear_decay, main, make_model, train
 
 ROOT = Path(__file__).parent.parent.parent
@@ -103,7 +104,7 @@ def test_the_saved_policy_is_the_acting_half_of_the_checkpoint(run: Path) -> Non
     checkpoint = load_file(run / CHECKPOINT_FILE)
     assert torch.equal(policy["layers.1.weight"], checkpoint["policy.action_net.weight"])
     first = checkpoint["policy.mlp_extractor.policy_net.0.weight"].numpy()
-    scale = agents.policy.observation_scale(agents.Table.of(vector_env(1)))
+    scale = observation_scale(agents.Table.of(vector_env(1)))
     assert policy["layers.0.weight"].numpy() == pytest.approx(first * scale)
 
 
@@ -115,9 +116,7 @@ def test_the_saved_policy_plays_as_the_network_does(run: Path) -> None:
     agent = agents.load(f"policy:{run}", env)
     model = make_model(short(run), SelfPlayVecEnv(vector_env(8)), lambda: 0.0)
     checkpoints.load_checkpoint(model, run)
-    scaled = torch.from_numpy(
-        observations["observation"] * agents.policy.observation_scale(agents.Table.of(env))
-    )
+    scaled = torch.from_numpy(observations["observation"] * observation_scale(agents.Table.of(env)))
     with torch.no_grad():
         logits = model.policy.action_net(model.policy.mlp_extractor.forward_actor(scaled)).numpy()
     expected = np.where(observations["action_mask"] != 0, logits, -np.inf).argmax(axis=1)

@@ -11,7 +11,7 @@ import pytest
 PROGRAM = """
 import resource, sys
 import torch
-from train.memory import keep_freed_memory
+from train.common.memory import keep_freed_memory
 if {kept}:
     assert keep_freed_memory()
 def faults():

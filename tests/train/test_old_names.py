@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from train import checkpoints, exploit, maskable_ppo, runs, selfplay
-from train.checkpoints import RunError, recorded_config
-from train.options import OLD_NAMES, refuse_old_options
+from train import exploit, maskable_ppo, selfplay
+from train.common import checkpoints, runs
+from train.common.checkpoints import RunError, recorded_config
+from train.common.options import OLD_NAMES, refuse_old_options
 
 OLD_RUN = Path(__file__).parent / "old_run"
 MAIN = {"selfplay": selfplay.main, "maskable_ppo": maskable_ppo.main, "exploit": exploit.main}

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import torch
 
-from agents.protocol import Table
 from millebornes_env import vector_env
+from millebornes_env.agents.protocol import Table
 from millebornes_env.millebornes.cards import NUM_CARD_TYPES
-from train.network import PRECISIONS, actor_critic, common_scale, start_from
-from train.oracle import oracle_scale, oracle_size, write_oracle_rows
-from train.policy_files import save_policy_files
+from train.common.network import PRECISIONS, actor_critic, common_scale, start_from
+from train.common.oracle import oracle_scale, oracle_size, write_oracle_rows
+from train.common.policy_files import save_policy_files
 
 
 @pytest.mark.parametrize("players", [2, 3, 4])

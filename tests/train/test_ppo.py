@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from train.ppo import (
+from train.common.ppo import (
     APPROX_KL,
     CLIPPED,
     ENTROPY,

@@ -12,9 +12,9 @@ import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from millebornes_env.files import remove_drafts, replacing
-from train.checkpoints import RunError
-from train.run_folder import RunFolder
-from train.scalars import Scalars, started_wandb
+from train.common.checkpoints import RunError
+from train.common.run_folder import RunFolder
+from train.common.scalars import Scalars, started_wandb
 
 
 @pytest.fixture

@@ -14,13 +14,12 @@ import torch
 from filelock import FileLock
 from safetensors.torch import load_file, save_file
 
-import agents
-from agents.policy import PolicyAgent
-from millebornes_env import vector_env
+from millebornes_env import agents, vector_env
+from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.millebornes.observation import USUAL_VIEW
 from tests.agents.policies import rows_by_state
-from train import checkpoints, runs
-from train.checkpoints import CHECKPOINT_FILE, RunError
+from train.common import checkpoints, runs
+from train.common.checkpoints import CHECKPOINT_FILE, RunError
 from train.selfplay import Args, LossError, Trainer, linear_schedule, main, train
 
 ROOT = Path(__file__).parent.parent.parent
@@ -172,7 +171,8 @@ def test_a_resumed_run_is_the_same_bit_for_bit(tmp_path: Path, options: dict[str
 KILLED_WHILE_IT_WRITES = """
 import os, signal, sys
 from millebornes_env.files import replacing
-from train import checkpoints, selfplay
+from train import selfplay
+from train.common import checkpoints
 
 write_whole, checkpoints_left = checkpoints.write_bytes_atomically, 3
 

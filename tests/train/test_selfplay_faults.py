@@ -16,14 +16,15 @@ import pytest
 from filelock import FileLock
 from safetensors.torch import save_file
 
+from millebornes_env.arena.gauntlet import Gauntlet
+from millebornes_env.stopping import Stopped
 from tests.train.test_run_folder import read
 from tests.train.test_selfplay import same, short, weights
-from train import network, runs, selfplay
-from train.checkpoints import CHECKPOINT_FILE, RunError, read_progress
-from train.gauntlet import Gauntlet
-from train.runs import CHECKPOINT_KIND, Run
+from train import selfplay
+from train.common import network, runs
+from train.common.checkpoints import CHECKPOINT_FILE, RunError, read_progress
+from train.common.runs import CHECKPOINT_KIND, Run
 from train.selfplay import Trainer, train
-from train.stopping import Stopped
 
 LONG = {"total_timesteps": 6000, "final_learning_rate": 1e-3, "ent_coef": 0.005, "final_ent_coef": 0.005}
 

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from train.stopping import SIGNALS, Stopped, Stops, exit_code_of
+from millebornes_env.stopping import SIGNALS, Stopped, Stops, exit_code_of
 
 every_signal = pytest.mark.parametrize("number", SIGNALS, ids=[one.name for one in SIGNALS])
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 def kernels():
     '''How many kinds of arguments each compiled function has been called with.'''
-    packages = ("millebornes_env", "agents", "arena", "train")
+    packages = ("millebornes_env", "train")
     return {{
         f"{{module}}.{{name}}": len(value.overloads)
         for module in list(sys.modules) if module.split(".")[0] in packages
@@ -35,7 +35,7 @@ print(json.dumps([len(before), sorted(name for name in after if after[name] != b
 """
 
 SELFPLAY = {
-    "imports": "from train.selfplay import Args, train\nfrom train.runs import Run",
+    "imports": "from train.selfplay import Args, train\nfrom train.common.runs import Run",
     "begins": "begin = Run.begin\n"
     "def begins(run, trainer):\n"
     "    global before\n"

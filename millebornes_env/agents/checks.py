@@ -1,0 +1,242 @@
+"""What agents are handed, checked where it comes in: compiled code trusts it.
+
+Arrays that are as they should be are passed on, not copied; all of it takes two or three microseconds.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.agents.compiled.observation_reader import (
+    CHOSE_NOTHING,
+    ODDITIES,
+    OUT_OF_RANGE,
+    bounds_of,
+)
+from millebornes_env.agents.errors import AgentArgumentError, AgentOptionError, RowError
+from millebornes_env.agents.protocol import Observations, Places, Table
+from millebornes_env.errors import shown
+
+MOST_PLACES: Final = 1 << 24
+"""Memories that an agent keeps at most (1.6 GB of them); a number beyond this is surely a mistake."""
+
+_INT8: Final = np.dtype(np.int8)
+_INT64: Final = np.dtype(np.int64)
+
+
+def checked_rows(name: str, observations: Any, size: int) -> Observations:
+    """The observations as int8[N, size], C-contiguous and writeable, as compiled code takes them.
+
+    Args:
+        name: of the agent.
+        observations: int8[N, size]; lists and arrays of other types are welcome if they hold whole numbers.
+        size: numbers in an observation of the agent's table.
+
+    Raises:
+        AgentArgumentError: they have another shape, or are no whole numbers from -128 to 127.
+    """
+    is_int8 = isinstance(observations, np.ndarray) and observations.dtype == _INT8
+    rows: Observations = observations if is_int8 else _as_int8(name, observations)
+    if rows.ndim != 2 or rows.shape[1] != size:
+        raise AgentArgumentError(
+            f"{name!r}: observations have the shape {rows.shape}; at its table they must have (N, {size}): a "
+            "row for each game, as the environment shows it that the agent was made for"
+        )
+    flags = rows.flags
+    if type(rows) is not np.ndarray or not (flags.c_contiguous and flags.writeable):
+        rows = np.array(rows, order="C", subok=False)  # for other kinds Numba would compile everything anew
+    return rows
+
+
+def _as_int8(name: str, observations: Any) -> Observations:
+    """Numbers of any type as int8.
+
+    Raises:
+        AgentArgumentError: they are no whole numbers from -128 to 127.
+    """
+    try:
+        given = np.asarray(observations)
+    except ValueError:
+        raise AgentArgumentError(
+            f"{name!r}: observations are no array: its rows have different lengths"
+        ) from None
+    except Exception:  # whatever an `__array__` of theirs raises
+        raise AgentArgumentError(
+            f"{name!r}: observations are {shown(observations)}; they must be an array, int8[N, D]"
+        ) from None
+    if given.dtype.kind not in "iufb":
+        raise AgentArgumentError(
+            f"{name!r}: observations are of {given.dtype}; they must be numbers, as int8"
+        )
+    with np.errstate(invalid="ignore"):
+        rows: Observations = given.astype(np.int8)
+    if not np.array_equal(rows, given):
+        raise AgentArgumentError(
+            f"{name!r}: observations of {given.dtype} hold what is no whole number from -128 to 127; agents "
+            "take the environment's own, not scaled"
+        )
+    return rows
+
+
+def check_masks(name: str, action_masks: Any, rows: int, num_actions: int) -> None:
+    """Refuse masks that do not belong to the observations.
+
+    Args:
+        name: of the agent.
+        action_masks: int8[N, A].
+        rows: N.
+        num_actions: A, of the agent's table.
+
+    Raises:
+        AgentArgumentError: they have another shape, or are no whole numbers or booleans.
+    """
+    try:
+        masks = action_masks if isinstance(action_masks, np.ndarray) else np.asarray(action_masks)
+    except Exception:  # rows of different lengths, or whatever an `__array__` of theirs raises
+        masks = np.zeros(())
+    shape = masks.shape
+    if shape != (rows, num_actions):
+        raise AgentArgumentError(
+            f"{name!r}: action_masks have the shape {shape}; they must have ({rows}, {num_actions}): a row "
+            f"for each of the observations, with the {num_actions} actions of its table"
+        )
+    if masks.dtype.kind not in "biu":
+        raise AgentArgumentError(
+            f"{name!r}: action_masks are of {masks.dtype}; they must be int8, 1 where an action is legal"
+        )
+
+
+def checked_places(name: str, places: Any, rows: int) -> Places:
+    """The places as int64[N]; the number of each row, if there are none.
+
+    Args:
+        name: of the agent.
+        places: int64[N] or None. Rows may share a place: they then share its memory, in their order.
+        rows: N.
+
+    Raises:
+        AgentArgumentError: they have another shape, are no whole numbers, negative or too large.
+    """
+    if places is None:
+        return np.arange(rows)
+    try:
+        found = places if isinstance(places, np.ndarray) else np.asarray(places)
+    except Exception:  # lists of different lengths, or whatever an `__array__` of theirs raises
+        found = np.zeros((0, 0))
+    if found.shape != (rows,):
+        raise AgentArgumentError(
+            f"{name!r}: places have the shape {found.shape}; they must have ({rows},): a number for each row "
+            "of the observations"
+        )
+    if rows == 0:
+        return np.zeros(0, np.int64)
+    if found.dtype.kind not in "iu":
+        raise AgentArgumentError(
+            f"{name!r}: places are of {found.dtype}; they must be whole numbers, such as "
+            "game * players + seat"
+        )
+    lowest, highest = int(found.min()), int(found.max())
+    if lowest < 0 or highest >= MOST_PLACES:
+        wrong = lowest if lowest < 0 else highest
+        row = int(np.flatnonzero(found == wrong)[0])
+        raise AgentArgumentError(
+            f"{name!r}: the place of row {row} is {wrong}; it must be from 0 to {MOST_PLACES - 1:,}, such as "
+            "game * players + seat"
+        )
+    return np.ascontiguousarray(found, _INT64)
+
+
+def checked_seats(name: str, seats: Any, games: int, players: int) -> npt.NDArray[np.int32]:
+    """The seats as int32[N].
+
+    Args:
+        name: of the agent.
+        seats: int32[N].
+        games: N.
+        players: seats at the table.
+
+    Raises:
+        AgentArgumentError: they have another shape, are no whole numbers, or the table does not have them.
+    """
+    try:
+        found = np.asarray(seats)
+    except Exception:  # lists of different lengths, or whatever an `__array__` of theirs raises
+        found = np.zeros((0, 0))
+    if found.shape != (games,) or (games and found.dtype.kind not in "iu"):
+        raise AgentArgumentError(
+            f"{name!r}: seats are {found.dtype}{list(found.shape)}; they must be int32[{games}]: who decides "
+            "in each game"
+        )
+    if games and not 0 <= int(found.min()) <= int(found.max()) < players:
+        raise AgentArgumentError(
+            f"{name!r}: seats go from {found.min()} to {found.max()}; at its table from 0 to {players - 1}"
+        )
+    return found.astype(np.int32)
+
+
+def check_ranges(name: str, table: Table, rows: Observations) -> None:
+    """Refuse rows with numbers that this table cannot show; whether they fit together is not asked.
+
+    Args:
+        name: of the agent.
+        table: whose observations they are.
+        rows: int8[N, D], of the right shape.
+
+    Raises:
+        RowError: there is such a row.
+    """
+    bounds = bounds_of(table)
+    outside = ((rows < bounds[0]) | (rows > bounds[1])).any(axis=1)
+    if outside.any():
+        raise row_error(name, table, rows, int(outside.argmax()), OUT_OF_RANGE)
+
+
+def row_error(name: str, table: Table, rows: Observations, number: int, oddity: int) -> RowError:
+    """What is told of a row that this table cannot show.
+
+    Args:
+        name: of the agent.
+        table: whose observations they should be.
+        rows: int8[N, D].
+        number: of the row.
+        oddity: what `agents.compiled.observation_reader.oddity_of` found there.
+    """
+    what = ODDITIES[oddity]
+    if oddity == CHOSE_NOTHING:
+        return RowError(
+            f"{name!r} chose a negative number at row {number} of the observations, where it had a choice: "
+            "its function has a fault; what it remembers is not to be used any more (`forget`)"
+        )
+    if oddity == OUT_OF_RANGE:
+        bounds, row = bounds_of(table), rows[number]
+        place = int(((row < bounds[0]) | (row > bounds[1])).argmax())
+        section = next(part for part in table.sections if part.start <= place < part.stop)
+        low, high = int(bounds[0, place]), int(bounds[1, place])
+        allowed = f"{low}" if low == high else f"{low} to {high}"
+        what = (
+            f"number {place - section.start} of {section.name!r} is {int(row[place])}, and may be {allowed}"
+        )
+    return RowError(
+        f"{name!r}: row {number} of the observations is none of its table ({table.edition}, "
+        f"{table.rules.players} players): {what}; hand it what the environment shows that it was made for"
+    )
+
+
+def checked_options(name: str, options: Any) -> npt.NDArray[np.int64]:
+    """Settings of a compiled agent as int64.
+
+    Raises:
+        AgentOptionError: one of them is no whole number that fits.
+    """
+    try:
+        found = np.asarray(options)
+        if found.size and found.dtype.kind not in "iub":
+            raise OverflowError
+        return found.astype(np.int64)
+    except (OverflowError, ValueError):
+        raise AgentOptionError(
+            f"the options of {name!r} are {options!r}; each must be a whole number from -2**63 to 2**63 - 1"
+        ) from None

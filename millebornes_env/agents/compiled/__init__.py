@@ -1,0 +1,1 @@
+"""What compiled agents are made of: the frame, the reader of observations, lists of preferences."""

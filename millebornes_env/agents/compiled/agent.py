@@ -1,0 +1,314 @@
+"""Agents written as rules: compiled, so that they play at the speed of the environment.
+
+Such an agent is one function, `choose(state, rules, seat, memory, options, draw)`, in the language of the
+rulebook. It may read only what its seat can see: the own hand, all piles, all counts, what is `hidden`
+(counted, not where); never another hand nor the deck. Tests redeal the hidden cards and expect the same
+choice, and compare it with the choice made from the observation alone.
+
+There are two ways to play one: kernels that hold the games call its `address` (the arena, search); everybody
+else calls `act` like any other agent's, which reads the game back from the observations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Final, TypeGuard, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.agents.checks import (
+    check_masks,
+    checked_options,
+    checked_places,
+    checked_rows,
+    row_error,
+)
+from millebornes_env.agents.compiled.observation_reader import (
+    CHOSE_NOTHING,
+    NO_ODDITY,
+    Layout,
+    bounds_of,
+    first_odd_row,
+    layout_of,
+    read_observation,
+)
+from millebornes_env.agents.errors import AgentOptionError
+from millebornes_env.agents.protocol import Actions, Masks, Observations, Table, actions_of_ended
+from millebornes_env.chance import random_word
+from millebornes_env.compile import address_of, call_at, for_kernels, kernel, rule
+from millebornes_env.engine.kernels import key_of_seed
+from millebornes_env.envs.options import checked_seed
+from millebornes_env.millebornes.rules import Rules, compiled_rules, rules_record
+from millebornes_env.millebornes.state import ROUND_OVER, Int8Array, State, StateArray, new_states
+
+Number = TypeVar("Number", bound=np.generic)
+Int16Array = npt.NDArray[np.int16]
+Int64Array = npt.NDArray[np.int64]
+
+Choose = Callable[[State, Rules, int, Int16Array, Int64Array, int], int]
+"""`choose(state, rules, seat, memory, options, draw)`: the action of the seat that is to decide.
+
+`memory` is int16[MEMORY], the seat's own: what lies before `FIRST_FREE` is kept by `remember`, what lies
+before `FIRST_OF_MATCH` is all 0 at its first decision of a round, the rest at that of a match. `options` is
+int64[MAX_OPTIONS], the agent's own settings. `draw` is a random number from 0 to 2**32 - 1, another one at
+each decision.
+"""
+
+MEMORY: Final = 48
+"""Numbers that an agent can remember for a seat, from one decision to the next."""
+MAX_OPTIONS: Final = 12
+
+_PILE, _DECISIONS = 0, 1
+FIRST_FREE: Final = 2
+"""Where an agent's own part of its memory begins."""
+FIRST_OF_MATCH: Final = 40
+"""From here on memory lasts for a match."""
+
+NO_ACTION: Final = -1
+"""Where a round is over and nobody is to choose."""
+
+_ADDRESSES: dict[Choose, int] = {}
+
+
+@rule
+def remember(state: State, memory: Int16Array) -> int:
+    """Make the memory ready for a decision; how many the seat has taken in this round before.
+
+    The draw pile only shrinks in a round: a seat that finds it larger than at its last decision is in a new
+    round, and forgets.
+    """
+    pile = int(state.draw_pile) + 1
+    if pile > int(memory[_PILE]):
+        memory[:FIRST_OF_MATCH] = 0
+    memory[_PILE] = pile
+    memory[_DECISIONS] = int(memory[_DECISIONS]) + 1
+    return int(memory[_DECISIONS]) - 1
+
+
+@kernel
+def choose_each(
+    choose: int,
+    states: StateArray,
+    rules: Rules,
+    seats: npt.NDArray[np.int32],
+    memories: Int16Array,
+    options: Int64Array,
+    draws: Int64Array,
+    actions: Int64Array,
+) -> None:
+    """Let an agent choose for one seat of each game.
+
+    Args:
+        choose: of the agent, by address.
+        states: STATE[N], the games.
+        rules: the table's.
+        seats: int32[N], who chooses.
+        memories: int16[N, MEMORY], of the seat in each game.
+        options: int64[MAX_OPTIONS], of the agent.
+        draws: int64[N], a random number for each.
+        actions: int64[N], overwritten.
+    """
+    for game in range(len(states)):
+        remember(states[game], memories[game])
+        seat, draw = int(seats[game]), int(draws[game])
+        actions[game] = call_at(choose, (states[game], rules, seat, memories[game], options, draw))
+
+
+@kernel
+def choose_from_rows(  # noqa: PLR0913, PLR0917 - as a tuple they would take Numba much longer to look at
+    choose: int,
+    layout: Layout,
+    bounds: Int8Array,
+    rules: StateArray,
+    options: Int64Array,
+    memories: Int16Array,
+    scratch: StateArray,
+    key_0: int,
+    key_1: int,
+    rows: Observations,
+    places: Int64Array,
+    actions: Int64Array,
+) -> tuple[int, int, int]:
+    """Let an agent choose from what its seats see, if the table can show all that.
+
+    Args:
+        choose: of the agent, by address.
+        layout: of the observations.
+        bounds: int8[2, D], of their numbers.
+        rules: RULES[1], the table's.
+        options: int64[MAX_OPTIONS], of the agent.
+        memories: int16[P, MEMORY], of the agent.
+        scratch: STATE[1], where a game is read to.
+        key_0: of the agent's random numbers.
+        key_1: of the agent's random numbers.
+        rows: int8[N, D], observations.
+        places: int64[N], whose memory each row's seat has.
+        actions: int64[N], overwritten; NO_ACTION where the round is over.
+
+    Returns:
+        How many rounds are over; the first row with an oddity or -1, and its oddity (`observation_reader`).
+        If that is of the row, nothing was chosen and nothing remembered.
+    """
+    number, oddity = first_odd_row(rows, layout, bounds, rules)
+    if oddity != NO_ODDITY:
+        return 0, number, oddity
+    state, table, ended = scratch[0], rules[0], 0
+    for number in range(len(rows)):
+        read_observation(rows[number], layout, table, state)
+        actions[number] = NO_ACTION
+        if int(state.phase) == ROUND_OVER:
+            ended += 1
+            continue
+        memory = memories[places[number]]
+        remember(state, memory)
+        draw = random_word(key_0, key_1, number)
+        actions[number] = call_at(choose, (state, table, 0, memory, options, draw))
+        if actions[number] < 0:
+            return ended, number, CHOSE_NOTHING
+    return ended, -1, NO_ODDITY
+
+
+# The agents' common part ----------------------------------------------------------------------------------
+
+
+def _examples(table: Rules) -> tuple[State, Rules, int, Int16Array, Int64Array, int]:
+    """One of each argument of `Choose`."""
+    state: State = for_kernels(new_states(1))[0]
+    memory, options = np.zeros(MEMORY, np.int16), np.zeros(MAX_OPTIONS, np.int64)
+    return state, compiled_rules(table), 0, memory, options, 0
+
+
+def address_to(choose: Choose, table: Rules) -> int:
+    """The address of the function, for `call_at`; compiled once in a process, and kept on disk.
+
+    Numba works out the type of a function that is handed to a kernel at every call anew, which takes fifty
+    times as long as a step of one game; an address is an int. And kernels that take functions by address are
+    compiled once for all agents.
+
+    Args:
+        choose: the agent's.
+        table: rules of any table, for their type only.
+    """
+    if choose not in _ADDRESSES:
+        _ADDRESSES[choose] = address_of(kernel(choose), *_examples(table))
+    return _ADDRESSES[choose]
+
+
+def with_room(rows: npt.NDArray[Number], count: int) -> npt.NDArray[Number]:
+    """The array if it has so many rows, else its rows and as many more, all 0, and some for later."""
+    if count <= len(rows):
+        return rows
+    more = np.zeros((max(count, 2 * len(rows)), *rows.shape[1:]), rows.dtype)
+    more[: len(rows)] = rows
+    return more
+
+
+def is_compiled(agent: object) -> TypeGuard[CompiledAgent]:
+    """Whether the agent's function says all that it does: a subclass with an `act` of its own is asked."""
+    return isinstance(agent, CompiledAgent) and type(agent).act is CompiledAgent.act
+
+
+class CompiledAgent:
+    """An agent that is a compiled function.
+
+    Attributes:
+        name: what tables of results call it.
+        options: int64[MAX_OPTIONS], its settings as the function gets them.
+    """
+
+    name: str = "compiled"
+    rule: ClassVar[Choose]
+    """The function; subclasses set it with `staticmethod`."""
+
+    def __init__(
+        self,
+        table: Table,
+        seed: int = 0,
+        options: Sequence[int] | Int64Array = (),
+        *,
+        counts_unseen: bool = True,
+    ) -> None:
+        """Compile the function or find it on disk.
+
+        Args:
+            table: the table to play at.
+            seed: of the agent's random numbers, 0 to 2**64 - 1.
+            options: the settings of the function, at most MAX_OPTIONS.
+            counts_unseen: whether the function asks which cards are unseen (`state.hidden`); if not, the
+                agent also plays where observations do not show them.
+
+        Raises:
+            AgentOptionError: too many options, or one that is no whole number.
+            SeedError: a seed that is none.
+            AgentArgumentError: the table's observations do not show what the agent counts on.
+        """
+        settings = checked_options(self.name, options)
+        if settings.ndim != 1 or len(settings) > MAX_OPTIONS:
+            raise AgentOptionError(f"{self.name!r} has {settings.size} options; at most {MAX_OPTIONS} fit")
+        self.table = table
+        self.options = np.zeros(MAX_OPTIONS, np.int64)
+        self.options[: len(settings)] = settings
+        self._key = key_of_seed(checked_seed(seed))
+        self._calls = 0
+        self._rules_in_array = for_kernels(rules_record(table.rules))
+        self._layout = layout_of(table, counts_unseen=counts_unseen)
+        self._bounds = bounds_of(table)
+        self._memories = np.zeros((0, MEMORY), np.int16)
+        self._scratch = for_kernels(new_states(1))
+
+    @property
+    def address(self) -> int:
+        """The function, as kernels take it for `call_at`."""
+        return address_to(type(self).rule, self.table.rules)
+
+    def act(self, observations: Observations, action_masks: Masks, places: Any = None) -> Actions:
+        """Choose; see `Agent.act`.
+
+        Args:
+            observations: int8[N, D].
+            action_masks: int8[N, A] or None; these agents know the rules and ask it only what is to be done
+                where a round is over.
+            places: int64[N], numbers from 0 on that tell apart who plays where, such as `game * players +
+                seat`, so that each keeps a memory of its own; None: the number of the row. Rows that share a
+                place share its memory, in their order.
+
+        Raises:
+            AgentArgumentError: one of them has another shape or type.
+            RowError: a row that the table cannot show to a seat that is to decide.
+        """
+        rows = checked_rows(self.name, observations, self._bounds.shape[1])
+        if action_masks is not None:
+            check_masks(self.name, action_masks, len(rows), self.table.num_actions)
+        memory_of = checked_places(self.name, places, len(rows))
+        self._memories = with_room(self._memories, int(memory_of.max(initial=-1)) + 1)
+        key_0, key_1 = self._key
+        key_0 = random_word(key_0, key_1, self._calls + 1)
+        actions: Actions = np.empty(len(rows), np.int64)
+        ended, row, oddity = choose_from_rows(
+            self.address,
+            self._layout,
+            self._bounds,
+            self._rules_in_array,
+            self.options,
+            self._memories,
+            self._scratch,
+            key_0,
+            key_1,
+            rows,
+            memory_of,
+            actions,
+        )
+        if oddity != NO_ODDITY:
+            raise row_error(self.name, self.table, rows, row, oddity)
+        self._calls += 1
+        if ended:
+            actions_of_ended(action_masks, actions, actions == NO_ACTION)
+        return actions
+
+    def forget(self) -> None:
+        """Forget all places: what comes next are other matches.
+
+        That a round is new an agent finds out by itself; what it remembers for a match it keeps until then.
+        """
+        self._memories = self._memories[:0]

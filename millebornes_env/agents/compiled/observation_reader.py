@@ -1,0 +1,361 @@
+"""A game read back from an observation, as the seat knows it that made the observation.
+
+Before a row is read it is asked whether the table can show it (`oddity_of`): what is read from other rows,
+rules and agents would look up where there is nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from millebornes_env.agents.errors import AgentArgumentError
+from millebornes_env.agents.protocol import Observations, Table
+from millebornes_env.compile import kernel, rule
+from millebornes_env.millebornes.cards import (
+    ACCIDENT,
+    DECK_SIZE,
+    DISTANCE_200,
+    DRIVING_ACE,
+    NO_CARD,
+    NUM_CARD_TYPES,
+    NUM_HAZARDS,
+    NUM_SAFETIES,
+    ROLL,
+    SPEED_LIMIT,
+    is_battle_hazard,
+    remedy_for,
+    safety_against,
+)
+from millebornes_env.millebornes.observation import MAX_INT8, NUM_BATTLE_TOPS, SCORE_UNIT, battle_top_code
+from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.state import (
+    BY_HAZARD,
+    CLAIM,
+    EXTENSION,
+    HAZARD_AGAIN,
+    NO_SEAT,
+    NO_TEAM,
+    PLAY,
+    ROUND_OVER,
+    Int8Array,
+    State,
+    StateArray,
+)
+
+NOT_SHOWN: Final = -1
+"""Where a section starts that the observations do not have."""
+
+
+class Layout(NamedTuple):
+    """Where the sections of an observation start."""
+
+    hand: int
+    discard_pile: int
+    draw_pile: int
+    phase: int
+    to_act: int
+    pending_hazard: int
+    target: int
+    extension: int
+    battle: int
+    opening: int
+    limited: int
+    km: int
+    two_hundreds: int
+    safeties: int
+    coups_fourres: int
+    hand_counts: int
+    score: int
+    unseen: int
+
+
+def layout_of(table: Table, *, counts_unseen: bool = True) -> Layout:
+    """Where each section starts, for `read_observation`.
+
+    Args:
+        table: whose observations are read.
+        counts_unseen: whether the agent asks which cards are unseen; most do.
+
+    Raises:
+        AgentArgumentError: the observations do not show what is unseen, and the agent counts on it.
+    """
+    starts = {section.name: section.start for section in table.sections}
+    if "unseen" not in starts and not counts_unseen:
+        starts["unseen"] = NOT_SHOWN
+    if "unseen" not in starts:
+        raise AgentArgumentError(
+            "the observations have no section 'unseen', which agents that follow rules count on: "
+            "make the environment with observe_unseen=True (the default)"
+        )
+    return Layout(*(starts[name] for name in Layout._fields))
+
+
+def bounds_of(table: Table) -> Int8Array:
+    """The least and the largest value of each number of an observation, int8[2, D].
+
+    The rules, where they are shown, are those of the table; what it has no seat or team for is 0.
+    """
+    bounds = np.zeros((2, table.sections[-1].stop), np.int8)
+    seats, teams = table.rules.players, table.rules.teams
+    sizes = {section.name: section.size for section in table.sections}
+    by_seat, by_team = sizes["to_act"], sizes["km"]  # more than there are where the view is padded
+    for section in table.sections:
+        shown = section.size
+        if section.name in ("to_act", "hand_counts"):
+            shown = section.size // by_seat * seats
+        elif section.name in _SECTIONS_BY_TEAM:
+            shown = section.size // by_team * teams
+        bounds[1, section.start : section.start + shown] = min(section.high, MAX_INT8)
+        if section.name == "rules":
+            bounds[:, section.start : section.stop] = table.rules.observed
+    return bounds
+
+
+_SECTIONS_BY_TEAM: Final = (
+    *("extension", "battle", "opening", "moving", "limited", "km", "two_hundreds"),
+    *("safeties", "coups_fourres", "score"),
+)
+
+
+# Whether a table can show a row ----------------------------------------------------------------------------
+
+ODDITIES: Final = (
+    "",
+    "a number is out of its range",
+    "what is to be decided does not go with who is to decide, or with the hazard that waits for an answer",
+    "it is another seat's turn",
+    "its hand does not have the number of cards that it says",
+    "the cards not in sight are not as many as lie in the other hands and in the draw pile",
+    "there are more copies of a card than in the deck",
+    "a battle pile shows none of its tops, or several",
+    "the target does not go with the extension",
+    "no action would be legal",
+    "the agent chose none of its actions",
+)
+"""What `oddity_of` finds, in words, by number; the last is found by who asks an agent."""
+
+NO_ODDITY: Final = 0
+OUT_OF_RANGE: Final = 1
+ODD_DECISION: Final = 2
+NOT_ITS_TURN: Final = 3
+ODD_HAND: Final = 4
+ODD_UNSEEN: Final = 5
+ODD_COPIES: Final = 6
+ODD_BATTLE: Final = 7
+ODD_TARGET: Final = 8
+NO_CHOICE: Final = 9
+CHOSE_NOTHING: Final = 10
+
+
+@rule
+def oddity_of(row: Int8Array, layout: Layout, bounds: Int8Array, rules: Rules) -> int:
+    """Why the table cannot show such a row to a seat that is to decide, or NO_ODDITY.
+
+    A row of a round that is over is none to decide about, and no oddity.
+
+    Args:
+        row: int8[D], any bytes.
+        layout: of the table's observations.
+        bounds: int8[2, D], by `bounds_of`.
+        rules: the table's.
+    """
+    outside = 0
+    for place in range(len(row)):  # without a branch: the compiler takes many numbers at once
+        outside |= (row[place] < bounds[0, place]) | (row[place] > bounds[1, place])
+    if outside != 0:
+        return OUT_OF_RANGE
+    found = oddity_of_decision(row, layout, rules)
+    if found == NO_ODDITY:
+        found = oddity_of_cards(row, layout, rules)
+    if found == NO_ODDITY:
+        found = oddity_of_trip(row, layout, rules)
+    if found == NO_ODDITY and is_to_decide(row, layout) and not has_a_choice(row, layout, rules):
+        return NO_CHOICE
+    return found
+
+
+@rule
+def sum_of(row: Int8Array, start: int, size: int) -> int:
+    """The sum of some numbers of a row."""
+    total = 0
+    for place in range(start, start + size):
+        total += int(row[place])
+    return total
+
+
+@rule
+def is_to_decide(row: Int8Array, layout: Layout) -> bool:
+    """Whether the round goes on, and the seat that sees the row is to decide."""
+    return sum_of(row, layout.phase, ROUND_OVER) == 1 and int(row[layout.to_act]) == 1
+
+
+@rule
+def oddity_of_decision(row: Int8Array, layout: Layout, rules: Rules) -> int:
+    """Whether one seat decides about one thing, or the round is over."""
+    phases = sum_of(row, layout.phase, ROUND_OVER)
+    if phases > 1 or sum_of(row, layout.to_act, rules.players) != phases:
+        return ODD_DECISION
+    if sum_of(row, layout.pending_hazard, NUM_HAZARDS) != int(row[layout.phase + CLAIM]):
+        return ODD_DECISION
+    if phases == 1 and int(row[layout.to_act]) == 0:
+        return NOT_ITS_TURN
+    return NO_ODDITY
+
+
+@rule
+def oddity_of_cards(row: Int8Array, layout: Layout, rules: Rules) -> int:
+    """Whether the cards are as many as they are said to be, and those of the deck."""
+    if sum_of(row, layout.hand, NUM_CARD_TYPES) != int(row[layout.hand_counts]):
+        return ODD_HAND
+    if layout.unseen != NOT_SHOWN:
+        face_down = int(row[layout.draw_pile]) + sum_of(row, layout.hand_counts + 1, rules.players - 1)
+        if sum_of(row, layout.unseen, NUM_CARD_TYPES) != face_down:
+            return ODD_UNSEEN
+    for card in range(NUM_CARD_TYPES):
+        copies = int(row[layout.hand + card]) + int(row[layout.discard_pile + card])
+        if layout.unseen != NOT_SHOWN:
+            copies += int(row[layout.unseen + card])
+        if copies > int(rules.deck[card]):
+            return ODD_COPIES
+    return NO_ODDITY
+
+
+@rule
+def oddity_of_trip(row: Int8Array, layout: Layout, rules: Rules) -> int:
+    """Whether each battle pile has one top, and the target is that of the trip that is driven."""
+    for team in range(rules.teams):
+        if sum_of(row, layout.battle + team * NUM_BATTLE_TOPS, NUM_BATTLE_TOPS) != 1:
+            return ODD_BATTLE
+    calls = sum_of(row, layout.extension, rules.teams)
+    target = rules.extended_target if calls == 1 else rules.target
+    return NO_ODDITY if calls <= 1 and 25 * int(row[layout.target]) == target else ODD_TARGET
+
+
+@rule
+def has_a_choice(row: Int8Array, layout: Layout, rules: Rules) -> bool:
+    """Whether the seat that is to decide has a legal action.
+
+    Who is to play and holds a card can lay it or discard it; who is asked for a coup fourré holds the safety;
+    who is asked for the extension has done the short trip, and not yet the long one.
+    """
+    if int(row[layout.phase + PLAY]) == 1:
+        return int(row[layout.hand_counts]) > 0
+    if int(row[layout.phase + EXTENSION]) == 1:
+        is_done = int(row[layout.km]) >= int(row[layout.target])
+        is_called = sum_of(row, layout.extension, rules.teams) > 0
+        return is_done and not is_called and 25 * int(row[layout.km]) < rules.extended_target
+    for place in range(NUM_HAZARDS):
+        if int(row[layout.pending_hazard + place]) == 1:
+            return int(row[layout.hand + safety_against(ACCIDENT + place)]) > 0
+    return False
+
+
+@kernel
+def first_odd_row(
+    rows: Observations, layout: Layout, bounds: Int8Array, rules: StateArray
+) -> tuple[int, int]:
+    """The first row that the table cannot show to a seat that is to decide, and its oddity; else -1, 0.
+
+    Args:
+        rows: int8[N, D].
+        layout: of the table's observations.
+        bounds: int8[2, D].
+        rules: RULES[1], the table's.
+    """
+    for number in range(len(rows)):
+        oddity = oddity_of(rows[number], layout, bounds, rules[0])
+        if oddity != NO_ODDITY:
+            return number, oddity
+    return -1, NO_ODDITY
+
+
+# Reading ---------------------------------------------------------------------------------------------------
+
+
+@rule
+def read_observation(row: Int8Array, layout: Layout, rules: Rules, state: State) -> None:
+    """Write the game as the observing seat knows it: the observer is seat 0, its team is team 0.
+
+    What nobody can see stays empty: other hands, the deck. What an observation does not tell is left out:
+    covered cards of the tableaux (but 200s and safeties), the dealer, who attacked. Scores are in 50s.
+
+    Args:
+        row: int8[D], the observation.
+        layout: of it.
+        rules: the table's.
+        state: overwritten.
+    """
+    for card in range(NUM_CARD_TYPES):
+        state.hand[0, card] = row[layout.hand + card]
+        state.discard_pile[card] = row[layout.discard_pile + card]
+        unseen = int(row[layout.unseen + card]) if layout.unseen != NOT_SHOWN else 0
+        state.hidden[card] = unseen + int(row[layout.hand + card])
+    state.discard_top = NO_CARD
+    state.draw_pile = row[layout.draw_pile]
+    state.target = 25 * int(row[layout.target])
+    state.winner = NO_TEAM
+    state.dealer = 0
+    read_decision(row, layout, rules, state)
+    for seat in range(rules.players):
+        state.hand_count[seat] = row[layout.hand_counts + seat]
+        state.stream_next[seat] = 0
+        state.stream_end[seat] = 0
+        for card in range(NUM_CARD_TYPES):
+            state.hand[seat, card] = 0 if seat > 0 else int(state.hand[0, card])
+    for place in range(DECK_SIZE):
+        state.deck[place] = NO_CARD
+    for team in range(rules.teams):
+        read_tableau(row, layout, state, team)
+
+
+@rule
+def read_decision(row: Int8Array, layout: Layout, rules: Rules, state: State) -> None:
+    """Whose decision it is and about what."""
+    state.phase = ROUND_OVER
+    for phase in range(ROUND_OVER):
+        if int(row[layout.phase + phase]) == 1:
+            state.phase = phase
+    state.seat = 0
+    for seat in range(rules.players):
+        if int(row[layout.to_act + seat]) == 1:
+            state.seat = seat
+    state.pending_hazard = NO_CARD
+    state.pending_team = NO_TEAM
+    state.attacker = NO_SEAT
+    for place in range(NUM_HAZARDS):
+        if int(row[layout.pending_hazard + place]) == 1:
+            state.pending_hazard = ACCIDENT + place
+    if int(state.phase) == CLAIM:
+        state.pending_team = int(state.seat) % int(rules.teams)
+        state.attacker = (int(state.seat) + int(rules.players) - 1) % int(rules.players)
+    state.extension_team = NO_TEAM
+    for team in range(rules.teams):
+        if int(row[layout.extension + team]) == 1:
+            state.extension_team = team
+
+
+@rule
+def read_tableau(row: Int8Array, layout: Layout, state: State, team: int) -> None:
+    """What lies before one team."""
+    state.km[team] = 25 * int(row[layout.km + team])
+    state.score[team] = SCORE_UNIT * int(row[layout.score + team])
+    state.opening[team] = row[layout.opening + team]
+    state.speed[team] = SPEED_LIMIT if int(row[layout.limited + team]) == 1 else NO_CARD
+    for card in range(NUM_CARD_TYPES):
+        state.tableau[team, card] = 0
+    state.tableau[team, DISTANCE_200] = row[layout.two_hundreds + team]
+    for safety in range(NUM_SAFETIES):
+        at = NUM_SAFETIES * team + safety
+        state.tableau[team, DRIVING_ACE + safety] = row[layout.safeties + at]
+        state.coup_fourre[team, safety] = row[layout.coups_fourres + at]
+    state.battle[team] = NO_CARD
+    for card in range(ACCIDENT, ROLL + 1):
+        code = battle_top_code(card)
+        if card != SPEED_LIMIT and int(row[layout.battle + team * NUM_BATTLE_TOPS + code]) == 1:
+            state.battle[team] = card
+    state.battle_below[team] = NO_CARD
+    top, opening = int(state.battle[team]), int(state.opening[team])
+    if is_battle_hazard(top) and opening != BY_HAZARD:
+        state.battle_below[team] = remedy_for(top) if opening == HAZARD_AGAIN else ROLL

@@ -1,0 +1,1 @@
+"""`human`: a person at the terminal."""

@@ -1,0 +1,1 @@
+"""`policy`: a trained network, from the files of a run folder."""

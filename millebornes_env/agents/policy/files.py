@@ -1,0 +1,352 @@
+"""The files of a trained network, read and checked: what `policy:<run folder>` plays, and nothing else.
+
+A run folder holds `policy.safetensors`, the weights of a perceptron (`layers.0.weight` [outputs, inputs],
+`layers.0.bias` [outputs], ...) over the whole numbers of an observation as they are, and `policy.json`:
+
+    format              2
+    editions            labels of the rule sheets it was trained on, overrides included
+    players, teams      of its tables
+    view                {"unseen": ..., "rules": ..., "padded": ...}: what of an observation it sees
+    features            whether those of `agents.policy.features` stand behind the observation
+    observation_version, num_inputs, num_actions
+    activation          "relu" or "tanh", after every layer but the last
+    num_layers          how many layers there are
+    value               null, or what the last layer's last row says, behind those of the actions: "points"
+                        (the seat's lead in thousands of points from here on), "win", "equity" ...
+
+Files may come from strangers: what is played was checked here, and a `RunFolderError` says in a sentence what
+is wrong with all others.
+"""
+
+from __future__ import annotations
+
+import json
+import reprlib
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.agents.policy.features import num_features
+from millebornes_env.agents.policy.network import (
+    ACTIVATIONS,
+    MAX_LAYERS,
+    MAX_OBS_SIZE,
+    MAX_UNITS,
+    InputSpec,
+    Layers,
+)
+from millebornes_env.agents.protocol import Table
+from millebornes_env.errors import MilleBornesError
+from millebornes_env.millebornes.actions import num_actions
+from millebornes_env.millebornes.observation import View, sections
+from millebornes_env.millebornes.rules import rules_record
+from millebornes_env.millebornes.state import MAX_TEAMS
+
+POLICY_FORMAT: Final = 2
+WEIGHTS_FILE: Final = "policy.safetensors"
+DESCRIPTION_FILE: Final = "policy.json"
+HOW_TO_TRAIN: Final = "train one with `python -m train.selfplay`"
+
+_LARGEST_DESCRIPTION: Final = 1 << 20  # bytes; one of ours has some 500
+_LARGEST_INPUT: Final = 128.0  # of an observation, whose numbers are int8
+_MOST_LISTED: Final = 20  # editions
+_LONGEST_SHOWN: Final = 200  # characters of a value
+_DTYPES: Final = ("F32", "F64", "F16")  # safetensors' names; all are played in float32
+
+
+class RunFolderError(MilleBornesError):
+    """A run folder that is missing, damaged, or of another table or version; the message says which."""
+
+
+# The description -------------------------------------------------------------------------------------------
+
+
+def is_folder(path: Path | str) -> bool:
+    """Whether there is such a folder; a name that no file can have (too long, a NUL in it) names none."""
+    try:
+        return Path(path).is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def read_description(folder: Path) -> dict[str, Any]:
+    """The contents of a run folder's `policy.json`.
+
+    Raises:
+        RunFolderError: there is no such folder or file, or it is not what it should be.
+    """
+    if not is_folder(folder):
+        raise RunFolderError(f"there is no run folder {_shown(str(folder))}; {HOW_TO_TRAIN}")
+    path = folder / DESCRIPTION_FILE
+    try:
+        description = json.loads(_read_small_file(path).decode("utf-8"))
+        if not isinstance(description, dict):
+            raise TypeError("not a JSON object")
+    except FileNotFoundError:
+        raise RunFolderError(
+            f"{str(folder)!r} has no {DESCRIPTION_FILE}: it is not a run folder, or its training was stopped "
+            f"before the first checkpoint; {HOW_TO_TRAIN}"
+        ) from None
+    except RecursionError:
+        raise RunFolderError(f"{str(path)!r} is damaged (nested too deep); {HOW_TO_TRAIN}") from None
+    except OSError as error:
+        raise RunFolderError(
+            f"{str(path)!r} cannot be read ({error.strerror}): restore it, or {HOW_TO_TRAIN}"
+        ) from None
+    except (ValueError, TypeError) as error:
+        raise RunFolderError(f"{str(path)!r} is damaged ({error}); {HOW_TO_TRAIN}") from None
+    return description
+
+
+def _read_small_file(path: Path) -> bytes:
+    """All of a file, if it is one (no pipe, no device, which might never end) and not too large.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: it is no file, or too large.
+    """
+    if path.exists() and not path.is_file():
+        raise ValueError("not a file")
+    with path.open("rb") as file:
+        content = file.read(_LARGEST_DESCRIPTION + 1)
+    if len(content) > _LARGEST_DESCRIPTION:
+        raise ValueError(f"larger than {_LARGEST_DESCRIPTION >> 20} MiB")
+    return content
+
+
+def _shown(value: Any) -> str:
+    """A value from a file in a message, the middle of a long one left out."""
+    short = reprlib.Repr()
+    short.maxstring = short.maxother = short.maxlong = _LONGEST_SHOWN
+    return short.repr(value)
+
+
+def check_description(
+    description: dict[str, Any], table: Table, folder: Path, *, any_edition: bool = False
+) -> None:
+    """Refuse a policy that is damaged or was trained for something else.
+
+    Args:
+        description: the contents of its `policy.json`.
+        table: where it is to play.
+        folder: where it was read, for messages.
+        any_edition: whether it may play by rules that it was not trained on and does not see.
+
+    Raises:
+        RunFolderError: its format, edition, table or observations are not those of the table.
+    """
+    found = description.get("format")
+    if not _is_one_of(found, (POLICY_FORMAT,)):
+        raise RunFolderError(
+            f"the policy in {str(folder)!r} has format {_shown(found)}, this version plays {POLICY_FORMAT}: "
+            "train it again"
+        )
+    input_spec = input_spec_of(description, folder)
+    needed: dict[str, tuple[Any, ...]] = {
+        key: (value,) for key, value in describe_table(table, input_spec).items()
+    }
+    needed["num_actions"] = action_counts(table)
+    for key, ours in needed.items():
+        theirs = description.get(key)
+        if not _is_one_of(theirs, ours):
+            wanted = " or ".join(map(repr, ours))
+            raise RunFolderError(
+                f"the policy in {str(folder)!r} has {key} {_shown(theirs)}, but {wanted} is "
+                "needed here: play it at the table that it was trained for, or train another"
+            )
+    editions = description.get("editions")
+    if not (isinstance(editions, list) and all(isinstance(label, str) for label in editions)):
+        raise _damaged(folder, "editions")
+    if not (any_edition or input_spec.view.rules or table.edition in editions):
+        raise RunFolderError(
+            f"the policy in {str(folder)!r} was trained on {_listed(editions)}, and does "
+            f"not see the rules: it cannot play {table.edition!r}; play it where it was trained, or train "
+            "another"
+        )
+
+
+def _is_one_of(value: Any, whole_numbers: tuple[int, ...]) -> bool:
+    """Whether it is one of the numbers, and a whole number as JSON has them: neither 2.0 nor true."""
+    return type(value) is int and value in whole_numbers
+
+
+def _listed(labels: list[str]) -> str:
+    """Labels of editions in a message, of many the first ones."""
+    names = [label if len(label) <= _LONGEST_SHOWN else _shown(label) for label in labels[:_MOST_LISTED]]
+    return ", ".join(names + ["..."] * (len(labels) > _MOST_LISTED)) or "no edition"
+
+
+def input_spec_of(description: dict[str, Any], folder: Path) -> InputSpec:
+    """What a policy sees.
+
+    Raises:
+        RunFolderError: its description does not say.
+    """
+    shown = description.get("view")
+    if not (isinstance(shown, dict) and set(shown) == set(View._fields)):
+        raise _damaged(folder, "view")
+    if not all(isinstance(value, bool) for value in shown.values()):
+        raise _damaged(folder, "view")
+    features = description.get("features")
+    if not isinstance(features, bool):
+        raise _damaged(folder, "features")
+    return InputSpec(View(**{name: int(value) for name, value in shown.items()}), features)
+
+
+def describe_table(table: Table, input_spec: InputSpec) -> dict[str, Any]:
+    """What a policy with such an input must agree with its table about, as JSON values."""
+    size = sections(table.rules, input_spec.view)[-1].stop
+    more = num_features(rules_record(table.rules)[0], input_spec.view) if input_spec.features else 0
+    return {
+        "players": table.rules.players,
+        "teams": table.rules.teams,
+        "observation_version": table.observation_version,
+        "num_inputs": size + more,
+    }
+
+
+def action_counts(table: Table) -> tuple[int, ...]:
+    """How many actions a policy may know: those of the table, or those of all tables (padded environments).
+
+    An action has the same id at all tables; what is not legal at one is not asked about there.
+    """
+    return tuple({num_actions(table.rules.teams): None, num_actions(MAX_TEAMS): None})
+
+
+def _damaged(folder: Path, key: str) -> RunFolderError:
+    return RunFolderError(
+        f"{str(folder / DESCRIPTION_FILE)!r} is damaged: its {key!r} is missing or unknown; {HOW_TO_TRAIN}"
+    )
+
+
+def network_of(description: dict[str, Any], folder: Path) -> tuple[str, int, str | None]:
+    """Activation, number of layers and kind of value.
+
+    Raises:
+        RunFolderError: one of them is missing or unknown.
+    """
+    activation, num_layers = description.get("activation"), description.get("num_layers")
+    if not (isinstance(activation, str) and activation in ACTIVATIONS):
+        raise _damaged(folder, "activation")
+    if isinstance(num_layers, bool) or not isinstance(num_layers, int):
+        raise _damaged(folder, "num_layers")
+    value = description.get("value")
+    if "value" not in description or not (value is None or isinstance(value, str)):
+        raise _damaged(folder, "value")
+    return activation, num_layers, value
+
+
+# The weights -----------------------------------------------------------------------------------------------
+
+
+def check_layers(layers: Layers, description: dict[str, Any], path: Path) -> None:
+    """Refuse weights that cannot be played, or would not play as learned.
+
+    Args:
+        layers: of the network.
+        description: of its policy.
+        path: of the file that they are in, for messages.
+
+    Raises:
+        RunFolderError: they do not fit together or with the description, are not finite, are so large that
+            outputs might not be finite, or are too many.
+    """
+    if len(layers) > MAX_LAYERS:
+        raise RunFolderError(f"{str(path)!r} has {len(layers)} layers: agents play at most {MAX_LAYERS}")
+    width = description["num_inputs"]
+    for weight, bias in layers:
+        if weight.ndim != 2 or weight.shape[1] != width or bias.shape != weight.shape[:1]:
+            raise RunFolderError(
+                f"{str(path)!r} is damaged: a layer of shape {weight.shape} follows one of "
+                f"width {width}; restore it, or {HOW_TO_TRAIN}"
+            )
+        width = weight.shape[0]
+        if not 1 <= width <= MAX_UNITS:
+            raise _wrong_width(width, path)
+    outputs = description["num_actions"] + (description["value"] is not None)
+    if not layers or width != outputs:
+        raise RunFolderError(
+            f"{str(path)!r} is damaged: the last layer has {width} outputs for {description['num_actions']} "
+            f"actions with value {_shown(description['value'])}, which takes {outputs}; restore it, or "
+            f"{HOW_TO_TRAIN}"
+        )
+    _check_size_of_outputs(layers, description, path)
+
+
+def _wrong_width(width: int, path: Path) -> RunFolderError:
+    return RunFolderError(
+        f"{str(path)!r} has a layer of {width} units: agents play layers of at most {MAX_UNITS}, and 1 or "
+        "more"
+    )
+
+
+def _check_size_of_outputs(layers: Layers, description: dict[str, Any], path: Path) -> None:
+    """Refuse weights with which an output might not be finite, whatever is seen.
+
+    Raises:
+        RunFolderError: a weight is not finite in float32, or a layer's largest possible sum is not.
+    """
+    largest = float(np.finfo(np.float32).max)
+    bound = _LARGEST_INPUT  # of what a layer is given
+    for weight, bias in layers:
+        highest = max(np.abs(weight).max(initial=0.0), np.abs(bias).max(initial=0.0))
+        if not highest <= largest:  # NaN included
+            raise RunFolderError(
+                f"{str(path)!r} holds weights that are not finite in float32: its training went wrong; "
+                f"{HOW_TO_TRAIN}"
+            )
+        sums = np.abs(weight).astype(np.float64).sum(axis=1) * bound + np.abs(bias).astype(np.float64)
+        if sums.max() > largest:
+            raise RunFolderError(
+                f"{str(path)!r} holds weights of up to {highest:.3g}, so large that the network's outputs "
+                f"may become infinite: its training went wrong; {HOW_TO_TRAIN}"
+            )
+        bound = 1.0 if description["activation"] == "tanh" else float(sums.max())
+
+
+def read_layers(folder: Path, num_layers: int) -> list[tuple[npt.NDArray[Any], npt.NDArray[Any]]]:
+    """Weight and bias of each layer, float32; only layers that agents can play are read.
+
+    Raises:
+        RunFolderError: the file is missing, damaged, or holds something else.
+    """
+    from safetensors import SafetensorError, safe_open  # noqa: PLC0415 - an extra: only policies need it
+
+    path = folder / WEIGHTS_FILE
+    if not 1 <= num_layers <= MAX_LAYERS:
+        raise RunFolderError(
+            f"{str(path)!r} has {num_layers} layers: agents play at most {MAX_LAYERS}, and 1 or more"
+        )
+    names = [f"layers.{layer}.{part}" for layer in range(num_layers) for part in ("weight", "bias")]
+    try:
+        if path.exists() and not path.is_file():
+            raise OSError("not a file")
+        with safe_open(path, "np") as file:
+            tensors = [_read_tensor(file, name, path) for name in names]
+    except (OSError, SafetensorError, KeyError) as error:
+        raise RunFolderError(
+            f"{str(path)!r} is missing or damaged ({error}): restore it, or {HOW_TO_TRAIN}"
+        ) from None
+    return list(zip(tensors[::2], tensors[1::2], strict=True))
+
+
+def _read_tensor(file: Any, name: str, path: Path) -> npt.NDArray[Any]:
+    """One tensor as float32, its type and size looked at before it is read.
+
+    Raises:
+        RunFolderError: no agent plays such a tensor.
+    """
+    head = file.get_slice(name)
+    dtype, shape = head.get_dtype(), head.get_shape()
+    if dtype not in _DTYPES:
+        raise RunFolderError(
+            f"{str(path)!r} is damaged: {name} is of type {dtype}, weights are of {' or '.join(_DTYPES)}; "
+            f"restore it, or {HOW_TO_TRAIN}"
+        )
+    if max(shape, default=0) > max(MAX_UNITS, MAX_OBS_SIZE):
+        raise _wrong_width(max(shape), path)
+    with np.errstate(over="ignore"):  # infinite in float32: `check_layers` says so
+        tensor: npt.NDArray[Any] = file.get_tensor(name).astype(np.float32)
+    return tensor

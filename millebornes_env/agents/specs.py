@@ -1,0 +1,275 @@
+"""What an agent is named by: `name:option=value,option=value`, a run folder, or a class of somebody's own.
+
+Each may have `+search` behind it. A class is named by its file or module: `my_file.py:Class:option=value`.
+
+The options of an agent are the arguments of its class besides table and seed. `Between` in the annotation of
+one says which numbers it may be.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple, get_type_hints
+
+from millebornes_env.agents.errors import AgentOptionError, UnknownAgentError
+from millebornes_env.agents.policy import files as policy_files
+from millebornes_env.errors import shown as value_shown
+
+SEARCH_SUFFIX: Final = "+search"
+"""Behind what a compiled agent is loaded by: search over it, with options of its own behind a colon."""
+
+FOLDER: Final = "folder"
+"""The option that a run folder is given by; its name may be left away."""
+ROLLOUT: Final = "rollout"
+"""The option that another agent is named by."""
+POLICY: Final = "policy"
+
+_LONGEST_SHOWN: Final = 80
+
+
+class Between(NamedTuple):
+    """In the annotation of an option: the least and the largest value that it may have."""
+
+    least: int
+    most: int
+
+
+class ClassName(NamedTuple):
+    """A class of somebody's own, as a specification names it.
+
+    Attributes:
+        source: path of a file that ends in `.py`, or name of a module.
+        name: of the class; empty: only the file was named.
+        options: what stands behind the class.
+        is_file: whether the source is a file.
+    """
+
+    source: str
+    name: str
+    options: str
+    is_file: bool
+
+
+def shown(text: object) -> str:
+    """A text as messages quote it: in quotes, and not at any length."""
+    quoted = value_shown(text)
+    if len(quoted) <= _LONGEST_SHOWN or not isinstance(text, str):
+        return quoted
+    return f"{quoted[: _LONGEST_SHOWN - 20]}...' ({len(str(text)):,} characters)"
+
+
+def is_folder(text: str) -> bool:
+    """Whether there is such a folder; no text at all is none, not the one that is open."""
+    return bool(text) and policy_files.is_folder(text)
+
+
+def is_file(text: str) -> bool:
+    """Whether there is such a file."""
+    try:
+        return os.path.isfile(text)
+    except ValueError:  # a NUL in the name
+        return False
+
+
+def is_path(text: str) -> bool:
+    """Whether a text that is no agent's name is meant as the path of a folder."""
+    return is_folder(text) or ("/" in text and split_class(text) is None)
+
+
+def split_class(spec: str) -> ClassName | None:
+    """The file or module, the class and its options; None: the text names none, or a folder that is there.
+
+    A path may have any name: the first file that is there is meant.
+    """
+    if is_folder(spec):
+        return None
+    ends = [found.end() for found in re.finditer(r"\.py(?=:|$)", spec)]
+    if ends:
+        end = next((end for end in ends if is_file(spec[:end])), ends[0])
+        name, _, options = spec[end + 1 :].partition(":")
+        return ClassName(spec[:end], name, options, is_file=True)
+    source, _, rest = spec.partition(":")
+    name, _, options = rest.partition(":")
+    if not (name.isidentifier() and all(part.isidentifier() for part in source.split("."))):
+        return None
+    return ClassName(source, name, options, is_file=False)
+
+
+def split_search(spec: str) -> tuple[str, str | None]:
+    """The agent that is searched over, and the options of the search; None if there is none.
+
+    A run folder may have a name that ends in `+search`: it is meant if it is there.
+    """
+    rollout, found, options = spec.rpartition(SEARCH_SUFFIX)
+    if not (rollout and found) or options[:1] not in ("", ":"):
+        return spec, None
+    folder = spec.removeprefix(f"{POLICY}:")
+    if is_folder(folder) or is_folder(split_policy(folder)[0]):
+        return spec, None
+    return rollout, options[1:]
+
+
+def split_policy(text: str) -> tuple[str, list[str]]:
+    """The folder in the options of a policy, and the other options.
+
+    A folder may have any name: what is there under the whole text is meant, else options that are known are
+    taken away at both ends, and what is left is the folder.
+    """
+    parts = text.split(",")
+    before = next((place for place, part in enumerate(parts) if not _is_mode(part)), len(parts))
+    behind = next((place for place, part in enumerate(reversed(parts)) if not _is_mode(part)), 0)
+    found = parts[before : len(parts) - behind], parts[:before] + parts[len(parts) - behind :]
+    for first in range(before + 1):
+        for end in range(len(parts), len(parts) - behind - 1, -1):
+            folder = ",".join(parts[first:end]).removeprefix(f"{FOLDER}=")
+            if is_folder(folder):
+                return folder, parts[:first] + parts[end:]
+    return ",".join(found[0]).removeprefix(f"{FOLDER}="), found[1]
+
+
+def _is_mode(part: str) -> bool:
+    return part.startswith("mode=")
+
+
+def options_of(spec: str, maker: Callable[..., Any], text: str) -> dict[str, Any]:
+    """The options of an agent, of the types of their defaults and within their ranges.
+
+    Args:
+        spec: the whole specification, for messages.
+        maker: of the agent.
+        text: what stands behind the colon.
+
+    Raises:
+        UnknownAgentError: an option that the agent does not have.
+        AgentOptionError: an option that is given twice, or has a value that it cannot have.
+    """
+    known = defaults_of(maker)
+    options: dict[str, Any] = {}
+    for part in _parts(spec, text, known):
+        name, equals, value = part.partition("=")
+        if name not in known:
+            raise UnknownAgentError(
+                f"{shown(spec)}: unknown option {shown(name)}; the options are {', '.join(known) or 'none'}"
+            )
+        if name in options:
+            raise AgentOptionError(f"{shown(spec)}: the option {name} is given twice")
+        try:
+            options[name] = _value(value, known[name], equals)
+        except (ValueError, KeyError, OverflowError, TypeError):
+            raise AgentOptionError(
+                f"{shown(spec)}: the option {name} is {shown(value)}; it must be like {known[name]!r}"
+            ) from None
+    check_ranges(spec, maker, options)
+    return options
+
+
+def check_ranges(spec: str, maker: Callable[..., Any], options: Mapping[str, Any]) -> None:
+    """Refuse numbers that an option cannot have.
+
+    Raises:
+        AgentOptionError: there is one.
+    """
+    for name, bounds in ranges_of(maker).items():
+        if name in options and not bounds.least <= options[name] <= bounds.most:
+            raise AgentOptionError(
+                f"{shown(spec)}: the option {name} is {shown(options[name])}; it must be from {bounds.least} "
+                f"to {bounds.most}"
+            )
+
+
+def defaults_of(maker: Callable[..., Any]) -> dict[str, Any]:
+    """The options of an agent and their defaults; a text where there is none."""
+    return {
+        name: "" if parameter.default in (inspect.Parameter.empty, None) else parameter.default
+        for name, parameter in inspect.signature(maker).parameters.items()
+        if name not in ("table", "seed")
+        and parameter.kind not in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    }
+
+
+def ranges_of(maker: Callable[..., Any]) -> dict[str, Between]:
+    """The options of an agent that say what numbers they may be."""
+    function: Any = maker.__init__ if inspect.isclass(maker) else maker
+    try:
+        hints = get_type_hints(function, include_extras=True)
+    except (NameError, TypeError):  # somebody's own agent, whose annotations are for readers only
+        return {}
+    return {
+        name: bounds
+        for name, hint in hints.items()
+        for bounds in getattr(hint, "__metadata__", ())
+        if isinstance(bounds, Between)
+    }
+
+
+def _parts(spec: str, text: str, known: Mapping[str, Any]) -> list[str]:
+    """What stands between the commas, a folder's name with its own commas in one piece."""
+    if FOLDER in known:
+        return _parts_of_policy(spec, text, known)
+    left, parts = [part for part in text.split(",") if part], []
+    while left:
+        count = _parts_of_rollout(left) if left[0].startswith(f"{ROLLOUT}=") else 1
+        parts.append(",".join(left[:count]))
+        left = left[count:]
+    return parts
+
+
+def _parts_of_rollout(parts: Sequence[str]) -> int:
+    """How many parts, from the first on, are the folder or file of a rollout agent; 1 if none is."""
+    for count in range(len(parts), 0, -1):
+        agent = ",".join(parts[:count]).partition("=")[2]
+        named = split_class(agent)
+        if named is not None and named.is_file and "," not in named.options and is_file(named.source):
+            return count
+        if is_folder(agent) or is_folder(split_policy(agent.removeprefix(f"{POLICY}:"))[0]):
+            return count
+    return 1
+
+
+def _parts_of_policy(spec: str, text: str, known: Mapping[str, Any]) -> list[str]:
+    folder, options = split_policy(text)
+    if not is_folder(folder):
+        shorter = folder
+        while "," in shorter:  # the folder may be there, and what follows be meant as an option
+            shorter, _, rest = shorter.rpartition(",")
+            if is_folder(shorter):
+                name = rest.partition("=")[0]
+                raise UnknownAgentError(
+                    f"{shown(spec)}: unknown option {shown(name)}; the options are {', '.join(known)}"
+                )
+    return ([f"{FOLDER}={folder}"] if folder else []) + options
+
+
+def _value(text: str, default: Any, equals: str) -> Any:
+    """The value of an option, of the type of its default; a yes-or-no option may stand alone."""
+    if isinstance(default, bool):
+        return {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}[
+            text.lower() if equals else "1"
+        ]
+    return type(default)(text)
+
+
+def without_separators(rollout: str, separators: str) -> str:
+    """A rollout agent as `agents.load` takes it, with commas between its options.
+
+    Args:
+        rollout: its options are separated by one of the separators.
+        separators: each a single character. In the path of a folder they stand for themselves, but before
+            `mode=` and `folder=`.
+    """
+    name, colon, rest = rollout.partition(":")
+    if is_folder(rest) or is_folder(rollout):
+        return rollout
+    either = f"[{re.escape(separators)}]"
+    named = split_class(rollout)
+    if named is not None and named.options:
+        options = re.sub(either, ",", named.options)
+        return f"{named.source}:{named.name}:{options}"
+    if named is not None and named.is_file:
+        return rollout
+    if name == POLICY or is_path(rollout):
+        return f"{name}{colon}" + re.sub(rf"{either}(?=(?:mode|{FOLDER})=)", ",", rest)
+    return f"{name}{colon}" + re.sub(either, ",", rest)

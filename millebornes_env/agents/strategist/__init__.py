@@ -1,0 +1,1 @@
+"""`strategist`: the weighing of plays, and when it calls an extension."""

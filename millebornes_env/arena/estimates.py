@@ -1,0 +1,500 @@
+"""What the deals say: points and wins of every pair of agents, with intervals, and what two savings save.
+
+Nothing in this file plays. Outcomes with faults hold no deals and are left out everywhere.
+The same deal numbers mean the same cards in every lineup, so deals of different lineups are not independent.
+Everything that pools lineups therefore first adds up what belongs to one deal; spreads are those over deals.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.arena.errors import ArenaError
+from millebornes_env.arena.outcomes import Outcome
+from millebornes_env.arena.results import NORMAL_QUANTILE, Interval, share_interval
+
+Float64Array = npt.NDArray[np.float64]
+Int64Array = npt.NDArray[np.int64]
+Measure = Literal["points", "wins"]
+
+FEWEST_DEALS_TO_COMPARE = 2
+"""A variance needs two blocks."""
+
+
+@dataclass(frozen=True)
+class Payoff:
+    """What every agent (row) got against every other (column); k agents.
+
+    NaN where two have not met, on the diagonal, and for the ends of points after a single deal. With three
+    teams or more, third agents sat at the table too, all their lineups being pooled.
+
+    Attributes:
+        points: float64[k, k], points per round of the row's less those of the column's team; antisymmetric.
+        points_low: float64[k, k], lower end of the 95 % interval.
+        points_high: float64[k, k], upper end.
+        wins: float64[k, k], share of the episodes won, 0 to 1 (`pair_shares`); it and its transpose sum to 1.
+        wins_low: float64[k, k], lower end of the 95 % interval.
+        wins_high: float64[k, k], upper end.
+        deals: int64[k, k], blocks in which both sat, those of different lineups counted separately.
+        episodes: int64[k, k], matches or rounds.
+        rounds: int64[k, k].
+    """
+
+    points: Float64Array
+    points_low: Float64Array
+    points_high: Float64Array
+    wins: Float64Array
+    wins_low: Float64Array
+    wins_high: Float64Array
+    deals: Int64Array
+    episodes: Int64Array
+    rounds: Int64Array
+
+    @property
+    def points_half(self) -> Float64Array:
+        """float64[k, k], half the width of the interval of the points."""
+        half: Float64Array = (self.points_high - self.points_low) / 2
+        return half
+
+    @property
+    def met(self) -> npt.NDArray[np.bool_]:
+        """bool[k, k], whether the two sat at one table."""
+        return self.deals > 0
+
+
+@dataclass(frozen=True)
+class Total:
+    """One agent against the field, every lineup weighing the same.
+
+    Attributes:
+        agent: its number.
+        points: points per round of its team less the mean of the other agents' teams; None: never played.
+        wins: share of the episodes that its team won, 0 to 1; None: never played.
+        even: the share of wins of agents of one strength, 1 / teams; None: never played.
+        deals: blocks, those of different lineups counted separately.
+        episodes: matches or rounds.
+        rounds: rounds.
+    """
+
+    agent: int
+    points: Interval | None
+    wins: Interval | None
+    even: float | None
+    deals: int
+    episodes: int
+    rounds: int
+
+
+@dataclass(frozen=True)
+class Saving:
+    """How many times more episodes the plainer way needs for the same precision.
+
+    Attributes:
+        ratio: plain_variance / variance; None: undefined, `note` says why.
+        plain_variance: of the plainer estimate, points squared for one block; None: undefined.
+        variance: of the better estimate, likewise.
+        note: a sentence, empty where there is nothing to explain.
+    """
+
+    ratio: float | None
+    plain_variance: float | None
+    variance: float | None
+    note: str = ""
+
+
+class DealDifferences(NamedTuple):
+    """Points of role 0 less the mean of the other roles', deal by deal."""
+
+    points: Float64Array
+    """float64[B], sum over the rotations of a deal."""
+
+    rounds: Float64Array
+    """float64[B], rounds in all rotations of a deal."""
+
+    def per_round(self) -> Interval:
+        """Points per round and its 95 % interval."""
+        return ratio_interval(self.points, self.rounds)
+
+
+def payoff_matrix(
+    outcomes: Sequence[Outcome], agents: int, luck_weights: Float64Array | None = None
+) -> Payoff:
+    """Everybody against everybody.
+
+    Args:
+        outcomes: of all lineups.
+        agents: k, how many there are.
+        luck_weights: float64[F], from `fit_luck` on deals that are not among these: takes luck off the points
+            (the wins stay as they are); None: leaves them.
+
+    Returns:
+        The matrices.
+
+    Raises:
+        ArenaError: weights, but no luck was counted.
+    """
+    real = {name: np.full((agents, agents), np.nan) for name in _REAL_FIELDS}
+    counted = np.zeros((3, agents, agents), np.int64)
+    for one, other in combinations(range(agents), 2):
+        met = [outcome for outcome in played(outcomes) if {one, other} <= set(outcome.lineup)]
+        if not met:
+            continue
+        differences = [pair_differences(outcome, one, other, luck_weights) for outcome in met]
+        rounds = [_rounds_of_deals(outcome) for outcome in met]
+        points = ratio_interval(sum_by_deal(differences), sum_by_deal(rounds))
+        wins = _pair_wins(met, one, other)
+        for name, value in zip(_REAL_FIELDS, (*points, *wins), strict=True):
+            real[name][one, other] = np.nan if value is None else value
+        counted[:, one, other] = counted[:, other, one] = _counts(met)
+    _mirror(real)
+    deals, episodes, total_rounds = counted
+    return Payoff(**real, deals=deals, episodes=episodes, rounds=total_rounds)
+
+
+_REAL_FIELDS = ("points", "points_low", "points_high", "wins", "wins_low", "wins_high")
+
+
+def _mirror(real: dict[str, Float64Array]) -> None:
+    """Fill the lower triangles from the upper ones: antisymmetry then holds to the last bit."""
+    below = np.tril_indices(len(real["points"]), -1)
+    for name, source in (("points", "points"), ("points_low", "points_high"), ("points_high", "points_low")):
+        real[name][below] = -real[source].T[below]
+    for name, source in (("wins", "wins"), ("wins_low", "wins_high"), ("wins_high", "wins_low")):
+        real[name][below] = 1 - real[source].T[below]
+
+
+def totals(outcomes: Sequence[Outcome], agents: int, luck_weights: Float64Array | None = None) -> list[Total]:
+    """Every agent against the field.
+
+    A lineup that was played longer, being close, would weigh more in a pooled mean; so the means of the
+    lineups are averaged.
+
+    Args:
+        outcomes: of all lineups.
+        agents: k, how many there are.
+        luck_weights: as in `payoff_matrix`.
+
+    Returns:
+        One for each agent, in their order.
+    """
+    return [_total(played(outcomes), agent, luck_weights) for agent in range(agents)]
+
+
+def _total(outcomes: Sequence[Outcome], agent: int, luck_weights: Float64Array | None) -> Total:
+    own = [outcome for outcome in outcomes if agent in outcome.lineup and len(set(outcome.lineup)) > 1]
+    if not own:
+        return Total(agent, None, None, None, 0, 0, 0)
+    differences, wins = [], []
+    for outcome in own:
+        roles = roles_of(outcome, agent)
+        others = [role for role in range(len(outcome.lineup)) if role not in roles]
+        differences.append(
+            (_differences(outcome, roles, others, luck_weights), _rounds_of_deals(outcome)),
+        )
+        shares = outcome.wins[:, :, roles].mean(axis=(1, 2))
+        wins.append((shares, np.ones(len(shares))))
+    teams = len(own[0].lineup)
+    return Total(agent, _mean_of_ratios(differences), _within_bounds(wins), 1 / teams, *_counts(own))
+
+
+def half_width(outcome: Outcome, measure: Measure) -> float:
+    """The widest 95 % interval of the lineup's pairs, from the estimate to the farther end.
+
+    Args:
+        outcome: of one lineup.
+        measure: "points" (per round) or "wins" (share of the episodes, 0 to 1).
+
+    Returns:
+        Points per round or a share; infinite where there is no interval yet.
+    """
+    widest = 0.0
+    if not played([outcome]):
+        return math.inf
+    for one, other in combinations(sorted(set(outcome.lineup)), 2):
+        if measure == "points":
+            mean, low, high = ratio_interval(pair_differences(outcome, one, other), _rounds_of_deals(outcome))
+        else:
+            mean, low, high = _pair_wins([outcome], one, other)
+        if low is None or high is None:
+            return math.inf
+        widest = max(widest, mean - low, high - mean)
+    return widest
+
+
+# Savings --------------------------------------------------------------------------------------------------
+
+
+def saving(outcome: Outcome) -> Saving:
+    """What duplicate deals saved: how many times more episodes plain deals would have needed.
+
+    With d[b, r] the points of role 0 less the mean of the other roles' in rotation r of deal b:
+
+        plain variance     = mean over r of var over b of d[b, r], divided by R
+        duplicate variance = var over b of (mean over r of d[b, r])
+        saving             = plain variance / duplicate variance
+
+    All variances are with n - 1. The first is what a mean of R episodes with cards of their own would have;
+    each rotation has its own mean taken off, because plain deals played in turns from every place would also
+    not suffer from the advantage of a place.
+
+    Args:
+        outcome: of one lineup, B deals in R rotations.
+
+    Returns:
+        The ratio, 1 where duplicate deals are worth nothing.
+    """
+    if len(outcome.points) < FEWEST_DEALS_TO_COMPARE:
+        return Saving(None, None, None, "fewer than two deals have no spread")
+    own = _own_less_others(outcome.points.astype(np.float64))
+    plain = float(own.var(axis=0, ddof=1).mean()) / own.shape[1]
+    return _ratio_of_variances(
+        plain, float(own.mean(axis=1).var(ddof=1)), "every deal ended even over its rotations"
+    )
+
+
+def fit_luck(outcome: Outcome) -> Float64Array:
+    """What each kind of luck was worth, by least squares over the deals of one sample.
+
+    The points difference of a deal (`DealDifferences`) is fitted by a constant and the luck differences. Use
+    the weights on other deals: on their own ones they also fit the noise.
+
+    Args:
+        outcome: with luck.
+
+    Returns:
+        float64[F], points for one unit of luck.
+
+    Raises:
+        ArenaError: no luck was counted, or there are no deals.
+    """
+    luck = _luck_of(outcome)
+    if not len(luck):
+        raise ArenaError("there are no deals to fit the weights of luck to: play the lineup first")
+    by_deal = _own_less_others(luck).sum(axis=1)
+    points = _own_less_others(outcome.points.astype(np.float64)).sum(axis=1)
+    weights: Float64Array = np.linalg.lstsq(by_deal - by_deal.mean(axis=0), points - points.mean())[0]
+    return weights
+
+
+def corrected_points(outcome: Outcome, weights: Float64Array) -> Float64Array:
+    """The points less what luck was worth: a control variate.
+
+    Luck has mean 0 whatever is played, so weights fixed beforehand do not move the mean, be they good
+    or bad; good ones make the spread smaller.
+
+    Args:
+        outcome: with luck.
+        weights: float64[F], from `fit_luck` on other deals.
+
+    Returns:
+        float64[B, R, T].
+
+    Raises:
+        ArenaError: no luck was counted, or of another number of kinds.
+    """
+    luck = _luck_of(outcome)
+    if weights.shape != luck.shape[2:3]:
+        raise ArenaError(f"{len(weights)} weights do not fit {luck.shape[2]} kinds of luck")
+    points: Float64Array = outcome.points - np.einsum("brft,f->brt", luck, weights)
+    return points
+
+
+def corrected(outcome: Outcome, weights: Float64Array) -> DealDifferences:
+    """The points differences of role 0, deal by deal, less what luck was worth; see `corrected_points`."""
+    own = _own_less_others(corrected_points(outcome, weights))
+    return DealDifferences(own.sum(axis=1), _rounds_of_deals(outcome))
+
+
+def luck_saving(outcome: Outcome, weights: Float64Array) -> Saving:
+    """What the correction saves on top of duplicate deals: variance of the deals without / with it.
+
+    Args:
+        outcome: deals that the weights were not fitted to.
+        weights: float64[F], from `fit_luck`.
+
+    Returns:
+        The ratio; less than 1 where the weights do harm.
+    """
+    if len(outcome.points) < FEWEST_DEALS_TO_COMPARE:
+        return Saving(None, None, None, "fewer than two deals have no spread")
+    rotations = outcome.points.shape[1]
+    before = _own_less_others(outcome.points.astype(np.float64)).mean(axis=1)
+    after = corrected(outcome, weights).points / rotations
+    return _ratio_of_variances(
+        float(before.var(ddof=1)), float(after.var(ddof=1)), "luck explains every deal"
+    )
+
+
+def _ratio_of_variances(plain: float, better: float, why_zero: str) -> Saving:
+    if better == 0.0:
+        return Saving(None, plain, better, f"{why_zero}: a variance of 0 makes no ratio")
+    return Saving(plain / better, plain, better)
+
+
+# Parts ----------------------------------------------------------------------------------------------------
+
+
+def played(outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """The outcomes that have deals and no faults."""
+    return [outcome for outcome in outcomes if len(outcome.points) and not outcome.faults]
+
+
+def roles_of(outcome: Outcome, agent: int) -> list[int]:
+    """The roles that the agent had in the lineup."""
+    return [role for role, number in enumerate(outcome.lineup) if number == agent]
+
+
+def pair_differences(
+    outcome: Outcome, one: int, other: int, luck_weights: Float64Array | None = None
+) -> Float64Array:
+    """Points of one agent less another's, each the mean of its roles.
+
+    Args:
+        outcome: of a lineup with both.
+        one: agent.
+        other: agent.
+        luck_weights: as in `payoff_matrix`.
+
+    Returns:
+        float64[B], sum over the rotations.
+    """
+    return _differences(outcome, roles_of(outcome, one), roles_of(outcome, other), luck_weights)
+
+
+def pair_shares(outcome: Outcome, one: int, other: int) -> Float64Array:
+    """How much of each episode one agent won against another.
+
+    At a table of two teams that is the win of the episode. With more teams the win may be a third's; there
+    it is having more points in the episode than the other; with equal points (or none) a larger share of the
+    win, else one half each. Where an agent has several roles it is the mean over all pairs of roles.
+
+    Args:
+        outcome: of a lineup with both.
+        one: agent.
+        other: agent.
+
+    Returns:
+        float64[B, R], 0 to 1.
+    """
+    if len(outcome.lineup) == 2:
+        return outcome.wins[:, :, roles_of(outcome, one)[0]]
+    pairs = list(product(roles_of(outcome, one), roles_of(outcome, other)))
+    shares: Float64Array = np.zeros(outcome.points.shape[:2])
+    for role, rival in pairs:
+        ahead = np.sign(outcome.points[:, :, role] - outcome.points[:, :, rival])
+        won = np.sign(outcome.wins[:, :, role] - outcome.wins[:, :, rival])
+        shares += (1 + np.where(ahead == 0, won, ahead)) / 2
+    return shares / len(pairs)
+
+
+def ratio_interval(amounts: Float64Array, sizes: Float64Array) -> Interval:
+    """The ratio of two sums over independent blocks, such as points per round, and its 95 % interval.
+
+    By the delta method: the standard error is that of the sum of the residuals, amount - ratio * size, over
+    the sum of the sizes.
+
+    Args:
+        amounts: float64[n].
+        sizes: float64[n], not all 0.
+
+    Returns:
+        The ratio and its ends; without ends for a single block.
+    """
+    return _interval(*_ratio(amounts, sizes))
+
+
+def sum_by_deal(parts: Sequence[Float64Array]) -> Float64Array:
+    """Add up what lineups have for the same deal.
+
+    Args:
+        parts: float64[B_i] each, from the first deal on.
+
+    Returns:
+        float64[max B_i].
+    """
+    total = np.zeros(max(len(part) for part in parts))
+    for part in parts:
+        total[: len(part)] += part
+    return total
+
+
+def _ratio(amounts: Float64Array, sizes: Float64Array) -> tuple[float, Float64Array]:
+    """The ratio, and how much each block moves it."""
+    ratio = float(amounts.sum() / sizes.sum())
+    return ratio, (amounts - ratio * sizes) / sizes.sum()
+
+
+def _interval(value: float, influence: Float64Array) -> Interval:
+    """The interval of an estimate to which independent blocks contribute those errors."""
+    count = len(influence)
+    if count == 1:
+        return Interval(value, None, None)
+    half = NORMAL_QUANTILE * math.sqrt(count / (count - 1) * float(influence @ influence))
+    return Interval(value, value - half, value + half)
+
+
+def _mean_of_ratios(parts: Sequence[tuple[Float64Array, Float64Array]]) -> Interval:
+    """The mean of the lineups' ratios, and its interval over the deals that they share."""
+    ratios = [_ratio(amounts, sizes) for amounts, sizes in parts]
+    influence = sum_by_deal([moved for _, moved in ratios]) / len(ratios)
+    return _interval(float(np.mean([ratio for ratio, _ in ratios])), influence)
+
+
+def _within_bounds(parts: Sequence[tuple[Float64Array, Float64Array]]) -> Interval:
+    """`_mean_of_ratios` of shares: within 0..1, and not certain where all or none was won."""
+    mean, low, high = _mean_of_ratios(parts)
+    if low is None or high is None or mean in (0.0, 1.0):
+        return Interval(*share_interval(np.full(max(len(shares) for shares, _ in parts), mean)))
+    return Interval(mean, max(low, 0.0), min(high, 1.0))
+
+
+def _pair_wins(outcomes: Sequence[Outcome], one: int, other: int) -> tuple[float, float, float]:
+    """Share of the episodes won and its interval, every deal weighing the same."""
+    shares = [pair_shares(outcome, one, other) for outcome in outcomes]
+    won = sum_by_deal([share.sum(axis=1) for share in shares])
+    episodes = sum_by_deal([np.full(len(share), float(share.shape[1])) for share in shares])
+    return share_interval(won / episodes)
+
+
+def _differences(
+    outcome: Outcome, ours: list[int], theirs: list[int], luck_weights: Float64Array | None
+) -> Float64Array:
+    """float64[B], points of some roles less others', summed over the rotations."""
+    points = outcome.points if luck_weights is None else corrected_points(outcome, luck_weights)
+    difference = points[:, :, ours].mean(axis=2) - points[:, :, theirs].mean(axis=2)
+    total: Float64Array = difference.sum(axis=1)
+    return total
+
+
+def _own_less_others(by_role: Float64Array) -> Float64Array:
+    """What role 0 has (last axis) less the mean of the others."""
+    difference: Float64Array = by_role[..., 0] - by_role[..., 1:].mean(axis=-1)
+    return difference
+
+
+def _rounds_of_deals(outcome: Outcome) -> Float64Array:
+    """float64[B]."""
+    rounds: Float64Array = outcome.rounds.sum(axis=1, dtype=np.float64)
+    return rounds
+
+
+def _luck_of(outcome: Outcome) -> Float64Array:
+    if outcome.luck is None:
+        raise ArenaError("no luck was counted: play the deals with MatchConfig(luck=True)")
+    return outcome.luck
+
+
+def _counts(outcomes: Sequence[Outcome]) -> tuple[int, int, int]:
+    """Deals, episodes and rounds of all."""
+    return (
+        sum(len(outcome.points) for outcome in outcomes),
+        sum(outcome.rounds.size for outcome in outcomes),
+        sum(int(outcome.rounds.sum()) for outcome in outcomes),
+    )

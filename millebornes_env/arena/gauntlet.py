@@ -1,0 +1,253 @@
+"""How strong a policy is while it learns: duplicate matches against opponents that stay the same.
+
+The same deals every time, each played from all seats, so that two points of a curve differ by the policy and
+not by the cards. Elo ratings are on the gauntlet's own scale: its agents play each other once, `greedy` is 0.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from millebornes_env import agents
+from millebornes_env.agents import Spec
+from millebornes_env.agents.protocol import Agent
+from millebornes_env.arena.estimates import ratio_interval
+from millebornes_env.arena.match import MatchConfig, agent_seed, by_deal, play_roles
+from millebornes_env.arena.ratings import bradley_terry
+from millebornes_env.arena.results import NORMAL_QUANTILE
+from millebornes_env.files import save_figure_atomically, write_text_atomically
+
+GAUNTLET: Final = ("greedy", "holder", "arnold")
+
+_FEWEST_DEALS: Final = 2
+_FIRST_WAIT: Final = 5.0  # seconds
+
+
+@dataclass(frozen=True)
+class Score:
+    """Against one opponent.
+
+    Attributes:
+        win_rate: share of matches won, 0 to 1; a shared win counts in parts.
+        win_error: its standard error, over deals.
+        points: lead in points per round.
+        points_error: its standard error, over deals.
+        matches: played.
+    """
+
+    win_rate: float
+    win_error: float
+    points: float
+    points_error: float
+    matches: int
+
+
+@dataclass(frozen=True)
+class Point:
+    """A measurement while training.
+
+    Attributes:
+        seconds: trained until then.
+        decisions: learned from until then.
+        elo: rating against the gauntlet.
+        elo_low: lower end of its 95 % interval.
+        elo_high: upper end.
+        scores: by opponent, the mean of all tables.
+    """
+
+    seconds: float
+    decisions: int
+    elo: float
+    elo_low: float
+    elo_high: float
+    scores: dict[str, Score]
+
+    def __str__(self) -> str:
+        """In words, for a line of a run's log."""
+        rates = ", ".join(f"{name} {100 * score.win_rate:.0f} %" for name, score in self.scores.items())
+        return f"{self.seconds:5.0f} s: Elo {self.elo:+.0f}, matches won against {rates}"
+
+    def metrics(self) -> dict[str, float]:
+        """By the names of docs/training.md."""
+        found = {"eval/elo": self.elo}
+        for name, score in self.scores.items():
+            found[f"eval/win_rate_{name}"] = score.win_rate
+            found[f"eval/points_{name}"] = score.points
+        return found
+
+    @classmethod
+    def of(cls, saved: dict[str, Any]) -> Point:
+        """The point that `dataclasses.asdict` made a dictionary of."""
+        scores = {name: Score(**score) for name, score in saved["scores"].items()}
+        return cls(**{**saved, "scores": scores})
+
+
+def duel(agent: Agent, opponent: Agent, config: MatchConfig, deals: int) -> Score:
+    """Play one agent in one team against an opponent in all others.
+
+    Args:
+        agent: whose score it is.
+        opponent: plays the rest.
+        config: the table.
+        deals: each is played once from every team's place.
+    """
+    teams = config.rules.teams
+    batches = play_roles([agent] + [opponent] * (teams - 1), config, 0, deals)
+    won = by_deal(batches, "shares", teams)[..., 0].mean(axis=1)
+    points = by_deal(batches, "points", teams).astype(np.float64)
+    lead = (points[..., 0] - points[..., 1:].mean(axis=-1)).sum(axis=1)
+    rounds = by_deal(batches, "rounds", teams).sum(axis=1).astype(np.float64)
+    interval = ratio_interval(lead, rounds)
+    assert interval.low is not None, "an error needs two deals"
+    assert interval.high is not None
+    return Score(
+        win_rate=float(won.mean()),
+        win_error=float(won.std(ddof=1) / np.sqrt(deals)),
+        points=float(interval.mean),
+        points_error=float((interval.high - interval.low) / (2 * NORMAL_QUANTILE)),
+        matches=deals * teams,
+    )
+
+
+class Gauntlet:
+    """The opponents, at all tables that a policy learns."""
+
+    def __init__(self, configs: Sequence[MatchConfig], opponents: Sequence[str], deals: int) -> None:
+        """Let the opponents play each other.
+
+        Args:
+            configs: the tables.
+            opponents: as for `agents.load`.
+            deals: for each pair and table.
+        """
+        self.configs = list(configs)
+        self.opponents = list(opponents)
+        self.deals = deals
+        count = len(self.opponents)
+        self._wins = np.zeros((count + 1, count + 1))
+        for one in range(count):
+            for other in range(one + 1, count):
+                score = self._against(self.opponents[one], self.opponents[other])
+                self._wins[one, other] = score.win_rate * score.matches
+                self._wins[other, one] = score.matches - self._wins[one, other]
+
+    def measure(self, spec: Spec, seconds: float, decisions: int) -> Point:
+        """Play a policy against all opponents.
+
+        Args:
+            spec: as for `agents.load`; a run folder as a `Path`, which may have any name.
+            seconds: trained until now.
+            decisions: learned from until now.
+        """
+        scores = {name: self._against(spec, name) for name in self.opponents}
+        rates = [(score.win_rate, score.win_error) for score in scores.values()]
+        low, elo, high = (
+            self._elo([rate + shift * error for rate, error in rates])
+            for shift in (-NORMAL_QUANTILE, 0.0, NORMAL_QUANTILE)
+        )
+        return Point(seconds, decisions, elo, low, high, scores)
+
+    def _elo(self, win_rates: Sequence[float]) -> float:
+        wins = self._wins.copy()
+        matches = 2.0 * self.deals * len(self.configs)
+        shares = np.clip(win_rates, 0.0, 1.0)
+        wins[-1, :-1] = shares * matches
+        wins[:-1, -1] = (1.0 - shares) * matches
+        elo = bradley_terry(wins)
+        return float(elo[-1] - elo[0])
+
+    def _against(self, spec: Spec, opponent: str) -> Score:
+        """The mean of all tables."""
+        scores = []
+        for config in self.configs:
+            table = config.table()
+            one = agents.make(spec, table, agent_seed(config.seed, 0))
+            other = agents.make(opponent, table, agent_seed(config.seed, 1))
+            scores.append(duel(one, other, config, self.deals))
+        return Score(
+            win_rate=float(np.mean([score.win_rate for score in scores])),
+            win_error=float(np.sqrt(np.sum([score.win_error**2 for score in scores])) / len(scores)),
+            points=float(np.mean([score.points for score in scores])),
+            points_error=float(np.sqrt(np.sum([score.points_error**2 for score in scores])) / len(scores)),
+            matches=sum(score.matches for score in scores),
+        )
+
+
+def warm_up(spec: Spec, configs: Sequence[MatchConfig], opponents: Sequence[str]) -> None:
+    """Play as few deals as there can be, so that all that measuring needs is compiled.
+
+    Args:
+        spec: of a policy like those that will be measured.
+        configs: the tables.
+        opponents: as for `Gauntlet`.
+    """
+    Gauntlet(configs[:1], opponents, _FEWEST_DEALS).measure(spec, 0.0, 0)
+
+
+def check_evaluation(deals: int) -> None:
+    """Refuse so few deals that nothing can be said about the error.
+
+    Raises:
+        ValueError: fewer than two.
+    """
+    if deals < _FEWEST_DEALS:
+        raise ValueError(f"--eval-deals is {deals}; an interval needs {_FEWEST_DEALS} or more")
+
+
+def seconds_to_next(wanted: float, seconds: float) -> float:
+    """Seconds between two points of a curve: closer together at the beginning, where most is learned.
+
+    Args:
+        wanted: later on.
+        seconds: trained so far.
+    """
+    return min(wanted, max(_FIRST_WAIT, 0.5 * seconds))
+
+
+def curve_title(learner: str, editions: Sequence[str], players: int, decisions: int) -> str:
+    """What stands above the picture of a run."""
+    table = f"{', '.join(editions)}, {players} players, {decisions / 1e6:.1f} M decisions"
+    return f"{learner} learns Mille Bornes ({table})"
+
+
+def save_curve(points: Sequence[Point], folder: Path, title: str) -> None:
+    """Write `learning_curve.json` and `learning_curve.png` into the folder."""
+    text = json.dumps([dataclasses.asdict(point) for point in points], indent=2)
+    write_text_atomically(folder / "learning_curve.json", text + "\n")
+    if points:
+        _draw(points, folder / "learning_curve.png", title)
+
+
+def _draw(points: Sequence[Point], path: Path, title: str) -> None:
+    from matplotlib.figure import Figure  # noqa: PLC0415 - slow to import
+
+    figure = Figure(figsize=(8, 7), layout="constrained")
+    upper, lower = figure.subplots(2, 1, sharex=True)
+    minutes = np.array([point.seconds / 60 for point in points])
+    upper.plot(minutes, [point.elo for point in points], marker=".", color="black")
+    upper.fill_between(
+        minutes,
+        [point.elo_low for point in points],
+        [point.elo_high for point in points],
+        alpha=0.2,
+        color="black",
+    )
+    upper.set(ylabel="Elo (greedy = 0)", title=title)
+    for name in points[0].scores:
+        rates = 100 * np.array([point.scores[name].win_rate for point in points])
+        errors = 100 * NORMAL_QUANTILE * np.array([point.scores[name].win_error for point in points])
+        (line,) = lower.plot(minutes, rates, marker=".", label=f"against {name}")
+        lower.fill_between(minutes, rates - errors, rates + errors, alpha=0.2, color=line.get_color())
+    lower.axhline(50, color="grey", linewidth=1, linestyle="--")
+    lower.set(xlabel="minutes of training", ylabel="matches won, %", ylim=(0, 102))
+    lower.legend(loc="lower right")
+    for axes in (upper, lower):
+        axes.grid(alpha=0.3)
+    save_figure_atomically(figure, path)

@@ -1,0 +1,283 @@
+"""Ratings on the Elo scale with bootstrap intervals, cycles, and the masses of alpha-rank.
+
+The model is Bradley and Terry's: the odds of winning are the ratio of two strengths. It is fitted by `choix`
+(I-LSR: Maystre and Grossglauser, "Fast and accurate inference of Plackett-Luce models", NIPS 2015).
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations, permutations
+from typing import Final
+
+import numpy as np
+
+from millebornes_env.arena.errors import ArenaError
+from millebornes_env.arena.estimates import Float64Array, Int64Array, Payoff, pair_shares, played
+from millebornes_env.arena.outcomes import Outcome
+
+ELO: Final = 400 / math.log(10)
+"""Elo points for a factor of e in the odds: 400 are odds of 10 to 1."""
+
+PRIOR_WINS: Final = 0.5
+"""Added to the wins of every agent over every other (Jeffreys' prior): as if each pair shared one episode.
+
+It keeps ratings finite where somebody won everything or two agents never met; after hundreds of episodes it
+moves nothing.
+"""
+
+REPLICATES: Final = 200
+_ENDS: Final = (2.5, 97.5)  # percentiles
+_MOST_ITERATIONS: Final = 1000  # tens are usual
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """How strong k agents are, in Elo points.
+
+    Attributes:
+        elo: float64[k].
+        low: float64[k], lower end of the 95 % interval; NaN: there is none (`open_ends`).
+        high: float64[k], upper end; NaN: there is none.
+        groups: int64[k]; ratings of different groups, which never met, cannot be compared.
+        anchor: the agent whose rating is 0 by definition; None: the mean of the largest group that is bounded
+            by games is 0.
+    """
+
+    elo: Float64Array
+    low: Float64Array
+    high: Float64Array
+    groups: Int64Array
+    anchor: int | None = None
+
+    def order(self) -> list[int]:
+        """The agents from the best to the worst, equal ones by number."""
+        return [int(agent) for agent in np.argsort(-self.elo, kind="stable")]
+
+    @property
+    def num_groups(self) -> int:
+        """1, if all are connected by games."""
+        return len(np.unique(self.groups))
+
+
+@dataclass(frozen=True)
+class AlphaRank:
+    """How much of the time evolving players would use each agent.
+
+    Attributes:
+        masses: float64[k], sum 1; None: not computed, `note` says why.
+        note: a sentence.
+    """
+
+    masses: Float64Array | None
+    note: str
+
+
+def ratings(
+    outcomes: Sequence[Outcome],
+    agents: int,
+    *,
+    anchor: int | None = None,
+    replicates: int = REPLICATES,
+    seed: int = 0,
+) -> Ratings:
+    """Rate all agents.
+
+    The intervals are percentiles of a bootstrap: deals are drawn anew, each with all its rotations and in all
+    lineups at once (lineups share the cards of a deal), and the prior's wins from the Gamma distribution with
+    their mean, so that a spread of 0 (all won) does not claim certainty.
+
+    Args:
+        outcomes: of all lineups.
+        agents: k, how many there are.
+        anchor: the agent to rate 0; None: the mean is 0, of the largest group of agents that beat each other,
+            directly or around a circle (an agent that lost all its games is not in it).
+        replicates: of the bootstrap.
+        seed: of the bootstrap.
+
+    Returns:
+        Ratings and intervals.
+
+    Raises:
+        ArenaError: there is no such anchor.
+    """
+    if anchor is not None and not 0 <= anchor < agents:
+        raise ArenaError(f"the anchor is agent {anchor}; there are the agents 0 to {agents - 1}")
+    wins = win_matrix(outcomes, agents)
+    bounded = _bounded_together(wins, anchor)
+    zero = bounded if anchor is None else np.array([anchor])
+    if len(bounded) == 1:
+        bounded, zero = bounded[:0], zero if anchor is not None else np.arange(agents)
+    elo = _less_mean_of(zero, bradley_terry(wins))
+    rng = np.random.default_rng(seed)
+    drawn = np.empty((replicates, agents))
+    for replicate, resampled in enumerate(_resampled_wins(outcomes, agents, replicates, rng)):
+        prior = rng.gamma(PRIOR_WINS, size=(agents, agents))
+        drawn[replicate] = _less_mean_of(zero, bradley_terry(resampled, prior, elo))
+    low, high = np.percentile(drawn, _ENDS, axis=0)
+    never_lost, never_won = open_ends(wins)
+    low[np.setdiff1d(never_won, bounded)] = np.nan
+    high[np.setdiff1d(never_lost, bounded)] = np.nan
+    if anchor is not None:
+        low[anchor] = high[anchor] = 0.0
+    return Ratings(elo, low, high, _components(wins + wins.T, "weak"), anchor)
+
+
+def win_matrix(outcomes: Sequence[Outcome], agents: int) -> Float64Array:
+    """Episodes that each agent (row) won against each other (column), as in `arena.estimates.pair_shares`.
+
+    Args:
+        outcomes: of all lineups.
+        agents: k.
+
+    Returns:
+        float64[k, k], shared wins as halves.
+    """
+    wins = np.zeros(agents * agents)
+    for outcome in played(outcomes):
+        places, by_deal = _wins_by_deal(outcome, agents)
+        wins[places] += by_deal.sum(axis=0)
+    return wins.reshape(agents, agents)
+
+
+def bradley_terry(
+    wins: Float64Array, prior: Float64Array | float = PRIOR_WINS, start: Float64Array | None = None
+) -> Float64Array:
+    """Elo ratings from wins.
+
+    Args:
+        wins: float64[k, k], of each row over each column.
+        prior: wins to add, for all or float64[k, k].
+        start: float64[k], ratings to begin the search at.
+
+    Returns:
+        float64[k], mean 0.
+    """
+    import choix  # noqa: PLC0415 - only who wants ratings needs it
+
+    if len(wins) < 2:
+        return np.zeros(len(wins))
+    regularised = wins + prior
+    np.fill_diagonal(regularised, 0.0)
+    strengths = choix.ilsr_pairwise_dense(
+        regularised, initial_params=None if start is None else start / ELO, max_iter=_MOST_ITERATIONS
+    )
+    elo: Float64Array = (strengths - strengths.mean()) * ELO
+    return elo
+
+
+def open_ends(wins: Float64Array) -> tuple[Int64Array, Int64Array]:
+    """The agents whose ratings the games do not bound.
+
+    Agents that beat each other, directly or around a circle, are bounded together. Such a group that never
+    lost to an outsider could be any amount stronger; one that never won against any, weaker.
+
+    Args:
+        wins: float64[k, k].
+
+    Returns:
+        The agents without an upper end, and those without a lower end.
+    """
+    groups = _components(wins, "strong")
+    outside = groups[:, np.newaxis] != groups[np.newaxis]
+    won_outside, lost_outside = (wins > 0) & outside, (wins.T > 0) & outside
+    never_lost = [not lost_outside[groups == group].any() for group in groups]
+    never_won = [not won_outside[groups == group].any() for group in groups]
+    if len(np.unique(groups)) <= 1:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    return np.flatnonzero(never_lost), np.flatnonzero(never_won)
+
+
+def cycles(payoff: Payoff) -> list[tuple[int, int, int]]:
+    """The agents that beat each other around a circle, each surely: by whole 95 % intervals of the points.
+
+    Args:
+        payoff: of all pairs.
+
+    Returns:
+        (a, b, c) with a > b > c > a, beginning with the lowest number, in order.
+    """
+    beats = payoff.points_low > 0  # False where it is NaN
+    found = []
+    for first, *rest in combinations(range(len(beats)), 3):
+        for second, third in permutations(rest):
+            if beats[first, second] and beats[second, third] and beats[third, first]:
+                found.append((first, second, third))
+    return found
+
+
+def alpha_rank(payoff: Payoff) -> AlphaRank:
+    """The stationary masses of alpha-rank, by OpenSpiel, with infinite alpha.
+
+    Infinite alpha asks only who beats whom; differences whose 95 % interval holds 0 count as none, so that
+    noise does not decide. It is meant for tables of two teams; with more, the points against each other of
+    two agents in all lineups are taken for a game of two.
+
+    Args:
+        payoff: of all pairs.
+
+    Returns:
+        The masses, or a sentence why there are none.
+    """
+    pairs = ~np.eye(len(payoff.points), dtype=bool)
+    if not payoff.met[pairs].all():
+        return AlphaRank(None, "alpha-rank needs games between all pairs of agents; some have not met")
+    try:
+        alpharank = importlib.import_module("open_spiel.python.egt.alpharank")
+    except ImportError:
+        return AlphaRank(None, "alpha-rank needs OpenSpiel: pip install 'open_spiel>=2.0' -c constraints.txt")
+    sure = (payoff.points_low > 0) | (payoff.points_high < 0)
+    table = np.where(sure & pairs, payoff.points, 0.0)
+    masses = np.asarray(alpharank.compute([table], use_inf_alpha=True)[2], np.float64)
+    return AlphaRank(
+        masses, "alpha-rank: infinite alpha, differences within their 95 % interval count as none"
+    )
+
+
+def _wins_by_deal(outcome: Outcome, agents: int) -> tuple[Int64Array, Float64Array]:
+    """Wins in a lineup: places in the flattened matrix [P], and float64[B, P]."""
+    places, wins = [], []
+    for one, other in combinations(sorted(set(outcome.lineup)), 2):
+        shares = pair_shares(outcome, one, other)
+        places += [one * agents + other, other * agents + one]
+        wins += [shares.sum(axis=1), (1 - shares).sum(axis=1)]
+    columns = np.stack(wins, axis=1) if wins else np.zeros((len(outcome.points), 0))
+    return np.array(places, np.int64), columns
+
+
+def _resampled_wins(
+    outcomes: Sequence[Outcome], agents: int, replicates: int, rng: np.random.Generator
+) -> Float64Array:
+    """Matrices of wins of deals drawn with replacement, float64[replicates, k, k]."""
+    parts = [_wins_by_deal(outcome, agents) for outcome in played(outcomes)]
+    deals = max((len(by_deal) for _, by_deal in parts), default=0)
+    resampled = np.zeros((replicates, agents * agents))
+    for replicate in range(replicates if deals else 0):
+        times = np.bincount(rng.integers(deals, size=deals), minlength=deals).astype(np.float64)
+        for places, by_deal in parts:
+            resampled[replicate, places] += times[: len(by_deal)] @ by_deal
+    return resampled.reshape(replicates, agents, agents)
+
+
+def _bounded_together(wins: Float64Array, anchor: int | None) -> Int64Array:
+    """The agents whose differences the games bound on both sides: the anchor's group, or the largest."""
+    groups = _components(wins, "strong")
+    chosen = int(np.bincount(groups).argmax()) if anchor is None else int(groups[anchor])
+    return np.flatnonzero(groups == chosen).astype(np.int64)
+
+
+def _less_mean_of(zero: Int64Array, elo: Float64Array) -> Float64Array:
+    """Ratings that are 0 in the mean of those agents."""
+    shifted: Float64Array = elo - elo[zero].mean()
+    return shifted
+
+
+def _components(matrix: Float64Array, connection: str) -> Int64Array:
+    """The group of each agent, by who has an entry above 0 with whom."""
+    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415 - slow to import, comes with choix
+
+    groups: Int64Array = connected_components(matrix > 0, connection=connection)[1].astype(np.int64)
+    return groups

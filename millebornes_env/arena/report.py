@@ -1,0 +1,403 @@
+"""A tournament as people and programs read it: tables for the terminal and for Markdown, sentences, JSON.
+
+Every table is made once, as a grid of texts, and then shown in either way.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from statistics import median
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from millebornes_env.arena.behaviour import STATISTICS, behaviour, counts_of
+from millebornes_env.arena.estimates import (
+    Float64Array,
+    Payoff,
+    Saving,
+    Total,
+    luck_saving,
+    payoff_matrix,
+    played,
+    saving,
+    totals,
+)
+from millebornes_env.arena.lineups import Lineup
+from millebornes_env.arena.outcomes import Outcome
+from millebornes_env.arena.ratings import REPLICATES, AlphaRank, Ratings, alpha_rank, cycles, ratings
+from millebornes_env.arena.results import FEW_DEALS, Interval
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+UNDEFINED: Final = "-"
+"""In a cell without a value."""
+
+_MOST_CYCLES: Final = 5  # that a sentence names
+_MARKDOWN: Final = re.compile(r"([\\`*_\[\]<>|])")
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """Everything that is reported of a tournament; agents by number, as in `names`.
+
+    Attributes:
+        names: of the agents.
+        payoff: everybody against everybody.
+        totals: everybody against the field.
+        ratings: Elo points.
+        alpha: masses of alpha-rank.
+        cycles: agents that beat each other around a circle.
+        behaviour: the statistics of each agent.
+        savings: by lineup, what duplicate deals saved.
+        luck_savings: by lineup, what the correction for luck saved on top; empty if there was none.
+        faults: lineups that could not be played to the end, with what was wrong.
+    """
+
+    names: tuple[str, ...]
+    payoff: Payoff
+    totals: list[Total]
+    ratings: Ratings
+    alpha: AlphaRank
+    cycles: list[tuple[int, int, int]]
+    behaviour: list[dict[str, float | None]]
+    savings: dict[Lineup, Saving]
+    luck_savings: dict[Lineup, Saving]
+    faults: list[tuple[Lineup, str]]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table of texts.
+
+    Attributes:
+        title: above it.
+        headings: of the columns.
+        rows: texts, which may have several lines.
+        num_names: so many columns on the left are texts; the others are numbers, to the right.
+    """
+
+    title: str
+    headings: tuple[str, ...]
+    rows: list[tuple[str, ...]]
+    num_names: int = 1
+
+
+def analyse(
+    names: Sequence[str],
+    outcomes: Sequence[Outcome],
+    *,
+    anchor: int | None = None,
+    replicates: int = REPLICATES,
+    seed: int = 0,
+    luck_weights: Float64Array | None = None,
+) -> Analysis:
+    """Work out everything.
+
+    Args:
+        names: of the agents, by number; no two alike.
+        outcomes: of all lineups.
+        anchor: the agent to rate 0; None: the mean is 0.
+        replicates: of the ratings' bootstrap.
+        seed: of the bootstrap.
+        luck_weights: float64[F], fitted to other deals, to take luck off the points; None: leaves it.
+
+    Returns:
+        What was found.
+
+    Raises:
+        ArenaError: no such anchor, or weights for luck that was not counted.
+    """
+    agents, valid = len(names), played(outcomes)
+    payoff = payoff_matrix(valid, agents, luck_weights)
+    return Analysis(
+        names=tuple(names),
+        payoff=payoff,
+        totals=totals(valid, agents, luck_weights),
+        ratings=ratings(valid, agents, anchor=anchor, replicates=replicates, seed=seed),
+        alpha=alpha_rank(payoff),
+        cycles=cycles(payoff),
+        behaviour=[behaviour(counts_of(valid, agent)) for agent in range(agents)],
+        savings={outcome.lineup: saving(outcome) for outcome in valid},
+        luck_savings={}
+        if luck_weights is None
+        else {outcome.lineup: luck_saving(outcome, luck_weights) for outcome in valid},
+        faults=[(outcome.lineup, fault) for outcome in outcomes for fault in outcome.faults],
+    )
+
+
+# Tables ---------------------------------------------------------------------------------------------------
+
+
+def ratings_grid(analysis: Analysis) -> Grid:
+    """The agents from the best to the worst: ratings, points and wins against the field."""
+    masses = analysis.alpha.masses
+    headings = ["", "agent", "Elo", "95 % interval", "points per round", "episodes won, %", "deals", "rounds"]
+    rows = []
+    for place, agent in enumerate(analysis.ratings.order()):
+        total, rated = analysis.totals[agent], analysis.ratings
+        row = [
+            str(place + 1),
+            analysis.names[agent],
+            f"{rated.elo[agent]:+z,.0f}",
+            f"{_number(rated.low[agent], '+z,.0f')} to {_number(rated.high[agent], '+z,.0f')}",
+            _with_half(total.points, "+z,.1f"),
+            _with_half(total.wins, ".1f", 100),
+            f"{total.deals:,}",
+            f"{total.rounds:,}",
+        ]
+        rows.append(tuple(row if masses is None else [*row, f"{100 * masses[agent]:.1f}"]))
+    if masses is not None:
+        headings.append("alpha-rank, %")
+    return Grid("Ratings; points and wins against the field", tuple(headings), rows, num_names=2)
+
+
+def payoff_grid(analysis: Analysis) -> Grid:
+    """Points per round of each row against each column, half of the 95 % interval below them."""
+    order = analysis.ratings.order()
+    rows = []
+    for place, row in enumerate(order):
+        cells = [_payoff_cell(analysis.payoff, row, column) for column in order]
+        rows.append((str(place + 1), analysis.names[row], *cells))
+    headings = ("", "agent", *(str(place + 1) for place in range(len(order))))
+    return Grid("Points per round, row against column", headings, rows, num_names=2)
+
+
+def behaviour_grid(analysis: Analysis) -> Grid:
+    """A row for each statistic (but those 0 or undefined for all), a column for each agent."""
+    order = analysis.ratings.order()
+    rows = []
+    for statistic in STATISTICS:
+        values = [analysis.behaviour[agent][statistic.key] for agent in order]
+        if any(values):
+            cells = (_number(value, _form(value)) for value in values)
+            rows.append((statistic.heading, statistic.unit, *cells))
+    headings = ("statistic", "unit", *(analysis.names[agent] for agent in order))
+    return Grid("Behaviour", headings, rows, num_names=2)
+
+
+def grids(analysis: Analysis) -> list[Grid]:
+    """All tables, in the order of a report."""
+    return [ratings_grid(analysis), payoff_grid(analysis), behaviour_grid(analysis)]
+
+
+def rich_table(grid: Grid) -> Table:
+    """The grid as a table for `rich`."""
+    from rich.table import Table  # noqa: PLC0415 - who only wants Markdown needs no rich
+    from rich.text import Text  # noqa: PLC0415
+
+    table = Table(title=grid.title, title_justify="left")
+    for place, heading in enumerate(grid.headings):
+        justify = "left" if place < grid.num_names else "right"
+        table.add_column(Text(heading), justify=justify, overflow="fold")  # type: ignore[arg-type]
+    for row in grid.rows:
+        table.add_row(*(Text(cell) for cell in row))  # Text: a name may hold [brackets]
+    return table
+
+
+def markdown_table(grid: Grid) -> str:
+    """The grid as a Markdown table, without its title."""
+    aligned = ["---" if place < grid.num_names else "--:" for place in range(len(grid.headings))]
+    lines = [grid.headings, aligned, *grid.rows]
+    cells = [[cell if line is aligned else _escaped(cell) for cell in line] for line in lines]
+    return "\n".join("| " + " | ".join(line) + " |" for line in cells) + "\n"
+
+
+def markdown(analysis: Analysis, level: int = 2) -> str:
+    """All tables under headings, and the notes as a list.
+
+    Args:
+        analysis: what was found.
+        level: of the headings, 1 to 6.
+    """
+    parts = [f"{'#' * level} {grid.title}\n\n{markdown_table(grid)}" for grid in grids(analysis)]
+    listed = "".join(f"- {_escaped(note)}\n" for note in notes(analysis))
+    return "\n".join([*parts, f"{'#' * level} Notes\n\n{listed}"])
+
+
+# Sentences ------------------------------------------------------------------------------------------------
+
+
+def notes(analysis: Analysis) -> list[str]:
+    """What a reader must know to judge the tables, a sentence or two each."""
+    found = [
+        "Points are those of the agent's team less the mean of the others'; ± and intervals are 95 %, "
+        "over deals. Those of the ratings hold the uncertainty of their zero too.",
+        saving_sentence(analysis.savings),
+    ]
+    if analysis.luck_savings:
+        found.append(luck_sentence(analysis.luck_savings))
+    found.append(cycle_sentence(analysis))
+    found.append(analysis.alpha.note + ".")
+    return found + _warnings(analysis) + fault_lines(analysis)
+
+
+def saving_sentence(savings: Mapping[Lineup, Saving]) -> str:
+    """What duplicate deals saved, measured: the median and the extremes over the lineups."""
+    return _saving_sentence(
+        savings,
+        "Duplicate deals, measured: plain deals would have needed {} times as many episodes for the same "
+        "precision",
+    )
+
+
+def luck_sentence(savings: Mapping[Lineup, Saving]) -> str:
+    """What the correction for luck saved on top of duplicate deals."""
+    return _saving_sentence(
+        savings,
+        "Luck was taken off the points, measured: without it {} times as many deals would have been needed",
+    )
+
+
+def cycle_sentence(analysis: Analysis) -> str:
+    """Which agents beat each other around a circle."""
+    if not analysis.cycles:
+        return "No three agents beat each other around a circle, as far as the intervals tell."
+    named = [" > ".join(analysis.names[agent] for agent in (*cycle, cycle[0])) for cycle in analysis.cycles]
+    more = f" and {len(named) - _MOST_CYCLES} more" if len(named) > _MOST_CYCLES else ""
+    return f"A rating cannot tell all: {'; '.join(named[:_MOST_CYCLES])}{more} (each surely, by points)."
+
+
+def fault_lines(analysis: Analysis) -> list[str]:
+    """One line for each lineup that could not be played to the end."""
+    return [
+        f"Not played: {_lineup_name(analysis.names, lineup)}: {fault}" for lineup, fault in analysis.faults
+    ]
+
+
+def _saving_sentence(savings: Mapping[Lineup, Saving], sentence: str) -> str:
+    ratios = [found.ratio for found in savings.values() if found.ratio is not None]
+    undefined = len(savings) - len(ratios)
+    if not ratios:
+        why = sorted({found.note for found in savings.values() if found.note}) or ["nothing was played"]
+        return f"What was saved is not defined: {'; '.join(why)}."
+    times = f"{median(ratios):.2f}"
+    if len(ratios) > 1:
+        times += f" (median of {len(ratios)} lineups, from {min(ratios):.2f} to {max(ratios):.2f})"
+    left_out = f"; not defined for {undefined} more" if undefined else ""
+    return sentence.format(times) + left_out + "."
+
+
+def _warnings(analysis: Analysis) -> list[str]:
+    """What makes some of the figures worth less than they look."""
+    found = []
+    deals = analysis.payoff.deals[analysis.payoff.deals > 0]
+    if len(deals) and deals.min() < FEW_DEALS:
+        found.append(f"Intervals of fewer than {FEW_DEALS} deals are too narrow: play more.")
+    rated = analysis.ratings
+    if rated.num_groups > 1:
+        found.append(
+            f"The agents fall into {rated.num_groups} groups that never met: compare ratings within a group."
+        )
+    open_ended = np.flatnonzero(np.isnan(rated.low) | np.isnan(rated.high))
+    if len(open_ended):
+        named = ", ".join(analysis.names[agent] for agent in open_ended)
+        found.append(
+            f"No games bound the ratings of {named} on one side or both: against the others all were won, "
+            "all lost, or none played."
+        )
+    return found
+
+
+# JSON -----------------------------------------------------------------------------------------------------
+
+
+def to_json(analysis: Analysis) -> dict[str, Any]:
+    """Everything as JSON can hold it.
+
+    Args:
+        analysis: what was found.
+
+    Returns:
+        Dicts, lists, texts and numbers; None where a value is undefined, never NaN.
+    """
+    lineups = {lineup: _lineup_names(analysis.names, lineup) for lineup in analysis.savings}
+    content = {
+        "agents": analysis.names,
+        "payoff": asdict(analysis.payoff),
+        "totals": [
+            {**asdict(total), "points": _ends(total.points), "wins": _ends(total.wins)}
+            for total in analysis.totals
+        ],
+        "ratings": {**asdict(analysis.ratings), "order": analysis.ratings.order()},
+        "alpha_rank": asdict(analysis.alpha),
+        "cycles": analysis.cycles,
+        "statistics": {one.key: {"heading": one.heading, "unit": one.unit} for one in STATISTICS},
+        "behaviour": dict(zip(analysis.names, analysis.behaviour, strict=True)),
+        "savings": [{"lineup": lineups[at], **asdict(found)} for at, found in analysis.savings.items()],
+        "luck_savings": [
+            {"lineup": lineups[at], **asdict(found)} for at, found in analysis.luck_savings.items()
+        ],
+        "faults": [
+            {"lineup": _lineup_names(analysis.names, lineup), "fault": fault}
+            for lineup, fault in analysis.faults
+        ],
+        "notes": notes(analysis),
+    }
+    plain: dict[str, Any] = _plain(content)
+    return plain
+
+
+def _plain(value: Any) -> Any:
+    """Arrays and tuples as lists, NumPy's numbers as Python's, NaN and infinity as None."""
+    if isinstance(value, dict):
+        return {key: _plain(part) for key, part in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        return _plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def _ends(interval: Interval | None) -> dict[str, float | None]:
+    return Interval(*interval)._asdict() if interval is not None else dict.fromkeys(Interval._fields)
+
+
+# Texts ----------------------------------------------------------------------------------------------------
+
+
+def _lineup_names(names: Sequence[str], lineup: Lineup) -> list[str]:
+    return [names[agent] for agent in lineup]
+
+
+def _lineup_name(names: Sequence[str], lineup: Lineup) -> str:
+    return " - ".join(_lineup_names(names, lineup))
+
+
+def _payoff_cell(payoff: Payoff, row: int, column: int) -> str:
+    value, half = float(payoff.points[row, column]), float(payoff.points_half[row, column])
+    if math.isnan(value):
+        return UNDEFINED
+    return f"{value:+z,.0f}" + ("" if math.isnan(half) else f"\n± {half:{_form(half)}}")
+
+
+def _number(value: float | None, form: str) -> str:
+    return UNDEFINED if value is None or math.isnan(value) else f"{value:{form}}"
+
+
+def _form(value: float | None) -> str:
+    """Three digits or more for a number of any size."""
+    size = 0.0 if value is None else abs(value)
+    return "z,.0f" if size >= 99.5 else "z.1f" if size >= 9.95 else "z.2f"
+
+
+def _with_half(interval: Interval | None, form: str, scale: float = 1.0) -> str:
+    """Such as `53.4 ± 1.2`; where the ends lie unevenly, the greater distance."""
+    if interval is None:
+        return UNDEFINED
+    mean, low, high = interval
+    if low is None or high is None:
+        return f"{scale * mean:{form}}"
+    half = f"{scale * max(mean - low, high - mean):{form}}".lstrip("+")
+    return f"{scale * mean:{form}} ± {half}"
+
+
+def _escaped(cell: str) -> str:
+    """A text that Markdown shows as it is."""
+    return _MARKDOWN.sub(r"\\\1", cell).replace("\n", "<br>")

@@ -1,0 +1,380 @@
+"""What an evaluation found: the rows, their intervals, and how they are printed, stored and drawn.
+
+Nothing in this file plays.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.files import save_figure_atomically, write_json_atomically
+from millebornes_env.versions import versions
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from rich.table import Table
+
+NORMAL_QUANTILE: Final = 1.96
+"""Half-width of a 95 % interval in standard errors, for many blocks (Student's t of 30 blocks is 2.05)."""
+
+FEW_DEALS: Final = 30
+"""With fewer blocks than this the normal quantile makes intervals that are noticeably too narrow."""
+
+RESULTS_FORMAT: Final = 1
+
+EPISODES: Final = {"match": "matches", "round": "rounds"}
+"""Each kind of episode in the plural."""
+
+_HEADING_HEIGHT: Final = 0.6  # inches
+_BETTER, _WORSE, _NEITHER = "#2f7d4f", "#c8443c", "#5b6b82"
+
+
+class Interval(NamedTuple):
+    """A mean and its 95 % interval; both ends None where there is only one block."""
+
+    mean: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class Row:
+    """One agent against one opponent.
+
+    Attributes:
+        agent: its specification.
+        opponent: the specification of who plays all the other teams.
+        edition: name of the rule sheet.
+        players: seats at the table.
+        teams: teams at the table; the agent plays one of them, in turn each of them.
+        episode: "match" or "round".
+        num_episodes: matches or rounds played, `teams` for each deal.
+        num_deals: blocks of episodes with the same cards.
+        win_rate: share of the episodes that the agent's team won, 0 to 1; a win that k teams share counts
+            1 / k.
+        win_rate_low: lower end of its 95 % interval; 0 after a single deal, which tells nothing.
+        win_rate_high: upper end; 1 after a single deal.
+        points: mean over the episodes of the points of the agent's team less the mean of the other teams'.
+        points_low: lower end of its 95 % interval; None after a single deal.
+        points_high: upper end.
+        mean_decisions: actions that all seats together took, mean over the episodes.
+        seconds: wall-clock time of the play; not compared when rows are.
+    """
+
+    agent: str
+    opponent: str
+    edition: str
+    players: int
+    teams: int
+    episode: str
+    num_episodes: int
+    num_deals: int
+    win_rate: float
+    win_rate_low: float
+    win_rate_high: float
+    points: float
+    points_low: float | None
+    points_high: float | None
+    mean_decisions: float
+    seconds: float = field(compare=False)
+
+    @property
+    def win_rate_margin(self) -> float:
+        """From the win rate to the farther end of its interval, 0 to 1."""
+        return max(self.win_rate - self.win_rate_low, self.win_rate_high - self.win_rate)
+
+
+def mean_interval(blocks: npt.NDArray[np.float64]) -> Interval:
+    """The mean of independent blocks and its 95 % interval.
+
+    The interval is the mean plus and minus 1.96 standard errors, the standard deviation of the blocks (with
+    n - 1) over the square root of n: the normal quantile, which is meant for 30 blocks and more.
+
+    Args:
+        blocks: float64[n], one mean for each block.
+
+    Returns:
+        Mean and ends, in the unit of the blocks.
+    """
+    mean = float(blocks.mean())
+    if len(blocks) == 1:
+        return Interval(mean, None, None)
+    half = NORMAL_QUANTILE * float(blocks.std(ddof=1)) / math.sqrt(len(blocks))
+    return Interval(mean, mean - half, mean + half)
+
+
+def share_interval(blocks: npt.NDArray[np.float64]) -> tuple[float, float, float]:
+    """The mean of blocks that lie in 0..1, and its 95 % interval within 0..1.
+
+    As `mean_interval`; but where all episodes were won (or none), the blocks' spread of zero would claim
+    certainty. There the far end is the exact (Clopper-Pearson) bound of n trials without an exception,
+    0.025 ** (1 / n), on the wide side because a block with an exception need not be lost as a whole.
+
+    Args:
+        blocks: float64[n], the share of wins in each block.
+
+    Returns:
+        Mean, lower and upper end; 0 and 1 are the ends for a single block.
+    """
+    mean, low, high = mean_interval(blocks)
+    if low is None or high is None:
+        return mean, 0.0, 1.0
+    bound = float(0.025 ** (1 / len(blocks)))
+    if (blocks == 1.0).all():
+        return 1.0, bound, 1.0
+    if (blocks == 0.0).all():
+        return 0.0, 0.0, 1.0 - bound
+    return mean, max(low, 0.0), min(high, 1.0)
+
+
+def save_results(path: Path, rows: Sequence[Row], config: Mapping[str, object]) -> None:
+    """Store the rows as JSON, with the configuration, the versions and the time.
+
+    Args:
+        path: the file to write; its folder is made if it is missing.
+        rows: what was found.
+        config: what was asked for, with all defaults filled in.
+
+    Raises:
+        OSError: the file could not be written; an older one is as it was.
+    """
+    content = {
+        "format": RESULTS_FORMAT,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "config": dict(config),
+        "interval": f"95 %, {NORMAL_QUANTILE} standard errors of the means of the deals (normal quantile)",
+        "versions": versions(),
+        "rows": [asdict(row) for row in rows],
+    }
+    write_json_atomically(path, content)
+
+
+def load_results(path: Path) -> tuple[list[Row], dict[str, Any]]:
+    """Read back what `save_results` stored.
+
+    Args:
+        path: the file to read.
+
+    Returns:
+        The rows, and everything else that the file holds.
+
+    Raises:
+        ValueError: the file is of another format.
+    """
+    content = json.loads(path.read_text(encoding="utf-8"))
+    if content.get("format") != RESULTS_FORMAT:
+        raise ValueError(f"{str(path)!r} has the format {content.get('format')!r}, not {RESULTS_FORMAT}")
+    return [Row(**row) for row in content.pop("rows")], content
+
+
+def describe_table(row: Row) -> str:
+    """Edition and table of a row, such as `parker, 4 players in 2 teams`."""
+    return table_words(row.edition, row.players, row.teams)
+
+
+def table_words(edition: str, players: int, teams: int) -> str:
+    """An edition and a table, such as `parker, 4 players in 2 teams`."""
+    partners = f" in {teams} teams" if teams < players else ""
+    return f"{edition}, {players} players{partners}"
+
+
+def episodes_word(row: Row) -> str:
+    """The row's kind of episode in the plural."""
+    return EPISODES[row.episode]
+
+
+def table_of(rows: Sequence[Row]) -> Table:
+    """The rows as a table for `rich`, green where the agent is surely better than even, red where worse.
+
+    Args:
+        rows: at least one, all of the same table and kind of episode.
+    """
+    from rich.table import Table  # noqa: PLC0415 - who only wants the rows needs no rich
+    from rich.text import Text  # noqa: PLC0415
+
+    first = rows[0]
+    table = Table(title=f"{describe_table(first)}, {episodes_word(first)}", title_justify="left")
+    table.add_column("agent", overflow="fold")
+    table.add_column("in all other teams" if first.teams > 2 else "opponent", overflow="fold")
+    for heading in (
+        episodes_word(first),
+        "win rate, %",
+        f"points per {first.episode}",
+        "decisions",
+        "seconds",
+    ):
+        table.add_column(heading, justify="right")
+    for row in rows:
+        table.add_row(
+            Text(row.agent),  # Text: a path may hold [brackets]
+            Text(row.opponent),
+            f"{row.num_episodes:,}",
+            Text(_win_rate_cell(row), style={1: "green", -1: "red", 0: ""}[verdict(row)]),
+            _with_interval(Interval(row.points, row.points_low, row.points_high), "+z,.0f"),
+            f"{row.mean_decisions:,.0f}",
+            f"{row.seconds:.2f}",
+        )
+    return table
+
+
+def caption(rows: Sequence[Row]) -> str:
+    """What a reader must know to judge the table, in a few lines of text."""
+    row = rows[0]
+    deals = f"{row.num_deals:,} deal{'s' if row.num_deals > 1 else ''}"
+    lines = [
+        f"± and [low, high]: 95 % intervals over {deals}, each played {row.teams} times with "
+        f"the same cards, the agent once in each team ({NORMAL_QUANTILE} standard errors, normal quantile)."
+    ]
+    if row.teams > 2:
+        lines.append(f"The agent plays one team, the opponent the {row.teams - 1} others.")
+    lines.append(
+        f"Even is {100 / row.teams:.1f} %; {_shared_win(row)}. "
+        f"Points are those of the agent's team less {_others(row)}."
+    )
+    if row.num_deals < FEW_DEALS:
+        lines.append(
+            f"With so few deals (less than {FEW_DEALS}) the intervals are too narrow: play more games."
+        )
+    return "\n".join(lines)
+
+
+def _shared_win(row: Row) -> str:
+    if row.teams == 2:
+        return "a shared win counts 50.0 %"
+    return "a win counts 1 / k to each of k teams that share it"
+
+
+def verdict(row: Row) -> int:
+    """1 if the whole interval of the win rate lies above the even share, -1 if below, else 0."""
+    even = 1 / row.teams
+    return int(row.win_rate_low > even + 1e-12) - int(row.win_rate_high < even - 1e-12)
+
+
+def draw_win_rates(rows: Sequence[Row], seed: int) -> Figure:
+    """Draw the win rates as dots with their intervals, and the even share as a line.
+
+    Args:
+        rows: at least one, all of the same agent, table and kind of episode.
+        seed: of the deals, for the heading.
+
+    Returns:
+        A Matplotlib figure, 8 inches wide.
+    """
+    from matplotlib.figure import Figure  # noqa: PLC0415 - takes a second, and is needed at the end only
+
+    row = rows[0]
+    longest = max(len(row.opponent) for row in rows)
+    width, height = 8.0 + max(0, longest - 24) * 0.075, 1.7 + 0.5 * len(rows)
+    figure = Figure(figsize=(width, height))
+    figure.set_layout_engine("constrained", rect=(0, 0, 1, 1 - _HEADING_HEIGHT / height))
+    _draw_heading(figure, row, seed)
+    axes = figure.add_subplot()
+    for place, shown in enumerate(rows):
+        _draw_row(axes, place, shown)
+    _draw_even_line(axes, row.teams)
+    axes.set_yticks(range(len(rows)), [f"against {_shown_name(shown.opponent)}" for shown in rows])
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.set_xlim(*_limits(rows))
+    axes.set_xlabel(f"{episodes_word(row)} won, %   (dot: mean, line: 95 % interval)")
+    axes.grid(axis="x", color="#e3e6ea", linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+    return figure
+
+
+def save_win_rates(path: Path, rows: Sequence[Row], seed: int) -> None:
+    """Write the picture of `draw_win_rates` as the file that the path names, whole or not at all.
+
+    Raises:
+        OSError: the file could not be written.
+    """
+    save_figure_atomically(draw_win_rates(rows, seed), path)
+
+
+def _draw_heading(figure: Figure, row: Row, seed: int) -> None:
+    """Two lines above all else, from the left edge of the picture."""
+    height = figure.get_figheight()
+    lines: list[tuple[float, str, dict[str, Any]]] = [
+        (0.1, f"How often {_shown_name(row.agent)} wins", {"fontsize": "large", "fontweight": "bold"}),
+        (
+            0.35,
+            f"{describe_table(row)}; n = {row.num_episodes:,} {episodes_word(row)} per opponent; seed {seed}",
+            {"color": "#444444"},
+        ),
+    ]
+    for below_top, text, style in lines:
+        figure.text(0.012, 1 - below_top / height, text, va="top", **style)
+
+
+def _draw_row(axes: Axes, place: int, row: Row) -> None:
+    colour = {1: _BETTER, -1: _WORSE, 0: _NEITHER}[verdict(row)]
+    mean = 100 * row.win_rate
+    ends = [100 * row.win_rate_low, 100 * row.win_rate_high]
+    axes.plot(ends, [place, place], "|-", color=colour, linewidth=2, markersize=13, markeredgewidth=2)
+    axes.plot([mean], [place], "o", color=colour, markersize=6)
+    axes.annotate(
+        _win_rate_cell(row),
+        xy=(1, place),
+        xycoords=("axes fraction", "data"),
+        xytext=(8, 0),
+        textcoords="offset points",
+        va="center",
+        color=colour,
+    )
+
+
+def _draw_even_line(axes: Axes, teams: int) -> None:
+    even = 100 / teams
+    axes.axvline(even, color="#222222", linewidth=1, linestyle=(0, (4, 3)), zorder=1)
+    axes.annotate(
+        f"even, {even:.3g} %",
+        xy=(even, 1),
+        xycoords=("data", "axes fraction"),
+        xytext=(0, 3),
+        textcoords="offset points",
+        ha="center",
+        fontsize="small",
+    )
+
+
+def _limits(rows: Sequence[Row]) -> tuple[float, float]:
+    """The ends of the percentage axis: room for all intervals and the even line, little beyond 0 and 100."""
+    ends = [100 / rows[0].teams]
+    for row in rows:
+        ends += [100 * row.win_rate_low, 100 * row.win_rate_high]
+    margin = max(5.0, 0.12 * (max(ends) - min(ends)))
+    return max(min(ends) - margin, -2.5), min(max(ends) + margin, 102.5)
+
+
+def _win_rate_cell(row: Row) -> str:
+    percent = (100 * share for share in (row.win_rate, row.win_rate_low, row.win_rate_high))
+    return _with_interval(Interval(*percent), ".1f")
+
+
+def _with_interval(interval: Interval, form: str) -> str:
+    """Such as `53.4 ± 1.2 [52.2, 54.6]`; where the ends lie unevenly, the greater distance."""
+    mean, low, high = interval
+    if low is None or high is None:
+        return f"{mean:{form}}"
+    half = f"{max(mean - low, high - mean):{form}}".lstrip("+")
+    return f"{mean:{form}} ± {half} [{low:{form}}, {high:{form}}]"
+
+
+def _others(row: Row) -> str:
+    return "the mean of the other teams'" if row.teams > 2 else "the other's"
+
+
+def _shown_name(spec: str) -> str:
+    """A specification as Matplotlib may show it: a dollar sign would begin a formula."""
+    return spec.replace("$", r"\$")

@@ -1,0 +1,370 @@
+"""A tournament: every lineup plays, in turns, until all are told apart or the deals are played.
+
+What has been played is on disk after every turn; a tournament that was stopped goes on from there.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import zipfile
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import numpy as np
+
+import millebornes_env.arena.match
+from millebornes_env import agents
+from millebornes_env.agents.fingerprint import fingerprint
+from millebornes_env.agents.protocol import is_honest
+from millebornes_env.arena.errors import ArenaError
+from millebornes_env.arena.estimates import half_width
+from millebornes_env.arena.faults import AgentFaultError
+from millebornes_env.arena.lineups import Lineup, lineups
+from millebornes_env.arena.match import MatchConfig, OnProgress, play_deals
+from millebornes_env.arena.outcomes import Outcome
+from millebornes_env.compile_cache import source_digest, sources_on_top
+from millebornes_env.files import remove_drafts, write_bytes_atomically, write_text_atomically
+from millebornes_env.versions import versions
+
+TOURNAMENT_FORMAT: Final = 1
+TOURNAMENT_FILE: Final = "tournament.json"
+FEWEST_DEALS: Final = 100
+"""Deals of a lineup before its interval is believed."""
+
+_FIRST_TURN: Final = 16  # deals; what a search plays in some seconds
+_LONGEST_TURN: Final = 4096  # deals; more would not be faster
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """An agent of the tournament.
+
+    Attributes:
+        name: what tables call it; no two have one name.
+        spec: what it is loaded by, as for `agents.load`.
+        fingerprint: of what it is made of.
+        is_honest: False: it sees hidden cards.
+    """
+
+    name: str
+    spec: str
+    fingerprint: str = ""
+    is_honest: bool = True
+
+
+class Until:
+    """When a lineup has been played enough: "ci<10" (points per round) or "ci<1%" (of the episodes won)."""
+
+    def __init__(self, text: str) -> None:
+        """Read the condition.
+
+        Raises:
+            ArenaError: it is none.
+        """
+        match = re.fullmatch(r"\s*ci\s*<\s*([0-9.]+)\s*(%?)\s*", text)
+        if match is None or not float(match[1]) > 0:
+            raise ArenaError(
+                f"until is {text!r}; it may be 'ci<10' (the 95 % interval of every pair within 10 points per "
+                "round) or 'ci<1%' (within 1 % of the episodes won)"
+            )
+        self.limit = float(match[1]) / (100 if match[2] else 1)
+        self.measure: Literal["points", "wins"] = "wins" if match[2] else "points"
+
+    def is_met(self, outcome: Outcome) -> bool:
+        """Whether the lineup's interval is narrow enough; never before `FEWEST_DEALS`."""
+        if len(outcome.points) < FEWEST_DEALS:
+            return False
+        return half_width(outcome, self.measure) < self.limit
+
+
+@dataclass(frozen=True)
+class TournamentConfig:
+    """What is played: the same configuration gives the same results.
+
+    Attributes:
+        match: table, deals, seed.
+        deals: of every lineup; with `until`, the most.
+        until: text of the condition, or None.
+    """
+
+    match: MatchConfig
+    deals: int = 1000
+    until: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Everything that decides what is played (the number of threads does not)."""
+        content = asdict(self)
+        del content["match"]["threads"]
+        return content
+
+
+@dataclass
+class Tournament:
+    """What has been played so far.
+
+    Attributes:
+        entrants: the agents.
+        config: what was asked for.
+        outcomes: by lineup.
+        started: when, in UTC.
+    """
+
+    entrants: list[Entrant]
+    config: TournamentConfig
+    outcomes: dict[Lineup, Outcome]
+    started: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+
+    @property
+    def names(self) -> list[str]:
+        """Of the agents."""
+        return [entrant.name for entrant in self.entrants]
+
+
+OnTurn = Callable[[str, float, float], None]
+"""Is told who plays, how much of the tournament is done and how much there is (in deals)."""
+
+
+def entrants_of(specs: Sequence[str], config: MatchConfig) -> list[Entrant]:
+    """Load every agent once.
+
+    Args:
+        specs: as for `agents.load`, or `name@spec` to call it otherwise.
+        config: the table.
+
+    Raises:
+        ArenaError: fewer than two, or two with one name.
+        ValueError: an agent that there is not or that cannot play at this table; the message says which.
+    """
+    named = [_named(text) for text in specs]
+    if len(named) < 2:
+        raise ArenaError(f"a tournament needs two agents or more; {len(named)} given")
+    names = [name for name, _ in named]
+    for name in names:
+        if names.count(name) > 1:
+            raise ArenaError(
+                f"two agents have the name {name!r}: call one of them otherwise, such as other@{name}"
+            )
+    entrants = []
+    for name, spec in named:
+        agent = agents.make(spec, config.table())
+        entrants.append(Entrant(name, spec, fingerprint(agent, spec), is_honest(agent)))
+    return entrants
+
+
+def peeking(entrants: Sequence[Entrant]) -> list[str]:
+    """The names of those that see hidden cards."""
+    return [entrant.name for entrant in entrants if not entrant.is_honest]
+
+
+def _named(text: str) -> tuple[str, str]:
+    name, at, spec = text.partition("@")
+    if not at or not re.fullmatch(r"[A-Za-z0-9_. +-]+", name):
+        return text, text
+    return name, spec
+
+
+def play(
+    tournament: Tournament, folder: Path, only: int | None = None, on_turn: OnTurn | None = None
+) -> Tournament:
+    """Play what is left to play, writing it down after every turn.
+
+    Args:
+        tournament: from `opened`.
+        folder: where it is kept.
+        only: play only the lineups with this agent; None: all.
+        on_turn: called after every turn, and some ten times a second where play is slow.
+
+    Returns:
+        The same, complete.
+
+    Raises:
+        OSError: a file could not be written.
+    """
+    config = tournament.config
+    until = None if config.until is None else Until(config.until)
+    chosen = lineups(len(tournament.entrants), config.match.rules.teams, only)
+    total = float(len(chosen) * config.deals)
+    waiting = [lineup for lineup in chosen if _is_open(tournament, lineup, until)]
+    done = dict.fromkeys(chosen, config.deals)  # deals that need not be played any more
+    done |= {lineup: _deals_of(tournament, lineup) for lineup in waiting}
+    while waiting:
+        still_open = []
+        for lineup in waiting:
+            name = " - ".join(tournament.names[agent] for agent in lineup)
+
+            def on_progress(episodes: float, name: str = name) -> None:
+                if on_turn is not None:
+                    on_turn(name, sum(done.values()) + episodes / config.match.rules.teams, total)
+
+            deals = min(_turn_after(done[lineup]), config.deals - done[lineup])
+            _take_turn(tournament, lineup, done[lineup], deals, folder, on_progress)
+            if _is_open(tournament, lineup, until):
+                done[lineup] += deals
+                still_open.append(lineup)
+            else:
+                done[lineup] = config.deals
+            on_progress(0.0)
+        waiting = still_open
+    return tournament
+
+
+def _turn_after(deals: int) -> int:
+    """Deals of the turn that follows so many: a function of them, or a resumed tournament would differ."""
+    return min(max(deals, _FIRST_TURN), _LONGEST_TURN)
+
+
+def _deals_of(tournament: Tournament, lineup: Lineup) -> int:
+    outcome = tournament.outcomes.get(lineup)
+    return 0 if outcome is None else len(outcome.points)
+
+
+def _is_open(tournament: Tournament, lineup: Lineup, until: Until | None) -> bool:
+    """Whether the lineup has more to play."""
+    outcome = tournament.outcomes.get(lineup)
+    if outcome is None:
+        return True
+    if outcome.faults or len(outcome.points) >= tournament.config.deals:
+        return False
+    return until is None or not until.is_met(outcome)
+
+
+def _take_turn(
+    tournament: Tournament, lineup: Lineup, first: int, deals: int, folder: Path, on_progress: OnProgress
+) -> None:
+    """Play some deals of a lineup, and keep them; an agent's fault closes the lineup."""
+    specs = [entrant.spec for entrant in tournament.entrants]
+    try:
+        new = play_deals(specs, lineup, tournament.config.match, first, deals, on_progress)
+        old = tournament.outcomes.get(lineup)
+        outcome = new if old is None else old.followed_by(new)
+    except AgentFaultError as fault:
+        outcome = Outcome.faulty(lineup, str(fault))
+    tournament.outcomes[lineup] = outcome
+    _save_outcome(folder, outcome)
+
+
+# What is kept on disk -------------------------------------------------------------------------------------
+
+
+def opened(specs: Sequence[str], config: TournamentConfig, folder: Path, fresh: bool = False) -> Tournament:
+    """`opened_for` the agents of those specifications.
+
+    Raises:
+        ValueError: as in `entrants_of` and in `opened_for`.
+        OSError: the folder cannot be written to.
+    """
+    return opened_for(entrants_of(specs, config.match), config, folder, fresh)
+
+
+def opened_for(
+    entrants: Sequence[Entrant], config: TournamentConfig, folder: Path, fresh: bool = False
+) -> Tournament:
+    """A new tournament, or what has been played of the same one in that folder.
+
+    Args:
+        entrants: from `entrants_of`.
+        config: what to play.
+        folder: where it is kept; made if it is missing.
+        fresh: forget what was played there.
+
+    Raises:
+        ArenaError: the folder holds another tournament, or a damaged one.
+        OSError: the folder cannot be written to.
+    """
+    tournament = Tournament(list(entrants), config, {})
+    described = {
+        "format": TOURNAMENT_FORMAT,
+        "config": config.as_json(),
+        "entrants": [asdict(entrant) for entrant in tournament.entrants],
+        "rules": config.match.rules._asdict(),
+        "sources": source_digest(
+            sources_on_top("millebornes_env.arena.kernels") | {Path(millebornes_env.arena.match.__file__)}
+        ),
+    }
+    path = folder / TOURNAMENT_FILE
+    for part in (folder, folder / "lineups"):
+        remove_drafts(part)
+    if path.exists() and not fresh:
+        kept = _read_json(path)
+        _compare(kept, json.loads(json.dumps(described)), folder)
+        tournament.started = str(kept.get("started", tournament.started))
+        for file in sorted((folder / "lineups").glob("*.npz")):
+            outcome = _load_outcome(file)
+            tournament.outcomes[outcome.lineup] = outcome
+        return tournament
+    kept_files = list((folder / "lineups").glob("*.npz"))
+    if kept_files and not fresh:
+        raise ArenaError(
+            f"{str(folder)!r} has lineups but no {TOURNAMENT_FILE}: choose another --out, or forget them "
+            "with --fresh"
+        )
+    for file in kept_files:
+        file.unlink()
+    text = json.dumps({**described, "started": tournament.started, "versions": versions()}, indent=2)
+    write_text_atomically(path, text + "\n")
+    return tournament
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(content, dict):
+            raise TypeError("not a JSON object")
+    except (ValueError, TypeError) as error:
+        raise ArenaError(
+            f"{str(path)!r} is damaged ({error}): begin anew with --fresh, or choose another --out"
+        ) from None
+    return content
+
+
+def _compare(kept: dict[str, Any], wanted: dict[str, Any], folder: Path) -> None:
+    """Refuse to go on with something else."""
+    for key, value in wanted.items():
+        if kept.get(key) != value:
+            was, now = _difference(kept.get(key), value)
+            raise ArenaError(
+                f"{str(folder)!r} holds another tournament: its {key} {was}, here {now}; give the same "
+                "arguments to go on with it, --fresh to begin anew there, or another --out"
+            )
+
+
+def _difference(old: Any, new: Any) -> tuple[str, str]:
+    """The first part in which two JSON values differ, in words."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in new:
+            if old.get(key) != new[key]:
+                was, now = _difference(old.get(key), new[key])
+                return f"{key} {was}", f"{key} {now}"
+    if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for one, other in zip(old, new, strict=True):
+            if one != other:
+                return _difference(one, other)
+    return f"is {json.dumps(old)}", f"it is {json.dumps(new)}"
+
+
+def _file_of(folder: Path, lineup: Lineup) -> Path:
+    return folder / "lineups" / ("-".join(f"{agent:03}" for agent in lineup) + ".npz")
+
+
+def _save_outcome(folder: Path, outcome: Outcome) -> None:
+    """Write one lineup's results, whole or not at all."""
+    arrays = outcome.arrays()
+    content = io.BytesIO()
+    np.savez_compressed(content, **arrays)  # type: ignore[arg-type]
+    write_bytes_atomically(_file_of(folder, outcome.lineup), content.getvalue())
+
+
+def _load_outcome(file: Path) -> Outcome:
+    try:
+        with file.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
+            return Outcome.from_arrays(dict(arrays))
+    except (OSError, ValueError, KeyError, EOFError, zlib.error, zipfile.BadZipFile) as error:
+        raise ArenaError(
+            f"{str(file)!r} is damaged ({error}): remove it, and its deals are played again"
+        ) from None

@@ -1,0 +1,202 @@
+"""Who plays better? Everybody plays everybody, every deal from each team's place with the same cards.
+
+    python -m millebornes_env arena arnold holder greedy
+    python -m millebornes_env arena arnold strategist racer --players 3 --deals 300
+    python -m millebornes_env arena runs/first arnold --until "ci<10"
+    python -m millebornes_env arena new@holder:pile=30 holder greedy --edition dujardin --first-against-all
+
+Prints ratings, the payoff matrix and how the agents play, and writes them with two pictures and everything
+that was played into a folder. A tournament that was stopped goes on when the same command is given again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+import tyro
+
+from millebornes_env.arena.analysis import analysed, save_report
+from millebornes_env.arena.errors import ArenaError
+from millebornes_env.arena.match import MatchConfig
+from millebornes_env.arena.report import Analysis, grids, notes, rich_table
+from millebornes_env.arena.tournament import (
+    Entrant,
+    Tournament,
+    TournamentConfig,
+    Until,
+    entrants_of,
+    opened_for,
+    peeking,
+    play,
+)
+from millebornes_env.command_line import carry_out, complain
+from millebornes_env.commands.console import progress_console, table_console
+from millebornes_env.commands.progress import tournament_bar
+from millebornes_env.stopping import exit_code_of
+
+PIPED_WIDTH: Final = 180  # columns of the tables when they go into a file or a pipe
+
+
+@dataclass
+class Args:
+    """Let agents play each other, every deal from each team's place with the same cards, and rate them.
+
+    With more agents than teams every choice of different agents makes a lineup; partners are played by one
+    agent.
+    """
+
+    agents: tyro.conf.Positional[tuple[str, ...]]
+    """`name:option=value,...`, run folders, `my_file.py:Class`; `name@agent` calls an agent otherwise."""
+    edition: str = "parker"
+    """The rule sheet to play by, with overrides: parker+max_200=4."""
+    players: int = 2
+    """Seats at the table."""
+    teams: int | None = None
+    """Teams at the table. None: as usual for the sheet."""
+    episode: Literal["match", "round"] = "match"
+    """Play whole matches, or single rounds."""
+    deals: int = 1000
+    """Deals of every lineup, each played once from each team's place; with --until, the most."""
+    until: str | None = None
+    """Play a lineup until its 95 % intervals are so narrow: "ci<10" (points per round), "ci<1%" (wins)."""
+    first_against_all: bool = False
+    """Play only the lineups with the first agent."""
+    plain: bool = False
+    """Give every episode cards of its own, instead of the same to all."""
+    luck: bool = False
+    """Take luck of the draw off the points, by weights that were fitted to other deals beforehand."""
+    cheats: bool = False
+    """Admit agents that see hidden cards."""
+    anchor: str | None = None
+    """The agent to rate 0. None: the mean of all is 0."""
+    seed: int = 1
+    """Seed of deals and agents; the same seed gives the same results."""
+    threads: int = 2
+    """Threads of compiled agents; they change no result."""
+    out: Path | None = None
+    """Folder of the tournament. None: one of its own under results/arena."""
+    fresh: bool = False
+    """Forget what was played in the folder, and begin anew."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Args:
+        arguments: without the program's name; None for those of the process.
+
+    Returns:
+        The exit code: 0; 2 if the arguments make no sense or a file could not be written; 130 after Ctrl-C.
+    """
+    stopped = "stopped; what was played is kept: give the same command again to go on"
+    return carry_out(lambda: _command(arguments), stopped=stopped)
+
+
+def _command(arguments: Sequence[str] | None) -> int:
+    args = tyro.cli(Args, prog="python -m millebornes_env arena", args=arguments)
+    config = _config_of(args)
+    folder = args.out or _folder_of(args, config)
+    with progress_console().status("Loading; the first time, agents are compiled (a minute) ..."):
+        entrants = entrants_of(args.agents, config.match)
+        _check(args, entrants)
+        try:
+            tournament = opened_for(entrants, config, folder, args.fresh)
+        except OSError as error:
+            return complain(_not_written(error))
+    return _play(args, tournament, folder)
+
+
+def _not_written(error: OSError) -> str:
+    where = f"{error.filename!r} ({error.strerror})" if error.filename else f"({error})"
+    return f"could not write {where}; choose another folder with --out"
+
+
+def _config_of(args: Args) -> TournamentConfig:
+    if args.deals < 1:
+        raise ArenaError(f"deals is {args.deals}; it must be 1 or more")
+    if args.threads < 1:
+        raise ArenaError(f"threads is {args.threads}; it must be 1 or more")
+    if not 0 <= args.seed < 2**64:
+        raise ArenaError(f"seed is {args.seed}; it must be from 0 to 2**64 - 1")
+    if args.until is not None:
+        Until(args.until)
+    match = MatchConfig(
+        edition=args.edition,
+        players=args.players,
+        teams=args.teams,
+        episode=args.episode,
+        seed=args.seed,
+        plain=args.plain,
+        luck=args.luck,
+        threads=args.threads,
+    )
+    match.table()  # refuses one that there is not
+    return TournamentConfig(match, args.deals, args.until)
+
+
+def _folder_of(args: Args, config: TournamentConfig) -> Path:
+    """A folder for this tournament and no other: its name ends with a digest of what is asked for."""
+    asked = json.dumps([args.agents, config.as_json(), args.first_against_all])
+    table = re.sub(r"[^A-Za-z0-9=+]+", "-", f"{config.match.edition}-{config.match.players}-{args.episode}")
+    return Path("results") / "arena" / f"{table}-{hashlib.sha256(asked.encode()).hexdigest()[:8]}"
+
+
+def _check(args: Args, entrants: Sequence[Entrant]) -> None:
+    """Refuse what would only be noticed after hours of play.
+
+    Raises:
+        ArenaError: an agent that peeks was not admitted, or the anchor does not play.
+    """
+    names = [entrant.name for entrant in entrants]
+    cheats = ", ".join(peeking(entrants))
+    if cheats and not args.cheats:
+        raise ArenaError(
+            f"{cheats} sees hidden cards, which is no fair game: leave it out, or admit it with --cheats"
+        )
+    if cheats and args.luck:
+        raise ArenaError(
+            f"{cheats} may know the cards to come: what is luck cannot be told, leave --luck out"
+        )
+    if args.anchor is not None and args.anchor not in names:
+        raise ArenaError(f"the anchor {args.anchor!r} does not play; there are {', '.join(names)}")
+
+
+def _play(args: Args, tournament: Tournament, folder: Path) -> int:
+    """Play to the end, print and write what came out."""
+    only = 0 if args.first_against_all else None
+    try:
+        with tournament_bar() as on_turn:
+            play(tournament, folder, only, on_turn)
+    except KeyboardInterrupt as stop:
+        if any(len(outcome.points) for outcome in tournament.outcomes.values()):
+            _print(analysed(tournament, args.anchor))
+        return complain(
+            f"stopped; what was played is in {folder}: give the same command again to go on",
+            exit_code_of(stop),
+        )
+    except OSError as error:
+        return complain(_not_written(error))
+    analysis = analysed(tournament, args.anchor)
+    try:
+        written = save_report(tournament, analysis, folder, asdict(tournament.config))
+    except OSError as error:
+        _print(analysis)
+        return complain(_not_written(error))
+    _print(analysis)
+    for path in written:
+        print(f"wrote {path}")
+    return 0
+
+
+def _print(analysis: Analysis) -> None:
+    console = table_console(PIPED_WIDTH)
+    for grid in grids(analysis):
+        console.print(rich_table(grid))
+    for note in notes(analysis):
+        print(f"- {note}")

@@ -1,0 +1,210 @@
+"""How well does an agent play? It plays against others, every deal once from each team's place.
+
+    python -m millebornes_env evaluate holder --against greedy random
+    python -m millebornes_env evaluate runs/first --against holder:pile=30 --players 3 --episode round
+    python -m millebornes_env evaluate --run-dir runs/first
+
+Luck decides most games of cards, so every deal (a seed and a number) is played once for each team of the
+table with the same cards in the same seats: the agent sits in each team in turn, and the opponent in all the
+other teams. These episodes form a block, and all intervals are over the means of the blocks: the luck of the
+cards cancels out, and far fewer games tell two agents apart.
+
+Prints a table, and writes it as JSON with a picture beside it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+import tyro
+
+from millebornes_env import agents
+from millebornes_env.agents.policy.files import read_description
+from millebornes_env.agents.protocol import is_honest
+from millebornes_env.agents.specs import is_path, split_policy
+from millebornes_env.arena.evaluation import EvaluationConfig, check, play_rows, table_env
+from millebornes_env.arena.results import (
+    Row,
+    caption,
+    episodes_word,
+    save_results,
+    save_win_rates,
+    table_of,
+)
+from millebornes_env.command_line import WRONG, carry_out, complain, say, sentence
+from millebornes_env.commands.console import progress_console, table_console
+from millebornes_env.commands.progress import evaluation_bar
+from millebornes_env.errors import MilleBornesError
+from millebornes_env.stopping import exit_code_of
+
+DEFAULT_OPPONENTS: Final = ("random", "greedy", "holder")
+PIPED_WIDTH: Final = 160  # columns of the table when it goes into a file or a pipe
+
+
+@dataclass
+class Args:
+    """Let an agent play against others, every deal once from each team's place with the same cards.
+
+    At a table with more than two teams the agent plays one of them, and the opponent all the others.
+    """
+
+    agent: Annotated[str | None, tyro.conf.Positional, tyro.conf.arg(metavar="[AGENT]")] = None
+    """The agent to evaluate: `name:option=value`, the path of a run folder, or `my_file.py:Class`."""
+    against: tuple[str, ...] = DEFAULT_OPPONENTS
+    """The opponents, named in the same way; the agent plays against one after the other."""
+    run_dir: Path | None = None
+    """Instead of an agent: evaluate the policy in this run folder."""
+    edition: str | None = None
+    """The rule sheet to play by. None: the one that the agent's run folder names, else parker."""
+    players: int | None = None
+    """Seats at the table (parker: 2, 3, 4 or 6). None: as many as the agent's run folder names, else 2."""
+    episode: Literal["match", "round"] = "match"
+    """Play whole matches, or single rounds."""
+    num_games: int = 2000
+    """Episodes against each opponent, rounded up to a multiple of the number of teams."""
+    seed: int = 1
+    """Seed of the deals and of the agents; the same seed gives the same results."""
+    out: str | None = None
+    """Folder, or file name without suffix, of the JSON and the picture. None: the run folder, or results/."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Args:
+        arguments: without the program's name; None for those of the process.
+
+    Returns:
+        The exit code: 0; 2 if the arguments make no sense or a file could not be written; 130 after Ctrl-C.
+    """
+    return carry_out(lambda: _command(arguments))
+
+
+def _command(arguments: Sequence[str] | None) -> int:
+    args = tyro.cli(Args, prog="python -m millebornes_env evaluate", args=arguments)
+    agent_spec = _agent_of(args)
+    config = _config_of(args, agent_spec)
+    with progress_console().status("Loading; the first time, the rules are compiled ..."):
+        teams = check(agent_spec, args.against, config).teams
+    config = replace(config, teams=teams)
+    _note_cheats([agent_spec, *args.against], config)
+    if config.num_games % teams:
+        say(f"note: {config.num_games} games are rounded up to whole deals of {teams}")
+    rows: list[Row] = []
+    try:
+        with evaluation_bar(rows, len(args.against), -(-config.num_games // teams) * teams) as on_progress:
+            for row in play_rows(agent_spec, args.against, config, on_progress):
+                rows.append(row)  # noqa: PERF402 - the progress bar and Ctrl-C look at those there are
+    except KeyboardInterrupt as stop:
+        _print(rows)
+        return complain("stopped; no file was written", exit_code_of(stop))
+    except MilleBornesError as error:
+        _print(rows)
+        return complain(sentence(error))
+    written, not_written = _write(_stem(args.out, agent_spec, rows[0]), rows, config)
+    _print(rows)
+    for path in written:
+        print(f"wrote {path}")
+    for message in not_written:
+        complain(message)
+    return WRONG if not_written else 0
+
+
+def _note_cheats(specs: Sequence[str], config: EvaluationConfig) -> None:
+    """Say who sees hidden cards."""
+    env = table_env(config, 1)
+    for spec in specs:
+        if not is_honest(agents.load(spec, env)):
+            say(f"note: {spec} sees hidden cards")
+
+
+def _agent_of(args: Args) -> str:
+    if (args.agent is None) == (args.run_dir is None):
+        raise ValueError(
+            "name either an agent (one of " + ", ".join(agents.AGENTS) + "; my_file.py:Class) or a --run-dir"
+        )
+    if args.agent is not None:
+        return args.agent
+    folder = str(args.run_dir)
+    return folder if "/" in folder else f"./{folder}"  # so that no agent of that name is meant
+
+
+def _config_of(args: Args, agent_spec: str) -> EvaluationConfig:
+    """The configuration with all defaults filled in; a run folder's policy names its first table."""
+    folder = run_folder(agent_spec)
+    trained = {} if folder is None else read_description(folder)
+    editions = trained.get("editions")
+    usual = str(editions[0]) if isinstance(editions, list) and editions else "parker"
+    seats = trained.get("players")
+    usual_players = seats if type(seats) is int else 2  # of others loading the policy complains
+    return EvaluationConfig(
+        edition=usual if args.edition is None else args.edition,
+        players=args.players if args.players is not None else usual_players,
+        episode=args.episode,
+        num_games=args.num_games,
+        seed=args.seed,
+    )
+
+
+def run_folder(spec: str) -> Path | None:
+    """The run folder that an agent's specification names, whether it exists or not; None for other agents.
+
+    Of search over a policy, it is the policy's.
+    """
+    spec, _ = agents.split_search(spec)
+    name, _, rest = spec.partition(":")
+    if name == "policy":
+        folder, _ = split_policy(rest)
+        return Path(folder) if folder else None
+    if name in agents.AGENTS or not is_path(spec):
+        return None
+    return Path(spec)
+
+
+def _print(rows: Sequence[Row]) -> None:
+    if not rows:
+        return
+    table_console(PIPED_WIDTH).print(table_of(rows))
+    print(caption(rows))
+
+
+def _stem(out: str | None, agent_spec: str, row: Row) -> Path:
+    """Where the results go, without the suffix."""
+    named = f"{agent_spec.removeprefix('./')}-{row.edition}-{row.players}-players-{episodes_word(row)}"
+    name = re.sub(r"[^A-Za-z0-9.=+]+", "-", named).strip("-.")
+    _, search_options = agents.split_search(agent_spec)
+    folder = run_folder(agent_spec) if search_options is None else None
+    if out is None:
+        return Path("results") / name if folder is None else folder / "evaluation"
+    if out.endswith("/") or Path(out).is_dir():
+        return Path(out) / name
+    return Path(re.sub(r"\.(json|png)$", "", out))
+
+
+def _write(stem: Path, rows: Sequence[Row], config: EvaluationConfig) -> tuple[list[Path], list[str]]:
+    """Write both files, the second even if the first fails.
+
+    Returns:
+        Those that were written, and complaints.
+    """
+    data, picture = (stem.with_name(stem.name + suffix) for suffix in (".json", ".png"))
+    described = {"agent": rows[0].agent, "against": [row.opponent for row in rows], **asdict(config)}
+    written, not_written = [], []
+    for path in (data, picture):
+        try:
+            if path == data:
+                save_results(data, rows, described)
+            else:
+                save_win_rates(picture, rows, config.seed)
+            written.append(path)
+        except OSError as error:
+            not_written.append(_not_written(path, error))
+    return written, not_written
+
+
+def _not_written(path: Path, error: OSError) -> str:
+    return f"could not write {path} ({error.strerror or error}); choose another place with --out"

@@ -1,0 +1,248 @@
+"""The leaderboard: a frozen list of agents, in an arena at every table of a frozen list.
+
+    python -m millebornes_env leaderboard
+
+Writes docs/leaderboard.md, and for each table a page, the pictures and everything as JSON beside it. What has
+been played is kept in results/leaderboard: a run that was stopped goes on when the command is given again.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import tomllib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import tyro
+
+from millebornes_env.arena.analysis import analysed, save_report, table_name
+from millebornes_env.arena.errors import ArenaError
+from millebornes_env.arena.match import MatchConfig
+from millebornes_env.arena.report import Analysis, Grid, markdown_table, notes, ratings_grid
+from millebornes_env.arena.tournament import TournamentConfig, entrants_of, opened_for, peeking, play
+from millebornes_env.command_line import carry_out
+from millebornes_env.commands.console import progress_console
+from millebornes_env.commands.progress import tournament_bar
+from millebornes_env.files import write_text_atomically
+
+LIST: Final = Path(__file__).with_suffix(".toml")
+RESPONSES_FILE: Final = "best_responses.json"
+"""In a table's folder: what `train.exploit` found."""
+
+_HEAD: Final = """# Leaderboard
+
+Written by `python -m millebornes_env leaderboard`; do not edit. {agents} agents at {tables} tables:
+matches to the end, every deal once from each team's place with the same cards, every choice of agents
+together. Ratings are Elo points (Bradley-Terry), `{anchor}` being 0 at every table; intervals are 95 %, over
+deals; "-": it does not play there. Who the agents are: [agents.md](agents.md); how the figures are made:
+[arena.md](arena.md). "Best response": what a policy wins that was trained against that agent and nobody else,
+with so many decisions; a lower bound on how far the agent can be exploited ([training.md](training.md)).
+
+## Ratings at all tables
+
+"""
+
+
+@dataclass(frozen=True)
+class Event:
+    """A table, and who plays there.
+
+    Attributes:
+        config: the table, and deals of every lineup.
+        agents: specifications, as for `agents.load`.
+    """
+
+    config: TournamentConfig
+    agents: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Board:
+    """What is played.
+
+    Attributes:
+        anchor: the agent to rate 0; it plays at every table.
+        events: one for each table.
+    """
+
+    anchor: str
+    events: tuple[Event, ...]
+
+    @property
+    def agents(self) -> tuple[str, ...]:
+        """Everybody who plays at one table or more."""
+        return tuple(dict.fromkeys(agent for event in self.events for agent in event.agents))
+
+
+@dataclass
+class Args:
+    """Let a frozen list of agents play at every table of a frozen list, and write the leaderboard."""
+
+    list: Path = LIST
+    """The TOML file with agents and tables."""
+    out: Path = Path("docs")
+    """Folder for leaderboard.md and what belongs to it."""
+    kept: Path = Path("results/leaderboard")
+    """Folder for what has been played."""
+    threads: int = 2
+    """Threads of compiled agents; they change no result."""
+    fresh: bool = False
+    """Forget what was played before."""
+
+
+def read_board(path: Path, threads: int = 2) -> Board:
+    """Read the list.
+
+    Raises:
+        ArenaError: there is no such file, or it is not what it should be.
+    """
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        seed = int(content["seed"])
+        everywhere = tuple(content["agents"])
+        events = tuple(
+            Event(
+                TournamentConfig(
+                    MatchConfig(
+                        table["edition"], table["players"], table.get("teams"), seed=seed, threads=threads
+                    ),
+                    int(table["deals"]),
+                ),
+                (*everywhere, *table.get("guests", ())),
+            )
+            for table in content["tables"]
+        )
+        board = Board(str(content["anchor"]), events)
+    except FileNotFoundError:
+        raise ArenaError(f"there is no list {str(path)!r}; the project's own is {str(LIST)!r}") from None
+    except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
+        raise ArenaError(f"{str(path)!r} is no list of agents and tables: {error!r}") from None
+    if not events or min(event.config.deals for event in events) < 1:
+        raise ArenaError(f"{str(path)!r} must have a table or more, each with 1 deal or more")
+    if board.anchor not in everywhere:
+        raise ArenaError(f"{str(path)!r}: the anchor {board.anchor!r} is not among the agents")
+    return board
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Args:
+        arguments: without the program's name; None for those of the process.
+
+    Returns:
+        The exit code: 0; 2 if the list makes no sense or a file could not be written; 130 after Ctrl-C.
+    """
+    stopped = "stopped; give the same command again to go on"
+    return carry_out(lambda: _command(arguments), prints=False, stopped=stopped)
+
+
+def _command(arguments: Sequence[str] | None) -> int:
+    args = tyro.cli(Args, prog="python -m millebornes_env leaderboard", args=arguments)
+    board = read_board(args.list, args.threads)
+    analyses = [_play_event(event, board.anchor, args) for event in board.events]
+    path = args.out / "leaderboard.md"
+    write_text_atomically(path, page(board, analyses, args.out))
+    print(f"wrote {path}")
+    return 0
+
+
+def short_name(config: MatchConfig) -> str:
+    """Such as "parker-2", for files; with the teams where they are not the usual ones."""
+    teams = "" if config.teams is None else f"-in-{config.teams}"
+    return f"{config.edition}-{config.players}{teams}"
+
+
+def _play_event(event: Event, anchor: str, args: Args) -> Analysis:
+    """Play at one table and write its page."""
+    config = event.config
+    folder = args.kept / short_name(config.match)
+    start = time.perf_counter()
+    with progress_console().status("Loading; the first time, agents are compiled (a minute) ..."):
+        entrants = entrants_of(event.agents, config.match)
+        if cheats := peeking(entrants):
+            raise ArenaError(f"{', '.join(cheats)} sees hidden cards: no leaderboard lists it")
+        tournament = opened_for(entrants, config, folder, args.fresh)
+    with tournament_bar() as on_turn:
+        play(tournament, folder, None, on_turn)
+    analysis = analysed(tournament, anchor)
+    seconds = time.perf_counter() - start
+    rounds = sum(int(outcome.rounds.sum()) for outcome in tournament.outcomes.values())
+    print(f"{table_name(config.match)}: {rounds:,} rounds, {seconds:.0f} s")
+    save_report(tournament, analysis, args.out / "leaderboard" / short_name(config.match), asdict(config))
+    return analysis
+
+
+def page(board: Board, analyses: Sequence[Analysis], out: Path) -> str:
+    """The text of leaderboard.md, which goes to the folder `out`."""
+    head = _HEAD.format(agents=len(board.agents), tables=len(board.events), anchor=board.anchor)
+    parts = [head + markdown_table(overview(board, analyses))]
+    for event, analysis in zip(board.events, analyses, strict=True):
+        config = event.config
+        at = f"leaderboard/{short_name(config.match)}"
+        responses = read_responses(out / at / RESPONSES_FILE)
+        rated = with_best_responses(ratings_grid(analysis), responses)
+        listed = "".join(f"- {note}\n" for note in notes(analysis)[1:])
+        parts.append(
+            f"## {table_name(config.match).capitalize()}\n\n{config.deals:,} deals of every lineup; "
+            f"[how they play, and everybody against everybody]({at}/report.md); "
+            f"[everything as JSON]({at}/arena.json).\n\n{markdown_table(rated)}\n{listed}\n"
+            f"![Ratings with intervals]({at}/ratings.png)\n\n"
+            f"![Points per round of each pair]({at}/payoff.png)\n"
+        )
+    return "\n".join(parts)
+
+
+def read_responses(path: Path) -> dict[str, dict[str, Any]]:
+    """What `train.exploit --docs` found at a table, by agent; nothing if it was not asked.
+
+    Raises:
+        ArenaError: the file is damaged.
+    """
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        for response in found.values():
+            float(response["points_per_round"]), float(response["low"]), int(response["decisions"])
+    except FileNotFoundError:
+        return {}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ArenaError(
+            f"{str(path)!r} is damaged ({error!r}): remove it, or write it by train.exploit"
+        ) from None
+    responses: dict[str, dict[str, Any]] = found
+    return responses
+
+
+def with_best_responses(grid: Grid, responses: dict[str, dict[str, Any]]) -> Grid:
+    """The ratings with a column: what a policy wins that was trained against the agent and nobody else.
+
+    Args:
+        grid: of `ratings_grid`.
+        responses: by agent.
+    """
+    if not responses:
+        return grid
+    rows = []
+    for row in grid.rows:
+        response = responses.get(row[1])
+        cell = "-"
+        if response is not None:
+            half = response["points_per_round"] - response["low"]
+            millions = response["decisions"] / 1e6
+            cell = f"{response['points_per_round']:+.0f} ± {half:.0f} ({millions:,.0f} M)"
+        rows.append((*row, cell))
+    return Grid(grid.title, (*grid.headings, "best response, points per round"), rows, grid.num_names)
+
+
+def overview(board: Board, analyses: Sequence[Analysis]) -> Grid:
+    """A row for each agent, a column for each table, the best at the first table on top."""
+    tables = [event.config.match for event in board.events]
+    headings = ("agent", *(f"{table.edition}, {table.players}" for table in tables))
+    ratings = [dict(zip(analysis.names, analysis.ratings.elo, strict=True)) for analysis in analyses]
+    best_first = [analyses[0].names[agent] for agent in analyses[0].ratings.order()]
+    everybody = dict.fromkeys((*best_first, *(name for analysis in analyses for name in analysis.names)))
+    rows = [(name, *(f"{elo[name]:+z,.0f}" if name in elo else "-" for elo in ratings)) for name in everybody]
+    return Grid("Ratings at all tables", headings, rows)

@@ -1,0 +1,258 @@
+"""The arena's command line: tables, files, pictures, and clear words about what is wrong."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import millebornes_env.arena.tournament
+from millebornes_env import agents
+from millebornes_env.commands.arena import main
+from millebornes_env.commands.leaderboard import LIST, read_board
+from millebornes_env.commands.leaderboard import main as write_leaderboard
+
+QUICK = ["--deals", "40", "--episode", "round"]
+FILES = ("arena.json", "payoff.png", "ratings.png", "report.md", "tournament.json")
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """What is said of wrong arguments."""
+    assert main(arguments) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("error: ")
+    assert not Path("results").exists()
+    return printed.err
+
+
+def test_everything_is_printed_and_written(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["greedy", "holder", "wild@random", *QUICK, "--out", "here", "--anchor", "holder"]) == 0
+    printed = capsys.readouterr().out
+    for text in (
+        "Ratings",
+        "wild",
+        "Points per round",
+        "Behaviour",
+        "coups fourrés",
+        "Duplicate deals, measured",
+    ):
+        assert text in printed
+    assert sorted(path.name for path in Path("here").iterdir() if path.is_file()) == sorted(FILES)
+    assert Path("here/payoff.png").read_bytes().startswith(b"\x89PNG")
+    content = json.loads(Path("here/arena.json").read_text())
+    assert content["agents"] == ["greedy", "holder", "wild"]
+    assert content["entrants"][2]["spec"] == "random"
+    assert len(content["entrants"][0]["fingerprint"]) == 16
+    assert content["config"]["match"]["seed"] == 1
+    assert "numba" in content["versions"]
+    assert content["payoff"]["deals"][0][1] == 40
+    assert content["ratings"]["elo"][1] == 0
+    assert len(content["statistics"]) >= 20
+    assert "greedy" in Path("here/report.md").read_text()
+
+
+def test_the_same_command_gives_the_same_results_and_plays_nothing_anew(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = ["greedy", "random", *QUICK]
+    assert main(command) == 0
+    first = capsys.readouterr().out
+    monkeypatch.delattr(millebornes_env.arena.tournament, "play_deals")
+    assert main(command) == 0
+    assert capsys.readouterr().out == first
+    assert len(list(Path("results/arena").iterdir())) == 1
+
+
+def test_luck_plain_and_until(capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["greedy", "holder", "--episode", "round", "--deals", "5000", "--until", "ci<40"]
+    assert main([*command, "--luck"]) == 0
+    assert "Luck was taken off the points, measured" in capsys.readouterr().out
+    assert main([*command, "--plain", "--out", "plain"]) == 0
+    content = json.loads(Path("plain/arena.json").read_text())
+    assert 0.7 < content["savings"][0]["ratio"] < 1.4
+    assert 100 <= content["payoff"]["deals"][0][1] < 5000
+
+
+def test_only_the_first_against_all(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["greedy", "holder", "random", *QUICK, "--first-against-all", "--out", "here"]) == 0
+    deals = json.loads(Path("here/arena.json").read_text())["payoff"]["deals"]
+    assert deals == [[0, 40, 40], [40, 0, 0], [40, 0, 0]]
+
+
+def test_three_teams(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["greedy", "random", *QUICK, "--players", "3", "--out", "here"]) == 0
+    assert json.loads(Path("here/arena.json").read_text())["payoff"]["deals"][0][1] == 80
+
+
+def test_a_stopped_tournament_shows_what_it_has_and_how_to_go_on(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, turns = millebornes_env.arena.tournament.play_deals, []
+
+    def stops(*arguments: object) -> object:
+        if turns:
+            raise KeyboardInterrupt
+        turns.append(1)
+        return real(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(millebornes_env.arena.tournament, "play_deals", stops)
+    assert main(["greedy", "random", "--deals", "200", "--episode", "round", "--out", "here"]) == 130
+    printed = capsys.readouterr()
+    assert "Ratings" in printed.out
+    assert "what was played is in here: give the same command again to go on" in printed.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["greedy"], "needs two agents or more; 1 given"),
+        (["greedy", "greedy"], "two agents have the name 'greedy'"),
+        (["greedy", "greddy"], "there is no agent 'greddy'; the agents are random, greedy"),
+        (["greedy", "holder:pole=3"], "unknown option 'pole'; the options are pile"),
+        (["greedy", "holder", "--deals", "0"], "deals is 0; it must be 1 or more"),
+        (["greedy", "holder", "--threads", "0"], "threads is 0"),
+        (["greedy", "holder", "--seed", "-1"], "seed is -1; it must be from 0"),
+        (["greedy", "search:rollout=greedy,sees=all", "--cheats", "--luck"], "cannot be told"),
+        (["greedy", "holder", "--until", "soon"], "until is 'soon'; it may be 'ci<10'"),
+        (["greedy", "holder", "--edition", "parkour"], "parkour"),
+        (["greedy", "holder", "--players", "5"], "5"),
+        (
+            ["greedy", "holder", "--anchor", "arnold"],
+            "the anchor 'arnold' does not play; there are greedy, holder",
+        ),
+        (["greedy", "runs/none"], "there is no run folder 'runs/none'"),
+    ],
+)
+def test_what_makes_no_tournament_is_refused(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert message in refused([*arguments, *QUICK[2:]], capsys)
+
+
+def test_an_agent_that_peeks_must_be_admitted(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Peeking(agents.RandomAgent):
+        is_honest = False
+
+    monkeypatch.setitem(agents.AGENTS, "peeking", Peeking)
+    assert "peeking sees hidden cards" in refused(["greedy", "peeking", *QUICK], capsys)
+    assert main(["greedy", "peeking", *QUICK, "--cheats"]) == 0
+
+
+def test_another_tournament_in_the_folder_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["greedy", "random", *QUICK, "--out", "here"]) == 0
+    capsys.readouterr()
+    assert main(["greedy", "random", *QUICK, "--seed", "2", "--out", "here"]) == 2
+    assert "holds another tournament" in capsys.readouterr().err
+    assert main(["greedy", "random", *QUICK, "--seed", "2", "--out", "here", "--fresh"]) == 0
+
+
+def test_lineups_of_nobody_knows_what_are_not_thrown_away(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["greedy", "random", *QUICK, "--out", "here"]) == 0
+    Path("here/tournament.json").unlink()
+    capsys.readouterr()
+    assert main(["greedy", "random", *QUICK, "--out", "here"]) == 2
+    assert "has lineups but no tournament.json" in capsys.readouterr().err
+    assert list(Path("here/lineups").iterdir())
+
+
+def test_faults_are_listed_and_the_rest_is_rated(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Failing(agents.RandomAgent):
+        def act(self, *batch: object, places: object = None) -> object:
+            raise ZeroDivisionError("no luck")
+
+    monkeypatch.setitem(agents.AGENTS, "failing", Failing)
+    assert main(["greedy", "holder", "failing", *QUICK, "--out", "here"]) == 0
+    printed = capsys.readouterr().out
+    assert "Not played: greedy - failing: failing raised ZeroDivisionError: no luck (in deal" in printed
+    assert len(json.loads(Path("here/arena.json").read_text())["faults"]) == 2
+
+
+def test_a_file_in_the_way_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("here").write_text("a file")
+    assert main(["greedy", "random", *QUICK, "--out", "here"]) == 2
+    assert "could not write" in capsys.readouterr().err
+
+
+def test_help_says_what_can_be_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["--help"])
+    assert stopped.value.code == 0
+    text = capsys.readouterr().out
+    for option in ("--until", "--deals", "--plain", "--luck", "--fresh", "--cheats"):
+        assert option in text
+
+
+# The leaderboard ------------------------------------------------------------------------------------------
+
+
+SMALL = """
+agents = ["greedy", "holder", "random"]
+anchor = "holder"
+seed = 3
+
+[[tables]]
+edition = "parker"
+players = 2
+deals = 30
+
+[[tables]]
+edition = "dutch"
+players = 3
+guests = ["racer"]
+deals = 10
+"""
+
+
+def test_the_leaderboard_is_written_by_one_command(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("list.toml").write_text(SMALL)
+    assert write_leaderboard(["--list", "list.toml", "--out", "docs", "--kept", "kept"]) == 0
+    text = Path("docs/leaderboard.md").read_text()
+    assert "| agent | parker, 2 | dutch, 3 |" in text
+    assert "## Parker, 2 players, matches" in text
+    assert re.search(r"^\| racer \| - \| [+-][0-9,]+ \|$", text, re.MULTILINE), "it plays at one table only"
+    for name in ("parker-2", "dutch-3"):
+        for file in ("report.md", "arena.json", "ratings.png", "payoff.png"):
+            assert f"leaderboard/{name}/{file}" in text
+            assert (Path("docs/leaderboard") / name / file).stat().st_size > 500
+
+
+def test_the_projects_own_list_can_be_read() -> None:
+    board = read_board(LIST)
+    assert len(board.agents) >= 10
+    assert {(event.config.match.edition, event.config.match.players) for event in board.events} >= {
+        ("parker", players) for players in (2, 3, 4, 6)
+    }
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (('anchor = "holder"', 'anchor = "arnold"'), "the anchor 'arnold' is not among the agents"),
+        (("deals = 30", ""), "is no list of agents and tables: KeyError('deals')"),
+        (("agents =", "agents"), "is no list of agents and tables"),
+        (('"random"', '"rondom"'), "there is no agent 'rondom'"),
+    ],
+)
+def test_a_wrong_list_is_refused(
+    change: tuple[str, str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("list.toml").write_text(SMALL.replace(*change))
+    assert write_leaderboard(["--list", "list.toml", "--kept", "kept"]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_missing_list_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert write_leaderboard(["--list", "none.toml"]) == 2
+    assert "there is no list 'none.toml'; the project's own is" in capsys.readouterr().err

@@ -1,0 +1,298 @@
+"""What goes wrong around a command: one sentence, the conventional exit code, and what was written stays."""
+
+from __future__ import annotations
+
+import errno
+import importlib
+import io
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import millebornes_env.arena.tournament
+from millebornes_env.__main__ import PLAYING
+from millebornes_env.command_line import carry_out
+from millebornes_env.commands.console import progress_console
+from train.common.progress import per_second
+
+ROOT = Path(__file__).parents[2]
+EVALUATE = ["greedy", "--against", "random", "--num-games", "2", "--episode", "round"]
+BOARD = """
+agents = ["greedy", "random"]
+anchor = "greedy"
+seed = 3
+
+[[tables]]
+edition = "parker"
+players = 2
+deals = 20
+"""
+ARENA = ["greedy", "random", "--deals", "20", "--episode", "round", "--out", "here"]
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def one_sentence(text: str) -> str:
+    """The only line of stderr, which is a complaint."""
+    lines = text.splitlines()
+    assert len(lines) == 1, text
+    assert lines[0].startswith("error: ")
+    return lines[0]
+
+
+def raising(error: BaseException) -> Callable[[], int]:
+    def command() -> int:
+        raise error
+
+    return command
+
+
+# The helper -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("error", "exit_code", "words"),
+    [
+        (ValueError("wrong\n  number"), 2, "wrong number"),
+        (KeyError("name"), None, "name"),
+        (
+            OSError(errno.ENOSPC, "No space left on device"),
+            2,
+            "standard output could not be written: No space",
+        ),
+        (
+            OSError(errno.ENOSPC, "No space left on device", "a/b.json"),
+            2,
+            "a/b.json: No space left",
+        ),
+        (PermissionError(errno.EACCES, "Permission denied", "a", None, "b"), 2, "a and b: Permission denied"),
+        (
+            MemoryError("Unable to allocate 4 TiB"),
+            2,
+            "not enough memory for what was asked (Unable to allocate 4",
+        ),
+        (MemoryError(), 2, "not enough memory"),
+        (KeyboardInterrupt(), 130, "stopped; go on"),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else None,
+)
+def test_errors_become_a_sentence(
+    error: BaseException, exit_code: int | None, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if exit_code is None:  # a defect of ours keeps its traceback
+        with pytest.raises(type(error)):
+            carry_out(raising(error))
+        return
+    assert carry_out(raising(error), stopped="stopped; go on with --resume") == exit_code
+    assert words in one_sentence(capsys.readouterr().err)
+
+
+def test_nobody_reads_on(capsys: pytest.CaptureFixture[str]) -> None:
+    assert carry_out(raising(BrokenPipeError())) == 0
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
+def test_signals_have_their_exit_code(name: str, code: int, capsys: pytest.CaptureFixture[str]) -> None:
+    def command() -> int:
+        signal.raise_signal(getattr(signal, name))
+        return 0
+
+    assert carry_out(command, stopped="stopped; go on with --resume") == code
+    assert one_sentence(capsys.readouterr().err) == "error: stopped; go on with --resume"
+
+
+def test_a_stdout_that_is_full_is_told_and_given_up(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        assert carry_out(lambda: print("found") or 0) == 2
+        print("more")  # goes nowhere: closing would else raise
+    assert "standard output could not be written: No space left" in one_sentence(capsys.readouterr().err)
+
+
+def test_a_closed_stdout_is_told_before_the_work(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    done: list[int] = []
+    monkeypatch.setattr(sys, "stdout", None)
+    assert carry_out(lambda: done.append(1) or 0) == 2
+    assert "standard output is closed" in one_sentence(capsys.readouterr().err)
+    assert done == []
+
+
+def test_a_closed_stdout_does_not_stop_what_is_written_to_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    assert carry_out(lambda: print("found") or 0, prints=False) == 0
+
+
+def test_a_closed_stderr_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", None)
+    assert carry_out(raising(ValueError("wrong"))) == 2
+
+
+def test_a_full_stderr_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        monkeypatch.setattr(sys, "stderr", full)
+        assert carry_out(raising(ValueError("wrong"))) == 2
+
+
+def test_progress_that_cannot_be_shown_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with open(writing, "w", encoding="utf-8", buffering=1) as broken:
+        monkeypatch.setattr(sys, "stderr", broken)
+        progress_console().print("half")
+        monkeypatch.setattr(sys, "stderr", None)
+        progress_console().print("more")
+        os.dup2(os.open(os.devnull, os.O_WRONLY), broken.fileno())
+
+
+def test_rates_have_digits_that_mean_something() -> None:
+    rates = [0.31, 4.04, 27.8, 278, 999.6, 1234, 12_345, 464_000, 999_600, 1_234_000, 23_000_000]
+    assert [per_second(rate) for rate in rates] == [
+        *("0.3/s", "4.0/s", "28/s", "278/s", "1.00 k/s", "1.23 k/s", "12.3 k/s", "464 k/s"),
+        *("1.00 M/s", "1.23 M/s", "23.0 M/s"),
+    ]
+
+
+# The commands -----------------------------------------------------------------------------------------------
+
+
+def run(name: str, arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> int:
+    """Call a command as the shell would, in this process."""
+    monkeypatch.setattr(sys, "argv", [name, *arguments])
+    package = "millebornes_env.commands" if name in PLAYING else "train"
+    result: int = importlib.import_module(f"{package}.{name}").main()
+    return result
+
+
+@pytest.mark.parametrize("name", ["selfplay", "maskable_ppo", "exploit"])
+def test_a_run_folder_that_cannot_be_made_is_told(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("file").write_text("in the way", encoding="utf-8")
+    agent = ["greedy"] if name == "exploit" else []
+    assert run(name, [*agent, "--run-dir", "file/run"], monkeypatch) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert "error: the run folder 'file/run' cannot be written" in lines[-1]
+    assert "choose another --run-dir" in lines[-1]
+
+
+@pytest.mark.parametrize("name", ["arena", "evaluate", "play"])
+def test_a_closed_stdout_is_told(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    assert run(name, [], monkeypatch) == 2
+    assert "standard output is closed" in one_sentence(capsys.readouterr().err)
+
+
+def test_nobody_can_answer(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    assert run("play", ["--against", "greedy"], monkeypatch) == 2
+    assert "standard input is closed: nobody can answer" in one_sentence(capsys.readouterr().err)
+
+
+def test_play_ends_with_its_input(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(""))
+    assert run("play", ["--against", "greedy"], monkeypatch) == 130
+    assert "Goodbye." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "files"),
+    [
+        ("evaluate", [*EVALUATE, "--out", "here/found"], ("found.json", "found.png")),
+        ("arena", ARENA, ("arena.json", "report.md", "payoff.png", "tournament.json")),
+    ],
+)
+def test_a_full_stdout_costs_no_file(
+    name: str,
+    arguments: list[str],
+    files: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with open("/dev/full", "w", encoding="utf-8", buffering=1) as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        assert run(name, arguments, monkeypatch) == 2
+    assert "standard output could not be written" in capsys.readouterr().err.splitlines()[-1]
+    assert all((Path("here") / file).stat().st_size for file in files)
+
+
+def test_a_dumb_terminal_is_enough(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    assert run("evaluate", [*EVALUATE, "--out", "here"], monkeypatch) == 0
+    assert "\x1b[" not in capsys.readouterr().err
+
+
+def stopping(number: int, real: Callable[..., Any]) -> Callable[..., Any]:
+    """`real`, which a signal breaks into at its second call."""
+    calls: list[int] = []
+
+    def stops(*arguments: object) -> object:
+        calls.append(1)
+        if len(calls) > 1:
+            signal.raise_signal(number)
+        return real(*arguments)
+
+    return stops
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_stopped_arena_keeps_what_was_played(
+    number: int, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            millebornes_env.arena.tournament,
+            "play_deals",
+            stopping(number, millebornes_env.arena.tournament.play_deals),
+        )
+        assert run("arena", ARENA, monkeypatch) == code
+    assert "what was played is in here" in capsys.readouterr().err
+    assert len(list(Path("here/lineups").glob("*.npz"))) == 1
+    assert run("arena", ARENA, monkeypatch) == 0
+
+
+def test_a_stopped_leaderboard_goes_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("list.toml").write_text(BOARD, encoding="utf-8")
+    arguments = ["--list", "list.toml", "--out", "docs", "--kept", "kept"]
+    with monkeypatch.context() as patch:
+        real = millebornes_env.arena.tournament.play_deals
+        patch.setattr(millebornes_env.arena.tournament, "play_deals", stopping(signal.SIGTERM, real))
+        assert run("leaderboard", arguments, monkeypatch) == 143
+    assert "give the same command again" in capsys.readouterr().err
+    assert list(Path("kept").rglob("*.npz"))
+    Path("docs").mkdir()
+    Path("docs/leaderboard.md").mkdir()
+    assert run("leaderboard", arguments, monkeypatch) == 2
+    assert "docs/leaderboard.md: " in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_streams_that_are_closed_for_the_shell() -> None:
+    """In a process of its own, as the numbers of closed streams are those of the next files."""
+    command = f"{sys.executable} -m millebornes_env play --against greedy <&- >&- 2>&-"
+    assert subprocess.run(command, shell=True, cwd=ROOT, check=False).returncode == 2
+    command = f"{sys.executable} -m millebornes_env evaluate nobody >&-"
+    done = subprocess.run(command, shell=True, cwd=ROOT, check=False, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2
+    assert "standard output is closed" in one_sentence(done.stderr)

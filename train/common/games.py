@@ -1,0 +1,284 @@
+"""Many games at several tables, stepped as one batch: where `train.selfplay` gets its decisions from."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env import Rules, VectorEnv, vector_env
+from millebornes_env.agents.policy.features import num_features, write_features
+from millebornes_env.agents.policy.network import InputSpec
+from millebornes_env.agents.protocol import Table
+from millebornes_env.arena.match import MatchConfig
+from millebornes_env.compile import kernel
+from millebornes_env.millebornes.observation import View
+from millebornes_env.millebornes.rules import compiled_rules
+from millebornes_env.millebornes.state import STATE, Int8Array, StateArray
+from train.common.equity import equity, equity_table, round_law
+from train.common.oracle import oracle_size, write_oracle_rows
+from train.common.ppo import Rollout
+
+Reward = Literal["points", "win", "equity"]
+
+EQUITY_UNIT: Final = 0.25
+"""A match's worth of equity is a reward of 4: a round is then worth about 1, as with points."""
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """What is played.
+
+    Attributes:
+        editions: names of rule sheets; the games are shared among them.
+        players: seats at each table.
+        episode: "match" or "round".
+        reward: "points", "win" or "equity".
+        observe_rules: whether rows show the rules.
+        features: whether those of `agents.policy.features` stand behind an observation.
+        seed: of the games.
+        threads: that step them.
+    """
+
+    editions: Sequence[str]
+    players: int
+    episode: str
+    reward: Reward
+    observe_rules: bool
+    features: bool
+    seed: int
+    threads: int
+
+
+class TableGames:
+    """The games of one table, N of them.
+
+    Attributes:
+        env: they are played in.
+        table: what agents are told of it.
+        rules: its, as kernels take them.
+    """
+
+    def __init__(self, edition: str, number: int, games: int, options: TableOptions) -> None:
+        """Begin the games.
+
+        Args:
+            edition: the rule sheet.
+            number: of the table, so that tables have other deals.
+            games: N.
+            options: of all tables.
+
+        Raises:
+            MilleBornesError: there is no such table.
+            EquityError: the reward is equity, and the table has none.
+        """
+        self.env: VectorEnv = vector_env(
+            games,
+            edition,
+            players=options.players,
+            episode=options.episode,
+            reward="win" if options.reward == "win" else "points",
+            observe_rules=options.observe_rules,
+            num_threads=options.threads,
+        )
+        self.table = Table.of(self.env)
+        self.rules = compiled_rules(self.env.rules)
+        self._reward = options.reward
+        self._features = options.features
+        self._equity: npt.NDArray[np.float32] | None = None
+        if options.reward == "equity":
+            self._equity = _equity_of(edition, options.players, options.seed)
+        self.env.reset(seed=(options.seed + (number << 32)) % 2**64)
+        self._look()
+
+    @property
+    def states(self) -> StateArray:
+        """STATE[N], the games themselves."""
+        return self.env.games.states
+
+    def put_back(self, states: StateArray) -> None:
+        """Go on from states that were saved."""
+        self.env.set_states(states)
+        self._look()
+
+    def _look(self) -> None:
+        self._rounds = self.states["round_number"].copy()
+        self._scores = self.states["score"][:, : self.env.teams].astype(np.int64)
+
+    def write_decisions(self, rollout: Rollout, step: int, games: slice) -> None:
+        """Write what the deciding seats see into a step of the rollout."""
+        buffers = self.env.games.buffers
+        if self._features:
+            write_rows(
+                self.rules,
+                self.env.view,
+                buffers.observation,
+                rollout.observations[step, games],
+            )
+        else:
+            rollout.observations[step, games] = buffers.observation
+        rollout.masks[step, games] = buffers.action_mask
+        rollout.seats[step, games] = buffers.agent_selection
+
+    def step(self, actions: npt.NDArray[np.int64], rollout: Rollout, step: int, games: slice) -> None:
+        """Carry out an action in each game, and write what it earned and whether something ended.
+
+        With points and equity a round is played for itself: what a round is worth is told at its end, and
+        what follows does not depend on it any more than the score says.
+        """
+        result = self.env.step(actions)
+        if self._reward == "win":
+            rollout.dones[step, games] = result.terminations
+            rollout.rewards[step, games] = result.rewards
+            return
+        rounds = self.states["round_number"]
+        ended = result.terminations | (rounds != self._rounds)
+        rollout.dones[step, games] = ended
+        if self._equity is None:
+            rollout.rewards[step, games] = result.rewards
+        else:
+            rollout.rewards[step, games] = 0.0
+            over = np.flatnonzero(ended)
+            if len(over):
+                rollout.rewards[step, games][over] = self._gains(over, result.terminations[over])
+        self._rounds = rounds.copy()
+
+    def _gains(
+        self, games: npt.NDArray[np.int64], match_over: npt.NDArray[np.bool_]
+    ) -> npt.NDArray[np.float32]:
+        """What a round that has just ended changed the chances of both teams by, float32[G, S]."""
+        assert self._equity is not None
+        before = self._scores[games]
+        after = self.states["score"][games, :2].astype(np.int64)
+        chance = equity(self._equity, after[:, 0], after[:, 1])
+        winner = self.env.games.buffers.final_winner[games]
+        decided = np.where(winner < 0, 0.5, winner == 0)
+        chance = np.where(match_over, decided, chance)
+        gain = (chance - equity(self._equity, before[:, 0], before[:, 1])) / EQUITY_UNIT
+        self._scores[games] = after
+        signs = np.where(np.arange(self.env.players) % 2 == 0, 1.0, -1.0)
+        gains: npt.NDArray[np.float32] = (gain[:, np.newaxis] * signs).astype(np.float32)
+        return gains
+
+
+@functools.cache
+def _equity_of(edition: str, players: int, seed: int) -> npt.NDArray[np.float32]:
+    config = MatchConfig(edition, players, episode="round", seed=seed)
+    return equity_table(round_law(config), config.rules)
+
+
+@kernel
+def write_rows(rules: Rules, view: View, observations: Int8Array, rows: Int8Array) -> None:
+    """Write observations with features behind them.
+
+    Args:
+        rules: the table's.
+        view: what an observation shows.
+        observations: int8[N, D].
+        rows: int8[N, D + num_features], overwritten.
+    """
+    size = observations.shape[1]
+    for game in range(len(observations)):
+        for place in range(size):
+            rows[game, place] = observations[game, place]
+        write_features(rules, view, rows[game], size)
+
+
+class ManyGames:
+    """The games of all tables as one batch of N.
+
+    Attributes:
+        parts: the tables, each with the slice of the batch that is its own.
+        num_games: N.
+        obs_size: D, of an observation.
+        num_inputs: of a network: D, and features behind them.
+        num_actions: A.
+        players: S.
+        teams: T.
+    """
+
+    def __init__(self, num_games: int, options: TableOptions) -> None:
+        """Begin all games.
+
+        Args:
+            num_games: N, shared as evenly as it goes.
+            options: what is played.
+
+        Raises:
+            MilleBornesError: there is no such table.
+            ValueError: the tables are too different for one network, or more than the games.
+        """
+        count = len(options.editions)
+        if not 1 <= count <= num_games:
+            raise ValueError(f"{num_games} games cannot be shared among {count} editions")
+        ends = [part * num_games // count for part in range(count + 1)]
+        self.parts: list[tuple[TableGames, slice]] = []
+        for number, edition in enumerate(options.editions):
+            games = slice(ends[number], ends[number + 1])
+            table = TableGames(edition, number, games.stop - games.start, options)
+            self.parts.append((table, games))
+        self.num_games = num_games
+        first, rules = self.parts[0][0].env, self.parts[0][0].rules
+        self.features = options.features
+        self.obs_size = first.games.buffers.observation.shape[1]
+        self.num_inputs = self.obs_size
+        if options.features:
+            self.num_inputs += num_features(rules, first.view)
+        self.num_actions = first.games.buffers.action_mask.shape[1]
+        self.players, self.teams = first.players, first.teams
+        for part, _ in self.parts:
+            shape = part.env.games.buffers.observation.shape[1], part.env.games.buffers.action_mask.shape[1]
+            if shape != (self.obs_size, self.num_actions):
+                raise ValueError(
+                    f"the tables of {options.editions[0]!r} and {part.env.edition.label!r} have rows of "
+                    "other lengths: train a network for each"
+                )
+
+    @property
+    def tables(self) -> list[Table]:
+        """What agents are told of each table."""
+        return [part.table for part, _ in self.parts]
+
+    def write_decisions(self, rollout: Rollout, step: int) -> None:
+        """Write what the deciding seats see into a step of the rollout."""
+        for part, games in self.parts:
+            part.write_decisions(rollout, step, games)
+
+    def step(self, actions: npt.NDArray[np.int64], rollout: Rollout, step: int) -> None:
+        """Carry out `actions` int64[N]; see `TableGames.step`."""
+        for part, games in self.parts:
+            part.step(actions[games], rollout, step, games)
+
+    @property
+    def input_spec(self) -> InputSpec:
+        """What the rows show."""
+        return InputSpec(self.parts[0][0].env.view, self.features)
+
+    @property
+    def oracle_size(self) -> int:
+        """How long a row of `write_oracle_rows` is."""
+        return oracle_size(self.obs_size, self.players)
+
+    def write_oracle_rows(self, rows: npt.NDArray[np.int8]) -> None:
+        """Write what the oracle critic sees, into int8[N, oracle_size]."""
+        for part, games in self.parts:
+            write_oracle_rows(part.env.state(), self.obs_size, self.players, rows[games])
+
+    def save(self) -> npt.NDArray[np.uint8]:
+        """All games as bytes, uint8[N, size]."""
+        states = np.concatenate([part.states for part, _ in self.parts])
+        return np.frombuffer(states.tobytes(), np.uint8).reshape(self.num_games, STATE.itemsize).copy()
+
+    def put_back(self, saved: npt.NDArray[np.uint8]) -> None:
+        """Go on from what `save` returned.
+
+        Raises:
+            StateError: they are no games of these tables.
+        """
+        states = np.frombuffer(np.ascontiguousarray(saved).tobytes(), STATE)
+        for part, games in self.parts:
+            part.put_back(states[games].copy())

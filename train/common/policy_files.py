@@ -1,0 +1,97 @@
+"""A trained network, written as `policy:<run folder>` reads it (`agents.policy.files` says what that is)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from millebornes_env.agents.policy.files import (
+    DESCRIPTION_FILE,
+    POLICY_FORMAT,
+    WEIGHTS_FILE,
+    action_counts,
+    check_layers,
+    describe_table,
+)
+from millebornes_env.agents.policy.network import ACTIVATIONS, InputSpec, Layers
+from millebornes_env.agents.protocol import Table
+from millebornes_env.files import write_bytes_atomically, write_json_atomically
+from millebornes_env.millebornes.observation import USUAL_VIEW
+
+NOTHING_MORE: Final[dict[str, Any]] = {}
+USUAL_INPUT: Final = InputSpec(USUAL_VIEW, features=False)
+
+
+def save_policy_files(
+    folder: Path,
+    layers: Layers,
+    table: Table,
+    *,
+    editions: Sequence[str] = (),
+    input_spec: InputSpec = USUAL_INPUT,
+    activation: str = "relu",
+    value: str | None = None,
+    more: dict[str, Any] = NOTHING_MORE,
+) -> None:
+    """Write a policy that can be played at once.
+
+    Args:
+        folder: the run folder; made if it is missing.
+        layers: weight [outputs, inputs] and bias [outputs] of each layer, over the whole numbers of an
+            observation as they are: whoever scales them when learning folds that in (`fold_in_scale`).
+        table: one of the tables that it was trained at; all have its players and teams.
+        editions: labels of the editions that it was trained on (`Table.edition`); none: the table's.
+        input_spec: what of a game it sees.
+        activation: after each layer but the last: "relu" or "tanh".
+        value: what the last layer's last row says, behind those of the actions; None: there is none.
+        more: entries of policy.json for people to read.
+
+    Raises:
+        RunFolderError: no agent could play these layers; nothing was written.
+        ValueError: an unknown activation.
+        OSError: the files could not be written; those that were there are as they were.
+    """
+    from safetensors.numpy import save  # noqa: PLC0415 - an extra: only who trains needs it
+
+    if activation not in ACTIVATIONS:
+        raise ValueError(
+            f"activation is {activation!r}; it may be " + " or ".join(map(repr, reversed(ACTIVATIONS)))
+        )
+    outputs = len(layers[-1][1]) - int(value is not None) if layers else 0
+    num_actions = outputs if outputs in action_counts(table) else table.num_actions
+    description = {
+        **more,
+        "format": POLICY_FORMAT,
+        "editions": list(editions) or [table.edition],
+        **describe_table(table, input_spec),
+        "num_actions": num_actions,
+        "view": {name: bool(shown) for name, shown in input_spec.view._asdict().items()},
+        "features": input_spec.features,
+        "activation": activation,
+        "num_layers": len(layers),
+        "value": value,
+    }
+    tensors = {}
+    for number, (weight, bias) in enumerate(layers):
+        tensors[f"layers.{number}.weight"] = np.ascontiguousarray(weight, np.float32)
+        tensors[f"layers.{number}.bias"] = np.ascontiguousarray(bias, np.float32)
+    check_layers(layers, description, folder / WEIGHTS_FILE)
+    write_bytes_atomically(folder / WEIGHTS_FILE, save(tensors))
+    write_json_atomically(folder / DESCRIPTION_FILE, description)
+
+
+def fold_in_scale(layers: Layers, scale: np.ndarray[Any, Any]) -> Layers:
+    """The same network over numbers that are not scaled before.
+
+    Args:
+        layers: of a network that is given `observation * scale`.
+        scale: float[D].
+
+    Returns:
+        The layers, the first one's weights multiplied.
+    """
+    (weight, bias), *others = layers
+    return [(weight * scale, bias), *others]
