@@ -342,10 +342,9 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         self.vector.close()
 
 
-def env(**options: Any) -> raw_env:
-    """One game for PettingZoo, with the options of `raw_env`.
+env = raw_env
+"""One game for PettingZoo.
 
-    The checks that PettingZoo's wrappers make (illegal actions, order of calls) are made by the environment
-    itself, with better messages; so there is nothing to wrap and nothing to slow it down.
-    """
-    return raw_env(**options)
+The checks that PettingZoo's wrappers make (illegal actions, order of calls) are made by the environment
+itself, with better messages; so there is nothing to wrap and nothing to slow it down.
+"""
