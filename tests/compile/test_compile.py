@@ -234,4 +234,4 @@ def test_all_of_this_in_plain_python() -> None:
         timeout=SECONDS_OF_A_HANG,
     )
     assert done.returncode == 0, done.stdout
-    assert "7 passed" in done.stdout
+    assert "8 passed" in done.stdout
