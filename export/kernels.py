@@ -14,8 +14,8 @@ from millebornes_env.engine.games import Games
 from millebornes_env.engine.kernels import SAME_STEP, Settings, kernels_of
 from millebornes_env.millebornes import audit, rulebook
 from millebornes_env.millebornes.editions import edition
-from millebornes_env.millebornes.observation import View
 from millebornes_env.millebornes.rules import compiled_rules
+from millebornes_env.millebornes.sections import ObservationSpec
 
 
 def examples() -> list[Example]:
@@ -23,7 +23,9 @@ def examples() -> list[Example]:
 
     Types do not depend on the edition, the table or the number of games.
     """
-    settings = Settings(episode=0, reward=0, autoreset=SAME_STEP, layout=View(), punish_illegal=0)
+    settings = Settings(
+        episode=0, reward=0, autoreset=SAME_STEP, observation_spec=ObservationSpec(), punish_illegal=0
+    )
     table_rules = edition("parker").table(2, None)
     games = Games(rulebook, 1, table_rules, settings)
     states, rules, buffers = for_kernels(games.states), compiled_rules(table_rules), games.buffers

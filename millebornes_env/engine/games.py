@@ -20,10 +20,10 @@ from millebornes_env.threads import has_threads
 
 def new_buffers(rulebook: Rulebook, num_games: int, rules: TableRules, settings: Settings) -> Buffers:
     """Zeroed arrays of the shapes and dtypes that a step writes (see `Buffers`)."""
-    numbers = rulebook.sections(rules, settings.layout)[-1].stop
+    numbers = rulebook.sections(rules, settings.observation_spec)[-1].stop
     return Buffers(
         observation=np.zeros((num_games, numbers), np.int8),
-        action_mask=np.zeros((num_games, rulebook.action_count(rules, settings.layout)), np.int8),
+        action_mask=np.zeros((num_games, rulebook.action_count(rules, settings.observation_spec)), np.int8),
         agent_selection=np.zeros(num_games, np.int32),
         rewards=np.zeros((num_games, rules.players), np.float32),
         terminations=np.zeros(num_games, np.bool_),
@@ -132,8 +132,8 @@ class Games:
         return kernels.step_on_threads(
             self._states,
             self._rules_for_threads,
-            self.settings._replace(layout=0),
-            self.settings.layout,
+            self.settings._replace(observation_spec=0),
+            self.settings.observation_spec,
             actions,
             self.buffers,
             self.num_threads,
@@ -156,7 +156,7 @@ class Games:
 
     def full_states(self) -> npt.NDArray[np.int8]:
         """Everything there is to know, a row for each game (`Rulebook.full_state_sections`)."""
-        layout = self.rulebook.full_state_sections(self.rules, self.settings.layout)
+        layout = self.rulebook.full_state_sections(self.rules, self.settings.observation_spec)
         full = np.zeros((len(self), layout[-1].stop), np.int8)
         numbers = self.buffers.observation.shape[1]
         machine_code.of(self._kernels.full_states)(self._states, self._rules, self.settings, numbers, full)

@@ -63,14 +63,14 @@ class Settings(NamedTuple):
     episode: int  # what an episode is: an index of `Rulebook.EPISODES`
     reward: int  # what seats are paid by: an index of `Rulebook.REWARDS`
     autoreset: int  # SAME_STEP, NEXT_STEP or DISABLED
-    layout: Any  # what an observation shows: a tuple of the rulebook's own
+    observation_spec: Any  # what an observation shows: a tuple of the rulebook's own
     punish_illegal: int  # 1: an illegal action ends the game with a penalty, 0: the caller gets an error
 
 
 @rule
-def with_layout(settings: Settings, layout: Any) -> Settings:
-    """The settings with another layout, which may be of another type."""
-    return Settings(settings.episode, settings.reward, settings.autoreset, layout, settings.punish_illegal)
+def with_spec(settings: Settings, spec: Any) -> Settings:
+    """The settings with another observation spec, which may be of another type."""
+    return Settings(settings.episode, settings.reward, settings.autoreset, spec, settings.punish_illegal)
 
 
 class Buffers(NamedTuple):
@@ -104,7 +104,7 @@ def write_finals(
     """Write the last observations and the score of a game whose episode has ended."""
     for seat in range(rules.players):
         row = buffers.final_observation[game, seat]
-        rulebook.write_observation(state, rules, seat, settings.layout, row)
+        rulebook.write_observation(state, rules, seat, settings.observation_spec, row)
     for team in range(rules.teams):
         score = rulebook.final_score(state, rules, settings.episode, team)
         buffers.final_score[game, team] = score
@@ -117,7 +117,7 @@ def write_decision(
     """Write who decides next, what it sees and what it may do."""
     seat = int(state.seat)
     buffers.agent_selection[game] = seat
-    rulebook.write_observation(state, rules, seat, settings.layout, buffers.observation[game])
+    rulebook.write_observation(state, rules, seat, settings.observation_spec, buffers.observation[game])
     mask = buffers.action_mask[game]
     rulebook.write_mask(state, rules, mask)
     if settings.autoreset == NEXT_STEP and rulebook.is_round_over(state):
@@ -340,7 +340,9 @@ def _observe_seats(rulebook: Rulebook) -> Callable[..., None]:
         """
         for game in range(len(states)):
             seat = int(seats[game])
-            rulebook.write_observation(states[game], rules, seat, settings.layout, observation[game])
+            rulebook.write_observation(
+                states[game], rules, seat, settings.observation_spec, observation[game]
+            )
 
     return _kernel_of(rulebook, observe_seats)
 
@@ -392,8 +394,8 @@ def _full_states(rulebook: Rulebook) -> Callable[..., None]:
             state = states[game]
             row = full[game]
             seat = int(state.seat)
-            rulebook.write_observation(state, rules, seat, settings.layout, row[:observation_size])
-            rulebook.write_hidden(state, rules, seat, settings.layout, row, observation_size)
+            rulebook.write_observation(state, rules, seat, settings.observation_spec, row[:observation_size])
+            rulebook.write_hidden(state, rules, seat, settings.observation_spec, row, observation_size)
 
     return _kernel_of(rulebook, full_states)
 
@@ -405,8 +407,8 @@ def _full_states(rulebook: Rulebook) -> Callable[..., None]:
 def step_on_threads(
     states: StateArray,
     rules_in_array: StateArray,
-    settings_without_layout: Settings,
-    layout: Any,
+    plain_settings: Settings,
+    spec: Any,
     actions: npt.NDArray[np.int64],
     buffers: Buffers,
     threads: int,
@@ -422,7 +424,7 @@ def step_on_threads(
         for thread in prange(threads):
             first = thread * games // threads
             last = (thread + 1) * games // threads
-            settings = with_layout(settings_without_layout, layout)
+            settings = with_spec(plain_settings, spec)
             found[thread] = call_at(
                 step_range_address,
                 (states, rules_in_array[0], settings, actions, buffers, first, last, task),

@@ -72,7 +72,7 @@ class Rulebook(Protocol):
     """What a module must have to be a game that the engine runs.
 
     In all of it, `state` is one record of `STATE`, `rules` the record of the table's rules (element 0 of
-    `rules_record`) in compiled functions and the tuple that it is made from in the others, and `view` a
+    `rules_record`) in compiled functions and the tuple that it is made from in the others, and `spec` a
     named tuple of ints that says what an observation shows; the engine hands it on as it is.
     """
 
@@ -101,13 +101,13 @@ class Rulebook(Protocol):
     def rules_record(self, rules: Any, /) -> npt.NDArray[np.void]:
         """The rules as an array of one record, which compiled functions read."""
 
-    def action_count(self, rules: Any, view: Any, /) -> int:
-        """A, how many actions a mask has; with None for a view, how many the table itself has."""
+    def action_count(self, rules: Any, spec: Any, /) -> int:
+        """A, how many actions a mask has; with None for a spec, how many the table itself has."""
 
-    def sections(self, rules: Any, view: Any, /) -> Sequence[Section]:
+    def sections(self, rules: Any, spec: Any, /) -> Sequence[Section]:
         """The layout of an observation (`observation.Section`); the last one's stop is D."""
 
-    def full_state_sections(self, rules: Any, view: Any, /) -> Sequence[Section]:
+    def full_state_sections(self, rules: Any, spec: Any, /) -> Sequence[Section]:
         """The layout of a row with everything: the observation, then what is hidden from it."""
 
     def is_won_by_score(self, rules: Any, /) -> bool:
@@ -141,11 +141,11 @@ class Rulebook(Protocol):
 
     # What is seen (compiled) --------------------------------------------------------------------------------
 
-    def write_observation(self, state: Any, rules: Any, seat: int, view: Any, row: Row, /) -> None:
+    def write_observation(self, state: Any, rules: Any, seat: int, spec: Any, row: Row, /) -> None:
         """Write what the seat sees, whether it is its turn or not: int8[D], overwritten."""
 
-    def write_hidden(self, state: Any, rules: Any, seat: int, view: Any, row: Row, at: int, /) -> int:
-        """Write what the seat does not see into a full state (0 so far) from `at` on; where that ends."""
+    def write_hidden(self, state: Any, rules: Any, seat: int, spec: Any, row: Row, at: int, /) -> None:
+        """Write what the seat does not see into a full state, from `at` on; the row is 0 there."""
 
     def redeal(self, state: Any, rules: Any, seat: int, key_0: int, key_1: int, room: Row, /) -> None:
         """Replace all that the seat cannot see by chance: each game that it could be in, equally probable.

@@ -18,17 +18,11 @@ from millebornes_env.millebornes.coup_fourre import drop_pending_hazard
 from millebornes_env.millebornes.determinize import redeal_hidden_cards
 from millebornes_env.millebornes.legality import is_legal, write_mask
 from millebornes_env.millebornes.motion import team_of
-from millebornes_env.millebornes.observation import (
-    View,
-    full_state_sections,
-    sections,
-    shown_teams,
-    write_hidden_cards,
-    write_observation,
-)
+from millebornes_env.millebornes.observation import write_hidden_cards, write_observation
 from millebornes_env.millebornes.reasons import reason_against
 from millebornes_env.millebornes.rules import Rules, rules_record
 from millebornes_env.millebornes.scoring import round_score
+from millebornes_env.millebornes.sections import ObservationSpec, full_state_sections, sections, shown_teams
 from millebornes_env.millebornes.state import ROUND_OVER, STATE, State
 from millebornes_env.millebornes.turn import start_match, start_next_round, step
 from millebornes_env.millebornes.winning import (
@@ -140,9 +134,9 @@ def is_won_by_score(rules: Rules) -> bool:
     return rules.count_points == 1
 
 
-def action_count(rules: Rules, view: View | None) -> int:
+def action_count(rules: Rules, spec: ObservationSpec | None) -> int:
     """How many actions a mask has, a padded one with room for the most teams; None: the table itself."""
-    return actions.num_actions(rules.teams if view is None else shown_teams(rules, view))
+    return actions.num_actions(rules.teams if spec is None else shown_teams(rules, spec))
 
 
 def action_name(action: int, rules: Rules, seat: int | None) -> str:

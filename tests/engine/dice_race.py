@@ -11,7 +11,7 @@ import numpy as np
 
 from millebornes_env.chance import random_below
 from millebornes_env.compile import rule
-from millebornes_env.millebornes.observation import Section
+from millebornes_env.millebornes.sections import Section
 
 NAME: Final = "dice_race"
 EPISODES: Final = ("race",)
@@ -41,7 +41,7 @@ class Rules(NamedTuple):
     goal: int = 20
 
 
-class View(NamedTuple):
+class Spec(NamedTuple):
     boosts: int = 0
 
 
@@ -50,17 +50,17 @@ def rules_record(rules: Rules) -> Any:
     return np.array([tuple(rules)], kinds).view(np.recarray)
 
 
-def action_count(rules: Rules, view: View | None) -> int:
+def action_count(rules: Rules, spec: Spec | None) -> int:
     return 2
 
 
-def sections(rules: Rules, view: View | None) -> tuple[Section, ...]:
+def sections(rules: Rules, spec: Spec | None) -> tuple[Section, ...]:
     own = Section("boost", 0, 1, 3, "the own boost")
     return own, Section("km", 1, rules.players, 30, "from the own seat to the left")
 
 
-def full_state_sections(rules: Rules, view: View | None) -> tuple[Section, ...]:
-    own, km = sections(rules, view)
+def full_state_sections(rules: Rules, spec: Spec | None) -> tuple[Section, ...]:
+    own, km = sections(rules, spec)
     return own, km, Section("boosts", km.stop, rules.players, 3, "of all seats")
 
 
@@ -133,17 +133,16 @@ def write_mask(state: Any, rules: Any, mask: Any) -> None:
 
 
 @rule
-def write_observation(state: Any, rules: Any, seat: int, view: Any, row: Any) -> None:
+def write_observation(state: Any, rules: Any, seat: int, spec: Any, row: Any) -> None:
     row[0] = state.boost[seat]
     for place in range(rules.players):
         row[1 + place] = state.km[(seat + place) % rules.players]
 
 
 @rule
-def write_hidden(state: Any, rules: Any, seat: int, view: Any, row: Any, at: int) -> int:
+def write_hidden(state: Any, rules: Any, seat: int, spec: Any, row: Any, at: int) -> None:
     for other in range(rules.players):
         row[at + other] = state.boost[other]
-    return at + int(rules.players)
 
 
 @rule

@@ -27,7 +27,9 @@ USED = "the boost has been used"
 
 
 def race(num_games: int = 50, players: int = 3, threads: int = 1, **changed: Any) -> Games:
-    settings = Settings(episode=0, reward=0, autoreset=SAME_STEP, layout=dice_race.View(), punish_illegal=0)
+    settings = Settings(
+        episode=0, reward=0, autoreset=SAME_STEP, observation_spec=dice_race.Spec(), punish_illegal=0
+    )
     rules = dice_race.Rules(players, players)
     games = Games(dice_race, num_games, rules, settings._replace(**changed), num_threads=threads)
     games.seed(7)
@@ -237,5 +239,5 @@ def without(*names: str, **changed: Any) -> Any:
 )
 def test_what_is_missing_is_named(module: Any, told: str) -> None:
     with pytest.raises(RulebookError) as caught:
-        Games(module, 1, dice_race.Rules(2, 2), Settings(0, 0, 0, dice_race.View(), 0))
+        Games(module, 1, dice_race.Rules(2, 2), Settings(0, 0, 0, dice_race.Spec(), 0))
     assert told in str(caught.value)

@@ -26,13 +26,19 @@ from millebornes_env import Edition
 from millebornes_env.engine.games import NO_GAME, Games, Settings
 from millebornes_env.engine.kernels import DISABLED
 from millebornes_env.millebornes import rulebook
-from millebornes_env.millebornes.observation import View
+from millebornes_env.millebornes.sections import ObservationSpec
 from millebornes_env.millebornes.state import CLAIM, EXTENSION, ROUND_OVER
 from millebornes_env.notation.positions import read_position, write_position
 from millebornes_env.notation.records import read_action, write_action
 
 FOLDER = Path(__file__).parent / "games"
-SETTINGS = Settings(episode=0, reward=rulebook.POINTS, autoreset=DISABLED, layout=View(), punish_illegal=0)
+SETTINGS = Settings(
+    episode=0,
+    reward=rulebook.POINTS,
+    autoreset=DISABLED,
+    observation_spec=ObservationSpec(),
+    punish_illegal=0,
+)
 INDENT = "  "
 
 Choose = Callable[[Games], int]
