@@ -24,7 +24,7 @@ import numpy as np
 
 from millebornes_env.compile import for_kernels
 from millebornes_env.engine.games import Games, Settings
-from millebornes_env.millebornes import editions
+from millebornes_env.millebornes import editions, rulebook
 from millebornes_env.millebornes.actions import (
     CLAIM_COUP_FOURRE,
     EXTEND,
@@ -73,7 +73,7 @@ PLAYERS = (2, 3, 4, 6)
 """The numbers of seats that the parker edition has a table for."""
 
 _SETTINGS = Settings(
-    match=1, reward=0, autoreset=2, observation_spec=ObservationSpec(unseen=0), punish_illegal=0
+    episode=1, reward=0, autoreset=2, observation_spec=ObservationSpec(unseen=0), punish_illegal=0
 )
 _BATTLE_PILE = tuple(CARDS.index(name) for name in BATTLE_HAZARDS + BATTLE_REMEDIES)
 _SPEED_PILE = (int(Card.SPEED_LIMIT), int(Card.END_OF_LIMIT))
@@ -114,7 +114,7 @@ class Position:
         """Deal a round and, unless `dealt`, take all cards back; `changes` override rules."""
         rules_of = _rules_of if edition in editions.editions() else _rules_of.__wrapped__  # a file may change
         self.rules = rules_of(edition, players, teams, **changes)
-        self.games = Games(1, self.rules, _SETTINGS)
+        self.games = Games(rulebook, 1, self.rules, _SETTINGS)
         self.games.seed(seed)
         self.games.start()
         self.state = self.games.states[0]
