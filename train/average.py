@@ -52,8 +52,8 @@ def average_policies(folders: Sequence[Path], out: Path) -> None:
     """Write the mean of the policies of run folders.
 
     Args:
-        folders: two or more.
-        out: where it is written to.
+        folders: two or more run folders.
+        out: the folder that the mean is written to.
 
     Raises:
         ValueError: too few, or one is of another table, network or input than the first.
@@ -95,7 +95,7 @@ def _mean(arrays: Sequence[npt.NDArray[np.float32]]) -> npt.NDArray[np.float32]:
 
 
 def _facts(policy: PolicyAgent) -> dict[str, Any]:
-    """What policies must agree about."""
+    """Facts that policies must agree about."""
     shapes = [weight.shape for weight, _ in policy.layers]
     return {**{name: policy.description[name] for name in _SAME}, "layers (outputs, inputs)": shapes}
 
@@ -104,9 +104,9 @@ def average_snapshots(folder: Path, count: int, out: Path) -> None:
     """Write the mean of the last earlier selves that a run of `train.selfplay` keeps.
 
     Args:
-        folder: of the run.
-        count: how many of them.
-        out: where it is written to.
+        folder: the run folder.
+        count: how many earlier selves, the last ones.
+        out: the folder that the mean is written to.
 
     Raises:
         RunError: there is no checkpoint, or a damaged one.
