@@ -16,7 +16,7 @@ from safetensors.torch import load_file, save_file
 
 from millebornes_env import agents, vector_env
 from millebornes_env.agents.policy.agent import PolicyAgent
-from millebornes_env.millebornes.observation import USUAL_VIEW
+from millebornes_env.millebornes.sections import DEFAULT_SPEC
 from tests.agents.policies import rows_by_state
 from train import selfplay
 from train.common import checkpoints
@@ -105,7 +105,7 @@ def test_the_saved_policy_plays_as_the_ema_does(run: Path) -> None:
     rows, mask = observations["observation"], observations["action_mask"]
     policy = agents.load(f"policy:{run}", env)
     assert isinstance(policy, PolicyAgent)
-    inputs = rows_by_state(env, env.get_states(), USUAL_VIEW, features=True)
+    inputs = rows_by_state(env, env.get_states(), DEFAULT_SPEC, features=True)
     with torch.no_grad():
         outputs = trainer.ema_network(torch.from_numpy(inputs)).numpy()
     expected = np.where(mask == 1, outputs[:, :-1], -np.inf).argmax(axis=1)

@@ -17,7 +17,7 @@ import pytest
 
 from export.build import wheel_platform
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 pytestmark = [
     pytest.mark.wheel,
     pytest.mark.skipif(wheel_platform() is None, reason="the machine code of this platform is not tested"),
@@ -110,7 +110,7 @@ def test_the_wheel_brings_opponents(installed: Path, tmp_path: Path) -> None:
 def test_golden_games_and_bits_are_the_same(installed: Path, tmp_path: Path) -> None:
     """The tests that replay golden games and compare with Numba, away from the checkout."""
     shutil.copytree(ROOT / "tests", tmp_path / "tests", ignore=shutil.ignore_patterns("__pycache__"))
-    chosen = ["tests/test_machine_code.py", "tests/golden/test_golden.py"]
+    chosen = ["tests/compile/test_machine_code.py", "tests/golden/test_golden.py"]
     options = ["-q", "-rs", "--import-mode=importlib", "-p", "no:cacheprovider", "--rootdir", tmp_path]
     printed = run(
         installed, "-m", "pytest", *options, *chosen, cwd=tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "cache")
