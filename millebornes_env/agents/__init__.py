@@ -17,14 +17,21 @@ from millebornes_env import VectorEnv
 from millebornes_env.agents.arnold.agent import ArnoldAgent
 from millebornes_env.agents.attacker import AttackerAgent
 from millebornes_env.agents.champion import ChampionAgent
-from millebornes_env.agents.errors import AgentArgumentError, AgentOptionError, RowError, UnknownAgentError
+from millebornes_env.agents.errors import (
+    AgentAnswerError,
+    AgentArgumentError,
+    AgentOptionError,
+    AgentProtocolError,
+    RowError,
+    UnknownAgentError,
+)
 from millebornes_env.agents.greedy import GreedyAgent
 from millebornes_env.agents.hoarder import HoarderAgent
 from millebornes_env.agents.holder import HolderAgent
 from millebornes_env.agents.human.agent import HumanAgent
 from millebornes_env.agents.own_classes import HOW_TO_NAME, find_class, make_own
 from millebornes_env.agents.policy.agent import PolicyAgent, RunFolderError
-from millebornes_env.agents.protocol import Agent, Table
+from millebornes_env.agents.protocol import Agent, BaseAgent, Table, check_declarations
 from millebornes_env.agents.racer import RacerAgent
 from millebornes_env.agents.random import RandomAgent
 from millebornes_env.agents.search.agent import SearchAgent, search_over
@@ -102,6 +109,7 @@ def load(spec: Spec, env: VectorEnv | raw_env, seed: int = 0) -> Agent:
 
     Raises:
         UnknownAgentError: no such agent or option.
+        AgentProtocolError: an agent whose members contradict each other.
         AgentOptionError: an option with a value that it cannot have.
         AgentArgumentError: an agent that was made for another table, or an environment that is none.
         SeedError: a seed that is none.
@@ -195,6 +203,7 @@ def _made(agent: Agent, table: Table) -> Agent:
             f"this table is {table.edition}, {table.rules.players} players, or shows other observations: "
             "make it for this table"
         )
+    check_declarations(agent, agent.name)
     return agent
 
 
@@ -206,6 +215,8 @@ def _search(spec: str, rollout: str, text: str, table: Table, seed: int) -> Agen
 
 
 def _named(agent: Agent, spec: str) -> Agent:
+    """An agent that was just made, its declarations checked, with the name that it was loaded by."""
+    check_declarations(agent, spec)
     try:
         agent.name = spec
     except AttributeError:
@@ -218,8 +229,11 @@ def _named(agent: Agent, spec: str) -> Agent:
 __all__ = [
     "AGENTS",
     "Agent",
+    "AgentAnswerError",
     "AgentArgumentError",
     "AgentOptionError",
+    "AgentProtocolError",
+    "BaseAgent",
     "RowError",
     "RunFolderError",
     "Spec",

@@ -372,7 +372,7 @@ def test_search_refuses_seats_and_slot_ids_that_are_none(env: VectorEnv, searche
         with pytest.raises(AgentArgumentError, match=words):
             searcher.act_on(states, wrong, slot_ids)
     for wrong in (slot_ids[:2], slot_ids - 1, slot_ids + 0.5, slot_ids * 10**11):
-        with pytest.raises(AgentArgumentError, match=r"place"):
+        with pytest.raises(AgentArgumentError, match="slot"):
             searcher.act_on(states, seats, wrong)
 
 

@@ -10,9 +10,9 @@ import pytest
 from millebornes_env import VectorEnv, agents, vector_env
 from millebornes_env.agents import RunFolderError, UnknownAgentError, load, split_search
 from millebornes_env.agents.champion import ChampionAgent
-from millebornes_env.agents.compiled.agent import is_compiled
 from millebornes_env.agents.fingerprint import fingerprint
 from millebornes_env.agents.policy.agent import PolicyAgent
+from millebornes_env.agents.protocol import is_compiled
 from millebornes_env.agents.search.agent import OVER_A_JUDGE, SearchAgent, SearchOptionError
 from millebornes_env.arena.evaluation import EvaluationConfig, evaluate
 from millebornes_env.arena.match import MatchConfig

@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 
 from millebornes_env import Rules, agents
-from millebornes_env.agents.compiled.agent import MEMORY, CompiledAgent, is_compiled, remember
-from millebornes_env.agents.protocol import Agent, ask_in
+from millebornes_env.agents.compiled.agent import MEMORY, remember
+from millebornes_env.agents.protocol import Agent, CompiledFunction, ask_in, is_compiled
 from millebornes_env.chance import random_word
 from millebornes_env.compile import call_at, for_kernels, kernel
 from millebornes_env.millebornes.state import StateArray
@@ -155,7 +155,7 @@ class FixedAgent:
 
     def _ask_compiled(
         self,
-        agent: CompiledAgent,
+        agent: CompiledFunction,
         part: TableGames,
         where: slice,
         rows: Int64Array,

@@ -12,7 +12,7 @@ else calls `act` like any other agent's, which reads the game back from the obse
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Final, TypeGuard, TypeVar
+from typing import Any, ClassVar, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -34,7 +34,7 @@ from millebornes_env.agents.compiled.observation_reader import (
     read_observation,
 )
 from millebornes_env.agents.errors import AgentOptionError
-from millebornes_env.agents.protocol import Actions, Masks, Observations, Table, actions_of_ended
+from millebornes_env.agents.protocol import Actions, BaseAgent, Masks, Observations, Table, actions_of_ended
 from millebornes_env.chance import random_word
 from millebornes_env.compile import address_of, call_at, for_kernels, kernel, rule
 from millebornes_env.engine.kernels import key_of_seed
@@ -204,12 +204,7 @@ def with_room(rows: npt.NDArray[Number], count: int) -> npt.NDArray[Number]:
     return more
 
 
-def is_compiled(agent: object) -> TypeGuard[CompiledAgent]:
-    """Whether the agent's function says all that it does: a subclass with an `act` of its own is asked."""
-    return isinstance(agent, CompiledAgent) and type(agent).act is CompiledAgent.act
-
-
-class CompiledAgent:
+class CompiledAgent(BaseAgent):
     """An agent that is a compiled function.
 
     Attributes:
@@ -218,8 +213,18 @@ class CompiledAgent:
     """
 
     name: str = "compiled"
+    has_memory: bool = True
+    is_compiled: bool = True
     rule: ClassVar[Choose]
     """The function; subclasses set it with `staticmethod`."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """A subclass with an `act` of its own is asked by that; what that takes it declares anew."""
+        super().__init_subclass__(**kwargs)
+        if cls.act is not CompiledAgent.act:
+            cls.is_compiled = False
+        if "act" in vars(cls) and "has_memory" not in vars(cls):
+            cls.has_memory = False
 
     def __init__(
         self,

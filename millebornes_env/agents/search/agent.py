@@ -44,7 +44,15 @@ from millebornes_env.agents.compiled.observation_reader import (
 )
 from millebornes_env.agents.errors import AgentArgumentError, AgentOptionError
 from millebornes_env.agents.policy.agent import PolicyAgent
-from millebornes_env.agents.protocol import Actions, Masks, Observations, SlotIds, Table, actions_of_ended
+from millebornes_env.agents.protocol import (
+    Actions,
+    BaseAgent,
+    Masks,
+    Observations,
+    SlotIds,
+    Table,
+    actions_of_ended,
+)
 from millebornes_env.agents.search.kernels import (
     ALL,
     CHUNK,
@@ -103,7 +111,7 @@ class HiddenCardsError(AgentArgumentError):
     """An agent that sees hidden cards was to play from an observation."""
 
 
-class SearchAgent:
+class SearchAgent(BaseAgent):
     """One action ahead of a compiled agent.
 
     Attributes:
@@ -111,9 +119,11 @@ class SearchAgent:
         table: where it plays.
         rollout_agent: who plays after the action, and decides where nothing better is found.
         playouts: rounds played to their ends so far.
+        sees_hidden_cards: whether it is a cheat.
     """
 
     name = "search"
+    has_memory = True
 
     def __init__(  # noqa: PLR0913, PLR0917 - options, all by keyword
         self,
@@ -165,17 +175,13 @@ class SearchAgent:
         self._bounds = bounds_of(table)
         self._usual_layout, self._usual_size = _usual_layout(table)
         self._sees = SEES[sees]
+        self.sees_hidden_cards = self._sees != NOTHING
         self._rollouts = 0 if ms > 0 else rollouts
         self._z = z
         self._depth = depth
         self._key = key_of_seed(checked_seed(seed))
         self._memories = np.zeros((0, MEMORY), np.int16)
         self._taken = np.zeros(0, np.int64)
-
-    @property
-    def sees_hidden_cards(self) -> bool:
-        """Whether it sees more than its seat does."""
-        return self._sees != NOTHING
 
     def act(self, observations: Observations, action_masks: Masks, slot_ids: Any = None) -> Actions:
         """Choose; see `Agent.act`.
