@@ -26,8 +26,8 @@ from millebornes_env.agents.compiled.preferences import (
     most_liked,
     unseen_copies,
 )
+from millebornes_env.agents.options import Between
 from millebornes_env.agents.protocol import Table
-from millebornes_env.agents.specs import Between
 from millebornes_env.compile import rule
 from millebornes_env.millebornes.actions import (
     CLAIM_COUP_FOURRE,

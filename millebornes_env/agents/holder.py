@@ -11,8 +11,8 @@ from typing import Annotated, ClassVar, Final
 from millebornes_env.agents.compiled.agent import Choose, CompiledAgent, Int16Array, Int64Array
 from millebornes_env.agents.compiled.preferences import cures, most_liked
 from millebornes_env.agents.greedy import liking
+from millebornes_env.agents.options import Between
 from millebornes_env.agents.protocol import Table
-from millebornes_env.agents.specs import Between
 from millebornes_env.compile import rule
 from millebornes_env.millebornes.actions import CLAIM_COUP_FOURRE, FINISH, card_of, is_discard
 from millebornes_env.millebornes.cards import is_safety

@@ -5,13 +5,14 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeGuard, runtime_checkable
+from typing import Any, Protocol, Self, TypeGuard, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from millebornes_env import Rules, VectorEnv
 from millebornes_env.agents.errors import AgentAnswerError, AgentArgumentError, AgentProtocolError
+from millebornes_env.agents.options import check_arguments
 from millebornes_env.engine.kernels import SKIP
 from millebornes_env.errors import shown
 from millebornes_env.millebornes.observation import Section
@@ -70,6 +71,15 @@ class BaseAgent:
     has_memory: bool = False
     sees_hidden_cards: bool = False
     is_compiled: bool = False
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """Refuse options outside of the range that their annotations name (`agents.options.Between`).
+
+        Raises:
+            AgentOptionError: there is one.
+        """
+        check_arguments(cls, args, kwargs)
+        return super().__new__(cls)
 
     def forget(self) -> None:
         """Forget all slots: what comes next are other matches in them."""

@@ -14,9 +14,9 @@ from millebornes_env import VectorEnv, agents, vector_env
 from millebornes_env.agents import AgentArgumentError, RowError, load
 from millebornes_env.agents.checks import MOST_SLOTS
 from millebornes_env.agents.compiled.agent import CompiledAgent, Int16Array, Int64Array
-from millebornes_env.agents.compiled.observation_reader import ODDITIES
 from millebornes_env.agents.errors import AgentOptionError
 from millebornes_env.agents.human.agent import HumanAgent
+from millebornes_env.agents.observation_reader import ODDITIES
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.protocol import Table, ask_in
 from millebornes_env.agents.search.agent import SearchAgent

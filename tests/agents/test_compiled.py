@@ -18,8 +18,8 @@ from millebornes_env.agents.compiled.agent import (
     choose_each,
     remember,
 )
-from millebornes_env.agents.compiled.observation_reader import layout_of, read_observation
 from millebornes_env.agents.fingerprint import fingerprint
+from millebornes_env.agents.observation_reader import layout_of, read_observation
 from millebornes_env.agents.protocol import Table
 from millebornes_env.compile import for_kernels
 from millebornes_env.compile_cache import sources_on_top
@@ -213,7 +213,7 @@ def test_the_cache_of_a_compiled_agent_depends_on_all_files_that_it_calls() -> N
     folder = Path(agents.__file__).parent
     names = {str(path.relative_to(folder)) for path in sources_on_top("millebornes_env.agents.arnold.agent")}
     assert {"arnold/agent.py", "arnold/values.py", "arnold/questions.py"} <= names
-    assert {"compiled/agent.py", "compiled/observation_reader.py"} <= names
+    assert {"compiled/agent.py", "observation_reader.py"} <= names
     assert "racer.py" not in names
     assert not sources_on_top("millebornes_env.millebornes.turn")
 

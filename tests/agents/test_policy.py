@@ -15,8 +15,8 @@ import pytest
 from millebornes_env import VectorEnv, edition, editions, vector_env
 from millebornes_env.agents import load
 from millebornes_env.agents.compiled.agent import CompiledAgent, Int64Array
-from millebornes_env.agents.compiled.observation_reader import layout_of, read_observation
 from millebornes_env.agents.fingerprint import fingerprint
+from millebornes_env.agents.observation_reader import layout_of, read_observation
 from millebornes_env.agents.policy.agent import PolicyAgent, observation_scale
 from millebornes_env.agents.policy.network import MAX_UNITS, forward_hidden, network_value, output
 from millebornes_env.agents.protocol import Table, is_compiled

@@ -24,7 +24,8 @@ from millebornes_env.agents.checks import (
     checked_slot_ids,
     row_error,
 )
-from millebornes_env.agents.compiled.observation_reader import (
+from millebornes_env.agents.errors import AgentOptionError
+from millebornes_env.agents.observation_reader import (
     CHOSE_NOTHING,
     NO_ODDITY,
     Layout,
@@ -33,7 +34,6 @@ from millebornes_env.agents.compiled.observation_reader import (
     layout_of,
     read_observation,
 )
-from millebornes_env.agents.errors import AgentOptionError
 from millebornes_env.agents.protocol import Actions, BaseAgent, Masks, Observations, Table, actions_of_ended
 from millebornes_env.chance import random_word
 from millebornes_env.compile import address_of, call_at, for_kernels, kernel, rule

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env.agents.checks import check_masks, check_ranges, checked_rows, checked_slot_ids
-from millebornes_env.agents.compiled.observation_reader import layout_of, read_observation
 from millebornes_env.agents.human.words import Names, action_words, meant_by, menu_order, what_helps, why_not
+from millebornes_env.agents.observation_reader import layout_of, read_observation
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.protocol import (
     Actions,

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env.agents.compiled.agent import MEMORY, NO_ACTION, Int16Array, Int64Array, remember
-from millebornes_env.agents.compiled.observation_reader import Layout, read_observation
+from millebornes_env.agents.observation_reader import Layout, read_observation
 from millebornes_env.agents.policy.network import network_value
 from millebornes_env.agents.protocol import Observations
 from millebornes_env.chance import random_below, random_word
