@@ -11,11 +11,18 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.agents.compiled.agent import FIRST_OF_MATCH, MEMORY, Int16Array, Int64Array, remember
+from millebornes_env.agents.compiled.agent import (
+    FIRST_OF_MATCH,
+    MEMORY,
+    Int16Array,
+    Int64Array,
+    decide,
+    decisions_taken,
+)
 from millebornes_env.arena.luck import count_deal, count_draws
 from millebornes_env.arena.tallies import NUM_TALLIES, count_action, count_episode, count_round
 from millebornes_env.chance import random_word
-from millebornes_env.compile import call_at, kernel, rule, seldom
+from millebornes_env.compile import kernel, rule, seldom
 from millebornes_env.engine.kernels import Settings, start_episode
 from millebornes_env.millebornes import rulebook
 from millebornes_env.millebornes.actions import around
@@ -116,9 +123,8 @@ def play_games(batch: Batch, rules: Rules, settings: Settings, roles: Roles) -> 
             seat = int(state.seat)
             role = role_of_seat(batch, rules, game, seat)
             memory = batch.memories[game, seat]
-            draw = draw_for(state, seat, remember(state, memory))
-            options = roles.options[role]
-            action = call_at(roles.choose[role], (state, rules, seat, memory, options, draw))
+            draw = draw_for(state, seat, decisions_taken(state, memory))
+            action = decide(roles.choose[role], state, rules, seat, memory, roles.options[role], draw)
             carry_out(batch, rules, settings, game, action)
 
 
@@ -141,8 +147,8 @@ def choose_for_role(
         seat = int(state.seat)
         if batch.live[game] and role_of_seat(batch, rules, game, seat) == role:
             memory = batch.memories[game, seat]
-            draw = draw_for(state, seat, remember(state, memory))
-            actions[game] = call_at(choose, (state, rules, seat, memory, options, draw))
+            draw = draw_for(state, seat, decisions_taken(state, memory))
+            actions[game] = decide(choose, state, rules, seat, memory, options, draw)
 
 
 class Rows(NamedTuple):

@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from millebornes_env import Rules, agents, vector_env
 from millebornes_env.agents import Spec
-from millebornes_env.agents.compiled.agent import MAX_OPTIONS, is_compiled
-from millebornes_env.agents.protocol import Agent, Table
+from millebornes_env.agents.compiled.agent import MAX_OPTIONS
+from millebornes_env.agents.protocol import Agent, Table, forget, is_compiled
 from millebornes_env.arena.faults import asked, illegal_action, raised, rows_of
 from millebornes_env.arena.kernels import (
     MOST_ROLES,
@@ -222,8 +222,7 @@ def _play_any(
     table, settings = compiled_rules(config.rules), settings_of(config)
     begin_games(batch, table)
     for agent in roles:
-        if hasattr(agent, "forget"):
-            agent.forget()
+        forget(agent)
     rows = _new_rows(len(batch.states), config.table())
     actions = np.zeros(len(batch.states), np.int64)
     left, next_report = len(batch.states), 0.0
@@ -261,7 +260,7 @@ def _asked(
         AgentFaultError: it raised, or returned something that is no action for each row.
     """
     try:
-        return asked(agent, states, rows, config.players)
+        return asked(agent, states, rows)
     except Exception as error:
         raise raised(agent, error, states, rows, config.rules, first_deal) from error
 
