@@ -23,7 +23,7 @@ from rich.table import Table
 
 from benchmarks.results import environment_info
 from millebornes_env.arena.estimates import saving
-from millebornes_env.arena.match import MatchConfig, play_deals
+from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.files import save_figure_atomically, write_json_atomically
 
 PAIRS: Final = (
@@ -72,7 +72,7 @@ def speed(pair: tuple[str, str], threads: int, deals: int, first: int) -> float:
     """
     config = MatchConfig(threads=threads)
     start = time.perf_counter()
-    outcome = play_deals(pair, (0, 1), config, first, deals)
+    outcome = play(pair, config, deals, first_deal=first)
     return float(outcome.rounds.sum() / (time.perf_counter() - start))
 
 
@@ -96,7 +96,7 @@ def savings(args: Args) -> dict[str, dict[str, Any]]:
     """By kind of pair: who plays, and how many times more plain rounds would be needed."""
     found = {}
     for name, pair in SAVINGS.items():
-        outcome = play_deals(pair, (0, 1), MatchConfig(episode="round"), 0, args.saving_deals)
+        outcome = play(pair, MatchConfig(episode="round"), args.saving_deals)
         found[name] = {"pair": " - ".join(pair), **asdict(saving(outcome))}
     return found
 

@@ -7,11 +7,12 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
 
-from millebornes_env.arena.estimates import Float64Array, fit_luck
-from millebornes_env.arena.match import MatchConfig, play_deals
+from millebornes_env.arena.estimates import fit_luck
+from millebornes_env.arena.intervals import Float64Array
+from millebornes_env.arena.match import EPISODES, MatchConfig, play
 from millebornes_env.arena.pictures import save_payoff, save_ratings
 from millebornes_env.arena.report import Analysis, analyse, markdown, to_json
-from millebornes_env.arena.results import EPISODES, table_words
+from millebornes_env.arena.results import table_words
 from millebornes_env.arena.tournament import Tournament
 from millebornes_env.files import write_json_atomically, write_text_atomically
 from millebornes_env.versions import versions
@@ -33,9 +34,8 @@ def luck_weights(config: MatchConfig) -> Float64Array:
     Returns:
         float64[F], points for a card more than expected, by card type.
     """
-    teams = config.rules.teams
     sample = replace(config, seed=_LUCK_SEED, luck=True, plain=False)
-    return fit_luck(play_deals(LUCK_SAMPLE, (0,) + (1,) * (teams - 1), sample, 0, LUCK_DEALS))
+    return fit_luck(play(LUCK_SAMPLE, sample, LUCK_DEALS))
 
 
 def table_name(config: MatchConfig) -> str:

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from millebornes_env.arena.estimates import Int64Array, played, roles_of
-from millebornes_env.arena.outcomes import Outcome
+from millebornes_env.arena.outcome import Outcome
 from millebornes_env.arena.tallies import ACTION_COUNTS, NUM_TALLIES, place_of
 from millebornes_env.millebornes.actions import (
     CLAIM_COUP_FOURRE,

@@ -16,11 +16,18 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.arena.errors import ArenaError
-from millebornes_env.arena.outcomes import Outcome
-from millebornes_env.arena.results import NORMAL_QUANTILE, Interval, share_interval
+from millebornes_env.arena.intervals import (
+    Float64Array,
+    Interval,
+    mean_of_ratios,
+    mean_of_shares,
+    ratio_interval,
+    share_interval,
+    sum_by_deal,
+)
+from millebornes_env.arena.outcome import Outcome, own_less_others
+from millebornes_env.errors import ArenaError
 
-Float64Array = npt.NDArray[np.float64]
 Int64Array = npt.NDArray[np.int64]
 Measure = Literal["points", "wins"]
 
@@ -147,7 +154,7 @@ def payoff_matrix(
         if not met:
             continue
         differences = [pair_differences(outcome, one, other, luck_weights) for outcome in met]
-        rounds = [_rounds_of_deals(outcome) for outcome in met]
+        rounds = [outcome.rounds_of_deals() for outcome in met]
         points = ratio_interval(sum_by_deal(differences), sum_by_deal(rounds))
         wins = _pair_wins(met, one, other)
         for name, value in zip(_REAL_FIELDS, (*points, *wins), strict=True):
@@ -196,12 +203,12 @@ def _total(outcomes: Sequence[Outcome], agent: int, luck_weights: Float64Array |
         roles = roles_of(outcome, agent)
         others = [role for role in range(len(outcome.lineup)) if role not in roles]
         differences.append(
-            (_differences(outcome, roles, others, luck_weights), _rounds_of_deals(outcome)),
+            (_differences(outcome, roles, others, luck_weights), outcome.rounds_of_deals()),
         )
         shares = outcome.wins[:, :, roles].mean(axis=(1, 2))
         wins.append((shares, np.ones(len(shares))))
     teams = len(own[0].lineup)
-    return Total(agent, _mean_of_ratios(differences), _within_bounds(wins), 1 / teams, *_counts(own))
+    return Total(agent, mean_of_ratios(differences), mean_of_shares(wins), 1 / teams, *_counts(own))
 
 
 def half_width(outcome: Outcome, measure: Measure) -> float:
@@ -219,12 +226,10 @@ def half_width(outcome: Outcome, measure: Measure) -> float:
         return math.inf
     for one, other in combinations(sorted(set(outcome.lineup)), 2):
         if measure == "points":
-            mean, low, high = ratio_interval(pair_differences(outcome, one, other), _rounds_of_deals(outcome))
+            interval = ratio_interval(pair_differences(outcome, one, other), outcome.rounds_of_deals())
         else:
-            mean, low, high = _pair_wins([outcome], one, other)
-        if low is None or high is None:
-            return math.inf
-        widest = max(widest, mean - low, high - mean)
+            interval = _pair_wins([outcome], one, other)
+        widest = max(widest, interval.half_width)
     return widest
 
 
@@ -252,7 +257,7 @@ def saving(outcome: Outcome) -> Saving:
     """
     if len(outcome.points) < FEWEST_DEALS_TO_COMPARE:
         return Saving(None, None, None, "fewer than two deals have no spread")
-    own = _own_less_others(outcome.points.astype(np.float64))
+    own = outcome.lead
     plain = float(own.var(axis=0, ddof=1).mean()) / own.shape[1]
     return _ratio_of_variances(
         plain, float(own.mean(axis=1).var(ddof=1)), "every deal ended even over its rotations"
@@ -277,8 +282,8 @@ def fit_luck(outcome: Outcome) -> Float64Array:
     luck = _luck_of(outcome)
     if not len(luck):
         raise ArenaError("there are no deals to fit the weights of luck to: play the lineup first")
-    by_deal = _own_less_others(luck).sum(axis=1)
-    points = _own_less_others(outcome.points.astype(np.float64)).sum(axis=1)
+    by_deal = own_less_others(luck).sum(axis=1)
+    points = outcome.lead.sum(axis=1)
     weights: Float64Array = np.linalg.lstsq(by_deal - by_deal.mean(axis=0), points - points.mean())[0]
     return weights
 
@@ -308,8 +313,8 @@ def corrected_points(outcome: Outcome, weights: Float64Array) -> Float64Array:
 
 def corrected(outcome: Outcome, weights: Float64Array) -> DealDifferences:
     """The points differences of role 0, deal by deal, less what luck was worth; see `corrected_points`."""
-    own = _own_less_others(corrected_points(outcome, weights))
-    return DealDifferences(own.sum(axis=1), _rounds_of_deals(outcome))
+    own = own_less_others(corrected_points(outcome, weights))
+    return DealDifferences(own.sum(axis=1), outcome.rounds_of_deals())
 
 
 def luck_saving(outcome: Outcome, weights: Float64Array) -> Saving:
@@ -325,7 +330,7 @@ def luck_saving(outcome: Outcome, weights: Float64Array) -> Saving:
     if len(outcome.points) < FEWEST_DEALS_TO_COMPARE:
         return Saving(None, None, None, "fewer than two deals have no spread")
     rotations = outcome.points.shape[1]
-    before = _own_less_others(outcome.points.astype(np.float64)).mean(axis=1)
+    before = outcome.lead.mean(axis=1)
     after = corrected(outcome, weights).points / rotations
     return _ratio_of_variances(
         float(before.var(ddof=1)), float(after.var(ddof=1)), "luck explains every deal"
@@ -394,68 +399,7 @@ def pair_shares(outcome: Outcome, one: int, other: int) -> Float64Array:
     return shares / len(pairs)
 
 
-def ratio_interval(amounts: Float64Array, sizes: Float64Array) -> Interval:
-    """The ratio of two sums over independent blocks, such as points per round, and its 95 % interval.
-
-    By the delta method: the standard error is that of the sum of the residuals, amount - ratio * size, over
-    the sum of the sizes.
-
-    Args:
-        amounts: float64[n].
-        sizes: float64[n], not all 0.
-
-    Returns:
-        The ratio and its ends; without ends for a single block.
-    """
-    return _interval(*_ratio(amounts, sizes))
-
-
-def sum_by_deal(parts: Sequence[Float64Array]) -> Float64Array:
-    """Add up what lineups have for the same deal.
-
-    Args:
-        parts: float64[B_i] each, from the first deal on.
-
-    Returns:
-        float64[max B_i].
-    """
-    total = np.zeros(max(len(part) for part in parts))
-    for part in parts:
-        total[: len(part)] += part
-    return total
-
-
-def _ratio(amounts: Float64Array, sizes: Float64Array) -> tuple[float, Float64Array]:
-    """The ratio, and how much each block moves it."""
-    ratio = float(amounts.sum() / sizes.sum())
-    return ratio, (amounts - ratio * sizes) / sizes.sum()
-
-
-def _interval(value: float, influence: Float64Array) -> Interval:
-    """The interval of an estimate to which independent blocks contribute those errors."""
-    count = len(influence)
-    if count == 1:
-        return Interval(value, None, None)
-    half = NORMAL_QUANTILE * math.sqrt(count / (count - 1) * float(influence @ influence))
-    return Interval(value, value - half, value + half)
-
-
-def _mean_of_ratios(parts: Sequence[tuple[Float64Array, Float64Array]]) -> Interval:
-    """The mean of the lineups' ratios, and its interval over the deals that they share."""
-    ratios = [_ratio(amounts, sizes) for amounts, sizes in parts]
-    influence = sum_by_deal([moved for _, moved in ratios]) / len(ratios)
-    return _interval(float(np.mean([ratio for ratio, _ in ratios])), influence)
-
-
-def _within_bounds(parts: Sequence[tuple[Float64Array, Float64Array]]) -> Interval:
-    """`_mean_of_ratios` of shares: within 0..1, and not certain where all or none was won."""
-    mean, low, high = _mean_of_ratios(parts)
-    if low is None or high is None or mean in (0.0, 1.0):
-        return Interval(*share_interval(np.full(max(len(shares) for shares, _ in parts), mean)))
-    return Interval(mean, max(low, 0.0), min(high, 1.0))
-
-
-def _pair_wins(outcomes: Sequence[Outcome], one: int, other: int) -> tuple[float, float, float]:
+def _pair_wins(outcomes: Sequence[Outcome], one: int, other: int) -> Interval:
     """Share of the episodes won and its interval, every deal weighing the same."""
     shares = [pair_shares(outcome, one, other) for outcome in outcomes]
     won = sum_by_deal([share.sum(axis=1) for share in shares])
@@ -471,18 +415,6 @@ def _differences(
     difference = points[:, :, ours].mean(axis=2) - points[:, :, theirs].mean(axis=2)
     total: Float64Array = difference.sum(axis=1)
     return total
-
-
-def _own_less_others(by_role: Float64Array) -> Float64Array:
-    """What role 0 has (last axis) less the mean of the others."""
-    difference: Float64Array = by_role[..., 0] - by_role[..., 1:].mean(axis=-1)
-    return difference
-
-
-def _rounds_of_deals(outcome: Outcome) -> Float64Array:
-    """float64[B]."""
-    rounds: Float64Array = outcome.rounds.sum(axis=1, dtype=np.float64)
-    return rounds
 
 
 def _luck_of(outcome: Outcome) -> Float64Array:

@@ -16,7 +16,6 @@ import numpy as np
 
 from millebornes_env.arena.behaviour import STATISTICS, behaviour, counts_of
 from millebornes_env.arena.estimates import (
-    Float64Array,
     Payoff,
     Saving,
     Total,
@@ -26,10 +25,9 @@ from millebornes_env.arena.estimates import (
     saving,
     totals,
 )
-from millebornes_env.arena.lineups import Lineup
-from millebornes_env.arena.outcomes import Outcome
+from millebornes_env.arena.intervals import FEW_DEALS, Float64Array, Interval
+from millebornes_env.arena.outcome import Lineup, Outcome
 from millebornes_env.arena.ratings import REPLICATES, AlphaRank, Ratings, alpha_rank, cycles, ratings
-from millebornes_env.arena.results import FEW_DEALS, Interval
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -145,8 +143,8 @@ def ratings_grid(analysis: Analysis) -> Grid:
             analysis.names[agent],
             f"{rated.elo[agent]:+z,.0f}",
             f"{_number(rated.low[agent], '+z,.0f')} to {_number(rated.high[agent], '+z,.0f')}",
-            _with_half(total.points, "+z,.1f"),
-            _with_half(total.wins, ".1f", 100),
+            _text(total.points, "+z,.1f"),
+            _text(total.wins, ".1f", 100),
             f"{total.deals:,}",
             f"{total.rounds:,}",
         ]
@@ -356,7 +354,7 @@ def _plain(value: Any) -> Any:
 
 
 def _ends(interval: Interval | None) -> dict[str, float | None]:
-    return Interval(*interval)._asdict() if interval is not None else dict.fromkeys(Interval._fields)
+    return interval._asdict() if interval is not None else dict.fromkeys(Interval._fields)
 
 
 # Texts ----------------------------------------------------------------------------------------------------
@@ -387,15 +385,8 @@ def _form(value: float | None) -> str:
     return "z,.0f" if size >= 99.5 else "z.1f" if size >= 9.95 else "z.2f"
 
 
-def _with_half(interval: Interval | None, form: str, scale: float = 1.0) -> str:
-    """Such as `53.4 ± 1.2`; where the ends lie unevenly, the greater distance."""
-    if interval is None:
-        return UNDEFINED
-    mean, low, high = interval
-    if low is None or high is None:
-        return f"{scale * mean:{form}}"
-    half = f"{scale * max(mean - low, high - mean):{form}}".lstrip("+")
-    return f"{scale * mean:{form}} ± {half}"
+def _text(interval: Interval | None, form: str, scale: float = 1.0) -> str:
+    return UNDEFINED if interval is None else interval.text(form, scale)
 
 
 def _escaped(cell: str) -> str:

@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from itertools import combinations, combinations_with_replacement
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -22,17 +23,16 @@ import millebornes_env.arena.match
 from millebornes_env import agents
 from millebornes_env.agents.fingerprint import fingerprint
 from millebornes_env.agents.protocol import is_honest
-from millebornes_env.arena.errors import ArenaError
 from millebornes_env.arena.estimates import half_width
 from millebornes_env.arena.faults import AgentFaultError
-from millebornes_env.arena.lineups import Lineup, lineups
-from millebornes_env.arena.match import MatchConfig, OnProgress, play_deals
-from millebornes_env.arena.outcomes import Outcome
+from millebornes_env.arena.match import MatchConfig, OnProgress, play
+from millebornes_env.arena.outcome import Lineup, Outcome
 from millebornes_env.compile_cache import source_digest, sources_on_top
+from millebornes_env.errors import ArenaError
 from millebornes_env.files import remove_drafts, write_bytes_atomically, write_text_atomically
 from millebornes_env.versions import versions
 
-TOURNAMENT_FORMAT: Final = 1
+TOURNAMENT_FORMAT: Final = 2
 TOURNAMENT_FILE: Final = "tournament.json"
 FEWEST_DEALS: Final = 100
 """Deals of a lineup before its interval is believed."""
@@ -169,7 +169,7 @@ def _named(text: str) -> tuple[str, str]:
     return name, spec
 
 
-def play(
+def play_tournament(
     tournament: Tournament, folder: Path, only: int | None = None, on_turn: OnTurn | None = None
 ) -> Tournament:
     """Play what is left to play, writing it down after every turn.
@@ -214,6 +214,28 @@ def play(
     return tournament
 
 
+def lineups(num_agents: int, teams: int, opponents_of: int | None = None) -> list[Lineup]:
+    """Every lineup of a tournament, in a fixed order.
+
+    With as many agents as teams or more, every choice of different agents; with fewer, every choice in which
+    at least two differ (an agent then has several roles).
+
+    Args:
+        num_agents: 2 or more.
+        teams: at the table.
+        opponents_of: only the lineups with this agent; None: all.
+    """
+    if num_agents >= teams:
+        chosen = list(combinations(range(num_agents), teams))
+    else:
+        chosen = [
+            lineup
+            for lineup in combinations_with_replacement(range(num_agents), teams)
+            if len(set(lineup)) > 1
+        ]
+    return [lineup for lineup in chosen if opponents_of is None or opponents_of in lineup]
+
+
 def _turn_after(deals: int) -> int:
     """Deals of the turn that follows so many: a function of them, or a resumed tournament would differ."""
     return min(max(deals, _FIRST_TURN), _LONGEST_TURN)
@@ -240,7 +262,9 @@ def _take_turn(
     """Play some deals of a lineup, and keep them; an agent's fault closes the lineup."""
     specs = [entrant.spec for entrant in tournament.entrants]
     try:
-        new = play_deals(specs, lineup, tournament.config.match, first, deals, on_progress)
+        new = play(
+            specs, tournament.config.match, deals, first_deal=first, lineup=lineup, on_progress=on_progress
+        )
         old = tournament.outcomes.get(lineup)
         outcome = new if old is None else old.followed_by(new)
     except AgentFaultError as fault:

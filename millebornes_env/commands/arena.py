@@ -22,7 +22,6 @@ from typing import Final, Literal
 import tyro
 
 from millebornes_env.arena.analysis import analysed, save_report
-from millebornes_env.arena.errors import ArenaError
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.arena.report import Analysis, grids, notes, rich_table
 from millebornes_env.arena.tournament import (
@@ -33,11 +32,12 @@ from millebornes_env.arena.tournament import (
     entrants_of,
     opened_for,
     peeking,
-    play,
+    play_tournament,
 )
 from millebornes_env.command_line import carry_out, complain
 from millebornes_env.commands.console import progress_console, table_console
 from millebornes_env.commands.progress import tournament_bar
+from millebornes_env.errors import ArenaError
 from millebornes_env.stopping import exit_code_of
 
 PIPED_WIDTH: Final = 180  # columns of the tables when they go into a file or a pipe
@@ -172,7 +172,7 @@ def _play(args: Args, tournament: Tournament, folder: Path) -> int:
     only = 0 if args.first_against_all else None
     try:
         with tournament_bar() as on_turn:
-            play(tournament, folder, only, on_turn)
+            play_tournament(tournament, folder, only, on_turn)
     except KeyboardInterrupt as stop:
         if any(len(outcome.points) for outcome in tournament.outcomes.values()):
             _print(analysed(tournament, args.anchor))

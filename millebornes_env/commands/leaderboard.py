@@ -19,13 +19,19 @@ from typing import Any, Final
 import tyro
 
 from millebornes_env.arena.analysis import analysed, save_report, table_name
-from millebornes_env.arena.errors import ArenaError
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.arena.report import Analysis, Grid, markdown_table, notes, ratings_grid
-from millebornes_env.arena.tournament import TournamentConfig, entrants_of, opened_for, peeking, play
+from millebornes_env.arena.tournament import (
+    TournamentConfig,
+    entrants_of,
+    opened_for,
+    peeking,
+    play_tournament,
+)
 from millebornes_env.command_line import carry_out
 from millebornes_env.commands.console import progress_console
 from millebornes_env.commands.progress import tournament_bar
+from millebornes_env.errors import ArenaError
 from millebornes_env.files import write_text_atomically
 
 LIST: Final = Path(__file__).with_suffix(".toml")
@@ -167,7 +173,7 @@ def _play_event(event: Event, anchor: str, args: Args) -> Analysis:
             raise ArenaError(f"{', '.join(cheats)} sees hidden cards: no leaderboard lists it")
         tournament = opened_for(entrants, config, folder, args.fresh)
     with tournament_bar() as on_turn:
-        play(tournament, folder, None, on_turn)
+        play_tournament(tournament, folder, None, on_turn)
     analysis = analysed(tournament, anchor)
     seconds = time.perf_counter() - start
     rounds = sum(int(outcome.rounds.sum()) for outcome in tournament.outcomes.values())

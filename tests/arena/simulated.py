@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.arena.outcomes import Outcome
+from millebornes_env.arena.outcome import Outcome
 from millebornes_env.arena.tallies import NUM_TALLIES, place_of
 
 
@@ -25,6 +25,7 @@ def outcome_of(
         points=array,
         wins=best / best.sum(axis=2, keepdims=True),
         rounds=np.ones(array.shape[:2], np.int32) if rounds is None else np.array(rounds, np.int32),
+        decisions=np.full(array.shape[:2], 100, np.int32),
         first=np.zeros(array.shape[:2], np.int8),
         tallies=np.zeros((len(lineup), NUM_TALLIES), np.int64),
         luck=luck,

@@ -13,7 +13,7 @@ from millebornes_env.arena.behaviour import (
     counts_of,
     hazard_actions,
 )
-from millebornes_env.arena.outcomes import Outcome
+from millebornes_env.arena.outcome import Outcome
 from millebornes_env.arena.tallies import ACTION_COUNTS, NUM_TALLIES, ROUND_COUNTS, place_of
 from millebornes_env.millebornes.actions import play_action
 from millebornes_env.millebornes.cards import ACCIDENT, SPEED_LIMIT, STOP

@@ -9,7 +9,6 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from millebornes_env.arena.errors import ArenaError
 from millebornes_env.arena.estimates import (
     Payoff,
     corrected,
@@ -19,11 +18,12 @@ from millebornes_env.arena.estimates import (
     luck_saving,
     pair_shares,
     payoff_matrix,
-    ratio_interval,
     saving,
     totals,
 )
-from millebornes_env.arena.outcomes import Outcome
+from millebornes_env.arena.intervals import ratio_interval
+from millebornes_env.arena.outcome import Outcome
+from millebornes_env.errors import ArenaError
 from tests.arena.simulated import drawn, outcome_of
 
 TWO_DEALS = outcome_of((0, 1), [[[300, 100], [200, 200]], [[0, 100], [500, 100]]], [[1, 1], [2, 4]])

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from millebornes_env.arena.outcomes import Outcome
+from millebornes_env.arena.outcome import Outcome
 from millebornes_env.arena.pictures import LONGEST_NAME, save_payoff, save_ratings, shown_name
 from millebornes_env.arena.report import (
     Analysis,

@@ -65,7 +65,7 @@ def test_the_same_command_gives_the_same_results_and_plays_nothing_anew(
     command = ["greedy", "random", *QUICK]
     assert main(command) == 0
     first = capsys.readouterr().out
-    monkeypatch.delattr(millebornes_env.arena.tournament, "play_deals")
+    monkeypatch.delattr(millebornes_env.arena.tournament, "play")
     assert main(command) == 0
     assert capsys.readouterr().out == first
     assert len(list(Path("results/arena").iterdir())) == 1
@@ -95,15 +95,15 @@ def test_three_teams(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_stopped_tournament_shows_what_it_has_and_how_to_go_on(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real, turns = millebornes_env.arena.tournament.play_deals, []
+    real, turns = millebornes_env.arena.tournament.play, []
 
-    def stops(*arguments: object) -> object:
+    def stops(*arguments: object, **options: object) -> object:
         if turns:
             raise KeyboardInterrupt
         turns.append(1)
-        return real(*arguments)  # type: ignore[arg-type]
+        return real(*arguments, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(millebornes_env.arena.tournament, "play_deals", stops)
+    monkeypatch.setattr(millebornes_env.arena.tournament, "play", stops)
     assert main(["greedy", "random", "--deals", "200", "--episode", "round", "--out", "here"]) == 130
     printed = capsys.readouterr()
     assert "Ratings" in printed.out

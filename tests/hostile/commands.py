@@ -37,7 +37,7 @@ COMMANDS: dict[str, list[Sequence[str]]] = {
         *(["greedy", "--against", agent] for agent in AGENTS),
         *(["greedy", "--edition", edition] for edition in EDITIONS),
         *(["greedy", "--players", number] for number in (*WHOLE, "0", "5", "99")),
-        *(["greedy", "--num-games", number] for number in (*WHOLE, "0")),
+        *(["greedy", "--deals", number] for number in (*WHOLE, "0")),
         *(["greedy", "--seed", number] for number in (*WHOLE, "18446744073709551616")),
         *(["greedy", "--episode", word] for word in ("", "x", "Match", "1")),
     ],
