@@ -153,7 +153,7 @@ def self_play(version: str, args: Args) -> list[Line]:
     """
     config = MatchConfig(BSD, seed=args.seed, plain=True)
     outcome = play([VERSIONS[version]], config, args.deals)
-    counts = Counts(outcome.tallies.sum(axis=0))
+    counts = Counts(outcome.counters.sum(axis=0))
     rounds = int(outcome.rounds.sum())
     lines = []
     for known in KNOWN:

@@ -1,4 +1,4 @@
-"""What the deals say: points and wins of every pair of agents, with intervals, and what two savings save.
+"""What the deals say: points and wins of every pair of agents, with intervals, and how much variance was saved.
 
 Nothing in this file plays. Outcomes with faults hold no deals and are left out everywhere.
 The same deal numbers mean the same cards in every lineup, so deals of different lineups are not independent.
@@ -100,7 +100,7 @@ class Total:
 
 
 @dataclass(frozen=True)
-class Saving:
+class VarianceReduction:
     """How many times more episodes the plainer way needs for the same precision.
 
     Attributes:
@@ -131,14 +131,15 @@ class DealDifferences(NamedTuple):
 
 
 def payoff_matrix(
-    outcomes: Sequence[Outcome], agents: int, luck_weights: Float64Array | None = None
+    outcomes: Sequence[Outcome], agents: int, coefficients: Float64Array | None = None
 ) -> Payoff:
     """Everybody against everybody.
 
     Args:
         outcomes: of all lineups.
         agents: k, how many there are.
-        luck_weights: float64[F], from `fit_luck` on deals that are not among these: takes luck off the points
+        coefficients: float64[F], from `fit_control_variate` on deals that are not among these: takes luck off
+            the points
             (the wins stay as they are); None: leaves them.
 
     Returns:
@@ -153,7 +154,7 @@ def payoff_matrix(
         met = [outcome for outcome in played(outcomes) if {one, other} <= set(outcome.lineup)]
         if not met:
             continue
-        differences = [pair_differences(outcome, one, other, luck_weights) for outcome in met]
+        differences = [pair_differences(outcome, one, other, coefficients) for outcome in met]
         rounds = [outcome.rounds_of_deals() for outcome in met]
         points = ratio_interval(sum_by_deal(differences), sum_by_deal(rounds))
         wins = _pair_wins(met, one, other)
@@ -177,7 +178,7 @@ def _mirror(real: dict[str, Float64Array]) -> None:
         real[name][below] = 1 - real[source].T[below]
 
 
-def totals(outcomes: Sequence[Outcome], agents: int, luck_weights: Float64Array | None = None) -> list[Total]:
+def totals(outcomes: Sequence[Outcome], agents: int, coefficients: Float64Array | None = None) -> list[Total]:
     """Every agent against the field.
 
     A lineup that was played longer, being close, would weigh more in a pooled mean; so the means of the
@@ -186,15 +187,15 @@ def totals(outcomes: Sequence[Outcome], agents: int, luck_weights: Float64Array 
     Args:
         outcomes: of all lineups.
         agents: k, how many there are.
-        luck_weights: as in `payoff_matrix`.
+        coefficients: as in `payoff_matrix`.
 
     Returns:
         One for each agent, in their order.
     """
-    return [_total(played(outcomes), agent, luck_weights) for agent in range(agents)]
+    return [_total(played(outcomes), agent, coefficients) for agent in range(agents)]
 
 
-def _total(outcomes: Sequence[Outcome], agent: int, luck_weights: Float64Array | None) -> Total:
+def _total(outcomes: Sequence[Outcome], agent: int, coefficients: Float64Array | None) -> Total:
     own = [outcome for outcome in outcomes if agent in outcome.lineup and len(set(outcome.lineup)) > 1]
     if not own:
         return Total(agent, None, None, None, 0, 0, 0)
@@ -203,7 +204,7 @@ def _total(outcomes: Sequence[Outcome], agent: int, luck_weights: Float64Array |
         roles = roles_of(outcome, agent)
         others = [role for role in range(len(outcome.lineup)) if role not in roles]
         differences.append(
-            (_differences(outcome, roles, others, luck_weights), outcome.rounds_of_deals()),
+            (_differences(outcome, roles, others, coefficients), outcome.rounds_of_deals()),
         )
         shares = outcome.wins[:, :, roles].mean(axis=(1, 2))
         wins.append((shares, np.ones(len(shares))))
@@ -233,17 +234,17 @@ def half_width(outcome: Outcome, measure: Measure) -> float:
     return widest
 
 
-# Savings --------------------------------------------------------------------------------------------------
+# Variance reduction ---------------------------------------------------------------------------------------
 
 
-def saving(outcome: Outcome) -> Saving:
+def variance_reduction(outcome: Outcome) -> VarianceReduction:
     """What duplicate deals saved: how many times more episodes plain deals would have needed.
 
     With d[b, r] the points of role 0 less the mean of the other roles' in rotation r of deal b:
 
         plain variance     = mean over r of var over b of d[b, r], divided by R
         duplicate variance = var over b of (mean over r of d[b, r])
-        saving             = plain variance / duplicate variance
+        ratio              = plain variance / duplicate variance
 
     All variances are with n - 1. The first is what a mean of R episodes with cards of their own would have;
     each rotation has its own mean taken off, because plain deals played in turns from every place would also
@@ -256,7 +257,7 @@ def saving(outcome: Outcome) -> Saving:
         The ratio, 1 where duplicate deals are worth nothing.
     """
     if len(outcome.points) < FEWEST_DEALS_TO_COMPARE:
-        return Saving(None, None, None, "fewer than two deals have no spread")
+        return VarianceReduction(None, None, None, "fewer than two deals have no spread")
     own = outcome.lead
     plain = float(own.var(axis=0, ddof=1).mean()) / own.shape[1]
     return _ratio_of_variances(
@@ -264,7 +265,7 @@ def saving(outcome: Outcome) -> Saving:
     )
 
 
-def fit_luck(outcome: Outcome) -> Float64Array:
+def fit_control_variate(outcome: Outcome) -> Float64Array:
     """What each kind of luck was worth, by least squares over the deals of one sample.
 
     The points difference of a deal (`DealDifferences`) is fitted by a constant and the luck differences. Use
@@ -279,10 +280,10 @@ def fit_luck(outcome: Outcome) -> Float64Array:
     Raises:
         ArenaError: no luck was counted, or there are no deals.
     """
-    luck = _luck_of(outcome)
-    if not len(luck):
+    variates = _variates_of(outcome)
+    if not len(variates):
         raise ArenaError("there are no deals to fit the weights of luck to: play the lineup first")
-    by_deal = own_less_others(luck).sum(axis=1)
+    by_deal = own_less_others(variates).sum(axis=1)
     points = outcome.lead.sum(axis=1)
     weights: Float64Array = np.linalg.lstsq(by_deal - by_deal.mean(axis=0), points - points.mean())[0]
     return weights
@@ -296,7 +297,7 @@ def corrected_points(outcome: Outcome, weights: Float64Array) -> Float64Array:
 
     Args:
         outcome: with luck.
-        weights: float64[F], from `fit_luck` on other deals.
+        weights: float64[F], from `fit_control_variate` on other deals.
 
     Returns:
         float64[B, R, T].
@@ -304,10 +305,10 @@ def corrected_points(outcome: Outcome, weights: Float64Array) -> Float64Array:
     Raises:
         ArenaError: no luck was counted, or of another number of kinds.
     """
-    luck = _luck_of(outcome)
-    if weights.shape != luck.shape[2:3]:
-        raise ArenaError(f"{len(weights)} weights do not fit {luck.shape[2]} kinds of luck")
-    points: Float64Array = outcome.points - np.einsum("brft,f->brt", luck, weights)
+    variates = _variates_of(outcome)
+    if weights.shape != variates.shape[2:3]:
+        raise ArenaError(f"{len(weights)} weights do not fit {variates.shape[2]} kinds of luck")
+    points: Float64Array = outcome.points - np.einsum("brft,f->brt", variates, weights)
     return points
 
 
@@ -317,18 +318,18 @@ def corrected(outcome: Outcome, weights: Float64Array) -> DealDifferences:
     return DealDifferences(own.sum(axis=1), outcome.rounds_of_deals())
 
 
-def luck_saving(outcome: Outcome, weights: Float64Array) -> Saving:
+def control_variate_reduction(outcome: Outcome, weights: Float64Array) -> VarianceReduction:
     """What the correction saves on top of duplicate deals: variance of the deals without / with it.
 
     Args:
         outcome: deals that the weights were not fitted to.
-        weights: float64[F], from `fit_luck`.
+        weights: float64[F], from `fit_control_variate`.
 
     Returns:
         The ratio; less than 1 where the weights do harm.
     """
     if len(outcome.points) < FEWEST_DEALS_TO_COMPARE:
-        return Saving(None, None, None, "fewer than two deals have no spread")
+        return VarianceReduction(None, None, None, "fewer than two deals have no spread")
     rotations = outcome.points.shape[1]
     before = outcome.lead.mean(axis=1)
     after = corrected(outcome, weights).points / rotations
@@ -337,10 +338,10 @@ def luck_saving(outcome: Outcome, weights: Float64Array) -> Saving:
     )
 
 
-def _ratio_of_variances(plain: float, better: float, why_zero: str) -> Saving:
+def _ratio_of_variances(plain: float, better: float, why_zero: str) -> VarianceReduction:
     if better == 0.0:
-        return Saving(None, plain, better, f"{why_zero}: a variance of 0 makes no ratio")
-    return Saving(plain / better, plain, better)
+        return VarianceReduction(None, plain, better, f"{why_zero}: a variance of 0 makes no ratio")
+    return VarianceReduction(plain / better, plain, better)
 
 
 # Parts ----------------------------------------------------------------------------------------------------
@@ -357,7 +358,7 @@ def roles_of(outcome: Outcome, agent: int) -> list[int]:
 
 
 def pair_differences(
-    outcome: Outcome, one: int, other: int, luck_weights: Float64Array | None = None
+    outcome: Outcome, one: int, other: int, coefficients: Float64Array | None = None
 ) -> Float64Array:
     """Points of one agent less another's, each the mean of its roles.
 
@@ -365,12 +366,12 @@ def pair_differences(
         outcome: of a lineup with both.
         one: agent.
         other: agent.
-        luck_weights: as in `payoff_matrix`.
+        coefficients: as in `payoff_matrix`.
 
     Returns:
         float64[B], sum over the rotations.
     """
-    return _differences(outcome, roles_of(outcome, one), roles_of(outcome, other), luck_weights)
+    return _differences(outcome, roles_of(outcome, one), roles_of(outcome, other), coefficients)
 
 
 def pair_shares(outcome: Outcome, one: int, other: int) -> Float64Array:
@@ -408,19 +409,19 @@ def _pair_wins(outcomes: Sequence[Outcome], one: int, other: int) -> Interval:
 
 
 def _differences(
-    outcome: Outcome, ours: list[int], theirs: list[int], luck_weights: Float64Array | None
+    outcome: Outcome, ours: list[int], theirs: list[int], coefficients: Float64Array | None
 ) -> Float64Array:
     """float64[B], points of some roles less others', summed over the rotations."""
-    points = outcome.points if luck_weights is None else corrected_points(outcome, luck_weights)
+    points = outcome.points if coefficients is None else corrected_points(outcome, coefficients)
     difference = points[:, :, ours].mean(axis=2) - points[:, :, theirs].mean(axis=2)
     total: Float64Array = difference.sum(axis=1)
     return total
 
 
-def _luck_of(outcome: Outcome) -> Float64Array:
-    if outcome.luck is None:
-        raise ArenaError("no luck was counted: play the deals with MatchConfig(luck=True)")
-    return outcome.luck
+def _variates_of(outcome: Outcome) -> Float64Array:
+    if outcome.variates is None:
+        raise ArenaError("no luck was counted: play the deals with MatchConfig(control_variate=True)")
+    return outcome.variates
 
 
 def _counts(outcomes: Sequence[Outcome]) -> tuple[int, int, int]:

@@ -20,6 +20,7 @@ from millebornes_env import Rules, VectorEnv, vector_env
 from millebornes_env.agents import Spec, make
 from millebornes_env.agents.compiled.agent import MAX_OPTIONS, is_compiled
 from millebornes_env.agents.protocol import Agent, Table
+from millebornes_env.arena.control_variate import NUM_VARIATES
 from millebornes_env.arena.faults import asked, illegal_action, raised, rows_of
 from millebornes_env.arena.kernels import (
     MOST_ROLES,
@@ -34,7 +35,6 @@ from millebornes_env.arena.kernels import (
     play_games,
     write_rows,
 )
-from millebornes_env.arena.luck import LUCK_FEATURES
 from millebornes_env.arena.outcome import Lineup, Outcome
 from millebornes_env.compile import for_kernels
 from millebornes_env.engine.kernels import DISABLED, POINTS, Settings, key_of_seed, seed_games
@@ -64,7 +64,7 @@ class MatchConfig:
         episode: "match" or "round".
         seed: of the deals and of the agents; 0 to 2**64 - 1.
         plain: True: every rotation of a deal has cards of its own; False: the same cards in the same seats.
-        luck: whether the luck of the draw is counted (a third slower).
+        control_variate: whether the luck of the draw is counted, to take it off the points (a third slower).
         threads: of compiled play; they change no result.
 
     Raises:
@@ -77,7 +77,7 @@ class MatchConfig:
     episode: str = "match"
     seed: int = 1
     plain: bool = False
-    luck: bool = False
+    control_variate: bool = False
     threads: int = 2
 
     def __post_init__(self) -> None:
@@ -252,7 +252,9 @@ def dealt_batch(config: MatchConfig, first_deal: int, num_deals: int) -> Batch:
     else:
         seed_games(states[:num_deals], first_deal, *seed)
         states[:] = np.tile(states[:num_deals], teams)
-    batch = new_batch(rules, states, for_kernels(new_states(1)), LUCK_FEATURES if config.luck else 0)
+    batch = new_batch(
+        rules, states, for_kernels(new_states(1)), NUM_VARIATES if config.control_variate else 0
+    )
     batch.role_of[:] = role_of_teams(teams, num_deals)
     return batch
 
@@ -363,7 +365,7 @@ def by_deal(batches: Sequence[Batch], name: str, teams: int) -> npt.NDArray[Any]
 
 def _outcome(lineup: Lineup, batches: Sequence[Batch], teams: int) -> Outcome:
     """All batches together."""
-    luck = by_deal(batches, "luck", teams)
+    variates = by_deal(batches, "variates", teams)
     return Outcome(
         lineup=lineup,
         points=by_deal(batches, "points", teams),
@@ -371,8 +373,8 @@ def _outcome(lineup: Lineup, batches: Sequence[Batch], teams: int) -> Outcome:
         rounds=by_deal(batches, "rounds", teams),
         decisions=by_deal(batches, "steps", teams).astype(np.int32),
         first=by_deal(batches, "first", teams),
-        tallies=np.sum([batch.tallies for batch in batches], axis=0),
-        luck=np.ascontiguousarray(luck.swapaxes(2, 3)) if luck.shape[-1] else None,
+        counters=np.sum([batch.counters for batch in batches], axis=0),
+        variates=np.ascontiguousarray(variates.swapaxes(2, 3)) if variates.shape[-1] else None,
         faults=(),
     )
 

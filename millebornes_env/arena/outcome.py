@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from millebornes_env.arena.counters import NUM_COUNTERS
 from millebornes_env.arena.intervals import (
     Float64Array,
     Interval,
@@ -15,7 +16,6 @@ from millebornes_env.arena.intervals import (
     ratio_interval,
     share_interval,
 )
-from millebornes_env.arena.tallies import NUM_TALLIES
 
 Lineup = tuple[int, ...]
 """Agents by number, one for each team of the table; the place in it is the agent's role."""
@@ -34,8 +34,8 @@ class Outcome:
         rounds: int32[B, R], rounds of the episode.
         decisions: int32[B, R], actions of all seats in the episode.
         first: int8[B, R], the role that began the first round.
-        tallies: int64[T, NUM_TALLIES], by role, summed over all episodes (`arena.tallies`).
-        luck: float64[B, R, F, T], luck that was counted (`arena.luck`), or None.
+        counters: int64[T, NUM_COUNTERS], by role, summed over all episodes (`arena.counters`).
+        variates: float64[B, R, F, T], luck that was counted (`arena.control_variate`), or None.
         faults: what agents did wrong; with any, there is nothing else (B is 0).
     """
 
@@ -45,8 +45,8 @@ class Outcome:
     rounds: npt.NDArray[np.int32]
     decisions: npt.NDArray[np.int32]
     first: npt.NDArray[np.int8]
-    tallies: npt.NDArray[np.int64]
-    luck: npt.NDArray[np.float64] | None = None
+    counters: npt.NDArray[np.int64]
+    variates: npt.NDArray[np.float64] | None = None
     faults: tuple[str, ...] = ()
 
     @property
@@ -92,15 +92,15 @@ class Outcome:
             rounds=np.zeros((0, teams), np.int32),
             decisions=np.zeros((0, teams), np.int32),
             first=np.zeros((0, teams), np.int8),
-            tallies=np.zeros((teams, NUM_TALLIES), np.int64),
+            counters=np.zeros((teams, NUM_COUNTERS), np.int64),
             faults=(fault,),
         )
 
     def followed_by(self, other: Outcome) -> Outcome:
         """Both one after the other: the same lineup, more deals."""
-        luck = None
-        if self.luck is not None and other.luck is not None:
-            luck = np.concatenate([self.luck, other.luck])
+        variates = None
+        if self.variates is not None and other.variates is not None:
+            variates = np.concatenate([self.variates, other.variates])
         return Outcome(
             lineup=self.lineup,
             points=np.concatenate([self.points, other.points]),
@@ -108,19 +108,19 @@ class Outcome:
             rounds=np.concatenate([self.rounds, other.rounds]),
             decisions=np.concatenate([self.decisions, other.decisions]),
             first=np.concatenate([self.first, other.first]),
-            tallies=self.tallies + other.tallies,
-            luck=luck,
+            counters=self.counters + other.counters,
+            variates=variates,
             faults=self.faults + other.faults,
         )
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Everything as arrays, for a file of data."""
-        names = ("points", "wins", "rounds", "decisions", "first", "tallies")
+        names = ("points", "wins", "rounds", "decisions", "first", "counters")
         arrays: dict[str, npt.NDArray[Any]] = {name: getattr(self, name) for name in names}
         arrays["lineup"] = np.array(self.lineup, np.int64)
         arrays["faults"] = np.array("\n".join(self.faults))
-        if self.luck is not None:
-            arrays["luck"] = self.luck
+        if self.variates is not None:
+            arrays["variates"] = self.variates
         return arrays
 
     @classmethod
@@ -138,8 +138,8 @@ class Outcome:
             rounds=arrays["rounds"],
             decisions=arrays["decisions"],
             first=arrays["first"],
-            tallies=arrays["tallies"],
-            luck=arrays.get("luck"),
+            counters=arrays["counters"],
+            variates=arrays.get("variates"),
             faults=tuple(faults.split("\n")) if faults else (),
         )
 

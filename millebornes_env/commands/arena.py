@@ -21,9 +21,9 @@ from typing import Final, Literal
 
 import tyro
 
-from millebornes_env.arena.analysis import analysed, save_report
+from millebornes_env.arena.analysis import Analysis, analysed
 from millebornes_env.arena.match import MatchConfig
-from millebornes_env.arena.report import Analysis, grids, notes, rich_table
+from millebornes_env.arena.report import grids, notes, rich_table, save_report
 from millebornes_env.arena.tournament import (
     Entrant,
     Tournament,
@@ -69,7 +69,7 @@ class Args:
     """Play only the lineups with the first agent."""
     plain: bool = False
     """Give every episode cards of its own, instead of the same to all."""
-    luck: bool = False
+    control_variate: bool = False
     """Take luck of the draw off the points, by weights that were fitted to other deals beforehand."""
     cheats: bool = False
     """Admit agents that see hidden cards."""
@@ -133,7 +133,7 @@ def _config_of(args: Args) -> TournamentConfig:
         episode=args.episode,
         seed=args.seed,
         plain=args.plain,
-        luck=args.luck,
+        control_variate=args.control_variate,
         threads=args.threads,
     )
     match.table()  # refuses one that there is not
@@ -159,9 +159,9 @@ def _check(args: Args, entrants: Sequence[Entrant]) -> None:
         raise ArenaError(
             f"{cheats} sees hidden cards, which is no fair game: leave it out, or admit it with --cheats"
         )
-    if cheats and args.luck:
+    if cheats and args.control_variate:
         raise ArenaError(
-            f"{cheats} may know the cards to come: what is luck cannot be told, leave --luck out"
+            f"{cheats} may know the cards to come: what is luck cannot be told, leave --control-variate out"
         )
     if args.anchor is not None and args.anchor not in names:
         raise ArenaError(f"the anchor {args.anchor!r} does not play; there are {', '.join(names)}")

@@ -18,9 +18,9 @@ from typing import Any, Final
 
 import tyro
 
-from millebornes_env.arena.analysis import analysed, save_report, table_name
+from millebornes_env.arena.analysis import Analysis, analysed
 from millebornes_env.arena.match import MatchConfig
-from millebornes_env.arena.report import Analysis, Grid, markdown_table, notes, ratings_grid
+from millebornes_env.arena.report import Grid, markdown_table, notes, ratings_grid, save_report, table_name
 from millebornes_env.arena.tournament import (
     TournamentConfig,
     entrants_of,

@@ -68,7 +68,7 @@ def parse_options(options: type[Options], command: str, arguments: Sequence[str]
 
 
 def match_config(
-    args: TableArgs, specs: Sequence[str], *, plain: bool = False, luck: bool = False
+    args: TableArgs, specs: Sequence[str], *, plain: bool = False, control_variate: bool = False
 ) -> MatchConfig:
     """What is played, with all defaults filled in.
 
@@ -76,7 +76,7 @@ def match_config(
         args: what was asked for.
         specs: of the agents; the first one that is a run folder's policy names the usual table.
         plain: as in `MatchConfig`.
-        luck: as in `MatchConfig`.
+        control_variate: as in `MatchConfig`.
 
     Raises:
         RunFolderError: the run folder is missing or damaged.
@@ -90,7 +90,7 @@ def match_config(
         episode=args.episode,
         seed=args.seed,
         plain=plain,
-        luck=luck,
+        control_variate=control_variate,
         threads=args.threads,
     )
     config.table()  # refuses one that there is not

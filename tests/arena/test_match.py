@@ -9,11 +9,11 @@ import pytest
 
 from millebornes_env import agents, vector_env
 from millebornes_env.agents.protocol import Actions, Masks, Observations
+from millebornes_env.arena.counters import ACTION_COUNTS, ROUND_COUNTS, index_of
 from millebornes_env.arena.faults import AgentFaultError
 from millebornes_env.arena.kernels import begin_games
 from millebornes_env.arena.match import MatchConfig, by_deal, dealt_batch, play, play_batch, role_of_teams
 from millebornes_env.arena.outcome import Outcome
-from millebornes_env.arena.tallies import ACTION_COUNTS, ROUND_COUNTS, place_of
 from millebornes_env.errors import ArenaError
 from millebornes_env.millebornes.rules import compiled_rules
 from tests.arena.players import FirstAgent, RememberingAgent, SlowFirstAgent
@@ -31,7 +31,7 @@ def played(lineup: tuple[int, ...], deals: int = 20, first: int = 0, **config: o
 
 
 def same(one: Outcome, other: Outcome) -> bool:
-    arrays = ("points", "wins", "rounds", "decisions", "first", "tallies")
+    arrays = ("points", "wins", "rounds", "decisions", "first", "counters")
     return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in arrays)
 
 
@@ -152,9 +152,11 @@ def test_an_outcome_tells_the_lead_of_role_0() -> None:
 @pytest.mark.parametrize("players", TABLES)
 def test_threads_change_nothing(players: int) -> None:
     lineup = (FIRST, LOT, LAST)[: TABLES[players]]
-    one, three = (played(lineup, 100, players=players, threads=threads, luck=True) for threads in (1, 3))
+    one, three = (
+        played(lineup, 100, players=players, threads=threads, control_variate=True) for threads in (1, 3)
+    )
     assert same(one, three)
-    assert np.array_equal(one.luck, three.luck)  # type: ignore[arg-type]
+    assert np.array_equal(one.variates, three.variates)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("episode", ["round", "match"])
@@ -222,7 +224,7 @@ def test_the_cards_of_later_rounds_are_the_same_too_whatever_is_played() -> None
 def test_tallies_add_up(players: int) -> None:
     teams = TABLES[players]
     outcome = played((FIRST, LOT, LAST)[:teams], 30, players=players)
-    count = {name: outcome.tallies[:, place_of(name)] for name in ROUND_COUNTS}
+    count = {name: outcome.counters[:, index_of(name)] for name in ROUND_COUNTS}
     rounds = int(outcome.rounds.sum())
     assert (count["rounds"] == rounds).all()
     assert count["started"].sum() == rounds
@@ -235,14 +237,14 @@ def test_tallies_add_up(players: int) -> None:
     assert count["trips_completed"].sum() <= rounds
     assert (count["trips_completed_starting"] <= count["trips_completed"]).all()
     assert (count["extensions_won"] <= count["extensions_called"]).all()
-    assert count["extensions_called"].tolist() == outcome.tallies[:, 40].tolist()
-    assert count["coups_fourres"].tolist() == outcome.tallies[:, 38].tolist()
-    laid = outcome.tallies[:, 15:19].sum(axis=1) + outcome.tallies[:, 38]
+    assert count["extensions_called"].tolist() == outcome.counters[:, 40].tolist()
+    assert count["coups_fourres"].tolist() == outcome.counters[:, 38].tolist()
+    laid = outcome.counters[:, 15:19].sum(axis=1) + outcome.counters[:, 38]
     assert count["safeties"].tolist() == laid.tolist()
-    assert count["two_hundreds"].tolist() == outcome.tallies[:, 4].tolist()
-    km = outcome.tallies[:, :5] @ [25, 50, 75, 100, 200]
+    assert count["two_hundreds"].tolist() == outcome.counters[:, 4].tolist()
+    km = outcome.counters[:, :5] @ [25, 50, 75, 100, 200]
     assert count["km"].tolist() == km.tolist()
-    assert (outcome.tallies[:, :ACTION_COUNTS].sum(axis=1) > 10 * rounds).all()
+    assert (outcome.counters[:, :ACTION_COUNTS].sum(axis=1) > 10 * rounds).all()
 
 
 @pytest.mark.parametrize(("players", "teams"), [(2, 2), (3, 3), (4, 4), (6, 3)])
@@ -267,7 +269,7 @@ def test_those_equally_near_share_a_win_without_points(players: int, teams: int,
     assert shared >= {1, 2}
     outcome = play(SPECS, config, deals, lineup=(FIRST, LOT, LOT, LAST)[:teams])
     assert np.array_equal(outcome.wins, by_deal(batches, "shares", teams))
-    count = {name: outcome.tallies[:, place_of(name)] for name in ROUND_COUNTS}
+    count = {name: outcome.counters[:, index_of(name)] for name in ROUND_COUNTS}
     alone = (outcome.wins == 1).sum(axis=(0, 1)).tolist()
     assert count["round_wins"].tolist() == count["episode_wins"].tolist() == alone
     part = ((outcome.wins > 0) & (outcome.wins < 1)).sum(axis=(0, 1))
@@ -283,19 +285,19 @@ def test_points_of_a_match_reach_the_goal() -> None:
 
 def test_luck_has_mean_zero_for_whoever_plays() -> None:
     for players in (2, 4):
-        outcome = played((FIRST, LOT), 1500, players=players, luck=True, episode="round")
-        assert outcome.luck is not None
-        per_deal = outcome.luck.mean(axis=1)  # [B, F, T]
+        outcome = played((FIRST, LOT), 1500, players=players, control_variate=True, episode="round")
+        assert outcome.variates is not None
+        per_deal = outcome.variates.mean(axis=1)  # [B, F, T]
         error = per_deal.std(axis=0) / np.sqrt(len(per_deal))
         assert (np.abs(per_deal.mean(axis=0)) < 4.5 * error).all()
 
 
-def test_luck_of_all_teams_is_the_cards_that_left_the_pile_less_expected() -> None:
-    outcome = played((FIRST, LOT), 40, luck=True, episode="round")
-    assert outcome.luck is not None
+def test_variates_of_all_teams_is_the_cards_that_left_the_pile_less_expected() -> None:
+    outcome = played((FIRST, LOT), 40, control_variate=True, episode="round")
+    assert outcome.variates is not None
     # Every draw adds 1 to one card type and takes 1 off all types together.
-    assert outcome.luck.sum(axis=2) == pytest.approx(0.0, abs=1e-9)
-    assert np.abs(outcome.luck).max() > 1
+    assert outcome.variates.sum(axis=2) == pytest.approx(0.0, abs=1e-9)
+    assert np.abs(outcome.variates).max() > 1
 
 
 # What agents do wrong -------------------------------------------------------------------------------------
@@ -337,7 +339,7 @@ def test_a_compiled_agent_with_an_act_of_its_own_is_asked_by_it(monkeypatch: pyt
     monkeypatch.setitem(agents.AGENTS, "asked", Asked)
     asked = play(["asked", "lot"], MatchConfig(), 5)
     assert same(asked, played((FIRST, LOT), 5))
-    assert Asked.rows == asked.tallies[0, :ACTION_COUNTS].sum()
+    assert Asked.rows == asked.counters[0, :ACTION_COUNTS].sum()
 
 
 def test_an_agent_asked_by_its_states_is_told_with_the_game_too(monkeypatch: pytest.MonkeyPatch) -> None:

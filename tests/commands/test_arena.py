@@ -73,11 +73,11 @@ def test_the_same_command_gives_the_same_results_and_plays_nothing_anew(
 
 def test_luck_plain_and_until(capsys: pytest.CaptureFixture[str]) -> None:
     command = ["greedy", "holder", "--episode", "round", "--deals", "5000", "--until", "ci<40"]
-    assert main([*command, "--luck"]) == 0
+    assert main([*command, "--control-variate"]) == 0
     assert "Luck was taken off the points, measured" in capsys.readouterr().out
     assert main([*command, "--plain", "--out", "plain"]) == 0
     content = json.loads(Path("plain/arena.json").read_text())
-    assert 0.7 < content["savings"][0]["ratio"] < 1.4
+    assert 0.7 < content["variance_reductions"][0]["ratio"] < 1.4
     assert 100 <= content["payoff"]["deals"][0][1] < 5000
 
 
@@ -120,7 +120,7 @@ def test_a_stopped_tournament_shows_what_it_has_and_how_to_go_on(
         (["greedy", "holder", "--deals", "0"], "deals is 0; it must be 1 or more"),
         (["greedy", "holder", "--threads", "0"], "threads is 0"),
         (["greedy", "holder", "--seed", "-1"], "seed is -1; it must be from 0"),
-        (["greedy", "search:rollout=greedy,sees=all", "--cheats", "--luck"], "cannot be told"),
+        (["greedy", "search:rollout=greedy,sees=all", "--cheats", "--control-variate"], "cannot be told"),
         (["greedy", "holder", "--until", "soon"], "until is 'soon'; it may be 'ci<10'"),
         (["greedy", "holder", "--edition", "parkour"], "parkour"),
         (["greedy", "holder", "--players", "5"], "5"),
@@ -190,7 +190,7 @@ def test_help_says_what_can_be_asked(capsys: pytest.CaptureFixture[str]) -> None
         main(["--help"])
     assert stopped.value.code == 0
     text = capsys.readouterr().out
-    for option in ("--until", "--deals", "--plain", "--luck", "--fresh", "--cheats"):
+    for option in ("--until", "--deals", "--plain", "--control-variate", "--fresh", "--cheats"):
         assert option in text
 
 
