@@ -1,4 +1,4 @@
-"""What the deals say: points and wins of every pair of agents, with intervals, and how much variance was saved.
+"""What the deals say: points and wins of every pair of agents, with intervals, and what variance is saved.
 
 Nothing in this file plays. Outcomes with faults hold no deals and are left out everywhere.
 The same deal numbers mean the same cards in every lineup, so deals of different lineups are not independent.

@@ -149,7 +149,7 @@ class Rows(NamedTuple):
     observation: Int8Array  # [G, D]
     action_mask: Int8Array  # [G, A]
     games: Int64Array  # [G] the game of each row
-    places: Int64Array  # [G] game * players + seat
+    slot_ids: Int64Array  # [G] game * players + seat
 
 
 @kernel
@@ -163,7 +163,7 @@ def write_rows(batch: Batch, rules: Rules, settings: Settings, role: int, rows: 
             write_observation(state, rules, seat, settings.layout, rows.observation[count])
             write_mask(state, rules, rows.action_mask[count])
             rows.games[count] = game
-            rows.places[count] = game * rules.players + seat
+            rows.slot_ids[count] = game * rules.players + seat
             count += 1
     return count
 

@@ -253,13 +253,8 @@ def to_json(analysis: Analysis) -> dict[str, Any]:
         "cycles": analysis.cycles,
         "statistics": {one.key: {"heading": one.heading, "unit": one.unit} for one in STATISTICS},
         "behaviour": dict(zip(analysis.names, analysis.behaviour, strict=True)),
-        "variance_reductions": [
-            {"lineup": lineups[at], **asdict(found)} for at, found in analysis.variance_reductions.items()
-        ],
-        "control_variate_reductions": [
-            {"lineup": lineups[at], **asdict(found)}
-            for at, found in analysis.control_variate_reductions.items()
-        ],
+        "variance_reductions": _by_lineup(analysis.names, analysis.variance_reductions),
+        "control_variate_reductions": _by_lineup(analysis.names, analysis.control_variate_reductions),
         "faults": [
             {"lineup": _lineup_names(analysis.names, lineup), "fault": fault}
             for lineup, fault in analysis.faults

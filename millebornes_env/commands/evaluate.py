@@ -23,7 +23,7 @@ from typing import Annotated, Final
 import tyro
 
 from millebornes_env import agents
-from millebornes_env.agents.protocol import is_honest
+from millebornes_env.agents.protocol import sees_hidden_cards
 from millebornes_env.arena.evaluation import check, play_rows
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.arena.results import (
@@ -107,7 +107,7 @@ def _command(arguments: Sequence[str] | None) -> int:
 def _note_cheats(specs: Sequence[str], config: MatchConfig) -> None:
     """Say who sees hidden cards."""
     for spec in specs:
-        if not is_honest(agents.make(spec, config.table())):
+        if sees_hidden_cards(agents.make(spec, config.table())):
             say(f"note: {spec} sees hidden cards")
 
 

@@ -30,8 +30,8 @@ from millebornes_env.millebornes.editions import Edition
 from millebornes_env.millebornes.observation import View
 from millebornes_env.millebornes.rules import Rules
 from millebornes_env.millebornes.state import ROUND_OVER, STATE, StateArray
+from millebornes_env.notation.lines import table_words
 from millebornes_env.notation.positions import Position, read_position
-from millebornes_env.notation.words import table_words
 from millebornes_env.texts import items_of
 
 EPISODES = {"round": 0, "match": 1}

@@ -32,14 +32,8 @@ from millebornes_env.millebornes.state import (
     STATE,
     StateArray,
 )
-from millebornes_env.notation.completion import usual_opening, usual_starts
-from millebornes_env.notation.reader import (
-    COUP_FOURRE,
-    OPENING_WORDS,
-    TOP_UNKNOWN,
-    Reader,
-)
-from millebornes_env.notation.words import (
+from millebornes_env.notation.deal_rest import usual_opening, usual_starts
+from millebornes_env.notation.lines import (
     CARD_WORDS,
     NOTHING,
     Line,
@@ -50,6 +44,12 @@ from millebornes_env.notation.words import (
     text_lines,
     words_of_counts,
     words_of_sequence,
+)
+from millebornes_env.notation.position_reader import (
+    COUP_FOURRE,
+    OPENING_WORDS,
+    TOP_UNKNOWN,
+    Reader,
 )
 
 PLAYS: Final = "plays"

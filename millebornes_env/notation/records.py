@@ -41,9 +41,7 @@ from millebornes_env.millebornes.rules import Rules, rules_record, validated
 from millebornes_env.millebornes.state import NO_SEAT, PHASE_NAMES, PLAY, ROUND_OVER, STATE, StateArray
 from millebornes_env.millebornes.turn import start_next_round, step
 from millebornes_env.millebornes.winning import is_match_over
-from millebornes_env.notation.positions import PLAYS, RESULT, Position, checked_state, position_of_lines
-from millebornes_env.notation.reader import MOST_POINTS
-from millebornes_env.notation.words import (
+from millebornes_env.notation.lines import (
     CARD_WORDS,
     Line,
     card_named,
@@ -55,6 +53,8 @@ from millebornes_env.notation.words import (
     team_named,
     text_lines,
 )
+from millebornes_env.notation.position_reader import MOST_POINTS
+from millebornes_env.notation.positions import PLAYS, RESULT, Position, checked_state, position_of_lines
 from millebornes_env.texts import closest, items_of
 
 NEXT_ROUND: Final = -1

@@ -216,8 +216,8 @@ def test_it_scores_what_the_program_scores_against_itself(debian: bool, points: 
     while (masks := observations["action_mask"]).any():
         live = np.flatnonzero(masks.any(axis=1))
         actions = np.full(4000, SKIP)
-        places = 2 * live + env.agent_selection[live]
-        actions[live] = agent.act(observations["observation"][live], masks[live], places)
+        slot_ids = 2 * live + env.agent_selection[live]
+        actions[live] = agent.act(observations["observation"][live], masks[live], slot_ids)
         observations = env.step(actions).observations
     assert abs(env.get_states()["score_sheet"][:, :2].sum(axis=2).mean() - points) < 30
 
@@ -232,8 +232,8 @@ def play(env: VectorEnv, steps: int, agent: ArnoldAgent, hands_off: int = 0) -> 
     ended = 0
     for step in range(steps):
         masks = observations["action_mask"]
-        places = games * env.rules.players + env.agent_selection
-        actions = agent.act(observations["observation"], masks, places)
+        slot_ids = games * env.rules.players + env.agent_selection
+        actions = agent.act(observations["observation"], masks, slot_ids)
         assert (masks[games, actions] == 1).all()
         if hands_off and step % hands_off == 0:
             actions = env.sample_actions()

@@ -137,8 +137,8 @@ def test_places_keep_memories_apart() -> None:
     agent = CountingAgent(Table.of(env))
     assert agent.act(rows, masks).tolist() == [1001, 1001, 1001]
     assert agent.act(rows, masks).tolist() == [2002, 2002, 2002]
-    assert agent.act(rows[1:], masks[1:], places=np.array([1, 70])).tolist() == [3003, 1001]
-    assert agent.act(rows[:1], masks[:1], places=np.array([70])).tolist() == [2002]
+    assert agent.act(rows[1:], masks[1:], slot_ids=np.array([1, 70])).tolist() == [3003, 1001]
+    assert agent.act(rows[:1], masks[:1], slot_ids=np.array([70])).tolist() == [2002]
 
 
 def test_an_agent_can_be_told_to_forget() -> None:

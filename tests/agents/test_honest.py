@@ -13,7 +13,7 @@ import pytest
 
 from millebornes_env import VectorEnv, agents, vector_env
 from millebornes_env.agents.compiled.agent import MEMORY, choose_each, is_compiled
-from millebornes_env.agents.protocol import Agent, StateAgent, is_honest
+from millebornes_env.agents.protocol import Agent, StateAgent, sees_hidden_cards
 from millebornes_env.compile import for_kernels
 from millebornes_env.millebornes.observation import USUAL_VIEW, View
 from millebornes_env.millebornes.rules import compiled_rules
@@ -66,7 +66,7 @@ def test_the_hidden_cards_change_no_choice(
         features = "features" in spec
         layers = network_for(env, (64,), view, features=features)
         write_run(folder, env, layers, view=view, features=features)
-    assert is_honest(agents.load(spec, env))
+    assert not sees_hidden_cards(agents.load(spec, env))
     env.reset()
     rng = np.random.default_rng(3)
     memories = np.zeros((games, players, MEMORY), np.int16)
@@ -88,7 +88,7 @@ def test_the_hidden_cards_change_no_choice(
                 env.step(env.sample_actions())
 
 
-def test_a_peeking_searcher_says_so() -> None:
+def test_a_searcher_that_sees_hidden_cards_says_so() -> None:
     env = vector_env(1)
-    assert not is_honest(agents.load("search:rollout=greedy,sees=hands", env))
-    assert not is_honest(agents.load("search:rollout=greedy,sees=all", env))
+    assert sees_hidden_cards(agents.load("search:rollout=greedy,sees=hands", env))
+    assert sees_hidden_cards(agents.load("search:rollout=greedy,sees=all", env))

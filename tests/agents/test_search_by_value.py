@@ -11,7 +11,7 @@ import pytest
 from millebornes_env import VectorEnv, vector_env
 from millebornes_env.agents.compiled.agent import MEMORY
 from millebornes_env.agents.policy.network import network_value
-from millebornes_env.agents.protocol import Table, ask_in, is_honest
+from millebornes_env.agents.protocol import Table, ask_in, sees_hidden_cards
 from millebornes_env.agents.search.agent import SearchAgent, SearchOptionError
 from millebornes_env.agents.search.kernels import (
     Decisions,
@@ -69,7 +69,7 @@ def searched(env: VectorEnv, states: StateArray, rollout: str, **options: Any) -
 def test_it_sees_no_hidden_cards(tmp_path: Path) -> None:
     env = vector_env(GAMES)
     rollout = judging(env, tmp_path)
-    assert is_honest(searcher(env, rollout))
+    assert not sees_hidden_cards(searcher(env, rollout))
     for steps in (5, 40):
         states = positions(env, steps)
         others = redealt(env, states, steps)
@@ -96,9 +96,9 @@ def test_it_chooses_alike_from_games_and_from_observations(tmp_path: Path) -> No
     observations, _ = env.reset(seed=2)
     for _ in range(20):
         actions = ask_in(env, from_games, observations)
-        places = np.arange(8) * 2 + env.agent_selection
+        slot_ids = np.arange(8) * 2 + env.agent_selection
         rows = observations["observation"], observations["action_mask"]
-        assert np.array_equal(from_rows.act(*rows, places=places), actions)
+        assert np.array_equal(from_rows.act(*rows, slot_ids=slot_ids), actions)
         observations = env.step(actions).observations
 
 

@@ -32,7 +32,7 @@ from tests.laws.conversions import (
 )
 from tests.laws.expectations import opening_of
 from tests.laws.players import MIXES, choose, style_of
-from tests.oracle import (
+from tests.oracle.oracle import (
     BATTLE_HAZARDS,
     DISTANCE_KM,
     SAFETIES,

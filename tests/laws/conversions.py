@@ -18,9 +18,9 @@ from millebornes_env.engine.games import Games, Settings
 from millebornes_env.millebornes.editions import edition
 from millebornes_env.millebornes.observation import View
 from millebornes_env.millebornes.rules import Rules
-from tests import oracle
-from tests.oracle import FULL_DECK, SAFETY_AGAINST, Action
-from tests.oracle_rules import OracleRules, rules_for, with_options
+from tests.oracle import oracle
+from tests.oracle.oracle import FULL_DECK, SAFETY_AGAINST, Action
+from tests.oracle.rules import OracleRules, rules_for, with_options
 
 
 class Table(NamedTuple):

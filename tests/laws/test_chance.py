@@ -32,7 +32,7 @@ from tests.laws.conversions import (
     new_games,
     rules_of,
 )
-from tests.oracle import SAFETIES
+from tests.oracle.oracle import SAFETIES
 
 WORDS = st.integers(0, 2**32 - 1)
 COUNTERS = st.integers(0, 2**31 - 1)

@@ -47,7 +47,7 @@ from tests.laws.random_rounds import (
     tables,
     tables_with_points,
 )
-from tests.oracle import DISTANCE_KM, HAND_SIZE
+from tests.oracle.oracle import DISTANCE_KM, HAND_SIZE
 
 MAX_HAZARDS = 18
 KM = list(DISTANCE_KM.values())

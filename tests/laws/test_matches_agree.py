@@ -12,7 +12,7 @@ from millebornes_env.millebornes.winning import match_winner as winner_of_match
 from tests.laws.comparison import play_matches
 from tests.laws.conversions import TABLES, Table, new_games, num_ids, or_minus_one, rules_of, to_id, to_oracle
 from tests.laws.players import MIXES
-from tests.oracle import match_winner
+from tests.oracle.oracle import match_winner
 
 WITH_POINTS = (
     Table("parker", 2, 2),

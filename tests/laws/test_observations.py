@@ -36,7 +36,7 @@ from tests.laws.conversions import (
 from tests.laws.expectations import concealed, visible
 from tests.laws.players import mix_of, play_on, walk
 from tests.laws.random_rounds import examples, rounds, seeds, tables
-from tests.oracle_rules import OPTIONS
+from tests.oracle.rules import OPTIONS
 
 SEATS, TEAMS, STREAM = 8, 4, 53
 """The room of a padded layout; `STREAM` for the cards to come of each seat."""

@@ -13,10 +13,10 @@ import pytest
 from millebornes_env.engine import perft
 from millebornes_env.engine.perft import count_sequences
 from millebornes_env.millebornes.state import STATE
-from tests import oracle
 from tests.laws.conversions import PARKER_2, PARKER_3, TABLES, Table, new_games
 from tests.laws.players import walk
 from tests.laws.positions import SITUATIONS, found, occurs
+from tests.oracle import oracle
 
 DEPTH = 5
 """Of the recorded numbers; the oracle takes minutes to count so deep."""

@@ -29,7 +29,7 @@ from tests.laws.conversions import (
 )
 from tests.laws.players import mix_of, play_on, walk
 from tests.laws.random_rounds import check_cards, examples, places_to_come, rounds
-from tests.oracle import SAFETY_AGAINST
+from tests.oracle.oracle import SAFETY_AGAINST
 
 
 def redealt(games: Games, seat: int, keys: list[tuple[int, int]]) -> Games:

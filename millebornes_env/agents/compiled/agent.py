@@ -20,8 +20,8 @@ import numpy.typing as npt
 from millebornes_env.agents.checks import (
     check_masks,
     checked_options,
-    checked_places,
     checked_rows,
+    checked_slot_ids,
     row_error,
 )
 from millebornes_env.agents.compiled.observation_reader import (
@@ -127,7 +127,7 @@ def choose_from_rows(  # noqa: PLR0913, PLR0917 - as a tuple they would take Num
     key_0: int,
     key_1: int,
     rows: Observations,
-    places: Int64Array,
+    slot_ids: Int64Array,
     actions: Int64Array,
 ) -> tuple[int, int, int]:
     """Let an agent choose from what its seats see, if the table can show all that.
@@ -143,7 +143,7 @@ def choose_from_rows(  # noqa: PLR0913, PLR0917 - as a tuple they would take Num
         key_0: of the agent's random numbers.
         key_1: of the agent's random numbers.
         rows: int8[N, D], observations.
-        places: int64[N], whose memory each row's seat has.
+        slot_ids: int64[N], whose memory each row's seat has.
         actions: int64[N], overwritten; NO_ACTION where the round is over.
 
     Returns:
@@ -160,7 +160,7 @@ def choose_from_rows(  # noqa: PLR0913, PLR0917 - as a tuple they would take Num
         if int(state.phase) == ROUND_OVER:
             ended += 1
             continue
-        memory = memories[places[number]]
+        memory = memories[slot_ids[number]]
         remember(state, memory)
         draw = random_word(key_0, key_1, number)
         actions[number] = call_at(choose, (state, table, 0, memory, options, draw))
@@ -262,16 +262,16 @@ class CompiledAgent:
         """The function, as kernels take it for `call_at`."""
         return address_to(type(self).rule, self.table.rules)
 
-    def act(self, observations: Observations, action_masks: Masks, places: Any = None) -> Actions:
+    def act(self, observations: Observations, action_masks: Masks, slot_ids: Any = None) -> Actions:
         """Choose; see `Agent.act`.
 
         Args:
             observations: int8[N, D].
             action_masks: int8[N, A] or None; these agents know the rules and ask it only what is to be done
                 where a round is over.
-            places: int64[N], numbers from 0 on that tell apart who plays where, such as `game * players +
+            slot_ids: int64[N], numbers from 0 on that tell apart who plays where, such as `game * players +
                 seat`, so that each keeps a memory of its own; None: the number of the row. Rows that share a
-                place share its memory, in their order.
+                slot share its memory, in their order.
 
         Raises:
             AgentArgumentError: one of them has another shape or type.
@@ -280,7 +280,7 @@ class CompiledAgent:
         rows = checked_rows(self.name, observations, self._bounds.shape[1])
         if action_masks is not None:
             check_masks(self.name, action_masks, len(rows), self.table.num_actions)
-        memory_of = checked_places(self.name, places, len(rows))
+        memory_of = checked_slot_ids(self.name, slot_ids, len(rows))
         self._memories = with_room(self._memories, int(memory_of.max(initial=-1)) + 1)
         key_0, key_1 = self._key
         key_0 = random_word(key_0, key_1, self._calls + 1)
@@ -307,7 +307,7 @@ class CompiledAgent:
         return actions
 
     def forget(self) -> None:
-        """Forget all places: what comes next are other matches.
+        """Forget all slots: what comes next are other matches.
 
         That a round is new an agent finds out by itself; what it remembers for a match it keeps until then.
         """

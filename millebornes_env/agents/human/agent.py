@@ -12,7 +12,7 @@ from typing import Any, Final, TextIO
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.agents.checks import check_masks, check_ranges, checked_places, checked_rows
+from millebornes_env.agents.checks import check_masks, check_ranges, checked_rows, checked_slot_ids
 from millebornes_env.agents.compiled.observation_reader import layout_of, read_observation
 from millebornes_env.agents.human.words import Names, action_words, meant_by, menu_order, what_helps, why_not
 from millebornes_env.agents.policy.agent import PolicyAgent
@@ -75,7 +75,7 @@ class HumanAgent:
         adviser: makes the agent that is asked for a hint, once; None: there are no hints.
         can_undo: whether whoever holds the game catches `UndoRequest` now.
         names: what the players are called.
-        kept: by place, the hand and the draw pile after the last decision, from which follows what was drawn
+        kept: by slot, the hand and the draw pile after the last decision, from which follows what was drawn
             since; to be put back by who takes decisions back.
     """
 
@@ -94,13 +94,13 @@ class HumanAgent:
         self._rules = table.rules
         self._layout = layout_of(table, counts_unseen=False)
 
-    def act(self, observations: Observations, action_masks: Masks, places: Any = None) -> Actions:
+    def act(self, observations: Observations, action_masks: Masks, slot_ids: Any = None) -> Actions:
         """Ask for one row after the other; see `Agent.act`.
 
         Args:
             observations: int8[N, D].
             action_masks: int8[N, A].
-            places: int64[N]; where there are several rows they say whose turn it is.
+            slot_ids: int64[N]; where there are several rows they say whose turn it is.
 
         Raises:
             KeyboardInterrupt: the person wants to stop, or the input has ended.
@@ -109,7 +109,7 @@ class HumanAgent:
         """
         observations = checked_rows(self.name, observations, self._table.sections[-1].stop)
         check_masks(self.name, action_masks, len(observations), self._table.num_actions)
-        places = None if places is None else checked_places(self.name, places, len(observations))
+        slot_ids = None if slot_ids is None else checked_slot_ids(self.name, slot_ids, len(observations))
         check_ranges(self.name, self._table, observations)
         action_masks = np.asarray(action_masks)
         actions: Actions = np.zeros(len(observations), np.int64)
@@ -117,12 +117,12 @@ class HumanAgent:
         kept = dict(self.kept)
         for number in range(len(observations)):
             row = observations[number : number + 1]
-            place = number if places is None else int(places[number])
+            slot_id = number if slot_ids is None else int(slot_ids[number])
             if self._of(row, "phase").any() and action_masks[number].any():
                 if len(observations) > 1:
-                    self.say(f"\nRow {number}" + (f", place {place}" if places is not None else ""))
-                actions[number] = self._ask(row, action_masks[number : number + 1], place)
-                kept[place] = self._after(row, int(actions[number]))
+                    self.say(f"\nRow {number}" + (f", slot {slot_id}" if slot_ids is not None else ""))
+                actions[number] = self._ask(row, action_masks[number : number + 1], slot_id)
+                kept[slot_id] = self._after(row, int(actions[number]))
             else:
                 ended[number] = True
         actions_of_ended(action_masks, actions, ended)
@@ -130,7 +130,7 @@ class HumanAgent:
         return actions
 
     def forget(self) -> None:
-        """Forget all places: what comes next are other matches."""
+        """Forget all slots: what comes next are other matches."""
         self.kept = {}
 
     def draw(self, observation: Observations, drawn: Numbers | None = None) -> str:
@@ -174,10 +174,10 @@ class HumanAgent:
         """Show a line or several."""
         print(text, file=self.sink or sys.stdout, flush=True)
 
-    def _ask(self, row: Observations, mask: Masks, place: int) -> int:
+    def _ask(self, row: Observations, mask: Masks, slot_id: int) -> int:
         """Show the table and the menu, and read until the answer is one of it."""
         menu = sorted(np.flatnonzero(mask[0]).tolist(), key=menu_order)
-        self.say("\n" + self.draw(row, self._drawn(row, place)))
+        self.say("\n" + self.draw(row, self._drawn(row, slot_id)))
         for number, action in enumerate(menu, start=1):
             self.say(f"{number:4d}  {action_words(action, self.names)}")
         while True:
@@ -185,7 +185,7 @@ class HumanAgent:
             if answer == HELP:
                 self.say(self._help(row))
             elif answer == HINT:
-                self.say(self._hint(row, mask, place))
+                self.say(self._hint(row, mask, slot_id))
             elif answer == UNDO:
                 if self.can_undo:
                     raise UndoRequest
@@ -219,7 +219,7 @@ class HumanAgent:
         discard = f" ('discard {CARD_NAMES[card]}' is possible)" if discard_action(card) in menu else ""
         return f"Not possible now: {action_words(action, self.names)}: {reason}{discard}"
 
-    def _hint(self, row: Observations, mask: Masks, place: int) -> str:
+    def _hint(self, row: Observations, mask: Masks, slot_id: int) -> str:
         """What the adviser would do, and how sure it is if it is a network."""
         if self._adviser is None and self.adviser is not None:
             self._adviser = self.adviser()
@@ -234,7 +234,7 @@ class HumanAgent:
                 if shares[action] >= _LEAST_SHARE
             ]
             return f"{self._adviser.name}: {', '.join(named)}"
-        action = int(ask(self._adviser, row, mask, np.array([place]))[0])
+        action = int(ask(self._adviser, row, mask, np.array([slot_id]))[0])
         return f"{self._adviser.name}: {action_words(action, self.names)} (how sure it is, it does not say)"
 
     def _after(self, row: Observations, action: int) -> tuple[Numbers, int]:
@@ -246,11 +246,11 @@ class HumanAgent:
             hand[card] -= 1
         return hand, int(self._of(row, "draw_pile")[0])
 
-    def _drawn(self, row: Observations, place: int) -> Numbers | None:
+    def _drawn(self, row: Observations, slot_id: int) -> Numbers | None:
         """The cards drawn since the last decision in this round; None if this is the first."""
-        if place not in self.kept:
+        if slot_id not in self.kept:
             return None
-        hand, pile = self.kept[place]
+        hand, pile = self.kept[slot_id]
         drawn = self._of(row, "hand") - hand
         is_same_round = int(self._of(row, "draw_pile")[0]) <= pile and (drawn >= 0).all()
         return drawn if is_same_round else None

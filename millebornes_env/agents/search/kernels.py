@@ -268,7 +268,7 @@ def shuffle_streams(game: State, rules: Rules, key_0: int, key_1: int, room: Int
 def begin_decisions(
     searcher: Searcher,
     rules: Rules,
-    places: Int64Array,
+    slot_ids: Int64Array,
     memories: Int16Array,
     taken: Int64Array,
     decisions: Decisions,
@@ -278,24 +278,24 @@ def begin_decisions(
     Args:
         searcher: who searches.
         rules: the table's.
-        places: int64[N], whose memory each has.
+        slot_ids: int64[N], whose memory each has.
         memories: int16[P, MEMORY], of the rollout agent in the seats that search.
         taken: int64[P], decisions taken so far.
         decisions: whose roots are there.
     """
-    for number in range(len(places)):
+    for number in range(len(slot_ids)):
         root = decisions.roots[number]
         decisions.num_tried[number] = 0
         decisions.base[number] = NO_ACTION
         if int(root.phase) == ROUND_OVER:
             continue
-        place = int(places[number])
-        key_0 = random_word(searcher.key_0, searcher.key_1, place)
-        key_1 = random_word(searcher.key_1 ^ _COUNT_TAG, key_0, int(taken[place]))
-        taken[place] += 1
+        slot_id = int(slot_ids[number])
+        key_0 = random_word(searcher.key_0, searcher.key_1, slot_id)
+        key_1 = random_word(searcher.key_1 ^ _COUNT_TAG, key_0, int(taken[slot_id]))
+        taken[slot_id] += 1
         decisions.keys[number, 0] = key_0
         decisions.keys[number, 1] = key_1
-        memory = memories[place]
+        memory = memories[slot_id]
         count = remember(root, memory)
         draw = random_word(key_1 ^ _DRAW_TAG, key_0, count)
         decisions.base[number] = call_at(searcher.choose, (root, rules, OWN, memory, searcher.options, draw))

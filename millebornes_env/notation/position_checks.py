@@ -37,8 +37,8 @@ from millebornes_env.millebornes.state import (
     SCORE_LINES,
     new_states,
 )
-from millebornes_env.notation.completion import CARDS_OF_A_TURN, full_hand
-from millebornes_env.notation.words import AND_OTHERS, CARD_WORDS, Line
+from millebornes_env.notation.deal_rest import CARDS_OF_A_TURN, full_hand
+from millebornes_env.notation.lines import AND_OTHERS, CARD_WORDS, Line
 
 
 def check_position(lines: Mapping[str, Line], rules: Rules, state: Any) -> None:

@@ -1,14 +1,14 @@
 """Checks of the oracle itself: rulings that hold in several editions, and the house's conventions.
 
 A source such as "004:18" is a line of a rule text, "E37" a ruling of the specification's section 2, "house" a
-convention of this project. What one edition does alone is in `test_oracle_editions.py`.
+convention of this project. What one edition does alone is in `test_editions.py`.
 """
 
 from __future__ import annotations
 
 import pytest
 
-from tests.oracle_positions import (
+from tests.oracle.positions import (
     DE,
     FILLER,
     FRC,

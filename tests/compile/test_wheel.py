@@ -17,7 +17,7 @@ import pytest
 
 from export.build import wheel_platform
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 pytestmark = [
     pytest.mark.wheel,
     pytest.mark.skipif(wheel_platform() is None, reason="the machine code of this platform is not tested"),
@@ -38,6 +38,14 @@ for _ in game.agent_iter(20):
     observation, *_, ended, _, _ = game.last()
     game.step(None if ended else int(np.argmax(observation["action_mask"])))
 print(machine_code.status())
+"""
+
+AGENTS = """
+from millebornes_env import agents
+from millebornes_env.arena.evaluation import EvaluationConfig, evaluate
+
+(row,) = evaluate("champion", ["strategist"], EvaluationConfig(num_games=200))
+print(agents.__file__, row.win_rate > 0.4)
 """
 
 
@@ -88,10 +96,21 @@ def test_nothing_is_compiled_for_everyday_use(installed: Path, tmp_path: Path) -
     assert not list((tmp_path / "cache").rglob("*.nb*"))
 
 
+def test_the_wheel_brings_opponents(installed: Path, tmp_path: Path) -> None:
+    """The champion with its weights and the agents that follow rules, without the checkout."""
+    file, plays_well = run(installed, "-c", AGENTS, cwd=tmp_path).split()
+    assert not Path(file).is_relative_to(ROOT)
+    assert plays_well == "True"
+    printed = run(
+        installed, "-m", "millebornes_env", "arena", "greedy", "random", "--deals", 20, cwd=tmp_path
+    )
+    assert "greedy" in printed
+
+
 def test_golden_games_and_bits_are_the_same(installed: Path, tmp_path: Path) -> None:
     """The tests that replay golden games and compare with Numba, away from the checkout."""
     shutil.copytree(ROOT / "tests", tmp_path / "tests", ignore=shutil.ignore_patterns("__pycache__"))
-    chosen = ["tests/test_machine_code.py", "tests/golden/test_golden.py"]
+    chosen = ["tests/compile/test_machine_code.py", "tests/golden/test_golden.py"]
     options = ["-q", "-rs", "--import-mode=importlib", "-p", "no:cacheprovider", "--rootdir", tmp_path]
     printed = run(
         installed, "-m", "pytest", *options, *chosen, cwd=tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "cache")

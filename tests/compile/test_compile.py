@@ -27,7 +27,7 @@ from millebornes_env.compile import (
 )
 from tests.patience import SECONDS_OF_A_HANG
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 SIZE: Final = 300
 
 compiled_only = pytest.mark.skipif(not IS_COMPILED, reason="is about the compiler")

@@ -42,9 +42,8 @@ from millebornes_env.millebornes.state import (
     StateArray,
     new_states,
 )
-from millebornes_env.notation.completion import Rest, lay_out, usual_opening
-from millebornes_env.notation.contradictions import check_position
-from millebornes_env.notation.words import (
+from millebornes_env.notation.deal_rest import Rest, lay_out, usual_opening
+from millebornes_env.notation.lines import (
     AND_OTHERS,
     CARD_WORDS,
     NOTHING,
@@ -56,6 +55,7 @@ from millebornes_env.notation.words import (
     team_named,
     without_remark,
 )
+from millebornes_env.notation.position_checks import check_position
 from millebornes_env.texts import closest, shortened
 
 LINE_NAMES: Final = {

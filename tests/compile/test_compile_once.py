@@ -15,7 +15,7 @@ from tests.compile_once import lock_of
 from tests.conftest import LONGEST_FIRST
 from tests.patience import SECONDS_OF_A_HANG
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 MODULE = """
 import numba
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.oracle_positions import (
+from tests.oracle.positions import (
     DE,
     FILLER,
     FR01,

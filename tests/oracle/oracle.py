@@ -1,7 +1,7 @@
 """A naive second implementation of Mille Bornes: one hand of any edition, played with lists of card names.
 
 It was written from the rule texts alone, without a look at the fast kernels that it is compared with, and
-prefers the obvious to the quick. What differs from edition to edition is in `tests/oracle_rules.py`, which
+prefers the obvious to the quick. What differs from edition to edition is in `rules.py` beside it, which
 also explains how sources are cited; a rule cited here from one text holds in every edition unless said
 otherwise. "House" is a convention of this project that no rule text fixes: the draw streams, the order of the
 decisions.
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import copy
 
-from tests.oracle_rules import (
+from tests.oracle.rules import (
     BATTLE_HAZARDS,
     DISTANCE_KM,
     FULL_DECK,

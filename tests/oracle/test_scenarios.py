@@ -2,15 +2,15 @@
 
 `test_scenario_NN_...` is scenario NN of the specification, section 3; a source such as "004:18" is a line
 of a rule text, "E37" a ruling of the specification's section 2, "house" a convention of this project.
-The scenarios about the table are in `test_oracle_tables.py`, those that count points in
-`test_oracle_scoring.py`.
+The scenarios about the table are in `test_tables.py`, those that count points in
+`test_scoring.py`.
 """
 
 from __future__ import annotations
 
 import pytest
 
-from tests.oracle_positions import (
+from tests.oracle.positions import (
     DE,
     DISTANCES,
     FILLER,

@@ -11,7 +11,7 @@ from collections import Counter
 
 import pytest
 
-from tests.oracle import (
+from tests.oracle.oracle import (
     FULL_DECK,
     SAFETIES,
     SAFETY_AGAINST,
@@ -21,7 +21,7 @@ from tests.oracle import (
     deck,
     next_dealer,
 )
-from tests.oracle_positions import (
+from tests.oracle.positions import (
     ALL_TABLES,
     DE,
     DISTANCES,
@@ -37,7 +37,7 @@ from tests.oracle_positions import (
     play,
     table,
 )
-from tests.oracle_rules import OPTIONS
+from tests.oracle.rules import OPTIONS
 
 
 def dealt(edition: str, players: int, teams: int, dealer: int = 0) -> OracleRound:

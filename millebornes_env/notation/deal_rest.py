@@ -25,7 +25,7 @@ from millebornes_env.millebornes.cards import (
 )
 from millebornes_env.millebornes.rules import Rules
 from millebornes_env.millebornes.state import BY_HAZARD, BY_ROLL, HAZARD_AGAIN, PLAY
-from millebornes_env.notation.words import AND_OTHERS, NOTHING, Line, words_of_counts
+from millebornes_env.notation.lines import AND_OTHERS, NOTHING, Line, words_of_counts
 
 CARDS_OF_A_TURN: Final = 1
 """What the seat to play holds more than was dealt: it has drawn."""

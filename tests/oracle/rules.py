@@ -1,6 +1,6 @@
 """The cards, the rules of the six editions as data, and the display of a team that keeps them.
 
-This is one half of the naive second implementation; the other is `tests/oracle.py`. Every value was taken
+This is one half of the naive second implementation; the other is `oracle.py` beside it. Every value was taken
 from the rule texts alone. Sources are cited as follows: "000:45" is line 45 of rule text 000 (dutch), 001
 (dujardin), 002 (winning_moves) or 004 (Wikipedia, with the US sheet: parker); "rules 1.2" is a table of the
 project's rule specification, read in the column of the edition (NL, FR01, DE, WP with US, FRC, FR14); "E37"

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.oracle import TABLES, OracleRound
-from tests.oracle_positions import (
+from tests.oracle.oracle import TABLES, OracleRound
+from tests.oracle.positions import (
     DE,
     DISTANCES,
     FILLER,
@@ -28,7 +28,7 @@ from tests.oracle_positions import (
     table,
     total,
 )
-from tests.oracle_rules import OPTIONS, SAFETIES, rules_for
+from tests.oracle.rules import OPTIONS, SAFETIES, rules_for
 
 # rules 1.2 to 1.5, column by column: what the options are when nobody sets them
 # fmt: off

@@ -25,11 +25,11 @@ from millebornes_env.millebornes.legality import write_mask
 from millebornes_env.millebornes.rules import Rules, rules_record
 from millebornes_env.millebornes.state import PHASE_NAMES, ROUND_OVER, StateArray, new_states
 from millebornes_env.millebornes.turn import start_match, start_next_round, step
+from millebornes_env.notation.position_reader import LINE_NAMES
 from millebornes_env.notation.positions import Position, read_position, write_position
-from millebornes_env.notation.reader import LINE_NAMES
 from tests.support import Position as Table
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 SHEETS = ROOT / "millebornes_env" / "millebornes" / "sheets"
 TABLES = [(name, *table) for name in editions() for table in edition(name).tables]
 FIRST_DISCARD, LAST_DISCARD = 19, 37

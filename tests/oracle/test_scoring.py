@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import pytest
 
-from tests.oracle import (
+from tests.oracle.oracle import (
     SAFETIES,
     OracleRound,
     match_winner,
 )
-from tests.oracle_positions import (
+from tests.oracle.positions import (
     DE,
     FILLER,
     FR01,

@@ -38,10 +38,10 @@ from millebornes_env.notation import (
     write_jsonl,
     write_position,
 )
-from millebornes_env.notation.reader import LINE_NAMES
-from millebornes_env.notation.words import CARD_WORDS
-from tests.test_notation import TABLES, games
-from tests.test_records import played
+from millebornes_env.notation.lines import CARD_WORDS
+from millebornes_env.notation.position_reader import LINE_NAMES
+from tests.notation.test_positions import TABLES, games
+from tests.notation.test_records import played
 
 PARKER = Path(editions_module.__file__).parent / "sheets" / "parker.toml"
 WORDS = (

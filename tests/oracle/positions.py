@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.oracle import (
+from tests.oracle.oracle import (
     DISTANCE_KM,
     TABLES,
     OracleRound,
