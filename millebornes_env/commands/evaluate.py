@@ -36,7 +36,7 @@ from millebornes_env.arena.results import (
 )
 from millebornes_env.command_line import WRONG, carry_out, complain, say, sentence
 from millebornes_env.commands.console import progress_console, table_console
-from millebornes_env.commands.options import TableArgs, match_config, parse_options, run_folder
+from millebornes_env.commands.options import MatchArgs, match_config, parse_options, run_folder
 from millebornes_env.commands.progress import evaluation_bar
 from millebornes_env.errors import MilleBornesError
 from millebornes_env.stopping import exit_code_of
@@ -46,7 +46,7 @@ PIPED_WIDTH: Final = 160  # columns of the table when it goes into a file or a p
 
 
 @dataclass(kw_only=True)
-class Args(TableArgs):
+class Args(MatchArgs):
     """Let an agent play against others, every deal once from each team's place with the same cards.
 
     At a table with more than two teams the agent plays one of them, and the opponent all the others.

@@ -16,8 +16,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import tyro
-
 from millebornes_env.arena.analysis import Analysis, analysed
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.arena.report import Grid, markdown_table, notes, ratings_grid, save_report, table_name
@@ -30,6 +28,7 @@ from millebornes_env.arena.tournament import (
 )
 from millebornes_env.command_line import carry_out
 from millebornes_env.commands.console import progress_console
+from millebornes_env.commands.options import parse_options
 from millebornes_env.commands.progress import tournament_bar
 from millebornes_env.errors import ArenaError
 from millebornes_env.files import write_text_atomically
@@ -89,12 +88,12 @@ class Args:
 
     list: Path = LIST
     """The TOML file with agents and tables."""
-    out: Path = Path("docs")
-    """Folder for leaderboard.md and what belongs to it."""
-    kept: Path = Path("results/leaderboard")
-    """Folder for what has been played."""
     threads: int = 2
     """Threads of compiled agents; they change no result."""
+    tournaments: Path = Path("results/leaderboard")
+    """Folder of the tournaments: what has been played."""
+    out: Path = Path("docs")
+    """Folder for leaderboard.md and what belongs to it."""
     fresh: bool = False
     """Forget what was played before."""
 
@@ -147,7 +146,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _command(arguments: Sequence[str] | None) -> int:
-    args = tyro.cli(Args, prog="python -m millebornes_env leaderboard", args=arguments)
+    args = parse_options(Args, "leaderboard", arguments)
     board = read_board(args.list, args.threads)
     analyses = [_play_event(event, board.anchor, args) for event in board.events]
     path = args.out / "leaderboard.md"
@@ -165,7 +164,7 @@ def short_name(config: MatchConfig) -> str:
 def _play_event(event: Event, anchor: str, args: Args) -> Analysis:
     """Play at one table and write its page."""
     config = event.config
-    folder = args.kept / short_name(config.match)
+    folder = args.tournaments / short_name(config.match)
     start = time.perf_counter()
     with progress_console().status("Loading; the first time, agents are compiled (a minute) ..."):
         entrants = entrants_of(event.agents, config.match)

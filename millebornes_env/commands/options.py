@@ -18,6 +18,7 @@ from millebornes_env.agents.policy.files import read_description
 from millebornes_env.agents.specs import is_path, split_policy
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.command_line import refuse_old_options
+from millebornes_env.errors import ArenaError
 
 Options = TypeVar("Options")
 
@@ -35,7 +36,7 @@ _USUAL_PLAYERS: Final = 2
 
 @dataclass(kw_only=True)
 class TableArgs:
-    """What is played."""
+    """Where is played."""
 
     edition: str | None = None
     """Rule sheet, with overrides: parker+max_200=4. None: as the first agent's run folder, else parker."""
@@ -43,6 +44,12 @@ class TableArgs:
     """Seats at the table. None: as the first agent's run folder, else 2."""
     teams: int | None = None
     """Teams at the table. None: as usual for the sheet."""
+
+
+@dataclass(kw_only=True)
+class MatchArgs(TableArgs):
+    """What is played, where strength is measured."""
+
     episode: Literal["match", "round"] = "match"
     """Play whole matches, or single rounds."""
     seed: int = 1
@@ -68,7 +75,7 @@ def parse_options(options: type[Options], command: str, arguments: Sequence[str]
 
 
 def match_config(
-    args: TableArgs, specs: Sequence[str], *, plain: bool = False, control_variate: bool = False
+    args: MatchArgs, specs: Sequence[str], *, plain: bool = False, control_variate: bool = False
 ) -> MatchConfig:
     """What is played, with all defaults filled in.
 
@@ -82,10 +89,10 @@ def match_config(
         RunFolderError: the run folder is missing or damaged.
         ValueError: there is no such table, or an option with a value that it cannot have.
     """
-    edition, players = _usual_table(specs)
+    edition, players = table_asked_for(args, specs)
     config = MatchConfig(
-        edition=edition if args.edition is None else args.edition,
-        players=players if args.players is None else args.players,
+        edition=edition,
+        players=players,
         teams=args.teams,
         episode=args.episode,
         seed=args.seed,
@@ -97,13 +104,21 @@ def match_config(
     return config
 
 
-def _usual_table(specs: Sequence[str]) -> tuple[str, int]:
-    """The edition and the seats that the first run folder among the agents was trained for."""
+def table_asked_for(args: TableArgs, specs: Sequence[str]) -> tuple[str, int]:
+    """The edition and the seats: as asked for, else as the first run folder among the agents names them.
+
+    Raises:
+        RunFolderError: the run folder is missing or damaged.
+    """
     folder = next(filter(None, map(run_folder, specs)), None)
     trained = {} if folder is None else read_description(folder)
     editions, seats = trained.get("editions"), trained.get("players")
     edition = str(editions[0]) if isinstance(editions, list) and editions else _USUAL_EDITION
-    return edition, seats if type(seats) is int else _USUAL_PLAYERS  # of others loading the policy complains
+    players = seats if type(seats) is int else _USUAL_PLAYERS  # of others loading the policy complains
+    return (
+        edition if args.edition is None else args.edition,
+        players if args.players is None else args.players,
+    )
 
 
 def run_folder(spec: str) -> Path | None:
@@ -119,3 +134,16 @@ def run_folder(spec: str) -> Path | None:
     if name in agents.AGENTS or not is_path(spec):
         return None
     return Path(spec)
+
+
+def refuse_cheating(cheats: Sequence[str], is_allowed: bool) -> None:
+    """Refuse agents that see hidden cards, unless the user wants them.
+
+    Raises:
+        ArenaError: there are some; the message names them.
+    """
+    if cheats and not is_allowed:
+        verb = "see" if len(cheats) > 1 else "sees"
+        raise ArenaError(
+            f"{', '.join(cheats)} {verb} hidden cards, which is not allowed unless --allow-cheating is given"
+        )

@@ -120,7 +120,10 @@ def test_a_stopped_tournament_shows_what_it_has_and_how_to_go_on(
         (["greedy", "holder", "--deals", "0"], "deals is 0; it must be 1 or more"),
         (["greedy", "holder", "--threads", "0"], "threads is 0"),
         (["greedy", "holder", "--seed", "-1"], "seed is -1; it must be from 0"),
-        (["greedy", "search:rollout=greedy,sees=all", "--cheats", "--control-variate"], "cannot be told"),
+        (
+            ["greedy", "search:rollout=greedy,sees=all", "--allow-cheating", "--control-variate"],
+            "cannot be told",
+        ),
         (["greedy", "holder", "--until", "soon"], "until is 'soon'; it may be 'ci<10'"),
         (["greedy", "holder", "--edition", "parkour"], "parkour"),
         (["greedy", "holder", "--players", "5"], "5"),
@@ -145,7 +148,7 @@ def test_an_agent_that_peeks_must_be_admitted(
 
     monkeypatch.setitem(agents.AGENTS, "peeking", Peeking)
     assert "peeking sees hidden cards" in refused(["greedy", "peeking", *QUICK], capsys)
-    assert main(["greedy", "peeking", *QUICK, "--cheats"]) == 0
+    assert main(["greedy", "peeking", *QUICK, "--allow-cheating"]) == 0
 
 
 def test_another_tournament_in_the_folder_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
@@ -190,7 +193,7 @@ def test_help_says_what_can_be_asked(capsys: pytest.CaptureFixture[str]) -> None
         main(["--help"])
     assert stopped.value.code == 0
     text = capsys.readouterr().out
-    for option in ("--until", "--deals", "--plain", "--control-variate", "--fresh", "--cheats"):
+    for option in ("--until", "--deals", "--plain", "--control-variate", "--fresh", "--allow-cheating"):
         assert option in text
 
 
@@ -217,7 +220,7 @@ deals = 10
 
 def test_the_leaderboard_is_written_by_one_command(capsys: pytest.CaptureFixture[str]) -> None:
     Path("list.toml").write_text(SMALL)
-    assert write_leaderboard(["--list", "list.toml", "--out", "docs", "--kept", "kept"]) == 0
+    assert write_leaderboard(["--list", "list.toml", "--out", "docs", "--tournaments", "kept"]) == 0
     text = Path("docs/leaderboard.md").read_text()
     assert "| agent | parker, 2 | dutch, 3 |" in text
     assert "## Parker, 2 players, matches" in text
@@ -249,7 +252,7 @@ def test_a_wrong_list_is_refused(
     change: tuple[str, str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("list.toml").write_text(SMALL.replace(*change))
-    assert write_leaderboard(["--list", "list.toml", "--kept", "kept"]) == 2
+    assert write_leaderboard(["--list", "list.toml", "--tournaments", "kept"]) == 2
     assert message in capsys.readouterr().err
 
 

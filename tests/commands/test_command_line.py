@@ -275,7 +275,7 @@ def test_a_stopped_leaderboard_goes_on(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("list.toml").write_text(BOARD, encoding="utf-8")
-    arguments = ["--list", "list.toml", "--out", "docs", "--kept", "kept"]
+    arguments = ["--list", "list.toml", "--out", "docs", "--tournaments", "kept"]
     with monkeypatch.context() as patch:
         real = millebornes_env.arena.tournament.play
         patch.setattr(millebornes_env.arena.tournament, "play", stopping(signal.SIGTERM, real))

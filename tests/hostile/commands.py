@@ -38,8 +38,18 @@ COMMANDS: dict[str, list[Sequence[str]]] = {
         *(["greedy", "--edition", edition] for edition in EDITIONS),
         *(["greedy", "--players", number] for number in (*WHOLE, "0", "5", "99")),
         *(["greedy", "--deals", number] for number in (*WHOLE, "0")),
+        *(["greedy", "--teams", number] for number in ("x", "", "0", "-1", "3", "99")),
+        *(["greedy", "--threads", number] for number in (*WHOLE, "0")),
         *(["greedy", "--seed", number] for number in (*WHOLE, "18446744073709551616")),
         *(["greedy", "--episode", word] for word in ("", "x", "Match", "1")),
+    ],
+    "compare": [
+        *([], ["--x"], ["greedy"], ["greedy", "random", "holder"]),
+        *(["greedy", agent, "--deals", "2"] for agent in AGENTS),
+        *(["greedy", "random", "--edition", edition] for edition in EDITIONS),
+        *(["greedy", "random", "--players", number] for number in (*WHOLE, "0", "5", "99")),
+        *(["greedy", "random", "--deals", number] for number in (*WHOLE, "0", "1")),
+        *(["greedy", "random", "--until", word] for word in ("", "x", "-1", "nan", "0")),
     ],
     "arena": [
         *([], ["--x"], ["greedy"], ["greedy", "greedy"], ["greedy", "random", "--anchor", "holder"]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import sys
 from collections.abc import Mapping, Sequence
@@ -10,7 +11,6 @@ from typing import Any, Final, TypeVar
 import tyro
 
 from millebornes_env.agents.policy.network import MAX_LAYERS, MAX_UNITS
-from millebornes_env.command_line import option_name, refuse_old_options
 
 Options = TypeVar("Options")
 
@@ -41,8 +41,25 @@ def parse_options(options: type[Options], description: str | None) -> Options:
         ValueError: an option is given by its old name; the message says the new one.
         SystemExit: after --help, and after a wrong option, about which tyro has printed what is wrong.
     """
-    refuse_old_options(options, sys.argv[1:], OLD_NAMES)
+    refuse_old_options(options, sys.argv[1:])
     return tyro.cli(options, description=description)
+
+
+def refuse_old_options(options: type, arguments: Sequence[str]) -> None:
+    """Refuse the old name of an option, and say the new one.
+
+    Args:
+        options: the dataclass of the command's options.
+        arguments: of the command line.
+
+    Raises:
+        ValueError: an argument is the old name of one of these options.
+    """
+    ours = {field.name for field in dataclasses.fields(options)}
+    for argument in arguments:
+        name = argument.partition("=")[0].removeprefix("--").replace("-", "_")
+        if argument.startswith("--") and name not in ours and OLD_NAMES.get(name) in ours:
+            raise ValueError(f"{_option(name)} is called {_option(OLD_NAMES[name])} now")
 
 
 def check_counts(args: object, *names: str) -> None:
@@ -53,7 +70,7 @@ def check_counts(args: object, *names: str) -> None:
     """
     for name in names:
         if getattr(args, name) < 1:
-            raise ValueError(f"{option_name(name)} is {getattr(args, name)}; it must be 1 or more")
+            raise ValueError(f"{_option(name)} is {getattr(args, name)}; it must be 1 or more")
 
 
 def check_shares(args: object, *names: str) -> None:
@@ -64,7 +81,7 @@ def check_shares(args: object, *names: str) -> None:
     """
     for name in names:
         if not 0.0 <= getattr(args, name) <= 1.0:
-            raise ValueError(f"{option_name(name)} is {getattr(args, name)}; it must lie in 0 to 1")
+            raise ValueError(f"{_option(name)} is {getattr(args, name)}; it must lie in 0 to 1")
 
 
 def check_amounts(args: object, *names: str) -> None:
@@ -75,7 +92,7 @@ def check_amounts(args: object, *names: str) -> None:
     """
     for name in names:
         if not (math.isfinite(getattr(args, name)) and getattr(args, name) >= 0.0):
-            raise ValueError(f"{option_name(name)} is {getattr(args, name)}; it must be a number, 0 or more")
+            raise ValueError(f"{_option(name)} is {getattr(args, name)}; it must be a number, 0 or more")
 
 
 def check_hidden(widths: Sequence[int]) -> None:
@@ -89,3 +106,7 @@ def check_hidden(widths: Sequence[int]) -> None:
     for width in widths:
         if not 1 <= width <= MAX_UNITS:
             raise ValueError(f"--hidden is {width}; a layer has 1 to {MAX_UNITS} units")
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
