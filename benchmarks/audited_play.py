@@ -49,9 +49,9 @@ from millebornes_env.millebornes.cards import (
 from millebornes_env.millebornes.determinize import redeal_hidden_cards
 from millebornes_env.millebornes.ending import are_hands_played_out
 from millebornes_env.millebornes.motion import team_of
-from millebornes_env.millebornes.observation import USUAL_VIEW, sections
 from millebornes_env.millebornes.rules import Rules
 from millebornes_env.millebornes.scoring import blank_opponents
+from millebornes_env.millebornes.sections import DEFAULT_SPEC, sections
 from millebornes_env.millebornes.state import (
     MAX_TEAMS,
     NO_TEAM,
@@ -258,7 +258,7 @@ def total_weight(play: Play, temper: int) -> int:
 def settings_of(game: int) -> Settings:
     """What the engine is told of the game."""
     reward = WIN if (game >> 1) & 3 == 3 else POINTS
-    return Settings(game & 1, reward, DISABLED, USUAL_VIEW, 0)
+    return Settings(game & 1, reward, DISABLED, DEFAULT_SPEC, 0)
 
 
 @kernel

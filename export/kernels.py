@@ -15,8 +15,8 @@ from millebornes_env.engine.kernels import POINTS, SAME_STEP, Settings
 from millebornes_env.millebornes import audit
 from millebornes_env.millebornes.cards import DECK_SIZE
 from millebornes_env.millebornes.editions import edition
-from millebornes_env.millebornes.observation import View
 from millebornes_env.millebornes.rules import compiled_rules
+from millebornes_env.millebornes.sections import ObservationSpec
 
 
 def examples() -> list[Example]:
@@ -24,7 +24,9 @@ def examples() -> list[Example]:
 
     Types do not depend on the edition, the table or the number of games.
     """
-    settings = Settings(match=0, reward=POINTS, autoreset=SAME_STEP, layout=View(), punish_illegal=0)
+    settings = Settings(
+        match=0, reward=POINTS, autoreset=SAME_STEP, observation_spec=ObservationSpec(), punish_illegal=0
+    )
     games = Games(1, edition("parker").table(2, None), settings)
     states, rules, buffers = for_kernels(games.states), compiled_rules(games.rules), games.buffers
     actions = np.zeros(1, np.int64)

@@ -37,9 +37,9 @@ from millebornes_env.millebornes.actions import (
 from millebornes_env.millebornes.cards import KM, Card
 from millebornes_env.millebornes.legality import is_legal, write_mask
 from millebornes_env.millebornes.motion import is_moving
-from millebornes_env.millebornes.observation import View
 from millebornes_env.millebornes.rules import Rules, rules_record
 from millebornes_env.millebornes.scoring import round_score
+from millebornes_env.millebornes.sections import ObservationSpec
 from millebornes_env.millebornes.state import (
     BY_HAZARD,
     BY_ROLL,
@@ -72,7 +72,9 @@ SAFETY_AGAINST = {hazard: safety for hazard, _, safety in BREAKDOWNS} | dict.fro
 PLAYERS = (2, 3, 4, 6)
 """The numbers of seats that the parker edition has a table for."""
 
-_SETTINGS = Settings(match=1, reward=0, autoreset=2, layout=View(unseen=0), punish_illegal=0)
+_SETTINGS = Settings(
+    match=1, reward=0, autoreset=2, observation_spec=ObservationSpec(unseen=0), punish_illegal=0
+)
 _BATTLE_PILE = tuple(CARDS.index(name) for name in BATTLE_HAZARDS + BATTLE_REMEDIES)
 _SPEED_PILE = (int(Card.SPEED_LIMIT), int(Card.END_OF_LIMIT))
 _DISTANCE_PILE = tuple(CARDS.index(name) for name in DISTANCES)

@@ -14,7 +14,7 @@ from millebornes_env import Rules, VectorEnv
 from millebornes_env.agents.errors import AgentArgumentError
 from millebornes_env.engine.kernels import SKIP
 from millebornes_env.errors import shown
-from millebornes_env.millebornes.observation import Section
+from millebornes_env.millebornes.sections import Section
 from millebornes_env.millebornes.state import ROUND_OVER, StateArray
 
 Observations = npt.NDArray[np.int8]
@@ -180,7 +180,7 @@ class Table:
             num_actions=int(env.single_action_space.n),
         )
 
-    def view(self, observations: Observations, name: str) -> npt.NDArray[np.int64]:
+    def section(self, observations: Observations, name: str) -> npt.NDArray[np.int64]:
         """The numbers of one section of the observations, int64[N, size] (safe to calculate with)."""
         for section in self.sections:
             if section.name == name:

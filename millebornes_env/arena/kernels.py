@@ -160,7 +160,7 @@ def write_rows(batch: Batch, rules: Rules, settings: Settings, role: int, rows: 
         state = batch.states[game]
         seat = int(state.seat)
         if batch.live[game] and role_of_seat(batch, rules, game, seat) == role:
-            write_observation(state, rules, seat, settings.layout, rows.observation[count])
+            write_observation(state, rules, seat, settings.observation_spec, rows.observation[count])
             write_mask(state, rules, rows.action_mask[count])
             rows.games[count] = game
             rows.slot_ids[count] = game * rules.players + seat

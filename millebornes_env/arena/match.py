@@ -39,8 +39,8 @@ from millebornes_env.arena.outcome import Lineup, Outcome
 from millebornes_env.compile import for_kernels
 from millebornes_env.engine.kernels import DISABLED, POINTS, Settings, key_of_seed, seed_games
 from millebornes_env.errors import ArenaError, shown
-from millebornes_env.millebornes.observation import USUAL_VIEW
 from millebornes_env.millebornes.rules import compiled_rules
+from millebornes_env.millebornes.sections import DEFAULT_SPEC
 from millebornes_env.millebornes.state import StateArray, new_states
 
 EPISODES: Final = {"match": "matches", "round": "rounds"}
@@ -236,7 +236,7 @@ def _shares(first_deal: int, num_deals: int, threads: int) -> list[tuple[int, in
 
 def settings_of(config: MatchConfig) -> Settings:
     """What the engine is told."""
-    return Settings(int(config.episode == "match"), POINTS, DISABLED, USUAL_VIEW, 0)
+    return Settings(int(config.episode == "match"), POINTS, DISABLED, DEFAULT_SPEC, 0)
 
 
 def dealt_batch(config: MatchConfig, first_deal: int, num_deals: int) -> Batch:

@@ -20,12 +20,13 @@ import numpy.typing as npt
 
 from millebornes_env import VectorEnv, agents, vector_env
 from millebornes_env.agents.human.agent import UNDO, HumanAgent, UndoRequest
-from millebornes_env.agents.human.words import action_words, is_plural, sentence_case
+from millebornes_env.agents.human.words import action_words, sentence_case
 from millebornes_env.agents.protocol import Agent, Table, ask_in, sees_hidden_cards
 from millebornes_env.command_line import carry_out, complain
 from millebornes_env.commands.options import TableArgs, parse_options, table_asked_for
 from millebornes_env.millebornes.actions import PASS
 from millebornes_env.millebornes.state import NO_TEAM, StateArray
+from millebornes_env.render.names import is_plural
 from millebornes_env.render.text import draw_score_sheet
 from millebornes_env.stopping import Stopped, exit_code_of
 

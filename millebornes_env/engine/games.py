@@ -15,18 +15,19 @@ from millebornes_env.engine import kernels
 from millebornes_env.engine.kernels import NO_GAME, Buffers, Settings, key_of_seed
 from millebornes_env.millebornes.actions import num_actions
 from millebornes_env.millebornes.cards import DECK_SIZE
-from millebornes_env.millebornes.observation import full_state_sections, observation_size, shown_teams
 from millebornes_env.millebornes.rules import Rules, rules_record
+from millebornes_env.millebornes.sections import full_state_sections, observation_size, shown_teams
 from millebornes_env.millebornes.state import StateArray, new_states
 from millebornes_env.threads import has_threads
 
 
 def new_buffers(num_games: int, rules: Rules, settings: Settings) -> Buffers:
     """Zeroed arrays of the shapes and dtypes that a step writes (see `Buffers`)."""
-    numbers = observation_size(rules, settings.layout)
+    spec = settings.observation_spec
+    numbers = observation_size(rules, spec)
     return Buffers(
         observation=np.zeros((num_games, numbers), np.int8),
-        action_mask=np.zeros((num_games, num_actions(shown_teams(rules, settings.layout))), np.int8),
+        action_mask=np.zeros((num_games, num_actions(shown_teams(rules, spec))), np.int8),
         agent_selection=np.zeros(num_games, np.int32),
         rewards=np.zeros((num_games, rules.players), np.float32),
         terminations=np.zeros(num_games, np.bool_),
@@ -147,7 +148,7 @@ class Games:
 
     def full_states(self) -> npt.NDArray[np.int8]:
         """Everything there is to know, a row for each game (`observation.full_state_sections`)."""
-        layout = full_state_sections(self.rules, self.settings.layout)
+        layout = full_state_sections(self.rules, self.settings.observation_spec)
         full = np.zeros((len(self), layout[-1].stop), np.int8)
         numbers = self.buffers.observation.shape[1]
         machine_code.of(kernels.full_states)(self._states, self._rules, self.settings, numbers, full)

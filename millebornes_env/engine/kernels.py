@@ -17,9 +17,10 @@ from millebornes_env.millebornes.coup_fourre import drop_pending_hazard
 from millebornes_env.millebornes.determinize import redeal_hidden_cards
 from millebornes_env.millebornes.legality import is_legal, write_mask
 from millebornes_env.millebornes.motion import team_of
-from millebornes_env.millebornes.observation import View, write_hidden_cards, write_observation
+from millebornes_env.millebornes.observation import write_hidden_cards, write_observation
 from millebornes_env.millebornes.rules import Rules
 from millebornes_env.millebornes.scoring import round_score
+from millebornes_env.millebornes.sections import ObservationSpec
 from millebornes_env.millebornes.state import NO_TEAM, ROUND_OVER, Int8Array, State, StateArray
 from millebornes_env.millebornes.turn import start_match, start_next_round, step
 from millebornes_env.millebornes.winning import (
@@ -60,21 +61,21 @@ class Settings(NamedTuple):
     match: int  # 1: an episode is a match, 0: a round
     reward: int  # POINTS or WIN
     autoreset: int  # SAME_STEP, NEXT_STEP or DISABLED
-    layout: View  # what an observation shows
+    observation_spec: ObservationSpec  # what an observation shows
     punish_illegal: int  # 1: an illegal action ends the game with a penalty, 0: the caller gets an error
 
 
 def settings_in_array(settings: Settings) -> npt.NDArray[np.int64]:
     """The settings as int64[8], for threads: Numba hands them no tuple within a tuple."""
-    plain = settings._replace(layout=0)  # type: ignore[arg-type]
-    return np.array([*plain, *settings.layout], np.int64)
+    plain = settings._replace(observation_spec=0)  # type: ignore[arg-type]
+    return np.array([*plain, *settings.observation_spec], np.int64)
 
 
 @rule
 def settings_from(numbers: npt.NDArray[np.int64]) -> Settings:
     """The settings that `settings_in_array` has laid out."""
-    layout = View(int(numbers[5]), int(numbers[6]), int(numbers[7]))
-    return Settings(int(numbers[0]), int(numbers[1]), int(numbers[2]), layout, int(numbers[4]))
+    spec = ObservationSpec(int(numbers[5]), int(numbers[6]), int(numbers[7]))
+    return Settings(int(numbers[0]), int(numbers[1]), int(numbers[2]), spec, int(numbers[4]))
 
 
 class Buffers(NamedTuple):
@@ -172,7 +173,9 @@ def episode_winner(state: State, rules: Rules, settings: Settings) -> int:
 def write_finals(state: State, rules: Rules, settings: Settings, buffers: Buffers, game: int) -> None:
     """Write the last observations and the score of a game whose episode has ended."""
     for seat in range(rules.players):
-        write_observation(state, rules, seat, settings.layout, buffers.final_observation[game, seat])
+        write_observation(
+            state, rules, seat, settings.observation_spec, buffers.final_observation[game, seat]
+        )
     for team in range(rules.teams):
         points = int(state.score[team]) if settings.match == 1 else round_score(state, team)
         buffers.final_score[game, team] = points
@@ -183,7 +186,7 @@ def write_decision(state: State, rules: Rules, settings: Settings, buffers: Buff
     """Write who decides next, what it sees and what it may do."""
     seat = int(state.seat)
     buffers.agent_selection[game] = seat
-    write_observation(state, rules, seat, settings.layout, buffers.observation[game])
+    write_observation(state, rules, seat, settings.observation_spec, buffers.observation[game])
     mask = buffers.action_mask[game]
     write_mask(state, rules, mask)
     if settings.autoreset == NEXT_STEP and int(state.phase) == ROUND_OVER:
@@ -412,7 +415,7 @@ def observe_seats(
         observation: int8[N, D], overwritten.
     """
     for game in range(len(states)):
-        write_observation(states[game], rules, int(seats[game]), settings.layout, observation[game])
+        write_observation(states[game], rules, int(seats[game]), settings.observation_spec, observation[game])
 
 
 @kernel
@@ -456,8 +459,8 @@ def full_states(
         state = states[game]
         row = full[game]
         seat = int(state.seat)
-        write_observation(state, rules, seat, settings.layout, row[:observation_size])
-        write_hidden_cards(state, rules, seat, settings.layout, row, observation_size)
+        write_observation(state, rules, seat, settings.observation_spec, row[:observation_size])
+        write_hidden_cards(state, rules, seat, settings.observation_spec, row, observation_size)
 
 
 def key_of_seed(seed: int) -> tuple[int, int]:

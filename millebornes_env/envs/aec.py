@@ -336,6 +336,22 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
             return None
         return picture
 
+    @alone
+    def describe(self, agent: str | int) -> str:
+        """What an agent sees, in words: its observation and nothing else, so no hidden card.
+
+        Args:
+            agent: its name, or its seat.
+
+        Raises:
+            OptionError: an agent that the table does not have.
+            ResetNeededError: before the first `reset`.
+            ClosedError: the environment was closed.
+        """
+        self._check_reset()
+        seat = self.possible_agents.index(self._known(agent)) if isinstance(agent, str) else agent
+        return self.vector.describe(seat)
+
     def close(self) -> None:
         """Refuse all further use."""
         self.vector.close()

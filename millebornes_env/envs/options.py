@@ -27,8 +27,8 @@ from millebornes_env.errors import (
 )
 from millebornes_env.millebornes.audit import first_problem
 from millebornes_env.millebornes.editions import Edition
-from millebornes_env.millebornes.observation import View
 from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.sections import ObservationSpec
 from millebornes_env.millebornes.state import ROUND_OVER, STATE, StateArray
 from millebornes_env.notation.lines import table_words
 from millebornes_env.notation.positions import Position, read_position
@@ -182,7 +182,9 @@ def autoreset_mode(mode: object) -> AutoresetMode:
     return AutoresetMode[one_of("autoreset_mode", name, AutoresetMode.__members__)]
 
 
-def settings(*, episode: str, reward: str, mode: AutoresetMode, view: View, illegal_action: str) -> Settings:
+def settings(
+    *, episode: str, reward: str, mode: AutoresetMode, observation_spec: ObservationSpec, illegal_action: str
+) -> Settings:
     """The environment's options as the engine takes them.
 
     Raises:
@@ -192,7 +194,7 @@ def settings(*, episode: str, reward: str, mode: AutoresetMode, view: View, ille
         match=EPISODES[one_of("episode", episode, EPISODES)],
         reward=REWARDS[one_of("reward", reward, REWARDS)],
         autoreset=AUTORESET_MODES[mode],
-        layout=view,
+        observation_spec=observation_spec,
         punish_illegal=ILLEGAL_ACTIONS[one_of("illegal_action", illegal_action, ILLEGAL_ACTIONS)],
     )
 

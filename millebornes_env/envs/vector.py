@@ -27,10 +27,10 @@ from millebornes_env.errors import ClosedError, OptionError, ResetNeededError, s
 from millebornes_env.millebornes.actions import action_name, num_actions
 from millebornes_env.millebornes.editions import Edition
 from millebornes_env.millebornes.editions import edition as find_edition
-from millebornes_env.millebornes.observation import (
-    OBSERVATION_VERSION,
+from millebornes_env.millebornes.observation import OBSERVATION_VERSION
+from millebornes_env.millebornes.sections import (
+    ObservationSpec,
     Section,
-    View,
     full_state_sections,
     sections,
     shown_teams,
@@ -73,7 +73,7 @@ class VectorEnv:
         players: seats at the table, S.
         teams: teams at the table, T; the team of a seat is `seat % teams`.
         possible_agents: the seats' names, `player_0` ...
-        view: what an observation shows.
+        observation_spec: what an observation shows.
         observation_sections: the layout of an observation (name, start, size, high, meaning).
         state_sections: the layout of `state()`.
         single_observation_space: of one game: `observation` int8[D], `action_mask` int8[A] and
@@ -138,13 +138,17 @@ class VectorEnv:
         self.episode = episode
         self.reward = reward
         mode = check.autoreset_mode(autoreset_mode)
-        self.view = View(
+        self.observation_spec = ObservationSpec(
             int(check.flag("observe_unseen", observe_unseen)),
             int(check.flag("observe_rules", observe_rules)),
             int(check.flag("padded", padded)),
         )
         self.settings = check.settings(
-            episode=episode, reward=reward, mode=mode, view=self.view, illegal_action=illegal_action
+            episode=episode,
+            reward=reward,
+            mode=mode,
+            observation_spec=self.observation_spec,
+            illegal_action=illegal_action,
         )
         self.metadata: dict[str, Any] = {
             "name": "millebornes_v0",
@@ -152,8 +156,8 @@ class VectorEnv:
             "render_modes": ["ansi"],
         }
         self.observation_version = OBSERVATION_VERSION
-        self.observation_sections: tuple[Section, ...] = sections(self.rules, self.view)
-        self.state_sections: tuple[Section, ...] = full_state_sections(self.rules, self.view)
+        self.observation_sections: tuple[Section, ...] = sections(self.rules, self.observation_spec)
+        self.state_sections: tuple[Section, ...] = full_state_sections(self.rules, self.observation_spec)
         self._next_seed = None if seed is None else check.checked_seed(seed)
         threads = check.checked_num_threads(num_threads)
         check.check_memory(self.num_envs, self.rules, self.settings)
@@ -175,7 +179,7 @@ class VectorEnv:
 
     def _make_spaces(self) -> None:
         high = np.concatenate([np.full(s.size, s.high, np.int8) for s in self.observation_sections])
-        actions = num_actions(shown_teams(self.rules, self.view))
+        actions = num_actions(shown_teams(self.rules, self.observation_spec))
         self.single_observation_space = gymnasium.spaces.Dict(
             {
                 "observation": gymnasium.spaces.Box(np.zeros_like(high), high, dtype=np.int8),
@@ -432,6 +436,21 @@ class VectorEnv:
         from millebornes_env.render.text import draw_game  # noqa: PLC0415 - only who renders needs it
 
         return draw_game(self.games.states[game], self.rules)
+
+    @alone
+    def describe(self, seat: int, game: int = 0) -> str:
+        """What a seat of one game sees, in words: its observation and nothing else, so no hidden card.
+
+        Raises:
+            OptionError: there is no such seat or game.
+            ResetNeededError: before the first `reset`.
+        """
+        self._check_ready("describe")
+        seat = check.checked_index("seat", seat, self.players)
+        row = self.observe(seat)[check.checked_index("game", game, self.num_envs)]
+        from millebornes_env.render.seat import describe_seat  # noqa: PLC0415 - only who reads needs it
+
+        return describe_seat(row, self.observation_sections, self.rules)
 
     def close(self) -> None:
         """Refuse all further use."""

@@ -10,9 +10,10 @@ import pytest
 
 from millebornes_env import VectorEnv, agents, edition, editions, vector_env
 from millebornes_env.agents.human.agent import HumanAgent, UndoRequest
-from millebornes_env.agents.human.words import Names, action_words
+from millebornes_env.agents.human.words import action_words
 from millebornes_env.agents.protocol import Table
 from millebornes_env.millebornes.cards import CARD_NAMES, Card
+from millebornes_env.render.names import Names
 from tests.support import Position
 
 DISTANCE_25, DISTANCE_50, ACCIDENT, STOP, ROLL = 0, 1, 5, 8, 13

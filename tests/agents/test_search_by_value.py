@@ -21,8 +21,8 @@ from millebornes_env.agents.search.kernels import (
     search_on,
 )
 from millebornes_env.compile import for_kernels
-from millebornes_env.millebornes.observation import USUAL_VIEW, sections
 from millebornes_env.millebornes.rules import compiled_rules
+from millebornes_env.millebornes.sections import DEFAULT_SPEC, sections
 from millebornes_env.millebornes.state import StateArray
 from tests.agents.policies import Layers, network_for, size_of, write_run
 from tests.agents.test_search import positions, redealt, seats_of
@@ -52,7 +52,7 @@ def choices(env: VectorEnv, states: StateArray, rollout: str, **options: Any) ->
 def searched(env: VectorEnv, states: StateArray, rollout: str, **options: Any) -> Decisions:
     """Decisions after all their redeals."""
     agent = searcher(env, rollout, **options)
-    kernel_of = agent._searcher(agent._usual_layout)
+    kernel_of = agent._searcher(agent._default_starts)
     decisions = agent._new_decisions(len(states))
     row = np.zeros(agent._usual_size, np.int8)
     read_states(kernel_of, agent._rules, for_kernels(states), seats_of(states), row, decisions.roots)
@@ -139,7 +139,7 @@ def network_that_counts(env: VectorEnv, of_own: float, of_others: float, favouri
     It knows nothing of a seat that is not to decide.
     """
     size, actions = size_of(env), int(env.single_action_space.n)
-    at = {section.name: section.start for section in sections(env.rules, USUAL_VIEW)}
+    at = {section.name: section.start for section in sections(env.rules, DEFAULT_SPEC)}
     hidden = np.zeros((2, size)), np.zeros(2)
     hidden[0][0, at["km"]] = hidden[0][1, at["km"] + 1] = 1.0
     hidden[0][:, at["to_act"] + 1] = -1000.0

@@ -107,7 +107,7 @@ def test_what_is_neither_true_nor_false(make: Callable[..., Any], name: str, val
 
 def test_numpys_booleans_are_fine() -> None:
     env = vector_env(observe_unseen=np.False_, padded=np.True_)  # type: ignore[arg-type]
-    assert env.view == vector_env(observe_unseen=False, padded=True).view
+    assert env.observation_spec == vector_env(observe_unseen=False, padded=True).observation_spec
 
 
 @makers

@@ -227,6 +227,7 @@ USES: dict[str, Callable[[VectorEnv], object]] = {
     "state": VectorEnv.state,
     "get_states": VectorEnv.get_states,
     "legal_actions": VectorEnv.legal_actions,
+    "describe": lambda env: env.describe(0),
 }
 
 

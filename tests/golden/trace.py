@@ -25,13 +25,15 @@ import numpy as np
 from millebornes_env import Edition
 from millebornes_env.engine.games import NO_GAME, Games, Settings
 from millebornes_env.engine.kernels import DISABLED, POINTS
-from millebornes_env.millebornes.observation import View
+from millebornes_env.millebornes.sections import ObservationSpec
 from millebornes_env.millebornes.state import CLAIM, EXTENSION, ROUND_OVER
 from millebornes_env.notation.positions import read_position, write_position
 from millebornes_env.notation.records import read_action, write_action
 
 FOLDER = Path(__file__).parent / "games"
-SETTINGS = Settings(match=0, reward=POINTS, autoreset=DISABLED, layout=View(), punish_illegal=0)
+SETTINGS = Settings(
+    match=0, reward=POINTS, autoreset=DISABLED, observation_spec=ObservationSpec(), punish_illegal=0
+)
 INDENT = "  "
 
 Choose = Callable[[Games], int]

@@ -103,6 +103,8 @@ methods = [
     method("determinize(seed)", lambda world, value: world.env.determinize(0, value), SEEDS),
     method("set_states(states)", lambda world, value: world.env.set_states(value)),
     method("render(game)", lambda world, value: world.env.render(value), INDEX),
+    method("describe(seat)", lambda world, value: world.env.describe(value), INDEX),
+    method("describe(game)", lambda world, value: world.env.describe(0, value), INDEX),
     method("legal_actions(game)", lambda world, value: world.env.legal_actions(value), INDEX),
     method("section(name)", lambda world, value: world.env.section(value)),
 ]
@@ -115,6 +117,7 @@ aec = [
     ),
     method("env.step(action)", lambda world, value: world.env.step(value), face=AEC),
     method("env.observe(agent)", lambda world, value: world.env.observe(value), face=AEC),
+    method("env.describe(agent)", lambda world, value: world.env.describe(value), INDEX, AEC),
     method("env.action_space(agent)", lambda world, value: world.env.action_space(value), face=AEC),
     method("env.observation_space(agent)", lambda world, value: world.env.observation_space(value), face=AEC),
     method("env.last(observe)", lambda world, value: world.env.last(value), FLAGS, AEC),

@@ -16,8 +16,8 @@ import numpy as np
 
 from millebornes_env.engine.games import Games, Settings
 from millebornes_env.millebornes.editions import edition
-from millebornes_env.millebornes.observation import View
 from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.sections import ObservationSpec
 from tests.oracle import oracle
 from tests.oracle.oracle import FULL_DECK, SAFETY_AGAINST, Action
 from tests.oracle.rules import OracleRules, rules_for, with_options
@@ -62,7 +62,7 @@ CLAIM_ID, PASS_ID, EXTEND_ID, FINISH_ID = CALLS
 FIRST_DISCARD_ID = 19
 
 # A round, nothing restarted, the unseen cards observed, an illegal action refused.
-ROUND = Settings(match=0, reward=0, autoreset=2, layout=View(), punish_illegal=0)
+ROUND = Settings(match=0, reward=0, autoreset=2, observation_spec=ObservationSpec(), punish_illegal=0)
 MATCH = ROUND._replace(match=1)
 
 Record = dict[str, Any]

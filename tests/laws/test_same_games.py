@@ -17,7 +17,7 @@ from millebornes_env.engine.games import NO_GAME, Games, Settings
 from millebornes_env.engine.kernels import SKIP
 from millebornes_env.engine.perft import count_sequences
 from millebornes_env.millebornes.editions import edition
-from millebornes_env.millebornes.observation import View
+from millebornes_env.millebornes.sections import ObservationSpec
 from tests.laws.conversions import PARKER_2, SOME_TABLES, Table, rules_of
 
 SEED = 2**40 + 12_345
@@ -35,7 +35,13 @@ Mask = npt.NDArray[np.bool_]
 
 def settings_of(episode: str) -> Settings:
     """Rounds or matches, begun again as soon as they are over."""
-    return Settings(match=int(episode == "match"), reward=0, autoreset=0, layout=View(), punish_illegal=0)
+    return Settings(
+        match=int(episode == "match"),
+        reward=0,
+        autoreset=0,
+        observation_spec=ObservationSpec(),
+        punish_illegal=0,
+    )
 
 
 def seeded(

@@ -24,9 +24,14 @@ HANDS_SCALE: Final = 0.5
 SOON_SCALE: Final = 0.01
 
 
-def oracle_size(obs_size: int, players: int) -> int:
-    """How long a row is, with `obs_size` numbers in an observation at a table of so many players."""
-    return obs_size + (2 * players - 1) * NUM_CARD_TYPES
+def oracle_size(streams: int, players: int) -> int:
+    """The length of a row.
+
+    Args:
+        streams: where the streams start in a full state (`VectorEnv.state_sections`).
+        players: S.
+    """
+    return streams + players * NUM_CARD_TYPES
 
 
 def oracle_scale(scale: npt.NDArray[np.float32], players: int) -> npt.NDArray[np.float32]:
@@ -37,26 +42,25 @@ def oracle_scale(scale: npt.NDArray[np.float32], players: int) -> npt.NDArray[np
 
 
 @kernel
-def write_oracle_rows(full: Int8Array, obs_size: int, players: int, rows: Int8Array) -> None:
+def write_oracle_rows(full: Int8Array, streams: int, players: int, rows: Int8Array) -> None:
     """Write what the critic sees.
 
     Args:
         full: int8[N, K], of `VectorEnv.state`: observation, other hands, streams.
-        obs_size: D, of the observation.
+        streams: where the streams start in it.
         players: S.
         rows: int8[N, oracle_size], overwritten.
     """
-    known = obs_size + (players - 1) * NUM_CARD_TYPES
-    length = (full.shape[1] - known) // players
+    length = (full.shape[1] - streams) // players
     for game in range(len(full)):
         row, everything = rows[game], full[game]
-        for place in range(known):
+        for place in range(streams):
             row[place] = everything[place]
-        for place in range(known, len(row)):
+        for place in range(streams, len(row)):
             row[place] = 0
         for seat in range(players):
-            first, weight = known + seat * NUM_CARD_TYPES, SOONEST
-            for place in range(known + seat * length, known + (seat + 1) * length):
+            first, weight = streams + seat * NUM_CARD_TYPES, SOONEST
+            for place in range(streams + seat * length, streams + (seat + 1) * length):
                 card = int(everything[place]) - 1
                 if card < 0:
                     break

@@ -19,10 +19,10 @@ from millebornes_env.agents.policy.files import (
 from millebornes_env.agents.policy.network import ACTIVATIONS, InputSpec, Layers
 from millebornes_env.agents.protocol import Table
 from millebornes_env.files import write_bytes_atomically, write_json_atomically
-from millebornes_env.millebornes.observation import USUAL_VIEW
+from millebornes_env.millebornes.sections import DEFAULT_SPEC
 
 NOTHING_MORE: Final[dict[str, Any]] = {}
-USUAL_INPUT: Final = InputSpec(USUAL_VIEW, features=False)
+USUAL_INPUT: Final = InputSpec(DEFAULT_SPEC, features=False)
 
 
 def save_policy_files(
@@ -68,7 +68,7 @@ def save_policy_files(
         "editions": list(editions) or [table.edition],
         **describe_table(table, input_spec),
         "num_actions": num_actions,
-        "view": {name: bool(shown) for name, shown in input_spec.view._asdict().items()},
+        "view": {name: bool(shown) for name, shown in input_spec.observation._asdict().items()},
         "features": input_spec.features,
         "activation": activation,
         "num_layers": len(layers),

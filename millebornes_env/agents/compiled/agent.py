@@ -27,11 +27,11 @@ from millebornes_env.agents.checks import (
 from millebornes_env.agents.compiled.observation_reader import (
     CHOSE_NOTHING,
     NO_ODDITY,
-    Layout,
+    Starts,
     bounds_of,
     first_odd_row,
-    layout_of,
     read_observation,
+    starts_of,
 )
 from millebornes_env.agents.errors import AgentOptionError
 from millebornes_env.agents.protocol import Actions, Masks, Observations, Table, actions_of_ended
@@ -118,7 +118,7 @@ def choose_each(
 @kernel
 def choose_from_rows(  # noqa: PLR0913, PLR0917 - as a tuple they would take Numba much longer to look at
     choose: int,
-    layout: Layout,
+    starts: Starts,
     bounds: Int8Array,
     rules: StateArray,
     options: Int64Array,
@@ -134,7 +134,7 @@ def choose_from_rows(  # noqa: PLR0913, PLR0917 - as a tuple they would take Num
 
     Args:
         choose: of the agent, by address.
-        layout: of the observations.
+        starts: of the sections of the observations.
         bounds: int8[2, D], of their numbers.
         rules: RULES[1], the table's.
         options: int64[MAX_OPTIONS], of the agent.
@@ -150,12 +150,12 @@ def choose_from_rows(  # noqa: PLR0913, PLR0917 - as a tuple they would take Num
         How many rounds are over; the first row with an oddity or -1, and its oddity (`observation_reader`).
         If that is of the row, nothing was chosen and nothing remembered.
     """
-    number, oddity = first_odd_row(rows, layout, bounds, rules)
+    number, oddity = first_odd_row(rows, starts, bounds, rules)
     if oddity != NO_ODDITY:
         return 0, number, oddity
     state, table, ended = scratch[0], rules[0], 0
     for number in range(len(rows)):
-        read_observation(rows[number], layout, table, state)
+        read_observation(rows[number], starts, table, state)
         actions[number] = NO_ACTION
         if int(state.phase) == ROUND_OVER:
             ended += 1
@@ -252,7 +252,7 @@ class CompiledAgent:
         self._key = key_of_seed(checked_seed(seed))
         self._calls = 0
         self._rules_in_array = for_kernels(rules_record(table.rules))
-        self._layout = layout_of(table, counts_unseen=counts_unseen)
+        self._starts = starts_of(table, counts_unseen=counts_unseen)
         self._bounds = bounds_of(table)
         self._memories = np.zeros((0, MEMORY), np.int16)
         self._scratch = for_kernels(new_states(1))
@@ -287,7 +287,7 @@ class CompiledAgent:
         actions: Actions = np.empty(len(rows), np.int64)
         ended, row, oddity = choose_from_rows(
             self.address,
-            self._layout,
+            self._starts,
             self._bounds,
             self._rules_in_array,
             self.options,

@@ -37,10 +37,10 @@ from millebornes_env.agents.checks import (
 from millebornes_env.agents.compiled.agent import MEMORY, CompiledAgent, Int64Array, with_room
 from millebornes_env.agents.compiled.observation_reader import (
     NO_ODDITY,
-    Layout,
+    Starts,
     bounds_of,
     first_odd_row,
-    layout_of,
+    starts_of,
 )
 from millebornes_env.agents.errors import AgentArgumentError, AgentOptionError
 from millebornes_env.agents.policy.agent import PolicyAgent
@@ -65,8 +65,8 @@ from millebornes_env.engine.kernels import key_of_seed
 from millebornes_env.envs.options import checked_seed
 from millebornes_env.errors import StateError
 from millebornes_env.millebornes.audit import first_problem
-from millebornes_env.millebornes.observation import sections
 from millebornes_env.millebornes.rules import compiled_rules, rules_record
+from millebornes_env.millebornes.sections import sections
 from millebornes_env.millebornes.state import ROUND_OVER, STATE, StateArray, new_states
 
 SEES: Final = {"": NOTHING, "hands": HANDS, "all": ALL}
@@ -161,9 +161,9 @@ class SearchAgent:
         self._seconds = ms / _MS_IN_A_SECOND
         self._rules = compiled_rules(table.rules)
         self._rules_in_array = for_kernels(rules_record(table.rules))
-        self._layout = layout_of(table)
+        self._starts = starts_of(table)
         self._bounds = bounds_of(table)
-        self._usual_layout, self._usual_size = _usual_layout(table)
+        self._default_starts, self._default_size = _starts_by_default(table)
         self._sees = SEES[sees]
         self._rollouts = 0 if ms > 0 else rollouts
         self._z = z
@@ -199,11 +199,11 @@ class SearchAgent:
         if action_masks is not None:
             check_masks(self.name, action_masks, len(rows), self.table.num_actions)
         memory_of = checked_slot_ids(self.name, slot_ids, len(rows))
-        row, oddity = first_odd_row(rows, self._layout, self._bounds, self._rules_in_array)
+        row, oddity = first_odd_row(rows, self._starts, self._bounds, self._rules_in_array)
         if oddity != NO_ODDITY:
             raise row_error(self.name, self.table, rows, row, oddity)
         decisions = self._new_decisions(len(rows))
-        searcher = self._searcher(self._layout)
+        searcher = self._searcher(self._starts)
         read_rows(searcher, self._rules, rows, decisions.roots)
         actions = self._decided(searcher, decisions, memory_of)
         actions_of_ended(action_masks, actions, decisions.roots["phase"] == ROUND_OVER)
@@ -232,8 +232,8 @@ class SearchAgent:
                 f"{int(games['seat'][game])}"
             )
         decisions = self._new_decisions(len(games))
-        searcher = self._searcher(self._usual_layout)
-        row = np.zeros(self._usual_size, np.int8)
+        searcher = self._searcher(self._default_starts)
+        row = np.zeros(self._default_size, np.int8)
         read_states(searcher, self._rules, games, seats, row, decisions.roots)
         return self._decided(searcher, decisions, memory_of)
 
@@ -265,10 +265,10 @@ class SearchAgent:
         states = for_kernels(new_states(3 * count))
         return new_decisions(count, self.table.rules.players, self.table.num_actions, states)
 
-    def _searcher(self, layout: Layout) -> Searcher:
+    def _searcher(self, starts: Starts) -> Searcher:
         agent = self.rollout_agent
         settings = (self._sees, self._rollouts, self._depth, self._z)
-        return Searcher(agent.address, agent.options, layout, *settings, *self._key)
+        return Searcher(agent.address, agent.options, starts, *settings, *self._key)
 
     def _decided(self, searcher: Searcher, decisions: Decisions, memory_of: Int64Array) -> Actions:
         """Run the search for states already loaded into `decisions.roots`."""
@@ -348,10 +348,10 @@ def _check_judge(agent: CompiledAgent, table: Table) -> None:
         )
 
 
-def _usual_layout(table: Table) -> tuple[Layout, int]:
+def _starts_by_default(table: Table) -> tuple[Starts, int]:
     """Of the observations that games are handed over by, and the size of those."""
-    usual = sections(table.rules)
-    return layout_of(Table(table.edition, table.rules, usual, 0, table.num_actions)), usual[-1].stop
+    shown = sections(table.rules)
+    return starts_of(Table(table.edition, table.rules, shown, 0, table.num_actions)), shown[-1].stop
 
 
 def _compiled_agent(spec: str, table: Table, seed: int) -> CompiledAgent:
