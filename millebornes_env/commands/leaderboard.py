@@ -202,7 +202,7 @@ def page(board: Board, analyses: Sequence[Analysis], out: Path) -> str:
 
 
 def read_responses(path: Path) -> dict[str, dict[str, Any]]:
-    """What `train.exploit --docs` found at a table, by agent; nothing if it was not asked.
+    """What `train.exploit --leaderboard` found at a table, by agent; nothing if it was not asked.
 
     Raises:
         ArenaError: the file is damaged.
