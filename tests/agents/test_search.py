@@ -13,7 +13,7 @@ from millebornes_env.agents.protocol import StateAgent, Table, sees_hidden_cards
 from millebornes_env.agents.registry import rollout_agent
 from millebornes_env.agents.search.agent import HiddenCardsError, SearchAgent, SearchOptionError
 from millebornes_env.agents.search.kernels import search_on, value_of_round
-from millebornes_env.arena.match import MatchConfig, by_deal, play_roles
+from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.compile import IS_COMPILED
 from millebornes_env.engine.kernels import SKIP
 from millebornes_env.millebornes.determinize import redeal_hidden_cards
@@ -256,7 +256,7 @@ def lead(config: MatchConfig, deals: int, **options: Any) -> float:
     """Points over the rollout agent, in the mean of all rounds."""
     env = vector_env(1, config.edition, players=config.players)
     roles = [searcher(env, **options), searcher(env, rollouts=2, z=1e9)]
-    points = by_deal(play_roles(roles, config, 0, deals), "points", 2)
+    points = play(roles, config, deals).points
     return float((points[..., 0] - points[..., 1]).mean())
 
 
