@@ -16,6 +16,7 @@ from millebornes_env.millebornes import audit
 from millebornes_env.millebornes.cards import DECK_SIZE
 from millebornes_env.millebornes.editions import edition
 from millebornes_env.millebornes.observation import View
+from millebornes_env.millebornes.replay import play_until_refused
 from millebornes_env.millebornes.rules import compiled_rules
 
 
@@ -39,6 +40,7 @@ def examples() -> list[Example]:
         (kernels.redeal_games, (states, rules, seats, 0, 0, np.zeros(DECK_SIZE, np.int8))),
         (kernels.full_states, (*table, 1, buffers.observation)),
         (audit._first_unsound, (_read_only(states), rules, scratch)),
+        (play_until_refused, (states, rules, _read_only(actions), np.zeros(1, np.int32))),
     ]
 
 
