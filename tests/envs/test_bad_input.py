@@ -347,29 +347,29 @@ def test_an_illegal_action_is_explained_and_nothing_is_stepped(players: int) -> 
     assert len(reasons) > 5
 
 
-BOTH_ROLL = {"battle": [(0, "ROLL"), (1, "ROLL")]}
+BOTH_ROLL = {"battle": [(0, "roll"), (1, "roll")]}
 
 
 @pytest.mark.parametrize(
     ("card", "reason", "position"),
     [
-        ("DISTANCE_25", "team 0 is not rolling", {}),
-        ("DISTANCE_75", "team 0 is under a Speed limit", {**BOTH_ROLL, "speed": [(0, "SPEED_LIMIT")]}),
-        ("DISTANCE_100", "team 0 has gone 650 of 700 km", {**BOTH_ROLL, "km": [(0, 650)]}),
-        ("STOP", "team 1 is not rolling", {}),
-        ("FLAT_TIRE", "team 1 is not rolling", {"battle": [(1, "ROLL", "STOP")]}),
+        ("25", "team 0 is not rolling", {}),
+        ("75", "team 0 is under a Speed limit", {**BOTH_ROLL, "speed": [(0, "speed_limit")]}),
+        ("100", "team 0 has gone 650 of 700 km", {**BOTH_ROLL, "km": [(0, 650)]}),
+        ("stop", "team 1 is not rolling", {}),
+        ("flat_tire", "team 1 is not rolling", {"battle": [(1, "roll", "stop")]}),
         (
-            "FLAT_TIRE",
+            "flat_tire",
             "team 1 is protected by Puncture proof",
-            {**BOTH_ROLL, "safety": [(1, "PUNCTURE_PROOF")]},
+            {**BOTH_ROLL, "safety": [(1, "puncture_proof")]},
         ),
-        ("STOP", "team 1 is protected by Right of way", {**BOTH_ROLL, "safety": [(1, "RIGHT_OF_WAY")]}),
-        ("SPEED_LIMIT", "team 1 is protected by Right of way", {"safety": [(1, "RIGHT_OF_WAY")]}),
-        ("SPEED_LIMIT", "team 1 is under a Speed limit already", {"speed": [(1, "SPEED_LIMIT")]}),
-        ("ROLL", "a Roll goes on", BOTH_ROLL),
-        ("REPAIRS", "no Accident stops team 0", {"battle": [(0, "ROLL", "STOP")]}),
-        ("SPARE_TIRE", "no Flat tire stops team 0", BOTH_ROLL),
-        ("END_OF_LIMIT", "no Speed limit shows on team 0", BOTH_ROLL),
+        ("stop", "team 1 is protected by Right of way", {**BOTH_ROLL, "safety": [(1, "right_of_way")]}),
+        ("speed_limit", "team 1 is protected by Right of way", {"safety": [(1, "right_of_way")]}),
+        ("speed_limit", "team 1 is under a Speed limit already", {"speed": [(1, "speed_limit")]}),
+        ("roll", "a Roll goes on", BOTH_ROLL),
+        ("repairs", "no Accident stops team 0", {"battle": [(0, "roll", "stop")]}),
+        ("spare_tire", "no Flat tire stops team 0", BOTH_ROLL),
+        ("end_of_limit", "no Speed limit shows on team 0", BOTH_ROLL),
     ],
 )
 def test_the_reason_is_one_of_the_game(card: str, reason: str, position: dict[str, list[Any]]) -> None:
@@ -395,12 +395,12 @@ def test_the_reason_is_one_of_the_game(card: str, reason: str, position: dict[st
 def test_the_reason_why_a_safety_is_not_discarded(changes: dict[str, int], reason: str) -> None:
     env = VectorEnv(1, edition("parker").replace(**changes), seed=1)
     env.reset()
-    env.set_states(Position(**changes).hand(0, "DRIVING_ACE").games.states)
+    env.set_states(Position(**changes).hand(0, "driving_ace").games.states)
     refused(IllegalActionError, [f"is not legal: {reason}"], env.step, [19 + CARDS.index("Driving ace")])
 
 
 def test_a_third_card_of_200_km_is_explained() -> None:
-    built = Position().battle(0, "ROLL").km(0, 400, two_hundreds=2).hand(0, "DISTANCE_200")
+    built = Position().battle(0, "roll").km(0, 400, two_hundreds=2).hand(0, "200")
     env = started(1)
     env.set_states(built.games.states)
     refused(IllegalActionError, ["team 0 has laid 2 cards of 200 km"], env.step, [4])

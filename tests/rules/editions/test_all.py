@@ -110,14 +110,14 @@ def test_a_team_has_one_display(name: str, players: int, teams: int) -> None:
     """
     for seat in range(teams, players):  # seats of the second partners, and the third ones
         team = seat % teams
-        position = at(name, players, teams).battle(team, *ROLLING[name]).turn(team).hand(team, "DISTANCE_25")
-        position.do("play DISTANCE_25").turn(seat).hand(seat, "DISTANCE_50").do("play DISTANCE_50")
+        position = at(name, players, teams).battle(team, *ROLLING[name]).turn(team).hand(team, "25")
+        position.do("play 25").turn(seat).hand(seat, "50").do("play 50")
         assert position.km_of(team) == 75
-        position.battle(team, *ROLLING[name], "ACCIDENT").turn(team).hand(team, "DISTANCE_25")
+        position.battle(team, *ROLLING[name], "accident").turn(team).hand(team, "25")
         assert not position.plays()
-        assert position.turn(seat).hand(seat, "REPAIRS", "DISTANCE_25").plays() == {"REPAIRS"}
-        position.safety(team, "EXTRA_TANK").turn(team + 1).hand(team + 1, "OUT_OF_GAS")
-        assert not position.can(lay(position, "OUT_OF_GAS", team))
+        assert position.turn(seat).hand(seat, "repairs", "25").plays() == {"repairs"}
+        position.safety(team, "extra_tank").turn(team + 1).hand(team + 1, "out_of_gas")
+        assert not position.can(lay(position, "out_of_gas", team))
 
 
 @pytest.mark.parametrize(("name", "players", "teams"), TABLES)
@@ -157,14 +157,14 @@ def test_any_card_may_be_discarded_at_any_time(name: str) -> None:
     position = at(name).battle(0, *ROLLING[name]).hand(0, *CARDS)
     assert position.plays()
     assert {f"discard {card}" for card in CARDS} <= position.legal()
-    assert position.do("discard DRIVING_ACE").discards == {"DRIVING_ACE": 1}
+    assert position.do("discard driving_ace").discards == {"driving_ace": 1}
     assert position.seat == 1
 
 
 @every_edition
 def test_who_is_attacked_may_attack(name: str) -> None:
     """One may attack although one is under attack oneself (001:17-18; 000:183; rules 1.2)."""
-    position = at(name).battle(0, *ROLLING[name], "STOP").speed(0, "SPEED_LIMIT").battle(1, *ROLLING[name])
+    position = at(name).battle(0, *ROLLING[name], "stop").speed(0, "speed_limit").battle(1, *ROLLING[name])
     assert position.hand(0, *HAZARDS).plays() == set(HAZARDS)
 
 
@@ -185,8 +185,8 @@ def test_distance_cards_add_up(name: str) -> None:
 def test_a_roll_comes_first(name: str) -> None:
     """Before a distance card can be laid a Roll must lie there (000:43-45; 000:172; 002:184; 002:198)."""
     position = at(name).hand(0, *DISTANCES, *REMEDIES)
-    assert position.plays() == {"ROLL"}
-    position.do("play ROLL").turn(0).hand(0, *DISTANCES)
+    assert position.plays() == {"roll"}
+    position.do("play roll").turn(0).hand(0, *DISTANCES)
     assert position.plays() == set(DISTANCES)
 
 
@@ -194,27 +194,27 @@ def test_a_roll_comes_first(name: str) -> None:
 def test_of_the_safeties_right_of_way_alone_replaces_the_first_roll(name: str) -> None:
     """With Right of Way one starts at once, with another safety not (000:47; 000:113; 002:199; E31)."""
     for safety in SAFETIES:
-        position = at(name).hand(0, safety, "DISTANCE_100").do(f"play {safety}")
-        assert position.can("play DISTANCE_100") == (safety == "RIGHT_OF_WAY")
+        position = at(name).hand(0, safety, "100").do(f"play {safety}")
+        assert position.can("play 100") == (safety == "right_of_way")
 
 
 @every_edition
 def test_no_second_roll_on_a_roll(name: str) -> None:
     """A Roll is laid only where it is asked for, not with Right of Way on a Roll either (E25)."""
-    for pile in ROLLING[name], (*ROLLING[name], "STOP", "ROLL"):
-        position = at(name).battle(0, *pile).hand(0, "ROLL")
+    for pile in ROLLING[name], (*ROLLING[name], "stop", "roll"):
+        position = at(name).battle(0, *pile).hand(0, "roll")
         assert not position.plays()
-        assert not position.safety(0, "RIGHT_OF_WAY").plays()
+        assert not position.safety(0, "right_of_way").plays()
 
 
 @every_edition
 def test_a_limit_leaves_25_and_50(name: str) -> None:
     """Nothing above 50 under a Speed Limit (000:35; 001:110-112; rules 1.2); its end lifts it (002:100)."""
-    position = at(name).battle(0, *ROLLING[name]).speed(0, "SPEED_LIMIT").hand(0, *DISTANCES, "END_OF_LIMIT")
-    assert position.plays() == {"DISTANCE_25", "DISTANCE_50", "END_OF_LIMIT"}
-    position.do("play END_OF_LIMIT").turn(0).hand(0, *DISTANCES, "END_OF_LIMIT")
+    position = at(name).battle(0, *ROLLING[name]).speed(0, "speed_limit").hand(0, *DISTANCES, "end_of_limit")
+    assert position.plays() == {"25", "50", "end_of_limit"}
+    position.do("play end_of_limit").turn(0).hand(0, *DISTANCES, "end_of_limit")
     assert position.plays() == set(DISTANCES)
-    assert position.speed_top(0) == "END_OF_LIMIT"
+    assert position.speed_top(0) == "end_of_limit"
 
 
 @every_edition
@@ -224,16 +224,16 @@ def test_the_limit_has_a_pile_of_its_own(name: str) -> None:
     Source: 000:65; 000:158; 001:57-67; 001:92-94; 002:59; E29, E36.
     """
     for pile in ((), ROLLING[name], *((*ROLLING[name], hazard) for hazard in BATTLE_HAZARDS)):
-        position = at(name).battle(1, *pile).hand(0, "SPEED_LIMIT").do("play SPEED_LIMIT")
-        assert (position.speed_top(1), position.battle_top(1)) == ("SPEED_LIMIT", pile[-1] if pile else None)
-        position.hand(1, "END_OF_LIMIT").do("play END_OF_LIMIT")
-        assert (position.speed_top(1), position.battle_top(1)) == ("END_OF_LIMIT", pile[-1] if pile else None)
+        position = at(name).battle(1, *pile).hand(0, "speed_limit").do("play speed_limit")
+        assert (position.speed_top(1), position.battle_top(1)) == ("speed_limit", pile[-1] if pile else None)
+        position.hand(1, "end_of_limit").do("play end_of_limit")
+        assert (position.speed_top(1), position.battle_top(1)) == ("end_of_limit", pile[-1] if pile else None)
 
 
 @every_edition
 def test_a_limit_does_not_keep_battle_hazards_away(name: str) -> None:
     """The Limit cumulates with each of the four others (001:92-94; 001:104-107; E29)."""
-    position = at(name).battle(1, *ROLLING[name]).speed(1, "SPEED_LIMIT").hand(0, *HAZARDS)
+    position = at(name).battle(1, *ROLLING[name]).speed(1, "speed_limit").hand(0, *HAZARDS)
     assert position.plays() == set(BATTLE_HAZARDS)
 
 
@@ -242,11 +242,11 @@ def test_no_hazard_on_a_hazard(name: str) -> None:
     """One attack on a pile at a time, no Limit on a Limit (001:19-21; 001:104-107; 002:61; E28)."""
     for hazard in BATTLE_HAZARDS:
         position = at(name).battle(1, *ROLLING[name], hazard).hand(0, *HAZARDS)
-        assert position.plays() == {"SPEED_LIMIT"}
-        assert not position.speed(1, "SPEED_LIMIT").plays()
+        assert position.plays() == {"speed_limit"}
+        assert not position.speed(1, "speed_limit").plays()
         # nor with Right of Way, which leaves the three breakdowns (E4)
-        if hazard != "STOP":
-            assert not position.safety(1, "RIGHT_OF_WAY").plays()
+        if hazard != "stop":
+            assert not position.safety(1, "right_of_way").plays()
 
 
 @every_edition
@@ -268,10 +268,10 @@ def test_each_breakdown_stops_until_its_remedy(name: str, hazard: str, remedy: s
 def test_a_stop_takes_a_roll_and_no_more(name: str) -> None:
     """A Roll alone lifts it (000:17-19; 000:104; 001:136-147; 002:100; rules 1.2)."""
     position = (
-        at(name).battle(1, *ROLLING[name]).hand(0, "STOP").do("play STOP").hand(1, *DISTANCES, *REMEDIES)
+        at(name).battle(1, *ROLLING[name]).hand(0, "stop").do("play stop").hand(1, *DISTANCES, *REMEDIES)
     )
-    assert position.plays() == {"ROLL"}
-    position.do("play ROLL").turn(1)
+    assert position.plays() == {"roll"}
+    position.do("play roll").turn(1)
     assert position.plays() == set(DISTANCES)
 
 
@@ -282,22 +282,22 @@ def test_after_a_remedy_a_roll_is_needed(name: str, hazard: str, remedy: str, _s
 
     Source: 000:59; 000:172-174; 000:201; 002:98; rules 1.2. Till then no hazard can be laid on it (000:195).
     """
-    position = at(name).battle(0, "ROLL", hazard).hand(0, remedy, "ROLL", "DISTANCE_25").do(f"play {remedy}")
+    position = at(name).battle(0, "roll", hazard).hand(0, remedy, "roll", "25").do(f"play {remedy}")
     for _ in range(3):
         position.turn(1).hand(1, *BATTLE_HAZARDS)
         assert not position.plays()
         position.turn(0)
-        assert position.plays() == {"ROLL"}
-    assert position.do("play ROLL").turn(0).plays() == {"DISTANCE_25"}
+        assert position.plays() == {"roll"}
+    assert position.do("play roll").turn(0).plays() == {"25"}
 
 
 @in_editions("dujardin", "dujardin_2014")
 @pytest.mark.parametrize(("hazard", "remedy", "_safety"), BREAKDOWNS)
 def test_a_remedy_restarts_at_once(name: str, hazard: str, remedy: str, _safety: str) -> None:
     """No light after it, and none can be laid: FR14 possibility 4; 001:100-102; E25. He rolls: E55."""
-    position = at(name).battle(0, *ROLLING[name], hazard).hand(0, remedy, "ROLL", "DISTANCE_25")
+    position = at(name).battle(0, *ROLLING[name], hazard).hand(0, remedy, "roll", "25")
     position.do(f"play {remedy}").turn(0)
-    assert position.plays() == {"DISTANCE_25"}
+    assert position.plays() == {"25"}
     assert position.turn(1).hand(1, *HAZARDS).plays() == set(HAZARDS)
 
 
@@ -317,11 +317,11 @@ def test_a_safety_protects_for_good(name: str, hazard: str) -> None:
 @every_edition
 def test_no_more_than_two_200s_to_a_display(name: str) -> None:
     """Two of them at most, whoever of the team has laid them (001:86-88; 002:49; rules 1.2; E60)."""
-    position = at(name, 4, 2).battle(0, *ROLLING[name]).hand(0, "DISTANCE_200").hand(2, *["DISTANCE_200"] * 2)
-    position.do("play DISTANCE_200").turn(2).do("play DISTANCE_200").turn(2)
+    position = at(name, 4, 2).battle(0, *ROLLING[name]).hand(0, "200").hand(2, *["200"] * 2)
+    position.do("play 200").turn(2).do("play 200").turn(2)
     assert not position.plays()
-    assert not position.turn(0).hand(2).hand(0, "DISTANCE_200").plays()
-    assert position.turn(1).battle(1, *ROLLING[name]).hand(1, "DISTANCE_200").can("play DISTANCE_200")
+    assert not position.turn(0).hand(2).hand(0, "200").plays()
+    assert position.turn(1).battle(1, *ROLLING[name]).hand(1, "200").can("play 200")
 
 
 @every_table
@@ -332,8 +332,8 @@ def test_the_target_is_met_exactly(name: str, players: int, teams: int) -> None:
     """
     position = at(name, players, teams)
     position.battle(0, *ROLLING[name]).km(0, position.target - 75).hand(0, *DISTANCES)
-    assert position.plays() == {"DISTANCE_25", "DISTANCE_50", "DISTANCE_75"}
-    position.do("play DISTANCE_75")
+    assert position.plays() == {"25", "50", "75"}
+    position.do("play 75")
     assert position.phase == ("extension" if position.rules.extended_target else "round over")
     assert position.do(*["finish"] * (position.phase == "extension")).winner == 0
 
@@ -344,9 +344,9 @@ def test_the_target_is_met_exactly(name: str, players: int, teams: int) -> None:
 @every_edition
 def test_right_of_way_lifts_stop_and_limit(name: str) -> None:
     """Both go to the discard pile and one drives on without a Roll (000:73; 001:164-166; 002:170; E3, E6)."""
-    position = at(name).battle(0, *ROLLING[name], "STOP").speed(0, "SPEED_LIMIT")
-    position.hand(0, "RIGHT_OF_WAY", *DISTANCES).do("play RIGHT_OF_WAY")
-    assert position.discards == {"STOP": 1, "SPEED_LIMIT": 1}
+    position = at(name).battle(0, *ROLLING[name], "stop").speed(0, "speed_limit")
+    position.hand(0, "right_of_way", *DISTANCES).do("play right_of_way")
+    assert position.discards == {"stop": 1, "speed_limit": 1}
     assert position.plays() == set(DISTANCES)
 
 
@@ -356,21 +356,19 @@ def test_right_of_way_leaves_breakdowns_but_saves_the_roll(
     name: str, hazard: str, remedy: str, _safety: str
 ) -> None:
     """The remedy is still needed, no Roll after it (002:170; 000:113; E4); a remedy that waits rolls (E5)."""
-    position = (
-        at(name).battle(0, *ROLLING[name], hazard).hand(0, "RIGHT_OF_WAY", remedy, "DISTANCE_25", "ROLL")
-    )
-    assert position.do("play RIGHT_OF_WAY").plays() == {remedy}
-    assert position.do(f"play {remedy}").turn(0).can("play DISTANCE_25")
-    position = at(name).battle(0, *ROLLING[name], hazard, remedy).hand(0, "RIGHT_OF_WAY", "DISTANCE_25")
-    assert position.do("play RIGHT_OF_WAY").plays() == {"DISTANCE_25"}
+    position = at(name).battle(0, *ROLLING[name], hazard).hand(0, "right_of_way", remedy, "25", "roll")
+    assert position.do("play right_of_way").plays() == {remedy}
+    assert position.do(f"play {remedy}").turn(0).can("play 25")
+    position = at(name).battle(0, *ROLLING[name], hazard, remedy).hand(0, "right_of_way", "25")
+    assert position.do("play right_of_way").plays() == {"25"}
 
 
 @every_edition
 def test_with_right_of_way_one_is_attacked_whatever_shows(name: str) -> None:
     """Empty pile or waiting remedy: who may drive may be stopped (E1, E2, E36; FR14 possibility 3)."""
-    for pile in ((), (*ROLLING[name], "ACCIDENT", "REPAIRS"), (*ROLLING[name], "STOP", "ROLL")):
-        position = at(name).safety(1, "RIGHT_OF_WAY").battle(1, *pile).hand(0, *HAZARDS)
-        assert position.plays() == {"ACCIDENT", "OUT_OF_GAS", "FLAT_TIRE"}
+    for pile in ((), (*ROLLING[name], "accident", "repairs"), (*ROLLING[name], "stop", "roll")):
+        position = at(name).safety(1, "right_of_way").battle(1, *pile).hand(0, *HAZARDS)
+        assert position.plays() == {"accident", "out_of_gas", "flat_tire"}
 
 
 @in_editions("dujardin", "winning_moves")
@@ -381,8 +379,8 @@ def test_a_hazard_may_open_the_pile_of_any_opponent(name: str, players: int) -> 
     teams = range(1, position.rules.teams)
     assert len(position.plays()) == len(HAZARDS) * len(teams)
     for team in teams:
-        other = at(name, players).hand(0, "ACCIDENT")
-        assert other.do(lay(other, "ACCIDENT", team)).battle_top(team) == "ACCIDENT"
+        other = at(name, players).hand(0, "accident")
+        assert other.do(lay(other, "accident", team)).battle_top(team) == "accident"
 
 
 @all_but("dujardin", "winning_moves")
@@ -390,7 +388,7 @@ def test_a_hazard_may_open_the_pile_of_any_opponent(name: str, players: int) -> 
 def test_only_a_limit_may_be_laid_against_who_has_not_begun(name: str, players: int) -> None:
     """Hazards lie on a Roll only, the Limit apart (000:195; E36; FRC possibility 3; FR14 possibility 3)."""
     position = at(name, players).hand(0, *HAZARDS)
-    assert {move.partition(" at ")[0] for move in position.plays()} == {"SPEED_LIMIT"}
+    assert {move.partition(" against ")[0] for move in position.plays()} == {"speed_limit"}
     assert len(position.plays()) == position.rules.teams - 1
 
 

@@ -45,26 +45,26 @@ def test_the_target_ends_the_round(name: str, players: int, teams: int) -> None:
 def test_the_round_ends_with_the_turn_of_the_last_card(name: str, players: int, teams: int) -> None:
     """Hands are not played out (000:219; rules 1.4; E34, E54)."""
     for seat in range(players):
-        position = at(name, players, teams).turn(seat).draw_pile(1).hand(seat, "STOP", "STOP")
-        position.do("discard STOP")
+        position = at(name, players, teams).turn(seat).draw_pile(1).hand(seat, "stop", "stop")
+        position.do("discard stop")
         assert (position.phase, position.pile_size) == ("play", 0)
         following = position.seat
         assert following == (seat + 1) % players
-        position.hand(following, "STOP", "STOP").do("discard STOP")
+        position.hand(following, "stop", "stop").do("discard stop")
         assert (position.phase, position.winner) == ("round over", None)
 
 
 @in_editions(*ENDS_WITH_THE_TURN)
 def test_the_last_card_drawn_in_an_extra_turn_ends_the_round_too(name: str) -> None:
     """By a safety or a coup fourré: that turn is finished first (000:219; E14, E18; rules 1.4)."""
-    position = at(name, 3).draw_pile(1).hand(0, "EXTRA_TANK", "STOP").hand(1, "STOP")
-    position.do("play EXTRA_TANK")
+    position = at(name, 3).draw_pile(1).hand(0, "extra_tank", "stop").hand(1, "stop")
+    position.do("play extra_tank")
     assert (position.phase, position.seat) == ("play", 0)
-    assert position.do("discard STOP").phase == "round over"
-    position = at(name, 3).draw_pile(2).battle(2, *ROLLING[name]).hand(0, "FLAT_TIRE", "STOP")
-    position.hand(1, "STOP").hand(2, "PUNCTURE_PROOF", "STOP").do("play FLAT_TIRE at 2", "claim")
+    assert position.do("discard stop").phase == "round over"
+    position = at(name, 3).draw_pile(2).battle(2, *ROLLING[name]).hand(0, "flat_tire", "stop")
+    position.hand(1, "stop").hand(2, "puncture_proof", "stop").do("play flat_tire against team 2", "claim")
     assert (position.phase, position.seat) == ("play", 2)
-    assert position.do("discard STOP").phase == "round over"
+    assert position.do("discard stop").phase == "round over"
 
 
 @pytest.mark.parametrize(("name", "players", "teams"), [table for table in TABLES if table[0] in PLAYED_OUT])
@@ -73,8 +73,8 @@ def test_hands_are_played_out(name: str, players: int, teams: int) -> None:
 
     Who has none is skipped. Source: 002:156; FRC p. 16; E33, E50.
     """
-    position = at(name, players, teams).draw_pile(0).battle(0, "ROLL")
-    position.hand(0, "DISTANCE_25", "STOP", "STOP").hand(players - 1, "STOP")
+    position = at(name, players, teams).draw_pile(0).battle(0, "roll")
+    position.hand(0, "25", "stop", "stop").hand(players - 1, "stop")
     seats = []
     while position.phase != "round over":
         seats.append(position.seat)
@@ -99,7 +99,7 @@ def test_distance_and_safeties_count_without_a_win(name: str) -> None:
 
     Source: 000:215; 000:253-258; 002:115-117; 002:122; 002:129-130; 002:174; rules 1.5.
     """
-    position = at(name, 3).safety(0, "EXTRA_TANK", "DRIVING_ACE").safety(0, "PUNCTURE_PROOF", coup=True)
+    position = at(name, 3).safety(0, "extra_tank", "driving_ace").safety(0, "puncture_proof", coup=True)
     kms(position, (325, 50, 25)).run_out()
     assert position.sheet(0) == {"distance": 325, "safeties": 300, "coups_fourres": 300}
     assert position.points() == [925, 50, 25]
@@ -143,8 +143,8 @@ def test_a_delayed_finish(name: str, left: int) -> None:
 
     Source: 000:221; 000:260; 002:17; 002:132-134; E37.
     """
-    position = at(name, 4).battle(1, "ROLL").km(0, 25).km(1, 975).draw_pile(1 + left)
-    position.hand(0, "STOP").draws(1, "DISTANCE_25").do("discard STOP", "play DISTANCE_25")
+    position = at(name, 4).battle(1, "roll").km(0, 25).km(1, 975).draw_pile(1 + left)
+    position.hand(0, "stop").draws(1, "25").do("discard stop", "play 25")
     assert (position.winner, position.pile_size) == (1, left)
     assert position.sheet(1).get("delayed_action", 0) == (0 if left else 300)
 
@@ -207,12 +207,12 @@ def test_the_winner_is_paid_for_blank_sides_too(name: str) -> None:
 @pytest.mark.parametrize(("name", "players"), EXTENDABLE)
 def test_who_reaches_700_may_extend_to_1000(name: str, players: int) -> None:
     """At once, on reaching exactly 700; the turn goes to the left (000:233-237; 002:29; 002:33; E44)."""
-    position = at(name, players).battle(0, "ROLL").km(0, 650).hand(0, "DISTANCE_50").do("play DISTANCE_50")
+    position = at(name, players).battle(0, "roll").km(0, 650).hand(0, "50").do("play 50")
     assert (position.phase, position.seat, position.legal()) == ("extension", 0, {"extend", "finish"})
     position.do("extend")
     assert (position.phase, position.seat, position.target, position.caller) == ("play", 1, 1000, 0)
-    position.battle(1, "ROLL").km(1, 675).hand(1, "DISTANCE_25", "DISTANCE_200").turn(1)
-    position.do("play DISTANCE_25")  # passing 700 is nothing any more: no second call (E49)
+    position.battle(1, "roll").km(1, 675).hand(1, "25", "200").turn(1)
+    position.do("play 25")  # passing 700 is nothing any more: no second call (E49)
     assert (position.phase, position.winner) == ("play", None)
 
 
@@ -237,7 +237,7 @@ def test_an_extension_lost_pays_each_opponent(name: str, players: int) -> None:
 
     Source: 000:239-245; E47; rules 1.5. Safeties and coups stay his (E48).
     """
-    position = at(name, players).extended_by(0).safety(0, "EXTRA_TANK", coup=True)
+    position = at(name, players).extended_by(0).safety(0, "extra_tank", coup=True)
     kms(position, (900, *[300] * (players - 1))).run_out()
     assert position.points() == [900 + 400, *[300 + 200] * (players - 1)]
     position = kms(at(name, players).extended_by(0), (900, *[300] * (players - 1))).finish_trip(1)
@@ -247,12 +247,12 @@ def test_an_extension_lost_pays_each_opponent(name: str, players: int) -> None:
 @pytest.mark.parametrize(("name", "players"), EXTENDABLE)
 def test_an_extension_is_called_in_an_extra_turn_too(name: str, players: int) -> None:
     """After a safety as after a coup fourré; then play goes on to the left (E46)."""
-    position = at(name, players).battle(0, "ROLL").km(0, 675).hand(0, "EXTRA_TANK", "DISTANCE_25")
-    position.do("play EXTRA_TANK", "play DISTANCE_25", "extend")
+    position = at(name, players).battle(0, "roll").km(0, 675).hand(0, "extra_tank", "25")
+    position.do("play extra_tank", "play 25", "extend")
     assert position.seat == 1
-    position = at(name, players).battle(1, "ROLL").km(1, 675).hand(0, "STOP").hand(1, "RIGHT_OF_WAY")
-    position.draws(1, "DISTANCE_25", "DISTANCE_75").do(
-        "play STOP" if players == 2 else "play STOP at 1", "claim", "play DISTANCE_25", "extend"
+    position = at(name, players).battle(1, "roll").km(1, 675).hand(0, "stop").hand(1, "right_of_way")
+    position.draws(1, "25", "75").do(
+        "play stop" if players == 2 else "play stop against team 1", "claim", "play 25", "extend"
     )
     assert (position.seat, position.caller) == (2 % players, 1)
 
@@ -260,8 +260,8 @@ def test_an_extension_is_called_in_an_extra_turn_too(name: str, players: int) ->
 @in_editions(*WITH_POINTS)
 def test_an_extension_with_the_pile_empty(name: str) -> None:
     """It may still be called (E45); shut-out and delayed action are judged at its end (E38, E41)."""
-    position = at(name).draw_pile(0).battle(0, "ROLL").km(0, 675).hand(0, "DISTANCE_25")
-    assert position.do("play DISTANCE_25").can("extend")
+    position = at(name).draw_pile(0).battle(0, "roll").km(0, 675).hand(0, "25")
+    assert position.do("play 25").can("extend")
     position = kms(at(name).extended_by(0).draw_pile(0), (0, 0)).finish_trip(0)
     lines = {"distance": 1000, **FINISHED, "extension": 200, "delayed_action": 300, "shutout": 500}
     assert position.sheet(0) == lines
@@ -274,7 +274,7 @@ def test_no_extension_where_the_trip_is_long(name: str, players: int, teams: int
     """With a target of 1,000 the round is over there (000:233; 001:32; E44; rules 1.1)."""
     position = at(name, players, teams)
     if position.target == 1000:
-        position.battle(0, *ROLLING[name]).km(0, 975).hand(0, "DISTANCE_25").do("play DISTANCE_25")
+        position.battle(0, *ROLLING[name]).km(0, 975).hand(0, "25").do("play 25")
         assert position.phase == "round over"
     else:
         assert position.rules.extended_target == 1000
