@@ -138,27 +138,27 @@ def share_of_wins(spec: str, opponent: str) -> float:
 
 @characters
 def test_characters_claim_every_coup_fourre(spec: str) -> None:
-    position = Position().battle(0, "roll").hand(0, "right_of_way").hand(1, "stop").turn(1)
+    position = Position("battle 0: roll", "hand 0: right_of_way", "hand 1: stop", "to act: seat 1")
     assert move(spec, position.do("play stop")) == "claim the coup fourré"
 
 
 @characters
 def test_characters_finish_if_they_can(spec: str) -> None:
-    position = Position().battle(0, "roll").km(0, 650).battle(1, "roll").km(1, 400)
+    position = Position("battle 0: roll", "battle 1: roll").km(0, 650).km(1, 400)
     assert move(spec, position.hand(0, "50", "25", "roll")) == "play 50 km"
 
 
 @characters
 def test_characters_lay_their_safeties_before_they_finish(spec: str) -> None:
     """Each is worth points and gives another play; the racer lays them as they come, once at the goal not."""
-    position = Position().battle(0, "roll").km(0, 650).hand(0, "50", "extra_tank")
+    position = Position("battle 0: roll", "hand 0: 50 extra_tank").km(0, 650)
     expected = "play 50 km" if spec == "racer" else "play Extra tank"
     assert move(spec, position) == expected
 
 
 @characters
 def test_characters_give_away_what_leads_too_far(spec: str) -> None:
-    position = Position().battle(0, "stop").km(0, 600).hand(0, "200", "75", "repairs")
+    position = Position("battle 0: stop", "hand 0: 200 75 repairs").km(0, 600)
     assert move(spec, position) == "discard 200 km"
 
 
@@ -166,15 +166,14 @@ def test_characters_give_away_what_leads_too_far(spec: str) -> None:
 
 
 def test_racer_drives_rather_than_attack() -> None:
-    position = Position().battle(0, "roll").battle(1, "roll").km(1, 300)
-    position.hand(0, "stop", "25", "75", "speed_limit")
+    position = Position("battle 0: roll", "battle 1: roll", "hand 0: stop 25 75 speed_limit").km(1, 300)
     assert move("racer", position) == "play 75 km"
     assert move("attacker", position) == "Stop against team 1"
 
 
 def test_racer_stops_who_is_about_to_win() -> None:
-    position = Position(players=3).battle(0, "roll").battle(1, "roll").battle(2, "roll").km(1, 300).km(2, 550)
-    position.hand(0, "stop", "100")
+    position = Position("battle 0: roll", "battle 1: roll", "battle 2: roll", "hand 0: stop 100", players=3)
+    position.km(1, 300).km(2, 550)
     assert move("racer", position) == "Stop against team 2"
     assert move("racer:near=100", position) == "play 100 km"
 
@@ -186,7 +185,7 @@ def test_racer_extends_boldly() -> None:
         (10, "racer:cards=5", "extend the trip"),
         (60, "racer:extends=no", "finish the trip"),
     ):
-        position = Position().battle(0, "roll").km(0, 650).hand(0, "50").draw_pile(pile)
+        position = Position("battle 0: roll", "hand 0: 50").km(0, 650).draw_pile(pile)
         assert move(spec, position.do("play 50")) == expected
 
 
@@ -195,14 +194,20 @@ def test_racer_extends_boldly() -> None:
 
 @pytest.mark.parametrize(("first", "second"), [(300, 150), (150, 300)])
 def test_attacker_stops_the_most_dangerous(first: int, second: int) -> None:
-    position = Position(players=3).battle(1, "roll").battle(2, "roll").km(1, first).km(2, second)
-    position.hand(0, "flat_tire", "roll")
+    position = Position("battle 1: roll", "battle 2: roll", "hand 0: flat_tire roll", players=3)
+    position.km(1, first).km(2, second)
     assert move("attacker", position) == f"Flat tire against team {1 if first > second else 2}"
 
 
 def test_attacker_stops_at_once_who_could_finish() -> None:
-    position = Position(players=3).battle(1, "roll").battle(2, "roll").km(1, 475).km(2, 450)
-    position.safety(1, "extra_tank", "driving_ace").hand(0, "stop", "roll")
+    position = Position(
+        "battle 1: roll",
+        "battle 2: roll",
+        "safeties 1: extra_tank driving_ace",
+        "hand 0: stop roll",
+        players=3,
+    )
+    position.km(1, 475).km(2, 450)
     assert move("attacker", position) == "Stop against team 1"
     position.km(2, 600)
     assert move("attacker", position) == "Stop against team 2"
@@ -210,14 +215,14 @@ def test_attacker_stops_at_once_who_could_finish() -> None:
 
 def test_attacker_keeps_its_hazards() -> None:
     """Until the opponents are safe from them."""
-    position = Position().battle(0, "accident").hand(0, "stop", "200", "roll", "flat_tire")
+    position = Position("battle 0: accident", "hand 0: stop 200 roll flat_tire")
     assert move("attacker", position) == "discard 200 km"
     position.safety(1, "puncture_proof")
     assert move("attacker", position) == "discard Flat tire"
 
 
 def test_attacker_wastes_no_limit() -> None:
-    position = Position().hand(0, "speed_limit", "25")
+    position = Position("hand 0: speed_limit 25")
     assert move("attacker", position) == "discard 25 km"
     position.battle(1, "roll").km(1, 300)
     assert move("attacker", position) == "Speed limit against team 1"
@@ -226,8 +231,8 @@ def test_attacker_wastes_no_limit() -> None:
 
 
 def test_attacker_can_be_told_to_shun_risks() -> None:
-    position = Position().battle(1, "roll").km(1, 300).hand(0, "stop", "repairs")
-    position.hand(1, "right_of_way", *["roll"] * 5).draw_pile(30)  # 6 of 36 hidden cards: one in six
+    position = Position("battle 1: roll", "hand 0: stop repairs", "hand 1: right_of_way 5x roll").km(1, 300)
+    position.draw_pile(30)  # 6 of 36 hidden cards: one in six
     assert move("attacker:risk=20", position) == "Stop against team 1"
     assert move("attacker:risk=10", position) != "Stop against team 1"
 
@@ -236,8 +241,8 @@ def test_attacker_can_be_told_to_shun_risks() -> None:
 
 
 def test_hoarder_keeps_safeties_for_the_coup_fourre() -> None:
-    position = Position().battle(0, "roll").hand(0, "extra_tank", "roll", "roll")
-    position.hand(1, "out_of_gas").draw_pile(40)
+    position = Position("battle 0: roll", "hand 0: extra_tank roll roll", "hand 1: out_of_gas")
+    position.draw_pile(40)
     assert move("hoarder", position) == "discard Roll"
     assert move("hoarder:pile=40", position) == "play Extra tank"
     assert move("racer", position) == "play Extra tank"
@@ -246,7 +251,7 @@ def test_hoarder_keeps_safeties_for_the_coup_fourre() -> None:
 
 
 def test_hoarder_takes_the_remedy_and_keeps_the_safety() -> None:
-    position = Position().battle(0, "out_of_gas").hand(0, "extra_tank", "gasoline")
+    position = Position("battle 0: out_of_gas", "hand 0: extra_tank gasoline")
     assert move("hoarder", position) == "play Gasoline"
     assert move("strategist", position) == "play Extra tank"
     assert move("hoarder", position.hand(0, "extra_tank", "roll")) == "play Extra tank"
@@ -254,7 +259,7 @@ def test_hoarder_takes_the_remedy_and_keeps_the_safety() -> None:
 
 def test_hoarder_gives_away_what_is_needed_no_more() -> None:
     """A remedy goes when all of its hazards have been seen."""
-    position = Position().battle(0, "stop").hand(0, "repairs", "gasoline", "100")
+    position = Position("battle 0: stop", "hand 0: repairs gasoline 100")
     assert move("hoarder", position) == "discard 100 km"
     position.battle(1, "accident").hand(1, "accident").turn(1).do("discard accident").turn(0)
     position.hand(0, "repairs", "gasoline", "100").hand(1)
@@ -265,7 +270,7 @@ def test_hoarder_gives_away_what_is_needed_no_more() -> None:
 
 
 def test_strategist_drives_without_200s_if_it_can_win_that_way() -> None:
-    position = Position().battle(0, "roll").km(0, 400).km(1, 100).hand(0, "200", "100")
+    position = Position("battle 0: roll", "hand 0: 200 100").km(0, 400).km(1, 100)
     assert move("strategist", position) == "play 100 km"
     position.km(0, 425, two_hundreds=1)
     assert move("strategist", position) == "play 200 km"
@@ -274,8 +279,10 @@ def test_strategist_drives_without_200s_if_it_can_win_that_way() -> None:
 
 
 def test_strategist_attacks_with_what_is_hardest_to_get_rid_of() -> None:
-    position = Position().battle(1, "roll").km(1, 300).hand(0, "out_of_gas", "flat_tire", "roll")
-    position.hand(1, *["spare_tire"] * 5).turn(1)
+    position = Position(
+        "battle 1: roll", "hand 0: out_of_gas flat_tire roll", "hand 1: 5x spare_tire", "to act: seat 1"
+    )
+    position.km(1, 300)
     for _ in range(4):  # four Spare Tires are gone
         position.do("discard spare_tire").turn(1)
     position.hand(0, "out_of_gas", "flat_tire", "roll").hand(1, *["end_of_limit"] * 6).turn(0)
@@ -284,9 +291,8 @@ def test_strategist_attacks_with_what_is_hardest_to_get_rid_of() -> None:
 
 def arrived(pile: int = 60, card: str = "100", **score: int) -> Position:
     """A trip just completed, the opponent far behind and stopped; three of the card in hand."""
-    position = Position().battle(0, "roll").km(0, 650, two_hundreds=2).km(1, 100).battle(1, "accident")
-    position.safety(0, "right_of_way", "extra_tank")
-    position.hand(0, "50", card, card, card, "stop")
+    position = Position("battle 0: roll", "battle 1: accident", "safeties 0: right_of_way extra_tank")
+    position.km(0, 650, two_hundreds=2).km(1, 100).hand(0, "50", card, card, card, "stop")
     for team, points in enumerate(score.values()):
         position.state.score[team] = points
     return position.draw_pile(pile).do("play 50")
@@ -308,7 +314,7 @@ def test_strategist_knows_the_score_of_the_match() -> None:
 
 def test_strategist_waits_for_the_delayed_action() -> None:
     """With a few cards left to draw and nobody else near the goal."""
-    position = Position().battle(0, "roll").km(0, 650).hand(0, "50", "roll", "roll")
+    position = Position("battle 0: roll", "hand 0: 50 roll roll").km(0, 650)
     assert move("strategist", position.draw_pile(2)) == "discard Roll"
     assert move("strategist", position.draw_pile(0)) == "play 50 km"
     assert move("strategist", position.draw_pile(30)) == "play 50 km"
@@ -325,7 +331,7 @@ def test_strategist_waits_for_the_delayed_action() -> None:
 )
 def test_strategist_keeps_a_safety_as_long_as_a_coup_fourre_is_probable(safety: str, hazard: str) -> None:
     """While hazards are hidden and cards are left to draw."""
-    position = Position().battle(0, "roll").hand(0, safety, "roll").hand(1, hazard, hazard)
+    position = Position("battle 0: roll", f"hand 0: {safety} roll", f"hand 1: {hazard} {hazard}")
     name = safety.capitalize().replace("_", " ")
     assert move("strategist", position.draw_pile(80)) == "discard Roll"
     assert move("strategist", position.draw_pile(5)) == f"play {name}"

@@ -12,8 +12,8 @@ from millebornes_env import VectorEnv, agents, edition, editions, vector_env
 from millebornes_env.agents.human.agent import HumanAgent, UndoRequest
 from millebornes_env.agents.human.words import Names, action_words
 from millebornes_env.agents.protocol import Table
-from millebornes_env.millebornes.cards import CARD_NAMES, Card
-from tests.support import Position
+from millebornes_env.millebornes.cards import CARD_NAMES
+from tests.support import CARDS, Position
 
 DISTANCE_25, DISTANCE_50, ACCIDENT, STOP, ROLL = 0, 1, 5, 8, 13
 CLAIM, PASS, EXTEND, FINISH = range(38, 42)
@@ -42,8 +42,8 @@ def asked(position: Position, answers: str) -> tuple[int, str]:
 
 
 def at_25() -> Position:
-    position = Position().battle(0, "roll").km(0, 625).battle(1, "roll").km(1, 300, two_hundreds=1)
-    position.safety(1, "extra_tank", coup=True).speed(1, "speed_limit")
+    position = Position("battle 0: roll", "battle 1: roll", "safeties 1: extra_tank!", "speed 1: speed_limit")
+    position.km(0, 625).km(1, 300, two_hundreds=1)
     return position.hand(0, "25", "25", "stop", "roll").hand(1, "75", "repairs")
 
 
@@ -141,12 +141,12 @@ def test_it_says_why_a_card_cannot_be_played(answer: str, reason: str) -> None:
 )
 def test_the_reason_names_the_players(card: str, reason: str) -> None:
     position = at_25().speed(0, "speed_limit").hand(0, card)
-    name = CARD_NAMES[Card[card]]
+    name = CARD_NAMES[CARDS.index(card)]
     assert f"{reason} ('discard {name}' is possible)" in asked(position, f"{name}\n1\n")[1]
 
 
 def test_a_question_is_answered_before_a_card_is_played() -> None:
-    position = Position().battle(0, "roll").battle(1, "roll").hand(0, "accident").hand(1, "driving_ace")
+    position = Position("battle 0: roll", "battle 1: roll", "hand 0: accident", "hand 1: driving_ace")
     position.do("play accident")
     assert "first say whether you claim the coup fourré" in asked(position, "driving\nno\n")[1]
     for answer, action in (
@@ -210,8 +210,9 @@ def test_nothing_is_marked_in_a_new_round() -> None:
 
 
 def test_a_hazard_against_several_opponents_stands_together() -> None:
-    position = Position(players=3).battle(0, "roll").battle(1, "roll").battle(2, "roll")
-    position.hand(0, "flat_tire", "stop", "25")
+    position = Position(
+        "battle 0: roll", "battle 1: roll", "battle 2: roll", "hand 0: flat_tire stop 25", players=3
+    )
     _, shown = asked(position, "1\n")
     menu = [line[6:] for line in shown.splitlines() if line[:4].strip().isdecimal() and line[4:6] == "  "]
     both = [f"{name} against opponent {number}" for name in ("Flat tire", "Stop") for number in (1, 2)]
@@ -233,8 +234,8 @@ def test_players_and_teams_have_one_set_of_names() -> None:
 
 
 def test_who_is_stopped_hears_what_is_needed() -> None:
-    assert "Your turn. You are stopped, and need: Roll." in asked(Position().hand(0, "stop"), "1\n")[1]
-    hit = Position().battle(0, "roll", "flat_tire").hand(0, "stop")
+    assert "Your turn. You are stopped, and need: Roll." in asked(Position("hand 0: stop"), "1\n")[1]
+    hit = Position("battle 0: flat_tire on roll", "hand 0: stop")
     assert "Your turn. You are stopped, and need: Spare tire." in asked(hit, "1\n")[1]
     assert "You are stopped" not in asked(at_25(), "1\n")[1]
 
@@ -291,7 +292,7 @@ def test_quitting_is_polite(answers: str) -> None:
 
 
 def test_a_coup_fourre_is_asked_for_by_name() -> None:
-    position = Position().battle(0, "roll").battle(1, "roll").hand(0, "accident").hand(1, "driving_ace")
+    position = Position("battle 0: roll", "battle 1: roll", "hand 0: accident", "hand 1: driving_ace")
     position.do("play accident")
     action, shown = asked(position, "1\n")
     assert action == CLAIM
@@ -300,7 +301,7 @@ def test_a_coup_fourre_is_asked_for_by_name() -> None:
 
 
 def test_an_extension_is_asked_for() -> None:
-    position = Position().battle(0, "roll").km(0, 675).hand(0, "25").do("play 25")
+    position = Position("battle 0: roll", "hand 0: 25").km(0, 675).do("play 25")
     action, shown = asked(position, "1\n")
     assert action == EXTEND
     assert "You have done 700 km. Extend the trip to 1000 km?" in shown

@@ -264,7 +264,7 @@ def test_search_beats_its_rollout_agent() -> None:
 
 
 def near_the_end() -> Position:
-    position = Position().battle(0, "roll").km(0, 650).battle(1, "roll").km(1, 500).draw_pile(20)
+    position = Position("battle 0: roll", "battle 1: roll").km(0, 650).km(1, 500).draw_pile(20)
     hand = ("50", "roll", "roll", "end_of_limit", "gasoline", "200", "200")
     return position.hand(0, *hand).hand(1, *["25", "roll"] * 3)
 
@@ -284,8 +284,10 @@ def test_it_finds_the_card_that_ends_the_trip(sees: str) -> None:
 
 
 def test_it_claims_what_its_rollout_agent_lets_pass_and_claims_at_once_what_that_claims() -> None:
-    position = Position().battle(0, "roll").battle(1, "roll").hand(0, "accident", "roll")
-    position.hand(1, "driving_ace", "roll", "100").do("play accident")
+    position = Position(
+        "battle 0: roll", "battle 1: roll", "hand 0: accident roll", "hand 1: driving_ace roll 100"
+    )
+    position.do("play accident")
     assert choice_in(position, "first:last", rollouts=40, z=1e9) == PASS
     assert choice_in(position, "first:last", rollouts=40) == CLAIM
     env = vector_env(1)

@@ -9,7 +9,7 @@ from tests.support import BATTLE_HAZARDS, HAZARDS, SAFETIES, SAFETY_AGAINST, Pos
 
 def attacked(hazard: str, *hand: str, players: int = 2) -> Position:
     """Seat 0 has laid the hazard against seat 1, which rolls and holds the safety."""
-    position = Position(players=players).battle(1, "roll").hand(0, hazard, "stop")
+    position = Position("battle 1: roll", f"hand 0: {hazard} stop", players=players)
     position.hand(1, SAFETY_AGAINST[hazard], *hand)
     return position.do(f"play {hazard}" + (" against team 1" if position.rules.teams > 2 else ""))
 
@@ -17,7 +17,7 @@ def attacked(hazard: str, *hand: str, players: int = 2) -> Position:
 @pytest.mark.parametrize("hazard", HAZARDS)
 def test_who_holds_the_safety_may_answer_a_hazard_at_once(hazard: str) -> None:
     """As soon as it is laid, before anybody draws, the holder is asked: claim, or let it stand (US)."""
-    position = Position().battle(1, "roll").hand(0, hazard).hand(1, SAFETY_AGAINST[hazard], "roll")
+    position = Position("battle 1: roll", f"hand 0: {hazard}", f"hand 1: {SAFETY_AGAINST[hazard]} roll")
     pile = position.pile_size
     position.do(f"play {hazard}")
     assert (position.phase, position.seat, position.pile_size) == ("claim", 1, pile)
@@ -43,8 +43,10 @@ def test_after_a_coup_fourre_no_roll_is_needed(hazard: str) -> None:
 
 def test_the_position_before_the_hazard_is_restored_and_no_better_one() -> None:
     """A limit that lay there before goes on limiting (E10)."""
-    position = Position().battle(1, "roll").speed(1, "speed_limit").hand(0, "flat_tire")
-    position.hand(1, "puncture_proof", "50", "75").do("play flat_tire", "claim")
+    position = Position(
+        "battle 1: roll", "speed 1: speed_limit", "hand 0: flat_tire", "hand 1: puncture_proof 50 75"
+    )
+    position.do("play flat_tire", "claim")
     assert position.speed_top(1) == "speed_limit"
     assert position.can("play 50")
     assert not position.can("play 75")
@@ -53,8 +55,8 @@ def test_the_position_before_the_hazard_is_restored_and_no_better_one() -> None:
 @pytest.mark.parametrize("pile", [(), ("roll",), ("roll", "accident", "repairs")], ids="-".join)
 def test_what_lay_under_the_hazard_shows_again(pile: tuple[str, ...]) -> None:
     """Be it a Roll, a remedy under Right of Way, or nothing at all (E10)."""
-    position = Position().battle(1, *pile).safety(1, "right_of_way")
-    position.hand(0, "flat_tire").hand(1, "puncture_proof").do("play flat_tire", "claim")
+    position = Position("safeties 1: right_of_way", "hand 0: flat_tire", "hand 1: puncture_proof")
+    position.battle(1, *pile).do("play flat_tire", "claim")
     assert position.battle_top(1) == (pile[-1] if pile else None)
     assert position.is_moving(1)
 
@@ -71,16 +73,20 @@ def test_two_cards_are_drawn_and_one_is_played() -> None:
 
 def test_both_cards_come_from_the_top_of_the_pile() -> None:
     """They are the next two that the seat was to draw (US)."""
-    position = Position().battle(1, "roll").hand(0, "flat_tire").hand(1, "puncture_proof")
-    position.draws(1, "roll", "100", "stop").do("play flat_tire", "claim")
+    position = Position(
+        "battle 1: roll", "hand 0: flat_tire", "hand 1: puncture_proof", "stream 1: roll 100 stop ..."
+    )
+    position.do("play flat_tire", "claim")
     assert position.hand_of(1) == ["100", "roll"]
 
 
 @pytest.mark.parametrize(("responder", "following"), [(1, 2), (2, 0)])
 def test_play_goes_on_to_the_left_of_the_one_who_answered(responder: int, following: int) -> None:
     """Those who sit between him and the attacker lose their turn, draw included (US; rules 1.3)."""
-    position = Position(players=3).battle(responder, "roll").hand(0, "flat_tire")
-    position.hand(responder, "puncture_proof", "stop").do(f"play flat_tire against team {responder}", "claim")
+    position = Position(
+        f"battle {responder}: roll", "hand 0: flat_tire", f"hand {responder}: puncture_proof stop", players=3
+    )
+    position.do(f"play flat_tire against team {responder}", "claim")
     position.do("discard stop")
     assert position.seat == following
     skipped = [seat for seat in (1, 2) if seat < responder]
@@ -89,7 +95,7 @@ def test_play_goes_on_to_the_left_of_the_one_who_answered(responder: int, follow
 
 def test_the_attacker_may_be_next_at_once() -> None:
     """Where the one who answered sits to his right, the turn comes straight back to him (US)."""
-    position = Position(players=4).battle(1, "roll").hand(0, "flat_tire").hand(3, "puncture_proof", "stop")
+    position = Position("battle 1: roll", "hand 0: flat_tire", "hand 3: puncture_proof stop", players=4)
     assert position.do("play flat_tire", "claim", "discard stop").seat == 0
 
 
@@ -98,7 +104,7 @@ def test_the_attacker_may_be_next_at_once() -> None:
 )
 def test_only_the_corresponding_safety_parries(hazard: str, safety: str) -> None:
     """With another one in hand there is nothing to claim (US; rules 1.3)."""
-    position = Position().battle(1, "roll").hand(0, hazard).hand(1, safety).do(f"play {hazard}")
+    position = Position("battle 1: roll", f"hand 0: {hazard}", f"hand 1: {safety}").do(f"play {hazard}")
     assert position.phase == "play"
     assert hazard in (position.battle_top(1), position.speed_top(1))
 
@@ -112,7 +118,7 @@ def test_a_coup_fourre_earns_300_besides_the_100() -> None:
 
 def test_against_a_limit_right_of_way_takes_a_stop_along() -> None:
     """Both go to the discard pile; it is one coup fourré and one bonus (E7; 004:26)."""
-    position = Position().battle(1, "roll", "stop").hand(0, "speed_limit").hand(1, "right_of_way", "roll")
+    position = Position("battle 1: stop on roll", "hand 0: speed_limit", "hand 1: right_of_way roll")
     position.do("play speed_limit", "claim")
     assert position.discards == {"speed_limit": 1, "stop": 1}
     assert position.battle_top(1) == "roll"
@@ -121,15 +127,15 @@ def test_against_a_limit_right_of_way_takes_a_stop_along() -> None:
 
 def test_against_a_stop_right_of_way_takes_a_limit_along() -> None:
     """The other way round as well (E7; 004:26)."""
-    position = Position().battle(1, "roll").speed(1, "speed_limit").hand(0, "stop")
-    position.hand(1, "right_of_way", "200").do("play stop", "claim")
+    position = Position("battle 1: roll", "speed 1: speed_limit", "hand 0: stop", "hand 1: right_of_way 200")
+    position.do("play stop", "claim")
     assert position.discards == {"speed_limit": 1, "stop": 1}
     assert position.can("play 200")
 
 
 def test_right_of_way_parries_a_limit_before_the_start() -> None:
     """It is legal then, and starts the car, too (E8)."""
-    position = Position().hand(0, "speed_limit").hand(1, "right_of_way", "200")
+    position = Position("hand 0: speed_limit", "hand 1: right_of_way 200")
     position.do("play speed_limit", "claim")
     assert position.battle_top(1) is None
     assert position.can("play 200")
@@ -138,8 +144,8 @@ def test_right_of_way_parries_a_limit_before_the_start() -> None:
 @pytest.mark.parametrize("hazard", BATTLE_HAZARDS[:3])
 def test_right_of_way_parries_a_limit_while_another_hazard_lies(hazard: str) -> None:
     """That hazard stays; the extra turn comes all the same (E9)."""
-    position = Position().battle(1, "roll", hazard).hand(0, "speed_limit")
-    position.hand(1, "right_of_way", "25").do("play speed_limit", "claim")
+    position = Position(f"battle 1: {hazard} on roll", "hand 0: speed_limit", "hand 1: right_of_way 25")
+    position.do("play speed_limit", "claim")
     assert (position.battle_top(1), position.seat, position.phase) == (hazard, 1, "play")
     assert position.discards == {"speed_limit": 1}
     assert not position.can("play 25")
@@ -180,7 +186,9 @@ def test_a_declined_limit_lies_on_the_speed_pile() -> None:
 @pytest.mark.parametrize("holder", [1, 2])
 def test_after_a_refusal_play_goes_on_to_the_left_of_the_attacker(holder: int) -> None:
     """Nobody loses a turn (E12)."""
-    position = Position(players=3).battle(holder, "roll").hand(0, "flat_tire").hand(holder, "puncture_proof")
+    position = Position(
+        f"battle {holder}: roll", "hand 0: flat_tire", f"hand {holder}: puncture_proof", players=3
+    )
     assert position.do(f"play flat_tire against team {holder}", "pass").seat == 1
 
 
@@ -203,14 +211,14 @@ def test_played_later_in_turn_the_safety_is_a_normal_one() -> None:
 
 def test_nobody_is_asked_when_nobody_holds_the_safety() -> None:
     """The hazard is laid and the turn passes on: nothing tells that it was looked for (E13)."""
-    position = Position(players=3).battle(1, "roll").hand(0, "flat_tire").do("play flat_tire against team 1")
+    position = Position("battle 1: roll", "hand 0: flat_tire", players=3).do("play flat_tire against team 1")
     assert (position.phase, position.seat) == ("play", 1)
     assert position.battle_top(1) == "flat_tire"
 
 
 def test_the_partner_who_does_not_hold_it_is_not_asked() -> None:
     """One decision, of the one who holds the card (E13, E11)."""
-    position = Position(players=4).battle(1, "roll").hand(0, "flat_tire").hand(3, "puncture_proof")
+    position = Position("battle 1: roll", "hand 0: flat_tire", "hand 3: puncture_proof", players=4)
     assert position.do("play flat_tire").seat == 3
     assert position.do("pass").phase == "play"
 
@@ -218,7 +226,7 @@ def test_the_partner_who_does_not_hold_it_is_not_asked() -> None:
 @pytest.mark.parametrize(("pile", "drawn"), [(3, 2), (2, 2), (1, 1)])
 def test_one_draws_what_there_is(pile: int, drawn: int) -> None:
     """With a single card left it is drawn, and the play follows all the same (E14)."""
-    position = Position().battle(1, "roll").hand(0, "flat_tire").hand(1, "puncture_proof", "roll", "stop")
+    position = Position("battle 1: roll", "hand 0: flat_tire", "hand 1: puncture_proof roll stop")
     position.draw_pile(pile).do("play flat_tire", "claim")
     assert position.hand_sizes()[1] == 2 + drawn
     assert (position.pile_size, position.seat, position.phase) == (pile - drawn, 1, "play")
@@ -226,8 +234,8 @@ def test_one_draws_what_there_is(pile: int, drawn: int) -> None:
 
 def test_with_an_empty_pile_the_coup_fourre_is_still_legal() -> None:
     """400 points, no draw, and the extra play (E15; rules 1.4)."""
-    position = Position().battle(1, "roll").hand(0, "flat_tire", "stop").draw_pile(0)
-    position.hand(1, "puncture_proof", "25", "roll").do("play flat_tire", "claim")
+    position = Position("battle 1: roll", "hand 0: flat_tire stop", "hand 1: puncture_proof 25 roll")
+    position.draw_pile(0).do("play flat_tire", "claim")
     assert (position.seat, position.phase) == (1, "play")
     assert position.hand_of(1) == ["25", "roll"]
     assert position.do("play 25", "discard stop", "discard roll").points() == [0, 425]
@@ -235,14 +243,16 @@ def test_with_an_empty_pile_the_coup_fourre_is_still_legal() -> None:
 
 def test_a_coup_fourre_with_the_last_card_in_hand() -> None:
     """No card is left for an extra play, so the turn passes on (E15, E20)."""
-    position = Position(players=3).battle(2, "roll").hand(0, "flat_tire", "stop").hand(1, "stop").draw_pile(0)
-    position.hand(2, "puncture_proof").do("play flat_tire against team 2", "claim")
+    position = Position(
+        "battle 2: roll", "hand 0: flat_tire stop", "hand 1: stop", "hand 2: puncture_proof", players=3
+    )
+    position.draw_pile(0).do("play flat_tire against team 2", "claim")
     assert (position.seat, position.phase) == (0, "play")
 
 
 def test_in_the_extra_play_one_may_attack_and_be_answered() -> None:
     """The same procedure again; the turn follows the last one who answered (E61)."""
-    position = Position(players=3).hand(0, "flat_tire", "stop").hand(1, "driving_ace", "stop")
+    position = Position("hand 0: flat_tire stop", "hand 1: driving_ace stop", players=3)
     for team in range(3):
         position.battle(team, "roll")
     position.hand(2, "puncture_proof", "accident").do(
@@ -256,15 +266,20 @@ def test_in_the_extra_play_one_may_attack_and_be_answered() -> None:
 
 def test_the_first_attacker_may_answer_with_a_coup_of_his_own() -> None:
     """The counter-attack in the extra play hits him, and he parries it (E61)."""
-    position = Position().battle(0, "roll").battle(1, "roll").hand(0, "flat_tire", "driving_ace", "stop")
-    position.hand(1, "puncture_proof", "accident").do("play flat_tire", "claim", "play accident", "claim")
+    position = Position(
+        "battle 0: roll",
+        "battle 1: roll",
+        "hand 0: flat_tire driving_ace stop",
+        "hand 1: puncture_proof accident",
+    )
+    position.do("play flat_tire", "claim", "play accident", "claim")
     assert (position.seat, position.phase, position.coups(0)) == (0, "play", ["driving_ace"])
 
 
 @pytest.mark.parametrize("holder", [0, 2])
 def test_only_the_attacked_side_may_answer(holder: int) -> None:
     """A third side, or the attacker himself, has no say though it holds the safety (E62)."""
-    position = Position(players=3).battle(1, "roll").hand(0, "flat_tire")
+    position = Position("battle 1: roll", "hand 0: flat_tire", players=3)
     hand = position.hand_of(holder)
     position.hand(holder, "puncture_proof", *hand).do("play flat_tire against team 1")
     assert (position.phase, position.seat, position.battle_top(1)) == ("play", 1, "flat_tire")
@@ -272,13 +287,20 @@ def test_only_the_attacked_side_may_answer(holder: int) -> None:
 
 def test_the_attackers_partner_has_no_say() -> None:
     """Nor has he when he sits between the others (E62)."""
-    position = Position(players=4).battle(1, "roll").hand(0, "flat_tire").hand(2, "puncture_proof")
+    position = Position("battle 1: roll", "hand 0: flat_tire", "hand 2: puncture_proof", players=4)
     assert position.do("play flat_tire").phase == "play"
 
 
 def test_the_claim_is_for_the_hazard_just_laid() -> None:
     """A hazard that has lain there for a while cannot be parried any more (US; E12)."""
-    position = Position(players=3).battle(1, "roll", "accident").battle(2, "roll").hand(0, "flat_tire")
-    position.hand(1, "driving_ace").hand(2, "stop").do("play flat_tire against team 2")
+    position = Position(
+        "battle 1: accident on roll",
+        "battle 2: roll",
+        "hand 0: flat_tire",
+        "hand 1: driving_ace",
+        "hand 2: stop",
+        players=3,
+    )
+    position.do("play flat_tire against team 2")
     assert (position.phase, position.seat) == ("play", 1)
     assert "claim" not in position.legal()

@@ -87,8 +87,10 @@ def test_the_remainder_becomes_the_draw_pile(players: int, left: int) -> None:
 
 def test_the_draw_pile_is_common_to_all() -> None:
     """Each seat has a stretch of it to itself; when that is used up it takes the left neighbour's (004:5)."""
-    position = Position(players=3).draws(1, "stop", "accident", "flat_tire").draws(2, "repairs", "gasoline")
-    position.draw_pile(5).hand(0, "roll")
+    position = Position(
+        "stream 1: stop accident flat_tire ...", "stream 2: repairs gasoline ...", "hand 0: roll", players=3
+    )
+    position.draw_pile(5)
     drawn = []
     for discarded in ("roll", "stop", "repairs"):
         position.do(f"discard {discarded}")
@@ -133,7 +135,7 @@ def test_two_or_three_play_alone_four_and_six_in_pairs(players: int, teams: int)
 def test_partners_sit_opposite(players: int, partner: int) -> None:
     """The seat across the table lays on the same tableau; all seats between are opponents (US; rules 1.1)."""
     for seat in range(1, players):
-        position = Position(players=players).battle(0, "roll").turn(seat).hand(seat, "25")
+        position = Position("battle 0: roll", f"to act: seat {seat}", f"hand {seat}: 25", players=players)
         assert position.can("play 25") == (seat == partner)
 
 

@@ -28,13 +28,13 @@ def test_play_continues_until_a_trip_is_complete_or_all_cards_are_played(players
 
 def test_with_neither_the_round_goes_on() -> None:
     """A team 25 km short and one last card in a hand: still not over (004:32)."""
-    position = Position(players=4).draw_pile(0).battle(0, "roll").km(0, 950).hand(0, "25").hand(1, "stop")
+    position = Position("battle 0: roll", "hand 0: 25", "hand 1: stop", players=4).draw_pile(0).km(0, 950)
     assert position.do("play 25").phase == "play"
 
 
 def test_the_round_ends_when_a_team_reaches_exactly_1000() -> None:
     """With two pairs: at once, cards to draw and cards in hand or not (004:34)."""
-    position = Position(players=4).battle(0, "roll").km(0, 900).hand(0, "100", "roll").hand(1, "stop")
+    position = Position("battle 0: roll", "hand 0: 100 roll", "hand 1: stop", players=4).km(0, 900)
     position.do("play 100")
     assert (position.phase, position.winner, position.km_of(0)) == ("round over", 0, 1000)
     assert position.legal() == set()
@@ -44,14 +44,15 @@ def test_the_round_ends_when_a_team_reaches_exactly_1000() -> None:
 @pytest.mark.parametrize("players", [2, 3, 6])
 def test_the_round_ends_when_a_player_reaches_exactly_700(players: int) -> None:
     """Where the race is over 700 and he does not extend it (004:34; rules 1.1)."""
-    position = Position(players=players).turn(1).battle(1, "roll").km(1, 625).hand(1, "75")
+    position = Position("to act: seat 1", "battle 1: roll", "hand 1: 75", players=players).km(1, 625)
     position.do("play 75", "finish")
     assert (position.phase, position.winner) == ("round over", 1)
 
 
 def test_the_distances_of_partners_count_together() -> None:
     """It is the team that arrives, whoever lays the last card (004:34, 004:7)."""
-    position = Position(players=4).battle(1, "roll").km(1, 800).turn(3).hand(3, "200").do("play 200")
+    position = Position("battle 1: roll", "to act: seat 3", "hand 3: 200", players=4)
+    position.km(1, 800).do("play 200")
     assert (position.phase, position.winner) == ("round over", 1)
 
 
@@ -72,7 +73,7 @@ def test_the_round_ends_when_all_players_have_played_all_their_cards(players: in
 
 def test_play_continues_after_the_draw_pile_is_exhausted() -> None:
     """The turn in which the last card is drawn is followed by others, without a draw (004:37)."""
-    position = Position().draw_pile(1).hand(0, "stop", "roll").hand(1, "stop", "roll").do("discard stop")
+    position = Position("hand 0: stop roll", "hand 1: stop roll").draw_pile(1).do("discard stop")
     assert (position.pile_size, position.hand_sizes()) == (0, [1, 3])
     position.do("discard stop")
     assert (position.seat, position.hand_sizes()) == (0, [1, 2])
@@ -80,8 +81,8 @@ def test_play_continues_after_the_draw_pile_is_exhausted() -> None:
 
 def test_each_player_plays_or_discards_one_card_per_turn() -> None:
     """The hands get shorter card by card, in turn (004:37)."""
-    position = Position().draw_pile(0).battle(0, "roll").hand(0, "25", "stop", "roll")
-    position.hand(1, "roll", "repairs", "gasoline")
+    position = Position("battle 0: roll", "hand 0: 25 stop roll", "hand 1: roll repairs gasoline")
+    position.draw_pile(0)
     sizes = []
     for move in (
         "play 25",
@@ -99,7 +100,7 @@ def test_each_player_plays_or_discards_one_card_per_turn() -> None:
 
 def test_once_both_have_run_out_of_cards_play_ends() -> None:
     """One empty hand is not enough: the other one is played out (004:37)."""
-    position = Position().draw_pile(0).hand(0, "stop").hand(1, "stop", "roll").do("discard stop")
+    position = Position("hand 0: stop", "hand 1: stop roll").draw_pile(0).do("discard stop")
     assert position.phase == "play"
     assert position.do("discard stop").phase == "play"
     assert position.do("discard roll").phase == "round over"
@@ -107,7 +108,7 @@ def test_once_both_have_run_out_of_cards_play_ends() -> None:
 
 def test_seats_without_cards_are_skipped() -> None:
     """Hands of unequal length: the turn goes to the next one who has a card, himself in the end (E50)."""
-    position = Position(players=3).draw_pile(0).hand(0, "stop", "stop", "roll").hand(2, "stop")
+    position = Position("hand 0: stop stop roll", "hand 2: stop", players=3).draw_pile(0)
     seats = []
     for move in ("discard stop", "discard stop", "discard stop", "discard roll"):
         seats.append(position.seat)
@@ -118,13 +119,13 @@ def test_seats_without_cards_are_skipped() -> None:
 
 def test_while_there_are_cards_to_draw_nobody_is_skipped() -> None:
     """Whoever's hand is empty draws and plays (E50, 004:5)."""
-    position = Position(players=3).draw_pile(2).hand(0, "stop").do("discard stop")
+    position = Position("hand 0: stop", players=3).draw_pile(2).do("discard stop")
     assert (position.seat, position.hand_sizes()) == (1, [0, 1, 0])
 
 
 def test_a_trip_completed_with_the_last_card_of_all_is_completed() -> None:
     """The arrival goes before the end of the cards, and it is a delayed action (E51)."""
-    position = Position(players=4).draw_pile(0).battle(0, "roll").km(0, 975).hand(0, "25")
+    position = Position("battle 0: roll", "hand 0: 25", players=4).draw_pile(0).km(0, 975)
     position.do("play 25")
     assert (position.phase, position.winner) == ("round over", 0)
     assert position.sheet(0)["delayed_action"] == 300
@@ -132,7 +133,7 @@ def test_a_trip_completed_with_the_last_card_of_all_is_completed() -> None:
 
 def test_what_can_be_played_in_the_play_out_is_what_could_always_be_played() -> None:
     """Hazards, remedies and safeties keep their rules, and a safety its other play (004:37, E17)."""
-    position = Position().draw_pile(0).battle(1, "roll").hand(0, "extra_tank", "stop", "roll").hand(1, "roll")
+    position = Position("battle 1: roll", "hand 0: extra_tank stop roll", "hand 1: roll").draw_pile(0)
     position.do("play extra_tank", "play stop")
     assert position.plays() == {"roll"}
     assert position.do("play roll").seat == 0

@@ -24,7 +24,7 @@ def test_each_safety_played_is_100(count: int, points: int) -> None:
 
 def test_a_safety_in_the_hand_is_worth_nothing() -> None:
     """It has to be laid (US scoring)."""
-    position = Position(players=4).hand(0, *SAFETIES).hand(1, "stop").finish_trip(3)
+    position = Position("hand 1: stop", players=4).hand(0, *SAFETIES).finish_trip(3)
     assert "safeties" not in position.sheet(0)
 
 
@@ -67,7 +67,7 @@ def test_a_trip_completed_with_the_draw_pile_empty_is_300_more(left: int, bonus:
 
 def test_who_drew_the_last_card_himself_has_the_delayed_action() -> None:
     """What counts is that the pile is empty when the finishing card is laid (E37)."""
-    position = Position().draw_pile(1).battle(1, "roll").km(1, 675).hand(0, "stop").draws(1, "25")
+    position = Position("battle 1: roll", "hand 0: stop", "stream 1: 25 ...").draw_pile(1).km(1, 675)
     position.do("discard stop", "play 25", "finish")
     assert position.sheet(1)["delayed_action"] == 300
 

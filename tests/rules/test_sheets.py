@@ -158,7 +158,7 @@ def test_a_sheet_with_one_change_plays_by_it(sheet: Callable[..., Path]) -> None
     assert (found.name, found.label, found.sources["max_200"]) == ("our_house", "our_house", "our house")
     for players, teams in TABLES["parker"]:
         assert found.table(players, teams) == edition("parker").table(players, teams)._replace(max_200=3)
-    position = Position(players=4, edition=str(file)).battle(0, "roll").km(0, 400, two_hundreds=2)
+    position = Position("battle 0: roll", players=4, edition=str(file)).km(0, 400, two_hundreds=2)
     assert position.hand(0, "200").can("play 200")
     assert not position.km(0, 600, two_hundreds=3).can("play 200")
 

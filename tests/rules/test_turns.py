@@ -10,7 +10,7 @@ from tests.support import BREAKDOWNS, CARDS, DISTANCES, HAZARDS, PLAYERS, SAFETI
 @pytest.mark.parametrize("players", PLAYERS)
 def test_a_turn_begins_with_a_draw_of_one_card(players: int) -> None:
     """The next seat takes one card before it decides (004:5)."""
-    position = Position(players=players).draws(1, "repairs", "gasoline").hand(0, "stop")
+    position = Position("stream 1: repairs gasoline ...", "hand 0: stop", players=players)
     pile = position.pile_size
     position.do("discard stop")
     assert position.hand_of(1) == ["repairs"]
@@ -20,13 +20,13 @@ def test_a_turn_begins_with_a_draw_of_one_card(players: int) -> None:
 @pytest.mark.parametrize("card", ["roll", "speed_limit", "end_of_limit"])
 def test_a_turn_is_a_play_of_one_card(card: str) -> None:
     """One remedy or hazard laid, and the turn is over (004:5)."""
-    position = Position().speed(0, "speed_limit").hand(0, card, "roll", "speed_limit")
+    position = Position("speed 0: speed_limit", f"hand 0: {card} roll speed_limit")
     assert position.do(f"play {card}").seat == 1
 
 
 def test_one_distance_card_is_a_turn_too() -> None:
     """The same holds for a distance card: a second one has to wait (004:5)."""
-    position = Position().battle(0, "roll").hand(0, "50", "50").do("play 50")
+    position = Position("battle 0: roll", "hand 0: 50 50").do("play 50")
     assert (position.seat, position.hand_of(0)) == (1, ["50"])
 
 
@@ -58,7 +58,7 @@ def test_each_team_builds_one_tableau(players: int, partners: tuple[int, int]) -
     """Partners lay on the same piles: one starts the car, the other drives on (004:7)."""
     first, second = partners
     team = first % (players // 2)
-    position = Position(players=players).turn(first).hand(first, "roll").do("play roll")
+    position = Position(f"to act: seat {first}", f"hand {first}: roll", players=players).do("play roll")
     position.turn(second).hand(second, "100").do("play 100")
     assert position.laid(team) == {"roll": 1, "100": 1}
     assert [position.km_of(other) for other in range(position.rules.teams)].count(
@@ -68,13 +68,13 @@ def test_each_team_builds_one_tableau(players: int, partners: tuple[int, int]) -
 
 def test_each_player_alone_builds_his_own_tableau() -> None:
     """Without partners nobody else profits from a card: the neighbour still needs his own Roll (004:7)."""
-    position = Position(players=3).hand(0, "roll").do("play roll")
+    position = Position("hand 0: roll", players=3).do("play roll")
     assert [position.is_moving(team) for team in range(3)] == [True, False, False]
 
 
 def test_only_the_top_card_of_a_pile_shows() -> None:
     """A card laid on the battle or speed pile covers those before; they stay there without effect (004:7)."""
-    position = Position().hand(0, "stop", "speed_limit").hand(1, "roll", "end_of_limit").battle(1, "roll")
+    position = Position("hand 0: stop speed_limit", "hand 1: roll end_of_limit", "battle 1: roll")
     position.do("play stop", "play roll")
     assert position.battle_top(1) == "roll"
     position.hand(0, "speed_limit").hand(1, "end_of_limit", "100")
@@ -87,7 +87,7 @@ def test_only_the_top_card_of_a_pile_shows() -> None:
 @pytest.mark.parametrize(("hazard", "remedy", "_safety"), BREAKDOWNS)
 def test_hazards_and_remedies_are_laid_in_the_battle_area(hazard: str, remedy: str, _safety: str) -> None:
     """All but the two cards about speed lie on the battle pile; the speed pile is not touched (004:9)."""
-    position = Position().battle(1, "roll").speed(1, "speed_limit").hand(0, hazard).hand(1, remedy)
+    position = Position("battle 1: roll", "speed 1: speed_limit", f"hand 0: {hazard}", f"hand 1: {remedy}")
     assert position.do(f"play {hazard}").battle_top(1) == hazard
     assert position.do(f"play {remedy}").battle_top(1) == remedy
     assert position.speed_top(1) == "speed_limit"
@@ -95,7 +95,7 @@ def test_hazards_and_remedies_are_laid_in_the_battle_area(hazard: str, remedy: s
 
 def test_stop_and_roll_are_laid_in_the_battle_area() -> None:
     """Stop and Roll are battle cards as well (004:9)."""
-    position = Position().battle(1, "roll").hand(0, "stop").hand(1, "roll")
+    position = Position("battle 1: roll", "hand 0: stop", "hand 1: roll")
     assert position.do("play stop").battle_top(1) == "stop"
     assert position.do("play roll").battle_top(1) == "roll"
     assert position.speed_top(1) is None
@@ -103,7 +103,7 @@ def test_stop_and_roll_are_laid_in_the_battle_area() -> None:
 
 def test_limit_and_end_of_limit_are_laid_in_an_area_of_their_own() -> None:
     """They lie beside the battle pile and leave it as it is (004:9)."""
-    position = Position().battle(1, "roll").hand(0, "speed_limit").hand(1, "end_of_limit")
+    position = Position("battle 1: roll", "hand 0: speed_limit", "hand 1: end_of_limit")
     position.do("play speed_limit")
     assert (position.battle_top(1), position.speed_top(1)) == ("roll", "speed_limit")
     position.do("play end_of_limit")
@@ -113,7 +113,7 @@ def test_limit_and_end_of_limit_are_laid_in_an_area_of_their_own() -> None:
 @pytest.mark.parametrize("safety", SAFETIES)
 def test_safeties_are_laid_along_the_top(safety: str) -> None:
     """A safety lies apart: neither the battle nor the speed pile gets a new top (004:9)."""
-    position = Position().battle(0, "roll").speed(0, "speed_limit", "end_of_limit").hand(0, safety)
+    position = Position("battle 0: roll", f"hand 0: {safety}").speed(0, "speed_limit", "end_of_limit")
     position.do(f"play {safety}")
     assert (position.battle_top(0), position.speed_top(0)) == ("roll", "end_of_limit")
     assert position.laid(0)[safety] == 1
@@ -121,7 +121,7 @@ def test_safeties_are_laid_along_the_top(safety: str) -> None:
 
 def test_how_a_safety_lies_tells_a_coup_fourre() -> None:
     """A safety laid crosswise was a coup fourré; one played in turn lies upright (004:9)."""
-    position = Position().battle(1, "roll").hand(0, "flat_tire").hand(1, "puncture_proof", "extra_tank")
+    position = Position("battle 1: roll", "hand 0: flat_tire", "hand 1: puncture_proof extra_tank")
     position.do("play flat_tire", "claim", "play extra_tank")
     assert position.coups(1) == ["puncture_proof"]
     assert position.coups(0) == []
@@ -134,17 +134,17 @@ def test_what_a_player_who_has_not_started_may_lay() -> None:
 
 def test_what_a_rolling_player_may_lay_against_a_rolling_one() -> None:
     """Of all cards: every distance, every hazard, every safety, and no remedy (004:11)."""
-    position = Position().battle(0, "roll").battle(1, "roll").hand(0, *CARDS)
+    position = Position("battle 0: roll", "battle 1: roll").hand(0, *CARDS)
     assert position.plays() == {*DISTANCES, *HAZARDS, *SAFETIES}
 
 
 def test_what_a_broken_down_and_limited_player_may_lay() -> None:
     """Of all cards: the remedy, the End of Limit, a safety; against a stopped one a Speed Limit (004:11)."""
-    position = Position().battle(0, "roll", "accident").speed(0, "speed_limit").battle(1, "roll", "stop")
+    position = Position("battle 0: accident on roll", "speed 0: speed_limit", "battle 1: stop on roll")
     assert position.hand(0, *CARDS).plays() == {"repairs", "end_of_limit", "speed_limit", *SAFETIES}
 
 
 def test_a_turn_offers_nothing_but_cards() -> None:
     """Without a hazard to answer or a trip completed there is nothing to claim, pass or extend (004:11)."""
-    position = Position().battle(0, "roll").hand(0, *SAFETIES)
+    position = Position("battle 0: roll").hand(0, *SAFETIES)
     assert position.legal() == {f"{verb} {card}" for verb in ("play", "discard") for card in SAFETIES}
