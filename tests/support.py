@@ -29,17 +29,10 @@ from millebornes_env.millebornes.motion import is_moving
 from millebornes_env.millebornes.observation import View
 from millebornes_env.millebornes.rules import Rules, rules_record
 from millebornes_env.millebornes.scoring import round_score
-from millebornes_env.millebornes.state import (
-    BY_HAZARD,
-    BY_ROLL,
-    HAZARD_AGAIN,
-    NO_TEAM,
-    PHASE_NAMES,
-    PLAY,
-    SCORE_LINES,
-)
+from millebornes_env.millebornes.state import NO_TEAM, PHASE_NAMES, PLAY, SCORE_LINES
 from millebornes_env.millebornes.turn import start_next_round, step
 from millebornes_env.millebornes.winning import match_winner, round_winner
+from millebornes_env.notation.deal_rest import usual_opening
 from millebornes_env.notation.lines import AND_OTHERS, CARD_WORDS, cards_named, named_line
 from millebornes_env.notation.positions import read_position
 from millebornes_env.notation.records import read_action, write_action
@@ -172,10 +165,10 @@ class Position:
     def battle(self, team: int, *cards: str) -> Position:
         """Lay this battle pile, from the bottom to the top."""
         pile = self._lay_pile(team, _BATTLE_PILE, cards)
-        covers = len(pile) > 1 and CARDS[pile[-1]] in BATTLE_HAZARDS
-        self.state.battle[team] = pile[-1] if pile else -1
-        self.state.battle_below[team] = pile[-2] if covers else -1
-        self.state.opening[team] = _opening(cards)
+        top = pile[-1] if pile else -1
+        below = pile[-2] if len(pile) > 1 and CARDS[top] in BATTLE_HAZARDS else -1
+        self.state.battle[team], self.state.battle_below[team] = top, below
+        self.state.opening[team] = usual_opening(dict(enumerate(self._plain["tableau"][team])), top, below)
         return self
 
     def speed(self, team: int, *cards: str) -> Position:
@@ -478,15 +471,6 @@ class _Pool:
         _need(self.cards, Counter(cards))
         self.cards.subtract(cards)
         return cards
-
-
-def _opening(pile: tuple[str, ...]) -> int:
-    """How the battle pile began: what `state.opening` says of it."""
-    if not pile or pile[0] not in BATTLE_HAZARDS or "roll" in pile:
-        return BY_ROLL
-    if not set(pile[1:]) & set(BATTLE_HAZARDS):
-        return BY_HAZARD
-    return HAZARD_AGAIN if len(pile) == 3 else BY_ROLL
 
 
 def _need(pool: Counter[int], wanted: Counter[int]) -> None:

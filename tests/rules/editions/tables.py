@@ -33,9 +33,9 @@ def all_but(*names: str) -> pytest.MarkDecorator:
     return in_editions(*(name for name in EDITIONS if name not in names))
 
 
-def at(name: str, players: int = 2, teams: int | None = None, **options: Any) -> Position:
-    """A bare position at a table of the edition; see `Position`."""
-    return Position(players=players, edition=name, teams=teams, **options)
+def at(name: str, *lines: str, **options: Any) -> Position:
+    """A position at a table of the edition; see `Position`."""
+    return Position(*lines, edition=name, **options)
 
 
 def lay(position: Position, hazard: str, team: int) -> str:

@@ -25,7 +25,7 @@ from tests.support import BREAKDOWNS, DISTANCES, HAZARDS, SAFETIES, SAFETY_AGAIN
 def test_a_safety_may_be_laid_in_any_own_turn(name: str, safety: str) -> None:
     """Before the first distance, rolling, under attack: always (000:118; 000:187; 002:109; 002:199)."""
     for pile in ((), ROLLING[name], (*ROLLING[name], "stop"), (*ROLLING[name], "accident")):
-        position = at(name).battle(0, *pile).speed(0, "speed_limit").hand(0, safety)
+        position = at(name, "speed 0: speed_limit", f"hand 0: {safety}").battle(0, *pile)
         assert position.can(f"play {safety}")
     assert at(name).hand(0, *SAFETIES).do(*(f"play {card}" for card in SAFETIES)).laid(0) == dict.fromkeys(
         SAFETIES, 1
@@ -38,8 +38,8 @@ def test_a_safety_gives_a_card_and_another_play(name: str) -> None:
 
     Source: 000:191; 001:29; 001:168; 002:148; 002:168.
     """
-    position = at(name).battle(1, *ROLLING[name]).hand(0, "stop").draw_pile(50)
-    position.hand(1, "extra_tank", "25", *["gasoline"] * 4).do("discard stop", "play extra_tank")
+    position = at(name, "hand 0: stop", "hand 1: extra_tank 25 4x gasoline")
+    position.battle(1, *ROLLING[name]).draw_pile(50).do("discard stop", "play extra_tank")
     assert (position.seat, position.phase, position.hand_sizes()[1]) == (1, "play", 7)
     position.do("play 25")
     assert (position.seat, position.hand_sizes()[1]) == (0, 6)
@@ -53,7 +53,7 @@ def test_each_further_safety_gives_the_same_again(name: str) -> None:
     for number, safety in enumerate(SAFETIES, 1):
         position.do(f"play {safety}")
         assert (position.seat, position.hand_sizes()[0], position.pile_size) == (0, 7, 50 - number)
-    position = at(name).draw_pile(1).hand(0, "extra_tank").do("play extra_tank")
+    position = at(name, "hand 0: extra_tank").draw_pile(1).do("play extra_tank")
     assert (position.seat, position.hand_sizes()[0], position.pile_size) == (0, 1, 0)
 
 
@@ -98,9 +98,15 @@ def test_a_coup_fourre_at_every_table(name: str, players: int, teams: int) -> No
             team = responder % teams
             if team == attacker % teams:
                 continue
-            position = at(name, players, teams).turn(attacker).battle(team, *ROLLING[name])
-            position.hand(attacker, "flat_tire").hand(responder, "puncture_proof", "end_of_limit")
-            position.do(lay(position, "flat_tire", team))
+            position = at(
+                name,
+                f"to act: seat {attacker}",
+                f"hand {attacker}: flat_tire",
+                f"hand {responder}: puncture_proof end_of_limit",
+                players=players,
+                teams=teams,
+            )
+            position.battle(team, *ROLLING[name]).do(lay(position, "flat_tire", team))
             assert (position.phase, position.seat) == ("claim", responder)
             held, pile = position.hand_sizes(), position.pile_size
             position.do("claim")
@@ -125,7 +131,7 @@ def test_a_coup_fourre_undoes_the_hazard(name: str, hazard: str) -> None:
     Source: 000:205-211; 001:202-203; 001:213-214; 002:174; E10.
     """
     safety = SAFETY_AGAINST[hazard]
-    position = at(name).battle(1, *ROLLING[name]).hand(0, hazard).hand(1, safety, *DISTANCES)
+    position = at(name, f"hand 0: {hazard}").battle(1, *ROLLING[name]).hand(1, safety, *DISTANCES)
     position.do(f"play {hazard}", "claim")
     assert position.discards == {hazard: 1}
     assert position.laid(1) == {**dict.fromkeys(ROLLING[name], 1), safety: 1}
@@ -140,7 +146,8 @@ def test_a_hazard_is_answered_only_with_its_own_safety(name: str) -> None:
     """One must hold the safety that belongs to it (000:207; 001:192-194; 002:174)."""
     for hazard in HAZARDS:
         others = [safety for safety in SAFETIES if safety != SAFETY_AGAINST[hazard]]
-        position = at(name).battle(1, *ROLLING[name]).hand(0, hazard).hand(1, *others).do(f"play {hazard}")
+        position = at(name, f"hand 0: {hazard}")
+        position.battle(1, *ROLLING[name]).hand(1, *others).do(f"play {hazard}")
         assert (position.phase, position.seat) == ("play", 1)
 
 
@@ -150,7 +157,8 @@ def test_only_the_attacked_side_is_asked(name: str, players: int, teams: int) ->
     for holder in range(players):
         if holder % teams == 1:
             continue
-        position = at(name, players, teams).battle(1, *ROLLING[name]).hand(holder, "puncture_proof")
+        position = at(name, f"hand {holder}: puncture_proof", players=players, teams=teams)
+        position.battle(1, *ROLLING[name])
         position.turn(0).hand(0, "flat_tire", *["puncture_proof"] * (holder == 0))
         position.do("play flat_tire against team 1")
         assert (position.phase, position.seat, position.battle_top(1)) == ("play", 1, "flat_tire")
@@ -159,7 +167,7 @@ def test_only_the_attacked_side_is_asked(name: str, players: int, teams: int) ->
 @every_edition
 def test_an_answer_may_be_declined(name: str) -> None:
     """Then the hazard lies there, and the safety laid later is an ordinary one (E12; rules 1.3)."""
-    position = at(name).battle(1, *ROLLING[name]).hand(0, "flat_tire").hand(1, "puncture_proof", "stop")
+    position = at(name, "hand 0: flat_tire", "hand 1: puncture_proof stop").battle(1, *ROLLING[name])
     position.do("play flat_tire", "pass")
     assert (position.seat, position.battle_top(1)) == (1, "flat_tire")
     position.do("play puncture_proof")
@@ -169,11 +177,11 @@ def test_an_answer_may_be_declined(name: str) -> None:
 @every_edition
 def test_a_coup_fourre_with_right_of_way_lifts_what_else_it_can(name: str) -> None:
     """Against a Limit while a Stop lies there both are gone, for one bonus (E7); an Accident stays (E9)."""
-    position = at(name).battle(1, *ROLLING[name], "stop").hand(0, "speed_limit").hand(1, "right_of_way")
+    position = at(name, "hand 0: speed_limit", "hand 1: right_of_way").battle(1, *ROLLING[name], "stop")
     position.do("play speed_limit", "claim")
     assert position.discards == {"speed_limit": 1, "stop": 1}
     assert (position.coups(1), position.is_moving(1)) == (["right_of_way"], True)
-    position = at(name).battle(1, *ROLLING[name], "accident").hand(0, "speed_limit").hand(1, "right_of_way")
+    position = at(name, "hand 0: speed_limit", "hand 1: right_of_way").battle(1, *ROLLING[name], "accident")
     position.do("play speed_limit", "claim")
     assert (position.seat, position.battle_top(1), position.is_moving(1)) == (1, "accident", False)
 
@@ -181,7 +189,7 @@ def test_a_coup_fourre_with_right_of_way_lifts_what_else_it_can(name: str) -> No
 @every_edition
 def test_before_the_start_right_of_way_answers_a_limit_and_starts(name: str) -> None:
     """Legal with an empty pile, and a distance may follow (000:113; E8)."""
-    position = at(name).hand(0, "speed_limit").hand(1, "right_of_way", "200")
+    position = at(name, "hand 0: speed_limit", "hand 1: right_of_way 200")
     position.do("play speed_limit", "claim")
     assert position.can("play 200")
 
@@ -189,8 +197,14 @@ def test_before_the_start_right_of_way_answers_a_limit_and_starts(name: str) -> 
 @every_edition
 def test_in_the_extra_turn_one_may_attack_and_be_answered(name: str) -> None:
     """The order follows the last one who answered (E61)."""
-    position = at(name, 3).battle(2, *ROLLING[name]).battle(1, *ROLLING[name]).hand(0, "flat_tire")
-    position.hand(2, "puncture_proof", "accident").hand(1, "driving_ace", "stop")
+    position = at(
+        name,
+        "hand 0: flat_tire",
+        "hand 2: puncture_proof accident",
+        "hand 1: driving_ace stop",
+        players=3,
+    )
+    position.battle(2, *ROLLING[name]).battle(1, *ROLLING[name])
     position.do("play flat_tire against team 2", "claim", "play accident against team 1", "claim")
     assert (position.seat, position.phase) == (1, "play")
     assert position.do("discard stop").seat == 2
@@ -200,8 +214,8 @@ def test_in_the_extra_turn_one_may_attack_and_be_answered(name: str) -> None:
 @every_edition
 def test_after_a_coup_fourre_another_safety_gives_another_play(name: str) -> None:
     """Each safety in the extra turn gives card and play as ever (E19)."""
-    position = at(name, 3).battle(2, *ROLLING[name]).hand(0, "flat_tire").draw_pile(50)
-    position.hand(2, "puncture_proof", "extra_tank", "stop")
+    position = at(name, "hand 0: flat_tire", "hand 2: puncture_proof extra_tank stop", players=3)
+    position.battle(2, *ROLLING[name]).draw_pile(50)
     position.do("play flat_tire against team 2", "claim", "play extra_tank")
     assert (position.seat, position.hand_sizes()[2], position.pile_size) == (2, 4, 47)
     assert position.coups(2) == ["puncture_proof"]
@@ -211,8 +225,9 @@ def test_after_a_coup_fourre_another_safety_gives_another_play(name: str) -> Non
 @every_edition
 def test_a_coup_fourre_with_one_card_left_draws_that(name: str) -> None:
     """Draw one, then play (E14)."""
-    position = at(name, 3).battle(2, *ROLLING[name]).hand(0, "flat_tire").draw_pile(1)
-    position.hand(2, "puncture_proof", "stop").do("play flat_tire against team 2", "claim")
+    position = at(name, "hand 0: flat_tire", "hand 2: puncture_proof stop", players=3)
+    position.battle(2, *ROLLING[name]).draw_pile(1)
+    position.do("play flat_tire against team 2", "claim")
     assert (position.seat, position.phase, position.hand_sizes()[2], position.pile_size) == (2, "play", 2, 0)
 
 
@@ -222,8 +237,15 @@ def test_a_coup_fourre_with_one_card_left_draws_that(name: str) -> None:
 @in_editions("parker", "winning_moves")
 def test_with_the_pile_empty_safeties_still_give_a_play(name: str) -> None:
     """In the play-out a safety and a coup fourré give another play, without a card (E15, E17)."""
-    position = at(name, 3).draw_pile(0).hand(0, "extra_tank", "flat_tire", "stop").hand(1, "stop")
-    position.hand(2, "puncture_proof", "roll").battle(2, "roll")
+    position = at(
+        name,
+        "hand 0: extra_tank flat_tire stop",
+        "hand 1: stop",
+        "hand 2: puncture_proof roll",
+        "battle 2: roll",
+        players=3,
+    )
+    position.draw_pile(0)
     assert position.do("play extra_tank").seat == 0
     position.do("play flat_tire against team 2", "claim")
     assert (position.seat, position.hand_of(2)) == (2, ["roll"])
@@ -236,10 +258,11 @@ def test_in_the_last_turn_nothing_is_played_again(name: str) -> None:
 
     Source: 000:219; rules 1.4.
     """
-    position = at(name, 3).draw_pile(0).hand(0, "extra_tank", "stop").hand(1, "stop")
+    position = at(name, "hand 0: extra_tank stop", "hand 1: stop", players=3).draw_pile(0)
     assert position.do("play extra_tank").phase == "round over"
-    position = at(name, 3).draw_pile(0).hand(0, "flat_tire", "stop").battle(1, *ROLLING[name])
-    position.hand(1, "puncture_proof", "stop").do("play flat_tire against team 1", "claim")
+    position = at(name, "hand 0: flat_tire stop", "hand 1: puncture_proof stop", players=3)
+    position.draw_pile(0).battle(1, *ROLLING[name])
+    position.do("play flat_tire against team 1", "claim")
     assert (position.phase, position.coups(1)) == ("round over", ["puncture_proof"])
     assert position.battle_top(1) == (ROLLING[name][0] if ROLLING[name] else None)
 
@@ -247,6 +270,6 @@ def test_in_the_last_turn_nothing_is_played_again(name: str) -> None:
 @all_but("dutch", *WITHOUT_POINTS)
 def test_a_safety_as_the_last_card_of_the_play_out(name: str) -> None:
     """It may be laid; the extra play is void with an empty hand (E20)."""
-    position = at(name, 3).draw_pile(0).hand(0, "extra_tank").hand(1, "stop").hand(2, "stop")
+    position = at(name, "hand 0: extra_tank", "hand 1: stop", "hand 2: stop", players=3).draw_pile(0)
     position.do("play extra_tank")
     assert (position.seat, position.laid(0)) == (1, {"extra_tank": 1})
