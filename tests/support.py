@@ -136,11 +136,9 @@ class Position:
         ).state
         for name in set(state.dtype.names) - {"key", "episode"}:
             self._plain[name] = state[name][0]
-        begun = [line for line in (named_line(0, text) for text in lines) if line.name == "stream"]
-        for line in begun:
-            self._draws[line.place] = cards_named(line, line.words.removesuffix(AND_OTHERS))
-        if len([line for line in begun if AND_OTHERS not in line.words]) == self.rules.players:
-            self._pile_size = self.pile_size
+        for line in (named_line(0, text) for text in lines):
+            if line.name == "stream":
+                self._draws[line.place] = cards_named(line, line.words.removesuffix(AND_OTHERS))
         if unsaid:
             self.hand(0)
         with _Pool(self):
