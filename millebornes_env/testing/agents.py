@@ -12,9 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env import agents
-from millebornes_env.agents.compiled.agent import MEMORY, choose_each, is_compiled
+from millebornes_env.agents.compiled.agent import MEMORY, choose_each
+from millebornes_env.agents.errors import AgentAnswerError
 from millebornes_env.agents.own_classes import make_own
-from millebornes_env.agents.protocol import Agent, Table, ask, is_state_agent, sees_hidden_cards
+from millebornes_env.agents.protocol import Agent, Table, ask, is_compiled, is_state_agent, sees_hidden_cards
 from millebornes_env.compile import for_kernels
 from millebornes_env.engine.kernels import SKIP
 from millebornes_env.envs.options import checked_seed
@@ -58,10 +59,10 @@ def check_agent(
     * `act` returns an integer for each row, a legal action, and does not write to what it is handed;
     * the same seed gives the same actions;
     * rows do not influence each other: asked about the rows in another order, some of them alone, it chooses
-      the same. It may remember, but for each of `slot_ids`;
+      the same. With `has_memory` it may remember, but for each of `slot_ids`;
     * the hidden cards change nothing: dealt anew, it chooses the same. An agent that is handed observations
-      cannot see them; this concerns compiled agents and those with `act_on`. One that says that it sees them
-      is not asked;
+      cannot see them; this concerns compiled agents and those with `act_on`. One that says so
+      (`sees_hidden_cards`) may see them;
     * where a round is over it returns what the mask allows, or -1 where that allows nothing.
 
     Args:
@@ -209,13 +210,12 @@ class _Check:
     def _asked(self, agent: Agent, moment: _Moment, rows: slice = slice(None)) -> Actions:
         """What an agent chooses, checked."""
         handed = (moment.observations[rows].copy(), moment.masks[rows].copy(), moment.slot_ids[rows])
-        states, seats = moment.states[rows].copy(), moment.seats[rows].copy()
+        states = moment.states[rows].copy()
         games = np.arange(len(moment.seats))[rows]
         try:
-            if is_state_agent(agent):
-                returned: Any = agent.act_on(states, seats, handed[2])
-            else:
-                returned = ask(agent, *handed)
+            actions = ask(agent, *handed, lambda: states)
+        except AgentAnswerError as error:
+            raise ConformanceError(f"{error} [{moment.where(int(games[0]))}]") from None
         except Exception as error:
             raise self._failed(
                 moment,
@@ -234,23 +234,8 @@ class _Check:
                 int(games[0]),
                 "wrote to what it was handed; let it work on a copy (`observations.copy()`)",
             )
-        actions = self._checked_shape(moment, games, returned)
         self._check_legal(moment, games, actions)
         return actions
-
-    def _checked_shape(self, moment: _Moment, games: npt.NDArray[np.int64], returned: Any) -> Actions:
-        try:
-            array = np.asarray(returned)
-        except Exception:
-            array = np.zeros((), object)
-        if array.shape != games.shape or array.dtype.kind not in "iu":
-            raise self._failed(
-                moment,
-                int(games[0]),
-                f"returned {type(returned).__name__} of {array.dtype}{list(array.shape)} for {len(games)} "
-                f"rows; it must return an action for each row, int64[{len(games)}]",
-            )
-        return array.astype(np.int64)
 
     def _check_legal(self, moment: _Moment, games: npt.NDArray[np.int64], actions: Actions) -> None:
         for game, action in zip(games.tolist(), actions.tolist(), strict=True):
@@ -319,12 +304,13 @@ class _Check:
 
     def _compare_redeal(self, moment: _Moment, actions: Actions) -> None:
         """Ask about the games as they are, and with the hidden cards dealt anew."""
-        if sees_hidden_cards(self.player) or not (is_state_agent(self.player) or is_compiled(self.player)):
+        player: Any = self.player
+        if sees_hidden_cards(player) or not (is_state_agent(player) or is_compiled(player)):
             return
         redealt = self._env.determinize(moment.seats, seed=moment.number)
         draws = np.random.default_rng([self._seed % 2**32, moment.number]).integers(2**32, size=len(actions))
         one, other = (self._chosen_from(states, moment, draws) for states in (moment.states, redealt))
-        if is_compiled(self.player):
+        if is_compiled(player):
             self._memories[moment.slot_ids] = one[:, 1:]
         different = (one != other).any(axis=1) & ~moment.over
         if different.any():

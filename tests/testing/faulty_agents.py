@@ -39,6 +39,8 @@ class Drawing(FirstLegal):
 class Remembering(FirstLegal):
     """Nor here: every other decision of a seat it takes the last legal action."""
 
+    has_memory = True
+
     def __init__(self, table: Table, seed: int = 0) -> None:
         super().__init__(table, seed)
         self.decisions: dict[int, int] = {}

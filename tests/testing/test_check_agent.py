@@ -85,10 +85,10 @@ FAULTS = [
     ),
     (
         faulty.Scalar,
-        r"returned int of int64\[\] for 6 rows; it must return an action for each row, int64\[6\]",
+        r"'first_legal': act returned int64\[\] for 6 rows; it must be int64\[6\] \[parker, 2 players",
     ),
-    (faulty.Squeezed, r"of int64\[\] for 1 rows"),
-    (faulty.Floats, r"of float64\[6\] for 6 rows"),
+    (faulty.Squeezed, r"returned int64\[\] for 1 rows"),
+    (faulty.Floats, r"returned float64\[6\] for 6 rows"),
     (faulty.Raising, "raised KeyError when asked about"),
     (faulty.WritesObservations, "wrote to what it was handed"),
     (faulty.WritesMasks, "wrote to what it was handed"),
