@@ -304,13 +304,13 @@ class _Check:
 
     def _compare_redeal(self, moment: _Moment, actions: Actions) -> None:
         """Ask about the games as they are, and with the hidden cards dealt anew."""
-        player: Any = self.player
-        if sees_hidden_cards(player) or not (is_state_agent(player) or is_compiled(player)):
+        compiled = is_compiled(self.player)
+        if sees_hidden_cards(self.player) or not (compiled or is_state_agent(self.player)):
             return
         redealt = self._env.determinize(moment.seats, seed=moment.number)
         draws = np.random.default_rng([self._seed % 2**32, moment.number]).integers(2**32, size=len(actions))
         one, other = (self._chosen_from(states, moment, draws) for states in (moment.states, redealt))
-        if is_compiled(player):
+        if compiled:
             self._memories[moment.slot_ids] = one[:, 1:]
         different = (one != other).any(axis=1) & ~moment.over
         if different.any():

@@ -374,7 +374,7 @@ def judge_engine(play: Play, rules: Rules, game: int, action: int) -> int:
     write_decision(rulebook, play.copied[0], rules, settings, buffers, 0)
     state = play.states[game]
     is_over = int(state.phase) == ROUND_OVER
-    ended = is_episode_over(state, rules, settings.episode)
+    ended = is_over and is_episode_over(state, rules, settings.episode)
     found = require(NO_VIOLATION, WRONG_REWARDS, rewards_are_right(buffers, rules, is_over))
     found = require(found, WRONG_END_OF_EPISODE, bool(buffers.terminations[0]) == ended)
     if ended:
