@@ -1,4 +1,4 @@
-"""The trainers agree: in the names, the help and the defaults of their options; and what they say before they begin."""
+"""The trainers agree in the names, the help and the defaults of their options; Ctrl-C before they begin."""
 
 from __future__ import annotations
 
