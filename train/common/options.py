@@ -129,7 +129,7 @@ _OLD_PLACES: Final = {"docs": "leaderboard"}
 """The same for options that no checkpoint holds."""
 
 _OLD_FALL: Final = 0.1
-"""Final share of learning rate and entropy coefficient in runs of `train.maskable_ppo` without such options."""
+"""Final share of learning rate and entropy coefficient in runs of `train.maskable_ppo` without the options."""
 
 
 def renamed_options(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -183,9 +183,7 @@ def check_training(args: TrainingOptions) -> None:
     if args.eval_seconds > 0:
         check_evaluation(args.eval_deals)
     if args.wandb_project and importlib.util.find_spec("wandb") is None:
-        raise ValueError(
-            "--wandb-project needs Weights & Biases: pip install wandb, or leave the option out"
-        )
+        raise ValueError("--wandb-project needs Weights & Biases: pip install wandb, or leave the option out")
 
 
 def check_counts(args: object, *names: str) -> None:
