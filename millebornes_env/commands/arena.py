@@ -169,7 +169,7 @@ def _play(args: Args, tournament: Tournament, folder: Path) -> int:
 
 def _print(analysis: Analysis) -> None:
     console = table_console(PIPED_WIDTH)
-    for grid in grids(analysis):
+    for grid in grids(analysis, brief=True):
         console.print(rich_table(grid))
     for note in notes(analysis):
         print(f"- {note}")
