@@ -64,12 +64,10 @@ def draw_payoff(names: Sequence[str], payoff: Payoff, order: Sequence[int], tabl
     scale = 1.0 if payoff.measure == "points" else 100.0
     values = scale * payoff.lead[np.ix_(order, order)]
     limit, is_clipped = _colour_limit(values)
-    parts = [table, "small: half of the 95 % interval"]
-    if is_clipped:
-        parts.append(f"colours end at ±{limit:,.0f}")
-    _draw_heading(figure, PAYOFF_TITLES[payoff.measure], " · ".join(filter(None, parts)))
-    axes = figure.add_axes((left / width, bottom / height, cells[0] / width, cells[1] / height))
     deepest = 1.15 * limit  # the deepest colours are hard to write on
+    subtitle = _payoff_subtitle(table, payoff.measure, deepest if is_clipped else None)
+    _draw_heading(figure, PAYOFF_TITLES[payoff.measure], subtitle)
+    axes = figure.add_axes((left / width, bottom / height, cells[0] / width, cells[1] / height))
     axes.set_facecolor(_EMPTY)
     image = axes.imshow(np.ma.masked_invalid(values), _COLOURS, vmin=-deepest, vmax=deepest, aspect="auto")
     _write_cells(axes, payoff.measure, values, scale * payoff.lead_half[np.ix_(order, order)], deepest)
@@ -83,6 +81,16 @@ def draw_payoff(names: Sequence[str], payoff: Payoff, order: Sequence[int], tabl
     bar.tick_params(labelsize="small", length=2)
     bar.spines[:].set_visible(False)
     return figure
+
+
+def _payoff_subtitle(table: str, measure: str, clipped_at: float | None) -> str:
+    """What was played, what the small figures are, and where the colours end if values go beyond."""
+    parts = [table] if table else []
+    parts.append("small: half of the 95 % interval")
+    if clipped_at is not None:
+        low, high = (_cell_text(measure, end) for end in (-clipped_at, clipped_at))
+        parts.append(f"colours end at {low} and {high}")
+    return " · ".join(parts)
 
 
 def draw_ratings(names: Sequence[str], ratings: Ratings, table: str = "") -> Figure:

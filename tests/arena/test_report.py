@@ -188,7 +188,7 @@ def test_colours_are_not_stretched_by_one_that_loses_everything() -> None:
     (image,) = figure.axes[0].images
     _, limit = image.get_clim()
     assert limit == pytest.approx(1.15 * 1200, rel=0.05)
-    assert f"colours end at ±{limit / 1.15:,.0f}" in heading_of(figure)
+    assert f"colours end at \u2212{limit:,.0f} and +{limit:,.0f}" in heading_of(figure)
     few = analyse(names[:7], outcomes_of_first(outcomes, 7), replicates=5)
     figure = draw_payoff(names[:7], few.payoff, few.ratings.order(), "parker")
     assert "colours end" not in heading_of(figure)
