@@ -36,7 +36,7 @@ REPORT_FORMAT: Final = 2
 UNDEFINED: Final = "-"
 """In a cell without a value."""
 
-_DIFFERS: Final = 0.1
+_DIFFERS: Final = 0.2
 """So much of the greatest value (a share of it) agents must differ by for a terminal to show it."""
 
 _MOST_CYCLES: Final = 5  # that a sentence names
@@ -131,7 +131,7 @@ def behaviour_grid(analysis: Analysis, only_differing: bool = False) -> Grid:
 
 
 def _differ(values: Sequence[float | None]) -> bool:
-    """Whether the least is less than the greatest by a tenth of it or more, or only some are defined."""
+    """Whether the least is less than the greatest by a fifth of it or more, or only some are defined."""
     known = [value for value in values if value is not None]
     spread = max(known) - min(known)
     return len(known) < len(values) or spread >= _DIFFERS * max(map(abs, known))

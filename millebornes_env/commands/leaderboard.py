@@ -192,7 +192,7 @@ def _play_event(event: Event, anchor: str, args: Args) -> Analysis:
 def page(board: Board, analyses: Sequence[Analysis], out: Path) -> str:
     """The text of leaderboard.md, which goes to the folder `out`."""
     head = _HEAD.format(agents=len(board.agents), tables=len(board.events), anchor=board.anchor)
-    told = [notes(analysis) for analysis in analyses]
+    told = [notes(analysis)[1:] for analysis in analyses]  # what ± means stands in the head
     everywhere = [note for note in told[0] if all(note in others for others in told)]
     parts = [f"{head}{markdown_table(overview(board, analyses))}\n{_listed(everywhere)}"]
     for event, analysis, own in zip(board.events, analyses, told, strict=True):

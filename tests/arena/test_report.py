@@ -166,7 +166,7 @@ def test_a_terminal_shows_the_behaviour_that_differs() -> None:
     shown, left = behaviour_grid(found, only_differing=True), behaviour_grid(found)
     assert [row[0] for row in left.rows] == ["distance", "safe trip"]
     assert [row[0] for row in shown.rows] == ["safe trip"]
-    assert shown.title == "Behaviour, where it differs by 10 % or more"
+    assert shown.title == "Behaviour, where it differs by 20 % or more"
     assert [grid.title for grid in grids(found, brief=True)][-1] == shown.title
     assert [grid.title for grid in grids(found)][-1] == "Behaviour"
 
