@@ -11,16 +11,25 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.agents.compiled.agent import FIRST_OF_MATCH, MEMORY, Int16Array, Int64Array, remember
+from millebornes_env.agents.compiled.agent import (
+    FIRST_OF_MATCH,
+    MEMORY,
+    Int16Array,
+    Int64Array,
+    decide,
+    decisions_taken,
+)
 from millebornes_env.arena.control_variate import count_deal, count_draws
 from millebornes_env.arena.counters import NUM_COUNTERS, count_action, count_episode, count_round
 from millebornes_env.chance import random_word
-from millebornes_env.compile import call_at, kernel, rule, seldom
-from millebornes_env.engine.kernels import Settings, is_episode_over, start_episode, win_share
+from millebornes_env.compile import kernel, rule, seldom
+from millebornes_env.engine.kernels import Settings, start_episode
+from millebornes_env.millebornes import rulebook
 from millebornes_env.millebornes.actions import around
 from millebornes_env.millebornes.legality import is_legal, write_mask
 from millebornes_env.millebornes.motion import team_of
 from millebornes_env.millebornes.observation import write_observation
+from millebornes_env.millebornes.rulebook import is_episode_over, win_share
 from millebornes_env.millebornes.rules import Rules
 from millebornes_env.millebornes.scoring import round_score
 from millebornes_env.millebornes.state import ROUND_OVER, Int8Array, State, StateArray
@@ -82,7 +91,7 @@ def draw_for(state: State, seat: int, decision: int) -> int:
 def begin_game(batch: Batch, rules: Rules, game: int) -> None:
     """Deal the game's next episode."""
     state = batch.states[game]
-    start_episode(state, rules)
+    start_episode(rulebook, state, rules)
     batch.memories[game, :, :] = 0
     batch.decisions[game] = 0
     batch.steps[game] = 0
@@ -114,9 +123,8 @@ def play_games(batch: Batch, rules: Rules, settings: Settings, roles: Roles) -> 
             seat = int(state.seat)
             role = role_of_seat(batch, rules, game, seat)
             memory = batch.memories[game, seat]
-            draw = draw_for(state, seat, remember(state, memory))
-            options = roles.options[role]
-            action = call_at(roles.choose[role], (state, rules, seat, memory, options, draw))
+            draw = draw_for(state, seat, decisions_taken(state, memory))
+            action = decide(roles.choose[role], state, rules, seat, memory, roles.options[role], draw)
             carry_out(batch, rules, settings, game, action)
 
 
@@ -139,8 +147,8 @@ def choose_for_role(
         seat = int(state.seat)
         if batch.live[game] and role_of_seat(batch, rules, game, seat) == role:
             memory = batch.memories[game, seat]
-            draw = draw_for(state, seat, remember(state, memory))
-            actions[game] = call_at(choose, (state, rules, seat, memory, options, draw))
+            draw = draw_for(state, seat, decisions_taken(state, memory))
+            actions[game] = decide(choose, state, rules, seat, memory, options, draw)
 
 
 class Rows(NamedTuple):
@@ -208,7 +216,7 @@ def close_round(batch: Batch, rules: Rules, settings: Settings, game: int) -> No
     for team in range(rules.teams):
         batch.points[game, batch.role_of[game, team]] += round_score(state, team)
     count_round(state, rules, batch.role_of[game], batch.counters)
-    if not is_episode_over(state, rules, settings):
+    if not is_episode_over(state, rules, settings.episode):
         start_next_round(state, rules)
         batch.decisions[game] = 0
         batch.memories[game, :, :FIRST_OF_MATCH] = 0
@@ -216,7 +224,7 @@ def close_round(batch: Batch, rules: Rules, settings: Settings, game: int) -> No
             count_deal(state, rules, batch.role_of[game], batch.variates[game])
         return
     for team in range(rules.teams):
-        batch.shares[game, batch.role_of[game, team]] = win_share(state, rules, settings, team)
+        batch.shares[game, batch.role_of[game, team]] = win_share(state, rules, settings.episode, team)
     batch.live[game] = False
     count_episode(rules, int(batch.first[game]), batch.shares[game], batch.counters)
 

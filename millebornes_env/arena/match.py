@@ -18,8 +18,8 @@ import numpy.typing as npt
 
 from millebornes_env import Rules, VectorEnv, vector_env
 from millebornes_env.agents import Spec, make
-from millebornes_env.agents.compiled.agent import MAX_OPTIONS, is_compiled
-from millebornes_env.agents.protocol import Agent, Table
+from millebornes_env.agents.compiled.agent import MAX_OPTIONS
+from millebornes_env.agents.protocol import Agent, Table, forget, is_compiled
 from millebornes_env.arena.control_variate import NUM_VARIATES
 from millebornes_env.arena.faults import asked, illegal_action, raised, rows_of
 from millebornes_env.arena.kernels import (
@@ -37,8 +37,9 @@ from millebornes_env.arena.kernels import (
 )
 from millebornes_env.arena.outcome import Lineup, Outcome
 from millebornes_env.compile import for_kernels
-from millebornes_env.engine.kernels import DISABLED, POINTS, Settings, key_of_seed, seed_games
+from millebornes_env.engine.kernels import DISABLED, Settings, kernels_of, key_of_seed
 from millebornes_env.errors import ArenaError, shown
+from millebornes_env.millebornes import rulebook
 from millebornes_env.millebornes.rules import compiled_rules
 from millebornes_env.millebornes.sections import DEFAULT_SPEC
 from millebornes_env.millebornes.state import StateArray, new_states
@@ -236,7 +237,7 @@ def _shares(first_deal: int, num_deals: int, threads: int) -> list[tuple[int, in
 
 def settings_of(config: MatchConfig) -> Settings:
     """What the engine is told."""
-    return Settings(int(config.episode == "match"), POINTS, DISABLED, DEFAULT_SPEC, 0)
+    return Settings(rulebook.EPISODES.index(config.episode), rulebook.POINTS, DISABLED, DEFAULT_SPEC, 0)
 
 
 def dealt_batch(config: MatchConfig, first_deal: int, num_deals: int) -> Batch:
@@ -244,7 +245,7 @@ def dealt_batch(config: MatchConfig, first_deal: int, num_deals: int) -> Batch:
     rules = config.rules
     teams = rules.teams
     states = for_kernels(new_states(num_deals * teams))
-    seed = key_of_seed(config.seed)
+    seed, seed_games = key_of_seed(config.seed), kernels_of(rulebook).seed_games
     if config.plain:
         numbered = for_kernels(new_states(num_deals * teams))
         seed_games(numbered, first_deal * teams, *seed)
@@ -285,8 +286,7 @@ def _play_any(
     table, settings = compiled_rules(config.rules), settings_of(config)
     begin_games(batch, table)
     for agent in roles:
-        if hasattr(agent, "forget"):
-            agent.forget()
+        forget(agent)
     rows = _new_rows(len(batch.states), config.table())
     actions = np.zeros(len(batch.states), np.int64)
     left, next_report = len(batch.states), 0.0
@@ -324,7 +324,7 @@ def _asked(
         AgentFaultError: it raised, or returned something that is no action for each row.
     """
     try:
-        return asked(agent, states, rows, config.players)
+        return asked(agent, states, rows)
     except Exception as error:
         raise raised(agent, error, states, rows, config.rules, first_deal) from error
 

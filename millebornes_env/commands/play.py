@@ -21,7 +21,7 @@ import numpy.typing as npt
 from millebornes_env import VectorEnv, agents, vector_env
 from millebornes_env.agents.human.agent import UNDO, HumanAgent, UndoRequest
 from millebornes_env.agents.human.words import action_words, sentence_case
-from millebornes_env.agents.protocol import Agent, Table, ask_in, sees_hidden_cards
+from millebornes_env.agents.protocol import Agent, Table, ask_in, forget, sees_hidden_cards
 from millebornes_env.command_line import carry_out, complain
 from millebornes_env.commands.options import TableArgs, parse_options, table_asked_for
 from millebornes_env.millebornes.actions import PASS
@@ -180,9 +180,7 @@ class Session:
         self.person.say("Back to your last decision.")
 
     def _let_opponent_forget(self) -> None:
-        forget = getattr(self.opponent, "forget", None)
-        if forget is not None:
-            forget()
+        forget(self.opponent)
 
     def _step(self, action: int) -> bool:
         """Carry out an action; whether the episode is over."""

@@ -15,12 +15,12 @@ import pytest
 
 from millebornes_env import VectorEnv, edition, editions, vector_env
 from millebornes_env.agents import load
-from millebornes_env.agents.compiled.agent import CompiledAgent, Int64Array, is_compiled
-from millebornes_env.agents.compiled.observation_reader import read_observation, starts_of
+from millebornes_env.agents.compiled.agent import CompiledAgent, Int64Array
 from millebornes_env.agents.fingerprint import fingerprint
+from millebornes_env.agents.observation_reader import read_observation, starts_of
 from millebornes_env.agents.policy.agent import PolicyAgent, observation_scale
 from millebornes_env.agents.policy.network import MAX_UNITS, forward_hidden, network_value, output
-from millebornes_env.agents.protocol import Table
+from millebornes_env.agents.protocol import Table, is_compiled
 from millebornes_env.agents.search.agent import SearchAgent
 from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.compile import for_kernels, kernel

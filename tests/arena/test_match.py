@@ -330,6 +330,7 @@ def test_a_wrong_shape_is_told() -> None:
 
 def test_a_compiled_agent_with_an_act_of_its_own_is_asked_by_it(monkeypatch: pytest.MonkeyPatch) -> None:
     class Asked(FirstAgent):
+        has_memory = True
         rows = 0
 
         def act(self, observations: Observations, action_masks: Masks, slot_ids: object = None) -> Actions:

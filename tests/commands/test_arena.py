@@ -172,7 +172,7 @@ def test_faults_are_listed_and_the_rest_is_rated(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Failing(agents.RandomAgent):
-        def act(self, *batch: object, slot_ids: object = None) -> object:
+        def act(self, *batch: object) -> object:
             raise ZeroDivisionError("no luck")
 
     monkeypatch.setitem(agents.AGENTS, "failing", Failing)

@@ -24,7 +24,7 @@ _DAMAGES: Final = (
 
 
 def read_progress(folder: Path, kind: str) -> dict[str, Any]:
-    """What was given to `write_tensors` for the checkpoint of a run folder, the tensors not read.
+    """The progress in the checkpoint of a run folder, as `write_tensors` was given it; no tensors are read.
 
     Raises:
         RunError: the checkpoint is missing, damaged or of another kind.
@@ -137,7 +137,7 @@ def write_tensors(path: Path, kind: str, tensors: Mapping[str, Tensor], progress
 
 
 def read_tensors(folder: Path, kind: str) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    """What was given to `write_tensors` for the checkpoint of a run folder: progress and tensors.
+    """The progress and the tensors in the checkpoint of a run folder, as `write_tensors` was given them.
 
     Raises:
         RunError: as `read_progress`.

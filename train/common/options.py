@@ -129,7 +129,7 @@ _OLD_PLACES: Final = {"docs": "leaderboard"}
 """The same for options that no checkpoint holds."""
 
 _OLD_FALL: Final = 0.1
-"""What `train.maskable_ppo` multiplied learning rate and entropy coefficient with until the end of a run."""
+"""To this share `train.maskable_ppo` let learning rate and entropy coefficient fall, before options said."""
 
 
 def renamed_options(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -161,7 +161,7 @@ def refuse_old_options(options: type, arguments: Sequence[str]) -> None:
 
     Args:
         options: the dataclass of the command's options.
-        arguments: of the command line.
+        arguments: the words of the command line.
 
     Raises:
         ValueError: an argument is the old name of one of these options.
