@@ -65,6 +65,7 @@ class BaseAgent:
             remember for each.
         sees_hidden_cards: True: it sees more than its seat does. Who plays with it is told, and the arena
             wants to be asked for it.
+        table: if it has one, the table that it was made for: `agents.load` hands it back for that one only.
         is_compiled: True: it is all said by the function at `address` with its `options` (`CompiledAgent`).
     """
 
@@ -141,6 +142,12 @@ def is_compiled(agent: Agent) -> TypeGuard[CompiledFunction]:
 def is_state_agent(agent: object) -> TypeGuard[StateAgent]:
     """Whether the agent wants the games themselves (faster than `isinstance`, which looks at all of it)."""
     return hasattr(agent, "act_on")
+
+
+def made_for(agent: Agent) -> Table | None:
+    """The table that the agent was made for, if it says so."""
+    table = getattr(agent, "table", None)
+    return table if isinstance(table, Table) else None
 
 
 def forget(agent: Agent) -> None:

@@ -320,7 +320,7 @@ def test_it_plays_every_edition_at_every_table(name: str, padded: bool) -> None:
             actions = agent.act(step["observation"], masks, np.arange(2))
             assert (masks[np.arange(2), actions] == 1).all()
             step = env.step(actions).observations
-        assert "Row 1, place 1" in sink.getvalue()
+        assert "Row 1, slot 1" in sink.getvalue()
 
 
 def test_games_that_are_over_are_not_asked_about() -> None:
