@@ -28,6 +28,10 @@ class RulesError(MilleBornesError):
     """A rule was overridden with a value, or a combination of values, that makes no game."""
 
 
+class RulebookError(MilleBornesError):
+    """A module lacks what the engine asks of a game (`engine.rulebook.Rulebook`)."""
+
+
 class NumEnvsError(MilleBornesError):
     """`num_envs` is not a whole number of at least 1."""
 
@@ -54,6 +58,10 @@ class IllegalActionError(MilleBornesError):
 
 class BufferShapeError(MilleBornesError):
     """A buffer of the caller has the wrong shape, dtype or memory layout."""
+
+
+class ArenaError(MilleBornesError):
+    """A match or tournament that cannot be played, or a folder that holds another; the message says why."""
 
 
 class ResetNeededError(MilleBornesError):

@@ -30,6 +30,7 @@ LONGEST_README = 150
 SHORTER = {
     "benchmarks.throughput": "--seconds 0.001 --repeats 1 --no-others --no-cold --out throughput",
     "arena": "--deals 2 --out arena",
+    "compare": "--deals 2",
 }
 STOPPED = 130  # `play`, when the player quits
 

@@ -19,15 +19,17 @@ from millebornes_env.agents.compiled.agent import (
     decide,
     decisions_taken,
 )
-from millebornes_env.arena.luck import count_deal, count_draws
-from millebornes_env.arena.tallies import NUM_TALLIES, count_action, count_episode, count_round
+from millebornes_env.arena.control_variate import count_deal, count_draws
+from millebornes_env.arena.counters import NUM_COUNTERS, count_action, count_episode, count_round
 from millebornes_env.chance import random_word
 from millebornes_env.compile import kernel, rule, seldom
-from millebornes_env.engine.kernels import Settings, is_episode_over, start_episode, win_share
+from millebornes_env.engine.kernels import Settings, start_episode
+from millebornes_env.millebornes import rulebook
 from millebornes_env.millebornes.actions import around
 from millebornes_env.millebornes.legality import is_legal, write_mask
 from millebornes_env.millebornes.motion import team_of
 from millebornes_env.millebornes.observation import write_observation
+from millebornes_env.millebornes.rulebook import is_episode_over, win_share
 from millebornes_env.millebornes.rules import Rules
 from millebornes_env.millebornes.scoring import round_score
 from millebornes_env.millebornes.state import ROUND_OVER, Int8Array, State, StateArray
@@ -65,10 +67,10 @@ class Batch(NamedTuple):
     rounds: npt.NDArray[np.int32]  # [G] finished so far
     first: Int8Array  # [G] the role that began the first round
     shares: npt.NDArray[np.float64]  # [G, T] of the win, by role: 1, 1 / k if k share it, or 0
-    tallies: Int64Array  # [T, NUM_TALLIES] by role
+    counters: Int64Array  # [T, NUM_COUNTERS] by role
     faults: Int64Array  # [G, len(FAULT)]
     before: StateArray  # [1] scratch: the game before the step, if luck is counted
-    luck: npt.NDArray[np.float64]  # [G, T, LUCK_FEATURES] by role; [G, T, 0]: not counted
+    variates: npt.NDArray[np.float64]  # [G, T, NUM_VARIATES] by role; [G, T, 0]: not counted
 
 
 @rule
@@ -89,7 +91,7 @@ def draw_for(state: State, seat: int, decision: int) -> int:
 def begin_game(batch: Batch, rules: Rules, game: int) -> None:
     """Deal the game's next episode."""
     state = batch.states[game]
-    start_episode(state, rules)
+    start_episode(rulebook, state, rules)
     batch.memories[game, :, :] = 0
     batch.decisions[game] = 0
     batch.steps[game] = 0
@@ -99,9 +101,9 @@ def begin_game(batch: Batch, rules: Rules, game: int) -> None:
     batch.first[game] = role_of_seat(batch, rules, game, around(int(state.dealer) + 1, rules.players))
     batch.shares[game, :] = 0.0
     batch.faults[game, 0] = NO_ROLE
-    if batch.luck.shape[2] > 0:
-        batch.luck[game, :, :] = 0.0
-        count_deal(state, rules, batch.role_of[game], batch.luck[game])
+    if batch.variates.shape[2] > 0:
+        batch.variates[game, :, :] = 0.0
+        count_deal(state, rules, batch.role_of[game], batch.variates[game])
 
 
 @kernel
@@ -193,15 +195,15 @@ def carry_out(batch: Batch, rules: Rules, settings: Settings, game: int, action:
     if not is_legal(state, rules, action):
         note_fault(batch, game, role, action)
         return
-    count_action(batch.tallies[role], action)
+    count_action(batch.counters[role], action)
     batch.decisions[game] += 1
     batch.steps[game] += 1
-    luck = batch.luck.shape[2] > 0
-    if luck:
+    counted = batch.variates.shape[2] > 0
+    if counted:
         batch.before[0] = state
     step(state, rules, action)
-    if luck:
-        count_draws(batch.before[0], state, rules, action, batch.role_of[game], batch.luck[game])
+    if counted:
+        count_draws(batch.before[0], state, rules, action, batch.role_of[game], batch.variates[game])
     if int(state.phase) == ROUND_OVER:
         close_round(batch, rules, settings, game)
 
@@ -213,18 +215,18 @@ def close_round(batch: Batch, rules: Rules, settings: Settings, game: int) -> No
     batch.rounds[game] += 1
     for team in range(rules.teams):
         batch.points[game, batch.role_of[game, team]] += round_score(state, team)
-    count_round(state, rules, batch.role_of[game], batch.tallies)
-    if not is_episode_over(state, rules, settings):
+    count_round(state, rules, batch.role_of[game], batch.counters)
+    if not is_episode_over(state, rules, settings.episode):
         start_next_round(state, rules)
         batch.decisions[game] = 0
         batch.memories[game, :, :FIRST_OF_MATCH] = 0
-        if batch.luck.shape[2] > 0:
-            count_deal(state, rules, batch.role_of[game], batch.luck[game])
+        if batch.variates.shape[2] > 0:
+            count_deal(state, rules, batch.role_of[game], batch.variates[game])
         return
     for team in range(rules.teams):
-        batch.shares[game, batch.role_of[game, team]] = win_share(state, rules, settings, team)
+        batch.shares[game, batch.role_of[game, team]] = win_share(state, rules, settings.episode, team)
     batch.live[game] = False
-    count_episode(rules, int(batch.first[game]), batch.shares[game], batch.tallies)
+    count_episode(rules, int(batch.first[game]), batch.shares[game], batch.counters)
 
 
 @seldom
@@ -238,14 +240,14 @@ def note_fault(batch: Batch, game: int, role: int, action: int) -> None:
     batch.live[game] = False
 
 
-def new_batch(rules: Rules, states: StateArray, before: StateArray, luck_features: int) -> Batch:
+def new_batch(rules: Rules, states: StateArray, before: StateArray, num_variates: int) -> Batch:
     """Room for the results of some games.
 
     Args:
         rules: of the table.
         states: STATE[G], seeded.
         before: STATE[1].
-        luck_features: 0: luck is not counted.
+        num_variates: 0: luck is not counted.
     """
     games, teams = len(states), rules.teams
     return Batch(
@@ -259,8 +261,8 @@ def new_batch(rules: Rules, states: StateArray, before: StateArray, luck_feature
         rounds=np.zeros(games, np.int32),
         first=np.zeros(games, np.int8),
         shares=np.zeros((games, teams), np.float64),
-        tallies=np.zeros((teams, NUM_TALLIES), np.int64),
+        counters=np.zeros((teams, NUM_COUNTERS), np.int64),
         faults=np.full((games, len(FAULT)), NO_ROLE, np.int64),
         before=before,
-        luck=np.zeros((games, teams, luck_features), np.float64),
+        variates=np.zeros((games, teams, num_variates), np.float64),
     )

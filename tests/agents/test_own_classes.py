@@ -16,7 +16,8 @@ from millebornes_env.agents import AgentArgumentError, UnknownAgentError, load
 from millebornes_env.agents.fingerprint import fingerprint
 from millebornes_env.agents.search.agent import SearchAgent, SearchOptionError
 from millebornes_env.agents.specs import ClassName, is_path, split_class
-from millebornes_env.arena.match import MatchConfig, play_deals
+from millebornes_env.arena.match import MatchConfig
+from millebornes_env.arena.match import play as play_deals
 from millebornes_env.commands.arena import main as arena
 from millebornes_env.commands.evaluate import main as evaluate
 from millebornes_env.commands.evaluate import run_folder
@@ -271,7 +272,7 @@ def test_the_agent_on_the_page_plays_like_the_example(env: VectorEnv) -> None:
     written("example.py", EXAMPLE)
     specs = [f"{file}.py:Cautious:patience={km}" for file in ("page", "example") for km in (0, 200)]
     config = MatchConfig(episode="round")
-    points = [play_deals([spec, "greedy"], (0, 1), config, 0, 20).points for spec in specs]
+    points = [play_deals([spec, "greedy"], config, 20).points for spec in specs]
     assert np.array_equal(points[0], points[2])
     assert np.array_equal(points[1], points[3])
     assert not np.array_equal(points[0], points[1])

@@ -13,7 +13,7 @@ from millebornes_env.agents.protocol import StateAgent, Table, sees_hidden_cards
 from millebornes_env.agents.registry import rollout_agent
 from millebornes_env.agents.search.agent import HiddenCardsError, SearchAgent, SearchOptionError
 from millebornes_env.agents.search.kernels import search_on, value_of_round
-from millebornes_env.arena.match import MatchConfig, by_deal, play_roles
+from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.compile import IS_COMPILED
 from millebornes_env.engine.kernels import SKIP
 from millebornes_env.millebornes.determinize import redeal_hidden_cards
@@ -256,7 +256,7 @@ def lead(config: MatchConfig, deals: int, **options: Any) -> float:
     """Points over the rollout agent, in the mean of all rounds."""
     env = vector_env(1, config.edition, players=config.players)
     roles = [searcher(env, **options), searcher(env, rollouts=2, z=1e9)]
-    points = by_deal(play_roles(roles, config, 0, deals), "points", 2)
+    points = play(roles, config, deals).points
     return float((points[..., 0] - points[..., 1]).mean())
 
 
@@ -267,9 +267,9 @@ def test_search_beats_its_rollout_agent() -> None:
 
 
 def near_the_end() -> Position:
-    position = Position().battle(0, "ROLL").km(0, 650).battle(1, "ROLL").km(1, 500).draw_pile(20)
-    hand = ("DISTANCE_50", "ROLL", "ROLL", "END_OF_LIMIT", "GASOLINE", "DISTANCE_200", "DISTANCE_200")
-    return position.hand(0, *hand).hand(1, *["DISTANCE_25", "ROLL"] * 3)
+    position = Position("battle 0: roll", "battle 1: roll").km(0, 650).km(1, 500).draw_pile(20)
+    hand = ("50", "roll", "roll", "end_of_limit", "gasoline", "200", "200")
+    return position.hand(0, *hand).hand(1, *["25", "roll"] * 3)
 
 
 def choice_in(position: Position, rollout: str, **options: Any) -> int:
@@ -287,8 +287,10 @@ def test_it_finds_the_card_that_ends_the_trip(sees: str) -> None:
 
 
 def test_it_claims_what_its_rollout_agent_lets_pass_and_claims_at_once_what_that_claims() -> None:
-    position = Position().battle(0, "ROLL").battle(1, "ROLL").hand(0, "ACCIDENT", "ROLL")
-    position.hand(1, "DRIVING_ACE", "ROLL", "DISTANCE_100").do("play ACCIDENT")
+    position = Position(
+        "battle 0: roll", "battle 1: roll", "hand 0: accident roll", "hand 1: driving_ace roll 100"
+    )
+    position.do("play accident")
     assert choice_in(position, "first:last", rollouts=40, z=1e9) == PASS
     assert choice_in(position, "first:last", rollouts=40) == CLAIM
     env = vector_env(1)
@@ -374,7 +376,7 @@ def test_without_points_a_shared_win_is_worth_something_to_who_shares_it(
     km: tuple[int, ...], value: int
 ) -> None:
     """To the others it is a loss (E53)."""
-    position = Position(3, edition="dujardin", teams=3)
+    position = Position(players=3, edition="dujardin", teams=3)
     for team, length in enumerate(km):
         position.km(team, length)
     position.run_out()

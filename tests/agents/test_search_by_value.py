@@ -124,8 +124,8 @@ def test_a_round_that_ends_first_counts_its_points(tmp_path: Path) -> None:
     """With few cards left all rounds end within the depth; with a smaller depth none of them is the same."""
     env = vector_env(1)
     layers = network_for(env, (16,), extra=1)
-    position = Position().battle(0, "ROLL").battle(1, "ROLL").draw_pile(1)
-    position.hand(0, "DISTANCE_25", "DISTANCE_100", "ROLL").hand(1, "DISTANCE_25", "ROLL")
+    position = Position("battle 0: roll", "battle 1: roll", "hand 0: 25 100 roll", "hand 1: 25 roll")
+    position.draw_pile(1)
     states = position.games.states
     rollout = judging(env, tmp_path, layers)
     to_the_end, deep, cut_off = (searched(env, states, rollout, depth=depth) for depth in (0, 12, 1))
@@ -155,8 +155,10 @@ def network_that_counts(env: VectorEnv, of_own: float, of_others: float, favouri
 def choice_of(tmp_path: Path, layers: Layers, depth: int) -> int:
     """Of a seat that may lay 25 or 100 km, while the other one can only discard."""
     env = vector_env(1)
-    position = Position().battle(0, "ROLL").battle(1, "STOP").km(0, 100).km(1, 100)
-    position.hand(0, "DISTANCE_25", "DISTANCE_100", *["GASOLINE"] * 4).hand(1, *["REPAIRS"] * 6)
+    position = Position(
+        "battle 0: roll", "battle 1: stop", "hand 0: 25 100 4x gasoline", "hand 1: 6x repairs"
+    )
+    position.km(0, 100).km(1, 100)
     states = position.games.states
     rollout = judging(env, tmp_path / f"{depth}", layers)
     return int(choices(env, states, rollout, depth=depth, rollouts=40, sees="hands")[0])

@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from typing import Final
 
 from millebornes_env import Rules
-from millebornes_env.envs.complaints import reason_of
 from millebornes_env.millebornes.actions import (
     CLAIM_COUP_FOURRE,
     EXTEND,
@@ -31,6 +30,7 @@ from millebornes_env.millebornes.cards import (
     is_distance,
     is_hazard,
 )
+from millebornes_env.millebornes.reasons import reason_against
 from millebornes_env.millebornes.state import CLAIM, EXTENSION, State
 from millebornes_env.render.names import YOU, Names, is_plural
 
@@ -128,7 +128,7 @@ def why_not(state: State, rules: Rules, action: int, names: Names) -> str:
         return "first say whether you claim the coup fourré"
     if int(state.phase) == EXTENSION:
         return "first say whether you extend the trip"
-    reason = reason_of(state, rules, action).replace("the hand holds no", "you hold no")
+    reason = reason_against(state, rules, action).replace("the hand holds no", "you hold no")
     return re.sub(r"\bteam (\d)( is| has|'s)?", lambda found: _in_words(found, names), reason)
 
 

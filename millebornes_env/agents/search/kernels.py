@@ -25,13 +25,13 @@ from millebornes_env.agents.policy.network import network_value
 from millebornes_env.agents.protocol import Observations
 from millebornes_env.chance import random_below, random_word
 from millebornes_env.compile import kernel, rule
-from millebornes_env.engine.kernels import POINTS_PER_REWARD
 from millebornes_env.millebornes.actions import CLAIM_COUP_FOURRE, around, card_of, is_discard
 from millebornes_env.millebornes.cards import DECK_SIZE, NO_CARD, NUM_CARD_TYPES, is_safety
 from millebornes_env.millebornes.determinize import redeal_hidden_cards
 from millebornes_env.millebornes.legality import write_mask
 from millebornes_env.millebornes.motion import team_of
 from millebornes_env.millebornes.observation import write_observation
+from millebornes_env.millebornes.rulebook import POINTS_PER_REWARD
 from millebornes_env.millebornes.rules import Rules
 from millebornes_env.millebornes.scoring import round_score
 from millebornes_env.millebornes.sections import DEFAULT_SPEC
