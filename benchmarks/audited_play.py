@@ -17,17 +17,15 @@ from millebornes_env.compile import for_kernels, kernel, rule
 from millebornes_env.engine.games import new_buffers
 from millebornes_env.engine.kernels import (
     DISABLED,
-    POINTS,
-    WIN,
     Buffers,
     Settings,
-    is_episode_over,
+    kernels_of,
     key_of_seed,
-    seed_games,
     start_episode,
     write_decision,
 )
 from millebornes_env.engine.kernels import carry_out as carry_out_in_engine
+from millebornes_env.millebornes import rulebook
 from millebornes_env.millebornes.actions import (
     CLAIM_COUP_FOURRE,
     EXTEND,
@@ -49,9 +47,10 @@ from millebornes_env.millebornes.cards import (
 from millebornes_env.millebornes.determinize import redeal_hidden_cards
 from millebornes_env.millebornes.ending import are_hands_played_out
 from millebornes_env.millebornes.motion import team_of
-from millebornes_env.millebornes.observation import USUAL_VIEW, sections
+from millebornes_env.millebornes.rulebook import POINTS, WIN, is_episode_over
 from millebornes_env.millebornes.rules import Rules
 from millebornes_env.millebornes.scoring import blank_opponents
+from millebornes_env.millebornes.sections import DEFAULT_SPEC, sections
 from millebornes_env.millebornes.state import (
     MAX_TEAMS,
     NO_TEAM,
@@ -141,9 +140,9 @@ def new_play(games: int, rules: Rules, seed: int) -> Play:
         scratch=np.zeros(SCRATCH, np.int64),
         found=np.zeros((MOST_FOUND, len(FOUND)), np.int64),
         saved=_records(2 * MOST_FOUND),
-        buffers=new_buffers(1, rules, settings_of(0)),
+        buffers=new_buffers(rulebook, 1, rules, settings_of(0)),
     )
-    seed_games(play.states, 0, *key_of_seed(seed))
+    kernels_of(rulebook).seed_games(play.states, 0, *key_of_seed(seed))
     return play
 
 
@@ -258,7 +257,7 @@ def total_weight(play: Play, temper: int) -> int:
 def settings_of(game: int) -> Settings:
     """What the engine is told of the game."""
     reward = WIN if (game >> 1) & 3 == 3 else POINTS
-    return Settings(game & 1, reward, DISABLED, USUAL_VIEW, 0)
+    return Settings(game & 1, reward, DISABLED, DEFAULT_SPEC, 0)
 
 
 @kernel
@@ -274,12 +273,12 @@ def deal_next(play: Play, rules: Rules, game: int, is_new: bool) -> None:
     state = play.states[game]
     over = True
     if not is_new:
-        over = is_episode_over(state, rules, settings_of(game))
+        over = is_episode_over(state, rules, settings_of(game).episode)
         count_round(play, state, rules)
         play.counts[_MATCHES] += game & 1 if over else 0
     if over:
         play.counts[_GAMES] += 1
-        start_episode(state, rules)
+        start_episode(rulebook, state, rules)
     else:
         start_next_round(state, rules)
     play.round_steps[game] = 0
@@ -376,11 +375,11 @@ def judge_engine(play: Play, rules: Rules, game: int, action: int) -> int:
     buffers = play.buffers
     buffers.rewards[0, :] = 0.0
     buffers.terminations[0] = False
-    carry_out_in_engine(play.copied[0], rules, settings, action, buffers, 0)
-    write_decision(play.copied[0], rules, settings, buffers, 0)
+    carry_out_in_engine(rulebook, play.copied[0], rules, settings, action, buffers, 0)
+    write_decision(rulebook, play.copied[0], rules, settings, buffers, 0)
     state = play.states[game]
     is_over = int(state.phase) == ROUND_OVER
-    ended = is_episode_over(state, rules, settings)
+    ended = is_episode_over(state, rules, settings.episode)
     found = judged(NO_PROBLEM, 16, rewards_are_right(buffers, rules, is_over))
     found = judged(found, 17, bool(buffers.terminations[0]) == ended)
     if ended:

@@ -115,14 +115,14 @@ def cost(rollout: str, args: Args) -> tuple[float, float, float]:
     spent = []
     for number in range(args.decisions + 1):
         rows = observations["observation"], observations["action_mask"]
-        places = env.agent_selection.astype(np.int64)
+        slot_ids = env.agent_selection.astype(np.int64)
         start = time.process_time()
-        searcher.act(*rows, places=places)
+        searcher.act(*rows, slot_ids=slot_ids)
         if number:  # the first may compile
             spent.append(1000 * (time.process_time() - start))
         else:
             searcher.playouts = 0
-        observations = env.step(ask(mover, *rows, places)).observations
+        observations = env.step(ask(mover, *rows, slot_ids)).observations
     return float(np.mean(spent)), float(np.percentile(spent, 95)), searcher.playouts / args.decisions
 
 

@@ -28,6 +28,10 @@ class RulesError(MilleBornesError):
     """A rule was overridden with a value, or a combination of values, that makes no game."""
 
 
+class RulebookError(MilleBornesError):
+    """A module lacks what the engine asks of a game (`engine.rulebook.Rulebook`)."""
+
+
 class NumEnvsError(MilleBornesError):
     """`num_envs` is not a whole number of at least 1."""
 

@@ -21,14 +21,14 @@ import numpy as np
 
 from millebornes_env.compile import for_kernels
 from millebornes_env.engine.games import Games, Settings
-from millebornes_env.millebornes import editions
+from millebornes_env.millebornes import editions, rulebook
 from millebornes_env.millebornes.actions import num_actions
 from millebornes_env.millebornes.cards import KM, Card
 from millebornes_env.millebornes.legality import is_legal, write_mask
 from millebornes_env.millebornes.motion import is_moving
-from millebornes_env.millebornes.observation import View
 from millebornes_env.millebornes.rules import Rules, rules_record
 from millebornes_env.millebornes.scoring import round_score
+from millebornes_env.millebornes.sections import ObservationSpec
 from millebornes_env.millebornes.state import NO_TEAM, PHASE_NAMES, PLAY, SCORE_LINES
 from millebornes_env.millebornes.turn import start_next_round, step
 from millebornes_env.millebornes.winning import match_winner, round_winner
@@ -57,7 +57,9 @@ SAFETY_AGAINST = {hazard: safety for hazard, _, safety in BREAKDOWNS} | dict.fro
 PLAYERS = (2, 3, 4, 6)
 """The numbers of seats that the parker edition has a table for."""
 
-_SETTINGS = Settings(match=1, reward=0, autoreset=2, layout=View(unseen=0), punish_illegal=0)
+_SETTINGS = Settings(
+    episode=1, reward=0, autoreset=2, observation_spec=ObservationSpec(unseen=0), punish_illegal=0
+)
 _BATTLE_PILE = tuple(CARDS.index(name) for name in BATTLE_HAZARDS + BATTLE_REMEDIES)
 _SPEED_PILE = (int(Card.SPEED_LIMIT), int(Card.END_OF_LIMIT))
 _DISTANCE_PILE = tuple(CARDS.index(name) for name in DISTANCES)
@@ -110,7 +112,7 @@ class Position:
         is_shipped = edition in editions.editions()  # another one is a file, which may change
         table_of = _table_of if is_shipped else _table_of.__wrapped__
         self.edition, self.rules = table_of(edition, players, teams, **changes)
-        self.games = Games(1, self.rules, _SETTINGS)
+        self.games = Games(rulebook, 1, self.rules, _SETTINGS)
         self.games.seed(seed)
         self.games.start()
         self.state = self.games.states[0]

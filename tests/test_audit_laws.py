@@ -28,6 +28,7 @@ from millebornes_env import edition
 from millebornes_env.compile import IS_COMPILED
 from millebornes_env.engine.games import Games
 from millebornes_env.engine.kernels import NEXT_STEP
+from millebornes_env.millebornes import rulebook
 from millebornes_env.millebornes.audit import NO_PROBLEM, PROBLEMS, SCRATCH, first_problem
 from millebornes_env.millebornes.audit_reachable import UNREACHABLE
 from millebornes_env.millebornes.audit_steps import BREACHES
@@ -59,7 +60,7 @@ def record(states: Any) -> State:
 def walk(name: str, players: int) -> tuple[list[State], list[Step]]:
     """The games of mixed play of rounds, after every step, finished rounds included; and the steps."""
     rules = table_of(name, players)
-    games = Games(24, rules, settings_of(0)._replace(autoreset=NEXT_STEP))
+    games = Games(rulebook, 24, rules, settings_of(0)._replace(autoreset=NEXT_STEP))
     games.seed(3)
     games.start()
     chance = np.random.default_rng(3)

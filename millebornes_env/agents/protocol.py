@@ -14,22 +14,22 @@ from millebornes_env import Rules, VectorEnv
 from millebornes_env.agents.errors import AgentArgumentError
 from millebornes_env.engine.kernels import SKIP
 from millebornes_env.errors import shown
-from millebornes_env.millebornes.observation import Section
+from millebornes_env.millebornes.sections import Section
 from millebornes_env.millebornes.state import ROUND_OVER, StateArray
 
 Observations = npt.NDArray[np.int8]
 Masks = npt.NDArray[np.int8]
 Actions = npt.NDArray[np.int64]
-Places = npt.NDArray[np.int64]
+SlotIds = npt.NDArray[np.int64]
 
 
 class Agent(Protocol):
     """Chooses for one seat in many games at once; which seat does not matter, observations are relative.
 
-    An agent that remembers what it saw takes a third argument of `act`: `places`, int64[N] or None, numbers
+    An agent that remembers what it saw takes a third argument of `act`: `slot_ids`, int64[N] or None, numbers
     that tell apart who sits where (such as `game * players + seat`), so that it can remember for each; it is
     left away for agents that do not take it. If it has a method `forget()`, the arena calls that when other
-    games begin in the same places.
+    games begin in the same slots.
 
     Attributes:
         name: what tables of results call it.
@@ -58,13 +58,13 @@ class StateAgent(Protocol):
 
     name: str
 
-    def act_on(self, states: StateArray, seats: npt.NDArray[np.int32], places: Places) -> Actions:
+    def act_on(self, states: StateArray, seats: npt.NDArray[np.int32], slot_ids: SlotIds) -> Actions:
         """Choose an action for one seat of each game.
 
         Args:
             states: STATE[N], the games; they must not be changed.
             seats: int32[N], who chooses.
-            places: int64[N], as for `Agent`.
+            slot_ids: int64[N], as for `Agent`.
 
         Returns:
             int64[N], a legal action for each game; SKIP (-1) where the round is over.
@@ -77,32 +77,32 @@ def is_state_agent(agent: object) -> TypeGuard[StateAgent]:
     return hasattr(agent, "act_on")
 
 
-def is_honest(agent: Agent) -> bool:
-    """Whether the agent sees no more than its seat does; an agent that peeks says so itself."""
-    return bool(getattr(agent, "is_honest", True))
+def sees_hidden_cards(agent: Agent) -> bool:
+    """Whether the agent sees more than its seat does; it says so itself."""
+    return bool(getattr(agent, "sees_hidden_cards", False))
 
 
 @functools.lru_cache(maxsize=256)
-def _takes_places(act: Any) -> bool:
+def _takes_slot_ids(act: Any) -> bool:
     """Whether a function has the argument; to look takes longer than an agent may take to choose."""
-    return "places" in inspect.signature(act).parameters
+    return "slot_ids" in inspect.signature(act).parameters
 
 
-def ask(agent: Agent, observations: Observations, action_masks: Masks, places: Places) -> Actions:
-    """`agent.act`, with `places` if it takes them.
+def ask(agent: Agent, observations: Observations, action_masks: Masks, slot_ids: SlotIds) -> Actions:
+    """`agent.act`, with `slot_ids` if it takes them.
 
     Args:
         agent: any agent.
         observations: int8[N, D].
         action_masks: int8[N, A].
-        places: int64[N].
+        slot_ids: int64[N].
 
     Returns:
         What the agent returned, unchecked.
     """
     act = agent.act
-    if _takes_places(getattr(act, "__func__", act)):
-        return act(observations, action_masks, places=places)  # type: ignore[call-arg]
+    if _takes_slot_ids(getattr(act, "__func__", act)):
+        return act(observations, action_masks, slot_ids=slot_ids)  # type: ignore[call-arg]
     return act(observations, action_masks)
 
 
@@ -118,13 +118,13 @@ def ask_in(env: VectorEnv, agent: Agent, observations: dict[str, npt.NDArray[Any
         What the agent returned, unchecked.
     """
     seats = env.agent_selection.astype(np.int32)
-    places = np.arange(env.num_envs) * env.players + seats
+    slot_ids = np.arange(env.num_envs) * env.players + seats
     if is_state_agent(agent):
         states = env.get_states()
-        actions = np.array(agent.act_on(states, seats, places))
+        actions = np.array(agent.act_on(states, seats, slot_ids))
         actions_of_ended(observations["action_mask"], actions, states["phase"] == ROUND_OVER)
         return actions
-    return ask(agent, observations["observation"], observations["action_mask"], places)
+    return ask(agent, observations["observation"], observations["action_mask"], slot_ids)
 
 
 def actions_of_ended(action_masks: Any, actions: Actions, ended: npt.NDArray[np.bool_]) -> None:
@@ -180,7 +180,7 @@ class Table:
             num_actions=int(env.single_action_space.n),
         )
 
-    def view(self, observations: Observations, name: str) -> npt.NDArray[np.int64]:
+    def section(self, observations: Observations, name: str) -> npt.NDArray[np.int64]:
         """The numbers of one section of the observations, int64[N, size] (safe to calculate with)."""
         for section in self.sections:
             if section.name == name:

@@ -65,7 +65,7 @@ def where(states: StateArray, game: int, rules: Rules, first_deal: int, round_nu
 
 def rows_of(rows: Rows, chosen: slice) -> Rows:
     """Some of the rows."""
-    return Rows(rows.observation[chosen], rows.action_mask[chosen], rows.games[chosen], rows.places[chosen])
+    return Rows(rows.observation[chosen], rows.action_mask[chosen], rows.games[chosen], rows.slot_ids[chosen])
 
 
 def asked(agent: Agent, states: StateArray, rows: Rows, players: int) -> npt.NDArray[np.int64]:
@@ -84,10 +84,10 @@ def asked(agent: Agent, states: StateArray, rows: Rows, players: int) -> npt.NDA
         TypeError: it returned something that is no action for each row; and whatever it raises.
     """
     if is_state_agent(agent):
-        seats = (rows.places % players).astype(np.int32)
-        array = np.asarray(agent.act_on(states[rows.games], seats, rows.places))
+        seats = (rows.slot_ids % players).astype(np.int32)
+        array = np.asarray(agent.act_on(states[rows.games], seats, rows.slot_ids))
     else:
-        array = np.asarray(ask(agent, rows.observation, rows.action_mask, rows.places))
+        array = np.asarray(ask(agent, rows.observation, rows.action_mask, rows.slot_ids))
     if array.shape != rows.games.shape or not np.issubdtype(array.dtype, np.integer):
         raise TypeError(
             f"act returned {array.dtype}{list(array.shape)} for {len(rows.games)} rows; "

@@ -16,11 +16,13 @@ from millebornes_env.arena.luck import count_deal, count_draws
 from millebornes_env.arena.tallies import NUM_TALLIES, count_action, count_episode, count_round
 from millebornes_env.chance import random_word
 from millebornes_env.compile import call_at, kernel, rule, seldom
-from millebornes_env.engine.kernels import Settings, is_episode_over, start_episode, win_share
+from millebornes_env.engine.kernels import Settings, start_episode
+from millebornes_env.millebornes import rulebook
 from millebornes_env.millebornes.actions import around
 from millebornes_env.millebornes.legality import is_legal, write_mask
 from millebornes_env.millebornes.motion import team_of
 from millebornes_env.millebornes.observation import write_observation
+from millebornes_env.millebornes.rulebook import is_episode_over, win_share
 from millebornes_env.millebornes.rules import Rules
 from millebornes_env.millebornes.scoring import round_score
 from millebornes_env.millebornes.state import ROUND_OVER, Int8Array, State, StateArray
@@ -82,7 +84,7 @@ def draw_for(state: State, seat: int, decision: int) -> int:
 def begin_game(batch: Batch, rules: Rules, game: int) -> None:
     """Deal the game's next episode."""
     state = batch.states[game]
-    start_episode(state, rules)
+    start_episode(rulebook, state, rules)
     batch.memories[game, :, :] = 0
     batch.decisions[game] = 0
     batch.steps[game] = 0
@@ -149,7 +151,7 @@ class Rows(NamedTuple):
     observation: Int8Array  # [G, D]
     action_mask: Int8Array  # [G, A]
     games: Int64Array  # [G] the game of each row
-    places: Int64Array  # [G] game * players + seat
+    slot_ids: Int64Array  # [G] game * players + seat
 
 
 @kernel
@@ -160,10 +162,10 @@ def write_rows(batch: Batch, rules: Rules, settings: Settings, role: int, rows: 
         state = batch.states[game]
         seat = int(state.seat)
         if batch.live[game] and role_of_seat(batch, rules, game, seat) == role:
-            write_observation(state, rules, seat, settings.layout, rows.observation[count])
+            write_observation(state, rules, seat, settings.observation_spec, rows.observation[count])
             write_mask(state, rules, rows.action_mask[count])
             rows.games[count] = game
-            rows.places[count] = game * rules.players + seat
+            rows.slot_ids[count] = game * rules.players + seat
             count += 1
     return count
 
@@ -208,7 +210,7 @@ def close_round(batch: Batch, rules: Rules, settings: Settings, game: int) -> No
     for team in range(rules.teams):
         batch.points[game, batch.role_of[game, team]] += round_score(state, team)
     count_round(state, rules, batch.role_of[game], batch.tallies)
-    if not is_episode_over(state, rules, settings):
+    if not is_episode_over(state, rules, settings.episode):
         start_next_round(state, rules)
         batch.decisions[game] = 0
         batch.memories[game, :, :FIRST_OF_MATCH] = 0
@@ -216,7 +218,7 @@ def close_round(batch: Batch, rules: Rules, settings: Settings, game: int) -> No
             count_deal(state, rules, batch.role_of[game], batch.luck[game])
         return
     for team in range(rules.teams):
-        batch.shares[game, batch.role_of[game, team]] = win_share(state, rules, settings, team)
+        batch.shares[game, batch.role_of[game, team]] = win_share(state, rules, settings.episode, team)
     batch.live[game] = False
     count_episode(rules, int(batch.first[game]), batch.shares[game], batch.tallies)
 

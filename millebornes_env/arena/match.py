@@ -35,9 +35,10 @@ from millebornes_env.arena.lineups import role_of_teams
 from millebornes_env.arena.luck import LUCK_FEATURES
 from millebornes_env.arena.outcomes import Outcome
 from millebornes_env.compile import for_kernels
-from millebornes_env.engine.kernels import DISABLED, POINTS, Settings, key_of_seed, seed_games
-from millebornes_env.millebornes.observation import USUAL_VIEW
+from millebornes_env.engine.kernels import DISABLED, Settings, kernels_of, key_of_seed
+from millebornes_env.millebornes import rulebook
 from millebornes_env.millebornes.rules import compiled_rules
+from millebornes_env.millebornes.sections import DEFAULT_SPEC
 from millebornes_env.millebornes.state import StateArray, new_states
 
 SECONDS_BETWEEN_REPORTS: Final = 0.1
@@ -174,7 +175,7 @@ def _shares(first_deal: int, num_deals: int, threads: int) -> list[tuple[int, in
 
 def settings_of(config: MatchConfig) -> Settings:
     """What the engine is told."""
-    return Settings(int(config.episode == "match"), POINTS, DISABLED, USUAL_VIEW, 0)
+    return Settings(rulebook.EPISODES.index(config.episode), rulebook.POINTS, DISABLED, DEFAULT_SPEC, 0)
 
 
 def dealt_batch(config: MatchConfig, first_deal: int, num_deals: int) -> Batch:
@@ -182,7 +183,7 @@ def dealt_batch(config: MatchConfig, first_deal: int, num_deals: int) -> Batch:
     rules = config.rules
     teams = rules.teams
     states = for_kernels(new_states(num_deals * teams))
-    seed = key_of_seed(config.seed)
+    seed, seed_games = key_of_seed(config.seed), kernels_of(rulebook).seed_games
     if config.plain:
         numbered = for_kernels(new_states(num_deals * teams))
         seed_games(numbered, first_deal * teams, *seed)

@@ -21,7 +21,7 @@ import numpy as np
 import millebornes_env.arena.match
 from millebornes_env import agents
 from millebornes_env.agents.fingerprint import fingerprint
-from millebornes_env.agents.protocol import is_honest
+from millebornes_env.agents.protocol import sees_hidden_cards
 from millebornes_env.arena.errors import ArenaError
 from millebornes_env.arena.estimates import half_width
 from millebornes_env.arena.faults import AgentFaultError
@@ -49,13 +49,13 @@ class Entrant:
         name: what tables call it; no two have one name.
         spec: what it is loaded by, as for `agents.load`.
         fingerprint: of what it is made of.
-        is_honest: False: it sees hidden cards.
+        sees_hidden_cards: whether it does.
     """
 
     name: str
     spec: str
     fingerprint: str = ""
-    is_honest: bool = True
+    sees_hidden_cards: bool = False
 
 
 class Until:
@@ -153,13 +153,13 @@ def entrants_of(specs: Sequence[str], config: MatchConfig) -> list[Entrant]:
     entrants = []
     for name, spec in named:
         agent = agents.make(spec, config.table())
-        entrants.append(Entrant(name, spec, fingerprint(agent, spec), is_honest(agent)))
+        entrants.append(Entrant(name, spec, fingerprint(agent, spec), sees_hidden_cards(agent)))
     return entrants
 
 
-def peeking(entrants: Sequence[Entrant]) -> list[str]:
+def who_sees_hidden_cards(entrants: Sequence[Entrant]) -> list[str]:
     """The names of those that see hidden cards."""
-    return [entrant.name for entrant in entrants if not entrant.is_honest]
+    return [entrant.name for entrant in entrants if entrant.sees_hidden_cards]
 
 
 def _named(text: str) -> tuple[str, str]:

@@ -32,8 +32,8 @@ from millebornes_env.arena.tournament import (
     Until,
     entrants_of,
     opened_for,
-    peeking,
     play,
+    who_sees_hidden_cards,
 )
 from millebornes_env.command_line import carry_out, complain
 from millebornes_env.commands.console import progress_console, table_console
@@ -151,10 +151,10 @@ def _check(args: Args, entrants: Sequence[Entrant]) -> None:
     """Refuse what would only be noticed after hours of play.
 
     Raises:
-        ArenaError: an agent that peeks was not admitted, or the anchor does not play.
+        ArenaError: an agent that sees hidden cards was not admitted, or the anchor does not play.
     """
     names = [entrant.name for entrant in entrants]
-    cheats = ", ".join(peeking(entrants))
+    cheats = ", ".join(who_sees_hidden_cards(entrants))
     if cheats and not args.cheats:
         raise ArenaError(
             f"{cheats} sees hidden cards, which is no fair game: leave it out, or admit it with --cheats"

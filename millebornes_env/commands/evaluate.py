@@ -24,7 +24,7 @@ import tyro
 
 from millebornes_env import agents
 from millebornes_env.agents.policy.files import read_description
-from millebornes_env.agents.protocol import is_honest
+from millebornes_env.agents.protocol import sees_hidden_cards
 from millebornes_env.agents.specs import is_path, split_policy
 from millebornes_env.arena.evaluation import EvaluationConfig, check, play_rows, table_env
 from millebornes_env.arena.results import (
@@ -118,7 +118,7 @@ def _note_cheats(specs: Sequence[str], config: EvaluationConfig) -> None:
     """Say who sees hidden cards."""
     env = table_env(config, 1)
     for spec in specs:
-        if not is_honest(agents.load(spec, env)):
+        if sees_hidden_cards(agents.load(spec, env)):
             say(f"note: {spec} sees hidden cards")
 
 

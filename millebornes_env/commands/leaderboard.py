@@ -22,7 +22,13 @@ from millebornes_env.arena.analysis import analysed, save_report, table_name
 from millebornes_env.arena.errors import ArenaError
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.arena.report import Analysis, Grid, markdown_table, notes, ratings_grid
-from millebornes_env.arena.tournament import TournamentConfig, entrants_of, opened_for, peeking, play
+from millebornes_env.arena.tournament import (
+    TournamentConfig,
+    entrants_of,
+    opened_for,
+    play,
+    who_sees_hidden_cards,
+)
 from millebornes_env.command_line import carry_out
 from millebornes_env.commands.console import progress_console
 from millebornes_env.commands.progress import tournament_bar
@@ -163,7 +169,7 @@ def _play_event(event: Event, anchor: str, args: Args) -> Analysis:
     start = time.perf_counter()
     with progress_console().status("Loading; the first time, agents are compiled (a minute) ..."):
         entrants = entrants_of(event.agents, config.match)
-        if cheats := peeking(entrants):
+        if cheats := who_sees_hidden_cards(entrants):
             raise ArenaError(f"{', '.join(cheats)} sees hidden cards: no leaderboard lists it")
         tournament = opened_for(entrants, config, folder, args.fresh)
     with tournament_bar() as on_turn:

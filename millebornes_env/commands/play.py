@@ -21,11 +21,12 @@ import tyro
 
 from millebornes_env import VectorEnv, agents, vector_env
 from millebornes_env.agents.human.agent import UNDO, HumanAgent, UndoRequest
-from millebornes_env.agents.human.words import action_words, is_plural, sentence_case
-from millebornes_env.agents.protocol import Agent, Table, ask_in, is_honest
+from millebornes_env.agents.human.words import action_words, sentence_case
+from millebornes_env.agents.protocol import Agent, Table, ask_in, sees_hidden_cards
 from millebornes_env.command_line import carry_out, complain
 from millebornes_env.millebornes.actions import PASS
 from millebornes_env.millebornes.state import NO_TEAM, StateArray
+from millebornes_env.render.names import is_plural
 from millebornes_env.render.text import draw_score_sheet
 from millebornes_env.stopping import Stopped, exit_code_of
 
@@ -78,7 +79,7 @@ def _command(arguments: Sequence[str] | None, source: TextIO | None, sink: TextI
     person = HumanAgent(Table.of(env))
     person.source, person.sink = source, sink
     person.adviser = lambda: adviser(env, seed)
-    if not is_honest(opponent):
+    if sees_hidden_cards(opponent):
         person.say(f"note: {opponent.name} sees hidden cards")
     try:
         Session(env, person, opponent).play()

@@ -32,9 +32,10 @@ from millebornes_env.millebornes.cards import (
 from millebornes_env.millebornes.ending import are_hands_played_out
 from millebornes_env.millebornes.legality import is_legal, write_mask
 from millebornes_env.millebornes.motion import has_safety, team_of
-from millebornes_env.millebornes.observation import USUAL_VIEW, write_observation
+from millebornes_env.millebornes.observation import write_observation
 from millebornes_env.millebornes.rules import Rules, deck_size
 from millebornes_env.millebornes.scoring import round_score
+from millebornes_env.millebornes.sections import DEFAULT_SPEC
 from millebornes_env.millebornes.state import (
     CLAIM,
     EXTENSION,
@@ -84,7 +85,7 @@ def breach_of_decision(state: State, rules: Rules, mask: Int8Array, row: Int8Arr
     write_mask(state, rules, mask)
     found = judged(NO_PROBLEM, 1, mask_is_what_is_legal(state, rules, mask))
     found = judged(found, 2, is_anything_legal(mask))
-    write_observation(state, rules, int(state.seat), USUAL_VIEW, row)
+    write_observation(state, rules, int(state.seat), DEFAULT_SPEC, row)
     return judged(found, 3, is_within_bounds(row, high))
 
 

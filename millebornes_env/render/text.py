@@ -59,7 +59,7 @@ def _headline(state: State, rules: Rules) -> str:
     top = int(state.discard_top)
     parts = [
         f"round {int(state.round_number) + 1}",
-        f"{int(state.target)} km to go for" + (" (extended)" if state.extension_team != NO_TEAM else ""),
+        f"trip: {int(state.target)} km" + (" (extended)" if state.extension_team != NO_TEAM else ""),
         f"{int(state.draw_pile)} cards to draw",
         f"discard pile: {CARD_NAMES[top] if top != NO_CARD else 'empty'}",
     ]

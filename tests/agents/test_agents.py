@@ -419,10 +419,10 @@ def test_an_agent_is_told_its_table() -> None:
     assert (table.rules.players, table.rules.teams, table.num_actions) == (6, 3, 47)
     assert table.sections == env.observation_sections
     seen = observation(env, {"km": [3, 2, 1], "draw_pile": [100]})
-    assert table.view(seen, "km").tolist() == [[3, 2, 1]]
-    assert (table.view(seen, "draw_pile") * 25).tolist() == [[2_500]]
+    assert table.section(seen, "km").tolist() == [[3, 2, 1]]
+    assert (table.section(seen, "draw_pile") * 25).tolist() == [[2_500]]
     with pytest.raises(KeyError, match="'speed'"):
-        table.view(seen, "speed")
+        table.section(seen, "speed")
 
 
 @pytest.mark.parametrize(

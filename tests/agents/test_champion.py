@@ -18,10 +18,10 @@ from millebornes_env.arena.evaluation import EvaluationConfig, evaluate
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.arena.tournament import entrants_of
 from millebornes_env.commands.evaluate import run_folder
-from millebornes_env.millebornes.observation import USUAL_VIEW, View
+from millebornes_env.millebornes.sections import DEFAULT_SPEC, ObservationSpec
 from tests.agents.policies import network_for, write_run
 
-OF_ALL = View(rules=1, padded=1)
+OF_ALL = ObservationSpec(rules=1, padded=1)
 
 
 @pytest.fixture(autouse=True)
@@ -29,10 +29,12 @@ def champions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Champions that have learned nothing."""
     env = vector_env(1)
     folder = tmp_path / "champions"
-    for number, (name, view) in enumerate((("parker-2", USUAL_VIEW), ("all-2", OF_ALL))):
-        layers = network_for(env, (8,), view, extra=1, seed=number, features=True)
+    for number, (name, shown) in enumerate((("parker-2", DEFAULT_SPEC), ("all-2", OF_ALL))):
+        layers = network_for(env, (8,), shown, extra=1, seed=number, features=True)
         editions = ["parker"] if name == "parker-2" else ["parker", "dujardin"]
-        write_run(*(folder / name, env, layers), view=view, features=True, editions=editions, value="points")
+        write_run(
+            *(folder / name, env, layers), shown=shown, features=True, editions=editions, value="points"
+        )
     monkeypatch.setattr("millebornes_env.agents.champion.CHAMPIONS", folder)
     monkeypatch.chdir(tmp_path)
     return folder
@@ -109,7 +111,7 @@ def settings(spec: str, env: VectorEnv) -> tuple[int, float, int]:
     agent = load(spec, env)
     assert isinstance(agent, SearchAgent)
     assert agent.name == spec
-    searcher = agent._searcher(agent._layout)
+    searcher = agent._searcher(agent._starts)
     return searcher.rollouts, searcher.z, searcher.depth
 
 

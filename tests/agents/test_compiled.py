@@ -18,7 +18,7 @@ from millebornes_env.agents.compiled.agent import (
     choose_each,
     remember,
 )
-from millebornes_env.agents.compiled.observation_reader import layout_of, read_observation
+from millebornes_env.agents.compiled.observation_reader import read_observation, starts_of
 from millebornes_env.agents.fingerprint import fingerprint
 from millebornes_env.agents.protocol import Table
 from millebornes_env.compile import for_kernels
@@ -72,7 +72,7 @@ class DrawingAgent(CompiledAgent):
 def test_what_a_seat_sees_is_read_back(name: str, players: int, teams: int, padded: bool) -> None:
     env = vector_env(16, name, players=players, teams=teams, padded=padded, episode="match", seed=5)
     table = Table.of(env)
-    layout, rules = layout_of(table), compiled_rules(env.rules)
+    starts, rules = starts_of(table), compiled_rules(env.rules)
     read = for_kernels(new_states(1))[0]
     env.reset()
     for turn in range(90):
@@ -84,7 +84,7 @@ def test_what_a_seat_sees_is_read_back(name: str, players: int, teams: int, padd
         rows = env.observe(seats)
         for game, seat in enumerate(int(seat) for seat in seats):
             state = states[game]
-            read_observation(rows[game], layout, rules, read)
+            read_observation(rows[game], starts, rules, read)
             order = [(seat + place) % teams for place in range(teams)]
             for field in VISIBLE:
                 seen = state[field][order] if field in ("km", "battle", "opening") else state[field]
@@ -137,8 +137,8 @@ def test_places_keep_memories_apart() -> None:
     agent = CountingAgent(Table.of(env))
     assert agent.act(rows, masks).tolist() == [1001, 1001, 1001]
     assert agent.act(rows, masks).tolist() == [2002, 2002, 2002]
-    assert agent.act(rows[1:], masks[1:], places=np.array([1, 70])).tolist() == [3003, 1001]
-    assert agent.act(rows[:1], masks[:1], places=np.array([70])).tolist() == [2002]
+    assert agent.act(rows[1:], masks[1:], slot_ids=np.array([1, 70])).tolist() == [3003, 1001]
+    assert agent.act(rows[:1], masks[:1], slot_ids=np.array([70])).tolist() == [2002]
 
 
 def test_an_agent_can_be_told_to_forget() -> None:

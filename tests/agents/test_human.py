@@ -10,9 +10,10 @@ import pytest
 
 from millebornes_env import VectorEnv, agents, edition, editions, vector_env
 from millebornes_env.agents.human.agent import HumanAgent, UndoRequest
-from millebornes_env.agents.human.words import Names, action_words
+from millebornes_env.agents.human.words import action_words
 from millebornes_env.agents.protocol import Table
 from millebornes_env.millebornes.cards import CARD_NAMES
+from millebornes_env.render.names import Names
 from tests.support import CARDS, Position
 
 DISTANCE_25, DISTANCE_50, ACCIDENT, STOP, ROLL = 0, 1, 5, 8, 13
@@ -320,7 +321,7 @@ def test_it_plays_every_edition_at_every_table(name: str, padded: bool) -> None:
             actions = agent.act(step["observation"], masks, np.arange(2))
             assert (masks[np.arange(2), actions] == 1).all()
             step = env.step(actions).observations
-        assert "Row 1, place 1" in sink.getvalue()
+        assert "Row 1, slot 1" in sink.getvalue()
 
 
 def test_games_that_are_over_are_not_asked_about() -> None:

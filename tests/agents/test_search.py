@@ -9,7 +9,7 @@ import pytest
 
 from millebornes_env import VectorEnv, agents, edition, editions, vector_env
 from millebornes_env.agents.compiled.agent import FIRST_FREE, CompiledAgent, Int16Array, Int64Array
-from millebornes_env.agents.protocol import StateAgent, Table, is_honest
+from millebornes_env.agents.protocol import StateAgent, Table, sees_hidden_cards
 from millebornes_env.agents.search.agent import HiddenCardsError, SearchAgent, SearchOptionError
 from millebornes_env.agents.search.kernels import search_on, value_of_round
 from millebornes_env.arena.match import MatchConfig, by_deal, play_roles
@@ -114,20 +114,20 @@ def test_threads_change_nothing() -> None:
 def test_choices_are_a_function_of_seed_place_and_number_of_the_decision() -> None:
     env = vector_env(60)
     states = positions(env, 30)
-    seats, places = seats_of(states), np.arange(60)
+    seats, slot_ids = seats_of(states), np.arange(60)
 
     def choices(seed: int, order: np.ndarray, calls: int = 1) -> np.ndarray:
         agent = searcher(env, seed, rollout="lot", rollouts=8, z=0.0)
         chosen = np.zeros(60, np.int64)
         for _ in range(calls):
-            chosen[order] = agent.act_on(states[order], seats[order], places[order])
+            chosen[order] = agent.act_on(states[order], seats[order], slot_ids[order])
         return chosen
 
-    first = choices(1, places)
-    assert np.array_equal(first, choices(1, places))
-    assert np.array_equal(first, choices(1, places[::-1]))
-    assert not np.array_equal(first, choices(2, places))
-    assert not np.array_equal(first, choices(1, places, calls=2))
+    first = choices(1, slot_ids)
+    assert np.array_equal(first, choices(1, slot_ids))
+    assert np.array_equal(first, choices(1, slot_ids[::-1]))
+    assert not np.array_equal(first, choices(2, slot_ids))
+    assert not np.array_equal(first, choices(1, slot_ids, calls=2))
 
 
 def test_one_compilation_serves_all_rollout_agents() -> None:
@@ -184,14 +184,14 @@ def test_it_chooses_alike_from_games_and_from_observations() -> None:
     assert deviations > 100
 
 
-def test_search_says_whether_it_is_honest() -> None:
+def test_search_says_whether_it_sees_hidden_cards() -> None:
     env = vector_env(1)
     assert isinstance(searcher(env), StateAgent)
-    assert is_honest(searcher(env))
+    assert not sees_hidden_cards(searcher(env))
     observations, _ = env.reset(seed=1)
     for sees in ("hands", "all"):
         cheat = searcher(env, sees=sees)
-        assert not is_honest(cheat)
+        assert sees_hidden_cards(cheat)
         with pytest.raises(HiddenCardsError, match=r"sees hidden cards, it plays only where .* the arena"):
             cheat.act(observations["observation"], observations["action_mask"])
 
@@ -200,11 +200,11 @@ def test_search_says_whether_it_is_honest() -> None:
 def test_a_cheat_sees_hidden_cards(sees: str) -> None:
     env = vector_env(60)
     states = positions(env, 30)
-    places = np.arange(60)
-    one = searcher(env, sees=sees, rollouts=40).act_on(states, seats_of(states), places)
+    slot_ids = np.arange(60)
+    one = searcher(env, sees=sees, rollouts=40).act_on(states, seats_of(states), slot_ids)
     others = redealt(env, states, 1)
     assert not np.array_equal(
-        one, searcher(env, sees=sees, rollouts=40).act_on(others, seats_of(states), places)
+        one, searcher(env, sees=sees, rollouts=40).act_on(others, seats_of(states), slot_ids)
     )
 
 

@@ -11,7 +11,7 @@ import pytest
 from millebornes_env import VectorEnv, vector_env
 from millebornes_env.agents.compiled.agent import MEMORY
 from millebornes_env.agents.policy.network import network_value
-from millebornes_env.agents.protocol import Table, ask_in, is_honest
+from millebornes_env.agents.protocol import Table, ask_in, sees_hidden_cards
 from millebornes_env.agents.search.agent import SearchAgent, SearchOptionError
 from millebornes_env.agents.search.kernels import (
     Decisions,
@@ -21,8 +21,8 @@ from millebornes_env.agents.search.kernels import (
     search_on,
 )
 from millebornes_env.compile import for_kernels
-from millebornes_env.millebornes.observation import USUAL_VIEW, sections
 from millebornes_env.millebornes.rules import compiled_rules
+from millebornes_env.millebornes.sections import DEFAULT_SPEC, sections
 from millebornes_env.millebornes.state import StateArray
 from tests.agents.policies import Layers, network_for, size_of, write_run
 from tests.agents.test_search import positions, redealt, seats_of
@@ -52,7 +52,7 @@ def choices(env: VectorEnv, states: StateArray, rollout: str, **options: Any) ->
 def searched(env: VectorEnv, states: StateArray, rollout: str, **options: Any) -> Decisions:
     """Decisions after all their redeals."""
     agent = searcher(env, rollout, **options)
-    kernel_of = agent._searcher(agent._usual_layout)
+    kernel_of = agent._searcher(agent._default_starts)
     decisions = agent._new_decisions(len(states))
     row = np.zeros(agent._usual_size, np.int8)
     read_states(kernel_of, agent._rules, for_kernels(states), seats_of(states), row, decisions.roots)
@@ -69,7 +69,7 @@ def searched(env: VectorEnv, states: StateArray, rollout: str, **options: Any) -
 def test_it_sees_no_hidden_cards(tmp_path: Path) -> None:
     env = vector_env(GAMES)
     rollout = judging(env, tmp_path)
-    assert is_honest(searcher(env, rollout))
+    assert not sees_hidden_cards(searcher(env, rollout))
     for steps in (5, 40):
         states = positions(env, steps)
         others = redealt(env, states, steps)
@@ -96,9 +96,9 @@ def test_it_chooses_alike_from_games_and_from_observations(tmp_path: Path) -> No
     observations, _ = env.reset(seed=2)
     for _ in range(20):
         actions = ask_in(env, from_games, observations)
-        places = np.arange(8) * 2 + env.agent_selection
+        slot_ids = np.arange(8) * 2 + env.agent_selection
         rows = observations["observation"], observations["action_mask"]
-        assert np.array_equal(from_rows.act(*rows, places=places), actions)
+        assert np.array_equal(from_rows.act(*rows, slot_ids=slot_ids), actions)
         observations = env.step(actions).observations
 
 
@@ -139,7 +139,7 @@ def network_that_counts(env: VectorEnv, of_own: float, of_others: float, favouri
     It knows nothing of a seat that is not to decide.
     """
     size, actions = size_of(env), int(env.single_action_space.n)
-    at = {section.name: section.start for section in sections(env.rules, USUAL_VIEW)}
+    at = {section.name: section.start for section in sections(env.rules, DEFAULT_SPEC)}
     hidden = np.zeros((2, size)), np.zeros(2)
     hidden[0][0, at["km"]] = hidden[0][1, at["km"] + 1] = 1.0
     hidden[0][:, at["to_act"] + 1] = -1000.0

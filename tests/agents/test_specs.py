@@ -69,7 +69,7 @@ def test_a_run_folder_may_have_any_name(
     for spec in (f"search:rollout=policy:runs/{name},z=3", f"search:z=3,rollout=runs/{name}"):
         agent = load(spec, env)
         assert isinstance(agent, SearchAgent)
-        assert agent._searcher(agent._layout).z == 3.0
+        assert agent._searcher(agent._starts).z == 3.0
 
 
 def test_a_folder_in_the_folder_that_is_open_may_have_any_name(

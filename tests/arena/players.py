@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from millebornes_env.agents.compiled.agent import CompiledAgent, Int16Array, Int64Array
-from millebornes_env.agents.protocol import Actions, Masks, Observations, Places, Table
+from millebornes_env.agents.protocol import Actions, Masks, Observations, SlotIds, Table
 from millebornes_env.chance import random_below
 from millebornes_env.compile import rule
 from millebornes_env.millebornes.actions import discard_action
@@ -117,13 +117,15 @@ class ShapelessAgent(SlowFirstAgent):
 
 
 class RememberingAgent(SlowFirstAgent):
-    """Asks for places and notes those that it saw."""
+    """Asks for slot ids and notes those that it saw."""
 
     seen: ClassVar[set[int]] = set()
 
-    def act(self, observations: Observations, action_masks: Masks, places: Places | None = None) -> Actions:
-        assert places is not None
-        self.seen.update(int(place) for place in places)
+    def act(
+        self, observations: Observations, action_masks: Masks, slot_ids: SlotIds | None = None
+    ) -> Actions:
+        assert slot_ids is not None
+        self.seen.update(int(slot_id) for slot_id in slot_ids)
         return super().act(observations, action_masks)
 
 

@@ -289,7 +289,7 @@ def test_a_compiled_agent_with_an_act_of_its_own_is_asked_by_it(monkeypatch: pyt
     class Asked(FirstAgent):
         rows = 0
 
-        def act(self, observations: Observations, action_masks: Masks, places: object = None) -> Actions:
+        def act(self, observations: Observations, action_masks: Masks, slot_ids: object = None) -> Actions:
             Asked.rows += len(observations)
             return action_masks.argmax(axis=1)
 
@@ -301,9 +301,9 @@ def test_a_compiled_agent_with_an_act_of_its_own_is_asked_by_it(monkeypatch: pyt
 
 def test_an_agent_asked_by_its_states_is_told_with_the_game_too(monkeypatch: pytest.MonkeyPatch) -> None:
     class Peeker(SlowFirstAgent):
-        is_honest = False
+        sees_hidden_cards = True
 
-        def act_on(self, states: np.ndarray, seats: np.ndarray, places: np.ndarray) -> Actions:
+        def act_on(self, states: np.ndarray, seats: np.ndarray, slot_ids: np.ndarray) -> Actions:
             if (states["draw_pile"] < 50).any():
                 raise RuntimeError("seen enough")
             hands = states["hand"][np.arange(len(seats)), seats]
@@ -314,7 +314,7 @@ def test_an_agent_asked_by_its_states_is_told_with_the_game_too(monkeypatch: pyt
         play_deals(["peeker", "first"], (0, 1), MatchConfig(episode="round"), 0, 5)
 
 
-def test_places_tell_seats_apart() -> None:
+def test_slot_ids_tell_seats_apart() -> None:
     RememberingAgent.seen.clear()
     played((REMEMBERING, FIRST), 10)
     assert RememberingAgent.seen == {2 * game + game // 10 for game in range(20)}

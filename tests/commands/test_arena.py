@@ -141,7 +141,7 @@ def test_an_agent_that_peeks_must_be_admitted(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Peeking(agents.RandomAgent):
-        is_honest = False
+        sees_hidden_cards = True
 
     monkeypatch.setitem(agents.AGENTS, "peeking", Peeking)
     assert "peeking sees hidden cards" in refused(["greedy", "peeking", *QUICK], capsys)
@@ -169,7 +169,7 @@ def test_faults_are_listed_and_the_rest_is_rated(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Failing(agents.RandomAgent):
-        def act(self, *batch: object, places: object = None) -> object:
+        def act(self, *batch: object, slot_ids: object = None) -> object:
             raise ZeroDivisionError("no luck")
 
     monkeypatch.setitem(agents.AGENTS, "failing", Failing)

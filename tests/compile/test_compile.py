@@ -7,7 +7,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pytest
@@ -161,6 +161,17 @@ def test_a_plain_rule_is_not_compiled_and_nor_is_what_it_calls() -> None:
         assert "_called" in vars(first_doubled)
 
 
+@rule
+def winner(state: Any) -> int:
+    """Called as the field that it reads."""
+    return int(state.winner)
+
+
+def test_a_plain_rule_may_be_called_as_a_field_of_the_record() -> None:
+    record = np.zeros(1, [("winner", np.int8)]).view(np.recarray)[0]
+    assert plain(winner)(record) == 0
+
+
 @compiled_only
 def test_a_stack_array_has_a_constant_size() -> None:
     @kernel
@@ -223,4 +234,4 @@ def test_all_of_this_in_plain_python() -> None:
         timeout=SECONDS_OF_A_HANG,
     )
     assert done.returncode == 0, done.stdout
-    assert "7 passed" in done.stdout
+    assert "8 passed" in done.stdout

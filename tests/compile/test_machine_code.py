@@ -20,11 +20,14 @@ from millebornes_env import VectorEnv, machine_code, vector_env
 from millebornes_env.compile import IS_BOUNDS_CHECKED, IS_COMPILED
 from millebornes_env.compile_cache import source_digest
 from millebornes_env.engine import kernels
+from millebornes_env.engine.kernels import kernels_of
 from millebornes_env.machine_code import _loaded, _OtherTypeError, _parameter
+from millebornes_env.millebornes import rulebook
 from millebornes_env.millebornes.audit import first_problem
 
 IS_USED = machine_code.status().startswith("used")
 STEPS = 200
+STEP_RANGE = kernels_of(rulebook).step_range
 
 with_machine_code = pytest.mark.skipif(not IS_USED, reason=machine_code.status())
 with_numba = pytest.mark.skipif(
@@ -80,7 +83,7 @@ def test_a_damaged_description_is_not_used(text: str, tmp_path: Path) -> None:
 def test_it_can_be_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MILLEBORNES_MACHINE_CODE", "0")
     assert machine_code.status() == "not used: MILLEBORNES_MACHINE_CODE=0"
-    assert machine_code.of(kernels.step_range) is kernels.step_range
+    assert machine_code.of(STEP_RANGE) is STEP_RANGE
 
 
 @pytest.mark.skipif(IS_COMPILED and not IS_BOUNDS_CHECKED, reason="is about the other ways to run")
@@ -181,7 +184,7 @@ def test_arguments_of_other_types_go_to_the_kernel() -> None:
 def test_one_function_may_be_called_by_several_threads() -> None:
     env = vector_env(2_000, seed=1)
     env.reset()
-    check = machine_code.of(kernels.step_range)
+    check = machine_code.of(STEP_RANGE)
     games = env.games
     table = (games._states, games._rules, games.settings)
     actions = [env.sample_actions() for _ in range(4)]
@@ -220,7 +223,7 @@ def both(monkeypatch: pytest.MonkeyPatch, num_envs: int, options: dict[str, Any]
         envs[-1].reset()
     ours, numbas = (type(env.games._step_range) for env in envs)
     assert ours is machine_code._MachineKernel
-    assert numbas is type(kernels.step_range)
+    assert numbas is type(STEP_RANGE)
     return envs
 
 
@@ -274,7 +277,7 @@ def assert_same(ours: VectorEnv, numbas: VectorEnv) -> None:
 @with_machine_code
 def test_threads_call_the_same_machine_code(monkeypatch: pytest.MonkeyPatch) -> None:
     """What shares the games among threads is Numba's, and calls the wheel's code by its address."""
-    address = machine_code.address_of(kernels.step_range)
+    address = machine_code.address_of(STEP_RANGE)
     envs = both(monkeypatch, 600, {"num_threads": 2})
     assert [env.games._step_range_address for env in envs] == [address, None]
     assert address is not None

@@ -40,6 +40,14 @@ for _ in game.agent_iter(20):
 print(machine_code.status())
 """
 
+AGENTS = """
+from millebornes_env import agents
+from millebornes_env.arena.evaluation import EvaluationConfig, evaluate
+
+(row,) = evaluate("champion", ["strategist"], EvaluationConfig(num_games=200))
+print(agents.__file__, row.win_rate > 0.4)
+"""
+
 
 def run(*command: object, cwd: Path, **environment: str) -> str:
     """What a command prints; its complaints are the test's, if it fails."""
@@ -86,6 +94,17 @@ def test_nothing_is_compiled_for_everyday_use(installed: Path, tmp_path: Path) -
     printed = run(installed, "-c", EVERYDAY, cwd=tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
     assert printed.startswith("used: ")
     assert not list((tmp_path / "cache").rglob("*.nb*"))
+
+
+def test_the_wheel_brings_opponents(installed: Path, tmp_path: Path) -> None:
+    """The champion with its weights and the agents that follow rules, without the checkout."""
+    file, plays_well = run(installed, "-c", AGENTS, cwd=tmp_path).split()
+    assert not Path(file).is_relative_to(ROOT)
+    assert plays_well == "True"
+    printed = run(
+        installed, "-m", "millebornes_env", "arena", "greedy", "random", "--deals", 20, cwd=tmp_path
+    )
+    assert "greedy" in printed
 
 
 def test_golden_games_and_bits_are_the_same(installed: Path, tmp_path: Path) -> None:

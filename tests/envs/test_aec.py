@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import importlib
+import inspect
 import pickle
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -38,6 +39,10 @@ def begun(seed: int = 1, **options: Any) -> raw_env:
     env = millebornes_v0.env(**options)
     env.reset(seed=seed)
     return env
+
+
+def test_editors_know_the_options() -> None:
+    assert {"edition", "players", "render_mode"} < set(inspect.signature(millebornes_v0.env).parameters)
 
 
 def choice(env: raw_env) -> int:

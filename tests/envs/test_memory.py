@@ -21,6 +21,7 @@ from millebornes_env.errors import (
     OptionError,
     StateError,
 )
+from millebornes_env.millebornes import rulebook
 from millebornes_env.millebornes.audit import first_problem
 from millebornes_env.millebornes.state import STATE
 from tests.envs.playing import choose, look, refused, snapshot, started
@@ -130,7 +131,7 @@ def test_who_reshapes_what_a_step_returned_does_not_reshape_what_the_next_one_wr
 
 
 def buffers_for(env: VectorEnv) -> Buffers:
-    return new_buffers(env.num_envs, env.rules, env.settings)
+    return new_buffers(rulebook, env.num_envs, env.rules, env.settings)
 
 
 def with_one(name: str, change: Callable[[npt.NDArray[Any]], Any]) -> Buffers:

@@ -13,7 +13,7 @@ from tests.envs.playing import LIMIT, choose, look, short_match, started
 from tests.support import Position
 
 A_TURN = """\
-round 1  |  700 km to go for  |  57 cards to draw  |  discard pile: Gasoline
+round 1  |  trip: 700 km  |  57 cards to draw  |  discard pile: Gasoline
 team 0  [>........................................]    0 km  stopped
         battle: Stop          speed: empty         distance: none
         safeties: none
@@ -25,7 +25,7 @@ team 1  [=====================>...................]  375 km  stopped
 player_1 to play."""
 
 BEFORE_A_COUP_FOURRE = """\
-round 1  |  1000 km to go for  |  96 cards to draw  |  discard pile: empty
+round 1  |  trip: 1000 km  |  96 cards to draw  |  discard pile: empty
 team 0  [>........................................]    0 km  stopped
         battle: empty         speed: empty         distance: none
         safeties: none
@@ -113,7 +113,7 @@ def test_the_question_at_the_end_of_the_short_trip() -> None:
     assert lines[7] == f"team 2  [{40 * '='}>]  700 km  rolling"
     assert lines[-1] == "player_2: 700 km done; extend the trip?"
     lines = drawn(position.do("extend"))
-    assert lines[0].startswith("round 1  |  1000 km to go for (extended)  |")
+    assert lines[0].startswith("round 1  |  trip: 1000 km (extended)  |")
     assert lines[7] == f"team 2  [{28 * '='}>{12 * '.'}]  700 km  rolling"
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from millebornes_env.engine.games import Games
+from millebornes_env.millebornes import rulebook
 from millebornes_env.millebornes.determinize import redeal_hidden_cards
 from millebornes_env.millebornes.rules import rules_record
 from tests.laws.conversions import (
@@ -34,7 +35,7 @@ from tests.oracle.oracle import SAFETY_AGAINST
 
 def redealt(games: Games, seat: int, keys: list[tuple[int, int]]) -> Games:
     """Copies of game 0 in which the cards that the seat cannot see were dealt anew, one for each key."""
-    copies = Games(len(keys), games.rules, games.settings)
+    copies = Games(rulebook, len(keys), games.rules, games.settings)
     copies.states[:] = games.states[0]
     table = rules_record(games.rules)[0]
     scratch = np.full(106, -1, np.int8)

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from millebornes_env.engine.games import Games, Settings
+from millebornes_env.millebornes import rulebook
 from millebornes_env.millebornes.editions import edition
-from millebornes_env.millebornes.observation import View
+from millebornes_env.millebornes.sections import ObservationSpec
 from tests.support import CARDS, HAZARDS, PLAYERS, Position
 
 FULL_DECK = {
@@ -40,8 +41,10 @@ def deck_at(players: int) -> dict[str, int]:
 
 
 def many_deals(players: int, games: int = 200) -> np.ndarray:
-    settings = Settings(match=1, reward=0, autoreset=2, layout=View(unseen=0), punish_illegal=0)
-    batch = Games(games, edition("parker").table(players), settings)
+    settings = Settings(
+        episode=1, reward=0, autoreset=2, observation_spec=ObservationSpec(unseen=0), punish_illegal=0
+    )
+    batch = Games(rulebook, games, edition("parker").table(players), settings)
     batch.seed(7)
     batch.start()
     return batch.states

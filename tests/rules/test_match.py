@@ -26,6 +26,16 @@ def test_the_rounds_of_a_match_are_added_up(players: int) -> None:
     assert position.totals()[:2] == [400, 550]
 
 
+def test_the_rounds_of_a_match_are_counted_from_0() -> None:
+    """Each of them is one more, and the next match begins at 0 again (rules 1.1, 1.5)."""
+    position = Position()
+    numbers = [int(position.state.round_number)]
+    numbers += [int(position.next_round().state.round_number) for _ in range(3)]
+    assert numbers == [0, 1, 2, 3]
+    position.games.start()
+    assert position.state.round_number == 0
+
+
 @pytest.mark.parametrize("total", [5000, 5005, 6000])
 def test_who_reaches_5000_wins_the_match(total: int) -> None:
     """As soon as a round has brought a side there (US, winning the game; rules 1.5)."""

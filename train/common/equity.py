@@ -32,7 +32,7 @@ def round_law(config: MatchConfig, agent: str = "strategist", deals: int = 5000)
 
     Args:
         config: the table; two teams.
-        agent: who plays both.
+        agent: the agent that plays both.
         deals: played twice each, seats exchanged.
 
     Returns:
@@ -54,7 +54,7 @@ def round_law(config: MatchConfig, agent: str = "strategist", deals: int = 5000)
 
 
 def equity_table(law: npt.NDArray[np.int64], rules: Rules) -> npt.NDArray[np.float32]:
-    """The chance to win from every score, by going through all scores until nothing changes any more.
+    """The chance to win from every score, by value iteration over all scores.
 
     Args:
         law: from `round_law`.

@@ -1,4 +1,4 @@
-"""Who else sits at the table: frozen earlier selves, or one agent that stays as it is.
+"""The opponents at the table: frozen earlier selves, or one agent that does not learn.
 
 In a share of the games one team is theirs; what they decide is not learned from.
 """
@@ -43,7 +43,7 @@ def seats_at(games: ManyGames, share: float) -> npt.NDArray[np.int8]:
     """The team that is theirs in each game: one after the other, so that the learner sits everywhere.
 
     Args:
-        games: all of them.
+        games: the games of all tables.
         share: of each table's games, the first ones.
 
     Returns:
@@ -67,9 +67,9 @@ class Pool:
         """An empty pool.
 
         Args:
-            games: all of them.
+            games: the games of all tables.
             network: of the same shape as the learner's, to be filled with weights of a snapshot.
-            share: of the games, 0 to 1.
+            share: share of the games, 0 to 1.
             size: the most snapshots; then every second of the old ones is forgotten.
             threads: that sample actions.
         """
@@ -121,10 +121,10 @@ class FixedAgent:
         """Load the agent for every table.
 
         Args:
-            games: all of them.
+            games: the games of all tables.
             spec: as for `agents.load`.
-            share: of the games, 0 to 1.
-            seed: of its random numbers.
+            share: share of the games, 0 to 1.
+            seed: seed of its random numbers.
             threads: that it plays on.
 
         Raises:
@@ -188,9 +188,9 @@ def choose_in_games(
     """Let an agent choose for the seat that decides.
 
     Args:
-        choose: of the agent, by address.
+        choose: address of the agent's compiled function.
         states: STATE[N].
-        rules: the table's.
+        rules: the rules of the table.
         games: int64[G], which games.
         memories: int16[N * S, MEMORY], of all seats of all games.
         options: int64[MAX_OPTIONS], of the agent.

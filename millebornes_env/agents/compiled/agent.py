@@ -20,18 +20,18 @@ import numpy.typing as npt
 from millebornes_env.agents.checks import (
     check_masks,
     checked_options,
-    checked_places,
     checked_rows,
+    checked_slot_ids,
     row_error,
 )
 from millebornes_env.agents.compiled.observation_reader import (
     CHOSE_NOTHING,
     NO_ODDITY,
-    Layout,
+    Starts,
     bounds_of,
     first_odd_row,
-    layout_of,
     read_observation,
+    starts_of,
 )
 from millebornes_env.agents.errors import AgentOptionError
 from millebornes_env.agents.protocol import Actions, Masks, Observations, Table, actions_of_ended
@@ -118,7 +118,7 @@ def choose_each(
 @kernel
 def choose_from_rows(  # noqa: PLR0913, PLR0917 - as a tuple they would take Numba much longer to look at
     choose: int,
-    layout: Layout,
+    starts: Starts,
     bounds: Int8Array,
     rules: StateArray,
     options: Int64Array,
@@ -127,14 +127,14 @@ def choose_from_rows(  # noqa: PLR0913, PLR0917 - as a tuple they would take Num
     key_0: int,
     key_1: int,
     rows: Observations,
-    places: Int64Array,
+    slot_ids: Int64Array,
     actions: Int64Array,
 ) -> tuple[int, int, int]:
     """Let an agent choose from what its seats see, if the table can show all that.
 
     Args:
         choose: of the agent, by address.
-        layout: of the observations.
+        starts: of the sections of the observations.
         bounds: int8[2, D], of their numbers.
         rules: RULES[1], the table's.
         options: int64[MAX_OPTIONS], of the agent.
@@ -143,24 +143,24 @@ def choose_from_rows(  # noqa: PLR0913, PLR0917 - as a tuple they would take Num
         key_0: of the agent's random numbers.
         key_1: of the agent's random numbers.
         rows: int8[N, D], observations.
-        places: int64[N], whose memory each row's seat has.
+        slot_ids: int64[N], whose memory each row's seat has.
         actions: int64[N], overwritten; NO_ACTION where the round is over.
 
     Returns:
         How many rounds are over; the first row with an oddity or -1, and its oddity (`observation_reader`).
         If that is of the row, nothing was chosen and nothing remembered.
     """
-    number, oddity = first_odd_row(rows, layout, bounds, rules)
+    number, oddity = first_odd_row(rows, starts, bounds, rules)
     if oddity != NO_ODDITY:
         return 0, number, oddity
     state, table, ended = scratch[0], rules[0], 0
     for number in range(len(rows)):
-        read_observation(rows[number], layout, table, state)
+        read_observation(rows[number], starts, table, state)
         actions[number] = NO_ACTION
         if int(state.phase) == ROUND_OVER:
             ended += 1
             continue
-        memory = memories[places[number]]
+        memory = memories[slot_ids[number]]
         remember(state, memory)
         draw = random_word(key_0, key_1, number)
         actions[number] = call_at(choose, (state, table, 0, memory, options, draw))
@@ -252,7 +252,7 @@ class CompiledAgent:
         self._key = key_of_seed(checked_seed(seed))
         self._calls = 0
         self._rules_in_array = for_kernels(rules_record(table.rules))
-        self._layout = layout_of(table, counts_unseen=counts_unseen)
+        self._starts = starts_of(table, counts_unseen=counts_unseen)
         self._bounds = bounds_of(table)
         self._memories = np.zeros((0, MEMORY), np.int16)
         self._scratch = for_kernels(new_states(1))
@@ -262,16 +262,16 @@ class CompiledAgent:
         """The function, as kernels take it for `call_at`."""
         return address_to(type(self).rule, self.table.rules)
 
-    def act(self, observations: Observations, action_masks: Masks, places: Any = None) -> Actions:
+    def act(self, observations: Observations, action_masks: Masks, slot_ids: Any = None) -> Actions:
         """Choose; see `Agent.act`.
 
         Args:
             observations: int8[N, D].
             action_masks: int8[N, A] or None; these agents know the rules and ask it only what is to be done
                 where a round is over.
-            places: int64[N], numbers from 0 on that tell apart who plays where, such as `game * players +
+            slot_ids: int64[N], numbers from 0 on that tell apart who plays where, such as `game * players +
                 seat`, so that each keeps a memory of its own; None: the number of the row. Rows that share a
-                place share its memory, in their order.
+                slot share its memory, in their order.
 
         Raises:
             AgentArgumentError: one of them has another shape or type.
@@ -280,14 +280,14 @@ class CompiledAgent:
         rows = checked_rows(self.name, observations, self._bounds.shape[1])
         if action_masks is not None:
             check_masks(self.name, action_masks, len(rows), self.table.num_actions)
-        memory_of = checked_places(self.name, places, len(rows))
+        memory_of = checked_slot_ids(self.name, slot_ids, len(rows))
         self._memories = with_room(self._memories, int(memory_of.max(initial=-1)) + 1)
         key_0, key_1 = self._key
         key_0 = random_word(key_0, key_1, self._calls + 1)
         actions: Actions = np.empty(len(rows), np.int64)
         ended, row, oddity = choose_from_rows(
             self.address,
-            self._layout,
+            self._starts,
             self._bounds,
             self._rules_in_array,
             self.options,
@@ -307,7 +307,7 @@ class CompiledAgent:
         return actions
 
     def forget(self) -> None:
-        """Forget all places: what comes next are other matches.
+        """Forget all slots: what comes next are other matches.
 
         That a round is new an agent finds out by itself; what it remembers for a match it keeps until then.
         """

@@ -6,7 +6,7 @@ rules and agents would look up where there is nothing.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
@@ -28,8 +28,9 @@ from millebornes_env.millebornes.cards import (
     remedy_for,
     safety_against,
 )
-from millebornes_env.millebornes.observation import MAX_INT8, NUM_BATTLE_TOPS, SCORE_UNIT, battle_top_code
+from millebornes_env.millebornes.observation import battle_top_code
 from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.sections import CONTENTS, MAX_INT8, NUM_BATTLE_TOPS, SCORE_UNIT, BySection
 from millebornes_env.millebornes.state import (
     BY_HAZARD,
     CLAIM,
@@ -48,31 +49,12 @@ NOT_SHOWN: Final = -1
 """Where a section starts that the observations do not have."""
 
 
-class Layout(NamedTuple):
-    """Where the sections of an observation start."""
-
-    hand: int
-    discard_pile: int
-    draw_pile: int
-    phase: int
-    to_act: int
-    pending_hazard: int
-    target: int
-    extension: int
-    battle: int
-    opening: int
-    limited: int
-    km: int
-    two_hundreds: int
-    safeties: int
-    coups_fourres: int
-    hand_counts: int
-    score: int
-    unseen: int
+Starts = BySection[int]
+"""Where the sections of an observation start."""
 
 
-def layout_of(table: Table, *, counts_unseen: bool = True) -> Layout:
-    """Where each section starts, for `read_observation`.
+def starts_of(table: Table, *, counts_unseen: bool = True) -> Starts:
+    """Where each section starts, or NOT_SHOWN.
 
     Args:
         table: whose observations are read.
@@ -82,14 +64,12 @@ def layout_of(table: Table, *, counts_unseen: bool = True) -> Layout:
         AgentArgumentError: the observations do not show what is unseen, and the agent counts on it.
     """
     starts = {section.name: section.start for section in table.sections}
-    if "unseen" not in starts and not counts_unseen:
-        starts["unseen"] = NOT_SHOWN
-    if "unseen" not in starts:
+    if "unseen" not in starts and counts_unseen:
         raise AgentArgumentError(
             "the observations have no section 'unseen', which agents that follow rules count on: "
             "make the environment with observe_unseen=True (the default)"
         )
-    return Layout(*(starts[name] for name in Layout._fields))
+    return BySection(*(starts.get(name, NOT_SHOWN) for name in BySection._fields))
 
 
 def bounds_of(table: Table) -> Int8Array:
@@ -98,25 +78,13 @@ def bounds_of(table: Table) -> Int8Array:
     The rules, where they are shown, are those of the table; what it has no seat or team for is 0.
     """
     bounds = np.zeros((2, table.sections[-1].stop), np.int8)
-    seats, teams = table.rules.players, table.rules.teams
-    sizes = {section.name: section.size for section in table.sections}
-    by_seat, by_team = sizes["to_act"], sizes["km"]  # more than there are where the view is padded
+    owners = {"table": 1, "team": table.rules.teams, "seat": table.rules.players}
     for section in table.sections:
-        shown = section.size
-        if section.name in ("to_act", "hand_counts"):
-            shown = section.size // by_seat * seats
-        elif section.name in _SECTIONS_BY_TEAM:
-            shown = section.size // by_team * teams
+        shown = CONTENTS[section.name].size * owners[section.owner]  # less than there is room for if padded
         bounds[1, section.start : section.start + shown] = min(section.high, MAX_INT8)
         if section.name == "rules":
             bounds[:, section.start : section.stop] = table.rules.observed
     return bounds
-
-
-_SECTIONS_BY_TEAM: Final = (
-    *("extension", "battle", "opening", "moving", "limited", "km", "two_hundreds"),
-    *("safeties", "coups_fourres", "score"),
-)
 
 
 # Whether a table can show a row ----------------------------------------------------------------------------
@@ -150,14 +118,14 @@ CHOSE_NOTHING: Final = 10
 
 
 @rule
-def oddity_of(row: Int8Array, layout: Layout, bounds: Int8Array, rules: Rules) -> int:
+def oddity_of(row: Int8Array, starts: Starts, bounds: Int8Array, rules: Rules) -> int:
     """Why the table cannot show such a row to a seat that is to decide, or NO_ODDITY.
 
     A row of a round that is over is none to decide about, and no oddity.
 
     Args:
         row: int8[D], any bytes.
-        layout: of the table's observations.
+        starts: of the sections of the table's observations.
         bounds: int8[2, D], by `bounds_of`.
         rules: the table's.
     """
@@ -166,12 +134,12 @@ def oddity_of(row: Int8Array, layout: Layout, bounds: Int8Array, rules: Rules) -
         outside |= (row[place] < bounds[0, place]) | (row[place] > bounds[1, place])
     if outside != 0:
         return OUT_OF_RANGE
-    found = oddity_of_decision(row, layout, rules)
+    found = oddity_of_decision(row, starts, rules)
     if found == NO_ODDITY:
-        found = oddity_of_cards(row, layout, rules)
+        found = oddity_of_cards(row, starts, rules)
     if found == NO_ODDITY:
-        found = oddity_of_trip(row, layout, rules)
-    if found == NO_ODDITY and is_to_decide(row, layout) and not has_a_choice(row, layout, rules):
+        found = oddity_of_trip(row, starts, rules)
+    if found == NO_ODDITY and is_to_decide(row, starts) and not has_a_choice(row, starts, rules):
         return NO_CHOICE
     return found
 
@@ -186,86 +154,86 @@ def sum_of(row: Int8Array, start: int, size: int) -> int:
 
 
 @rule
-def is_to_decide(row: Int8Array, layout: Layout) -> bool:
+def is_to_decide(row: Int8Array, starts: Starts) -> bool:
     """Whether the round goes on, and the seat that sees the row is to decide."""
-    return sum_of(row, layout.phase, ROUND_OVER) == 1 and int(row[layout.to_act]) == 1
+    return sum_of(row, starts.phase, ROUND_OVER) == 1 and int(row[starts.to_act]) == 1
 
 
 @rule
-def oddity_of_decision(row: Int8Array, layout: Layout, rules: Rules) -> int:
+def oddity_of_decision(row: Int8Array, starts: Starts, rules: Rules) -> int:
     """Whether one seat decides about one thing, or the round is over."""
-    phases = sum_of(row, layout.phase, ROUND_OVER)
-    if phases > 1 or sum_of(row, layout.to_act, rules.players) != phases:
+    phases = sum_of(row, starts.phase, ROUND_OVER)
+    if phases > 1 or sum_of(row, starts.to_act, rules.players) != phases:
         return ODD_DECISION
-    if sum_of(row, layout.pending_hazard, NUM_HAZARDS) != int(row[layout.phase + CLAIM]):
+    if sum_of(row, starts.pending_hazard, NUM_HAZARDS) != int(row[starts.phase + CLAIM]):
         return ODD_DECISION
-    if phases == 1 and int(row[layout.to_act]) == 0:
+    if phases == 1 and int(row[starts.to_act]) == 0:
         return NOT_ITS_TURN
     return NO_ODDITY
 
 
 @rule
-def oddity_of_cards(row: Int8Array, layout: Layout, rules: Rules) -> int:
+def oddity_of_cards(row: Int8Array, starts: Starts, rules: Rules) -> int:
     """Whether the cards are as many as they are said to be, and those of the deck."""
-    if sum_of(row, layout.hand, NUM_CARD_TYPES) != int(row[layout.hand_counts]):
+    if sum_of(row, starts.hand, NUM_CARD_TYPES) != int(row[starts.hand_counts]):
         return ODD_HAND
-    if layout.unseen != NOT_SHOWN:
-        face_down = int(row[layout.draw_pile]) + sum_of(row, layout.hand_counts + 1, rules.players - 1)
-        if sum_of(row, layout.unseen, NUM_CARD_TYPES) != face_down:
+    if starts.unseen != NOT_SHOWN:
+        face_down = int(row[starts.draw_pile]) + sum_of(row, starts.hand_counts + 1, rules.players - 1)
+        if sum_of(row, starts.unseen, NUM_CARD_TYPES) != face_down:
             return ODD_UNSEEN
     for card in range(NUM_CARD_TYPES):
-        copies = int(row[layout.hand + card]) + int(row[layout.discard_pile + card])
-        if layout.unseen != NOT_SHOWN:
-            copies += int(row[layout.unseen + card])
+        copies = int(row[starts.hand + card]) + int(row[starts.discard_pile + card])
+        if starts.unseen != NOT_SHOWN:
+            copies += int(row[starts.unseen + card])
         if copies > int(rules.deck[card]):
             return ODD_COPIES
     return NO_ODDITY
 
 
 @rule
-def oddity_of_trip(row: Int8Array, layout: Layout, rules: Rules) -> int:
+def oddity_of_trip(row: Int8Array, starts: Starts, rules: Rules) -> int:
     """Whether each battle pile has one top, and the target is that of the trip that is driven."""
     for team in range(rules.teams):
-        if sum_of(row, layout.battle + team * NUM_BATTLE_TOPS, NUM_BATTLE_TOPS) != 1:
+        if sum_of(row, starts.battle + team * NUM_BATTLE_TOPS, NUM_BATTLE_TOPS) != 1:
             return ODD_BATTLE
-    calls = sum_of(row, layout.extension, rules.teams)
+    calls = sum_of(row, starts.extension, rules.teams)
     target = rules.extended_target if calls == 1 else rules.target
-    return NO_ODDITY if calls <= 1 and 25 * int(row[layout.target]) == target else ODD_TARGET
+    return NO_ODDITY if calls <= 1 and 25 * int(row[starts.target]) == target else ODD_TARGET
 
 
 @rule
-def has_a_choice(row: Int8Array, layout: Layout, rules: Rules) -> bool:
+def has_a_choice(row: Int8Array, starts: Starts, rules: Rules) -> bool:
     """Whether the seat that is to decide has a legal action.
 
     Who is to play and holds a card can lay it or discard it; who is asked for a coup fourré holds the safety;
     who is asked for the extension has done the short trip, and not yet the long one.
     """
-    if int(row[layout.phase + PLAY]) == 1:
-        return int(row[layout.hand_counts]) > 0
-    if int(row[layout.phase + EXTENSION]) == 1:
-        is_done = int(row[layout.km]) >= int(row[layout.target])
-        is_called = sum_of(row, layout.extension, rules.teams) > 0
-        return is_done and not is_called and 25 * int(row[layout.km]) < rules.extended_target
+    if int(row[starts.phase + PLAY]) == 1:
+        return int(row[starts.hand_counts]) > 0
+    if int(row[starts.phase + EXTENSION]) == 1:
+        is_done = int(row[starts.km]) >= int(row[starts.target])
+        is_called = sum_of(row, starts.extension, rules.teams) > 0
+        return is_done and not is_called and 25 * int(row[starts.km]) < rules.extended_target
     for place in range(NUM_HAZARDS):
-        if int(row[layout.pending_hazard + place]) == 1:
-            return int(row[layout.hand + safety_against(ACCIDENT + place)]) > 0
+        if int(row[starts.pending_hazard + place]) == 1:
+            return int(row[starts.hand + safety_against(ACCIDENT + place)]) > 0
     return False
 
 
 @kernel
 def first_odd_row(
-    rows: Observations, layout: Layout, bounds: Int8Array, rules: StateArray
+    rows: Observations, starts: Starts, bounds: Int8Array, rules: StateArray
 ) -> tuple[int, int]:
     """The first row that the table cannot show to a seat that is to decide, and its oddity; else -1, 0.
 
     Args:
         rows: int8[N, D].
-        layout: of the table's observations.
+        starts: of the sections of the table's observations.
         bounds: int8[2, D].
         rules: RULES[1], the table's.
     """
     for number in range(len(rows)):
-        oddity = oddity_of(rows[number], layout, bounds, rules[0])
+        oddity = oddity_of(rows[number], starts, bounds, rules[0])
         if oddity != NO_ODDITY:
             return number, oddity
     return -1, NO_ODDITY
@@ -275,7 +243,7 @@ def first_odd_row(
 
 
 @rule
-def read_observation(row: Int8Array, layout: Layout, rules: Rules, state: State) -> None:
+def read_observation(row: Int8Array, starts: Starts, rules: Rules, state: State) -> None:
     """Write the game as the observing seat knows it: the observer is seat 0, its team is team 0.
 
     What nobody can see stays empty: other hands, the deck. What an observation does not tell is left out:
@@ -283,23 +251,23 @@ def read_observation(row: Int8Array, layout: Layout, rules: Rules, state: State)
 
     Args:
         row: int8[D], the observation.
-        layout: of it.
+        starts: of its sections.
         rules: the table's.
         state: overwritten.
     """
     for card in range(NUM_CARD_TYPES):
-        state.hand[0, card] = row[layout.hand + card]
-        state.discard_pile[card] = row[layout.discard_pile + card]
-        unseen = int(row[layout.unseen + card]) if layout.unseen != NOT_SHOWN else 0
-        state.hidden[card] = unseen + int(row[layout.hand + card])
+        state.hand[0, card] = row[starts.hand + card]
+        state.discard_pile[card] = row[starts.discard_pile + card]
+        unseen = int(row[starts.unseen + card]) if starts.unseen != NOT_SHOWN else 0
+        state.hidden[card] = unseen + int(row[starts.hand + card])
     state.discard_top = NO_CARD
-    state.draw_pile = row[layout.draw_pile]
-    state.target = 25 * int(row[layout.target])
+    state.draw_pile = row[starts.draw_pile]
+    state.target = 25 * int(row[starts.target])
     state.winner = NO_TEAM
     state.dealer = 0
-    read_decision(row, layout, rules, state)
+    read_decision(row, starts, rules, state)
     for seat in range(rules.players):
-        state.hand_count[seat] = row[layout.hand_counts + seat]
+        state.hand_count[seat] = row[starts.hand_counts + seat]
         state.stream_next[seat] = 0
         state.stream_end[seat] = 0
         for card in range(NUM_CARD_TYPES):
@@ -307,53 +275,53 @@ def read_observation(row: Int8Array, layout: Layout, rules: Rules, state: State)
     for place in range(DECK_SIZE):
         state.deck[place] = NO_CARD
     for team in range(rules.teams):
-        read_tableau(row, layout, state, team)
+        read_tableau(row, starts, state, team)
 
 
 @rule
-def read_decision(row: Int8Array, layout: Layout, rules: Rules, state: State) -> None:
+def read_decision(row: Int8Array, starts: Starts, rules: Rules, state: State) -> None:
     """Whose decision it is and about what."""
     state.phase = ROUND_OVER
     for phase in range(ROUND_OVER):
-        if int(row[layout.phase + phase]) == 1:
+        if int(row[starts.phase + phase]) == 1:
             state.phase = phase
     state.seat = 0
     for seat in range(rules.players):
-        if int(row[layout.to_act + seat]) == 1:
+        if int(row[starts.to_act + seat]) == 1:
             state.seat = seat
     state.pending_hazard = NO_CARD
     state.pending_team = NO_TEAM
     state.attacker = NO_SEAT
     for place in range(NUM_HAZARDS):
-        if int(row[layout.pending_hazard + place]) == 1:
+        if int(row[starts.pending_hazard + place]) == 1:
             state.pending_hazard = ACCIDENT + place
     if int(state.phase) == CLAIM:
         state.pending_team = int(state.seat) % int(rules.teams)
         state.attacker = (int(state.seat) + int(rules.players) - 1) % int(rules.players)
     state.extension_team = NO_TEAM
     for team in range(rules.teams):
-        if int(row[layout.extension + team]) == 1:
+        if int(row[starts.extension + team]) == 1:
             state.extension_team = team
 
 
 @rule
-def read_tableau(row: Int8Array, layout: Layout, state: State, team: int) -> None:
+def read_tableau(row: Int8Array, starts: Starts, state: State, team: int) -> None:
     """What lies before one team."""
-    state.km[team] = 25 * int(row[layout.km + team])
-    state.score[team] = SCORE_UNIT * int(row[layout.score + team])
-    state.opening[team] = row[layout.opening + team]
-    state.speed[team] = SPEED_LIMIT if int(row[layout.limited + team]) == 1 else NO_CARD
+    state.km[team] = 25 * int(row[starts.km + team])
+    state.score[team] = SCORE_UNIT * int(row[starts.score + team])
+    state.opening[team] = row[starts.opening + team]
+    state.speed[team] = SPEED_LIMIT if int(row[starts.limited + team]) == 1 else NO_CARD
     for card in range(NUM_CARD_TYPES):
         state.tableau[team, card] = 0
-    state.tableau[team, DISTANCE_200] = row[layout.two_hundreds + team]
+    state.tableau[team, DISTANCE_200] = row[starts.two_hundreds + team]
     for safety in range(NUM_SAFETIES):
         at = NUM_SAFETIES * team + safety
-        state.tableau[team, DRIVING_ACE + safety] = row[layout.safeties + at]
-        state.coup_fourre[team, safety] = row[layout.coups_fourres + at]
+        state.tableau[team, DRIVING_ACE + safety] = row[starts.safeties + at]
+        state.coup_fourre[team, safety] = row[starts.coups_fourres + at]
     state.battle[team] = NO_CARD
     for card in range(ACCIDENT, ROLL + 1):
         code = battle_top_code(card)
-        if card != SPEED_LIMIT and int(row[layout.battle + team * NUM_BATTLE_TOPS + code]) == 1:
+        if card != SPEED_LIMIT and int(row[starts.battle + team * NUM_BATTLE_TOPS + code]) == 1:
             state.battle[team] = card
     state.battle_below[team] = NO_CARD
     top, opening = int(state.battle[team]), int(state.opening[team])

@@ -40,8 +40,8 @@ from millebornes_env.agents.policy.network import (
 from millebornes_env.agents.protocol import Table
 from millebornes_env.errors import MilleBornesError
 from millebornes_env.millebornes.actions import num_actions
-from millebornes_env.millebornes.observation import View, sections
 from millebornes_env.millebornes.rules import rules_record
+from millebornes_env.millebornes.sections import ObservationSpec, sections
 from millebornes_env.millebornes.state import MAX_TEAMS
 
 POLICY_FORMAT: Final = 2
@@ -159,7 +159,7 @@ def check_description(
     editions = description.get("editions")
     if not (isinstance(editions, list) and all(isinstance(label, str) for label in editions)):
         raise _damaged(folder, "editions")
-    if not (any_edition or input_spec.view.rules or table.edition in editions):
+    if not (any_edition or input_spec.observation.rules or table.edition in editions):
         raise RunFolderError(
             f"the policy in {str(folder)!r} was trained on {_listed(editions)}, and does "
             f"not see the rules: it cannot play {table.edition!r}; play it where it was trained, or train "
@@ -185,20 +185,20 @@ def input_spec_of(description: dict[str, Any], folder: Path) -> InputSpec:
         RunFolderError: its description does not say.
     """
     shown = description.get("view")
-    if not (isinstance(shown, dict) and set(shown) == set(View._fields)):
+    if not (isinstance(shown, dict) and set(shown) == set(ObservationSpec._fields)):
         raise _damaged(folder, "view")
     if not all(isinstance(value, bool) for value in shown.values()):
         raise _damaged(folder, "view")
     features = description.get("features")
     if not isinstance(features, bool):
         raise _damaged(folder, "features")
-    return InputSpec(View(**{name: int(value) for name, value in shown.items()}), features)
+    return InputSpec(ObservationSpec(**{name: int(value) for name, value in shown.items()}), features)
 
 
 def describe_table(table: Table, input_spec: InputSpec) -> dict[str, Any]:
     """What a policy with such an input must agree with its table about, as JSON values."""
-    size = sections(table.rules, input_spec.view)[-1].stop
-    more = num_features(rules_record(table.rules)[0], input_spec.view) if input_spec.features else 0
+    size = sections(table.rules, input_spec.observation)[-1].stop
+    more = num_features(rules_record(table.rules)[0], input_spec.observation) if input_spec.features else 0
     return {
         "players": table.rules.players,
         "teams": table.rules.teams,

@@ -29,22 +29,22 @@ import numpy.typing as npt
 
 from millebornes_env.agents.checks import (
     check_masks,
-    checked_places,
     checked_rows,
     checked_seats,
+    checked_slot_ids,
     row_error,
 )
 from millebornes_env.agents.compiled.agent import MEMORY, CompiledAgent, Int64Array, with_room
 from millebornes_env.agents.compiled.observation_reader import (
     NO_ODDITY,
-    Layout,
+    Starts,
     bounds_of,
     first_odd_row,
-    layout_of,
+    starts_of,
 )
 from millebornes_env.agents.errors import AgentArgumentError, AgentOptionError
 from millebornes_env.agents.policy.agent import PolicyAgent
-from millebornes_env.agents.protocol import Actions, Masks, Observations, Places, Table, actions_of_ended
+from millebornes_env.agents.protocol import Actions, Masks, Observations, SlotIds, Table, actions_of_ended
 from millebornes_env.agents.search.kernels import (
     ALL,
     CHUNK,
@@ -65,8 +65,8 @@ from millebornes_env.engine.kernels import key_of_seed
 from millebornes_env.envs.options import checked_seed
 from millebornes_env.errors import StateError
 from millebornes_env.millebornes.audit import first_problem
-from millebornes_env.millebornes.observation import sections
 from millebornes_env.millebornes.rules import compiled_rules, rules_record
+from millebornes_env.millebornes.sections import sections
 from millebornes_env.millebornes.state import ROUND_OVER, STATE, StateArray, new_states
 
 SEES: Final = {"": NOTHING, "hands": HANDS, "all": ALL}
@@ -161,9 +161,9 @@ class SearchAgent:
         self._seconds = ms / _MS_IN_A_SECOND
         self._rules = compiled_rules(table.rules)
         self._rules_in_array = for_kernels(rules_record(table.rules))
-        self._layout = layout_of(table)
+        self._starts = starts_of(table)
         self._bounds = bounds_of(table)
-        self._usual_layout, self._usual_size = _usual_layout(table)
+        self._default_starts, self._default_size = _starts_by_default(table)
         self._sees = SEES[sees]
         self._rollouts = 0 if ms > 0 else rollouts
         self._z = z
@@ -173,24 +173,24 @@ class SearchAgent:
         self._taken = np.zeros(0, np.int64)
 
     @property
-    def is_honest(self) -> bool:
-        """Whether it sees no more than its seat does."""
-        return self._sees == NOTHING
+    def sees_hidden_cards(self) -> bool:
+        """Whether it sees more than its seat does."""
+        return self._sees != NOTHING
 
-    def act(self, observations: Observations, action_masks: Masks, places: Any = None) -> Actions:
+    def act(self, observations: Observations, action_masks: Masks, slot_ids: Any = None) -> Actions:
         """Choose; see `Agent.act`.
 
         Args:
             observations: int8[N, D].
             action_masks: int8[N, A]; not needed.
-            places: int64[N], as for `Agent`; None: the number of the row.
+            slot_ids: int64[N], as for `Agent`; None: the number of the row.
 
         Raises:
             HiddenCardsError: it is a cheat.
             AgentArgumentError: one of the arguments has another shape or type.
             RowError: a row that the table cannot show to a seat that is to decide.
         """
-        if not self.is_honest:
+        if self.sees_hidden_cards:
             raise HiddenCardsError(
                 f"{self.name!r} sees hidden cards, it plays only where it is handed the games themselves: "
                 "the arena (`act_on`); without `sees` it plays everywhere"
@@ -198,32 +198,32 @@ class SearchAgent:
         rows = checked_rows(self.name, observations, self._bounds.shape[1])
         if action_masks is not None:
             check_masks(self.name, action_masks, len(rows), self.table.num_actions)
-        memory_of = checked_places(self.name, places, len(rows))
-        row, oddity = first_odd_row(rows, self._layout, self._bounds, self._rules_in_array)
+        memory_of = checked_slot_ids(self.name, slot_ids, len(rows))
+        row, oddity = first_odd_row(rows, self._starts, self._bounds, self._rules_in_array)
         if oddity != NO_ODDITY:
             raise row_error(self.name, self.table, rows, row, oddity)
         decisions = self._new_decisions(len(rows))
-        searcher = self._searcher(self._layout)
+        searcher = self._searcher(self._starts)
         read_rows(searcher, self._rules, rows, decisions.roots)
         actions = self._decided(searcher, decisions, memory_of)
         actions_of_ended(action_masks, actions, decisions.roots["phase"] == ROUND_OVER)
         return actions
 
-    def act_on(self, states: StateArray, seats: npt.NDArray[np.int32], places: Places) -> Actions:
+    def act_on(self, states: StateArray, seats: npt.NDArray[np.int32], slot_ids: SlotIds) -> Actions:
         """Choose; see `StateAgent.act_on`. Unless it is a cheat it redeals before it looks.
 
         Args:
             states: STATE[N], left as they are.
             seats: int32[N], who decides.
-            places: int64[N].
+            slot_ids: int64[N].
 
         Raises:
             StateError: records that are none, or of games of another table.
-            AgentArgumentError: seats or places of the wrong shape or type, or it is another seat's turn.
+            AgentArgumentError: seats or slot_ids of the wrong shape or type, or it is another seat's turn.
         """
         games = self._checked_games(states)
         seats = checked_seats(self.name, seats, len(games), self.table.rules.players)
-        memory_of = checked_places(self.name, places, len(games))
+        memory_of = checked_slot_ids(self.name, slot_ids, len(games))
         wrong = np.flatnonzero((games["seat"] != seats) & (games["phase"] != ROUND_OVER))
         if len(wrong):
             game = int(wrong[0])
@@ -232,8 +232,8 @@ class SearchAgent:
                 f"{int(games['seat'][game])}"
             )
         decisions = self._new_decisions(len(games))
-        searcher = self._searcher(self._usual_layout)
-        row = np.zeros(self._usual_size, np.int8)
+        searcher = self._searcher(self._default_starts)
+        row = np.zeros(self._default_size, np.int8)
         read_states(searcher, self._rules, games, seats, row, decisions.roots)
         return self._decided(searcher, decisions, memory_of)
 
@@ -258,23 +258,23 @@ class SearchAgent:
         return for_kernels(np.ascontiguousarray(states))
 
     def forget(self) -> None:
-        """Forget all places; see `CompiledAgent.forget`."""
+        """Forget all slots; see `CompiledAgent.forget`."""
         self._memories, self._taken = self._memories[:0], self._taken[:0]
 
     def _new_decisions(self, count: int) -> Decisions:
         states = for_kernels(new_states(3 * count))
         return new_decisions(count, self.table.rules.players, self.table.num_actions, states)
 
-    def _searcher(self, layout: Layout) -> Searcher:
+    def _searcher(self, starts: Starts) -> Searcher:
         agent = self.rollout_agent
         settings = (self._sees, self._rollouts, self._depth, self._z)
-        return Searcher(agent.address, agent.options, layout, *settings, *self._key)
+        return Searcher(agent.address, agent.options, starts, *settings, *self._key)
 
     def _decided(self, searcher: Searcher, decisions: Decisions, memory_of: Int64Array) -> Actions:
         """Run the search for states already loaded into `decisions.roots`."""
-        places_used = int(memory_of.max(initial=-1)) + 1
-        self._memories = with_room(self._memories, places_used)
-        self._taken = with_room(self._taken, places_used)
+        slots_used = int(memory_of.max(initial=-1)) + 1
+        self._memories = with_room(self._memories, slots_used)
+        self._taken = with_room(self._taken, slots_used)
         begin_decisions(searcher, self._rules, memory_of, self._memories, self._taken, decisions)
         self._search(searcher, decisions, np.flatnonzero(decisions.num_tried))
         actions: Actions = np.empty(len(memory_of), np.int64)
@@ -348,10 +348,10 @@ def _check_judge(agent: CompiledAgent, table: Table) -> None:
         )
 
 
-def _usual_layout(table: Table) -> tuple[Layout, int]:
+def _starts_by_default(table: Table) -> tuple[Starts, int]:
     """Of the observations that games are handed over by, and the size of those."""
-    usual = sections(table.rules)
-    return layout_of(Table(table.edition, table.rules, usual, 0, table.num_actions)), usual[-1].stop
+    shown = sections(table.rules)
+    return starts_of(Table(table.edition, table.rules, shown, 0, table.num_actions)), shown[-1].stop
 
 
 def _compiled_agent(spec: str, table: Table, seed: int) -> CompiledAgent:

@@ -13,20 +13,21 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env.agents.compiled.agent import MEMORY, NO_ACTION, Int16Array, Int64Array, remember
-from millebornes_env.agents.compiled.observation_reader import Layout, read_observation
+from millebornes_env.agents.compiled.observation_reader import Starts, read_observation
 from millebornes_env.agents.policy.network import network_value
 from millebornes_env.agents.protocol import Observations
 from millebornes_env.chance import random_below, random_word
 from millebornes_env.compile import call_at, kernel, rule
-from millebornes_env.engine.kernels import POINTS_PER_REWARD
 from millebornes_env.millebornes.actions import CLAIM_COUP_FOURRE, around, card_of, is_discard
 from millebornes_env.millebornes.cards import DECK_SIZE, NO_CARD, NUM_CARD_TYPES, is_safety
 from millebornes_env.millebornes.determinize import redeal_hidden_cards
 from millebornes_env.millebornes.legality import write_mask
 from millebornes_env.millebornes.motion import team_of
-from millebornes_env.millebornes.observation import USUAL_VIEW, write_observation
+from millebornes_env.millebornes.observation import write_observation
+from millebornes_env.millebornes.rulebook import POINTS_PER_REWARD
 from millebornes_env.millebornes.rules import Rules
 from millebornes_env.millebornes.scoring import round_score
+from millebornes_env.millebornes.sections import DEFAULT_SPEC
 from millebornes_env.millebornes.state import (
     CLAIM,
     NO_SEAT,
@@ -71,7 +72,7 @@ class Searcher(NamedTuple):
 
     choose: int  # address of the rollout agent's function
     options: Int64Array  # [MAX_OPTIONS] of the rollout agent
-    layout: Layout  # of the observations
+    starts: Starts  # of the observations
     sees: int  # NOTHING, HANDS or ALL
     rollouts: int  # redeals for each action; 0: no limit
     depth: int  # decisions of a playout before the network judges the position; 0: none does
@@ -138,13 +139,13 @@ def read_rows(searcher: Searcher, rules: Rules, rows: Observations, roots: State
     """Read games back from observations.
 
     Args:
-        searcher: its layout is that of the observations.
+        searcher: its starts are those of the observations.
         rules: the table's.
         rows: int8[N, D].
         roots: STATE[N], overwritten.
     """
     for number in range(len(rows)):
-        read_observation(rows[number], searcher.layout, rules, roots[number])
+        read_observation(rows[number], searcher.starts, rules, roots[number])
         lay_out_hidden_cards(roots[number], rules, NOTHING)
 
 
@@ -162,7 +163,7 @@ def read_states(
     Added is what everybody knows but an observation does not tell, and what the searcher may peek at.
 
     Args:
-        searcher: its layout is that of the usual view.
+        searcher: its starts are those of the default observations.
         rules: the table's.
         states: STATE[N].
         seats: int32[N], who decides.
@@ -171,8 +172,8 @@ def read_states(
     """
     for number in range(len(states)):
         state, root, seat = states[number], roots[number], int(seats[number])
-        write_observation(state, rules, seat, USUAL_VIEW, row)
-        read_observation(row, searcher.layout, rules, root)
+        write_observation(state, rules, seat, DEFAULT_SPEC, row)
+        read_observation(row, searcher.starts, rules, root)
         for team in range(rules.teams):
             root.score[team] = state.score[around(team_of(rules, seat) + team, rules.teams)]
         if int(state.attacker) != NO_SEAT:
@@ -268,7 +269,7 @@ def shuffle_streams(game: State, rules: Rules, key_0: int, key_1: int, room: Int
 def begin_decisions(
     searcher: Searcher,
     rules: Rules,
-    places: Int64Array,
+    slot_ids: Int64Array,
     memories: Int16Array,
     taken: Int64Array,
     decisions: Decisions,
@@ -278,24 +279,24 @@ def begin_decisions(
     Args:
         searcher: who searches.
         rules: the table's.
-        places: int64[N], whose memory each has.
+        slot_ids: int64[N], whose memory each has.
         memories: int16[P, MEMORY], of the rollout agent in the seats that search.
         taken: int64[P], decisions taken so far.
         decisions: whose roots are there.
     """
-    for number in range(len(places)):
+    for number in range(len(slot_ids)):
         root = decisions.roots[number]
         decisions.num_tried[number] = 0
         decisions.base[number] = NO_ACTION
         if int(root.phase) == ROUND_OVER:
             continue
-        place = int(places[number])
-        key_0 = random_word(searcher.key_0, searcher.key_1, place)
-        key_1 = random_word(searcher.key_1 ^ _COUNT_TAG, key_0, int(taken[place]))
-        taken[place] += 1
+        slot_id = int(slot_ids[number])
+        key_0 = random_word(searcher.key_0, searcher.key_1, slot_id)
+        key_1 = random_word(searcher.key_1 ^ _COUNT_TAG, key_0, int(taken[slot_id]))
+        taken[slot_id] += 1
         decisions.keys[number, 0] = key_0
         decisions.keys[number, 1] = key_1
-        memory = memories[place]
+        memory = memories[slot_id]
         count = remember(root, memory)
         draw = random_word(key_1 ^ _DRAW_TAG, key_0, count)
         decisions.base[number] = call_at(searcher.choose, (root, rules, OWN, memory, searcher.options, draw))

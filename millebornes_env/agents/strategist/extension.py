@@ -22,7 +22,6 @@ from millebornes_env.millebornes.motion import (
     is_moving,
     team_of,
 )
-from millebornes_env.millebornes.observation import MAX_INT8, SCORE_UNIT
 from millebornes_env.millebornes.rules import Rules
 from millebornes_env.millebornes.scoring import (
     blank_opponents,
@@ -30,6 +29,7 @@ from millebornes_env.millebornes.scoring import (
     points_for_all_safeties,
     safeties_laid,
 )
+from millebornes_env.millebornes.sections import MAX_INT8, SCORE_UNIT
 from millebornes_env.millebornes.state import State
 
 # Its options.

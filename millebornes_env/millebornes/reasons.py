@@ -1,25 +1,9 @@
-"""What an illegal action is told: which game, which seat, which play, why, and what was legal."""
+"""Why an action is not legal, in words, for a person who knows the game."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from millebornes_env.compile import plain
-from millebornes_env.errors import (
-    ActionRangeError,
-    IllegalActionError,
-    MilleBornesError,
-    ResetNeededError,
-    shown,
-)
-from millebornes_env.millebornes.actions import (
-    action_name,
-    card_of,
-    is_discard,
-    num_actions,
-    opponent_of,
-    target_team,
-)
+from millebornes_env.millebornes.actions import card_of, is_discard, opponent_of, target_team
 from millebornes_env.millebornes.cards import (
     CARD_NAMES,
     DISTANCE_50,
@@ -37,47 +21,10 @@ from millebornes_env.millebornes.hazards import can_be_attacked
 from millebornes_env.millebornes.legality import is_discardable
 from millebornes_env.millebornes.motion import has_safety, is_limited, is_moving
 from millebornes_env.millebornes.rules import Rules, rules_record
-from millebornes_env.millebornes.state import PHASE_NAMES, PLAY, ROUND_OVER, State
-
-if TYPE_CHECKING:
-    from millebornes_env.envs.vector import VectorEnv
+from millebornes_env.millebornes.state import PHASE_NAMES, PLAY, State
 
 
-def illegal_action_error(
-    env: VectorEnv, game: int, action: int, *, name_game: bool = True
-) -> MilleBornesError:
-    """The exception for an action that a game could not carry out.
-
-    Args:
-        env: the environment.
-        game: which game.
-        action: the action that was tried.
-        name_game: whether there are several games, so that the message must say which.
-
-    Returns:
-        `ResetNeededError` if the game is over, `ActionRangeError` for an id that names no play, else
-        `IllegalActionError`.
-    """
-    state = env.games.states[game]
-    if state.phase == ROUND_OVER:
-        return ResetNeededError(
-            f"game {game} has ended: begin its next episode with "
-            'reset(options={"reset_mask": ...}), or leave it with action -1'
-        )
-    seat = int(state.seat)
-    who = (f"game {game}, " if name_game else "") + env.possible_agents[seat]
-    highest = num_actions(env.teams) - 1
-    if not 0 <= action <= highest:
-        return ActionRangeError(f"{who}: there is no action {shown(action)}; ids go from 0 to {highest}")
-    tried = action_name(action, env.teams, seat % env.teams)
-    choices = ", ".join(f"{name} ({one})" for one, name in env.legal_actions(game).items())
-    return IllegalActionError(
-        f"{who}: {tried!r} (action {action}) is not legal: "
-        f"{reason_of(state, env.rules, action)}. Legal now: {choices}"
-    )
-
-
-def reason_of(state: State, rules: Rules, action: int) -> str:
+def reason_against(state: State, rules: Rules, action: int) -> str:
     """Why an action is not legal, for a person who knows the game.
 
     Args:
