@@ -96,7 +96,7 @@ _FIRST_UPDATES: Final = 10
 class Args(TrainingOptions):
     """The options of the command line; each is saved in the run's config.json."""
 
-    editions: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
+    edition: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
     """rule sheet that is played; give it once for each, "all" for all of them (default: parker)"""
     reward: Reward = "points"
     """thousands of points of a round's lead, winning the episode, or what a round adds to the match equity"""
@@ -128,9 +128,9 @@ class Args(TrainingOptions):
     @property
     def sheets(self) -> tuple[str, ...]:
         """Names of the rule sheets."""
-        if "all" in self.editions:
+        if "all" in self.edition:
             return editions()
-        return self.editions or ("parker",)
+        return self.edition or ("parker",)
 
     @property
     def gauntlet(self) -> tuple[str, ...]:
@@ -139,7 +139,7 @@ class Args(TrainingOptions):
 
     def config(self) -> dict[str, Any]:
         """The options as JSON values, defaults that depend on others filled in."""
-        chosen = {"editions": list(self.sheets), "precision": chosen_precision(self.precision)}
+        chosen = {"edition": list(self.sheets), "precision": chosen_precision(self.precision)}
         return {**super().config(), **chosen}
 
 

@@ -391,7 +391,7 @@ def test_an_agent_of_ones_own_gets_a_name(monkeypatch: pytest.MonkeyPatch) -> No
         def act(self, observations: np.ndarray, action_masks: np.ndarray) -> np.ndarray:
             return action_masks.argmax(axis=1)
 
-    monkeypatch.setattr("millebornes_env.agents.AGENTS", dict(AGENTS))
+    monkeypatch.setattr("millebornes_env.agents.registry.AGENTS", dict(AGENTS))
     register("first", FirstAgent)
     agent = load("first:offset=3", vector_env(1, players=3), seed=5)
     assert isinstance(agent, FirstAgent)

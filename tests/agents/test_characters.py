@@ -13,7 +13,7 @@ from millebornes_env.agents.compiled.agent import CompiledAgent
 from millebornes_env.agents.hoarder import HoarderAgent
 from millebornes_env.agents.racer import RacerAgent
 from millebornes_env.agents.strategist.agent import StrategistAgent
-from millebornes_env.arena.match import MatchConfig, by_deal, play_roles
+from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.millebornes.actions import action_name
 from millebornes_env.millebornes.determinize import redeal_hidden_cards
 from millebornes_env.millebornes.rules import rules_record
@@ -132,8 +132,8 @@ def share_of_wins(spec: str, opponent: str) -> float:
     """Of 2,000 rounds, each deal played from both places."""
     config = MatchConfig(episode="round", seed=5)
     env = vector_env(1, config.edition, players=config.players, teams=config.teams)
-    batches = play_roles([agents.load(spec, env), agents.load(opponent, env)], config, 0, 1_000)
-    return float(by_deal(batches, "shares", 2)[..., 0].mean())
+    outcome = play([agents.load(spec, env), agents.load(opponent, env)], config, 1_000)
+    return float(outcome.wins[..., 0].mean())
 
 
 @characters

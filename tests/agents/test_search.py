@@ -10,9 +10,10 @@ import pytest
 from millebornes_env import VectorEnv, agents, edition, editions, vector_env
 from millebornes_env.agents.compiled.agent import FIRST_FREE, CompiledAgent, Int16Array, Int64Array
 from millebornes_env.agents.protocol import StateAgent, Table, sees_hidden_cards
+from millebornes_env.agents.registry import rollout_agent
 from millebornes_env.agents.search.agent import HiddenCardsError, SearchAgent, SearchOptionError
 from millebornes_env.agents.search.kernels import search_on, value_of_round
-from millebornes_env.arena.match import MatchConfig, by_deal, play_roles
+from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.compile import IS_COMPILED
 from millebornes_env.engine.kernels import SKIP
 from millebornes_env.millebornes.determinize import redeal_hidden_cards
@@ -51,7 +52,9 @@ def known_agents(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def searcher(env: VectorEnv, seed: int = 3, **options: Any) -> SearchAgent:
     options = {"rollout": "first", "rollouts": 20, "z": 1.0} | options
-    return SearchAgent(Table.of(env), seed, **options)
+    table = Table.of(env)
+    options["rollout"] = rollout_agent(options["rollout"], table, seed)
+    return SearchAgent(table, seed, **options)
 
 
 def positions(env: VectorEnv, steps: int, seed: int = 1) -> StateArray:
@@ -253,7 +256,7 @@ def lead(config: MatchConfig, deals: int, **options: Any) -> float:
     """Points over the rollout agent, in the mean of all rounds."""
     env = vector_env(1, config.edition, players=config.players)
     roles = [searcher(env, **options), searcher(env, rollouts=2, z=1e9)]
-    points = by_deal(play_roles(roles, config, 0, deals), "points", 2)
+    points = play(roles, config, deals).points
     return float((points[..., 0] - points[..., 1]).mean())
 
 
@@ -319,10 +322,10 @@ def test_a_limit_of_time_takes_that_time_at_most() -> None:
         ({"rollout": "first:lsat"}, r"unknown option 'lsat'; the options are last"),
         ({"rollout": "first:last+lots"}, r"unknown option 'lots'; the options are last"),
         ({"sees": "everything"}, r"sees is 'everything'; .* 'hands' or 'all'"),
-        ({"rollouts": 1}, "rollouts is 1; it must be 2 or more"),
-        ({"ms": -1.0}, "ms is -1.0; it must be 0 or more"),
-        ({"z": float("nan")}, "z is nan; it must be 0 or more"),
-        ({"threads": 0}, "threads is 0; it must be 1 or more"),
+        ({"rollouts": 1}, "rollouts is 1; it must be from 2 to 1,000,000"),
+        ({"ms": -1.0}, "ms is -1.0; it must be from 0 to 86,400,000"),
+        ({"z": float("nan")}, "z is nan; it must be from 0 to"),
+        ({"threads": 0}, "threads is 0; it must be from 1 to 1,024"),
     ],
 )
 def test_options_that_cannot_be_are_refused(options: dict[str, Any], message: str) -> None:

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 from millebornes_env import VectorEnv, vector_env
+from millebornes_env.agents import AgentOptionError
 from millebornes_env.agents.compiled.agent import MEMORY
 from millebornes_env.agents.policy.network import network_value
 from millebornes_env.agents.protocol import Table, ask_in, sees_hidden_cards
+from millebornes_env.agents.registry import rollout_agent
 from millebornes_env.agents.search.agent import SearchAgent, SearchOptionError
 from millebornes_env.agents.search.kernels import (
     Decisions,
@@ -41,7 +43,8 @@ def judging(env: VectorEnv, folder: Path, layers: Layers | None = None, **said: 
 
 def searcher(env: VectorEnv, rollout: str, seed: int = 3, **options: Any) -> SearchAgent:
     options = {"rollouts": 8, "z": 0.0, "depth": 4} | options
-    return SearchAgent(Table.of(env), seed, rollout, **options)
+    table = Table.of(env)
+    return SearchAgent(table, seed, rollout_agent(rollout, table, seed), **options)
 
 
 def choices(env: VectorEnv, states: StateArray, rollout: str, **options: Any) -> np.ndarray:
@@ -206,5 +209,5 @@ def test_only_who_can_judge_is_asked(tmp_path: Path) -> None:
     three = vector_env(1, players=3)
     with pytest.raises(SearchOptionError, match=words):
         searcher(three, judging(three, tmp_path / "three"))
-    with pytest.raises(SearchOptionError, match="depth is -1; it must be 0 or more"):
+    with pytest.raises(AgentOptionError, match="depth is -1; it must be from 0 to 4,096"):
         searcher(env, "arnold", depth=-1)

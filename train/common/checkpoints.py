@@ -12,9 +12,10 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
+from millebornes_env.command_line import option_name
 from millebornes_env.files import write_bytes_atomically
 from train.common.errors import RunError
-from train.common.options import option, renamed_options
+from train.common.options import renamed_options
 from train.common.run_folder import CHECKPOINT_FILE, CONFIG_FILE
 
 _DAMAGES: Final = (
@@ -106,7 +107,7 @@ def refuse_other_options(
         if name not in free and value != begun:
             raise RunError(
                 f"the run in {str(folder)!r} was begun with {name} {begun!r}, now it is {value!r}: "
-                f"give {option(name)} as it was, or choose another --run-dir"
+                f"give {option_name(name)} as it was, or choose another --run-dir"
             )
 
 

@@ -14,10 +14,10 @@ import torch
 from torch import Tensor
 
 from millebornes_env import Rules, agents
-from millebornes_env.agents.compiled.agent import MEMORY, CompiledAgent, is_compiled, remember
-from millebornes_env.agents.protocol import Agent, ask_in
+from millebornes_env.agents.compiled.agent import MEMORY, decide
+from millebornes_env.agents.protocol import Agent, CompiledFunction, ask_in, is_compiled
 from millebornes_env.chance import random_word
-from millebornes_env.compile import call_at, for_kernels, kernel
+from millebornes_env.compile import for_kernels, kernel
 from millebornes_env.millebornes.state import StateArray
 from train.common.games import ManyGames, TableGames
 from train.common.network import Perceptron
@@ -155,7 +155,7 @@ class FixedAgent:
 
     def _ask_compiled(
         self,
-        agent: CompiledAgent,
+        agent: CompiledFunction,
         part: TableGames,
         where: slice,
         rows: Int64Array,
@@ -201,6 +201,5 @@ def choose_in_games(
         state = states[game]
         seat = int(state.seat)
         memory = memories[game * rules.players + seat]
-        remember(state, memory)
         draw = random_word(key[0], key[1], game)
-        actions[game] = call_at(choose, (state, rules, seat, memory, options, draw))
+        actions[game] = decide(choose, state, rules, seat, memory, options, draw)
