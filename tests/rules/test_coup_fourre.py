@@ -317,9 +317,9 @@ def claimants(position: Position) -> list[int]:
 
 def test_nobody_may_answer_when_no_hazard_was_laid() -> None:
     """A coup fourré answers the hazard just laid (US), whatever the hands hold."""
-    position = Position().battle(1, "ROLL").hand(0, *HAZARDS).hand(1, *HAZARDS, *SAFETIES)
+    position = Position("battle 1: roll").hand(0, *HAZARDS).hand(1, *HAZARDS, *SAFETIES)
     assert claimants(position) == []
-    assert claimants(position.do("play STOP")) == [1]
+    assert claimants(position.do("play stop")) == [1]
     assert claimants(position.do("pass")) == []
 
 
