@@ -334,7 +334,7 @@ def test_a_seat_of_another_side_may_not_answer_whatever_it_holds(hazard: str) ->
 
 @pytest.mark.parametrize("hazard", HAZARDS)
 def test_a_hazard_that_is_never_answered_goes_to_the_discard_pile(hazard: str) -> None:
-    """Where an illegal action ends the round first, it goes where a parried one goes, and nowhere else (E10)."""
+    """Where an illegal action ends the round first, it goes where a parried one goes, once (E10)."""
     position = attacked(hazard)
     for _ in range(2):  # the second time nothing is pending
         drop_pending_hazard(for_kernels(position.games.states)[0])
