@@ -42,10 +42,10 @@ def a_turn() -> Position:
         "speed 1: speed_limit",
         "safeties 1: driving_ace puncture_proof!",
         "hand 0: 25 right_of_way gasoline",
-        "hand 1: 75 75",
+        "hand 1: 2x75",
+        "stream 1: flat_tire ...",
     )
-    position.km(1, 375, two_hundreds=1)
-    return position.draws(1, "flat_tire").draw_pile(58).do("discard gasoline")
+    return position.km(1, 375, two_hundreds=1).draw_pile(58).do("discard gasoline")
 
 
 def test_a_seat_is_told_what_it_sees() -> None:
