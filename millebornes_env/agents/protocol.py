@@ -353,8 +353,9 @@ def best_legal(preference: npt.NDArray[np.int64], action_masks: Masks) -> Action
         action_masks: int8[N, A].
 
     Returns:
-        int64[N].
+        int64[N]; SKIP where nothing is legal, as the round is over.
     """
-    lowest = np.iinfo(np.int64).min
-    chosen: Actions = np.where(action_masks != 0, preference, lowest).argmax(axis=1)
-    return chosen
+    is_legal = action_masks != 0
+    chosen = np.where(is_legal, preference, np.iinfo(np.int64).min).argmax(axis=1)
+    actions: Actions = np.where(is_legal.any(axis=1), chosen, SKIP)
+    return actions

@@ -17,12 +17,13 @@ from millebornes_env.agents.fingerprint import fingerprint
 from millebornes_env.agents.search.agent import SearchAgent, SearchOptionError
 from millebornes_env.agents.specs import ClassName, is_path, split_class
 from millebornes_env.arena.match import MatchConfig
-from millebornes_env.arena.match import play as play_deals
+from millebornes_env.arena.match import play as play_lineup
 from millebornes_env.commands.arena import main as arena
 from millebornes_env.commands.evaluate import main as evaluate
 from millebornes_env.commands.evaluate import run_folder
 from millebornes_env.commands.play import main as play
 from millebornes_env.errors import MilleBornesError
+from millebornes_env.testing import check_agent
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
@@ -272,12 +273,16 @@ def test_the_agent_on_the_page_plays_like_the_example(env: VectorEnv) -> None:
     written("example.py", EXAMPLE)
     specs = [f"{file}.py:Cautious:patience={km}" for file in ("page", "example") for km in (0, 200)]
     config = MatchConfig(episode="round")
-    points = [play_deals([spec, "greedy"], config, 20).points for spec in specs]
+    points = [play_lineup([spec, "greedy"], config, 20).points for spec in specs]
     assert np.array_equal(points[0], points[2])
     assert np.array_equal(points[1], points[3])
     assert not np.array_equal(points[0], points[1])
     with pytest.raises(agents.AgentOptionError, match="patience is -1; it must be from 0 to 1,000"):
         load("example.py:Cautious:patience=-1", env)
+
+
+def test_the_example_is_what_an_agent_must_be() -> None:
+    check_agent(f"{ROOT / 'agents' / 'cautious.py'}:Cautious", games=8)
 
 
 def test_the_folder_of_agents_lists_them_all_and_is_no_package() -> None:
