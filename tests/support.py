@@ -72,9 +72,7 @@ SAFETY_AGAINST = {hazard: safety for hazard, _, safety in BREAKDOWNS} | dict.fro
 PLAYERS = (2, 3, 4, 6)
 """The numbers of seats that the parker edition has a table for."""
 
-_SETTINGS = Settings(
-    episode=1, reward=0, autoreset=2, observation_spec=ObservationSpec(unseen=0), punish_illegal=0
-)
+_SETTINGS = Settings(rulebook.MATCH, rulebook.POINTS, 2, ObservationSpec(unseen=0), punish_illegal=0)
 _BATTLE_PILE = tuple(CARDS.index(name) for name in BATTLE_HAZARDS + BATTLE_REMEDIES)
 _SPEED_PILE = (int(Card.SPEED_LIMIT), int(Card.END_OF_LIMIT))
 _DISTANCE_PILE = tuple(CARDS.index(name) for name in DISTANCES)
