@@ -52,7 +52,7 @@ class Args:
     """of all games"""
     threads: int = 2
     """tables that are played at the same time; it changes no result"""
-    editions: tuple[str, ...] = ()
+    edition: tuple[str, ...] = ()
     """only these editions; all, if none is named"""
     out: Path = Path("benchmarks/results/audit.json")
     """where the figures go; the games of violations go beside it"""
@@ -62,7 +62,7 @@ class Args:
     @property
     def command(self) -> str:
         """The command that plays the same games."""
-        names = f" --editions {' '.join(self.editions)}" if self.editions else ""
+        names = f" --edition {' '.join(self.edition)}" if self.edition else ""
         return f"python -m benchmarks.audit --steps {self.steps:g} --seed {self.seed}{names}"
 
 
@@ -119,7 +119,7 @@ class Audited:
 
 def new_tables(args: Args) -> list[Audited]:
     """All tables, with their games dealt."""
-    names = args.editions or editions()
+    names = args.edition or editions()
     tables = [(name, edition(name).table(*table)) for name in names for table in edition(name).tables]
     share = max(1, math.ceil(args.steps / len(tables)))
     games = max(2, min(MOST_GAMES, share // STEPS_WORTH_A_GAME))

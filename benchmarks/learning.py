@@ -25,7 +25,7 @@ from rich.table import Table
 
 from benchmarks.results import environment_info
 from millebornes_env.arena.gauntlet import Point
-from millebornes_env.arena.results import NORMAL_QUANTILE
+from millebornes_env.arena.intervals import NORMAL_QUANTILE
 from millebornes_env.commands.console import table_console
 from millebornes_env.files import save_figure_atomically, write_json_atomically
 

@@ -28,10 +28,9 @@ from millebornes_env import agents, vector_env
 from millebornes_env.agents.protocol import Table as GameTable
 from millebornes_env.agents.protocol import ask
 from millebornes_env.agents.search.agent import SearchAgent
-from millebornes_env.arena.estimates import pair_differences, ratio_interval
-from millebornes_env.arena.match import MatchConfig, play_deals
-from millebornes_env.arena.outcomes import Outcome
-from millebornes_env.arena.results import NORMAL_QUANTILE
+from millebornes_env.arena.intervals import NORMAL_QUANTILE
+from millebornes_env.arena.match import MatchConfig, play
+from millebornes_env.arena.outcome import Outcome
 from millebornes_env.files import write_json_atomically
 
 DOCS: Final = Path("docs/benchmarks/search.json")
@@ -93,11 +92,10 @@ def gain(rollout: str, args: Args) -> tuple[float, float]:
     outcome: Outcome | None = None
     specs = [spec_of(rollout, args.options), rollout]
     for first in track(range(0, args.deals, TURN), f"search over {rollout}", transient=True):
-        new = play_deals(specs, (0, 1), config, first, min(TURN, args.deals - first))
+        new = play(specs, config, min(TURN, args.deals - first), first_deal=first)
         outcome = new if outcome is None else outcome.followed_by(new)
     assert outcome is not None
-    rounds = outcome.rounds.sum(axis=1, dtype=np.float64)
-    mean, low, _ = ratio_interval(pair_differences(outcome, 0, 1), rounds)
+    mean, low, _ = outcome.points_per_round()
     return mean, (mean - (low if low is not None else mean)) / NORMAL_QUANTILE
 
 

@@ -60,6 +60,10 @@ class BufferShapeError(MilleBornesError):
     """A buffer of the caller has the wrong shape, dtype or memory layout."""
 
 
+class ArenaError(MilleBornesError):
+    """A match or tournament that cannot be played, or a folder that holds another; the message says why."""
+
+
 class ResetNeededError(MilleBornesError):
     """`step` was called before `reset`, or after a game ended that only `reset` can restart."""
 

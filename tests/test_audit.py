@@ -88,7 +88,7 @@ def test_a_violation_is_reported_and_the_rest_is_played(
 
     monkeypatch.setattr(script, "play_on", tampered)
     out = tmp_path / "audit.json"
-    assert run_script(monkeypatch, "--steps", "6000", "--editions", "dutch", "--out", str(out)) == 1
+    assert run_script(monkeypatch, "--steps", "6000", "--edition", "dutch", "--out", str(out)) == 1
     printed = capsys.readouterr().out
     found = "VIOLATION: dutch, 3 players in 3 teams, seed 1, game 1, step 21, seat "
     assert found in printed

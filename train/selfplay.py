@@ -86,7 +86,7 @@ from train.common.runs import Run
 
 CHECKPOINT_KIND: Final = "train.selfplay 2"
 PARTS = ("env", "inference", "advantage", "update")
-"""Where the time goes; what is left is "other"."""
+"""Parts of the work whose time is measured; the rest is "other"."""
 MEANS: Final = (*STATISTICS, "oracle_loss")
 """Of an update; 0 where there is no oracle."""
 _FIRST_UPDATES: Final = 10
@@ -96,7 +96,7 @@ _FIRST_UPDATES: Final = 10
 class Args(TrainingOptions):
     """The options of the command line; each is saved in the run's config.json."""
 
-    editions: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
+    edition: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
     """rule sheet that is played; give it once for each, "all" for all of them (default: parker)"""
     reward: Reward = "points"
     """thousands of points of a round's lead, winning the episode, or what a round adds to the match equity"""
@@ -128,26 +128,26 @@ class Args(TrainingOptions):
     @property
     def sheets(self) -> tuple[str, ...]:
         """Names of the rule sheets."""
-        if "all" in self.editions:
+        if "all" in self.edition:
             return editions()
-        return self.editions or ("parker",)
+        return self.edition or ("parker",)
 
     @property
     def gauntlet(self) -> tuple[str, ...]:
-        """Who is to be beaten, if there is one; else the usual agents."""
+        """The opponent that is to be beaten, if there is one; else the usual agents."""
         return (self.opponent,) if self.opponent else super().gauntlet
 
     def config(self) -> dict[str, Any]:
         """The options as JSON values, defaults that depend on others filled in."""
-        chosen = {"editions": list(self.sheets), "precision": chosen_precision(self.precision)}
+        chosen = {"edition": list(self.sheets), "precision": chosen_precision(self.precision)}
         return {**super().config(), **chosen}
 
 
 class Trainer:
-    """All that learns, and all that it learns from.
+    """The networks, the games that they learn from, and the optimizer.
 
     Attributes:
-        network: what learns.
+        network: the policy and its value function.
         ema_network: the exponential moving average of its weights, which plays better than the raw weights.
         updates: done so far.
         decisions: learned from so far.
@@ -155,7 +155,7 @@ class Trainer:
     """
 
     def __init__(self, args: Args) -> None:
-        """Make games and networks as if nothing had been learned."""
+        """Begin the games, and make new networks."""
         keep_freed_memory()
         torch.set_num_threads(args.threads)
         torch.manual_seed(args.seed)
@@ -184,7 +184,7 @@ class Trainer:
         self._make_room()
 
     def _make_room(self) -> None:
-        """All arrays that are needed, once and for all."""
+        """Allocate all arrays, once."""
         args, games = self.args, self.games
         rows = args.num_steps * args.num_envs
         self._rollout = new_rollout(
@@ -200,7 +200,7 @@ class Trainer:
         self._flat = Rollout._make(array.reshape(rows, *array.shape[2:]) for array in self._rollout)
 
     def collect(self) -> None:
-        """Play `num_steps` decisions of every game, and judge them."""
+        """Play a rollout, `num_steps` decisions of every game, and compute its advantages."""
         rollout, games = self._rollout, self.games
         rng = np.random.default_rng([self.args.seed, self.updates])
         self.opponents.begin(rng)
@@ -256,9 +256,9 @@ class Trainer:
             if not len(rows):
                 raise ValueError(f"no seat decides twice in --num-steps {args.num_steps}: give more steps")
             advantages = self._flat.advantages
-            learned = advantages[rows]
-            advantages -= learned.mean()
-            advantages /= learned.std() + 1e-8
+            counted = advantages[rows]
+            advantages -= counted.mean()
+            advantages /= counted.std() + 1e-8
         for group in self.optimizer.param_groups:
             group["lr"] = linear_schedule(args.learning_rate, args.final_learning_rate, share)
         before = copy.deepcopy((self.network.state_dict(), self.optimizer.state_dict()))
@@ -397,7 +397,7 @@ class Trainer:
 
 
 def table_options(args: Args) -> TableOptions:
-    """What is played, from the options of the command line."""
+    """The tables, from the options of the command line."""
     played = args.sheets, args.players, args.episode, args.reward
     return TableOptions(*played, args.observe_rules, args.features, args.seed, args.threads)
 

@@ -15,6 +15,7 @@ from millebornes_env.agents.compiled.preferences import (
     can_finish,
     cards_held_by,
     cards_unseen,
+    claim_or_most_liked,
     could_finish,
     cures,
     fits,
@@ -23,15 +24,12 @@ from millebornes_env.agents.compiled.preferences import (
     is_threatened,
     is_too_late_to_limit,
     is_useless_distance,
-    most_liked,
     unseen_copies,
 )
+from millebornes_env.agents.options import Between
 from millebornes_env.agents.protocol import Table
-from millebornes_env.agents.specs import Between
 from millebornes_env.compile import rule
 from millebornes_env.millebornes.actions import (
-    CLAIM_COUP_FOURRE,
-    FINISH,
     card_of,
     is_discard,
     opponent_of,
@@ -51,7 +49,7 @@ from millebornes_env.millebornes.cards import (
 from millebornes_env.millebornes.motion import has_safety, is_moving, team_of
 from millebornes_env.millebornes.rules import Rules
 from millebornes_env.millebornes.scoring import safeties_laid
-from millebornes_env.millebornes.state import CLAIM, EXTENSION, State
+from millebornes_env.millebornes.state import State
 
 # Its options.
 RISK: Final = 0
@@ -83,12 +81,7 @@ KEEPS_SAFETY: Final = 10_000
 
 def choose(state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, draw: int) -> int:
     """What hurts most (see `agents.compiled.agent.Choose`)."""
-    phase = int(state.phase)
-    if phase == CLAIM:
-        return CLAIM_COUP_FOURRE
-    if phase == EXTENSION:
-        return FINISH
-    return most_liked(liking, state, rules, seat, options)
+    return claim_or_most_liked(liking, state, rules, seat, options)
 
 
 @rule

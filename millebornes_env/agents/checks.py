@@ -10,13 +10,13 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.agents.compiled.observation_reader import (
+from millebornes_env.agents.errors import AgentArgumentError, AgentOptionError, RowError
+from millebornes_env.agents.observation_reader import (
     CHOSE_NOTHING,
     ODDITIES,
     OUT_OF_RANGE,
     bounds_of,
 )
-from millebornes_env.agents.errors import AgentArgumentError, AgentOptionError, RowError
 from millebornes_env.agents.protocol import Observations, SlotIds, Table
 from millebornes_env.errors import shown
 
@@ -202,7 +202,7 @@ def row_error(name: str, table: Table, rows: Observations, number: int, oddity: 
         table: whose observations they should be.
         rows: int8[N, D].
         number: of the row.
-        oddity: what `agents.compiled.observation_reader.oddity_of` found there.
+        oddity: what `agents.observation_reader.oddity_of` found there.
     """
     what = ODDITIES[oddity]
     if oddity == CHOSE_NOTHING:

@@ -13,6 +13,7 @@ from typing import Annotated, ClassVar, Final
 from millebornes_env.agents.compiled.agent import Choose, CompiledAgent, Int16Array, Int64Array
 from millebornes_env.agents.compiled.preferences import (
     can_finish,
+    claim_or_most_liked,
     cures,
     fits,
     has_in_reach,
@@ -21,15 +22,12 @@ from millebornes_env.agents.compiled.preferences import (
     is_too_late_to_limit,
     is_useless_distance,
     km_to_go,
-    most_liked,
     unseen_copies,
 )
+from millebornes_env.agents.options import Between
 from millebornes_env.agents.protocol import Table
-from millebornes_env.agents.specs import Between
 from millebornes_env.compile import rule
 from millebornes_env.millebornes.actions import (
-    CLAIM_COUP_FOURRE,
-    FINISH,
     card_of,
     is_discard,
     opponent_of,
@@ -50,7 +48,7 @@ from millebornes_env.millebornes.cards import (
 )
 from millebornes_env.millebornes.motion import has_safety, is_limited, is_stopped_by_hazard, team_of
 from millebornes_env.millebornes.rules import Rules
-from millebornes_env.millebornes.state import CLAIM, EXTENSION, State
+from millebornes_env.millebornes.state import State
 
 # Its options.
 PILE: Final = 0
@@ -78,12 +76,7 @@ MANY_COPIES: Final = 8
 
 def choose(state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, draw: int) -> int:
     """What leaves it best supplied (see `agents.compiled.agent.Choose`)."""
-    phase = int(state.phase)
-    if phase == CLAIM:
-        return CLAIM_COUP_FOURRE
-    if phase == EXTENSION:
-        return FINISH
-    return most_liked(liking, state, rules, seat, options)
+    return claim_or_most_liked(liking, state, rules, seat, options)
 
 
 @rule

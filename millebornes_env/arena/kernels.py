@@ -11,11 +11,18 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.agents.compiled.agent import FIRST_OF_MATCH, MEMORY, Int16Array, Int64Array, remember
-from millebornes_env.arena.luck import count_deal, count_draws
-from millebornes_env.arena.tallies import NUM_TALLIES, count_action, count_episode, count_round
+from millebornes_env.agents.compiled.agent import (
+    FIRST_OF_MATCH,
+    MEMORY,
+    Int16Array,
+    Int64Array,
+    decide,
+    decisions_taken,
+)
+from millebornes_env.arena.control_variate import count_deal, count_draws
+from millebornes_env.arena.counters import NUM_COUNTERS, count_action, count_episode, count_round
 from millebornes_env.chance import random_word
-from millebornes_env.compile import call_at, kernel, rule, seldom
+from millebornes_env.compile import kernel, rule, seldom
 from millebornes_env.engine.kernels import Settings, start_episode
 from millebornes_env.millebornes import rulebook
 from millebornes_env.millebornes.actions import around
@@ -60,10 +67,10 @@ class Batch(NamedTuple):
     rounds: npt.NDArray[np.int32]  # [G] finished so far
     first: Int8Array  # [G] the role that began the first round
     shares: npt.NDArray[np.float64]  # [G, T] of the win, by role: 1, 1 / k if k share it, or 0
-    tallies: Int64Array  # [T, NUM_TALLIES] by role
+    counters: Int64Array  # [T, NUM_COUNTERS] by role
     faults: Int64Array  # [G, len(FAULT)]
     before: StateArray  # [1] scratch: the game before the step, if luck is counted
-    luck: npt.NDArray[np.float64]  # [G, T, LUCK_FEATURES] by role; [G, T, 0]: not counted
+    variates: npt.NDArray[np.float64]  # [G, T, NUM_VARIATES] by role; [G, T, 0]: not counted
 
 
 @rule
@@ -94,9 +101,9 @@ def begin_game(batch: Batch, rules: Rules, game: int) -> None:
     batch.first[game] = role_of_seat(batch, rules, game, around(int(state.dealer) + 1, rules.players))
     batch.shares[game, :] = 0.0
     batch.faults[game, 0] = NO_ROLE
-    if batch.luck.shape[2] > 0:
-        batch.luck[game, :, :] = 0.0
-        count_deal(state, rules, batch.role_of[game], batch.luck[game])
+    if batch.variates.shape[2] > 0:
+        batch.variates[game, :, :] = 0.0
+        count_deal(state, rules, batch.role_of[game], batch.variates[game])
 
 
 @kernel
@@ -116,9 +123,8 @@ def play_games(batch: Batch, rules: Rules, settings: Settings, roles: Roles) -> 
             seat = int(state.seat)
             role = role_of_seat(batch, rules, game, seat)
             memory = batch.memories[game, seat]
-            draw = draw_for(state, seat, remember(state, memory))
-            options = roles.options[role]
-            action = call_at(roles.choose[role], (state, rules, seat, memory, options, draw))
+            draw = draw_for(state, seat, decisions_taken(state, memory))
+            action = decide(roles.choose[role], state, rules, seat, memory, roles.options[role], draw)
             carry_out(batch, rules, settings, game, action)
 
 
@@ -141,8 +147,8 @@ def choose_for_role(
         seat = int(state.seat)
         if batch.live[game] and role_of_seat(batch, rules, game, seat) == role:
             memory = batch.memories[game, seat]
-            draw = draw_for(state, seat, remember(state, memory))
-            actions[game] = call_at(choose, (state, rules, seat, memory, options, draw))
+            draw = draw_for(state, seat, decisions_taken(state, memory))
+            actions[game] = decide(choose, state, rules, seat, memory, options, draw)
 
 
 class Rows(NamedTuple):
@@ -189,15 +195,15 @@ def carry_out(batch: Batch, rules: Rules, settings: Settings, game: int, action:
     if not is_legal(state, rules, action):
         note_fault(batch, game, role, action)
         return
-    count_action(batch.tallies[role], action)
+    count_action(batch.counters[role], action)
     batch.decisions[game] += 1
     batch.steps[game] += 1
-    luck = batch.luck.shape[2] > 0
-    if luck:
+    counted = batch.variates.shape[2] > 0
+    if counted:
         batch.before[0] = state
     step(state, rules, action)
-    if luck:
-        count_draws(batch.before[0], state, rules, action, batch.role_of[game], batch.luck[game])
+    if counted:
+        count_draws(batch.before[0], state, rules, action, batch.role_of[game], batch.variates[game])
     if int(state.phase) == ROUND_OVER:
         close_round(batch, rules, settings, game)
 
@@ -209,18 +215,18 @@ def close_round(batch: Batch, rules: Rules, settings: Settings, game: int) -> No
     batch.rounds[game] += 1
     for team in range(rules.teams):
         batch.points[game, batch.role_of[game, team]] += round_score(state, team)
-    count_round(state, rules, batch.role_of[game], batch.tallies)
+    count_round(state, rules, batch.role_of[game], batch.counters)
     if not is_episode_over(state, rules, settings.episode):
         start_next_round(state, rules)
         batch.decisions[game] = 0
         batch.memories[game, :, :FIRST_OF_MATCH] = 0
-        if batch.luck.shape[2] > 0:
-            count_deal(state, rules, batch.role_of[game], batch.luck[game])
+        if batch.variates.shape[2] > 0:
+            count_deal(state, rules, batch.role_of[game], batch.variates[game])
         return
     for team in range(rules.teams):
         batch.shares[game, batch.role_of[game, team]] = win_share(state, rules, settings.episode, team)
     batch.live[game] = False
-    count_episode(rules, int(batch.first[game]), batch.shares[game], batch.tallies)
+    count_episode(rules, int(batch.first[game]), batch.shares[game], batch.counters)
 
 
 @seldom
@@ -234,14 +240,14 @@ def note_fault(batch: Batch, game: int, role: int, action: int) -> None:
     batch.live[game] = False
 
 
-def new_batch(rules: Rules, states: StateArray, before: StateArray, luck_features: int) -> Batch:
+def new_batch(rules: Rules, states: StateArray, before: StateArray, num_variates: int) -> Batch:
     """Room for the results of some games.
 
     Args:
         rules: of the table.
         states: STATE[G], seeded.
         before: STATE[1].
-        luck_features: 0: luck is not counted.
+        num_variates: 0: luck is not counted.
     """
     games, teams = len(states), rules.teams
     return Batch(
@@ -255,8 +261,8 @@ def new_batch(rules: Rules, states: StateArray, before: StateArray, luck_feature
         rounds=np.zeros(games, np.int32),
         first=np.zeros(games, np.int8),
         shares=np.zeros((games, teams), np.float64),
-        tallies=np.zeros((teams, NUM_TALLIES), np.int64),
+        counters=np.zeros((teams, NUM_COUNTERS), np.int64),
         faults=np.full((games, len(FAULT)), NO_ROLE, np.int64),
         before=before,
-        luck=np.zeros((games, teams, luck_features), np.float64),
+        variates=np.zeros((games, teams, num_variates), np.float64),
     )

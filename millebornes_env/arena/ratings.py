@@ -15,9 +15,10 @@ from typing import Final
 
 import numpy as np
 
-from millebornes_env.arena.errors import ArenaError
-from millebornes_env.arena.estimates import Float64Array, Int64Array, Payoff, pair_shares, played
-from millebornes_env.arena.outcomes import Outcome
+from millebornes_env.arena.estimates import Int64Array, Payoff, pair_shares, played
+from millebornes_env.arena.intervals import Float64Array
+from millebornes_env.arena.outcome import Outcome
+from millebornes_env.errors import ArenaError
 
 ELO: Final = 400 / math.log(10)
 """Elo points for a factor of e in the odds: 400 are odds of 10 to 1."""

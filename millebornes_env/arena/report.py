@@ -9,65 +9,34 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from millebornes_env.arena.behaviour import STATISTICS, behaviour, counts_of
-from millebornes_env.arena.estimates import (
-    Float64Array,
-    Payoff,
-    Saving,
-    Total,
-    luck_saving,
-    payoff_matrix,
-    played,
-    saving,
-    totals,
-)
-from millebornes_env.arena.lineups import Lineup
-from millebornes_env.arena.outcomes import Outcome
-from millebornes_env.arena.ratings import REPLICATES, AlphaRank, Ratings, alpha_rank, cycles, ratings
-from millebornes_env.arena.results import FEW_DEALS, Interval
+from millebornes_env.arena.analysis import Analysis
+from millebornes_env.arena.behaviour import STATISTICS
+from millebornes_env.arena.estimates import Payoff, VarianceReduction
+from millebornes_env.arena.intervals import FEW_DEALS, Interval
+from millebornes_env.arena.match import EPISODES, MatchConfig
+from millebornes_env.arena.outcome import Lineup
+from millebornes_env.arena.pictures import save_payoff, save_ratings
+from millebornes_env.arena.results import table_words
+from millebornes_env.arena.tournament import Tournament
+from millebornes_env.files import write_json_atomically, write_text_atomically
+from millebornes_env.versions import versions
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+REPORT_FORMAT: Final = 2
 
 UNDEFINED: Final = "-"
 """In a cell without a value."""
 
 _MOST_CYCLES: Final = 5  # that a sentence names
 _MARKDOWN: Final = re.compile(r"([\\`*_\[\]<>|])")
-
-
-@dataclass(frozen=True)
-class Analysis:
-    """Everything that is reported of a tournament; agents by number, as in `names`.
-
-    Attributes:
-        names: of the agents.
-        payoff: everybody against everybody.
-        totals: everybody against the field.
-        ratings: Elo points.
-        alpha: masses of alpha-rank.
-        cycles: agents that beat each other around a circle.
-        behaviour: the statistics of each agent.
-        savings: by lineup, what duplicate deals saved.
-        luck_savings: by lineup, what the correction for luck saved on top; empty if there was none.
-        faults: lineups that could not be played to the end, with what was wrong.
-    """
-
-    names: tuple[str, ...]
-    payoff: Payoff
-    totals: list[Total]
-    ratings: Ratings
-    alpha: AlphaRank
-    cycles: list[tuple[int, int, int]]
-    behaviour: list[dict[str, float | None]]
-    savings: dict[Lineup, Saving]
-    luck_savings: dict[Lineup, Saving]
-    faults: list[tuple[Lineup, str]]
 
 
 @dataclass(frozen=True)
@@ -87,49 +56,6 @@ class Grid:
     num_names: int = 1
 
 
-def analyse(
-    names: Sequence[str],
-    outcomes: Sequence[Outcome],
-    *,
-    anchor: int | None = None,
-    replicates: int = REPLICATES,
-    seed: int = 0,
-    luck_weights: Float64Array | None = None,
-) -> Analysis:
-    """Work out everything.
-
-    Args:
-        names: of the agents, by number; no two alike.
-        outcomes: of all lineups.
-        anchor: the agent to rate 0; None: the mean is 0.
-        replicates: of the ratings' bootstrap.
-        seed: of the bootstrap.
-        luck_weights: float64[F], fitted to other deals, to take luck off the points; None: leaves it.
-
-    Returns:
-        What was found.
-
-    Raises:
-        ArenaError: no such anchor, or weights for luck that was not counted.
-    """
-    agents, valid = len(names), played(outcomes)
-    payoff = payoff_matrix(valid, agents, luck_weights)
-    return Analysis(
-        names=tuple(names),
-        payoff=payoff,
-        totals=totals(valid, agents, luck_weights),
-        ratings=ratings(valid, agents, anchor=anchor, replicates=replicates, seed=seed),
-        alpha=alpha_rank(payoff),
-        cycles=cycles(payoff),
-        behaviour=[behaviour(counts_of(valid, agent)) for agent in range(agents)],
-        savings={outcome.lineup: saving(outcome) for outcome in valid},
-        luck_savings={}
-        if luck_weights is None
-        else {outcome.lineup: luck_saving(outcome, luck_weights) for outcome in valid},
-        faults=[(outcome.lineup, fault) for outcome in outcomes for fault in outcome.faults],
-    )
-
-
 # Tables ---------------------------------------------------------------------------------------------------
 
 
@@ -145,8 +71,8 @@ def ratings_grid(analysis: Analysis) -> Grid:
             analysis.names[agent],
             f"{rated.elo[agent]:+z,.0f}",
             f"{_number(rated.low[agent], '+z,.0f')} to {_number(rated.high[agent], '+z,.0f')}",
-            _with_half(total.points, "+z,.1f"),
-            _with_half(total.wins, ".1f", 100),
+            _text(total.points, "+z,.1f"),
+            _text(total.wins, ".1f", 100),
             f"{total.deals:,}",
             f"{total.rounds:,}",
         ]
@@ -227,28 +153,28 @@ def notes(analysis: Analysis) -> list[str]:
     found = [
         "Points are those of the agent's team less the mean of the others'; ± and intervals are 95 %, "
         "over deals. Those of the ratings hold the uncertainty of their zero too.",
-        saving_sentence(analysis.savings),
+        variance_reduction_sentence(analysis.variance_reductions),
     ]
-    if analysis.luck_savings:
-        found.append(luck_sentence(analysis.luck_savings))
+    if analysis.control_variate_reductions:
+        found.append(control_variate_sentence(analysis.control_variate_reductions))
     found.append(cycle_sentence(analysis))
     found.append(analysis.alpha.note + ".")
     return found + _warnings(analysis) + fault_lines(analysis)
 
 
-def saving_sentence(savings: Mapping[Lineup, Saving]) -> str:
+def variance_reduction_sentence(reductions: Mapping[Lineup, VarianceReduction]) -> str:
     """What duplicate deals saved, measured: the median and the extremes over the lineups."""
-    return _saving_sentence(
-        savings,
+    return _reduction_sentence(
+        reductions,
         "Duplicate deals, measured: plain deals would have needed {} times as many episodes for the same "
         "precision",
     )
 
 
-def luck_sentence(savings: Mapping[Lineup, Saving]) -> str:
+def control_variate_sentence(reductions: Mapping[Lineup, VarianceReduction]) -> str:
     """What the correction for luck saved on top of duplicate deals."""
-    return _saving_sentence(
-        savings,
+    return _reduction_sentence(
+        reductions,
         "Luck was taken off the points, measured: without it {} times as many deals would have been needed",
     )
 
@@ -269,11 +195,11 @@ def fault_lines(analysis: Analysis) -> list[str]:
     ]
 
 
-def _saving_sentence(savings: Mapping[Lineup, Saving], sentence: str) -> str:
-    ratios = [found.ratio for found in savings.values() if found.ratio is not None]
-    undefined = len(savings) - len(ratios)
+def _reduction_sentence(reductions: Mapping[Lineup, VarianceReduction], sentence: str) -> str:
+    ratios = [found.ratio for found in reductions.values() if found.ratio is not None]
+    undefined = len(reductions) - len(ratios)
     if not ratios:
-        why = sorted({found.note for found in savings.values() if found.note}) or ["nothing was played"]
+        why = sorted({found.note for found in reductions.values() if found.note}) or ["nothing was played"]
         return f"What was saved is not defined: {'; '.join(why)}."
     times = f"{median(ratios):.2f}"
     if len(ratios) > 1:
@@ -315,7 +241,6 @@ def to_json(analysis: Analysis) -> dict[str, Any]:
     Returns:
         Dicts, lists, texts and numbers; None where a value is undefined, never NaN.
     """
-    lineups = {lineup: _lineup_names(analysis.names, lineup) for lineup in analysis.savings}
     content = {
         "agents": analysis.names,
         "payoff": asdict(analysis.payoff),
@@ -328,10 +253,8 @@ def to_json(analysis: Analysis) -> dict[str, Any]:
         "cycles": analysis.cycles,
         "statistics": {one.key: {"heading": one.heading, "unit": one.unit} for one in STATISTICS},
         "behaviour": dict(zip(analysis.names, analysis.behaviour, strict=True)),
-        "savings": [{"lineup": lineups[at], **asdict(found)} for at, found in analysis.savings.items()],
-        "luck_savings": [
-            {"lineup": lineups[at], **asdict(found)} for at, found in analysis.luck_savings.items()
-        ],
+        "variance_reductions": _by_lineup(analysis.names, analysis.variance_reductions),
+        "control_variate_reductions": _by_lineup(analysis.names, analysis.control_variate_reductions),
         "faults": [
             {"lineup": _lineup_names(analysis.names, lineup), "fault": fault}
             for lineup, fault in analysis.faults
@@ -340,6 +263,10 @@ def to_json(analysis: Analysis) -> dict[str, Any]:
     }
     plain: dict[str, Any] = _plain(content)
     return plain
+
+
+def _by_lineup(names: Sequence[str], reductions: Mapping[Lineup, VarianceReduction]) -> list[dict[str, Any]]:
+    return [{"lineup": _lineup_names(names, lineup), **asdict(found)} for lineup, found in reductions.items()]
 
 
 def _plain(value: Any) -> Any:
@@ -356,7 +283,7 @@ def _plain(value: Any) -> Any:
 
 
 def _ends(interval: Interval | None) -> dict[str, float | None]:
-    return Interval(*interval)._asdict() if interval is not None else dict.fromkeys(Interval._fields)
+    return interval._asdict() if interval is not None else dict.fromkeys(Interval._fields)
 
 
 # Texts ----------------------------------------------------------------------------------------------------
@@ -387,17 +314,53 @@ def _form(value: float | None) -> str:
     return "z,.0f" if size >= 99.5 else "z.1f" if size >= 9.95 else "z.2f"
 
 
-def _with_half(interval: Interval | None, form: str, scale: float = 1.0) -> str:
-    """Such as `53.4 ± 1.2`; where the ends lie unevenly, the greater distance."""
-    if interval is None:
-        return UNDEFINED
-    mean, low, high = interval
-    if low is None or high is None:
-        return f"{scale * mean:{form}}"
-    half = f"{scale * max(mean - low, high - mean):{form}}".lstrip("+")
-    return f"{scale * mean:{form}} ± {half}"
+def _text(interval: Interval | None, form: str, scale: float = 1.0) -> str:
+    return UNDEFINED if interval is None else interval.text(form, scale)
 
 
 def _escaped(cell: str) -> str:
     """A text that Markdown shows as it is."""
     return _MARKDOWN.sub(r"\\\1", cell).replace("\n", "<br>")
+
+
+# Files --------------------------------------------------------------------------------------------------
+
+
+def table_name(config: MatchConfig) -> str:
+    """Such as "parker, 4 players in 2 teams, matches"."""
+    return f"{table_words(config.edition, config.players, config.rules.teams)}, {EPISODES[config.episode]}"
+
+
+def save_report(
+    tournament: Tournament, analysis: Analysis, folder: Path, config: Mapping[str, Any]
+) -> list[Path]:
+    """Write everything as JSON and Markdown, and the two pictures.
+
+    Args:
+        tournament: that was played.
+        analysis: of it.
+        folder: to write to.
+        config: what was asked for, with all defaults filled in.
+
+    Returns:
+        The files.
+
+    Raises:
+        OSError: one could not be written; an older one is as it was.
+    """
+    content = {
+        "format": REPORT_FORMAT,
+        "started": tournament.started,
+        "config": dict(config),
+        "entrants": [asdict(entrant) for entrant in tournament.entrants],
+        "versions": versions(),
+        **to_json(analysis),
+    }
+    table = table_name(tournament.config.match)
+    files = [folder / name for name in ("arena.json", "report.md", "payoff.png", "ratings.png")]
+    write_json_atomically(files[0], content)
+    pictures = "![Ratings with intervals](ratings.png)\n\n![Points per round of each pair](payoff.png)\n"
+    write_text_atomically(files[1], f"# {table}\n\n{pictures}\n{markdown(analysis)}")
+    save_payoff(files[2], analysis.names, analysis.payoff, analysis.ratings.order(), table)
+    save_ratings(files[3], analysis.names, analysis.ratings, table)
+    return files

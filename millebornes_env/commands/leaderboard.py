@@ -16,22 +16,21 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import tyro
-
-from millebornes_env.arena.analysis import analysed, save_report, table_name
-from millebornes_env.arena.errors import ArenaError
+from millebornes_env.arena.analysis import Analysis, analysed
 from millebornes_env.arena.match import MatchConfig
-from millebornes_env.arena.report import Analysis, Grid, markdown_table, notes, ratings_grid
+from millebornes_env.arena.report import Grid, markdown_table, notes, ratings_grid, save_report, table_name
 from millebornes_env.arena.tournament import (
     TournamentConfig,
     entrants_of,
     opened_for,
-    play,
+    play_tournament,
     who_sees_hidden_cards,
 )
 from millebornes_env.command_line import carry_out
 from millebornes_env.commands.console import progress_console
+from millebornes_env.commands.options import parse_options
 from millebornes_env.commands.progress import tournament_bar
+from millebornes_env.errors import ArenaError
 from millebornes_env.files import write_text_atomically
 
 LIST: Final = Path(__file__).with_suffix(".toml")
@@ -89,12 +88,12 @@ class Args:
 
     list: Path = LIST
     """The TOML file with agents and tables."""
-    out: Path = Path("docs")
-    """Folder for leaderboard.md and what belongs to it."""
-    kept: Path = Path("results/leaderboard")
-    """Folder for what has been played."""
     threads: int = 2
     """Threads of compiled agents; they change no result."""
+    tournaments: Path = Path("results/leaderboard")
+    """Folder of the tournaments: what has been played."""
+    out: Path = Path("docs")
+    """Folder for leaderboard.md and what belongs to it."""
     fresh: bool = False
     """Forget what was played before."""
 
@@ -147,7 +146,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _command(arguments: Sequence[str] | None) -> int:
-    args = tyro.cli(Args, prog="python -m millebornes_env leaderboard", args=arguments)
+    args = parse_options(Args, "leaderboard", arguments)
     board = read_board(args.list, args.threads)
     analyses = [_play_event(event, board.anchor, args) for event in board.events]
     path = args.out / "leaderboard.md"
@@ -165,7 +164,7 @@ def short_name(config: MatchConfig) -> str:
 def _play_event(event: Event, anchor: str, args: Args) -> Analysis:
     """Play at one table and write its page."""
     config = event.config
-    folder = args.kept / short_name(config.match)
+    folder = args.tournaments / short_name(config.match)
     start = time.perf_counter()
     with progress_console().status("Loading; the first time, agents are compiled (a minute) ..."):
         entrants = entrants_of(event.agents, config.match)
@@ -173,7 +172,7 @@ def _play_event(event: Event, anchor: str, args: Args) -> Analysis:
             raise ArenaError(f"{', '.join(cheats)} sees hidden cards: no leaderboard lists it")
         tournament = opened_for(entrants, config, folder, args.fresh)
     with tournament_bar() as on_turn:
-        play(tournament, folder, None, on_turn)
+        play_tournament(tournament, folder, None, on_turn)
     analysis = analysed(tournament, anchor)
     seconds = time.perf_counter() - start
     rounds = sum(int(outcome.rounds.sum()) for outcome in tournament.outcomes.values())
@@ -203,7 +202,7 @@ def page(board: Board, analyses: Sequence[Analysis], out: Path) -> str:
 
 
 def read_responses(path: Path) -> dict[str, dict[str, Any]]:
-    """What `train.exploit --docs` found at a table, by agent; nothing if it was not asked.
+    """What `train.exploit --leaderboard` found at a table, by agent; nothing if it was not asked.
 
     Raises:
         ArenaError: the file is damaged.

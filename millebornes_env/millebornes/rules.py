@@ -7,6 +7,7 @@ observation shows it. Nothing else in the rulebook knows which edition is played
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Annotated, Final, NamedTuple, get_type_hints
 
 import numpy as np
@@ -320,11 +321,18 @@ def _check_trip(rules: Rules) -> None:
 
 def _can_be_reached(rules: Rules, target: int) -> bool:
     """Whether distance cards that one team may lay add up to the target, or beyond where that will do."""
-    sums = {0}
-    for card in range(NUM_DISTANCES):
-        most = rules.max_200 if card == DISTANCE_200 else rules.deck[card]
-        sums |= {km + int(KM[card]) * count for km in sums for count in range(1, most + 1)}
+    most = [rules.max_200 if card == DISTANCE_200 else rules.deck[card] for card in range(NUM_DISTANCES)]
+    sums = _sums_of_distances(tuple(most))
     return target in sums or (rules.exact_finish == 0 and max(sums) >= target)
+
+
+@lru_cache  # rules are checked wherever they come in, and this takes most of the time
+def _sums_of_distances(most: tuple[int, ...]) -> frozenset[int]:
+    """What at most so many of each distance card can add up to."""
+    sums = {0}
+    for card, copies in enumerate(most):
+        sums |= {km + int(KM[card]) * count for km in sums for count in range(1, copies + 1)}
+    return frozenset(sums)
 
 
 def _distance_cards(rules: Rules) -> str:

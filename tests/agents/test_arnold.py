@@ -12,7 +12,7 @@ from millebornes_env import Edition, VectorEnv, edition, editions, vector_env
 from millebornes_env.agents.arnold.agent import ArnoldAgent, from_1_to_10
 from millebornes_env.agents.arnold.questions import NEED, NEED_OF_MATCH
 from millebornes_env.agents.compiled.agent import MEMORY, choose_each
-from millebornes_env.agents.compiled.observation_reader import read_observation, starts_of
+from millebornes_env.agents.observation_reader import read_observation, starts_of
 from millebornes_env.agents.protocol import Table
 from millebornes_env.compile import for_kernels
 from millebornes_env.engine.kernels import SKIP

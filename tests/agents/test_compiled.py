@@ -16,10 +16,11 @@ from millebornes_env.agents.compiled.agent import (
     Int16Array,
     Int64Array,
     choose_each,
-    remember,
+    decide,
+    decisions_taken,
 )
-from millebornes_env.agents.compiled.observation_reader import read_observation, starts_of
 from millebornes_env.agents.fingerprint import fingerprint
+from millebornes_env.agents.observation_reader import read_observation, starts_of
 from millebornes_env.agents.protocol import Table
 from millebornes_env.compile import for_kernels
 from millebornes_env.compile_cache import sources_on_top
@@ -117,20 +118,22 @@ def test_observations_without_the_unseen_cards_are_refused() -> None:
 
 
 def test_a_memory_lasts_for_a_round_and_a_part_of_it_for_the_match() -> None:
-    state = for_kernels(new_states(1))[0]
+    table = Table.of(vector_env(1))
+    agent, state, rules = CountingAgent(table), for_kernels(new_states(1))[0], compiled_rules(table.rules)
     memory = np.zeros(MEMORY, np.int16)
     for number, pile in enumerate((80, 78, 78, 60, 3, 0, 0)):
         state["draw_pile"] = pile
-        assert remember(state, memory) == number
-        memory[2:] += 1
-    assert memory[2] == 7
+        assert decisions_taken(state, memory) == number
+        chosen = decide(agent.address, state, rules, 0, memory, agent.options, 0)
+        assert chosen == 1001 * (number + 1)
+        memory[3:FIRST_OF_MATCH] += 1
     state["draw_pile"] = 79
-    assert remember(state, memory) == 0
-    assert not memory[2:FIRST_OF_MATCH].any()
-    assert (memory[FIRST_OF_MATCH:] == 7).all()
+    assert decisions_taken(state, memory) == 0
+    assert decide(agent.address, state, rules, 0, memory, agent.options, 0) == 8001
+    assert not memory[3:FIRST_OF_MATCH].any()
 
 
-def test_places_keep_memories_apart() -> None:
+def test_slots_keep_memories_apart() -> None:
     env = vector_env(3, seed=1)
     observations, _ = env.reset()
     rows, masks = observations["observation"], observations["action_mask"]
@@ -151,7 +154,7 @@ def test_an_agent_can_be_told_to_forget() -> None:
     assert agent.act(*rows).tolist() == [1001, 1001]
 
 
-def test_a_row_is_its_own_place_when_none_is_given() -> None:
+def test_a_row_is_its_own_slot_when_none_is_given() -> None:
     env = vector_env(2, seed=1)
     observations, _ = env.reset()
     agent = CountingAgent(Table.of(env), step=2)
@@ -213,7 +216,7 @@ def test_the_cache_of_a_compiled_agent_depends_on_all_files_that_it_calls() -> N
     folder = Path(agents.__file__).parent
     names = {str(path.relative_to(folder)) for path in sources_on_top("millebornes_env.agents.arnold.agent")}
     assert {"arnold/agent.py", "arnold/values.py", "arnold/questions.py"} <= names
-    assert {"compiled/agent.py", "compiled/observation_reader.py"} <= names
+    assert {"compiled/agent.py", "observation_reader.py"} <= names
     assert "racer.py" not in names
     assert not sources_on_top("millebornes_env.millebornes.turn")
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from millebornes_env import VectorEnv, agents, vector_env
-from millebornes_env.agents.compiled.agent import MEMORY, choose_each, is_compiled
-from millebornes_env.agents.protocol import Agent, StateAgent, sees_hidden_cards
+from millebornes_env.agents.compiled.agent import MEMORY, choose_each
+from millebornes_env.agents.protocol import Agent, StateAgent, is_compiled, sees_hidden_cards
 from millebornes_env.compile import for_kernels
 from millebornes_env.millebornes.rules import compiled_rules
 from millebornes_env.millebornes.sections import DEFAULT_SPEC, ObservationSpec

@@ -15,14 +15,14 @@ import pytest
 
 from millebornes_env import VectorEnv, edition, editions, vector_env
 from millebornes_env.agents import load
-from millebornes_env.agents.compiled.agent import CompiledAgent, Int64Array, is_compiled
-from millebornes_env.agents.compiled.observation_reader import read_observation, starts_of
+from millebornes_env.agents.compiled.agent import CompiledAgent, Int64Array
 from millebornes_env.agents.fingerprint import fingerprint
+from millebornes_env.agents.observation_reader import read_observation, starts_of
 from millebornes_env.agents.policy.agent import PolicyAgent, observation_scale
 from millebornes_env.agents.policy.network import MAX_UNITS, forward_hidden, network_value, output
-from millebornes_env.agents.protocol import Table
+from millebornes_env.agents.protocol import Table, is_compiled
 from millebornes_env.agents.search.agent import SearchAgent
-from millebornes_env.arena.match import MatchConfig, by_deal, play_roles
+from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.compile import for_kernels, kernel
 from millebornes_env.millebornes.observation import write_observation
 from millebornes_env.millebornes.rules import Rules, compiled_rules
@@ -373,8 +373,7 @@ def test_the_arena_plays_it_compiled_and_on_threads(tmp_path: Path) -> None:
     points = []
     for threads in (1, 3):
         config = MatchConfig(threads=threads, seed=5)
-        batches = play_roles([spec, load("greedy", env)], config, 0, 64)
-        points.append(by_deal(batches, "points", 2))
+        points.append(play([spec, load("greedy", env)], config, 64).points)
     assert len(np.unique(points[0])) > 10
     assert np.array_equal(*points)
 

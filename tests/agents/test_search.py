@@ -10,9 +10,10 @@ import pytest
 from millebornes_env import VectorEnv, agents, edition, editions, vector_env
 from millebornes_env.agents.compiled.agent import FIRST_FREE, CompiledAgent, Int16Array, Int64Array
 from millebornes_env.agents.protocol import StateAgent, Table, sees_hidden_cards
+from millebornes_env.agents.registry import rollout_agent
 from millebornes_env.agents.search.agent import HiddenCardsError, SearchAgent, SearchOptionError
 from millebornes_env.agents.search.kernels import search_on, value_of_round
-from millebornes_env.arena.match import MatchConfig, by_deal, play_roles
+from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.compile import IS_COMPILED
 from millebornes_env.engine.kernels import SKIP
 from millebornes_env.millebornes.determinize import redeal_hidden_cards
@@ -51,7 +52,9 @@ def known_agents(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def searcher(env: VectorEnv, seed: int = 3, **options: Any) -> SearchAgent:
     options = {"rollout": "first", "rollouts": 20, "z": 1.0} | options
-    return SearchAgent(Table.of(env), seed, **options)
+    table = Table.of(env)
+    options["rollout"] = rollout_agent(options["rollout"], table, seed)
+    return SearchAgent(table, seed, **options)
 
 
 def positions(env: VectorEnv, steps: int, seed: int = 1) -> StateArray:
@@ -253,7 +256,7 @@ def lead(config: MatchConfig, deals: int, **options: Any) -> float:
     """Points over the rollout agent, in the mean of all rounds."""
     env = vector_env(1, config.edition, players=config.players)
     roles = [searcher(env, **options), searcher(env, rollouts=2, z=1e9)]
-    points = by_deal(play_roles(roles, config, 0, deals), "points", 2)
+    points = play(roles, config, deals).points
     return float((points[..., 0] - points[..., 1]).mean())
 
 
@@ -264,9 +267,9 @@ def test_search_beats_its_rollout_agent() -> None:
 
 
 def near_the_end() -> Position:
-    position = Position().battle(0, "ROLL").km(0, 650).battle(1, "ROLL").km(1, 500).draw_pile(20)
-    hand = ("DISTANCE_50", "ROLL", "ROLL", "END_OF_LIMIT", "GASOLINE", "DISTANCE_200", "DISTANCE_200")
-    return position.hand(0, *hand).hand(1, *["DISTANCE_25", "ROLL"] * 3)
+    position = Position("battle 0: roll", "battle 1: roll").km(0, 650).km(1, 500).draw_pile(20)
+    hand = ("50", "roll", "roll", "end_of_limit", "gasoline", "200", "200")
+    return position.hand(0, *hand).hand(1, *["25", "roll"] * 3)
 
 
 def choice_in(position: Position, rollout: str, **options: Any) -> int:
@@ -284,8 +287,10 @@ def test_it_finds_the_card_that_ends_the_trip(sees: str) -> None:
 
 
 def test_it_claims_what_its_rollout_agent_lets_pass_and_claims_at_once_what_that_claims() -> None:
-    position = Position().battle(0, "ROLL").battle(1, "ROLL").hand(0, "ACCIDENT", "ROLL")
-    position.hand(1, "DRIVING_ACE", "ROLL", "DISTANCE_100").do("play ACCIDENT")
+    position = Position(
+        "battle 0: roll", "battle 1: roll", "hand 0: accident roll", "hand 1: driving_ace roll 100"
+    )
+    position.do("play accident")
     assert choice_in(position, "first:last", rollouts=40, z=1e9) == PASS
     assert choice_in(position, "first:last", rollouts=40) == CLAIM
     env = vector_env(1)
@@ -317,10 +322,10 @@ def test_a_limit_of_time_takes_that_time_at_most() -> None:
         ({"rollout": "first:lsat"}, r"unknown option 'lsat'; the options are last"),
         ({"rollout": "first:last+lots"}, r"unknown option 'lots'; the options are last"),
         ({"sees": "everything"}, r"sees is 'everything'; .* 'hands' or 'all'"),
-        ({"rollouts": 1}, "rollouts is 1; it must be 2 or more"),
-        ({"ms": -1.0}, "ms is -1.0; it must be 0 or more"),
-        ({"z": float("nan")}, "z is nan; it must be 0 or more"),
-        ({"threads": 0}, "threads is 0; it must be 1 or more"),
+        ({"rollouts": 1}, "rollouts is 1; it must be from 2 to 1,000,000"),
+        ({"ms": -1.0}, "ms is -1.0; it must be from 0 to 86,400,000"),
+        ({"z": float("nan")}, "z is nan; it must be from 0 to"),
+        ({"threads": 0}, "threads is 0; it must be from 1 to 1,024"),
     ],
 )
 def test_options_that_cannot_be_are_refused(options: dict[str, Any], message: str) -> None:
@@ -371,7 +376,7 @@ def test_without_points_a_shared_win_is_worth_something_to_who_shares_it(
     km: tuple[int, ...], value: int
 ) -> None:
     """To the others it is a loss (E53)."""
-    position = Position(3, edition="dujardin", teams=3)
+    position = Position(players=3, edition="dujardin", teams=3)
     for team, length in enumerate(km):
         position.km(team, length)
     position.run_out()

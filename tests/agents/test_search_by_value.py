@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 from millebornes_env import VectorEnv, vector_env
+from millebornes_env.agents import AgentOptionError
 from millebornes_env.agents.compiled.agent import MEMORY
 from millebornes_env.agents.policy.network import network_value
 from millebornes_env.agents.protocol import Table, ask_in, sees_hidden_cards
+from millebornes_env.agents.registry import rollout_agent
 from millebornes_env.agents.search.agent import SearchAgent, SearchOptionError
 from millebornes_env.agents.search.kernels import (
     Decisions,
@@ -41,7 +43,8 @@ def judging(env: VectorEnv, folder: Path, layers: Layers | None = None, **said: 
 
 def searcher(env: VectorEnv, rollout: str, seed: int = 3, **options: Any) -> SearchAgent:
     options = {"rollouts": 8, "z": 0.0, "depth": 4} | options
-    return SearchAgent(Table.of(env), seed, rollout, **options)
+    table = Table.of(env)
+    return SearchAgent(table, seed, rollout_agent(rollout, table, seed), **options)
 
 
 def choices(env: VectorEnv, states: StateArray, rollout: str, **options: Any) -> np.ndarray:
@@ -121,8 +124,8 @@ def test_a_round_that_ends_first_counts_its_points(tmp_path: Path) -> None:
     """With few cards left all rounds end within the depth; with a smaller depth none of them is the same."""
     env = vector_env(1)
     layers = network_for(env, (16,), extra=1)
-    position = Position().battle(0, "ROLL").battle(1, "ROLL").draw_pile(1)
-    position.hand(0, "DISTANCE_25", "DISTANCE_100", "ROLL").hand(1, "DISTANCE_25", "ROLL")
+    position = Position("battle 0: roll", "battle 1: roll", "hand 0: 25 100 roll", "hand 1: 25 roll")
+    position.draw_pile(1)
     states = position.games.states
     rollout = judging(env, tmp_path, layers)
     to_the_end, deep, cut_off = (searched(env, states, rollout, depth=depth) for depth in (0, 12, 1))
@@ -152,8 +155,10 @@ def network_that_counts(env: VectorEnv, of_own: float, of_others: float, favouri
 def choice_of(tmp_path: Path, layers: Layers, depth: int) -> int:
     """Of a seat that may lay 25 or 100 km, while the other one can only discard."""
     env = vector_env(1)
-    position = Position().battle(0, "ROLL").battle(1, "STOP").km(0, 100).km(1, 100)
-    position.hand(0, "DISTANCE_25", "DISTANCE_100", *["GASOLINE"] * 4).hand(1, *["REPAIRS"] * 6)
+    position = Position(
+        "battle 0: roll", "battle 1: stop", "hand 0: 25 100 4x gasoline", "hand 1: 6x repairs"
+    )
+    position.km(0, 100).km(1, 100)
     states = position.games.states
     rollout = judging(env, tmp_path / f"{depth}", layers)
     return int(choices(env, states, rollout, depth=depth, rollouts=40, sees="hands")[0])
@@ -204,5 +209,5 @@ def test_only_who_can_judge_is_asked(tmp_path: Path) -> None:
     three = vector_env(1, players=3)
     with pytest.raises(SearchOptionError, match=words):
         searcher(three, judging(three, tmp_path / "three"))
-    with pytest.raises(SearchOptionError, match="depth is -1; it must be 0 or more"):
+    with pytest.raises(AgentOptionError, match="depth is -1; it must be from 0 to 4,096"):
         searcher(env, "arnold", depth=-1)

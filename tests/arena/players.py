@@ -119,6 +119,7 @@ class ShapelessAgent(SlowFirstAgent):
 class RememberingAgent(SlowFirstAgent):
     """Asks for slot ids and notes those that it saw."""
 
+    has_memory = True
     seen: ClassVar[set[int]] = set()
 
     def act(

@@ -11,12 +11,11 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from millebornes_env.arena.outcomes import Outcome
+from millebornes_env.arena.analysis import Analysis, analyse
+from millebornes_env.arena.outcome import Outcome
 from millebornes_env.arena.pictures import LONGEST_NAME, save_payoff, save_ratings, shown_name
 from millebornes_env.arena.report import (
-    Analysis,
     Grid,
-    analyse,
     behaviour_grid,
     fault_lines,
     grids,
@@ -26,10 +25,10 @@ from millebornes_env.arena.report import (
     payoff_grid,
     ratings_grid,
     rich_table,
-    saving_sentence,
     to_json,
+    variance_reduction_sentence,
 )
-from tests.arena.simulated import drawn, outcome_of, with_tallies
+from tests.arena.simulated import drawn, outcome_of, with_counters
 
 NAMES = ("weak", "a|b [x]", "policy:runs/" + "long_" * 12, "cheat")
 
@@ -38,7 +37,7 @@ def analysis(deals: int = 60, **options: object) -> Analysis:
     rng = np.random.default_rng(0)
     strengths = (-80.0, 0.0, 70.0)
     outcomes = [drawn(lineup, strengths, deals, rng) for lineup in combinations(range(3), 2)]
-    with_tallies(outcomes[0], 0, rounds=4, points=1000, km=1200)
+    with_counters(outcomes[0], 0, rounds=4, points=1000, km=1200)
     faulty = Outcome.faulty((0, 3), "cheat chose Stop, which is illegal")
     return analyse(NAMES, [*outcomes, faulty], replicates=20, **options)  # type: ignore[arg-type]
 
@@ -69,19 +68,19 @@ def test_statistics_that_nobody_has_are_left_out() -> None:
 
 
 def test_a_measured_saving_is_a_sentence() -> None:
-    sentence = saving_sentence(analysis().savings)
+    sentence = variance_reduction_sentence(analysis().variance_reductions)
     assert sentence.startswith("Duplicate deals, measured: plain deals would have needed ")
     assert "(median of 3 lineups, from " in sentence
 
 
 def test_an_undefined_saving_is_a_sentence() -> None:
     even = outcome_of((0, 1), [[[9, 1], [1, 9]]] * 3)
-    sentence = saving_sentence(analyse(("a", "b"), [even], replicates=5).savings)
+    sentence = variance_reduction_sentence(analyse(("a", "b"), [even], replicates=5).variance_reductions)
     assert sentence == (
         "What was saved is not defined: every deal ended even over its rotations: "
         "a variance of 0 makes no ratio."
     )
-    assert saving_sentence({}) == "What was saved is not defined: nothing was played."
+    assert variance_reduction_sentence({}) == "What was saved is not defined: nothing was played."
 
 
 def test_faults_are_listed() -> None:
@@ -113,18 +112,18 @@ def test_json_holds_no_nan_and_everything() -> None:
     assert content["ratings"]["order"][0] == 2
     assert content["behaviour"]["weak"]["points_per_round"] == 250
     assert set(content["statistics"]) == set(content["behaviour"]["weak"])
-    assert content["savings"][0]["lineup"] == ["weak", "a|b [x]"]
+    assert content["variance_reductions"][0]["lineup"] == ["weak", "a|b [x]"]
     assert content["faults"] == [{"lineup": ["weak", "cheat"], "fault": "cheat chose Stop, which is illegal"}]
 
 
 def test_luck_is_reported_where_it_was_taken_off() -> None:
     rng = np.random.default_rng(2)
-    luck = rng.normal(0, 1, (50, 2, 1, 2))
-    points = np.round(40 * luck[:, :, 0] + rng.normal(0, 30, (50, 2, 2)))
-    outcome = outcome_of((0, 1), points, luck=luck)
-    found = analyse(("a", "b"), [outcome], replicates=5, luck_weights=np.array([40.0]))
+    variates = rng.normal(0, 1, (50, 2, 1, 2))
+    points = np.round(40 * variates[:, :, 0] + rng.normal(0, 30, (50, 2, 2)))
+    outcome = outcome_of((0, 1), points, variates=variates)
+    found = analyse(("a", "b"), [outcome], replicates=5, coefficients=np.array([40.0]))
     assert any(note.startswith("Luck was taken off the points, measured") for note in notes(found))
-    assert to_json(found)["luck_savings"][0]["ratio"] > 1.5
+    assert to_json(found)["control_variate_reductions"][0]["ratio"] > 1.5
 
 
 def test_markdown_shows_names_as_they_are() -> None:

@@ -14,9 +14,9 @@ import numpy as np
 from millebornes_env import agents, vector_env
 from millebornes_env.agents import AGENTS, load
 from millebornes_env.agents.human.agent import HumanAgent
+from millebornes_env.agents.options import defaults_of
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.protocol import Table
-from millebornes_env.agents.specs import defaults_of
 from tests.agents.policies import network_for, write_run
 from tests.envs.playing import look
 from tests.hostile.table import Argument, Games, Nothing, of_arrays

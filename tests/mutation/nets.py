@@ -58,6 +58,7 @@ LAWS_OF_PLAY = [
 ]
 LAWS = {
     "coup_fourre.py": ["tests/envs/test_rewards.py", *LAWS_OF_PLAY],
+    "turn.py": ["tests/laws/test_matches_agree.py", *LAWS_OF_PLAY],
     "winning.py": ["tests/envs/test_shared_wins.py", "tests/laws/test_matches_agree.py"],
     "determinize.py": ["tests/laws/test_redeals.py"],
     "observation.py": ["tests/envs/test_vector.py"],

@@ -131,7 +131,7 @@ def test_an_edition_made_in_code_is_not_written_under_another_s_name() -> None:
 
 
 def test_an_empty_stream_keeps_its_place() -> None:
-    table = Table(3).draws(0, "ROLL").draw_pile(1).hand(0, "STOP").hand(1, "ROLL")
+    table = Table(players=3).draws(0, "roll").draw_pile(1).hand(0, "stop").hand(1, "roll")
     table.state.stream_next[2] = table.state.stream_end[2] = 40
     table.state.discard_top = Card.ROLL.value
     text = write_position(table.state, "parker", table.rules)
@@ -140,7 +140,7 @@ def test_an_empty_stream_keeps_its_place() -> None:
 
 
 def test_what_only_a_hand_made_record_holds() -> None:
-    table = Table(edition="dutch").draw_pile(10).hand(0, "ROLL").battle(0, "ACCIDENT", "REPAIRS")
+    table = Table(edition="dutch").draw_pile(10).hand(0, "roll").battle(0, "accident", "repairs")
     table.state.opening[0] = 0
     text = write_position(table.state, "dutch", table.rules)
     assert "battle 0: repairs (opened by a roll)\n" in text
@@ -296,14 +296,14 @@ def test_a_record_that_is_none_is_not_written() -> None:
 
 
 def test_a_record_that_no_text_describes_is_not_written() -> None:
-    table = Table().hand(0, "ROLL").battle(0, "ROLL")
+    table = Table().hand(0, "roll").battle(0, "roll")
     table.state["battle"][0] = -1  # the Roll is in the pile, and nothing shows on top
     with pytest.raises(NotationError, match=r"no text describes this record.*roll lies under nothing"):
         write_position(table.state, "parker", table.rules)
 
 
 def test_a_hand_that_is_too_large_for_a_seat_that_waits_is_not_written() -> None:
-    table = Table().hand(0, "ROLL").hand(1, *["DISTANCE_25"] * 7)
+    table = Table().hand(0, "roll").hand(1, *["25"] * 7)
     with pytest.raises(NotationError, match="hand_count is more than a hand can hold"):
         write_position(table.state, "parker", table.rules)
 

@@ -133,6 +133,7 @@ def test_an_old_run_of_maskable_ppo_keeps_its_options(
         ("maskable_ppo", "entropy", "ent_coef"),
         ("maskable_ppo", "value_coefficient", "vf_coef"),
         ("exploit", "decisions", "total_timesteps"),
+        ("exploit", "docs", "leaderboard"),
     ],
 )
 @pytest.mark.parametrize("form", ["--{} 1", "--{}=1"])

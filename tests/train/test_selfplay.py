@@ -86,7 +86,7 @@ def test_a_run_leaves_all_its_files(run: Path) -> None:
     assert not [name for name in names if "tmp" in name]
     config = json.loads((run / "config.json").read_text())
     assert config["args"]["hidden"] == [16]
-    assert config["args"]["editions"] == ["parker"]
+    assert config["args"]["edition"] == ["parker"]
     assert config["versions"]["numba"]
     point = json.loads((run / "learning_curve.json").read_text())[-1]
     assert set(point["scores"]) == {"greedy", "holder", "arnold"}
@@ -150,7 +150,7 @@ def test_the_ema_follows_the_learner(tmp_path: Path) -> None:
         {},
         {"oracle": True, "magnet": 0.1, "magnet_updates": 3, "reward": "equity"},
         {"opponent": "arnold", "num_epochs": 2, "precision": "bfloat16"},
-        {"editions": ("parker", "dutch"), "observe_rules": True, "reward": "win", "episode": "round"},
+        {"edition": ("parker", "dutch"), "observe_rules": True, "reward": "win", "episode": "round"},
         {"players": 4, "threads": 2, "num_envs": 600, "total_timesteps": 20_000, "batch_size": 2400},
         {"players": 3},
     ],
@@ -315,8 +315,8 @@ def test_a_full_disk_is_reported_and_the_last_checkpoint_survives(
     ("options", "words"),
     [
         (("--players", "7"), "players"),
-        (("--editions", "parkers"), "parker"),
-        (("--editions", "parker", "--editions", "dutch"), "--observe-rules"),
+        (("--edition", "parkers"), "parker"),
+        (("--edition", "parker", "--edition", "dutch"), "--observe-rules"),
         (("--gae-lambda", "1.5"), "--gae-lambda is 1.5; it must lie in 0 to 1"),
         (("--num-envs", "0"), "--num-envs is 0; it must be 1 or more"),
         (("--eval-deals", "1"), "--eval-deals is 1; an interval needs 2 or more"),

@@ -12,9 +12,10 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
+from millebornes_env.command_line import option_name
 from millebornes_env.files import write_bytes_atomically
 from train.common.errors import RunError
-from train.common.options import option, renamed_options
+from train.common.options import renamed_options
 from train.common.run_folder import CHECKPOINT_FILE, CONFIG_FILE
 
 _DAMAGES: Final = (
@@ -23,7 +24,7 @@ _DAMAGES: Final = (
 
 
 def read_progress(folder: Path, kind: str) -> dict[str, Any]:
-    """What was given to `write_tensors` for the checkpoint of a run folder, the tensors not read.
+    """The progress in the checkpoint of a run folder, as `write_tensors` was given it; no tensors are read.
 
     Raises:
         RunError: the checkpoint is missing, damaged or of another kind.
@@ -106,7 +107,7 @@ def refuse_other_options(
         if name not in free and value != begun:
             raise RunError(
                 f"the run in {str(folder)!r} was begun with {name} {begun!r}, now it is {value!r}: "
-                f"give {option(name)} as it was, or choose another --run-dir"
+                f"give {option_name(name)} as it was, or choose another --run-dir"
             )
 
 
@@ -136,7 +137,7 @@ def write_tensors(path: Path, kind: str, tensors: Mapping[str, Tensor], progress
 
 
 def read_tensors(folder: Path, kind: str) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    """What was given to `write_tensors` for the checkpoint of a run folder: progress and tensors.
+    """The progress and the tensors in the checkpoint of a run folder, as `write_tensors` was given them.
 
     Raises:
         RunError: as `read_progress`.

@@ -1,4 +1,4 @@
-"""How every training script begins and ends: one sentence for what went wrong, and an exit code."""
+"""The end of every training script: one sentence for what went wrong, and an exit code."""
 
 from __future__ import annotations
 

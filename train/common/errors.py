@@ -1,4 +1,4 @@
-"""What can go wrong with a run."""
+"""Exceptions of the training scripts."""
 
 from __future__ import annotations
 

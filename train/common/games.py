@@ -31,7 +31,7 @@ EQUITY_UNIT: Final = 0.25
 
 @dataclass(frozen=True)
 class TableOptions:
-    """What is played.
+    """The tables that are played at.
 
     Attributes:
         editions: names of rule sheets; the games are shared among them.
@@ -40,7 +40,7 @@ class TableOptions:
         reward: "points", "win" or "equity".
         observe_rules: whether rows show the rules.
         features: whether those of `agents.policy.features` stand behind an observation.
-        seed: of the games.
+        seed: seed of the games.
         threads: that step them.
     """
 
@@ -58,8 +58,8 @@ class TableGames:
     """The games of one table, N of them.
 
     Attributes:
-        env: they are played in.
-        table: what agents are told of it.
+        env: the environment that they are played in.
+        table: the table as agents are told of it.
         rules: its, as kernels take them.
     """
 
@@ -69,7 +69,7 @@ class TableGames:
         Args:
             edition: the rule sheet.
             number: of the table, so that tables have other deals.
-            games: N.
+            games: number of games, N.
             options: of all tables.
 
         Raises:
@@ -150,7 +150,7 @@ class TableGames:
     def _gains(
         self, games: npt.NDArray[np.int64], match_over: npt.NDArray[np.bool_]
     ) -> npt.NDArray[np.float32]:
-        """What a round that has just ended changed the chances of both teams by, float32[G, S]."""
+        """Change of both teams' chances by a round that has just ended, float32[G, S]."""
         assert self._equity is not None
         before = self._scores[games]
         after = self.states["score"][games, :2].astype(np.int64)
@@ -176,15 +176,15 @@ def write_rows(rules: Rules, spec: ObservationSpec, observations: Int8Array, row
     """Write observations with features behind them.
 
     Args:
-        rules: the table's.
+        rules: the rules of the table.
         spec: what an observation shows.
         observations: int8[N, D].
         rows: int8[N, D + num_features], overwritten.
     """
     size = observations.shape[1]
     for game in range(len(observations)):
-        for place in range(size):
-            rows[game, place] = observations[game, place]
+        for column in range(size):
+            rows[game, column] = observations[game, column]
         write_features(rules, spec, rows[game], size)
 
 
@@ -240,7 +240,7 @@ class ManyGames:
 
     @property
     def tables(self) -> list[Table]:
-        """What agents are told of each table."""
+        """The tables as agents are told of them."""
         return [part.table for part, _ in self.parts]
 
     def write_decisions(self, rollout: Rollout, step: int) -> None:
@@ -255,12 +255,12 @@ class ManyGames:
 
     @property
     def input_spec(self) -> InputSpec:
-        """What the rows show."""
+        """The input of a network: what observations show, and whether there are features."""
         return InputSpec(self.parts[0][0].env.observation_spec, self.features)
 
     @property
     def oracle_size(self) -> int:
-        """How long a row of `write_oracle_rows` is."""
+        """Length of a row of `write_oracle_rows`."""
         return oracle_size(self._streams, self.players)
 
     @property

@@ -14,8 +14,10 @@ from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar
 
 import tyro
 
+from millebornes_env import command_line
 from millebornes_env.agents.policy.network import MAX_LAYERS, MAX_UNITS
 from millebornes_env.arena.gauntlet import GAUNTLET, check_evaluation
+from millebornes_env.command_line import option_name
 
 Options = TypeVar("Options")
 
@@ -119,11 +121,15 @@ OLD_NAMES: Final = {
     "value_coefficient": "vf_coef",
     "max_gradient": "max_grad_norm",
     "average": "ema_decay",
+    "editions": "edition",
 }
 """Options that were renamed on 2026-11-22: older checkpoints hold the old names."""
 
+_OLD_PLACES: Final = {"docs": "leaderboard"}
+"""The same for options that no checkpoint holds."""
+
 _OLD_FALL: Final = 0.1
-"""What `train.maskable_ppo` multiplied learning rate and entropy coefficient with until the end of a run."""
+"""To this share `train.maskable_ppo` let learning rate and entropy coefficient fall, before options said."""
 
 
 def renamed_options(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -155,16 +161,12 @@ def refuse_old_options(options: type, arguments: Sequence[str]) -> None:
 
     Args:
         options: the dataclass of the command's options.
-        arguments: of the command line.
+        arguments: the words of the command line.
 
     Raises:
         ValueError: an argument is the old name of one of these options.
     """
-    ours = {field.name for field in dataclasses.fields(options)}
-    for argument in arguments:
-        name = argument.partition("=")[0].removeprefix("--").replace("-", "_")
-        if argument.startswith("--") and name not in ours and OLD_NAMES.get(name) in ours:
-            raise ValueError(f"{option(name)} is called {option(OLD_NAMES[name])} now")
+    command_line.refuse_old_options(options, arguments, {**OLD_NAMES, **_OLD_PLACES})
 
 
 def check_training(args: TrainingOptions) -> None:
@@ -194,7 +196,7 @@ def check_counts(args: object, *names: str) -> None:
     """
     for name in names:
         if getattr(args, name) < 1:
-            raise ValueError(f"{option(name)} is {getattr(args, name)}; it must be 1 or more")
+            raise ValueError(f"{option_name(name)} is {getattr(args, name)}; it must be 1 or more")
 
 
 def check_shares(args: object, *names: str) -> None:
@@ -205,7 +207,7 @@ def check_shares(args: object, *names: str) -> None:
     """
     for name in names:
         if not 0.0 <= getattr(args, name) <= 1.0:
-            raise ValueError(f"{option(name)} is {getattr(args, name)}; it must lie in 0 to 1")
+            raise ValueError(f"{option_name(name)} is {getattr(args, name)}; it must lie in 0 to 1")
 
 
 def check_amounts(args: object, *names: str) -> None:
@@ -216,7 +218,7 @@ def check_amounts(args: object, *names: str) -> None:
     """
     for name in names:
         if not (math.isfinite(getattr(args, name)) and getattr(args, name) >= 0.0):
-            raise ValueError(f"{option(name)} is {getattr(args, name)}; it must be a number, 0 or more")
+            raise ValueError(f"{option_name(name)} is {getattr(args, name)}; it must be a number, 0 or more")
 
 
 def check_hidden(widths: Sequence[int]) -> None:
@@ -230,8 +232,3 @@ def check_hidden(widths: Sequence[int]) -> None:
     for width in widths:
         if not 1 <= width <= MAX_UNITS:
             raise ValueError(f"--hidden is {width}; a layer has 1 to {MAX_UNITS} units")
-
-
-def option(name: str) -> str:
-    """An option as it is typed."""
-    return f"--{name.replace('_', '-')}"

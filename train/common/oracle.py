@@ -1,4 +1,4 @@
-"""What the oracle critic sees: the row of the deciding seat, all other hands, and the cards to come.
+"""The input of the oracle critic: the row of the deciding seat, all other hands, and the cards to come.
 
 A critic is needed while learning only, so it may see what no player does: how lucky a seat will be explains
 most of what a round is worth, and is no merit of its actions. The cards to come are shown by how soon they
@@ -35,7 +35,7 @@ def oracle_size(streams: int, players: int) -> int:
 
 
 def oracle_scale(scale: npt.NDArray[np.float32], players: int) -> npt.NDArray[np.float32]:
-    """The scale of a row, with that of an observation."""
+    """The scale of a row, from the scale of an observation."""
     hands = np.full((players - 1) * NUM_CARD_TYPES, HANDS_SCALE, np.float32)
     soon = np.full(players * NUM_CARD_TYPES, SOON_SCALE, np.float32)
     return np.concatenate([scale, hands, soon])
@@ -43,7 +43,7 @@ def oracle_scale(scale: npt.NDArray[np.float32], players: int) -> npt.NDArray[np
 
 @kernel
 def write_oracle_rows(full: Int8Array, streams: int, players: int, rows: Int8Array) -> None:
-    """Write what the critic sees.
+    """Write the critic's rows.
 
     Args:
         full: int8[N, K], of `VectorEnv.state`: observation, other hands, streams.
@@ -54,14 +54,14 @@ def write_oracle_rows(full: Int8Array, streams: int, players: int, rows: Int8Arr
     length = (full.shape[1] - streams) // players
     for game in range(len(full)):
         row, everything = rows[game], full[game]
-        for place in range(streams):
-            row[place] = everything[place]
-        for place in range(streams, len(row)):
-            row[place] = 0
+        for column in range(streams):
+            row[column] = everything[column]
+        for column in range(streams, len(row)):
+            row[column] = 0
         for seat in range(players):
             first, weight = streams + seat * NUM_CARD_TYPES, SOONEST
-            for place in range(streams + seat * length, streams + (seat + 1) * length):
-                card = int(everything[place]) - 1
+            for column in range(streams + seat * length, streams + (seat + 1) * length):
+                card = int(everything[column]) - 1
                 if card < 0:
                     break
                 row[first + card] = int(min(row[first + card] + weight, MOST))

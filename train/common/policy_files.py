@@ -44,7 +44,7 @@ def save_policy_files(
             observation as they are: whoever scales them when learning folds that in (`fold_in_scale`).
         table: one of the tables that it was trained at; all have its players and teams.
         editions: labels of the editions that it was trained on (`Table.edition`); none: the table's.
-        input_spec: what of a game it sees.
+        input_spec: the view that it sees, and whether with features.
         activation: after each layer but the last: "relu" or "tanh".
         value: what the last layer's last row says, behind those of the actions; None: there is none.
         more: entries of policy.json for people to read.

@@ -56,7 +56,7 @@ class RunFolder:
     """Holds the lock of a run folder in a `with` block.
 
     Attributes:
-        path: of the folder.
+        path: the run folder.
     """
 
     def __init__(self, path: Path) -> None:
@@ -106,7 +106,7 @@ class RunFolder:
         self._identity = self._found()
 
     def is_ours(self) -> bool:
-        """Whether the folder is still the one that was taken: not removed, moved away or made anew."""
+        """True if the folder is still the one that was taken: not removed, moved away or made anew."""
         return self._identity is not None and self._found() == self._identity
 
     @contextlib.contextmanager
@@ -120,7 +120,7 @@ class RunFolder:
             yield Path(folder)
 
     def _found(self) -> tuple[int, int] | None:
-        """Which file the lock is, whatever its name."""
+        """Device and inode of the lock file, or None if it is gone."""
         try:
             found = (self.path / LOCK_FILE).stat()
         except OSError:
@@ -134,7 +134,7 @@ class RunFolder:
 
 
 def cannot_write(folder: Path, error: OSError) -> RunError:
-    """What to raise when a run cannot begin because its folder takes no files."""
+    """The error of a run that cannot begin because its folder takes no files."""
     return RunError(
         f"the run folder {str(folder)!r} cannot be written ({error.strerror or error}): choose another "
         "--run-dir"

@@ -50,7 +50,7 @@ _LOG_SECONDS: Final = 2.0
 
 
 class Learner(Protocol):
-    """What a run asks of a learner."""
+    """The learner of a run: `Trainer` in train.selfplay, `Learner` in train.maskable_ppo."""
 
     @property
     def decisions(self) -> int:
@@ -58,7 +58,7 @@ class Learner(Protocol):
 
     @property
     def seconds(self) -> Mapping[str, float]:
-        """What each part of the work has taken, by name; empty if it is not measured."""
+        """Seconds of each part of the work, by name; empty if they are not measured."""
 
     def save_policy(self, folder: Path) -> None:
         """Write the policy as agents play it.
@@ -82,7 +82,7 @@ class Run:
     """A run and its folder; used in a `with` block, which holds the lock and shows the progress bar.
 
     Attributes:
-        curve: what was measured so far.
+        curve: the evaluations so far.
         problem: what could not be written the last time, or None.
     """
 
@@ -92,7 +92,7 @@ class Run:
         Args:
             args: the options of the run.
             kind: of its checkpoints, a name with a version: others are refused.
-            algorithm: its name, for the picture.
+            algorithm: name of the learning algorithm, for the picture.
 
         Raises:
             RunError: the folder holds a run and `resume` was not asked for.
@@ -183,7 +183,7 @@ class Run:
         self._bar.begin()
 
     def _tables(self) -> list[MatchConfig]:
-        """Where a policy is evaluated."""
+        """The tables of an evaluation."""
         args = self.args
         return [MatchConfig(name, args.players, episode=args.episode, seed=args.seed) for name in args.sheets]
 
@@ -205,7 +205,7 @@ class Run:
 
     @property
     def share(self) -> float:
-        """How much of the run is done, 0 to 1; 0 before it has begun."""
+        """The part of the run that is done, 0 to 1; 0 before it has begun."""
         if not self._has_begun:
             return 0.0
         if self.args.minutes > 0:
@@ -272,7 +272,7 @@ class Run:
         self._save_checkpoint()
 
     def time_shares(self) -> dict[str, float]:
-        """Where the time went, shares of all, 0 to 1; "other" is evaluation, saving and logging."""
+        """The time of each part of the work, as a share of all; "other" is evaluation, saving and logging."""
         total = max(self.seconds, 1e-9)
         shares = {part: seconds / total for part, seconds in self._learner.seconds.items()}
         return {**shares, "other": max(1.0 - sum(shares.values()), 0.0)}
@@ -342,7 +342,7 @@ class Run:
         self._ended = time.perf_counter()
 
     def summary(self) -> str:
-        """What was done in how much time, for the last line of a command."""
+        """Decisions, seconds and their rate, for the last line of a command."""
         decisions = self._learner.decisions
         budget = ""
         if self.args.minutes == 0 and decisions > self.args.total_timesteps:

@@ -12,7 +12,7 @@ else calls `act` like any other agent's, which reads the game back from the obse
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Final, TypeGuard, TypeVar
+from typing import Any, ClassVar, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,8 @@ from millebornes_env.agents.checks import (
     checked_slot_ids,
     row_error,
 )
-from millebornes_env.agents.compiled.observation_reader import (
+from millebornes_env.agents.errors import AgentOptionError
+from millebornes_env.agents.observation_reader import (
     CHOSE_NOTHING,
     NO_ODDITY,
     Starts,
@@ -33,8 +34,7 @@ from millebornes_env.agents.compiled.observation_reader import (
     read_observation,
     starts_of,
 )
-from millebornes_env.agents.errors import AgentOptionError
-from millebornes_env.agents.protocol import Actions, Masks, Observations, Table, actions_of_ended
+from millebornes_env.agents.protocol import Actions, BaseAgent, Masks, Observations, Table, actions_of_ended
 from millebornes_env.chance import random_word
 from millebornes_env.compile import address_of, call_at, for_kernels, kernel, rule
 from millebornes_env.engine.kernels import key_of_seed
@@ -49,7 +49,7 @@ Int64Array = npt.NDArray[np.int64]
 Choose = Callable[[State, Rules, int, Int16Array, Int64Array, int], int]
 """`choose(state, rules, seat, memory, options, draw)`: the action of the seat that is to decide.
 
-`memory` is int16[MEMORY], the seat's own: what lies before `FIRST_FREE` is kept by `remember`, what lies
+`memory` is int16[MEMORY], the seat's own: what lies before `FIRST_FREE` is kept by `decide`, what lies
 before `FIRST_OF_MATCH` is all 0 at its first decision of a round, the rest at that of a match. `options` is
 int64[MAX_OPTIONS], the agent's own settings. `draw` is a random number from 0 to 2**32 - 1, another one at
 each decision.
@@ -72,18 +72,37 @@ _ADDRESSES: dict[Choose, int] = {}
 
 
 @rule
-def remember(state: State, memory: Int16Array) -> int:
-    """Make the memory ready for a decision; how many the seat has taken in this round before.
+def decisions_taken(state: State, memory: Int16Array) -> int:
+    """How many decisions the seat has taken in this round so far.
 
     The draw pile only shrinks in a round: a seat that finds it larger than at its last decision is in a new
-    round, and forgets.
+    round.
     """
-    pile = int(state.draw_pile) + 1
-    if pile > int(memory[_PILE]):
+    return 0 if int(state.draw_pile) + 1 > int(memory[_PILE]) else int(memory[_DECISIONS])
+
+
+@rule
+def decide(
+    choose: int, state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, draw: int
+) -> int:
+    """Let an agent take a decision: every kernel that plays agents does it here.
+
+    Args:
+        choose: of the agent, by address.
+        state: the game.
+        rules: the table's.
+        seat: who decides.
+        memory: int16[MEMORY], of that seat; at the first decision of a round, what lasts for a round is
+            forgotten.
+        options: int64[MAX_OPTIONS], of the agent.
+        draw: a random number for this decision.
+    """
+    taken = decisions_taken(state, memory)
+    if taken == 0:
         memory[:FIRST_OF_MATCH] = 0
-    memory[_PILE] = pile
-    memory[_DECISIONS] = int(memory[_DECISIONS]) + 1
-    return int(memory[_DECISIONS]) - 1
+    memory[_PILE] = int(state.draw_pile) + 1
+    memory[_DECISIONS] = taken + 1
+    return call_at(choose, (state, rules, seat, memory, options, draw))
 
 
 @kernel
@@ -110,9 +129,8 @@ def choose_each(
         actions: int64[N], overwritten.
     """
     for game in range(len(states)):
-        remember(states[game], memories[game])
         seat, draw = int(seats[game]), int(draws[game])
-        actions[game] = call_at(choose, (states[game], rules, seat, memories[game], options, draw))
+        actions[game] = decide(choose, states[game], rules, seat, memories[game], options, draw)
 
 
 @kernel
@@ -160,10 +178,8 @@ def choose_from_rows(  # noqa: PLR0913, PLR0917 - as a tuple they would take Num
         if int(state.phase) == ROUND_OVER:
             ended += 1
             continue
-        memory = memories[slot_ids[number]]
-        remember(state, memory)
         draw = random_word(key_0, key_1, number)
-        actions[number] = call_at(choose, (state, table, 0, memory, options, draw))
+        actions[number] = decide(choose, state, table, 0, memories[slot_ids[number]], options, draw)
         if actions[number] < 0:
             return ended, number, CHOSE_NOTHING
     return ended, -1, NO_ODDITY
@@ -204,12 +220,7 @@ def with_room(rows: npt.NDArray[Number], count: int) -> npt.NDArray[Number]:
     return more
 
 
-def is_compiled(agent: object) -> TypeGuard[CompiledAgent]:
-    """Whether the agent's function says all that it does: a subclass with an `act` of its own is asked."""
-    return isinstance(agent, CompiledAgent) and type(agent).act is CompiledAgent.act
-
-
-class CompiledAgent:
+class CompiledAgent(BaseAgent):
     """An agent that is a compiled function.
 
     Attributes:
@@ -218,8 +229,18 @@ class CompiledAgent:
     """
 
     name: str = "compiled"
+    has_memory: bool = True
+    is_compiled: bool = True
     rule: ClassVar[Choose]
     """The function; subclasses set it with `staticmethod`."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """A subclass with an `act` of its own is asked by that; what that takes it declares anew."""
+        super().__init_subclass__(**kwargs)
+        if cls.act is not CompiledAgent.act:
+            cls.is_compiled = False
+        if "act" in vars(cls) and "has_memory" not in vars(cls):
+            cls.has_memory = False
 
     def __init__(
         self,

@@ -174,6 +174,17 @@ def most_liked(liking: Liking, state: State, rules: Rules, seat: int, options: I
     return action_of(best)
 
 
+@rule_of_rules
+def claim_or_most_liked(liking: Liking, state: State, rules: Rules, seat: int, options: Int64Array) -> int:
+    """Claim every coup fourré, never extend a trip; else the card that is liked best."""
+    phase = int(state.phase)
+    if phase == CLAIM:
+        return CLAIM_COUP_FOURRE
+    if phase == EXTENSION:
+        return FINISH
+    return most_liked(liking, state, rules, seat, options)
+
+
 # What is hidden --------------------------------------------------------------------------------------------
 
 

@@ -13,10 +13,19 @@ from typing import Any, Final, TextIO
 import numpy as np
 
 from millebornes_env.agents.checks import check_masks, check_ranges, checked_rows, checked_slot_ids
-from millebornes_env.agents.compiled.observation_reader import read_observation, starts_of
 from millebornes_env.agents.human.words import action_words, meant_by, menu_order, why_not
+from millebornes_env.agents.observation_reader import read_observation, starts_of
 from millebornes_env.agents.policy.agent import PolicyAgent
-from millebornes_env.agents.protocol import Actions, Agent, Masks, Observations, Table, actions_of_ended, ask
+from millebornes_env.agents.protocol import (
+    Actions,
+    Agent,
+    BaseAgent,
+    Masks,
+    Observations,
+    Table,
+    actions_of_ended,
+    ask,
+)
 from millebornes_env.compile import plain
 from millebornes_env.millebornes.actions import (
     CLAIM_COUP_FOURRE,
@@ -60,7 +69,7 @@ class UndoRequest(Exception):  # noqa: N818 - no error: the person asks for it
     """The person wants back to the last decision; whoever holds the game goes there."""
 
 
-class HumanAgent:
+class HumanAgent(BaseAgent):
     """A person who reads and types.
 
     Attributes:
@@ -75,6 +84,7 @@ class HumanAgent:
     """
 
     name = "human"
+    has_memory = True
 
     def __init__(self, table: Table, seed: int = 0) -> None:
         """Nothing is drawn by chance; `seed` is there because every agent takes one."""

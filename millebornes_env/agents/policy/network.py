@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env.agents.compiled.agent import MAX_OPTIONS, NO_ACTION, Int16Array, Int64Array
-from millebornes_env.agents.compiled.observation_reader import Starts, read_observation
 from millebornes_env.agents.compiled.preferences import first_in, legal_actions
+from millebornes_env.agents.observation_reader import Starts, read_observation
 from millebornes_env.agents.policy.features import num_features, write_features
 from millebornes_env.agents.protocol import Observations
 from millebornes_env.compile import float32_at, float_rule, kernel, rule, stack_array

@@ -18,11 +18,9 @@ cards to come as well. A cheat plays only where it is handed the games themselve
 
 from __future__ import annotations
 
-import inspect
-import math
 import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -34,17 +32,28 @@ from millebornes_env.agents.checks import (
     checked_slot_ids,
     row_error,
 )
-from millebornes_env.agents.compiled.agent import MEMORY, CompiledAgent, Int64Array, with_room
-from millebornes_env.agents.compiled.observation_reader import (
+from millebornes_env.agents.compiled.agent import MEMORY, Int64Array, with_room
+from millebornes_env.agents.errors import AgentArgumentError, AgentOptionError
+from millebornes_env.agents.observation_reader import (
     NO_ODDITY,
     Starts,
     bounds_of,
     first_odd_row,
     starts_of,
 )
-from millebornes_env.agents.errors import AgentArgumentError, AgentOptionError
+from millebornes_env.agents.options import Between
 from millebornes_env.agents.policy.agent import PolicyAgent
-from millebornes_env.agents.protocol import Actions, Masks, Observations, SlotIds, Table, actions_of_ended
+from millebornes_env.agents.protocol import (
+    Actions,
+    BaseAgent,
+    CompiledFunction,
+    Masks,
+    Observations,
+    SlotIds,
+    Table,
+    actions_of_ended,
+    is_compiled,
+)
 from millebornes_env.agents.search.kernels import (
     ALL,
     CHUNK,
@@ -59,11 +68,11 @@ from millebornes_env.agents.search.kernels import (
     read_states,
     search_on,
 )
-from millebornes_env.agents.specs import is_path, shown, split_class, without_separators
+from millebornes_env.agents.strategist.agent import StrategistAgent
 from millebornes_env.compile import for_kernels
 from millebornes_env.engine.kernels import key_of_seed
 from millebornes_env.envs.options import checked_seed
-from millebornes_env.errors import StateError
+from millebornes_env.errors import StateError, shown
 from millebornes_env.millebornes.audit import first_problem
 from millebornes_env.millebornes.rules import compiled_rules, rules_record
 from millebornes_env.millebornes.sections import sections
@@ -74,18 +83,6 @@ SEES: Final = {"": NOTHING, "hands": HANDS, "all": ALL}
 
 OVER_A_JUDGE: Final[dict[str, Any]] = {"rollouts": 140, "z": 1.0, "depth": 24}
 """Options of `X+search` over a policy that can judge positions, whose decisions take their time."""
-
-LIMITS: Final = {
-    "rollouts": (2, 1_000_000),
-    "ms": (0, 86_400_000),
-    "z": (0, 1_000_000_000),
-    "threads": (1, 1_024),
-    "depth": (0, 4_096),
-}
-"""The least and the largest value of each option that is a number."""
-
-OPTION_SEPARATORS: Final = ";+"
-"""Between options of the rollout agent, as a comma is taken: `search:rollout=arnold:debian+openbsd,z=3`."""
 
 VALUE_IN_POINTS: Final = "points"
 """The kind of a policy's value that can stand for the points of a round."""
@@ -103,7 +100,7 @@ class HiddenCardsError(AgentArgumentError):
     """An agent that sees hidden cards was to play from an observation."""
 
 
-class SearchAgent:
+class SearchAgent(BaseAgent):
     """One action ahead of a compiled agent.
 
     Attributes:
@@ -111,29 +108,30 @@ class SearchAgent:
         table: where it plays.
         rollout_agent: who plays after the action, and decides where nothing better is found.
         playouts: rounds played to their ends so far.
+        sees_hidden_cards: whether it is a cheat.
     """
 
     name = "search"
+    has_memory = True
 
     def __init__(  # noqa: PLR0913, PLR0917 - options, all by keyword
         self,
         table: Table,
         seed: int = 0,
-        rollout: str | CompiledAgent = "strategist",
-        rollouts: int = 400,
-        ms: float = 0.0,
-        z: float = 2.0,
+        rollout: CompiledFunction | None = None,
+        rollouts: Annotated[int, Between(2, 1_000_000)] = 400,
+        ms: Annotated[float, Between(0, 86_400_000)] = 0.0,
+        z: Annotated[float, Between(0, 1_000_000_000)] = 2.0,
         sees: str = "",
-        threads: int = 2,
-        depth: int = 0,
+        threads: Annotated[int, Between(1, 1_024)] = 2,
+        depth: Annotated[int, Between(0, 4_096)] = 0,
     ) -> None:
         """Make a searcher.
 
         Args:
             table: the table to play at.
             seed: of the redeals, 0 to 2**64 - 1.
-            rollout: a compiled agent, or its name as for `agents.load`; its options are separated by ";" or
-                "+".
+            rollout: a compiled agent; None: `strategist`. (`agents.load("search:rollout=...")` takes text.)
             rollouts: redeals for each action; actions that turn out clearly worse leave theirs to the others.
             ms: instead, if above 0: milliseconds for each decision (the play then depends on the machine).
             z: so many standard errors above 0 must a gain lie.
@@ -144,15 +142,15 @@ class SearchAgent:
                 position: a policy that has learned the value "points"; 0: rounds are played to their ends.
 
         Raises:
-            SearchOptionError: an option that cannot be.
-            UnknownAgentError: no such rollout agent.
+            AgentOptionError: a number that an option cannot have.
+            SearchOptionError: `sees` or `rollout` is none, or `depth` has nobody who can judge.
         """
-        _check(rollouts, ms, z, sees, threads, depth)
-        if isinstance(rollout, str):
-            self.rollout_agent = _compiled_agent(without_separators(rollout, OPTION_SEPARATORS), table, seed)
-            self.rollout_agent.name = rollout
-        else:
-            self.rollout_agent = rollout
+        if sees not in SEES:
+            raise SearchOptionError(
+                f"the option sees is {shown(sees)}; it may be left away (no cheat), or be "
+                + " or ".join(repr(name) for name in SEES if name)
+            )
+        self.rollout_agent = StrategistAgent(table, seed) if rollout is None else _checked_rollout(rollout)
         if depth > 0:
             _check_judge(self.rollout_agent, table)
         self.playouts = 0
@@ -165,17 +163,13 @@ class SearchAgent:
         self._bounds = bounds_of(table)
         self._default_starts, self._default_size = _starts_by_default(table)
         self._sees = SEES[sees]
+        self.sees_hidden_cards = self._sees != NOTHING
         self._rollouts = 0 if ms > 0 else rollouts
         self._z = z
         self._depth = depth
         self._key = key_of_seed(checked_seed(seed))
         self._memories = np.zeros((0, MEMORY), np.int16)
         self._taken = np.zeros(0, np.int64)
-
-    @property
-    def sees_hidden_cards(self) -> bool:
-        """Whether it sees more than its seat does."""
-        return self._sees != NOTHING
 
     def act(self, observations: Observations, action_masks: Masks, slot_ids: Any = None) -> Actions:
         """Choose; see `Agent.act`.
@@ -302,44 +296,39 @@ class SearchAgent:
             list(pool.map(search, numbers.tolist()))
 
 
-def search_over(rollout: str, table: Table, seed: int = 0, **options: Any) -> SearchAgent:
+def search_over(rollout: CompiledFunction, table: Table, seed: int = 0, **options: Any) -> SearchAgent:
     """Search with what suits the rollout agent: `X+search`.
 
     Args:
-        rollout: the rollout agent, as for `SearchAgent`.
+        rollout: the rollout agent.
         table: the table to play at.
         seed: of the redeals.
         **options: of `SearchAgent`, instead of what suits.
 
     Raises:
-        SearchOptionError: an option that cannot be.
-        UnknownAgentError: no such rollout agent.
+        AgentOptionError: an option that cannot be.
     """
-    agent = _compiled_agent(rollout, table, seed)
-    usual = OVER_A_JUDGE if can_judge(agent, table) else {}
-    return SearchAgent(table, seed, agent, **(usual | options))
+    usual = OVER_A_JUDGE if can_judge(rollout, table) else {}
+    return SearchAgent(table, seed, rollout, **(usual | options))
 
 
-def _check(rollouts: int, ms: float, z: float, sees: str, threads: int, depth: int) -> None:
-    if sees not in SEES:
+def _checked_rollout(rollout: CompiledFunction) -> CompiledFunction:
+    given: object = rollout
+    if isinstance(given, str) or not is_compiled(rollout):
         raise SearchOptionError(
-            f"the option sees is {shown(sees)}; it may be left away (an honest player), or be "
-            + " or ".join(repr(name) for name in SEES if name)
+            f"the rollout agent is {shown(given)}; it must be a compiled agent, such as "
+            "agents.make('holder', table) (or let agents.load make both: 'search:rollout=holder')"
         )
-    for name, value in (("rollouts", rollouts), ("ms", ms), ("z", z), ("threads", threads), ("depth", depth)):
-        least, most = LIMITS[name]
-        if not (math.isfinite(value) and least <= value <= most):
-            upper = "" if value < least else f" and {most:,} or less"
-            raise SearchOptionError(f"the option {name} is {value}; it must be {least} or more{upper}")
+    return rollout
 
 
-def can_judge(agent: CompiledAgent, table: Table) -> bool:
+def can_judge(agent: CompiledFunction, table: Table) -> bool:
     """Whether the agent can say what a round is worth to the seat that is to decide, as search counts it."""
     knows_points = isinstance(agent, PolicyAgent) and agent.value == VALUE_IN_POINTS
     return knows_points and table.rules.teams == _TWO
 
 
-def _check_judge(agent: CompiledAgent, table: Table) -> None:
+def _check_judge(agent: CompiledFunction, table: Table) -> None:
     if not can_judge(agent, table):
         raise SearchOptionError(
             f"the option depth needs a rollout agent that can judge a position: a policy with the value "
@@ -350,34 +339,6 @@ def _check_judge(agent: CompiledAgent, table: Table) -> None:
 
 def _starts_by_default(table: Table) -> tuple[Starts, int]:
     """Of the observations that games are handed over by, and the size of those."""
-    shown = sections(table.rules)
-    return starts_of(Table(table.edition, table.rules, shown, 0, table.num_actions)), shown[-1].stop
-
-
-def _compiled_agent(spec: str, table: Table, seed: int) -> CompiledAgent:
-    """The rollout agent.
-
-    Raises:
-        SearchOptionError: it is none of the compiled agents.
-        UnknownAgentError: there is no such agent, or option.
-        RunFolderError: a policy that cannot be played.
-    """
-    from millebornes_env import agents  # noqa: PLC0415 - the package names this agent
-
-    name = spec.partition(":")[0]
-    compiled = {
-        known: make
-        for known, make in agents.AGENTS.items()
-        if inspect.isclass(make) and issubclass(make, CompiledAgent)
-    }
-    is_found_elsewhere = name not in agents.AGENTS and (is_path(spec) or split_class(spec) is not None)
-    if name not in compiled and not is_found_elsewhere:
-        raise SearchOptionError(
-            f"the rollout agent is {shown(spec)}; it must be one of the compiled agents: "
-            f"{', '.join(compiled) or 'there are none'} (with options as in 'holder:pile=30'; "
-            "between two options of it in the option rollout write + instead of a comma)"
-        )
-    agent = agents.make(spec, table, seed)
-    if not isinstance(agent, CompiledAgent):
-        raise SearchOptionError(f"the rollout agent is {shown(spec)}, which makes no compiled agent")
-    return agent
+    shown_here = sections(table.rules)
+    here = Table(table.edition, table.rules, shown_here, 0, table.num_actions)
+    return starts_of(here), shown_here[-1].stop

@@ -12,12 +12,19 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.agents.compiled.agent import MEMORY, NO_ACTION, Int16Array, Int64Array, remember
-from millebornes_env.agents.compiled.observation_reader import Starts, read_observation
+from millebornes_env.agents.compiled.agent import (
+    MEMORY,
+    NO_ACTION,
+    Int16Array,
+    Int64Array,
+    decide,
+    decisions_taken,
+)
+from millebornes_env.agents.observation_reader import Starts, read_observation
 from millebornes_env.agents.policy.network import network_value
 from millebornes_env.agents.protocol import Observations
 from millebornes_env.chance import random_below, random_word
-from millebornes_env.compile import call_at, kernel, rule
+from millebornes_env.compile import kernel, rule
 from millebornes_env.millebornes.actions import CLAIM_COUP_FOURRE, around, card_of, is_discard
 from millebornes_env.millebornes.cards import DECK_SIZE, NO_CARD, NUM_CARD_TYPES, is_safety
 from millebornes_env.millebornes.determinize import redeal_hidden_cards
@@ -297,9 +304,8 @@ def begin_decisions(
         decisions.keys[number, 0] = key_0
         decisions.keys[number, 1] = key_1
         memory = memories[slot_id]
-        count = remember(root, memory)
-        draw = random_word(key_1 ^ _DRAW_TAG, key_0, count)
-        decisions.base[number] = call_at(searcher.choose, (root, rules, OWN, memory, searcher.options, draw))
+        draw = random_word(key_1 ^ _DRAW_TAG, key_0, decisions_taken(root, memory))
+        decisions.base[number] = decide(searcher.choose, root, rules, OWN, memory, searcher.options, draw)
         for slot in range(MEMORY):
             decisions.own[number, slot] = memory[slot]
         list_actions(searcher, rules, decisions, number)
@@ -402,9 +408,9 @@ def play_out(
         seat = int(game.seat)
         if taken >= depth and seat == OWN:
             return judged_value(game, rules, searcher.options)
-        count = remember(game, memories[seat])
+        count = decisions_taken(game, memories[seat])
         draw = random_word(key_1 ^ _DRAW_TAG, key_0, seat * _DECISIONS_OF_A_SEAT + count)
-        action = call_at(searcher.choose, (game, rules, seat, memories[seat], searcher.options, draw))
+        action = decide(searcher.choose, game, rules, seat, memories[seat], searcher.options, draw)
     return 0.0
 
 

@@ -31,11 +31,11 @@ ROUND_COUNTS: Final = (
 )
 """Then these, a number of rounds or a sum over rounds each."""
 
-NUM_TALLIES: Final = ACTION_COUNTS + len(ROUND_COUNTS)
+NUM_COUNTERS: Final = ACTION_COUNTS + len(ROUND_COUNTS)
 
 
-def place_of(name: str) -> int:
-    """Where a count stands among the tallies."""
+def index_of(name: str) -> int:
+    """Where a count stands among the counters."""
     return ACTION_COUNTS + ROUND_COUNTS.index(name)
 
 
@@ -66,29 +66,29 @@ def place_of(name: str) -> int:
     _POINTS_STARTING,
     _ROUND_WINS_STARTING,
     _EMPTY_PILE,
-) = (place_of(name) for name in ROUND_COUNTS)
+) = (index_of(name) for name in ROUND_COUNTS)
 
 
 @rule
-def count_action(tallies: Int64Array, action: int) -> None:
+def count_action(counters: Int64Array, action: int) -> None:
     """Count one action of a role."""
-    tallies[action] += 1
+    counters[action] += 1
 
 
 @seldom
-def count_round(state: State, rules: Rules, role_of: Int8Array, tallies: Int64Array) -> None:
+def count_round(state: State, rules: Rules, role_of: Int8Array, counters: Int64Array) -> None:
     """Count a finished round, from each team's side.
 
     Args:
         state: scored.
         rules: the table's.
         role_of: int8[T], the role that played each team.
-        tallies: int64[T, NUM_TALLIES].
+        counters: int64[T, NUM_COUNTERS].
     """
     starter = team_of(rules, around(int(state.dealer) + 1, rules.players))
     best = round_winner(state, rules)
     for team in range(rules.teams):
-        row = tallies[int(role_of[team])]
+        row = counters[int(role_of[team])]
         points = round_score(state, team)
         row[_ROUNDS] += 1
         row[_POINTS] += points
@@ -124,17 +124,17 @@ def count_deeds(state: State, rules: Rules, team: int, row: Int64Array) -> None:
 
 
 @seldom
-def count_episode(rules: Rules, first: int, shares: Float64Array, tallies: Int64Array) -> None:
+def count_episode(rules: Rules, first: int, shares: Float64Array, counters: Int64Array) -> None:
     """Count a finished episode: the role that began it, and the one that won it alone, if there is one.
 
     Args:
         rules: the table's.
         first: role.
         shares: float64[T], of the win, by role.
-        tallies: int64[T, NUM_TALLIES].
+        counters: int64[T, NUM_COUNTERS].
     """
     for role in range(rules.teams):
-        tallies[role, _EPISODES] += 1
-        tallies[role, _EPISODE_WINS] += 1 if shares[role] == 1.0 else 0
-    tallies[first, _EPISODES_STARTED] += 1
-    tallies[first, _EPISODES_WON_STARTING] += 1 if shares[first] == 1.0 else 0
+        counters[role, _EPISODES] += 1
+        counters[role, _EPISODE_WINS] += 1 if shares[role] == 1.0 else 0
+    counters[first, _EPISODES_STARTED] += 1
+    counters[first, _EPISODES_WON_STARTING] += 1 if shares[first] == 1.0 else 0

@@ -21,26 +21,26 @@ from millebornes_env.millebornes.motion import team_of
 from millebornes_env.millebornes.rules import Rules, card_count, deck_size
 from millebornes_env.millebornes.state import Int8Array, State
 
-LUCK_FEATURES: Final = NUM_CARD_TYPES
+NUM_VARIATES: Final = NUM_CARD_TYPES
 """One for each card type."""
 
 
 @seldom
-def count_deal(state: State, rules: Rules, role_of: Int8Array, luck: npt.NDArray[np.float64]) -> None:
+def count_deal(state: State, rules: Rules, role_of: Int8Array, variates: npt.NDArray[np.float64]) -> None:
     """Add the luck of a deal, the first draw included.
 
     Args:
         state: just dealt.
         rules: the table's.
         role_of: int8[T].
-        luck: float64[T, LUCK_FEATURES], by role.
+        variates: float64[T, NUM_VARIATES], by role.
     """
     size = deck_size(rules)
     for seat in range(rules.players):
         role = int(role_of[team_of(rules, seat)])
         drawn = int(state.hand_count[seat])
         for card in range(NUM_CARD_TYPES):
-            luck[role, card] += int(state.hand[seat, card]) - drawn * card_count(rules, card) / size
+            variates[role, card] += int(state.hand[seat, card]) - drawn * card_count(rules, card) / size
 
 
 @seldom
@@ -50,7 +50,7 @@ def count_draws(
     rules: Rules,
     action: int,
     role_of: Int8Array,
-    luck: npt.NDArray[np.float64],
+    variates: npt.NDArray[np.float64],
 ) -> None:
     """Add the luck of all draws of one step.
 
@@ -60,7 +60,7 @@ def count_draws(
         rules: the table's.
         action: that was carried out.
         role_of: int8[T].
-        luck: float64[T, LUCK_FEATURES], by role.
+        variates: float64[T, NUM_VARIATES], by role.
     """
     if int(before.draw_pile) == int(after.draw_pile):
         return
@@ -73,7 +73,7 @@ def count_draws(
         role = int(role_of[team_of(rules, seat)])
         for card in range(NUM_CARD_TYPES):
             came = int(after.hand[seat, card]) - int(before.hand[seat, card]) + (1 if card == gone else 0)
-            luck[role, card] += came - drawn * in_pile(before, rules, card) / int(before.draw_pile)
+            variates[role, card] += came - drawn * in_pile(before, rules, card) / int(before.draw_pile)
 
 
 @rule

@@ -14,7 +14,7 @@ import pytest
 
 from tests.patience import SECONDS_OF_A_HANG
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 LINES = """
     round_number: Annotated[T, Content(1, MAX_INT8, "finished rounds of the match")]
