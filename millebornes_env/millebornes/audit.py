@@ -34,7 +34,7 @@ from millebornes_env.millebornes.coup_fourre import can_claim
 from millebornes_env.millebornes.ending import can_extend
 from millebornes_env.millebornes.hazards import can_attack
 from millebornes_env.millebornes.motion import has_safety, is_limited, team_of
-from millebornes_env.millebornes.rules import Rules, card_count, compiled_rules
+from millebornes_env.millebornes.rules import Rules, RulesRecord, card_count, compiled_rules
 from millebornes_env.millebornes.state import (
     CLAIM,
     EXTENSION,
@@ -142,7 +142,7 @@ def problem_text(problem: int, rules: Rules) -> str:
 
 
 @kernel
-def _first_unsound(states: StateArray, rules: Rules, scratch: Int64Array) -> tuple[int, int]:
+def _first_unsound(states: StateArray, rules: RulesRecord, scratch: Int64Array) -> tuple[int, int]:
     for game in range(len(states)):
         problem = unsound_law(states[game], rules, scratch)
         if problem != NO_PROBLEM:
@@ -151,7 +151,7 @@ def _first_unsound(states: StateArray, rules: Rules, scratch: Int64Array) -> tup
 
 
 @rule
-def problem_of(state: State, rules: Rules, scratch: Int64Array) -> int:
+def problem_of(state: State, rules: RulesRecord, scratch: Int64Array) -> int:
     """The number of the first law that a game which was played from its deal breaks, or NO_PROBLEM.
 
     Args:
@@ -167,7 +167,7 @@ def problem_of(state: State, rules: Rules, scratch: Int64Array) -> int:
 
 
 @rule
-def unsound_law(state: State, rules: Rules, scratch: Int64Array) -> int:
+def unsound_law(state: State, rules: RulesRecord, scratch: Int64Array) -> int:
     """The first broken law of this file, or NO_PROBLEM; reads nothing out of bounds, whatever the record."""
     found = broken_range(state, rules)
     if found != NO_PROBLEM:
@@ -182,7 +182,7 @@ def unsound_law(state: State, rules: Rules, scratch: Int64Array) -> int:
 
 
 @rule
-def broken_law_of_cards(state: State, rules: Rules, scratch: Int64Array) -> int:
+def broken_law_of_cards(state: State, rules: RulesRecord, scratch: Int64Array) -> int:
     """Laws 26 to 32. `scratch` counts cards by id + 1, and at 0 the places without one."""
     count_cards_to_come(state, rules, scratch)
     found = judged(NO_PROBLEM, 26, streams_are_apart(state, rules))
@@ -196,7 +196,7 @@ def broken_law_of_cards(state: State, rules: Rules, scratch: Int64Array) -> int:
 
 
 @rule
-def count_cards_to_come(state: State, rules: Rules, counts: Int64Array) -> None:
+def count_cards_to_come(state: State, rules: RulesRecord, counts: Int64Array) -> None:
     """Count the cards of all streams into `counts`."""
     counts[:] = 0
     for seat in range(rules.players):
@@ -205,7 +205,7 @@ def count_cards_to_come(state: State, rules: Rules, counts: Int64Array) -> None:
 
 
 @rule
-def add_hands(state: State, rules: Rules, counts: Int64Array) -> None:
+def add_hands(state: State, rules: RulesRecord, counts: Int64Array) -> None:
     """Add the cards of all hands to `counts`."""
     for seat in range(rules.players):
         for card in range(NUM_CARD_TYPES):
@@ -213,7 +213,7 @@ def add_hands(state: State, rules: Rules, counts: Int64Array) -> None:
 
 
 @rule
-def streams_are_apart(state: State, rules: Rules) -> bool:
+def streams_are_apart(state: State, rules: RulesRecord) -> bool:
     """No place of the deck lies in two streams."""
     for seat in range(1, rules.players):
         for other in range(seat):
@@ -225,7 +225,7 @@ def streams_are_apart(state: State, rules: Rules) -> bool:
 
 
 @rule
-def pile_is_what_is_left(state: State, rules: Rules) -> bool:
+def pile_is_what_is_left(state: State, rules: RulesRecord) -> bool:
     """The draw pile counts what the streams hold."""
     left = 0
     for seat in range(rules.players):
@@ -243,7 +243,7 @@ def hidden_is_what_lies_face_down(state: State, counts: Int64Array) -> bool:
 
 
 @rule
-def cards_are_those_of_the_table(state: State, rules: Rules, counts: Int64Array) -> bool:
+def cards_are_those_of_the_table(state: State, rules: RulesRecord, counts: Int64Array) -> bool:
     """No card was lost, doubled or changed: each type is there as often as in the deck (rules 0.2)."""
     difference = 0
     for card in range(NUM_CARD_TYPES):
@@ -256,7 +256,7 @@ def cards_are_those_of_the_table(state: State, rules: Rules, counts: Int64Array)
 
 
 @rule
-def hand_counts_are_right(state: State, rules: Rules) -> bool:
+def hand_counts_are_right(state: State, rules: RulesRecord) -> bool:
     """Each hand is as large as is said."""
     for seat in range(rules.players):
         cards = 0
@@ -278,7 +278,7 @@ def discard_top_lies_there(state: State) -> bool:
 
 
 @rule
-def broken_law_of_piles(state: State, rules: Rules, team: int, found: int) -> int:
+def broken_law_of_piles(state: State, rules: RulesRecord, team: int, found: int) -> int:
     """Laws 33 to 42, for one team."""
     top, below = int(state.battle[team]), int(state.battle_below[team])
     found = judged(found, 33, lies_in_tableau(state, team, top))
@@ -309,14 +309,14 @@ def km_are_the_sum_of_the_cards(state: State, team: int) -> bool:
 
 
 @rule
-def trip_ends_at_the_target(state: State, rules: Rules, team: int) -> bool:
+def trip_ends_at_the_target(state: State, rules: RulesRecord, team: int) -> bool:
     """Nobody goes beyond the target; where that is allowed, no card is laid from there on (004:30)."""
     beyond = int(state.km[team]) - int(state.target)
     return beyond <= 0 if rules.exact_finish == 1 else beyond < km_of(DISTANCE_200)
 
 
 @rule
-def no_hazard_shows_under_its_safety(state: State, rules: Rules, team: int) -> bool:
+def no_hazard_shows_under_its_safety(state: State, rules: RulesRecord, team: int) -> bool:
     """No hazard shows whose safety is out, but one that waits for a Roll (E22); never a Stop (004:26)."""
     top = int(state.battle[team])
     if not is_battle_hazard(top) or not has_safety(state, team, safety_against(top)):
@@ -338,7 +338,7 @@ def coups_fourres_were_laid(state: State, team: int) -> bool:
 
 
 @rule
-def broken_law_of_decisions(state: State, rules: Rules, found: int) -> int:
+def broken_law_of_decisions(state: State, rules: RulesRecord, found: int) -> int:
     """Laws 43 to 51."""
     asked = int(state.phase) == CLAIM
     found = judged(found, 43, asked == (int(state.pending_hazard) != NO_CARD))
@@ -355,7 +355,7 @@ def broken_law_of_decisions(state: State, rules: Rules, found: int) -> int:
 
 
 @rule
-def two_teams_are_concerned(state: State, rules: Rules, asked: bool) -> bool:
+def two_teams_are_concerned(state: State, rules: RulesRecord, asked: bool) -> bool:
     """The hazard of a claim is laid by a member of one team against another; otherwise both are nobody."""
     team, attacker = int(state.pending_team), int(state.attacker)
     if not asked:
@@ -364,7 +364,7 @@ def two_teams_are_concerned(state: State, rules: Rules, asked: bool) -> bool:
 
 
 @rule
-def target_goes_with_the_extension(state: State, rules: Rules) -> bool:
+def target_goes_with_the_extension(state: State, rules: RulesRecord) -> bool:
     """The trip is the long one if, and only if, a team has called the extension (US C)."""
     if int(state.extension_team) == NO_TEAM:
         return int(state.target) == rules.target
@@ -372,7 +372,7 @@ def target_goes_with_the_extension(state: State, rules: Rules) -> bool:
 
 
 @rule
-def pending_hazard_can_be_laid(state: State, rules: Rules) -> bool:
+def pending_hazard_can_be_laid(state: State, rules: RulesRecord) -> bool:
     """The hazard that waits for an answer is one that the rules allow against that team (004:16)."""
     if int(state.phase) != CLAIM:
         return True
@@ -389,7 +389,7 @@ def winner_has_completed(state: State) -> bool:
 
 
 @rule
-def completed_trip_ends_the_round(state: State, rules: Rules) -> bool:
+def completed_trip_ends_the_round(state: State, rules: RulesRecord) -> bool:
     """While play goes on nobody is at the target, but the team that is asked whether it extends (004:34)."""
     if int(state.phase) == ROUND_OVER:
         return True
