@@ -8,6 +8,7 @@ from typing import Final
 
 from millebornes_env.arena.behaviour import behaviour, counts_of
 from millebornes_env.arena.estimates import (
+    Measure,
     Payoff,
     Total,
     VarianceReduction,
@@ -86,6 +87,7 @@ def analysed(tournament: Tournament, anchor: str | None = None) -> Analysis:
         anchor=None if anchor is None else tournament.names.index(anchor),
         seed=match.seed,
         coefficients=control_variate_coefficients(match) if match.control_variate else None,
+        measure="points" if match.rules.count_points else "wins",
     )
 
 
@@ -97,6 +99,7 @@ def analyse(
     replicates: int = REPLICATES,
     seed: int = 0,
     coefficients: Float64Array | None = None,
+    measure: Measure = "points",
 ) -> Analysis:
     """Work out everything.
 
@@ -107,6 +110,7 @@ def analyse(
         replicates: of the ratings' bootstrap.
         seed: of the bootstrap.
         coefficients: float64[F], fitted to other deals, to take luck off the points; None: leaves it.
+        measure: by what agents are told apart: "wins" where no points are counted.
 
     Returns:
         What was found.
@@ -115,7 +119,7 @@ def analyse(
         ArenaError: no such anchor, or weights for luck that was not counted.
     """
     agents, valid = len(names), played(outcomes)
-    payoff = payoff_matrix(valid, agents, coefficients)
+    payoff = payoff_matrix(valid, agents, coefficients, measure)
     return Analysis(
         names=tuple(names),
         payoff=payoff,
@@ -124,7 +128,7 @@ def analyse(
         alpha=alpha_rank(payoff),
         cycles=cycles(payoff),
         behaviour=[behaviour(counts_of(valid, agent)) for agent in range(agents)],
-        variance_reductions={outcome.lineup: variance_reduction(outcome) for outcome in valid},
+        variance_reductions={outcome.lineup: variance_reduction(outcome, measure) for outcome in valid},
         control_variate_reductions={}
         if coefficients is None
         else {outcome.lineup: control_variate_reduction(outcome, coefficients) for outcome in valid},

@@ -221,8 +221,8 @@ def _trips_not_starting(counts: Counts) -> float | None:
 def _results() -> list[Statistic]:
     """What came of the rounds."""
     return [
-        _per("points_per_round", "points", "points per round", "points", "rounds"),
-        Statistic("points_spread", "standard deviation of the points", "points", _points_spread),
+        _per("points_per_round", "own points", "points per round", "points", "rounds"),
+        Statistic("points_spread", "standard deviation of own points", "points", _points_spread),
         _percent("rounds_won", "rounds won", "round_wins"),
         _percent("rounds_tied", "rounds tied", "round_ties"),
         _percent("trips_completed", "trip completed", "trips_completed"),

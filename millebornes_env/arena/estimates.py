@@ -52,6 +52,7 @@ class Payoff:
         deals: int64[k, k], blocks in which both sat, those of different lineups counted separately.
         episodes: int64[k, k], matches or rounds.
         rounds: int64[k, k].
+        measure: by what agents are told apart: "points", or "wins" where the edition counts no points.
     """
 
     points: Float64Array
@@ -63,6 +64,25 @@ class Payoff:
     deals: Int64Array
     episodes: Int64Array
     rounds: Int64Array
+    measure: Measure = "points"
+
+    @property
+    def lead(self) -> Float64Array:
+        """float64[k, k], by how much the row is ahead: points per round, or the share won less one half."""
+        return self.points if self.measure == "points" else self.wins - 0.5
+
+    @property
+    def lead_half(self) -> Float64Array:
+        """float64[k, k], from the lead to the farther end of its 95 % interval."""
+        if self.measure == "points":
+            return self.points_half
+        half: Float64Array = np.maximum(self.wins_high - self.wins, self.wins - self.wins_low)
+        return half
+
+    @property
+    def beats(self) -> npt.NDArray[np.bool_]:
+        """bool[k, k], whether the whole 95 % interval of the lead lies above 0."""
+        return self.points_low > 0 if self.measure == "points" else self.wins_low > 0.5
 
     @property
     def points_half(self) -> Float64Array:
@@ -131,7 +151,10 @@ class DealDifferences(NamedTuple):
 
 
 def payoff_matrix(
-    outcomes: Sequence[Outcome], agents: int, coefficients: Float64Array | None = None
+    outcomes: Sequence[Outcome],
+    agents: int,
+    coefficients: Float64Array | None = None,
+    measure: Measure = "points",
 ) -> Payoff:
     """Everybody against everybody.
 
@@ -141,6 +164,7 @@ def payoff_matrix(
         coefficients: float64[F], from `fit_control_variate` on deals that are not among these: takes luck off
             the points
             (the wins stay as they are); None: leaves them.
+        measure: by what agents are told apart.
 
     Returns:
         The matrices.
@@ -163,7 +187,7 @@ def payoff_matrix(
         counted[:, one, other] = counted[:, other, one] = _counts(met)
     _mirror(real)
     deals, episodes, total_rounds = counted
-    return Payoff(**real, deals=deals, episodes=episodes, rounds=total_rounds)
+    return Payoff(**real, deals=deals, episodes=episodes, rounds=total_rounds, measure=measure)
 
 
 _REAL_FIELDS = ("points", "points_low", "points_high", "wins", "wins_low", "wins_high")
@@ -237,7 +261,7 @@ def half_width(outcome: Outcome, measure: Measure) -> float:
 # Variance reduction ---------------------------------------------------------------------------------------
 
 
-def variance_reduction(outcome: Outcome) -> VarianceReduction:
+def variance_reduction(outcome: Outcome, measure: Measure = "points") -> VarianceReduction:
     """What duplicate deals saved: how many times more episodes plain deals would have needed.
 
     With d[b, r] the points of role 0 less the mean of the other roles' in rotation r of deal b:
@@ -252,17 +276,16 @@ def variance_reduction(outcome: Outcome) -> VarianceReduction:
 
     Args:
         outcome: of one lineup, B deals in R rotations.
+        measure: "points", or "wins": d is the share of the win then.
 
     Returns:
         The ratio, 1 where duplicate deals are worth nothing.
     """
     if len(outcome.points) < FEWEST_DEALS_TO_COMPARE:
         return VarianceReduction(None, None, None, "fewer than two deals have no spread")
-    own = outcome.lead
+    own = outcome.lead if measure == "points" else outcome.wins[..., 0]
     plain = float(own.var(axis=0, ddof=1).mean()) / own.shape[1]
-    return _ratio_of_variances(
-        plain, float(own.mean(axis=1).var(ddof=1)), "every deal ended even over its rotations"
-    )
+    return _ratio_of_variances(plain, float(own.mean(axis=1).var(ddof=1)), "all deals were tied")
 
 
 def fit_control_variate(outcome: Outcome) -> Float64Array:
@@ -334,13 +357,13 @@ def control_variate_reduction(outcome: Outcome, weights: Float64Array) -> Varian
     before = outcome.lead.mean(axis=1)
     after = corrected(outcome, weights).points / rotations
     return _ratio_of_variances(
-        float(before.var(ddof=1)), float(after.var(ddof=1)), "luck explains every deal"
+        float(before.var(ddof=1)), float(after.var(ddof=1)), "the luck of the draw explains every deal"
     )
 
 
 def _ratio_of_variances(plain: float, better: float, why_zero: str) -> VarianceReduction:
     if better == 0.0:
-        return VarianceReduction(None, plain, better, f"{why_zero}: a variance of 0 makes no ratio")
+        return VarianceReduction(None, plain, better, why_zero)
     return VarianceReduction(plain / better, plain, better)
 
 

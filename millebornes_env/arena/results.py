@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from millebornes_env.arena.intervals import FEW_DEALS, NORMAL_QUANTILE, Interval
-from millebornes_env.arena.match import EPISODES
+from millebornes_env.arena.match import EPISODES, MatchConfig
 from millebornes_env.files import save_figure_atomically, write_json_atomically
 from millebornes_env.versions import versions
 
@@ -144,25 +144,26 @@ def table_of(rows: Sequence[Row]) -> Table:
     table = Table(title=f"{describe_table(first)}, {episodes_word(first)}", title_justify="left")
     table.add_column("agent", overflow="fold")
     table.add_column("in all other teams" if first.teams > 2 else "opponent", overflow="fold")
-    for heading in (
-        episodes_word(first),
-        "win rate, %",
-        f"points per {first.episode}",
-        "decisions",
-        "seconds",
-    ):
+    points = [f"points per {first.episode}"] if _has_points(first) else []
+    for heading in (episodes_word(first), "win rate, %", *points, "decisions", "seconds"):
         table.add_column(heading, justify="right")
     for row in rows:
+        lead = Interval(row.points, row.points_low, row.points_high).text("+z,.0f", ends=True)
         table.add_row(
             Text(row.agent),  # Text: a path may hold [brackets]
             Text(row.opponent),
             f"{row.num_episodes:,}",
             Text(_win_rate_cell(row), style={1: "green", -1: "red", 0: ""}[verdict(row)]),
-            Interval(row.points, row.points_low, row.points_high).text("+z,.0f", ends=True),
+            *([lead] if points else []),
             f"{row.mean_decisions:,.0f}",
             f"{row.seconds:.2f}",
         )
     return table
+
+
+def _has_points(row: Row) -> bool:
+    """Whether the edition counts points."""
+    return bool(MatchConfig(row.edition, row.players, row.teams).rules.count_points)
 
 
 def caption(rows: Sequence[Row]) -> str:
@@ -175,10 +176,8 @@ def caption(rows: Sequence[Row]) -> str:
     ]
     if row.teams > 2:
         lines.append(f"The agent plays one team, the opponent the {row.teams - 1} others.")
-    lines.append(
-        f"Even is {100 / row.teams:.1f} %; {_shared_win(row)}. "
-        f"Points are those of the agent's team less {_others(row)}."
-    )
+    points = f" Points are those of the agent's team less {_others(row)}." if _has_points(row) else ""
+    lines.append(f"Even is {100 / row.teams:.1f} %; {_shared_win(row)}.{points}")
     if row.num_deals < FEW_DEALS:
         lines.append(
             f"With so few deals (less than {FEW_DEALS}) the intervals are too narrow: play more games."

@@ -22,7 +22,8 @@ from typing import Final
 import tyro
 
 from millebornes_env.arena.analysis import Analysis, analysed
-from millebornes_env.arena.report import grids, notes, rich_table, save_report
+from millebornes_env.arena.match import MatchConfig
+from millebornes_env.arena.report import grids, notes, rich_table, save_report, table_name
 from millebornes_env.arena.tournament import (
     Entrant,
     Tournament,
@@ -148,7 +149,7 @@ def _play(args: Args, tournament: Tournament, folder: Path) -> int:
             play_tournament(tournament, folder, only, on_turn)
     except KeyboardInterrupt as stop:
         if any(len(outcome.points) for outcome in tournament.outcomes.values()):
-            _print(analysed(tournament, args.anchor))
+            _print(analysed(tournament, args.anchor), tournament.config.match)
         return complain(
             f"stopped; what was played is in {folder}: give the same command again to go on",
             exit_code_of(stop),
@@ -159,17 +160,18 @@ def _play(args: Args, tournament: Tournament, folder: Path) -> int:
     try:
         written = save_report(tournament, analysis, folder, asdict(tournament.config))
     except OSError as error:
-        _print(analysis)
+        _print(analysis, tournament.config.match)
         return complain(_not_written(error))
-    _print(analysis)
+    _print(analysis, tournament.config.match)
     for path in written:
         print(f"wrote {path}")
     return 0
 
 
-def _print(analysis: Analysis) -> None:
+def _print(analysis: Analysis, config: MatchConfig) -> None:
+    print(f"{table_name(config)}\n")
     console = table_console(PIPED_WIDTH)
-    for grid in grids(analysis):
+    for grid in grids(analysis, brief=True):
         console.print(rich_table(grid))
     for note in notes(analysis):
         print(f"- {note}")

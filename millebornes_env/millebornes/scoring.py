@@ -9,7 +9,20 @@ from millebornes_env.compile import rule
 from millebornes_env.millebornes.cards import DISTANCE_200, DRIVING_ACE, NUM_SAFETIES, RIGHT_OF_WAY
 from millebornes_env.millebornes.motion import has_safety
 from millebornes_env.millebornes.rules import EVERY_PLACED_TEAM, RulesRecord
-from millebornes_env.millebornes.state import NO_TEAM, NUM_SCORE_LINES, State
+from millebornes_env.millebornes.state import (
+    ALL_SAFETIES_LINE,
+    COUPS_FOURRES_LINE,
+    DELAYED_ACTION_LINE,
+    DISTANCE_LINE,
+    EXTENSION_LINE,
+    NO_TEAM,
+    NUM_SCORE_LINES,
+    SAFE_TRIP_LINE,
+    SAFETIES_LINE,
+    SHUTOUT_LINE,
+    TRIP_COMPLETED_LINE,
+    State,
+)
 
 
 @rule
@@ -99,7 +112,7 @@ def forfeits_bonuses(state: State, rules: RulesRecord, team: int) -> bool:
 
 @rule
 def fill_score_sheet(state: State, rules: RulesRecord) -> None:
-    """Write every team's lines, in the order of `state.SCORE_LINES`, and add them to the totals."""
+    """Write every team's lines and add them to the totals."""
     if rules.count_points == 0:
         return
     for team in range(rules.teams):
@@ -111,17 +124,17 @@ def fill_score_sheet(state: State, rules: RulesRecord) -> None:
 def write_lines(state: State, rules: RulesRecord, team: int) -> None:
     """Write one team's lines; they are all 0 until then."""
     sheet = state.score_sheet[team]
-    sheet[0] = state.km[team]
+    sheet[DISTANCE_LINE] = state.km[team]
     if forfeits_bonuses(state, rules, team):
         return
-    sheet[1] = rules.points_per_safety * safeties_laid(state, team)
-    sheet[2] = points_for_all_safeties(state, rules, team)
-    sheet[3] = rules.points_per_coup_fourre * coups_fourres(state, team)
-    sheet[4] = rules.points_trip_completed if int(state.winner) == team else 0
-    sheet[5] = points_for_delayed_action(state, rules, team)
-    sheet[6] = points_for_safe_trip(state, rules, team)
-    sheet[7] = points_for_extension(state, rules, team)
-    sheet[8] = points_for_shutout(state, rules, team)
+    sheet[SAFETIES_LINE] = rules.points_per_safety * safeties_laid(state, team)
+    sheet[ALL_SAFETIES_LINE] = points_for_all_safeties(state, rules, team)
+    sheet[COUPS_FOURRES_LINE] = rules.points_per_coup_fourre * coups_fourres(state, team)
+    sheet[TRIP_COMPLETED_LINE] = rules.points_trip_completed if int(state.winner) == team else 0
+    sheet[DELAYED_ACTION_LINE] = points_for_delayed_action(state, rules, team)
+    sheet[SAFE_TRIP_LINE] = points_for_safe_trip(state, rules, team)
+    sheet[EXTENSION_LINE] = points_for_extension(state, rules, team)
+    sheet[SHUTOUT_LINE] = points_for_shutout(state, rules, team)
 
 
 @rule

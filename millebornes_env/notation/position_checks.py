@@ -1,6 +1,6 @@
 """What the rules make impossible in a position that a person wrote, told by the line that says it.
 
-`audit.first_problem` finds the same and more; but it knows fields, not lines.
+`audit.first_violation` finds the same and more; but it knows fields, not lines.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from millebornes_env.errors import NotationError
-from millebornes_env.millebornes.audit_reachable import below_is_a_card_to_attack_on
+from millebornes_env.millebornes.audit.reachability import below_is_a_card_to_attack_on
 from millebornes_env.millebornes.cards import (
     DISTANCE_200,
     END_OF_LIMIT,

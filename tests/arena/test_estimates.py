@@ -205,7 +205,7 @@ def test_duplicate_deals_of_identical_agents_end_exactly_even() -> None:
     found = variance_reduction(outcome)
     assert found.ratio is None
     assert found.variance == 0
-    assert "even" in found.note
+    assert found.note == "all deals were tied"
 
 
 def test_variance_reduction_is_what_the_variates_of_the_deal_was() -> None:

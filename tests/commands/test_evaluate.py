@@ -236,6 +236,16 @@ def test_the_caption_warns_of_few_deals() -> None:
     assert "1 deal, " in caption(few)
 
 
+def test_without_points_there_is_no_column_of_zeros(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["greedy", "--against", "random", "--edition", "dujardin", "--deals", "2"]
+    assert main([*arguments, "--out", str(tmp_path / "found")]) == 0
+    printed = capsys.readouterr().out
+    assert "win rate" in printed
+    assert "oints" not in printed.replace(str(tmp_path), "")
+
+
 # A full disk, a folder that cannot be written to.
 
 

@@ -50,7 +50,7 @@ import numpy as np
 from millebornes_env.agents import load
 from millebornes_env.agents.policy.features import num_features, write_features
 from millebornes_env import vector_env
-from millebornes_env.millebornes.rules import rules_record
+from millebornes_env.millebornes.rules import RulesRecord, rules_record
 
 env = vector_env(3, players=3, episode="match", seed=1)
 observations, _ = env.reset()

@@ -317,9 +317,9 @@ def claimants(position: Position) -> list[int]:
 
 def test_nobody_may_answer_when_no_hazard_was_laid() -> None:
     """A coup fourré answers the hazard just laid (US), whatever the hands hold."""
-    position = Position().battle(1, "ROLL").hand(0, *HAZARDS).hand(1, *HAZARDS, *SAFETIES)
+    position = Position("battle 1: roll").hand(0, *HAZARDS).hand(1, *HAZARDS, *SAFETIES)
     assert claimants(position) == []
-    assert claimants(position.do("play STOP")) == [1]
+    assert claimants(position.do("play stop")) == [1]
     assert claimants(position.do("pass")) == []
 
 
@@ -334,7 +334,7 @@ def test_a_seat_of_another_side_may_not_answer_whatever_it_holds(hazard: str) ->
 
 @pytest.mark.parametrize("hazard", HAZARDS)
 def test_a_hazard_that_is_never_answered_goes_to_the_discard_pile(hazard: str) -> None:
-    """Where an illegal action ends the round before the answer, no card is lost, and none is doubled."""
+    """Where an illegal action ends the round first, it goes where a parried one goes, once (E10)."""
     position = attacked(hazard)
     for _ in range(2):  # the second time nothing is pending
         drop_pending_hazard(for_kernels(position.games.states)[0])

@@ -73,7 +73,7 @@ from millebornes_env.compile import for_kernels
 from millebornes_env.engine.kernels import key_of_seed
 from millebornes_env.envs.options import checked_seed
 from millebornes_env.errors import StateError, shown
-from millebornes_env.millebornes.audit import first_problem
+from millebornes_env.millebornes.audit import first_violation
 from millebornes_env.millebornes.rules import compiled_rules, rules_array
 from millebornes_env.millebornes.sections import sections
 from millebornes_env.millebornes.state import ROUND_OVER, STATE, StateArray, new_states
@@ -243,7 +243,7 @@ class SearchAgent(BaseAgent):
             raise StateError(
                 f"{self.name!r} plays records as get_states returns them, STATE[N]; got such {what}"
             )
-        problem = first_problem(states, self.table.rules)
+        problem = first_violation(states, self.table.rules)
         if problem is not None:
             raise StateError(
                 f"game {problem[0]} of the states that {self.name!r} was asked about is no game of its table "

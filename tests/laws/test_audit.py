@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks import audit as script
-from benchmarks.audited_play import COUNTS, play_on
 from millebornes_env import edition
 from millebornes_env.compile import IS_COMPILED
-from millebornes_env.millebornes.audit import first_problem
+from millebornes_env.millebornes.audit import first_violation
 from millebornes_env.millebornes.editions import editions
 from millebornes_env.millebornes.rules import PLAY_OUT
+from millebornes_env.testing.audited_play import COUNTS, play_on
+from tests.laws import audit as script
 
 TABLES = [(name, *table) for name in editions() for table in edition(name).tables]
 
@@ -58,7 +58,7 @@ def test_the_script_prints_and_saves(
     printed = capsys.readouterr().out
     saved = json.loads(out.read_text(encoding="utf-8"))
     assert saved["finished"]
-    assert saved["command"] == "python -m benchmarks.audit --steps 20000 --seed 1"
+    assert saved["command"] == "python -m tests.laws.audit --steps 20000 --seed 1"
     assert saved["total"]["steps"] >= 20_000
     assert saved["environment"]["numba"]
     assert "0 violations in" in printed
@@ -69,7 +69,7 @@ def test_the_script_prints_and_saves(
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_threads_change_no_figure(tmp_path: Path, threads: int) -> None:
-    options = {"steps": 8_000, "editions": ("parker", "dujardin"), "out": tmp_path / "audit.json"}
+    options = {"steps": 8_000, "edition": ("parker", "dujardin"), "out": tmp_path / "audit.json"}
     one, other = (script.audit(quiet(**options, threads=count)) for count in (1, threads))
     for row, same in zip(one["tables"], other["tables"], strict=True):
         assert [row[name] for name in COUNTS] == [same[name] for name in COUNTS]
@@ -97,7 +97,10 @@ def test_a_violation_is_reported_and_the_rest_is_played(
     assert "violation_dutch_3_3_0.npy" in printed
     states = np.load(tmp_path / "violation_dutch_3_3_0.npy")
     assert states.shape == (2,)
-    assert first_problem(states, edition("dutch").table(3)) == (0, "km is not the sum of the distance cards")
+    assert first_violation(states, edition("dutch").table(3)) == (
+        0,
+        "km is not the sum of the distance cards",
+    )
     assert json.loads(out.read_text())["total"]["steps"] >= 6_000
 
 
@@ -109,7 +112,7 @@ def test_ctrl_c_prints_what_there_is(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(script.Run, "_show", interrupt)
-    report = script.audit(quiet(steps=1e9, editions=("parker",), out=tmp_path / "audit.json"))
+    report = script.audit(quiet(steps=1e9, edition=("parker",), out=tmp_path / "audit.json"))
     assert not report["finished"]
     assert 0 < report["total"]["steps"] < 1e9
     assert "stopped before the end" in capsys.readouterr().out

@@ -1,9 +1,6 @@
-"""What is wrong with a game record: for states that come from outside, and for tests.
+"""The laws of every record that can be played on, one that was set up by hand included.
 
-A law is a small function named after what it says; `problem_of` is the table of contents. The laws of this
-file hold for every record that can be played on, one that was set up by hand included; those of single fields
-are in `audit_ranges.py`. What holds only for records that play from a deal leads to is in
-`audit_reachable.py`.
+`soundness_violation` is their table of contents, `first_violation` asks it about arrays of records.
 """
 
 from __future__ import annotations
@@ -15,8 +12,38 @@ import numpy.typing as npt
 
 from millebornes_env import machine_code
 from millebornes_env.compile import for_kernels, kernel, rule
-from millebornes_env.millebornes.audit_ranges import NO_PROBLEM, broken_range, judged
-from millebornes_env.millebornes.audit_reachable import UNREACHABLE, unreached_law
+from millebornes_env.millebornes.audit.fields import field_violation
+from millebornes_env.millebornes.audit.violations import (
+    BATTLE_BELOW_NOT_IN_TABLEAU,
+    BATTLE_BELOW_WITHOUT_HAZARD,
+    BATTLE_NOT_IN_TABLEAU,
+    BEYOND_TARGET,
+    CLAIM_WITHOUT_HAZARD,
+    COUP_FOURRE_WITHOUT_SAFETY,
+    DISCARD_TOP_NOT_IN_PILE,
+    EMPTY_SLOT_IN_STREAM,
+    EXTENSION_NOT_ALLOWED,
+    HAZARD_DESPITE_SAFETY,
+    LIMIT_DESPITE_RIGHT_OF_WAY,
+    NO_CARD_TO_PLAY,
+    NO_VIOLATION,
+    PENDING_HAZARD_NOT_ALLOWED,
+    ROUND_GOES_ON_AFTER_TRIP,
+    SEAT_CANNOT_CLAIM,
+    SPEED_NOT_IN_TABLEAU,
+    STREAMS_OVERLAP,
+    TARGET_WITHOUT_EXTENSION,
+    TOO_MANY_200S,
+    WINNER_WITHOUT_TRIP,
+    WRONG_DECK,
+    WRONG_DRAW_PILE,
+    WRONG_HAND_COUNT,
+    WRONG_HIDDEN,
+    WRONG_KM,
+    WRONG_PARTIES_OF_CLAIM,
+    message_of,
+    require,
+)
 from millebornes_env.millebornes.cards import (
     DISTANCE_200,
     DRIVING_ACE,
@@ -48,77 +75,11 @@ from millebornes_env.millebornes.state import (
 
 Int64Array = npt.NDArray[np.int64]
 
-_UNSOUND: Final = (
-    "nothing",
-    # 1 to 10: what a field can be at all; the laws after 25 rely on these
-    "seat is not one of 0 to {last_seat}",
-    "dealer is not one of 0 to {last_seat}",
-    "phase is not one of 0 to 3",
-    "extension_team is not a team of this table, nor -1",
-    "winner is not a team of this table, nor -1",
-    "pending_team is not a team of this table, nor -1",
-    "attacker is not a seat of this table, nor -1",
-    "pending_hazard is no hazard",
-    "target is not the table's",
-    "key is not two 32-bit words",
-    # 11 to 20
-    "a stream does not lie in the deck",
-    "the deck holds a card that there is not",
-    "discard_top is a card that there is not",
-    "hand has fewer than no cards",
-    "tableau has fewer than no cards",
-    "discard_pile has fewer than no cards",
-    "hidden has fewer than no cards",
-    "a field of a seat or team that this table does not have is not 0",
-    "score is below 0, or too high for a match that goes on",
-    "hand_count is more than a hand can hold",
-    # 21 to 25
-    "battle shows a card that never lies there",
-    "battle_below shows a card that never lies there",
-    "speed shows a card that never lies there",
-    "opening is not one of 0 to 2",
-    "coup_fourre is neither 0 nor 1",
-    # 26 to 35: cards
-    "two streams share a card",
-    "a card to come is none",
-    "draw_pile is not what is left in the streams",
-    "hidden is not what hands and draw pile hold",
-    "the cards are not those of this table's {size}",
-    "hand_count is not the hand's",
-    "discard_top is a card that the discard pile does not hold",
-    # 33 to 42: piles
-    "battle shows a card that the tableau does not hold",
-    "speed shows a card that the tableau does not hold",
-    "battle_below shows a card that the tableau does not hold",
-    "battle_below shows a card though no hazard covers it",
-    "km is not the sum of the distance cards",
-    "a team has laid more 200s than it may",
-    "a team has gone beyond the target",
-    "a hazard shows whose safety the team has laid",
-    "a speed limit shows under right of way",
-    "coup_fourre names a safety that the team has not laid",
-    # 43 to 51: what is decided
-    "a claim is asked for without a hazard, or unasked",
-    "pending_team and attacker are not two teams where a claim is asked for, or not -1 elsewhere",
-    "the seat that is asked cannot claim",
-    "target does not go with extension_team",
-    "an extension is asked for that cannot be called",
-    "winner has not completed the trip, or the round goes on",
-    "a trip is completed and the round goes on",
-    "the seat to play has no cards",
-    "the hazard that waits for an answer could not have been laid",
-)
-
-PROBLEMS: Final = _UNSOUND + UNREACHABLE
-"""What `problem_of` returns, in words, by number; `problem_text` fills in `{last_seat}` and `{size}`."""
-
-SCRATCH: Final = NUM_CARD_TYPES + 1
-"""Of the int64 array that `problem_of` counts the hidden cards in."""
-
-_LAST_UNSOUND: Final = len(_UNSOUND) - 1
+SCRATCH_SIZE: Final = NUM_CARD_TYPES + 1
+"""Of the int64 array that the hidden cards are counted in."""
 
 
-def first_problem(states: StateArray, rules: Rules) -> tuple[int, str] | None:
+def first_violation(states: StateArray, rules: Rules) -> tuple[int, str] | None:
     """The first game whose record cannot be a game of this table.
 
     Positions that were set up by hand, which no deal led to, are welcome if they can be played on.
@@ -132,67 +93,57 @@ def first_problem(states: StateArray, rules: Rules) -> tuple[int, str] | None:
     """
     shown = for_kernels(np.ascontiguousarray(states))
     first_unsound = machine_code.of(_first_unsound)
-    game, problem = first_unsound(shown, compiled_rules(rules), np.zeros(SCRATCH, np.int64))
-    return None if problem == NO_PROBLEM else (int(game), problem_text(int(problem), rules))
-
-
-def problem_text(problem: int, rules: Rules) -> str:
-    """What `problem_of` found at this table, in words."""
-    return PROBLEMS[problem].format(last_seat=rules.players - 1, size=sum(rules.deck))
+    game, violation = first_unsound(shown, compiled_rules(rules), np.zeros(SCRATCH_SIZE, np.int64))
+    return None if violation == NO_VIOLATION else (int(game), message_of(int(violation), rules))
 
 
 @kernel
 def _first_unsound(states: StateArray, rules: RulesRecord, scratch: Int64Array) -> tuple[int, int]:
     for game in range(len(states)):
-        problem = unsound_law(states[game], rules, scratch)
-        if problem != NO_PROBLEM:
-            return game, problem
-    return -1, NO_PROBLEM
+        violation = soundness_violation(states[game], rules, scratch)
+        if violation != NO_VIOLATION:
+            return game, violation
+    return -1, NO_VIOLATION
 
 
 @rule
-def problem_of(state: State, rules: RulesRecord, scratch: Int64Array) -> int:
-    """The number of the first law that a game which was played from its deal breaks, or NO_PROBLEM.
+def soundness_violation(state: State, rules: RulesRecord, scratch: Int64Array) -> int:
+    """The first law of this file or of `fields` that the record breaks, or NO_VIOLATION.
+
+    Reads nothing out of bounds, whatever the record.
 
     Args:
         state: the game; any bytes may stand in it.
         rules: the table's rules.
-        scratch: int64[SCRATCH], overwritten.
+        scratch: int64[SCRATCH_SIZE], overwritten.
+
+    Returns:
+        One of `violations`.
     """
-    problem = unsound_law(state, rules, scratch)
-    if problem != NO_PROBLEM:
-        return problem
-    problem = unreached_law(state, rules)
-    return problem if problem == NO_PROBLEM else _LAST_UNSOUND + problem
-
-
-@rule
-def unsound_law(state: State, rules: RulesRecord, scratch: Int64Array) -> int:
-    """The first broken law of this file, or NO_PROBLEM; reads nothing out of bounds, whatever the record."""
-    found = broken_range(state, rules)
-    if found != NO_PROBLEM:
+    found = field_violation(state, rules)
+    if found != NO_VIOLATION:
         return found
-    found = broken_law_of_cards(state, rules, scratch)
+    found = card_violation(state, rules, scratch)
     for team in range(rules.teams):
-        found = broken_law_of_piles(state, rules, team, found)
-    return broken_law_of_decisions(state, rules, found)
+        found = pile_violation(state, rules, team, found)
+    return decision_violation(state, rules, found)
 
 
 # Cards ----------------------------------------------------------------------------------------------------
 
 
 @rule
-def broken_law_of_cards(state: State, rules: RulesRecord, scratch: Int64Array) -> int:
-    """Laws 26 to 32. `scratch` counts cards by id + 1, and at 0 the places without one."""
+def card_violation(state: State, rules: RulesRecord, scratch: Int64Array) -> int:
+    """The laws of the cards. `scratch` counts cards by id + 1, and at 0 the places without one."""
     count_cards_to_come(state, rules, scratch)
-    found = judged(NO_PROBLEM, 26, streams_are_apart(state, rules))
-    found = judged(found, 27, scratch[0] == 0)
-    found = judged(found, 28, pile_is_what_is_left(state, rules))
+    found = require(NO_VIOLATION, STREAMS_OVERLAP, streams_are_apart(state, rules))
+    found = require(found, EMPTY_SLOT_IN_STREAM, scratch[0] == 0)
+    found = require(found, WRONG_DRAW_PILE, pile_is_what_is_left(state, rules))
     add_hands(state, rules, scratch)
-    found = judged(found, 29, hidden_is_what_lies_face_down(state, scratch))
-    found = judged(found, 30, cards_are_those_of_the_table(state, rules, scratch))
-    found = judged(found, 31, hand_counts_are_right(state, rules))
-    return judged(found, 32, discard_top_lies_there(state))
+    found = require(found, WRONG_HIDDEN, hidden_is_what_lies_face_down(state, scratch))
+    found = require(found, WRONG_DECK, cards_are_those_of_the_table(state, rules, scratch))
+    found = require(found, WRONG_HAND_COUNT, hand_counts_are_right(state, rules))
+    return require(found, DISCARD_TOP_NOT_IN_PILE, discard_top_lies_there(state))
 
 
 @rule
@@ -278,19 +229,23 @@ def discard_top_lies_there(state: State) -> bool:
 
 
 @rule
-def broken_law_of_piles(state: State, rules: RulesRecord, team: int, found: int) -> int:
-    """Laws 33 to 42, for one team."""
+def pile_violation(state: State, rules: RulesRecord, team: int, found: int) -> int:
+    """The laws of one team's piles; `found` is what was found before."""
     top, below = int(state.battle[team]), int(state.battle_below[team])
-    found = judged(found, 33, lies_in_tableau(state, team, top))
-    found = judged(found, 34, lies_in_tableau(state, team, int(state.speed[team])))
-    found = judged(found, 35, lies_in_tableau(state, team, below))
-    found = judged(found, 36, below == NO_CARD or is_battle_hazard(top))
-    found = judged(found, 37, km_are_the_sum_of_the_cards(state, team))
-    found = judged(found, 38, int(state.tableau[team, DISTANCE_200]) <= rules.max_200)
-    found = judged(found, 39, trip_ends_at_the_target(state, rules, team))
-    found = judged(found, 40, no_hazard_shows_under_its_safety(state, rules, team))
-    found = judged(found, 41, not (is_limited(state, team) and has_safety(state, team, RIGHT_OF_WAY)))
-    return judged(found, 42, coups_fourres_were_laid(state, team))
+    found = require(found, BATTLE_NOT_IN_TABLEAU, lies_in_tableau(state, team, top))
+    found = require(found, SPEED_NOT_IN_TABLEAU, lies_in_tableau(state, team, int(state.speed[team])))
+    found = require(found, BATTLE_BELOW_NOT_IN_TABLEAU, lies_in_tableau(state, team, below))
+    found = require(found, BATTLE_BELOW_WITHOUT_HAZARD, below == NO_CARD or is_battle_hazard(top))
+    found = require(found, WRONG_KM, km_are_the_sum_of_the_cards(state, team))
+    found = require(found, TOO_MANY_200S, int(state.tableau[team, DISTANCE_200]) <= rules.max_200)
+    found = require(found, BEYOND_TARGET, trip_ends_at_the_target(state, rules, team))
+    found = require(found, HAZARD_DESPITE_SAFETY, no_hazard_shows_under_its_safety(state, rules, team))
+    found = require(
+        found,
+        LIMIT_DESPITE_RIGHT_OF_WAY,
+        not (is_limited(state, team) and has_safety(state, team, RIGHT_OF_WAY)),
+    )
+    return require(found, COUP_FOURRE_WITHOUT_SAFETY, coups_fourres_were_laid(state, team))
 
 
 @rule
@@ -338,20 +293,22 @@ def coups_fourres_were_laid(state: State, team: int) -> bool:
 
 
 @rule
-def broken_law_of_decisions(state: State, rules: RulesRecord, found: int) -> int:
-    """Laws 43 to 51."""
+def decision_violation(state: State, rules: RulesRecord, found: int) -> int:
+    """The laws of whose decision it is, and about what; `found` is what was found before."""
     asked = int(state.phase) == CLAIM
-    found = judged(found, 43, asked == (int(state.pending_hazard) != NO_CARD))
-    found = judged(found, 44, two_teams_are_concerned(state, rules, asked))
-    found = judged(found, 45, not asked or can_claim(state, rules, int(state.seat)))
-    found = judged(found, 46, target_goes_with_the_extension(state, rules))
+    found = require(found, CLAIM_WITHOUT_HAZARD, asked == (int(state.pending_hazard) != NO_CARD))
+    found = require(found, WRONG_PARTIES_OF_CLAIM, two_teams_are_concerned(state, rules, asked))
+    found = require(found, SEAT_CANNOT_CLAIM, not asked or can_claim(state, rules, int(state.seat)))
+    found = require(found, TARGET_WITHOUT_EXTENSION, target_goes_with_the_extension(state, rules))
     offered = int(state.phase) == EXTENSION
-    found = judged(found, 47, not offered or can_extend(state, rules, int(state.seat)))
-    found = judged(found, 48, winner_has_completed(state))
-    found = judged(found, 49, completed_trip_ends_the_round(state, rules))
+    found = require(found, EXTENSION_NOT_ALLOWED, not offered or can_extend(state, rules, int(state.seat)))
+    found = require(found, WINNER_WITHOUT_TRIP, winner_has_completed(state))
+    found = require(found, ROUND_GOES_ON_AFTER_TRIP, completed_trip_ends_the_round(state, rules))
     to_play = int(state.phase) == PLAY
-    found = judged(found, 50, not to_play or int(state.hand_count[int(state.seat)]) > 0)
-    return judged(found, 51, found != NO_PROBLEM or pending_hazard_can_be_laid(state, rules))
+    found = require(found, NO_CARD_TO_PLAY, not to_play or int(state.hand_count[int(state.seat)]) > 0)
+    return require(
+        found, PENDING_HAZARD_NOT_ALLOWED, found != NO_VIOLATION or pending_hazard_can_be_laid(state, rules)
+    )
 
 
 @rule
@@ -398,6 +355,3 @@ def completed_trip_ends_the_round(state: State, rules: RulesRecord) -> bool:
         if int(state.km[team]) >= int(state.target) and not asked:
             return False
     return True
-
-
-__all__ = ["NO_PROBLEM", "PROBLEMS", "SCRATCH", "first_problem", "problem_of", "problem_text"]
