@@ -190,7 +190,7 @@ def replay(record: Record) -> Iterator[StateArray]:
 
 def _reason(states: StateArray, rules: Rules, play: Play) -> str:
     """Why the rules do not allow the play now, and what they do allow."""
-    state, table = states[0], rules_record(rules)[0]
+    state, table = states[0], rules_record(rules)
     seat, phase = int(state.seat), int(state.phase)
     if phase == ROUND_OVER:
         if play.action != NEXT_ROUND:

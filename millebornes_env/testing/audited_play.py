@@ -39,7 +39,7 @@ from millebornes_env.millebornes.determinize import redeal_hidden_cards
 from millebornes_env.millebornes.ending import are_hands_played_out
 from millebornes_env.millebornes.motion import team_of
 from millebornes_env.millebornes.rulebook import POINTS, WIN, is_episode_over
-from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.rules import Rules, RulesRecord
 from millebornes_env.millebornes.scoring import blank_opponents
 from millebornes_env.millebornes.sections import DEFAULT_SPEC, sections
 from millebornes_env.millebornes.state import (
@@ -152,14 +152,14 @@ def _records(number: int) -> StateArray:
 
 
 @kernel
-def begin(play: Play, rules: Rules) -> None:
+def begin(play: Play, rules: RulesRecord) -> None:
     """Deal the first round of every game."""
     for game in range(len(play.states)):
         deal_next(play, rules, game, True)
 
 
 @kernel
-def play_on(play: Play, rules: Rules, steps: int) -> None:
+def play_on(play: Play, rules: RulesRecord, steps: int) -> None:
     """Play so many steps in every game; check each decision, carry it out, check what came of it."""
     for game in range(len(play.states)):
         state = play.states[game]
@@ -190,25 +190,25 @@ def play_on(play: Play, rules: Rules, steps: int) -> None:
 
 
 @kernel
-def judge_decision(state: State, rules: Rules, mask: Int8Array, row: Int8Array, high: Int8Array) -> int:
+def judge_decision(state: State, rules: RulesRecord, mask: Int8Array, row: Int8Array, high: Int8Array) -> int:
     """`decision_violation`."""
     return decision_violation(state, rules, mask, row, high)
 
 
 @kernel
-def carry_out(state: State, rules: Rules, action: int) -> None:
+def carry_out(state: State, rules: RulesRecord, action: int) -> None:
     """`step`."""
     step(state, rules, action)
 
 
 @kernel
-def judge_state(state: State, rules: Rules, scratch: Int64Array) -> int:
+def judge_state(state: State, rules: RulesRecord, scratch: Int64Array) -> int:
     """`violation_of`."""
     return violation_of(state, rules, scratch)
 
 
 @kernel
-def judge_step(before: State, after: State, rules: Rules, action: int, steps: int) -> int:
+def judge_step(before: State, after: State, rules: RulesRecord, action: int, steps: int) -> int:
     """`step_violation`; the step was the round's `steps`-th."""
     return step_violation(before, after, rules, action, steps)
 
@@ -217,7 +217,7 @@ def judge_step(before: State, after: State, rules: Rules, action: int, steps: in
 
 
 @rule
-def chosen_action(play: Play, rules: Rules, state: State, game: int) -> int:
+def chosen_action(play: Play, rules: RulesRecord, state: State, game: int) -> int:
     """A legal action by the weights of the team's style; one in ten is uniform."""
     key_0, key_1 = int(state.key[1]), int(state.key[0])  # the rounds' own numbers have them in this order
     counter = 2 * int(play.steps[game])
@@ -256,7 +256,7 @@ def settings_of(game: int) -> Settings:
 
 
 @kernel
-def deal_next(play: Play, rules: Rules, game: int, is_new: bool) -> None:
+def deal_next(play: Play, rules: RulesRecord, game: int, is_new: bool) -> None:
     """Deal the game's next round, of the same match or of another episode, and check the deal.
 
     Args:
@@ -286,7 +286,7 @@ def deal_next(play: Play, rules: Rules, game: int, is_new: bool) -> None:
 
 
 @rule
-def count_round(play: Play, state: State, rules: Rules) -> None:
+def count_round(play: Play, state: State, rules: RulesRecord) -> None:
     """Count the round that has ended and how."""
     play.counts[_ROUNDS] += 1
     if int(state.winner) == NO_TEAM and are_hands_played_out(state, rules):
@@ -296,14 +296,14 @@ def count_round(play: Play, state: State, rules: Rules) -> None:
 
 
 @rule
-def is_shutout(state: State, rules: Rules) -> bool:
+def is_shutout(state: State, rules: RulesRecord) -> bool:
     """Whether somebody has won and all others are without km."""
     winner = int(state.winner)
     return winner != NO_TEAM and blank_opponents(state, rules, winner) == rules.teams - 1
 
 
 @rule
-def draw_styles(play: Play, rules: Rules, game: int) -> None:
+def draw_styles(play: Play, rules: RulesRecord, game: int) -> None:
     """Each team draws how it plays this round; in one of eight all but one idle, who is then shut out."""
     state = play.states[game]
     key_0, key_1 = int(state.key[1]), int(state.key[0]) ^ 1
@@ -348,7 +348,7 @@ def report(play: Play, game: int, action: int, violation: int) -> None:
 
 
 @kernel
-def judge_redeal(play: Play, rules: Rules, game: int) -> int:
+def judge_redeal(play: Play, rules: RulesRecord, game: int) -> int:
     """The seat sees and may do the same whatever is hidden; any redeal makes a game."""
     play.copied[0] = play.states[game]
     redealt = play.copied[0]
@@ -363,7 +363,7 @@ def judge_redeal(play: Play, rules: Rules, game: int) -> int:
 
 
 @kernel
-def judge_engine(play: Play, rules: Rules, game: int, action: int) -> int:
+def judge_engine(play: Play, rules: RulesRecord, game: int, action: int) -> int:
     """The same step by the engine, on a copy of the game before it."""
     play.copied[0] = play.before[0]
     settings = settings_of(game)
@@ -388,7 +388,7 @@ def judge_engine(play: Play, rules: Rules, game: int, action: int) -> int:
 
 
 @rule
-def rewards_are_right(buffers: Buffers, rules: Rules, is_over: bool) -> bool:
+def rewards_are_right(buffers: Buffers, rules: RulesRecord, is_over: bool) -> bool:
     """Nothing is paid before the end of the round; then partners get the same, and all teams together 0."""
     total, paid, apart = 0.0, 0.0, 0.0
     for seat in range(rules.players):

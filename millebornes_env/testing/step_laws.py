@@ -34,7 +34,7 @@ from millebornes_env.millebornes.ending import are_hands_played_out
 from millebornes_env.millebornes.legality import is_legal, write_mask
 from millebornes_env.millebornes.motion import has_safety, team_of
 from millebornes_env.millebornes.observation import write_observation
-from millebornes_env.millebornes.rules import Rules, deck_size
+from millebornes_env.millebornes.rules import RulesRecord, deck_size
 from millebornes_env.millebornes.scoring import round_score
 from millebornes_env.millebornes.sections import DEFAULT_SPEC
 from millebornes_env.millebornes.state import (
@@ -84,7 +84,9 @@ ALL_MESSAGES: Final = _register.messages
 
 
 @rule
-def decision_violation(state: State, rules: Rules, mask: Int8Array, row: Int8Array, high: Int8Array) -> int:
+def decision_violation(
+    state: State, rules: RulesRecord, mask: Int8Array, row: Int8Array, high: Int8Array
+) -> int:
     """The first law that a decision breaks; writes the mask and the observation of the seat that decides.
 
     Args:
@@ -102,7 +104,7 @@ def decision_violation(state: State, rules: Rules, mask: Int8Array, row: Int8Arr
 
 
 @rule
-def mask_is_what_is_legal(state: State, rules: Rules, mask: Int8Array) -> bool:
+def mask_is_what_is_legal(state: State, rules: RulesRecord, mask: Int8Array) -> bool:
     """The mask has a 1 at exactly the actions that the rules allow when asked about one by one."""
     different = 0
     for action in range(len(mask)):
@@ -141,7 +143,7 @@ def are_equal(one: Int8Array, other: Int8Array) -> bool:
 
 
 @rule
-def step_violation(before: State, after: State, rules: Rules, action: int, steps: int) -> int:
+def step_violation(before: State, after: State, rules: RulesRecord, action: int, steps: int) -> int:
     """The first law that a step breaks, or NO_VIOLATION.
 
     Args:
@@ -182,7 +184,7 @@ def is_laid(action: int) -> bool:
 
 
 @rule
-def only_the_shown_card_left(before: State, after: State, rules: Rules, shown: int, drawn: int) -> bool:
+def only_the_shown_card_left(before: State, after: State, rules: RulesRecord, shown: int, drawn: int) -> bool:
     """Exactly the shown card left the hand of the seat; all hands together gained what was drawn."""
     gained, lost = 0, 0
     for seat in range(rules.players):
@@ -209,7 +211,7 @@ def draws_due(before: State, after: State, action: int, shown: int) -> int:
 
 
 @rule
-def km_grew_by_the_card(before: State, after: State, rules: Rules, action: int) -> bool:
+def km_grew_by_the_card(before: State, after: State, rules: RulesRecord, action: int) -> bool:
     """Km never shrink, and grow only by the distance card that the team lays."""
     team = team_of(rules, int(before.seat))
     for other in range(rules.teams):
@@ -222,7 +224,7 @@ def km_grew_by_the_card(before: State, after: State, rules: Rules, action: int) 
 
 
 @rule
-def tableaux_changed_by_the_rules(before: State, after: State, rules: Rules, action: int) -> bool:
+def tableaux_changed_by_the_rules(before: State, after: State, rules: RulesRecord, action: int) -> bool:
     """No card leaves a tableau but a hazard that showed, for the safety laid on it; at most one comes."""
     gained, lost = 0, 0
     for team in range(rules.teams):
@@ -258,7 +260,7 @@ def discards_stayed(before: State, after: State) -> bool:
 
 
 @rule
-def totals_grew_by_the_sheet(before: State, after: State, rules: Rules) -> bool:
+def totals_grew_by_the_sheet(before: State, after: State, rules: RulesRecord) -> bool:
     """The totals stay as they are until the sheet is filled in, and grow by it."""
     for team in range(rules.teams):
         if int(after.score[team]) - int(before.score[team]) != round_score(after, team):
@@ -267,7 +269,9 @@ def totals_grew_by_the_sheet(before: State, after: State, rules: Rules) -> bool:
 
 
 @rule
-def turn_passed_as_it_should(before: State, after: State, rules: Rules, action: int, shown: int) -> bool:
+def turn_passed_as_it_should(
+    before: State, after: State, rules: RulesRecord, action: int, shown: int
+) -> bool:
     """The same seat decides again, or the attacked team, or the next to the left with cards (004:5)."""
     seat = int(before.seat)
     if int(after.phase) == CLAIM:
@@ -297,7 +301,7 @@ def turn_passed_as_it_should(before: State, after: State, rules: Rules, action: 
 
 
 @rule
-def last_turn_was_the_last(before: State, after: State, rules: Rules, action: int, shown: int) -> bool:
+def last_turn_was_the_last(before: State, after: State, rules: RulesRecord, action: int, shown: int) -> bool:
     """Where hands are not played out, a turn that ends with an empty pile ends the round (000:219)."""
     if int(before.draw_pile) > 0 or int(after.phase) != PLAY or are_hands_played_out(after, rules):
         return True
@@ -316,7 +320,7 @@ def round_is_the_same(before: State, after: State) -> bool:
 
 
 @rule
-def longest_round(rules: Rules) -> int:
+def longest_round(rules: RulesRecord) -> int:
     """Each step shows a card, or lets a hazard stand, or answers the one question about the extension."""
     hazards = 0
     for hazard in range(ACCIDENT, SPEED_LIMIT + 1):
@@ -325,7 +329,7 @@ def longest_round(rules: Rules) -> int:
 
 
 @rule
-def is_freshly_dealt(state: State, rules: Rules) -> bool:
+def is_freshly_dealt(state: State, rules: RulesRecord) -> bool:
     """The seat left of the dealer is to play and has drawn; otherwise only the hands have left the pile."""
     left = deck_size(rules) - rules.hand_limit * rules.players - 1
     first = around(int(state.dealer) + 1, rules.players)

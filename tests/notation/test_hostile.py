@@ -161,7 +161,7 @@ def sources() -> list[str]:
 def play_on(position: Position, choices: list[float]) -> None:
     """Every game that is played on from a position can be written, and reads back the same."""
     rules, states = position.rules, position.state.copy()
-    table, mask = rules_record(rules)[0], np.zeros(num_actions(rules.teams), np.int8)
+    table, mask = rules_record(rules), np.zeros(num_actions(rules.teams), np.int8)
     for choice in choices:
         if int(states[0].phase) == ROUND_OVER:
             if is_match_over(states[0], table):

@@ -37,7 +37,7 @@ FIRST_DISCARD, LAST_DISCARD = 19, 37
 
 def games(rules: Rules, seed: int, rounds: int = 2) -> Iterator[StateArray]:
     """The record, the same one every time, before every play of a match that lays cards when it can."""
-    chance, table = random.Random(seed), rules_record(rules)[0]
+    chance, table = random.Random(seed), rules_record(rules)
     states = new_states(1)
     state = states[0]
     state.key[:] = [chance.getrandbits(32), chance.getrandbits(32)]

@@ -6,7 +6,7 @@ import pytest
 
 from millebornes_env.compile import for_kernels
 from millebornes_env.millebornes.coup_fourre import can_claim, drop_pending_hazard
-from millebornes_env.millebornes.rules import rules_record
+from millebornes_env.millebornes.rules import compiled_rules
 from tests.support import BATTLE_HAZARDS, HAZARDS, SAFETIES, SAFETY_AGAINST, Position
 
 
@@ -311,7 +311,7 @@ def test_the_claim_is_for_the_hazard_just_laid() -> None:
 
 def claimants(position: Position) -> list[int]:
     """The seats that may answer, by the rule itself: the environment asks it about the seat to act only."""
-    state, rules = for_kernels(position.games.states)[0], for_kernels(rules_record(position.rules))[0]
+    state, rules = for_kernels(position.games.states)[0], compiled_rules(position.rules)
     return [seat for seat in range(position.rules.players) if can_claim(state, rules, seat)]
 
 

@@ -50,7 +50,7 @@ from millebornes_env.millebornes.cards import (
     SPEED_LIMIT,
     STOP,
 )
-from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.rules import RulesRecord
 from millebornes_env.millebornes.state import (
     HAZARD_AGAIN,
     MAX_SEATS,
@@ -76,7 +76,7 @@ def is_between(value: int, lowest: int, highest: int) -> bool:
 
 
 @rule
-def field_violation(state: State, rules: Rules) -> int:
+def field_violation(state: State, rules: RulesRecord) -> int:
     """The first field that holds what it cannot, or NO_VIOLATION."""
     found = require(NO_VIOLATION, SEAT_OUT_OF_RANGE, is_between(int(state.seat), 0, rules.players - 1))
     found = require(found, DEALER_OUT_OF_RANGE, is_between(int(state.dealer), 0, rules.players - 1))
@@ -129,7 +129,7 @@ def score_can_be_added_to(state: State, team: int) -> bool:
 
 
 @rule
-def most_cards_of(state: State, rules: Rules, seat: int) -> int:
+def most_cards_of(state: State, rules: RulesRecord, seat: int) -> int:
     """The cards that a hand can hold: one more than the limit while its seat decides, for it has drawn."""
     return rules.hand_limit + 1 if seat == int(state.seat) else rules.hand_limit
 
@@ -142,7 +142,7 @@ def pending_hazard_is_a_hazard(state: State) -> bool:
 
 
 @rule
-def target_is_the_tables(state: State, rules: Rules) -> bool:
+def target_is_the_tables(state: State, rules: RulesRecord) -> bool:
     """The target is the table's, or that of its extension."""
     target = int(state.target)
     return target == rules.target or (target == rules.extended_target and rules.extended_target > 0)
@@ -155,7 +155,7 @@ def key_is_two_words(state: State) -> bool:
 
 
 @rule
-def streams_lie_in_the_deck(state: State, rules: Rules) -> bool:
+def streams_lie_in_the_deck(state: State, rules: RulesRecord) -> bool:
     """Each stream begins and ends in the deck, in this order."""
     for seat in range(rules.players):
         first, end = int(state.stream_next[seat]), int(state.stream_end[seat])
@@ -183,7 +183,7 @@ def none_is_negative(values: Int8Array) -> bool:
 
 
 @rule
-def the_rest_of_the_record_is_blank(state: State, rules: Rules) -> bool:
+def the_rest_of_the_record_is_blank(state: State, rules: RulesRecord) -> bool:
     """All fields of seats and teams that the table does not have are 0, as they were made."""
     union = 0
     for seat in range(rules.players, MAX_SEATS):

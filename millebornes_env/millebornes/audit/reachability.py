@@ -55,7 +55,7 @@ from millebornes_env.millebornes.cards import (
 )
 from millebornes_env.millebornes.ending import are_hands_played_out
 from millebornes_env.millebornes.motion import has_any_safety, has_safety
-from millebornes_env.millebornes.rules import EVERY_PLACED_TEAM, Rules, deck_size
+from millebornes_env.millebornes.rules import EVERY_PLACED_TEAM, RulesRecord, deck_size
 from millebornes_env.millebornes.scoring import coups_fourres, safeties_laid
 from millebornes_env.millebornes.state import (
     ALL_SAFETIES_LINE,
@@ -82,7 +82,7 @@ _HAZARD_AND_REMEDY: Final = 2
 
 
 @rule
-def violation_of(state: State, rules: Rules, scratch: Int64Array) -> int:
+def violation_of(state: State, rules: RulesRecord, scratch: Int64Array) -> int:
     """The first law that a game which was played from its deal breaks, or NO_VIOLATION.
 
     Args:
@@ -98,7 +98,7 @@ def violation_of(state: State, rules: Rules, scratch: Int64Array) -> int:
 
 
 @rule
-def reachability_violation(state: State, rules: Rules) -> int:
+def reachability_violation(state: State, rules: RulesRecord) -> int:
     """The first law of this file that the record breaks, or NO_VIOLATION; it must be sound."""
     played_out = are_hands_played_out(state, rules)
     found = require(NO_VIOLATION, STREAM_OUTSIDE_ITS_PART, streams_lie_in_their_parts(state, rules))
@@ -125,7 +125,7 @@ def reachability_violation(state: State, rules: Rules) -> int:
 
 
 @rule
-def played_pile_violation(state: State, rules: Rules, team: int, found: int) -> int:
+def played_pile_violation(state: State, rules: RulesRecord, team: int, found: int) -> int:
     """The laws of one team's piles; `found` is what was found before."""
     found = require(
         found, WRONG_BATTLE, (int(state.battle[team]) == NO_CARD) == (battle_cards(state, team) == 0)
@@ -142,7 +142,7 @@ def played_pile_violation(state: State, rules: Rules, team: int, found: int) -> 
 
 
 @rule
-def streams_lie_in_their_parts(state: State, rules: Rules) -> bool:
+def streams_lie_in_their_parts(state: State, rules: RulesRecord) -> bool:
     """Each stream lies in the part of the deck that its seat was given: seat * size // players and on."""
     size = deck_size(rules)
     whole = size // rules.players
@@ -179,7 +179,7 @@ def discard_top_tells_an_empty_pile(state: State) -> bool:
 
 
 @rule
-def hands_are_full(state: State, rules: Rules) -> bool:
+def hands_are_full(state: State, rules: RulesRecord) -> bool:
     """While there are cards to draw no draw has failed: the seat to play has one more than dealt."""
     for seat in range(rules.players):
         to_play = int(state.phase) == PLAY and seat == int(state.seat)
@@ -189,7 +189,7 @@ def hands_are_full(state: State, rules: Rules) -> bool:
 
 
 @rule
-def hands_are_no_larger(state: State, rules: Rules) -> bool:
+def hands_are_no_larger(state: State, rules: RulesRecord) -> bool:
     """With the pile empty nobody has more than dealt; one more, who has just drawn the last card.
 
     All others are then still full: nobody has missed a draw.
@@ -205,7 +205,7 @@ def hands_are_no_larger(state: State, rules: Rules) -> bool:
 
 
 @rule
-def only_the_last_turn_shrinks_hands(state: State, rules: Rules) -> bool:
+def only_the_last_turn_shrinks_hands(state: State, rules: RulesRecord) -> bool:
     """Where the round ends with the turn that empties the pile, all but those who play in it have full hands.
 
     Those are the seat that decides and the one that laid a hazard; at the end, one or two. (Where a claim
@@ -236,7 +236,7 @@ def battle_cards(state: State, team: int) -> int:
 
 
 @rule
-def below_is_a_card_to_attack_on(state: State, rules: Rules, team: int) -> bool:
+def below_is_a_card_to_attack_on(state: State, rules: RulesRecord, team: int) -> bool:
     """Under a hazard lies none, but a cancelled one of a team that rolled on by Right of Way."""
     below = int(state.battle_below[team])
     if not is_battle_hazard(below):
@@ -252,7 +252,7 @@ def unanswered(state: State, team: int, hazard: int) -> int:
 
 
 @rule
-def breakdowns_were_answered(state: State, rules: Rules, team: int) -> bool:
+def breakdowns_were_answered(state: State, rules: RulesRecord, team: int) -> bool:
     """Every breakdown has its remedy, but the one that shows and those cancelled by a safety (E22)."""
     for hazard in range(ACCIDENT, FLAT_TIRE + 1):
         left = unanswered(state, team, hazard)
@@ -267,7 +267,7 @@ def breakdowns_were_answered(state: State, rules: Rules, team: int) -> bool:
 
 
 @rule
-def rolls_had_their_occasions(state: State, rules: Rules, team: int) -> bool:
+def rolls_had_their_occasions(state: State, rules: RulesRecord, team: int) -> bool:
     """A Roll on each covered Stop; else one at the start, on each remedy and cancelled hazard (E25)."""
     stops = int(state.tableau[team, STOP]) - (1 if int(state.battle[team]) == STOP else 0)
     others = rules.start_needs_roll
@@ -308,7 +308,7 @@ def opening_goes_with_the_pile(state: State, team: int) -> bool:
 
 
 @rule
-def km_were_travelled_moving(state: State, rules: Rules, team: int) -> bool:
+def km_were_travelled_moving(state: State, rules: RulesRecord, team: int) -> bool:
     """Who has km has had something to start with (rules 1.2)."""
     if int(state.km[team]) == 0 or rules.start_needs_roll == 0 or int(state.tableau[team, ROLL]) > 0:
         return True
@@ -326,14 +326,14 @@ def km_were_travelled_moving(state: State, rules: Rules, team: int) -> bool:
 
 
 @rule
-def caller_has_completed_the_short_trip(state: State, rules: Rules) -> bool:
+def caller_has_completed_the_short_trip(state: State, rules: RulesRecord) -> bool:
     """Who called the extension had gone the short trip (US C)."""
     caller = int(state.extension_team)
     return caller == NO_TEAM or int(state.km[caller]) >= rules.target
 
 
 @rule
-def round_ends_for_want_of_cards(state: State, rules: Rules, played_out: bool) -> bool:
+def round_ends_for_want_of_cards(state: State, rules: RulesRecord, played_out: bool) -> bool:
     """A round that nobody has won ends with the draw pile empty and, where they are played out, all hands."""
     if int(state.phase) != ROUND_OVER or int(state.winner) != NO_TEAM:
         return True
@@ -345,7 +345,7 @@ def round_ends_for_want_of_cards(state: State, rules: Rules, played_out: bool) -
 
 
 @rule
-def completed_trip_wins(state: State, rules: Rules) -> bool:
+def completed_trip_wins(state: State, rules: RulesRecord) -> bool:
     """At the end of a round exactly the winner has completed the trip."""
     if int(state.phase) != ROUND_OVER:
         return True
@@ -356,7 +356,7 @@ def completed_trip_wins(state: State, rules: Rules) -> bool:
 
 
 @rule
-def score_sheet_is_empty(state: State, rules: Rules) -> bool:
+def score_sheet_is_empty(state: State, rules: RulesRecord) -> bool:
     """No points are written down before the end of the round."""
     union = 0
     for team in range(rules.teams):
@@ -366,7 +366,7 @@ def score_sheet_is_empty(state: State, rules: Rules) -> bool:
 
 
 @rule
-def points_are_counted(state: State, rules: Rules) -> bool:
+def points_are_counted(state: State, rules: RulesRecord) -> bool:
     """Where no points are counted nobody has any (`count_points`)."""
     union = 0
     for team in range(rules.teams):
@@ -375,7 +375,7 @@ def points_are_counted(state: State, rules: Rules) -> bool:
 
 
 @rule
-def score_sheet_adds_up(state: State, rules: Rules) -> bool:
+def score_sheet_adds_up(state: State, rules: RulesRecord) -> bool:
     """Every line is what the piles say, and the lines are part of the total (rules 1.5)."""
     if rules.count_points == 0:
         return score_sheet_is_empty(state, rules)
@@ -391,7 +391,7 @@ def score_sheet_adds_up(state: State, rules: Rules) -> bool:
 
 
 @rule
-def bonuses_are_right(state: State, rules: Rules, team: int) -> bool:
+def bonuses_are_right(state: State, rules: RulesRecord, team: int) -> bool:
     """The lines after the first, each worked out in another way than the rulebook does."""
     sheet = state.score_sheet[team]
     won = 1 if team == int(state.winner) else 0
@@ -414,7 +414,7 @@ def bonuses_are_right(state: State, rules: Rules, team: int) -> bool:
 
 
 @rule
-def points_of_shutout(state: State, rules: Rules, team: int, won: int) -> int:
+def points_of_shutout(state: State, rules: RulesRecord, team: int, won: int) -> int:
     """For each blank team to whoever is not; or once to the winner, if all others are (E42, E43)."""
     blank = 0
     for other in range(rules.teams):
@@ -425,7 +425,7 @@ def points_of_shutout(state: State, rules: Rules, team: int, won: int) -> int:
 
 
 @rule
-def points_of_extension(state: State, rules: Rules, team: int) -> int:
+def points_of_extension(state: State, rules: RulesRecord, team: int) -> int:
     """To the caller who completed the longer trip; if it did not, to all others."""
     caller = int(state.extension_team)
     if caller == NO_TEAM:

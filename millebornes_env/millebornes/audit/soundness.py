@@ -61,7 +61,7 @@ from millebornes_env.millebornes.coup_fourre import can_claim
 from millebornes_env.millebornes.ending import can_extend
 from millebornes_env.millebornes.hazards import can_attack
 from millebornes_env.millebornes.motion import has_safety, is_limited, team_of
-from millebornes_env.millebornes.rules import Rules, card_count, compiled_rules
+from millebornes_env.millebornes.rules import Rules, RulesRecord, card_count, compiled_rules
 from millebornes_env.millebornes.state import (
     CLAIM,
     EXTENSION,
@@ -98,7 +98,7 @@ def first_violation(states: StateArray, rules: Rules) -> tuple[int, str] | None:
 
 
 @kernel
-def _first_unsound(states: StateArray, rules: Rules, scratch: Int64Array) -> tuple[int, int]:
+def _first_unsound(states: StateArray, rules: RulesRecord, scratch: Int64Array) -> tuple[int, int]:
     for game in range(len(states)):
         violation = soundness_violation(states[game], rules, scratch)
         if violation != NO_VIOLATION:
@@ -107,7 +107,7 @@ def _first_unsound(states: StateArray, rules: Rules, scratch: Int64Array) -> tup
 
 
 @rule
-def soundness_violation(state: State, rules: Rules, scratch: Int64Array) -> int:
+def soundness_violation(state: State, rules: RulesRecord, scratch: Int64Array) -> int:
     """The first law of this file or of `fields` that the record breaks, or NO_VIOLATION.
 
     Reads nothing out of bounds, whatever the record.
@@ -133,7 +133,7 @@ def soundness_violation(state: State, rules: Rules, scratch: Int64Array) -> int:
 
 
 @rule
-def card_violation(state: State, rules: Rules, scratch: Int64Array) -> int:
+def card_violation(state: State, rules: RulesRecord, scratch: Int64Array) -> int:
     """The laws of the cards. `scratch` counts cards by id + 1, and at 0 the places without one."""
     count_cards_to_come(state, rules, scratch)
     found = require(NO_VIOLATION, STREAMS_OVERLAP, streams_are_apart(state, rules))
@@ -147,7 +147,7 @@ def card_violation(state: State, rules: Rules, scratch: Int64Array) -> int:
 
 
 @rule
-def count_cards_to_come(state: State, rules: Rules, counts: Int64Array) -> None:
+def count_cards_to_come(state: State, rules: RulesRecord, counts: Int64Array) -> None:
     """Count the cards of all streams into `counts`."""
     counts[:] = 0
     for seat in range(rules.players):
@@ -156,7 +156,7 @@ def count_cards_to_come(state: State, rules: Rules, counts: Int64Array) -> None:
 
 
 @rule
-def add_hands(state: State, rules: Rules, counts: Int64Array) -> None:
+def add_hands(state: State, rules: RulesRecord, counts: Int64Array) -> None:
     """Add the cards of all hands to `counts`."""
     for seat in range(rules.players):
         for card in range(NUM_CARD_TYPES):
@@ -164,7 +164,7 @@ def add_hands(state: State, rules: Rules, counts: Int64Array) -> None:
 
 
 @rule
-def streams_are_apart(state: State, rules: Rules) -> bool:
+def streams_are_apart(state: State, rules: RulesRecord) -> bool:
     """No place of the deck lies in two streams."""
     for seat in range(1, rules.players):
         for other in range(seat):
@@ -176,7 +176,7 @@ def streams_are_apart(state: State, rules: Rules) -> bool:
 
 
 @rule
-def pile_is_what_is_left(state: State, rules: Rules) -> bool:
+def pile_is_what_is_left(state: State, rules: RulesRecord) -> bool:
     """The draw pile counts what the streams hold."""
     left = 0
     for seat in range(rules.players):
@@ -194,7 +194,7 @@ def hidden_is_what_lies_face_down(state: State, counts: Int64Array) -> bool:
 
 
 @rule
-def cards_are_those_of_the_table(state: State, rules: Rules, counts: Int64Array) -> bool:
+def cards_are_those_of_the_table(state: State, rules: RulesRecord, counts: Int64Array) -> bool:
     """No card was lost, doubled or changed: each type is there as often as in the deck (rules 0.2)."""
     difference = 0
     for card in range(NUM_CARD_TYPES):
@@ -207,7 +207,7 @@ def cards_are_those_of_the_table(state: State, rules: Rules, counts: Int64Array)
 
 
 @rule
-def hand_counts_are_right(state: State, rules: Rules) -> bool:
+def hand_counts_are_right(state: State, rules: RulesRecord) -> bool:
     """Each hand is as large as is said."""
     for seat in range(rules.players):
         cards = 0
@@ -229,7 +229,7 @@ def discard_top_lies_there(state: State) -> bool:
 
 
 @rule
-def pile_violation(state: State, rules: Rules, team: int, found: int) -> int:
+def pile_violation(state: State, rules: RulesRecord, team: int, found: int) -> int:
     """The laws of one team's piles; `found` is what was found before."""
     top, below = int(state.battle[team]), int(state.battle_below[team])
     found = require(found, BATTLE_NOT_IN_TABLEAU, lies_in_tableau(state, team, top))
@@ -264,14 +264,14 @@ def km_are_the_sum_of_the_cards(state: State, team: int) -> bool:
 
 
 @rule
-def trip_ends_at_the_target(state: State, rules: Rules, team: int) -> bool:
+def trip_ends_at_the_target(state: State, rules: RulesRecord, team: int) -> bool:
     """Nobody goes beyond the target; where that is allowed, no card is laid from there on (004:30)."""
     beyond = int(state.km[team]) - int(state.target)
     return beyond <= 0 if rules.exact_finish == 1 else beyond < km_of(DISTANCE_200)
 
 
 @rule
-def no_hazard_shows_under_its_safety(state: State, rules: Rules, team: int) -> bool:
+def no_hazard_shows_under_its_safety(state: State, rules: RulesRecord, team: int) -> bool:
     """No hazard shows whose safety is out, but one that waits for a Roll (E22); never a Stop (004:26)."""
     top = int(state.battle[team])
     if not is_battle_hazard(top) or not has_safety(state, team, safety_against(top)):
@@ -293,7 +293,7 @@ def coups_fourres_were_laid(state: State, team: int) -> bool:
 
 
 @rule
-def decision_violation(state: State, rules: Rules, found: int) -> int:
+def decision_violation(state: State, rules: RulesRecord, found: int) -> int:
     """The laws of whose decision it is, and about what; `found` is what was found before."""
     asked = int(state.phase) == CLAIM
     found = require(found, CLAIM_WITHOUT_HAZARD, asked == (int(state.pending_hazard) != NO_CARD))
@@ -312,7 +312,7 @@ def decision_violation(state: State, rules: Rules, found: int) -> int:
 
 
 @rule
-def two_teams_are_concerned(state: State, rules: Rules, asked: bool) -> bool:
+def two_teams_are_concerned(state: State, rules: RulesRecord, asked: bool) -> bool:
     """The hazard of a claim is laid by a member of one team against another; otherwise both are nobody."""
     team, attacker = int(state.pending_team), int(state.attacker)
     if not asked:
@@ -321,7 +321,7 @@ def two_teams_are_concerned(state: State, rules: Rules, asked: bool) -> bool:
 
 
 @rule
-def target_goes_with_the_extension(state: State, rules: Rules) -> bool:
+def target_goes_with_the_extension(state: State, rules: RulesRecord) -> bool:
     """The trip is the long one if, and only if, a team has called the extension (US C)."""
     if int(state.extension_team) == NO_TEAM:
         return int(state.target) == rules.target
@@ -329,7 +329,7 @@ def target_goes_with_the_extension(state: State, rules: Rules) -> bool:
 
 
 @rule
-def pending_hazard_can_be_laid(state: State, rules: Rules) -> bool:
+def pending_hazard_can_be_laid(state: State, rules: RulesRecord) -> bool:
     """The hazard that waits for an answer is one that the rules allow against that team (004:16)."""
     if int(state.phase) != CLAIM:
         return True
@@ -346,7 +346,7 @@ def winner_has_completed(state: State) -> bool:
 
 
 @rule
-def completed_trip_ends_the_round(state: State, rules: Rules) -> bool:
+def completed_trip_ends_the_round(state: State, rules: RulesRecord) -> bool:
     """While play goes on nobody is at the target, but the team that is asked whether it extends (004:34)."""
     if int(state.phase) == ROUND_OVER:
         return True
