@@ -32,7 +32,7 @@ CHAPTERS = {
     "coup_fourre.py": ["tests/rules/test_coup_fourre.py"],
     "ending.py": ["tests/rules/test_ending.py", "tests/rules/test_extension.py"],
     "scoring.py": ["tests/rules/test_scoring.py"],
-    "turn.py": ["tests/rules/test_turns.py", "tests/rules/test_safeties.py", "tests/rules/test_ending.py"],
+    "turn.py": [f"tests/rules/test_{name}.py" for name in ("turns", "safeties", "ending", "match")],
     "legality.py": ["tests/rules/test_turns.py", "tests/rules/test_discards.py"],
     "motion.py": ["tests/rules/test_right_of_way.py", "tests/rules/test_remedies.py"],
     "deal.py": ["tests/rules/test_deal.py"],
