@@ -353,8 +353,10 @@ def best_legal(preference: npt.NDArray[np.int64], action_masks: Masks) -> Action
         action_masks: int8[N, A].
 
     Returns:
-        int64[N].
+        int64[N]; SKIP (-1) where the mask allows nothing, because the round is over.
     """
     lowest = np.iinfo(np.int64).min
-    chosen: Actions = np.where(action_masks != 0, preference, lowest).argmax(axis=1)
+    is_legal = np.asarray(action_masks) != 0
+    chosen: Actions = np.where(is_legal, preference, lowest).argmax(axis=1)
+    chosen[~is_legal.any(axis=1)] = SKIP
     return chosen
