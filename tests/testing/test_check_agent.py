@@ -14,6 +14,7 @@ from millebornes_env.testing import check_agent
 from tests.agents.policies import network_for, write_run
 from tests.testing import faulty_agents as faulty
 
+ROOT = Path(__file__).parents[2]
 QUICK = {"players": 2, "games": 6, "decisions": 40}
 ALONE = {"policy", "human", "search", "champion"}
 """A policy needs a run folder, `human` a person; the two others are tried by themselves."""
@@ -47,6 +48,11 @@ def test_the_table_must_be_one_that_the_agent_plays_at() -> None:
 )
 def test_agents_of_ones_own_pass(agent: Any) -> None:
     check_agent(agent, games=6, decisions=60)
+
+
+def test_the_example_of_an_agent_passes() -> None:
+    """The file that people copy."""
+    check_agent(f"{ROOT / 'agents' / 'cautious.py'}:Cautious", games=4, decisions=40)
 
 
 def test_an_agent_that_was_made_passes_and_is_left_alone() -> None:
