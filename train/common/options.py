@@ -129,7 +129,7 @@ _OLD_PLACES: Final = {"docs": "leaderboard"}
 """The same for options that no checkpoint holds."""
 
 _OLD_FALL: Final = 0.1
-"""Final share of learning rate and entropy coefficient in old runs of `train.maskable_ppo`."""
+"""Final share of learning rate and entropy coefficient in older runs of `train.maskable_ppo`."""
 
 
 def renamed_options(config: Mapping[str, Any]) -> dict[str, Any]:
