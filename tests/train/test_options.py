@@ -54,7 +54,10 @@ def test_the_trainers_have_the_same_defaults() -> None:
 def test_a_best_response_is_trained_with_the_defaults_of_self_play() -> None:
     ours, theirs = defaults(exploit.Args), defaults(selfplay.Args)
     differ = {name for name in ours.keys() & theirs.keys() if ours[name] != theirs[name]}
-    assert differ == {"total_timesteps", "run_dir"}
+    assert differ == {"total_timesteps", "run_dir", "edition"}
+    assert (
+        ours["edition"] == selfplay.Args().sheets[0] == "parker"
+    )  # one sheet here, as many as one likes there
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
