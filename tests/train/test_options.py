@@ -1,4 +1,4 @@
-"""The trainers agree in the names, the help and the defaults of their options; Ctrl-C before they begin."""
+"""The trainers agree: in the names, the help and the defaults of their options, and in what a run leaves."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.train.test_selfplay import short
 from train import average, exploit, maskable_ppo, selfplay
 from train.common import options
 from train.common.options import TrainingOptions
-from train.common.run_folder import RUN_FILES
+from train.common.run_folder import FAILED_BATCH, RESPONSE_FILE, RUN_FILES
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = {
@@ -53,7 +54,10 @@ def test_the_trainers_have_the_same_defaults() -> None:
 def test_a_best_response_is_trained_with_the_defaults_of_self_play() -> None:
     ours, theirs = defaults(exploit.Args), defaults(selfplay.Args)
     differ = {name for name in ours.keys() & theirs.keys() if ours[name] != theirs[name]}
-    assert differ == {"total_timesteps", "run_dir", "edition"}  # parker is written as () there
+    assert differ == {"total_timesteps", "run_dir", "edition"}
+    assert (
+        ours["edition"] == selfplay.Args().sheets[0] == "parker"
+    )  # one sheet here, as many as one likes there
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
@@ -84,6 +88,18 @@ def test_old_names_are_no_options() -> None:
 # The run folder ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("trainer", ["selfplay", "maskable_ppo"])
+def test_a_run_leaves_the_files_that_are_listed(trainer: str, tmp_path: Path) -> None:
+    args = short(tmp_path / "run", total_timesteps=1500, eval_seconds=0.01, eval_deals=2)
+    if trainer == "selfplay":
+        selfplay.train(args)
+    else:
+        shared = {field.name: getattr(args, field.name) for field in dataclasses.fields(TrainingOptions)}
+        maskable_ppo.train(maskable_ppo.Args(**shared))
+    listed = {name.rstrip("/") for names in RUN_FILES for name in names}
+    assert set(os.listdir(tmp_path / "run")) == listed - {FAILED_BATCH, RESPONSE_FILE}
+
+
 def test_the_page_lists_the_same_files() -> None:
     page = (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
     rows = [f"| {', '.join(f'`{name}`' for name in names)} | {what} |\n" for names, what in RUN_FILES.items()]
@@ -93,7 +109,8 @@ def test_the_page_lists_the_same_files() -> None:
 # Ctrl-C -----------------------------------------------------------------------------------------------------
 
 
-def test_ctrl_c_while_pytorch_is_imported(tmp_path: Path) -> None:
+@pytest.mark.parametrize("script", ["selfplay", "average"])
+def test_ctrl_c_while_pytorch_is_imported(script: str, tmp_path: Path) -> None:
     """A package in the place of PyTorch sends the signal while it is imported."""
     (tmp_path / "torch.py").write_text(
         "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nraise RuntimeError('it goes on')\n",
@@ -101,7 +118,7 @@ def test_ctrl_c_while_pytorch_is_imported(tmp_path: Path) -> None:
     )
     paths = os.pathsep.join(filter(None, (str(tmp_path), os.environ.get("PYTHONPATH"))))
     done = subprocess.run(
-        [sys.executable, "-m", "train.selfplay"],
+        [sys.executable, "-m", f"train.{script}"],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": paths},
         capture_output=True,
