@@ -69,7 +69,7 @@ def test_the_script_prints_and_saves(
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_threads_change_no_figure(tmp_path: Path, threads: int) -> None:
-    options = {"steps": 8_000, "editions": ("parker", "dujardin"), "out": tmp_path / "audit.json"}
+    options = {"steps": 8_000, "edition": ("parker", "dujardin"), "out": tmp_path / "audit.json"}
     one, other = (script.audit(quiet(**options, threads=count)) for count in (1, threads))
     for row, same in zip(one["tables"], other["tables"], strict=True):
         assert [row[name] for name in COUNTS] == [same[name] for name in COUNTS]
@@ -109,7 +109,7 @@ def test_ctrl_c_prints_what_there_is(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(script.Run, "_show", interrupt)
-    report = script.audit(quiet(steps=1e9, editions=("parker",), out=tmp_path / "audit.json"))
+    report = script.audit(quiet(steps=1e9, edition=("parker",), out=tmp_path / "audit.json"))
     assert not report["finished"]
     assert 0 < report["total"]["steps"] < 1e9
     assert "stopped before the end" in capsys.readouterr().out
