@@ -12,7 +12,8 @@ from millebornes_env.compile import for_kernels
 from millebornes_env.engine import kernels
 from millebornes_env.engine.games import Games
 from millebornes_env.engine.kernels import SAME_STEP, Settings, kernels_of
-from millebornes_env.millebornes import audit, rulebook
+from millebornes_env.millebornes import rulebook
+from millebornes_env.millebornes.audit import soundness
 from millebornes_env.millebornes.editions import edition
 from millebornes_env.millebornes.replay import play_until_refused
 from millebornes_env.millebornes.rules import compiled_rules
@@ -42,7 +43,7 @@ def examples() -> list[Example]:
         (loops.observe_seats, (*table, seats, buffers.observation)),
         (loops.redeal_games, (states, rules, seats, 0, 0, np.zeros(rulebook.REDEAL_ROOM, np.int8))),
         (loops.full_states, (*table, 1, buffers.observation)),
-        (audit._first_unsound, (_read_only(states), rules, scratch)),
+        (soundness._first_unsound, (_read_only(states), rules, scratch)),
         (play_until_refused, (states, rules, _read_only(actions), np.zeros(1, np.int32))),
     ]
 

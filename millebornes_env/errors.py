@@ -80,6 +80,13 @@ class StateError(MilleBornesError):
     """An array that was given as game states is not one: wrong dtype, version, shape or contents."""
 
 
+class ConformanceError(MilleBornesError, AssertionError):
+    """What `millebornes_env.testing` was asked to check does not do what it must.
+
+    The message says what is wrong, where (which table, game, seat, play) and what to do about it.
+    """
+
+
 class NotationError(MilleBornesError):
     """A text is no position or no game; the message names the line or the play, and what is wrong."""
 

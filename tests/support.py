@@ -26,7 +26,7 @@ from millebornes_env.millebornes.actions import num_actions
 from millebornes_env.millebornes.cards import KM, Card
 from millebornes_env.millebornes.legality import is_legal, write_mask
 from millebornes_env.millebornes.motion import is_moving
-from millebornes_env.millebornes.rules import Rules, rules_record
+from millebornes_env.millebornes.rules import Rules, compiled_rules, rules_record
 from millebornes_env.millebornes.scoring import round_score
 from millebornes_env.millebornes.sections import ObservationSpec
 from millebornes_env.millebornes.state import NO_TEAM, PHASE_NAMES, PLAY, SCORE_LINES
@@ -57,9 +57,7 @@ SAFETY_AGAINST = {hazard: safety for hazard, _, safety in BREAKDOWNS} | dict.fro
 PLAYERS = (2, 3, 4, 6)
 """The numbers of seats that the parker edition has a table for."""
 
-_SETTINGS = Settings(
-    episode=1, reward=0, autoreset=2, observation_spec=ObservationSpec(unseen=0), punish_illegal=0
-)
+_SETTINGS = Settings(rulebook.MATCH, rulebook.POINTS, 2, ObservationSpec(unseen=0), punish_illegal=0)
 _BATTLE_PILE = tuple(CARDS.index(name) for name in BATTLE_HAZARDS + BATTLE_REMEDIES)
 _SPEED_PILE = (int(Card.SPEED_LIMIT), int(Card.END_OF_LIMIT))
 _DISTANCE_PILE = tuple(CARDS.index(name) for name in DISTANCES)
@@ -116,7 +114,7 @@ class Position:
         self.games.seed(seed)
         self.games.start()
         self.state = self.games.states[0]
-        self.record = rules_record(self.rules)[0]
+        self.record = rules_record(self.rules)
         self._plain = self.games.states.view(np.ndarray)[0]  # the same memory; attributes of `state` are slow
         self.deck = self._all_cards()
         self._draws: dict[int, list[int]] = {}  # seat -> the cards on top of its stream
@@ -228,7 +226,7 @@ class Position:
 
     def legal(self) -> set[str]:
         """The names of all legal moves; fails if the mask and the question disagree about one."""
-        state, rules = for_kernels(self.games.states)[0], for_kernels(rules_record(self.rules))[0]
+        state, rules = for_kernels(self.games.states)[0], compiled_rules(self.rules)
         mask = np.full(num_actions(self.rules.teams), 2, np.int8)
         write_mask(state, rules, mask)
         asked = [int(is_legal(state, rules, action)) for action in range(len(mask))]

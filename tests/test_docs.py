@@ -70,7 +70,15 @@ def test_generated_pages_are_current() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["README.md", "docs/add_an_edition.md", "docs/agents.md", "docs/arena.md", "docs/training.md"]
+    "name",
+    [
+        "README.md",
+        "docs/add_an_edition.md",
+        "docs/agents.md",
+        "docs/arena.md",
+        "docs/testing.md",
+        "docs/training.md",
+    ],
 )
 def test_the_examples_run(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -87,7 +95,7 @@ def test_the_examples_run(
     for example in examples:
         exec(compile(example, name, "exec"), names)
         printed = capsys.readouterr().out
-        if "print(" in example and name in {"README.md", "docs/add_an_edition.md"}:
+        if "print(" in example and name in {"README.md", "docs/add_an_edition.md", "docs/testing.md"}:
             assert f"```\n{printed}```" in text
 
 

@@ -122,7 +122,7 @@ def average_snapshots(folder: Path, count: int, out: Path) -> None:
         )
     fields = {field.name for field in dataclasses.fields(TrainingArgs)}
     config = {name: value for name, value in recorded_config(folder, progress).items() if name in fields}
-    config |= {name: tuple(config[name]) for name in ("hidden", "editions")}
+    config |= {name: tuple(config[name]) for name in ("hidden", "edition")}
     args = replace(TrainingArgs(**config), opponent="", start="", oracle=False, magnet=0.0)
     trainer = Trainer(replace(args, num_envs=len(args.sheets), num_steps=1, threads=1))
     snapshots = [with_prefix(tensors, f"pool.{number}.") for number in range(kept - count, kept)]

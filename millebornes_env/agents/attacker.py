@@ -47,7 +47,7 @@ from millebornes_env.millebornes.cards import (
     safety_against,
 )
 from millebornes_env.millebornes.motion import has_safety, is_moving, team_of
-from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.rules import RulesRecord
 from millebornes_env.millebornes.scoring import safeties_laid
 from millebornes_env.millebornes.state import State
 
@@ -79,13 +79,15 @@ KEEPS_REMEDY: Final = 45  # for each of its hazards that is hidden
 KEEPS_SAFETY: Final = 10_000
 
 
-def choose(state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, draw: int) -> int:
+def choose(
+    state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, draw: int
+) -> int:
     """What hurts most (see `agents.compiled.agent.Choose`)."""
     return claim_or_most_liked(liking, state, rules, seat, options)
 
 
 @rule
-def liking(state: State, rules: Rules, seat: int, action: int, options: Int64Array) -> int:
+def liking(state: State, rules: RulesRecord, seat: int, action: int, options: Int64Array) -> int:
     """How much it likes to lay or to give away a card."""
     team, card = team_of(rules, seat), card_of(action)
     if is_discard(action):
@@ -106,7 +108,7 @@ def liking(state: State, rules: Rules, seat: int, action: int, options: Int64Arr
 
 
 @rule
-def liking_of_attack(state: State, rules: Rules, seat: int, victim: int, hazard: int) -> int:
+def liking_of_attack(state: State, rules: RulesRecord, seat: int, victim: int, hazard: int) -> int:
     """The most dangerous victim first, then the hazard that is hardest to get rid of."""
     worst = danger(state, rules, seat, victim)
     if hazard != SPEED_LIMIT:
@@ -117,7 +119,7 @@ def liking_of_attack(state: State, rules: Rules, seat: int, victim: int, hazard:
 
 
 @rule
-def danger(state: State, rules: Rules, seat: int, victim: int) -> int:
+def danger(state: State, rules: RulesRecord, seat: int, victim: int) -> int:
     """How dangerous an opponent is, in 25s of km: by its way so far, its safeties, and if it could finish."""
     km = int(state.km[victim]) + EACH_SAFETY * safeties_laid(state, victim)
     if could_finish(state, rules, seat, victim):
@@ -127,7 +129,7 @@ def danger(state: State, rules: Rules, seat: int, victim: int) -> int:
 
 @rule
 def is_too_risky(
-    state: State, rules: Rules, seat: int, victim: int, hazard: int, options: Int64Array
+    state: State, rules: RulesRecord, seat: int, victim: int, hazard: int, options: Int64Array
 ) -> bool:
     """Whether a coup fourré is more probable than it likes."""
     if unseen_copies(state, seat, safety_against(hazard)) == 0:
@@ -139,7 +141,7 @@ def is_too_risky(
 
 
 @rule
-def liking_of_safety(state: State, rules: Rules, seat: int, safety: int, options: Int64Array) -> int:
+def liking_of_safety(state: State, rules: RulesRecord, seat: int, safety: int, options: Int64Array) -> int:
     """At once if it frees the car; else kept as a trap, until the pile is low or the round about to end."""
     if cures(state, team_of(rules, seat), safety):
         return TO_BE_FREE_AT_ONCE
@@ -151,7 +153,7 @@ def liking_of_safety(state: State, rules: Rules, seat: int, safety: int, options
 
 
 @rule
-def regret(state: State, rules: Rules, seat: int, card: int) -> int:
+def regret(state: State, rules: RulesRecord, seat: int, card: int) -> int:
     """How sorry it is to give a card away: hazards it keeps longest."""
     if is_distance(card):
         team = team_of(rules, seat)
@@ -167,7 +169,7 @@ def regret(state: State, rules: Rules, seat: int, card: int) -> int:
 
 
 @rule
-def regret_of_hazard(state: State, rules: Rules, seat: int, hazard: int) -> int:
+def regret_of_hazard(state: State, rules: RulesRecord, seat: int, hazard: int) -> int:
     """Nothing if no opponent can be hurt by it any more."""
     team = team_of(rules, seat)
     for other in range(rules.teams):

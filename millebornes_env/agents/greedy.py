@@ -25,7 +25,7 @@ from millebornes_env.millebornes.cards import (
     km_of,
 )
 from millebornes_env.millebornes.motion import team_of
-from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.rules import RulesRecord
 from millebornes_env.millebornes.state import State
 
 # Each kind has a band of a thousand; within it, what a rule below adds.
@@ -63,13 +63,15 @@ _PLACE_IN_LINE: Final = np.array([DISCARD_FIRST.index(Card(card)) for card in ra
 _PLACE_IN_LINE.setflags(write=False)
 
 
-def choose(state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, draw: int) -> int:
+def choose(
+    state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, draw: int
+) -> int:
     """What it likes best (see `agents.compiled.agent.Choose`)."""
     return claim_or_most_liked(liking, state, rules, seat, options)
 
 
 @rule
-def liking(state: State, rules: Rules, seat: int, action: int, options: Int64Array) -> int:
+def liking(state: State, rules: RulesRecord, seat: int, action: int, options: Int64Array) -> int:
     """How much `greedy` likes to lay or to discard a card: finish > distance > remedy > hazard > safety."""
     card = card_of(action)
     if is_discard(action):

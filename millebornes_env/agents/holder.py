@@ -17,7 +17,7 @@ from millebornes_env.compile import rule
 from millebornes_env.millebornes.actions import card_of, is_discard
 from millebornes_env.millebornes.cards import is_safety
 from millebornes_env.millebornes.motion import team_of
-from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.rules import RulesRecord
 from millebornes_env.millebornes.state import State
 
 # Its option.
@@ -28,13 +28,15 @@ KEEPS: Final = -1
 NEVER_GIVES_AWAY: Final = -2
 
 
-def choose(state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, draw: int) -> int:
+def choose(
+    state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, draw: int
+) -> int:
     """What it likes best (see `agents.compiled.agent.Choose`)."""
     return claim_or_most_liked(patient_liking, state, rules, seat, options)
 
 
 @rule
-def patient_liking(state: State, rules: Rules, seat: int, action: int, options: Int64Array) -> int:
+def patient_liking(state: State, rules: RulesRecord, seat: int, action: int, options: Int64Array) -> int:
     """How much `holder` likes to lay or to discard a card: as `greedy` does, but for the safeties."""
     card = card_of(action)
     if not is_safety(card):

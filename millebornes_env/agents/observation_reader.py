@@ -29,7 +29,7 @@ from millebornes_env.millebornes.cards import (
     safety_against,
 )
 from millebornes_env.millebornes.observation import battle_top_code
-from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.rules import RulesRecord
 from millebornes_env.millebornes.sections import CONTENTS, MAX_INT8, NUM_BATTLE_TOPS, SCORE_UNIT, BySection
 from millebornes_env.millebornes.state import (
     BY_HAZARD,
@@ -118,7 +118,7 @@ CHOSE_NOTHING: Final = 10
 
 
 @rule
-def oddity_of(row: Int8Array, starts: Starts, bounds: Int8Array, rules: Rules) -> int:
+def oddity_of(row: Int8Array, starts: Starts, bounds: Int8Array, rules: RulesRecord) -> int:
     """Why the table cannot show such a row to a seat that is to decide, or NO_ODDITY.
 
     A row of a round that is over is none to decide about, and no oddity.
@@ -160,7 +160,7 @@ def is_to_decide(row: Int8Array, starts: Starts) -> bool:
 
 
 @rule
-def oddity_of_decision(row: Int8Array, starts: Starts, rules: Rules) -> int:
+def oddity_of_decision(row: Int8Array, starts: Starts, rules: RulesRecord) -> int:
     """Whether one seat decides about one thing, or the round is over."""
     phases = sum_of(row, starts.phase, ROUND_OVER)
     if phases > 1 or sum_of(row, starts.to_act, rules.players) != phases:
@@ -173,7 +173,7 @@ def oddity_of_decision(row: Int8Array, starts: Starts, rules: Rules) -> int:
 
 
 @rule
-def oddity_of_cards(row: Int8Array, starts: Starts, rules: Rules) -> int:
+def oddity_of_cards(row: Int8Array, starts: Starts, rules: RulesRecord) -> int:
     """Whether the cards are as many as they are said to be, and those of the deck."""
     if sum_of(row, starts.hand, NUM_CARD_TYPES) != int(row[starts.hand_counts]):
         return ODD_HAND
@@ -191,7 +191,7 @@ def oddity_of_cards(row: Int8Array, starts: Starts, rules: Rules) -> int:
 
 
 @rule
-def oddity_of_trip(row: Int8Array, starts: Starts, rules: Rules) -> int:
+def oddity_of_trip(row: Int8Array, starts: Starts, rules: RulesRecord) -> int:
     """Whether each battle pile has one top, and the target is that of the trip that is driven."""
     for team in range(rules.teams):
         if sum_of(row, starts.battle + team * NUM_BATTLE_TOPS, NUM_BATTLE_TOPS) != 1:
@@ -202,7 +202,7 @@ def oddity_of_trip(row: Int8Array, starts: Starts, rules: Rules) -> int:
 
 
 @rule
-def has_a_choice(row: Int8Array, starts: Starts, rules: Rules) -> bool:
+def has_a_choice(row: Int8Array, starts: Starts, rules: RulesRecord) -> bool:
     """Whether the seat that is to decide has a legal action.
 
     Who is to play and holds a card can lay it or discard it; who is asked for a coup fourré holds the safety;
@@ -243,7 +243,7 @@ def first_odd_row(
 
 
 @rule
-def read_observation(row: Int8Array, starts: Starts, rules: Rules, state: State) -> None:
+def read_observation(row: Int8Array, starts: Starts, rules: RulesRecord, state: State) -> None:
     """Write the game as the observing seat knows it: the observer is seat 0, its team is team 0.
 
     What nobody can see stays empty: other hands, the deck. What an observation does not tell is left out:
@@ -279,7 +279,7 @@ def read_observation(row: Int8Array, starts: Starts, rules: Rules, state: State)
 
 
 @rule
-def read_decision(row: Int8Array, starts: Starts, rules: Rules, state: State) -> None:
+def read_decision(row: Int8Array, starts: Starts, rules: RulesRecord, state: State) -> None:
     """Whose decision it is and about what."""
     state.phase = ROUND_OVER
     for phase in range(ROUND_OVER):

@@ -51,21 +51,23 @@ class Agent(Protocol):
 
 
 class BaseAgent:
-    """What an agent may have beside a name and `act`, with what is assumed of an agent that has it not.
+    """What an agent may have beside a name and `act`, with the defaults.
 
-    A class of your own can be derived from this one, or declare the same members without it. `agents.load`
-    refuses declarations that contradict each other (`AgentProtocolError`).
+    Derive a class of your own from this one, or declare what you need without it. `agents.load` refuses
+    declarations that contradict each other (`AgentProtocolError`).
 
-    Besides there are two kinds of agents with members of their own: `StateAgent`, which is handed the games
-    instead of observations if it can be, and `CompiledAgent`, a function that kernels call.
+    Two kinds of agents have members of their own: a `StateAgent` is handed the games instead of observations,
+    and a `CompiledAgent` is a function that kernels call.
 
     Attributes:
-        has_memory: True: it remembers what it saw. Its `act` then takes a third argument `slot_ids`, int64[N]
-            or None: numbers that tell apart who sits where (such as `game * players + seat`), so that it can
-            remember for each.
-        sees_hidden_cards: True: it sees more than its seat does. Who plays with it is told, and the arena
-            wants to be asked for it.
-        is_compiled: True: it is all said by the function at `address` with its `options` (`CompiledAgent`).
+        has_memory: whether it remembers what it saw. If so, `act` takes a third argument `slot_ids`, int64[N]
+            or None: one number for each game and seat (such as `game * players + seat`), so that it can keep
+            a memory for each.
+        sees_hidden_cards: whether it sees more than its seat does. The commands that play say so, and the
+            arena refuses it unless cheating is allowed.
+        is_compiled: whether the compiled function at `address`, called with `options`, does all that `act`
+            does (`CompiledAgent`).
+        table: the `Table` that it was made for, if it has one; `agents.load` refuses the agent at others.
     """
 
     has_memory: bool = False
@@ -82,7 +84,7 @@ class BaseAgent:
         return super().__new__(cls)
 
     def forget(self) -> None:
-        """Forget all slots: what comes next are other matches in them."""
+        """Forget what was seen in all slots: other matches begin in them."""
 
 
 @runtime_checkable
@@ -143,6 +145,12 @@ def is_state_agent(agent: object) -> TypeGuard[StateAgent]:
     return hasattr(agent, "act_on")
 
 
+def made_for(agent: Agent) -> Table | None:
+    """The table that the agent was made for, if it says so."""
+    table = getattr(agent, "table", None)
+    return table if isinstance(table, Table) else None
+
+
 def forget(agent: Agent) -> None:
     """Tell an agent that what comes next are other matches, if it wants to know."""
     method = getattr(agent, "forget", None)
@@ -201,7 +209,7 @@ def _problem_of_act(agent: Agent) -> str | None:
     except TypeError as error:
         expected = "(self, observations, action_masks" + (", slot_ids" if slot_ids else "") + ")"
         declared = ", as has_memory is True" if slot_ids else ""
-        return f"act must be called with {expected}{declared}: {error}"
+        return f"act must take {expected}{declared}: {error}"
     return None
 
 
@@ -345,8 +353,9 @@ def best_legal(preference: npt.NDArray[np.int64], action_masks: Masks) -> Action
         action_masks: int8[N, A].
 
     Returns:
-        int64[N].
+        int64[N]; SKIP where nothing is legal, as the round is over.
     """
-    lowest = np.iinfo(np.int64).min
-    chosen: Actions = np.where(action_masks != 0, preference, lowest).argmax(axis=1)
-    return chosen
+    is_legal = action_masks != 0
+    chosen = np.where(is_legal, preference, np.iinfo(np.int64).min).argmax(axis=1)
+    actions: Actions = np.where(is_legal.any(axis=1), chosen, SKIP)
+    return actions

@@ -16,7 +16,7 @@ from millebornes_env.agents.options import Between
 from millebornes_env.agents.protocol import Table
 from millebornes_env.compile import rule
 from millebornes_env.millebornes import actions, cards, motion
-from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.rules import RulesRecord
 from millebornes_env.millebornes.state import EXTENSION, State
 
 # Its options.
@@ -41,7 +41,9 @@ KEEPS_ROLL: Final = 160
 KEEPS_SAFETY: Final = 10_000
 
 
-def choose(state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, draw: int) -> int:
+def choose(
+    state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, draw: int
+) -> int:
     """What brings it on fastest (see `agents.compiled.agent.Choose`)."""
     if int(state.phase) == EXTENSION:
         is_bold = options[EXTENDS] == 1 and int(state.draw_pile) >= options[CARDS_TO_EXTEND]
@@ -50,7 +52,7 @@ def choose(state: State, rules: Rules, seat: int, memory: Int16Array, options: I
 
 
 @rule
-def liking(state: State, rules: Rules, seat: int, action: int, options: Int64Array) -> int:
+def liking(state: State, rules: RulesRecord, seat: int, action: int, options: Int64Array) -> int:
     """How much it likes to lay or to give away a card."""
     team, card = motion.team_of(rules, seat), actions.card_of(action)
     if actions.is_discard(action):
@@ -68,7 +70,7 @@ def liking(state: State, rules: Rules, seat: int, action: int, options: Int64Arr
 
 
 @rule
-def liking_of_attack(state: State, rules: Rules, victim: int, hazard: int, options: Int64Array) -> int:
+def liking_of_attack(state: State, rules: RulesRecord, victim: int, hazard: int, options: Int64Array) -> int:
     """Who is about to win is stopped at once, and the foremost first."""
     if not cards.is_battle_hazard(hazard):
         return 0 if preferences.is_too_late_to_limit(state, victim) else TO_ATTACK
@@ -77,7 +79,7 @@ def liking_of_attack(state: State, rules: Rules, victim: int, hazard: int, optio
 
 
 @rule
-def regret(state: State, rules: Rules, seat: int, card: int) -> int:
+def regret(state: State, rules: RulesRecord, seat: int, card: int) -> int:
     """How sorry it is to give a card away: what drives it farthest it keeps longest."""
     team = motion.team_of(rules, seat)
     if cards.is_distance(card):

@@ -21,7 +21,14 @@ from millebornes_env.agents.human.agent import HumanAgent
 from millebornes_env.agents.options import defaults_of
 from millebornes_env.agents.own_classes import HOW_TO_NAME, find_class, make_own
 from millebornes_env.agents.policy.agent import PolicyAgent
-from millebornes_env.agents.protocol import Agent, CompiledFunction, Table, check_declarations, is_compiled
+from millebornes_env.agents.protocol import (
+    Agent,
+    CompiledFunction,
+    Table,
+    check_declarations,
+    is_compiled,
+    made_for,
+)
 from millebornes_env.agents.racer import RacerAgent
 from millebornes_env.agents.random import RandomAgent
 from millebornes_env.agents.search.agent import SearchAgent, SearchOptionError, search_over
@@ -186,10 +193,10 @@ def _made(agent: Agent, table: Table) -> Agent:
             f"{shown(agent)} is no agent: it must be the name of one, the path of a run folder, or have a "
             "name and a method act"
         )
-    made_for = getattr(agent, "table", None)
-    if isinstance(made_for, Table) and (made_for.rules, made_for.sections) != (table.rules, table.sections):
+    own = made_for(agent)
+    if own is not None and (own.rules, own.sections) != (table.rules, table.sections):
         raise AgentArgumentError(
-            f"{shown(agent.name)} was made for {made_for.edition}, {made_for.rules.players} players; "
+            f"{shown(agent.name)} was made for {own.edition}, {own.rules.players} players; "
             f"this table is {table.edition}, {table.rules.players} players, or shows other observations: "
             "make it for this table"
         )

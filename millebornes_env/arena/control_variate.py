@@ -18,7 +18,7 @@ from millebornes_env.compile import rule, seldom
 from millebornes_env.millebornes.actions import CLAIM_COUP_FOURRE, card_of
 from millebornes_env.millebornes.cards import NO_CARD, NUM_CARD_TYPES, safety_against
 from millebornes_env.millebornes.motion import team_of
-from millebornes_env.millebornes.rules import Rules, card_count, deck_size
+from millebornes_env.millebornes.rules import RulesRecord, card_count, deck_size
 from millebornes_env.millebornes.state import Int8Array, State
 
 NUM_VARIATES: Final = NUM_CARD_TYPES
@@ -26,7 +26,9 @@ NUM_VARIATES: Final = NUM_CARD_TYPES
 
 
 @seldom
-def count_deal(state: State, rules: Rules, role_of: Int8Array, variates: npt.NDArray[np.float64]) -> None:
+def count_deal(
+    state: State, rules: RulesRecord, role_of: Int8Array, variates: npt.NDArray[np.float64]
+) -> None:
     """Add the luck of a deal, the first draw included.
 
     Args:
@@ -47,7 +49,7 @@ def count_deal(state: State, rules: Rules, role_of: Int8Array, variates: npt.NDA
 def count_draws(
     before: State,
     after: State,
-    rules: Rules,
+    rules: RulesRecord,
     action: int,
     role_of: Int8Array,
     variates: npt.NDArray[np.float64],
@@ -85,7 +87,7 @@ def card_that_left(before: State, action: int) -> int:
 
 
 @rule
-def in_pile(state: State, rules: Rules, card: int) -> int:
+def in_pile(state: State, rules: RulesRecord, card: int) -> int:
     """Cards of the type in the draw pile: hidden, and in no hand."""
     count = int(state.hidden[card])
     for seat in range(rules.players):

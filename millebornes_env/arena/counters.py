@@ -11,7 +11,7 @@ from millebornes_env.compile import rule, seldom
 from millebornes_env.millebornes.actions import FIRST_FURTHER_HAZARD, around
 from millebornes_env.millebornes.cards import DISTANCE_200, NUM_HAZARDS, NUM_SAFETIES
 from millebornes_env.millebornes.motion import team_of
-from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.rules import RulesRecord
 from millebornes_env.millebornes.scoring import blank_opponents, coups_fourres, round_score, safeties_laid
 from millebornes_env.millebornes.state import MAX_TEAMS, NO_TEAM, Int8Array, State
 from millebornes_env.millebornes.winning import has_won_round, round_winner
@@ -76,7 +76,7 @@ def count_action(counters: Int64Array, action: int) -> None:
 
 
 @seldom
-def count_round(state: State, rules: Rules, role_of: Int8Array, counters: Int64Array) -> None:
+def count_round(state: State, rules: RulesRecord, role_of: Int8Array, counters: Int64Array) -> None:
     """Count a finished round, from each team's side.
 
     Args:
@@ -105,7 +105,7 @@ def count_round(state: State, rules: Rules, role_of: Int8Array, counters: Int64A
 
 
 @rule
-def count_deeds(state: State, rules: Rules, team: int, row: Int64Array) -> None:
+def count_deeds(state: State, rules: RulesRecord, team: int, row: Int64Array) -> None:
     """Count what a team achieved in the round."""
     won, caller = int(state.winner) == team, int(state.extension_team) == team
     blank = blank_opponents(state, rules, team)
@@ -124,7 +124,7 @@ def count_deeds(state: State, rules: Rules, team: int, row: Int64Array) -> None:
 
 
 @seldom
-def count_episode(rules: Rules, first: int, shares: Float64Array, counters: Int64Array) -> None:
+def count_episode(rules: RulesRecord, first: int, shares: Float64Array, counters: Int64Array) -> None:
     """Count a finished episode: the role that began it, and the one that won it alone, if there is one.
 
     Args:

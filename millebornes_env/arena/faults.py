@@ -69,38 +69,40 @@ def rows_of(rows: Rows, chosen: slice) -> Rows:
     return Rows(rows.observation[chosen], rows.action_mask[chosen], rows.games[chosen], rows.slot_ids[chosen])
 
 
-def asked(agent: Agent, states: StateArray, rows: Rows) -> npt.NDArray[np.int64]:
-    """What an agent chooses, int64[N].
+def ask_about(
+    agent: Agent, states: StateArray, rows: Rows, rules: Rules, first_deal: int
+) -> npt.NDArray[np.int64]:
+    """What an agent chooses, int64[N]; what it raises is told with the game and the play.
 
     Args:
         agent: which.
         states: all games.
         rows: those that it is asked about, N of them.
+        rules: of the table.
+        first_deal: number of the batch's first deal.
 
     Raises:
-        AgentAnswerError: it returned something that is no action for each row. And whatever it raises.
+        AgentFaultError: it raised, or returned something that is no action for each row.
     """
+    try:
+        return _ask(agent, states, rows)
+    except Exception as error:
+        raise _fault(agent, error, states, rows, rules, first_deal) from error
+
+
+def _ask(agent: Agent, states: StateArray, rows: Rows) -> npt.NDArray[np.int64]:
     return ask(agent, rows.observation, rows.action_mask, rows.slot_ids, lambda: states[rows.games])
 
 
-def raised(
+def _fault(
     agent: Agent, error: Exception, states: StateArray, rows: Rows, rules: Rules, first_deal: int
 ) -> AgentFaultError:
-    """The error of an agent that raised: if it raises at one row alone, that game is named.
-
-    Args:
-        agent: which.
-        error: what it raised.
-        states: all games.
-        rows: what it was asked.
-        rules: of the table.
-        first_deal: number of the batch's first deal.
-    """
+    """The error of an agent that raised: if it raises at one row alone, that game is named."""
     place = f"when asked about {len(rows.games)} games"
     for row in range(len(rows.games)):
         one = rows_of(rows, slice(row, row + 1))
         try:
-            asked(agent, states, one)
+            _ask(agent, states, one)
         except Exception:
             game = int(one.games[0])
             place = where(states, game, rules, first_deal, int(states[game]["round_number"]))

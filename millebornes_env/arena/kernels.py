@@ -30,7 +30,7 @@ from millebornes_env.millebornes.legality import is_legal, write_mask
 from millebornes_env.millebornes.motion import team_of
 from millebornes_env.millebornes.observation import write_observation
 from millebornes_env.millebornes.rulebook import is_episode_over, win_share
-from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.rules import Rules, RulesRecord
 from millebornes_env.millebornes.scoring import round_score
 from millebornes_env.millebornes.state import ROUND_OVER, Int8Array, State, StateArray
 from millebornes_env.millebornes.turn import start_next_round, step
@@ -74,7 +74,7 @@ class Batch(NamedTuple):
 
 
 @rule
-def role_of_seat(batch: Batch, rules: Rules, game: int, seat: int) -> int:
+def role_of_seat(batch: Batch, rules: RulesRecord, game: int, seat: int) -> int:
     """The role that plays the seat."""
     return int(batch.role_of[game, team_of(rules, seat)])
 
@@ -88,7 +88,7 @@ def draw_for(state: State, seat: int, decision: int) -> int:
 
 
 @rule
-def begin_game(batch: Batch, rules: Rules, game: int) -> None:
+def begin_game(batch: Batch, rules: RulesRecord, game: int) -> None:
     """Deal the game's next episode."""
     state = batch.states[game]
     start_episode(rulebook, state, rules)
@@ -107,14 +107,14 @@ def begin_game(batch: Batch, rules: Rules, game: int) -> None:
 
 
 @kernel
-def begin_games(batch: Batch, rules: Rules) -> None:
+def begin_games(batch: Batch, rules: RulesRecord) -> None:
     """Deal the next episode of all games."""
     for game in range(len(batch.states)):
         begin_game(batch, rules, game)
 
 
 @kernel
-def play_games(batch: Batch, rules: Rules, settings: Settings, roles: Roles) -> None:
+def play_games(batch: Batch, rules: RulesRecord, settings: Settings, roles: Roles) -> None:
     """Play all games to their ends, all roles being compiled."""
     for game in range(len(batch.states)):
         begin_game(batch, rules, game)
@@ -130,7 +130,7 @@ def play_games(batch: Batch, rules: Rules, settings: Settings, roles: Roles) -> 
 
 @kernel
 def choose_for_role(
-    batch: Batch, rules: Rules, choose: int, options: Int64Array, role: int, actions: Int64Array
+    batch: Batch, rules: RulesRecord, choose: int, options: Int64Array, role: int, actions: Int64Array
 ) -> None:
     """Let one compiled role choose wherever it is its turn.
 
@@ -161,7 +161,7 @@ class Rows(NamedTuple):
 
 
 @kernel
-def write_rows(batch: Batch, rules: Rules, settings: Settings, role: int, rows: Rows) -> int:
+def write_rows(batch: Batch, rules: RulesRecord, settings: Settings, role: int, rows: Rows) -> int:
     """Write what the deciding seats of one role see and may do, from the top; how many rows they are."""
     count = 0
     for game in range(len(batch.states)):
@@ -177,7 +177,7 @@ def write_rows(batch: Batch, rules: Rules, settings: Settings, role: int, rows: 
 
 
 @kernel
-def carry_out_all(batch: Batch, rules: Rules, settings: Settings, actions: Int64Array) -> int:
+def carry_out_all(batch: Batch, rules: RulesRecord, settings: Settings, actions: Int64Array) -> int:
     """Carry out one action in every game that goes on; how many still do."""
     left = 0
     for game in range(len(batch.states)):
@@ -188,7 +188,7 @@ def carry_out_all(batch: Batch, rules: Rules, settings: Settings, actions: Int64
 
 
 @rule
-def carry_out(batch: Batch, rules: Rules, settings: Settings, game: int, action: int) -> None:
+def carry_out(batch: Batch, rules: RulesRecord, settings: Settings, game: int, action: int) -> None:
     """Carry out one action, count it and what came of it; an illegal one ends the game with a fault."""
     state = batch.states[game]
     role = role_of_seat(batch, rules, game, int(state.seat))
@@ -209,7 +209,7 @@ def carry_out(batch: Batch, rules: Rules, settings: Settings, game: int, action:
 
 
 @seldom
-def close_round(batch: Batch, rules: Rules, settings: Settings, game: int) -> None:
+def close_round(batch: Batch, rules: RulesRecord, settings: Settings, game: int) -> None:
     """Count a finished round; begin the next of the match, or close the episode."""
     state = batch.states[game]
     batch.rounds[game] += 1

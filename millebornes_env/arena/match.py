@@ -21,7 +21,7 @@ from millebornes_env.agents import Spec, make
 from millebornes_env.agents.compiled.agent import MAX_OPTIONS
 from millebornes_env.agents.protocol import Agent, Table, forget, is_compiled
 from millebornes_env.arena.control_variate import NUM_VARIATES
-from millebornes_env.arena.faults import asked, illegal_action, raised, rows_of
+from millebornes_env.arena.faults import ask_about, illegal_action, rows_of
 from millebornes_env.arena.kernels import (
     MOST_ROLES,
     NO_ROLE,
@@ -42,7 +42,7 @@ from millebornes_env.errors import ArenaError, shown
 from millebornes_env.millebornes import rulebook
 from millebornes_env.millebornes.rules import compiled_rules
 from millebornes_env.millebornes.sections import DEFAULT_SPEC
-from millebornes_env.millebornes.state import StateArray, new_states
+from millebornes_env.millebornes.state import new_states
 
 EPISODES: Final = {"match": "matches", "round": "rounds"}
 """Each kind of episode in the plural."""
@@ -298,7 +298,7 @@ def _play_any(
             count = write_rows(batch, table, settings, role, rows)
             if count:
                 shown = rows_of(rows, slice(count))
-                actions[shown.games] = _asked(agent, batch.states, shown, config, first_deal)
+                actions[shown.games] = ask_about(agent, batch.states, shown, config.rules, first_deal)
         left = carry_out_all(batch, table, settings, actions)
         if time.perf_counter() > next_report:
             on_progress(_episodes_played(batch, config))
@@ -313,20 +313,6 @@ def _new_rows(games: int, table: Table) -> Rows:
         np.zeros(games, np.int64),
         np.zeros(games, np.int64),
     )
-
-
-def _asked(
-    agent: Agent, states: StateArray, rows: Rows, config: MatchConfig, first_deal: int
-) -> npt.NDArray[np.int64]:
-    """What an agent chooses; what it raises is told with the game and the play.
-
-    Raises:
-        AgentFaultError: it raised, or returned something that is no action for each row.
-    """
-    try:
-        return asked(agent, states, rows)
-    except Exception as error:
-        raise raised(agent, error, states, rows, config.rules, first_deal) from error
 
 
 def _episodes_played(batch: Batch, config: MatchConfig) -> float:

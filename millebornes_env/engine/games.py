@@ -79,7 +79,7 @@ class Games:
         """What is not copied or pickled: views of the states and rules as kernels take them, and kernels."""
         self._kernels = kernels_of(self.rulebook)
         self._states = for_kernels(self.states)
-        self._rules_for_threads = for_kernels(self.rulebook.rules_record(self.rules))
+        self._rules_for_threads = for_kernels(self.rulebook.rules_array(self.rules))
         self._rules = self._rules_for_threads[0]
         self._scratch = np.zeros((self.num_threads, self.buffers.action_mask.shape[1] + 1), np.int64)
         self._step_range = machine_code.of(self._kernels.step_range)

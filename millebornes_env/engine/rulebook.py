@@ -72,7 +72,7 @@ class Rulebook(Protocol):
     """What a module must have to be a game that the engine runs.
 
     In all of it, `state` is one record of `STATE`, `rules` the record of the table's rules (element 0 of
-    `rules_record`) in compiled functions and the tuple that it is made from in the others, and `spec` a
+    `rules_array`) in compiled functions and the tuple that it is made from in the others, and `spec` a
     named tuple of ints that says what an observation shows; the engine hands it on as it is.
     """
 
@@ -98,7 +98,7 @@ class Rulebook(Protocol):
     def REDEAL_ROOM(self) -> int:  # noqa: N802
         """How many int8 `redeal` needs to work in."""
 
-    def rules_record(self, rules: Any, /) -> npt.NDArray[np.void]:
+    def rules_array(self, rules: Any, /) -> npt.NDArray[np.void]:
         """The rules as an array of one record, which compiled functions read."""
 
     def action_count(self, rules: Any, spec: Any, /) -> int:

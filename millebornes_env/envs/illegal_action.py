@@ -43,7 +43,7 @@ def illegal_action_error(
     count = rulebook.action_count(rules, None)
     if not 0 <= action < count:
         return ActionRangeError(f"{who}: there is no action {shown(action)}; ids go from 0 to {count - 1}")
-    is_legal, record = plain(rulebook.is_legal), rulebook.rules_record(rules)[0]
+    is_legal, record = plain(rulebook.is_legal), rulebook.rules_array(rules)[0]
     choices = ", ".join(
         f"{rulebook.action_name(one, rules, seat)} ({one})"
         for one in range(count)

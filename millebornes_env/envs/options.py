@@ -26,7 +26,7 @@ from millebornes_env.errors import (
     shown,
 )
 from millebornes_env.millebornes import rulebook
-from millebornes_env.millebornes.audit import first_problem
+from millebornes_env.millebornes.audit import first_violation
 from millebornes_env.millebornes.editions import Edition
 from millebornes_env.millebornes.rules import Rules
 from millebornes_env.millebornes.sections import ObservationSpec
@@ -303,7 +303,7 @@ def _checked_position(given: object, name: str, edition: Edition, rules: Rules) 
             f"plays {edition.label!r}, {table_words(rules)}"
         )
     try:
-        problem = first_problem(copied_records(given.state, 1, name), rules)
+        problem = first_violation(copied_records(given.state, 1, name), rules)
     except StateError as error:
         raise OptionError(str(error)) from None
     if problem is not None:

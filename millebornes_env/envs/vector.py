@@ -68,7 +68,7 @@ class VectorEnv:
         teams: teams at the table, T; the team of a seat is `seat % teams`.
         possible_agents: the seats' names, `player_0` ...
         observation_spec: what an observation shows.
-        observation_sections: the layout of an observation (name, start, size, high, meaning).
+        observation_sections: the layout of an observation (name, start, size, high, meaning, owner).
         state_sections: the layout of `state()`.
         single_observation_space: of one game: `observation` int8[D], `action_mask` int8[A] and
             `agent_selection`.

@@ -20,7 +20,7 @@ from millebornes_env.millebornes.cards import (
     NUM_SAFETIES,
 )
 from millebornes_env.millebornes.motion import is_limited, is_moving, team_of
-from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.rules import RulesRecord
 from millebornes_env.millebornes.sections import (
     MAX_INT8,
     NUM_RULES,
@@ -42,7 +42,9 @@ OBSERVATION_VERSION: Final = 2
 
 
 @rule
-def write_observation(state: State, rules: Rules, seat: int, spec: ObservationSpec, row: Int8Array) -> None:
+def write_observation(
+    state: State, rules: RulesRecord, seat: int, spec: ObservationSpec, row: Int8Array
+) -> None:
     """Write what the seat sees.
 
     Args:
@@ -74,14 +76,14 @@ def write_observation(state: State, rules: Rules, seat: int, spec: ObservationSp
 
 
 @rule
-def write_seat(state: State, rules: Rules, seat: int, room: Room, place: int, row: Int8Array) -> None:
+def write_seat(state: State, rules: RulesRecord, seat: int, room: Room, place: int, row: Int8Array) -> None:
     """Write what is shown of a seat, so many places to the left of the observer."""
     write_to_act(state, rules, seat, row, part_of(OFFSETS.to_act, room, place))
     write_hand_counts(state, rules, seat, row, part_of(OFFSETS.hand_counts, room, place))
 
 
 @rule
-def write_team(state: State, rules: Rules, team: int, room: Room, place: int, row: Int8Array) -> None:
+def write_team(state: State, rules: RulesRecord, team: int, room: Room, place: int, row: Int8Array) -> None:
     """Write what is shown of a team, so many places to the left of the observer's."""
     write_extension(state, rules, team, row, part_of(OFFSETS.extension, room, place))
     write_battle(state, rules, team, row, part_of(OFFSETS.battle, room, place))
@@ -100,27 +102,27 @@ def write_team(state: State, rules: Rules, team: int, room: Room, place: int, ro
 
 
 @rule
-def write_hand(state: State, rules: Rules, seat: int, row: Int8Array, at: int) -> None:
+def write_hand(state: State, rules: RulesRecord, seat: int, row: Int8Array, at: int) -> None:
     """Section `hand`."""
     for card in range(NUM_CARD_TYPES):
         row[at + card] = state.hand[seat, card]
 
 
 @rule
-def write_discard_pile(state: State, rules: Rules, seat: int, row: Int8Array, at: int) -> None:
+def write_discard_pile(state: State, rules: RulesRecord, seat: int, row: Int8Array, at: int) -> None:
     """Section `discard_pile`."""
     for card in range(NUM_CARD_TYPES):
         row[at + card] = state.discard_pile[card]
 
 
 @rule
-def write_draw_pile(state: State, rules: Rules, seat: int, row: Int8Array, at: int) -> None:
+def write_draw_pile(state: State, rules: RulesRecord, seat: int, row: Int8Array, at: int) -> None:
     """Section `draw_pile`."""
     row[at] = state.draw_pile
 
 
 @rule
-def write_phase(state: State, rules: Rules, seat: int, row: Int8Array, at: int) -> None:
+def write_phase(state: State, rules: RulesRecord, seat: int, row: Int8Array, at: int) -> None:
     """Section `phase`."""
     phase = int(state.phase)
     if phase != ROUND_OVER:
@@ -128,13 +130,13 @@ def write_phase(state: State, rules: Rules, seat: int, row: Int8Array, at: int) 
 
 
 @rule
-def write_to_act(state: State, rules: Rules, seat: int, row: Int8Array, at: int) -> None:
+def write_to_act(state: State, rules: RulesRecord, seat: int, row: Int8Array, at: int) -> None:
     """Section `to_act`, of one seat."""
     row[at] = 1 if int(state.seat) == seat and int(state.phase) != ROUND_OVER else 0
 
 
 @rule
-def write_pending_hazard(state: State, rules: Rules, seat: int, row: Int8Array, at: int) -> None:
+def write_pending_hazard(state: State, rules: RulesRecord, seat: int, row: Int8Array, at: int) -> None:
     """Section `pending_hazard`."""
     hazard = int(state.pending_hazard)
     if hazard != NO_CARD:
@@ -142,88 +144,88 @@ def write_pending_hazard(state: State, rules: Rules, seat: int, row: Int8Array, 
 
 
 @rule
-def write_target(state: State, rules: Rules, seat: int, row: Int8Array, at: int) -> None:
+def write_target(state: State, rules: RulesRecord, seat: int, row: Int8Array, at: int) -> None:
     """Section `target`."""
     row[at] = in_25s(int(state.target))
 
 
 @rule
-def write_extension(state: State, rules: Rules, team: int, row: Int8Array, at: int) -> None:
+def write_extension(state: State, rules: RulesRecord, team: int, row: Int8Array, at: int) -> None:
     """Section `extension`, of one team."""
     row[at] = 1 if int(state.extension_team) == team else 0
 
 
 @rule
-def write_battle(state: State, rules: Rules, team: int, row: Int8Array, at: int) -> None:
+def write_battle(state: State, rules: RulesRecord, team: int, row: Int8Array, at: int) -> None:
     """Section `battle`, of one team."""
     row[at + battle_top_code(int(state.battle[team]))] = 1
 
 
 @rule
-def write_opening(state: State, rules: Rules, team: int, row: Int8Array, at: int) -> None:
+def write_opening(state: State, rules: RulesRecord, team: int, row: Int8Array, at: int) -> None:
     """Section `opening`, of one team."""
     row[at] = state.opening[team]
 
 
 @rule
-def write_moving(state: State, rules: Rules, team: int, row: Int8Array, at: int) -> None:
+def write_moving(state: State, rules: RulesRecord, team: int, row: Int8Array, at: int) -> None:
     """Section `moving`, of one team."""
     row[at] = 1 if is_moving(state, rules, team) else 0
 
 
 @rule
-def write_limited(state: State, rules: Rules, team: int, row: Int8Array, at: int) -> None:
+def write_limited(state: State, rules: RulesRecord, team: int, row: Int8Array, at: int) -> None:
     """Section `limited`, of one team."""
     row[at] = 1 if is_limited(state, team) else 0
 
 
 @rule
-def write_km(state: State, rules: Rules, team: int, row: Int8Array, at: int) -> None:
+def write_km(state: State, rules: RulesRecord, team: int, row: Int8Array, at: int) -> None:
     """Section `km`, of one team."""
     row[at] = in_25s(int(state.km[team]))
 
 
 @rule
-def write_two_hundreds(state: State, rules: Rules, team: int, row: Int8Array, at: int) -> None:
+def write_two_hundreds(state: State, rules: RulesRecord, team: int, row: Int8Array, at: int) -> None:
     """Section `two_hundreds`, of one team."""
     row[at] = state.tableau[team, DISTANCE_200]
 
 
 @rule
-def write_safeties(state: State, rules: Rules, team: int, row: Int8Array, at: int) -> None:
+def write_safeties(state: State, rules: RulesRecord, team: int, row: Int8Array, at: int) -> None:
     """Section `safeties`, of one team."""
     for safety in range(NUM_SAFETIES):
         row[at + safety] = state.tableau[team, DRIVING_ACE + safety]
 
 
 @rule
-def write_coups_fourres(state: State, rules: Rules, team: int, row: Int8Array, at: int) -> None:
+def write_coups_fourres(state: State, rules: RulesRecord, team: int, row: Int8Array, at: int) -> None:
     """Section `coups_fourres`, of one team."""
     for safety in range(NUM_SAFETIES):
         row[at + safety] = state.coup_fourre[team, safety]
 
 
 @rule
-def write_hand_counts(state: State, rules: Rules, seat: int, row: Int8Array, at: int) -> None:
+def write_hand_counts(state: State, rules: RulesRecord, seat: int, row: Int8Array, at: int) -> None:
     """Section `hand_counts`, of one seat."""
     row[at] = state.hand_count[seat]
 
 
 @rule
-def write_score(state: State, rules: Rules, team: int, row: Int8Array, at: int) -> None:
+def write_score(state: State, rules: RulesRecord, team: int, row: Int8Array, at: int) -> None:
     """Section `score`, of one team."""
     row[at] = min(int(state.score[team]) // SCORE_UNIT, MAX_INT8)
 
 
 @rule
-def write_unseen(state: State, rules: Rules, seat: int, row: Int8Array, at: int) -> None:
+def write_unseen(state: State, rules: RulesRecord, seat: int, row: Int8Array, at: int) -> None:
     """Section `unseen`: what lies in the other hands and in the draw pile."""
     for card in range(NUM_CARD_TYPES):
         row[at + card] = int(state.hidden[card]) - int(state.hand[seat, card])
 
 
 @rule
-def write_rules(state: State, rules: Rules, seat: int, row: Int8Array, at: int) -> None:
+def write_rules(state: State, rules: RulesRecord, seat: int, row: Int8Array, at: int) -> None:
     """Section `rules`: the numbers of `Rules.observed`."""
     for place in range(NUM_RULES):
         row[at + place] = rules.observed[place]
@@ -247,7 +249,7 @@ def battle_top_code(card: int) -> int:
 
 @rule
 def write_hidden_cards(
-    state: State, rules: Rules, seat: int, spec: ObservationSpec, row: Int8Array, at: int
+    state: State, rules: RulesRecord, seat: int, spec: ObservationSpec, row: Int8Array, at: int
 ) -> None:
     """Write what a full state adds to the observation, from `at` on; the row is 0 there."""
     streams_at = at + (shown_seats(rules, spec) - 1) * NUM_CARD_TYPES

@@ -41,7 +41,7 @@ def reason_against(state: State, rules: Rules, action: int) -> str:
     if int(state.hand[seat, card]) == 0:
         return f"the hand holds no {CARD_NAMES[card]}"
     if is_discard(action):
-        if not plain(is_discardable)(rules_record(rules)[0], card):
+        if not plain(is_discardable)(rules_record(rules), card):
             return "this table allows no discard of a safety"
         return "this table allows a discard only when no card can be laid"
     team = seat % rules.teams
@@ -68,7 +68,7 @@ def _where_roll_goes(rules: Rules) -> str:
 
 
 def _reason_of_distance(state: State, rules: Rules, team: int, card: int) -> str:
-    if not plain(is_moving)(state, rules_record(rules)[0], team):
+    if not plain(is_moving)(state, rules_record(rules), team):
         return f"team {team} is not rolling"
     if plain(is_limited)(state, team) and card > DISTANCE_50:
         return f"team {team} is under a Speed limit: 25 and 50 km only"
@@ -85,7 +85,7 @@ def _reason_of_hazard(state: State, rules: Rules, target: int, card: int) -> str
         if not plain(is_limited)(state, target):
             return f"team {target} has a hazard already, and this table allows one at a time"
         return f"team {target} is under a Speed limit already"
-    record = rules_record(rules)[0]
+    record = rules_record(rules)
     if plain(can_be_attacked)(state, record, target):
         return f"team {target} is under a Speed limit, and this table allows one hazard at a time"
     if plain(is_moving)(state, record, target):

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from millebornes_env.compile import kernel
 from millebornes_env.millebornes.legality import is_legal
-from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.rules import RulesRecord
 from millebornes_env.millebornes.state import NO_SEAT, ROUND_OVER, StateArray
 from millebornes_env.millebornes.turn import start_next_round, step
 from millebornes_env.millebornes.winning import is_match_over
@@ -20,7 +20,7 @@ NEXT_ROUND: Final = -1
 
 @kernel
 def play_until_refused(
-    states: StateArray, rules: Rules, actions: npt.NDArray[np.int64], seats: npt.NDArray[np.int32]
+    states: StateArray, rules: RulesRecord, actions: npt.NDArray[np.int64], seats: npt.NDArray[np.int32]
 ) -> int:
     """Carry out the actions of one game as long as the rules allow them.
 

@@ -20,7 +20,7 @@ from millebornes_env.millebornes.legality import is_legal, write_mask
 from millebornes_env.millebornes.motion import team_of
 from millebornes_env.millebornes.observation import write_hidden_cards, write_observation
 from millebornes_env.millebornes.reasons import reason_against
-from millebornes_env.millebornes.rules import Rules, rules_record
+from millebornes_env.millebornes.rules import Rules, RulesRecord, rules_array
 from millebornes_env.millebornes.scoring import round_score
 from millebornes_env.millebornes.sections import ObservationSpec, full_state_sections, sections, shown_teams
 from millebornes_env.millebornes.state import ROUND_OVER, STATE, State
@@ -60,7 +60,7 @@ def is_round_over(state: State) -> bool:
 
 
 @rule
-def is_episode_over(state: State, rules: Rules, episode: int) -> bool:
+def is_episode_over(state: State, rules: RulesRecord, episode: int) -> bool:
     """Whether a finished round ends the episode: a match goes on until it is decided."""
     return episode == ROUND or is_match_over(state, rules)
 
@@ -74,7 +74,7 @@ def break_off(state: State) -> None:
 
 @seldom
 def write_rewards(
-    state: State, rules: Rules, episode: int, reward: int, over: bool, row: npt.NDArray[np.float32]
+    state: State, rules: RulesRecord, episode: int, reward: int, over: bool, row: npt.NDArray[np.float32]
 ) -> None:
     """Write what a finished round gives to each seat: all members of a team get the same.
 
@@ -97,7 +97,7 @@ def write_rewards(
 
 
 @rule
-def win_share(state: State, rules: Rules, episode: int, team: int) -> float:
+def win_share(state: State, rules: RulesRecord, episode: int, team: int) -> float:
     """The team's share of the win of the finished episode: 1, 1 / k if k teams share it, or 0."""
     if not has_won(state, rules, episode, team):
         return 0.0
@@ -108,7 +108,7 @@ def win_share(state: State, rules: Rules, episode: int, team: int) -> float:
 
 
 @rule
-def has_won(state: State, rules: Rules, episode: int, team: int) -> bool:
+def has_won(state: State, rules: RulesRecord, episode: int, team: int) -> bool:
     """Whether the team won the finished episode, alone or together with others."""
     if episode == MATCH:
         return has_won_match(state, rules, team)
@@ -116,7 +116,7 @@ def has_won(state: State, rules: Rules, episode: int, team: int) -> bool:
 
 
 @rule
-def winner(state: State, rules: Rules, episode: int) -> int:
+def winner(state: State, rules: RulesRecord, episode: int) -> int:
     """The team that won the finished episode alone, or NO_TEAM."""
     if episode == MATCH:
         return match_winner(state, rules)
@@ -124,7 +124,7 @@ def winner(state: State, rules: Rules, episode: int) -> int:
 
 
 @rule
-def final_score(state: State, rules: Rules, episode: int, team: int) -> int:
+def final_score(state: State, rules: RulesRecord, episode: int, team: int) -> int:
     """The team's points of the finished episode."""
     return int(state.score[team]) if episode == MATCH else round_score(state, team)
 
@@ -161,7 +161,7 @@ __all__ = [
     "is_won_by_score",
     "reason_against",
     "redeal",
-    "rules_record",
+    "rules_array",
     "sections",
     "start",
     "start_next_round",

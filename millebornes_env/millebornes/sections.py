@@ -26,7 +26,7 @@ from millebornes_env.millebornes.cards import (
     SPARE_TIRE,
     STOP,
 )
-from millebornes_env.millebornes.rules import Rules, deck_size
+from millebornes_env.millebornes.rules import AnyRules, Rules, deck_size
 from millebornes_env.millebornes.state import HAZARD_AGAIN, MAX_SEATS, MAX_TEAMS, ROUND_OVER
 
 T = TypeVar("T")
@@ -186,13 +186,13 @@ END: Final = _offsets()[-1]
 
 
 @rule
-def shown_seats(rules: Rules, spec: ObservationSpec) -> int:
+def shown_seats(rules: AnyRules, spec: ObservationSpec) -> int:
     """For how many seats an observation has room."""
     return MAX_SEATS if spec.padded == 1 else rules.players
 
 
 @rule
-def shown_teams(rules: Rules, spec: ObservationSpec) -> int:
+def shown_teams(rules: AnyRules, spec: ObservationSpec) -> int:
     """For how many teams an observation has room."""
     return MAX_TEAMS if spec.padded == 1 else rules.teams
 
@@ -214,7 +214,7 @@ class Room(NamedTuple):
 
 
 @rule
-def room_of(rules: Rules, spec: ObservationSpec) -> Room:
+def room_of(rules: AnyRules, spec: ObservationSpec) -> Room:
     """The room of an observation at this table."""
     return Room(shown_seats(rules, spec), shown_teams(rules, spec), spec.unseen, spec.rules)
 
@@ -233,7 +233,7 @@ def part_of(offset: Offset, room: Room, place: int) -> int:
 
 
 @rule
-def observation_size(rules: Rules, spec: ObservationSpec) -> int:
+def observation_size(rules: AnyRules, spec: ObservationSpec) -> int:
     """How many numbers an observation has at this table."""
     return start_of(END, room_of(rules, spec))
 
@@ -326,7 +326,7 @@ def full_state_sections(rules: Rules, spec: ObservationSpec = DEFAULT_SPEC) -> t
 
 
 @rule
-def longest_stream(rules: Rules, spec: ObservationSpec) -> int:
+def longest_stream(rules: AnyRules, spec: ObservationSpec) -> int:
     """For how many cards of a seat's stream a full state has room: what is left after the deal."""
     if spec.padded == 1:
         return DECK_SIZE // 2

@@ -1,6 +1,6 @@
 """What the rules make impossible in a position that a person wrote, told by the line that says it.
 
-`audit.first_problem` finds the same and more; but it knows fields, not lines.
+`audit.first_violation` finds the same and more; but it knows fields, not lines.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from millebornes_env.errors import NotationError
-from millebornes_env.millebornes.audit_reachable import below_is_a_card_to_attack_on
+from millebornes_env.millebornes.audit.reachability import below_is_a_card_to_attack_on
 from millebornes_env.millebornes.cards import (
     DISTANCE_200,
     END_OF_LIMIT,
@@ -26,7 +26,7 @@ from millebornes_env.millebornes.cards import (
 from millebornes_env.millebornes.ending import can_extend
 from millebornes_env.millebornes.hazards import can_attack
 from millebornes_env.millebornes.motion import has_safety, is_limited, is_moving
-from millebornes_env.millebornes.rules import Rules, rules_record
+from millebornes_env.millebornes.rules import Rules, RulesRecord, rules_record
 from millebornes_env.millebornes.scoring import write_lines
 from millebornes_env.millebornes.state import (
     CLAIM,
@@ -90,7 +90,7 @@ def _check_battle(lines: Mapping[str, Line], rules: Rules, state: Any, team: int
             raise line.refused(
                 f"team {team} has laid {CARD_WORDS[safety]}, which takes {CARD_WORDS[top]} away"
             )
-        record = rules_record(rules)[0]
+        record = rules_record(rules)
         if below != NO_CARD and not below_is_a_card_to_attack_on(state, record, team):
             raise line.refused(f"a team with {CARD_WORDS[below]} is not moving: nothing is laid on that")
     line = lines.get(f"speed {team}")
@@ -146,7 +146,7 @@ def _check_decision(lines: Mapping[str, Line], rules: Rules, state: Any) -> None
                 f"seat {seat} does not hold {safety}, so it is not asked: put it into 'hand {seat}', or lay "
                 "the hazard on its pile"
             )
-    if phase == EXTENSION and not can_extend(state, rules_record(rules)[0], seat):
+    if phase == EXTENSION and not can_extend(state, rules_record(rules), seat):
         raise _refusal(line, _why_no_extension(rules, state, seat))
     if phase == PLAY and not int(state.hand_count[seat]):
         raise _refusal(
@@ -158,14 +158,14 @@ def _check_decision(lines: Mapping[str, Line], rules: Rules, state: Any) -> None
 
 def _check_pending(line: Line, rules: Rules, state: Any) -> None:
     """Refuse a hazard that the rules did not allow against that team (004:16, 004:18)."""
-    record, team, hazard = rules_record(rules)[0], int(state.pending_team), int(state.pending_hazard)
+    record, team, hazard = rules_record(rules), int(state.pending_team), int(state.pending_hazard)
     if not can_attack(state, record, team, hazard):
         raise line.refused(
             f"{CARD_WORDS[hazard]} cannot be laid: {_why_no_attack(state, record, team, hazard)}"
         )
 
 
-def _why_no_attack(state: Any, record: Rules, team: int, hazard: int) -> str:
+def _why_no_attack(state: Any, record: RulesRecord, team: int, hazard: int) -> str:
     """Which rule keeps the hazard away; asked in the order of `can_hazard_land`."""
     top = CARD_WORDS[int(state.battle[team])]
     if has_safety(state, team, safety_against(hazard)):
@@ -206,7 +206,7 @@ def _check_score_sheets(lines: Mapping[str, Line], rules: Rules, state: Any) -> 
     right["score_sheet"] = 0
     for team in range(rules.teams):
         if rules.count_points:
-            write_lines(right[0], rules_record(rules)[0], team)
+            write_lines(right[0], rules_record(rules), team)
         for item, name in enumerate(SCORE_LINES):
             said, due = int(state.score_sheet[team, item]), int(right["score_sheet"][0, team, item])
             if said != due:

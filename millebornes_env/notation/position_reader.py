@@ -15,8 +15,8 @@ import numpy as np
 
 from millebornes_env.chance import MASK_32
 from millebornes_env.errors import NotationError, shown
-from millebornes_env.millebornes.audit import first_problem
-from millebornes_env.millebornes.audit_ranges import may_lie_at_speed, may_lie_in_battle
+from millebornes_env.millebornes.audit import first_violation
+from millebornes_env.millebornes.audit.fields import may_lie_at_speed, may_lie_in_battle
 from millebornes_env.millebornes.cards import (
     DRIVING_ACE,
     KM,
@@ -149,7 +149,7 @@ class Reader:
         self._read_extension()
         self._read_scores()
         check_position(self.lines, self.rules, self._state)
-        problem = first_problem(self.states, self.rules)
+        problem = first_violation(self.states, self.rules)
         if problem is not None:
             raise NotationError(f"the lines of this position do not go together: {problem[1]}")
         return self.states

@@ -12,7 +12,7 @@ from millebornes_env import machine_code
 from millebornes_env.compile import for_kernels, plain
 from millebornes_env.errors import NotationError, shown
 from millebornes_env.millebornes.actions import card_of, num_actions
-from millebornes_env.millebornes.audit import first_problem
+from millebornes_env.millebornes.audit import first_violation
 from millebornes_env.millebornes.cards import NO_CARD
 from millebornes_env.millebornes.legality import is_legal
 from millebornes_env.millebornes.replay import NEXT_ROUND, play_until_refused
@@ -151,7 +151,7 @@ def _begun(position: Position) -> StateArray:
     if not isinstance(given, Position):
         raise NotationError(f"a game begins with a notation.Position; got {type(given).__name__}")
     validated(position.rules)
-    problem = first_problem(checked_state(position.state), position.rules)
+    problem = first_violation(checked_state(position.state), position.rules)
     if problem is not None:
         raise NotationError(f"the position is no game of this table: {problem[1]}")
     states: StateArray = np.empty(1, STATE).view(np.recarray)
@@ -190,7 +190,7 @@ def replay(record: Record) -> Iterator[StateArray]:
 
 def _reason(states: StateArray, rules: Rules, play: Play) -> str:
     """Why the rules do not allow the play now, and what they do allow."""
-    state, table = states[0], rules_record(rules)[0]
+    state, table = states[0], rules_record(rules)
     seat, phase = int(state.seat), int(state.phase)
     if phase == ROUND_OVER:
         if play.action != NEXT_ROUND:

@@ -169,7 +169,7 @@ class SeatText:
 
     def _what_helps(self) -> str:
         """What gets the own team going, in a sentence; an empty text if no card of this kind does."""
-        state, record = self._own_piles(), rules_record(self._rules)[0]
+        state, record = self._own_piles(), rules_record(self._rules)
         remedies = [card for card in range(REPAIRS, ROLL + 1) if card != END_OF_LIMIT]
         needed = [CARD_NAMES[card] for card in remedies if plain(can_play_remedy)(state, record, 0, card)]
         return f"You are stopped, and need: {' or '.join(needed)}." if needed else ""

@@ -70,7 +70,7 @@ def _draw_team(state: State, rules: Rules, team: int) -> list[str]:
     km, target = int(state.km[team]), int(state.target)
     done = min(_ROAD_LENGTH, _ROAD_LENGTH * km // target)
     road = "=" * done + ">" + "." * (_ROAD_LENGTH - done)
-    moving = plain(is_moving)(state, rules_record(rules)[0], team)
+    moving = plain(is_moving)(state, rules_record(rules), team)
     return [
         f"team {team}  [{road}] {km:4d} km  {'rolling' if moving else 'stopped'}"
         + (f"  {int(state.score[team])} points" if state.round_number or state.phase == ROUND_OVER else ""),

@@ -26,7 +26,7 @@ Layers = list[tuple[np.ndarray, np.ndarray]]
 
 def size_of(env: VectorEnv, shown: ObservationSpec = DEFAULT_SPEC, features: bool = False) -> int:
     """How many numbers a policy is shown."""
-    more = num_features(rules_record(env.rules)[0], shown) if features else 0
+    more = num_features(rules_record(env.rules), shown) if features else 0
     return sections(env.rules, shown)[-1].stop + more
 
 

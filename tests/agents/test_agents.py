@@ -146,7 +146,7 @@ def test_no_agent_sees_hidden_cards(players: int, spec: str) -> None:
     """It does the same after the cards that it cannot see were dealt anew."""
     env = vector_env(40, players=players)
     agent = load(spec, env)
-    table = rules_record(env.rules)[0]
+    table = rules_record(env.rules)
     room = np.zeros(106, np.int8)
     observations, _ = env.reset(seed=5)
     redealt_games = 0

@@ -22,7 +22,7 @@ from millebornes_env.agents.protocol import Table, ask_in
 from millebornes_env.agents.search.agent import SearchAgent
 from millebornes_env.compile import IS_COMPILED
 from millebornes_env.errors import MilleBornesError, SeedError, StateError
-from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.rules import RulesRecord
 from millebornes_env.millebornes.state import State
 from tests.agents.policies import network_for, write_run
 from tests.support import Position
@@ -295,7 +295,7 @@ def test_after_an_error_an_agent_is_as_it_was(env: VectorEnv, spec: str) -> None
 
 
 def choose_nothing(
-    state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, draw: int
+    state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, draw: int
 ) -> int:
     return -1
 

@@ -93,7 +93,7 @@ def test_characters_play_legally_and_by_what_they_see(changes: dict[str, int]) -
 def test_no_character_sees_hidden_cards(players: int) -> None:
     """It does the same after the cards that it cannot see were dealt anew."""
     env = vector_env(40, players=players)
-    table, room = rules_record(env.rules)[0], np.zeros(106, np.int8)
+    table, room = rules_record(env.rules), np.zeros(106, np.int8)
     playing: list[Any] = [agents.load(spec, env) for spec in CHARACTERS]
     observations, _ = env.reset(seed=5)
     redealt_games = 0

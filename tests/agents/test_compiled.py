@@ -27,7 +27,7 @@ from millebornes_env.compile_cache import sources_on_top
 from millebornes_env.engine.kernels import SKIP
 from millebornes_env.millebornes.legality import is_legal, write_mask
 from millebornes_env.millebornes.motion import is_moving
-from millebornes_env.millebornes.rules import Rules, compiled_rules
+from millebornes_env.millebornes.rules import RulesRecord, compiled_rules
 from millebornes_env.millebornes.state import State, new_states
 
 TABLES = [(name, *table) for name in editions() for table in edition(name).tables]
@@ -40,7 +40,7 @@ VISIBLE = (
 
 
 def choose_by_count(
-    state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, draw: int
+    state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, draw: int
 ) -> int:
     """Counts its decisions of the round and of the match, and says so by the action that it would choose."""
     memory[2] += 1
@@ -56,7 +56,7 @@ class CountingAgent(CompiledAgent):
 
 
 def choose_draw(
-    state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, draw: int
+    state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, draw: int
 ) -> int:
     return draw
 

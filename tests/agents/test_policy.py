@@ -25,7 +25,7 @@ from millebornes_env.agents.search.agent import SearchAgent
 from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.compile import for_kernels, kernel
 from millebornes_env.millebornes.observation import write_observation
-from millebornes_env.millebornes.rules import Rules, compiled_rules
+from millebornes_env.millebornes.rules import RulesRecord, compiled_rules
 from millebornes_env.millebornes.sections import MAX_INT8, ObservationSpec
 from millebornes_env.millebornes.state import StateArray, new_states
 from tests.agents.choosing import chosen_by_state
@@ -49,7 +49,7 @@ with_specs = pytest.mark.parametrize("shown", OBSERVATION_SPECS, ids=lambda show
 
 @kernel
 def outputs_of_network(
-    states: StateArray, rules: Rules, options: Int64Array, units: np.ndarray, outputs: np.ndarray
+    states: StateArray, rules: RulesRecord, options: Int64Array, units: np.ndarray, outputs: np.ndarray
 ) -> None:
     """All outputs of the compiled network, for the seats that decide."""
     for game in range(len(states)):
@@ -59,7 +59,9 @@ def outputs_of_network(
 
 
 @kernel
-def values_of_network(states: StateArray, rules: Rules, options: Int64Array, values: np.ndarray) -> None:
+def values_of_network(
+    states: StateArray, rules: RulesRecord, options: Int64Array, values: np.ndarray
+) -> None:
     for game in range(len(states)):
         values[game] = network_value(states[game], rules, int(states[game].seat), options)
 

@@ -171,11 +171,11 @@ CONTRADICTIONS = {
     ),
     "no slot ids": (
         with_act(Short.act, has_memory=True),
-        r"act must be called with \(self, observations, action_masks, slot_ids\), as has_memory is True: ",
+        r"act must take \(self, observations, action_masks, slot_ids\), as has_memory is True: ",
     ),
     "too few arguments": (
         with_act(lambda self, observations: 0),
-        r"act must be called with \(self, observations, action_masks\): too many positional arguments",
+        r"act must take \(self, observations, action_masks\): too many positional arguments",
     ),
     "a flag that is none": (
         with_act(Short.act, sees_hidden_cards="no"),

@@ -17,7 +17,7 @@ from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.compile import IS_COMPILED
 from millebornes_env.engine.kernels import SKIP
 from millebornes_env.millebornes.determinize import redeal_hidden_cards
-from millebornes_env.millebornes.rules import Rules, rules_record
+from millebornes_env.millebornes.rules import RulesRecord, rules_record
 from millebornes_env.millebornes.state import State, StateArray
 from tests.arena.players import AGENTS, choose_first, first_legal
 from tests.support import Position
@@ -27,7 +27,7 @@ CLAIM, PASS = 38, 39
 
 
 def choose_in_turns(
-    state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, draw: int
+    state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, draw: int
 ) -> int:
     """The first legal action, the last one, the first one ...: it must remember which it was."""
     memory[FIRST_FREE] = 1 - int(memory[FIRST_FREE])
@@ -77,9 +77,7 @@ def redealt(env: VectorEnv, states: StateArray, key: int) -> StateArray:
     others = states.copy()
     room = np.zeros(106, np.int8)
     for game in range(len(others)):
-        redeal_hidden_cards(
-            others[game], rules_record(env.rules)[0], int(states["seat"][game]), key, game, room
-        )
+        redeal_hidden_cards(others[game], rules_record(env.rules), int(states["seat"][game]), key, game, room)
     return others
 
 

@@ -57,7 +57,7 @@ def searched(env: VectorEnv, states: StateArray, rollout: str, **options: Any) -
     agent = searcher(env, rollout, **options)
     kernel_of = agent._searcher(agent._default_starts)
     decisions = agent._new_decisions(len(states))
-    row = np.zeros(agent._usual_size, np.int8)
+    row = np.zeros(agent._default_size, np.int8)
     read_states(kernel_of, agent._rules, for_kernels(states), seats_of(states), row, decisions.roots)
     memories, taken = np.zeros((len(states), MEMORY), np.int16), np.zeros(len(states), np.int64)
     begin_decisions(kernel_of, agent._rules, np.arange(len(states)), memories, taken, decisions)

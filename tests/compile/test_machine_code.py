@@ -23,7 +23,7 @@ from millebornes_env.engine import kernels
 from millebornes_env.engine.kernels import kernels_of
 from millebornes_env.machine_code import _loaded, _OtherTypeError, _parameter
 from millebornes_env.millebornes import rulebook
-from millebornes_env.millebornes.audit import first_problem
+from millebornes_env.millebornes.audit import first_violation
 
 IS_USED = machine_code.status().startswith("used")
 STEPS = 200
@@ -306,5 +306,7 @@ def test_the_same_records_are_found_unsound(monkeypatch: pytest.MonkeyPatch) -> 
         states = envs[0].get_states()
         game, place = int(garbage.integers(64)), int(garbage.integers(states.dtype.itemsize))
         states[game : game + 1].view(np.uint8)[place] = garbage.integers(256)
-        ours, numbas = in_turn(monkeypatch, envs, lambda env, states=states: first_problem(states, env.rules))
+        ours, numbas = in_turn(
+            monkeypatch, envs, lambda env, states=states: first_violation(states, env.rules)
+        )
         assert ours == numbas

@@ -25,7 +25,7 @@ pytestmark = [
 
 EVERYDAY = """
 import numpy as np
-from millebornes_env import machine_code, millebornes_v0, vector_env
+from millebornes_env import machine_code, millebornes_v0, notation, vector_env
 
 env = vector_env(4096, seed=0)
 env.reset()
@@ -37,6 +37,8 @@ game.reset(seed=1)
 for _ in game.agent_iter(20):
     observation, *_, ended, _, _ = game.last()
     game.step(None if ended else int(np.argmax(observation["action_mask"])))
+begun = notation.Position(env.edition, env.rules, env.get_states()[:1])
+list(notation.replay(notation.record_of(begun, env.sample_actions()[:1])))
 print(machine_code.status())
 """
 
@@ -90,7 +92,7 @@ def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_nothing_is_compiled_for_everyday_use(installed: Path, tmp_path: Path) -> None:
-    """Not from process start through reset, step, observe, determinize, states, pictures and the AEC face."""
+    """Not from process start through reset, step, observe, determinize, states, pictures, AEC and records."""
     printed = run(installed, "-c", EVERYDAY, cwd=tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
     assert printed.startswith("used: ")
     assert not list((tmp_path / "cache").rglob("*.nb*"))

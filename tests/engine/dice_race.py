@@ -45,7 +45,7 @@ class Spec(NamedTuple):
     boosts: int = 0
 
 
-def rules_record(rules: Rules) -> Any:
+def rules_array(rules: Rules) -> Any:
     kinds = [(name, np.int64) for name in Rules._fields]
     return np.array([tuple(rules)], kinds).view(np.recarray)
 

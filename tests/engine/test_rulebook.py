@@ -69,7 +69,7 @@ def test_a_race_is_the_same_as_without_the_engine() -> None:
     """The rulebook's functions as plain Python, one after the other."""
     games = race(20, autoreset=DISABLED)
     step, write_mask, is_over = map(plain, (dice_race.step, dice_race.write_mask, dice_race.is_round_over))
-    rules, mask = dice_race.rules_record(dice_race.Rules(3, 3))[0], np.zeros(2, np.int8)
+    rules, mask = dice_race.rules_array(dice_race.Rules(3, 3))[0], np.zeros(2, np.int8)
     for number in range(ROUNDS_OF_STEPS):
         expected, actions = games.states.copy(), sampled(games, number)
         for state, action in zip(expected, actions, strict=True):

@@ -432,7 +432,7 @@ def test_nobody_sees_the_cards_of_the_others(players: int) -> None:
     for agent in env.possible_agents:
         seen = env.observe(agent)["observation"]
         redealt = states.copy()
-        table = rules_record(env.vector.rules)[0]
+        table = rules_record(env.vector.rules)
         redeal_hidden_cards(redealt[0], table, seat_of(agent), 1, 2, np.zeros(106, np.int8))
         assert not np.array_equal(redealt["hand"], states["hand"])
         env.vector.set_states(redealt)

@@ -37,10 +37,15 @@ def env_in(position: Position, **options: bool) -> VectorEnv:
 
 
 def a_turn() -> Position:
-    position = Position().battle(1, "ROLL", "OUT_OF_GAS").speed(1, "SPEED_LIMIT").km(1, 375, two_hundreds=1)
-    position.safety(1, "DRIVING_ACE").safety(1, "PUNCTURE_PROOF", coup=True)
-    position.hand(0, "DISTANCE_25", "RIGHT_OF_WAY", "GASOLINE").hand(1, "DISTANCE_75", "DISTANCE_75")
-    return position.draws(1, "FLAT_TIRE").draw_pile(58).do("discard GASOLINE")
+    position = Position(
+        "battle 1: out_of_gas on roll",
+        "speed 1: speed_limit",
+        "safeties 1: driving_ace puncture_proof!",
+        "hand 0: 25 right_of_way gasoline",
+        "hand 1: 2x75",
+        "stream 1: flat_tire ...",
+    )
+    return position.km(1, 375, two_hundreds=1).draw_pile(58).do("discard gasoline")
 
 
 def test_a_seat_is_told_what_it_sees() -> None:
@@ -59,7 +64,7 @@ def test_the_cards_not_seen_are_told_only_if_the_observation_shows_them() -> Non
 
 
 def test_all_seats_are_told_about_a_claim() -> None:
-    position = Position(4).battle(1, "ROLL").hand(0, "STOP").hand(3, "RIGHT_OF_WAY").do("play STOP")
+    position = Position("battle 1: roll", "hand 0: stop", "hand 3: right_of_way", players=4).do("play stop")
     questions = [env_in(position).describe(seat).splitlines()[-1] for seat in range(4)]
     assert questions == [
         "Stop is laid against opponents, and opponent 2 may claim a coup fourré.",
@@ -70,8 +75,8 @@ def test_all_seats_are_told_about_a_claim() -> None:
 
 
 def test_all_seats_are_told_about_the_end_of_the_trip() -> None:
-    position = Position(3).battle(1, "ROLL").km(1, 675).turn(1).hand(1, "DISTANCE_25", "ROLL")
-    position.do("play DISTANCE_25")
+    position = Position("battle 1: roll", "to act: seat 1", "hand 1: 25 roll", players=3).km(1, 675)
+    position.do("play 25")
     questions = [env_in(position).describe(seat).splitlines()[-1] for seat in range(3)]
     assert questions == [
         "Opponent 1 has done 700 km, and may extend the trip to 1000 km.",

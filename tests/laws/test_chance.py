@@ -159,7 +159,7 @@ def shuffled_decks(games: Games) -> np.ndarray:
     They are shuffled once more, which gives the same order, and checked against what is left.
     """
     states = games.states.copy()
-    rules = rules_record(games.rules)[0]
+    rules = rules_record(games.rules)
     size = {shuffle_deck(state, rules) for state in states}
     assert size == {sum(games.rules.deck)}
     decks, left = states["deck"], games.states["deck"]

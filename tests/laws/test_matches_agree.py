@@ -52,7 +52,7 @@ def test_equal_totals_at_the_goal_ask_for_another_round(table: Table) -> None:
 @pytest.mark.parametrize("table", [table for table in TABLES if rules_of(table).count_points], ids=str)
 def test_the_same_totals_decide_a_match(table: Table) -> None:
     games = new_games(table)
-    state, rules = games.states[0], rules_record(games.rules)[0]
+    state, rules = games.states[0], rules_record(games.rules)
     decided: Counter[int | None] = Counter()
     for totals in product((0, 4975, 5000, 5025, 12_000), repeat=table.teams):
         state.score[: len(totals)] = totals

@@ -25,13 +25,13 @@ LINES = """
 WRITERS = '''
 
 @rule
-def write_round_number(state: State, rules: Rules, seat: int, row: Int8Array, at: int) -> None:
+def write_round_number(state: State, rules: RulesRecord, seat: int, row: Int8Array, at: int) -> None:
     """Section `round_number`."""
     row[at] = state.round_number
 
 
 @rule
-def write_covered(state: State, rules: Rules, team: int, row: Int8Array, at: int) -> None:
+def write_covered(state: State, rules: RulesRecord, team: int, row: Int8Array, at: int) -> None:
     """Section `covered`, of one team."""
     is_covered = int(state.battle_below[team]) != NO_CARD
     row[at] = 1 if int(state.battle[team]) != NO_CARD and not is_covered else 0
@@ -50,12 +50,12 @@ import numpy as np
 from millebornes_env.agents import load
 from millebornes_env.agents.policy.features import num_features, write_features
 from millebornes_env import vector_env
-from millebornes_env.millebornes.rules import rules_record
+from millebornes_env.millebornes.rules import RulesRecord, rules_record
 
 env = vector_env(3, players=3, episode="match", seed=1)
 observations, _ = env.reset()
 agents = [load("racer", env), load("attacker", env)]
-rules = rules_record(env.rules)[0]
+rules = rules_record(env.rules)
 size = observations["observation"].shape[1]
 played, features, right, highest = [], [], [], np.zeros(7, int)
 for step in range(400):

@@ -83,7 +83,7 @@ def test_the_sections_cover_the_observation_without_a_gap(table: Table, spec: Ob
         assert covering[0].start == 0
         assert all(before.stop == after.start for before, after in pairwise(covering))
         assert all(section.size > 0 and section.high > 0 and section.meaning for section in covering)
-    size = observation_size(rules_record(games.rules)[0], spec)
+    size = observation_size(rules_record(games.rules), spec)
     assert layout[-1].stop == size == games.buffers.observation.shape[1]
     assert games.full_states().shape == (1, full[-1].stop)
 
@@ -142,7 +142,7 @@ def test_each_section_is_written_by_the_function_of_its_name_and_nowhere_else(
     for games, record, log in walk(table, seed=3):
         if len(log) % 20:
             continue
-        rules, state, seat = rules_record(games.rules)[0], games.states[0], record["seat"]
+        rules, state, seat = rules_record(games.rules), games.states[0], record["seat"]
         other = observing(table, spec)
         other.states[:] = games.states
         (seen,) = observed(other, seat)
@@ -257,7 +257,7 @@ def rules_seen(table: Table, **changes: int) -> tuple[int, ...]:
 def test_the_rules_are_seen_as_they_are(table: Table) -> None:
     rules = new_games(table).rules
     seen = dict(zip(Rules._fields, rules_seen(table), strict=True))
-    assert tuple(seen.values()) == rules.observed == tuple(rules_record(rules)[0].observed)
+    assert tuple(seen.values()) == rules.observed == tuple(rules_record(rules).observed)
     assert (seen["players"], seen["teams"], seen["hand_limit"]) == (table.players, table.teams, 6)
     assert seen["target"] == rules_of(table).target // 25
     assert seen["extended_target"] == (rules_of(table).extended_target or 0) // 25

@@ -37,7 +37,7 @@ def redealt(games: Games, seat: int, keys: list[tuple[int, int]]) -> Games:
     """Copies of game 0 in which the cards that the seat cannot see were dealt anew, one for each key."""
     copies = Games(rulebook, len(keys), games.rules, games.settings)
     copies.states[:] = games.states[0]
-    table = rules_record(games.rules)[0]
+    table = rules_record(games.rules)
     scratch = np.full(106, -1, np.int8)
     for state, key in zip(copies.states, keys, strict=True):
         redeal_hidden_cards(state, table, seat, *key, scratch)

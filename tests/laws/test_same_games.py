@@ -15,10 +15,10 @@ import pytest
 from millebornes_env.engine import games as games_module
 from millebornes_env.engine.games import NO_GAME, Games, Settings
 from millebornes_env.engine.kernels import SKIP
-from millebornes_env.engine.perft import count_sequences
 from millebornes_env.millebornes import rulebook
 from millebornes_env.millebornes.editions import edition
 from millebornes_env.millebornes.sections import ObservationSpec
+from millebornes_env.testing.counting import count_sequences
 from tests.laws.conversions import PARKER_2, SOME_TABLES, Table, rules_of
 
 SEED = 2**40 + 12_345

@@ -32,7 +32,7 @@ CHAPTERS = {
     "coup_fourre.py": ["tests/rules/test_coup_fourre.py"],
     "ending.py": ["tests/rules/test_ending.py", "tests/rules/test_extension.py"],
     "scoring.py": ["tests/rules/test_scoring.py"],
-    "turn.py": ["tests/rules/test_turns.py", "tests/rules/test_safeties.py", "tests/rules/test_ending.py"],
+    "turn.py": [f"tests/rules/test_{name}.py" for name in ("turns", "safeties", "ending", "match")],
     "legality.py": ["tests/rules/test_turns.py", "tests/rules/test_discards.py"],
     "motion.py": ["tests/rules/test_right_of_way.py", "tests/rules/test_remedies.py"],
     "deal.py": ["tests/rules/test_deal.py"],
@@ -134,17 +134,24 @@ def ask(tree: Path, tests: list[str], limit: int = max(LIMITS.values())) -> Answ
         check=False,
         preexec_fn=functools.partial(_limit_processor_time, limit),
     )
-    seconds = round(_processor_time() - before, 1)
-    if ended.returncode in _PASSED or (
-        ended.returncode == _WRONG_NAME and "ERROR: not found" in ended.stderr
-    ):
-        return Answer("", seconds)
+    return Answer(first_failed(ended), round(_processor_time() - before, 1))
+
+
+def first_failed(ended: subprocess.CompletedProcess[str]) -> str:
+    """The test that a run of pytest names as the first to fail; "" if there is none.
+
+    Raises:
+        RuntimeError: if pytest could not run the tests.
+    """
+    is_absent = ended.returncode == _WRONG_NAME and "ERROR: not found" in ended.stderr
+    if is_absent or ended.returncode in _PASSED:
+        return ""
     if ended.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
-        return Answer(NO_END, seconds)
+        return NO_END
     failed = _FAILED.search(ended.stdout)
     if ended.returncode not in _TOLD or failed is None:
-        raise RuntimeError(f"pytest could not run {tests}:\n{ended.stdout[-2000:]}{ended.stderr[-2000:]}")
-    return Answer(failed[1], seconds)
+        raise RuntimeError(f"pytest could not be run:\n{ended.stdout[-2000:]}{ended.stderr[-2000:]}")
+    return failed[1]
 
 
 @contextmanager

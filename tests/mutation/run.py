@@ -1,7 +1,7 @@
 """Mutation testing of the rulebook, by hand: `python -m tests.mutation.run 22a5b60 HEAD`.
 
 Draws mutants of the rulebook of the last commit named, and asks the tests of each commit, the last one first,
-whether they notice the same faults. It takes about an hour of one core. Every answer is written down at once
+whether they notice the same faults. It takes half an hour of one core. Every answer is written down at once
 under `--out`; the same command, given again, goes on where it was stopped.
 """
 
@@ -125,7 +125,7 @@ def main() -> None:
     """Read the command line, ask, print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("commits", nargs="+", help="whose tests are asked; mutants are drawn from the last")
-    parser.add_argument("--per-file", type=int, default=11, help="mutants of each file (default 11)")
+    parser.add_argument("--per-file", type=int, default=8, help="mutants of each file (default 8)")
     parser.add_argument("--seed", type=int, default=13, help="of the draw (default 13)")
     parser.add_argument("--out", type=Path, default=ROOT / "runs" / "mutation", help="where answers are kept")
     parser.add_argument("--unchecked", action="store_true", help="trust that all tests pass without a fault")

@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import ast
+import signal
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.mutation.mutants import OPERATORS, drawn, mutants_of
-from tests.mutation.nets import CHAPTERS, NETS, NO_END, ROOT, RULEBOOK, ask, files_of, has_test, written
+from tests.mutation.nets import (
+    CHAPTERS,
+    NETS,
+    NO_END,
+    ROOT,
+    RULEBOOK,
+    ask,
+    files_of,
+    first_failed,
+    has_test,
+    written,
+)
 
 HEAD = "def f(state: State, team: int) -> bool:\n    "
 FILES = {name: (ROOT / RULEBOOK / name).read_text(encoding="utf-8") for name in CHAPTERS}
@@ -116,24 +129,35 @@ def test_a_test_is_found_by_its_name() -> None:
     assert not has_test(ROOT, "")
 
 
-def test_a_test_that_fails_is_named(tmp_path: Path) -> None:
-    """With a name of several words, of a file that cannot be read, and where there is none."""
-    (tmp_path / "test_x.py").write_text(
-        "import pytest\n\n\n"
-        '@pytest.mark.parametrize("kind", ["all right", "quite wrong", "worse"])\n'
-        "def test_it(kind):\n"
-        '    assert kind == "all right", "so - and so"\n',
-        encoding="utf-8",
-    )
-    (tmp_path / "test_y.py").write_text("import nothing_at_all\n", encoding="utf-8")
-    assert ask(tmp_path, ["test_x.py"]).test == "test_x.py::test_it[quite wrong]"
-    assert ask(tmp_path, ["test_x.py::test_it[worse]"]).test == "test_x.py::test_it[worse]"
-    assert ask(tmp_path, ["test_x.py::test_it[all right]"]).test == ""
-    assert ask(tmp_path, ["test_x.py::test_it[of another commit]"]).test == ""
-    assert ask(tmp_path, ["test_y.py"]).test == "test_y.py"
+@pytest.mark.parametrize(
+    ("code", "out", "err", "test"),
+    [
+        (0, "3 passed", "", ""),
+        (5, "no tests ran", "", ""),
+        (
+            1,
+            "F.\nFAILED t/test_x.py::test_it[a b] - assert 1 == 2",
+            "",
+            "t/test_x.py::test_it[a b]",
+        ),
+        (2, "ERROR t/test_x.py - ImportError: no\n1 error", "", "t/test_x.py"),
+        (4, "", "ERROR: not found: t/test_x.py::test_of_another_commit", ""),
+        (-signal.SIGXCPU, "", "", NO_END),
+    ],
+)
+def test_pytest_says_which_test_failed_first(code: int, out: str, err: str, test: str) -> None:
+    assert first_failed(subprocess.CompletedProcess([], code, out, err)) == test
 
 
-def test_a_test_without_an_end_is_noticed(tmp_path: Path) -> None:
+def test_what_pytest_cannot_run_is_no_answer() -> None:
+    with pytest.raises(RuntimeError, match="INTERNALERROR"):
+        first_failed(subprocess.CompletedProcess([], 3, "INTERNALERROR", ""))
+
+
+def test_a_test_that_fails_and_one_without_an_end_are_noticed(tmp_path: Path) -> None:
     """The limit is one of processor time: it is the same on a busy machine."""
-    (tmp_path / "test_x.py").write_text("def test_it():\n    while True:\n        pass\n", encoding="utf-8")
-    assert ask(tmp_path, ["test_x.py"], limit=2).test == NO_END
+    file = tmp_path / "test_x.py"
+    file.write_text("def test_it():\n    assert 'so' == 'not so'\n", encoding="utf-8")
+    assert ask(tmp_path, [file.name]).test == "test_x.py::test_it"
+    file.write_text("def test_it():\n    while True:\n        pass\n", encoding="utf-8")
+    assert ask(tmp_path, [file.name], limit=2).test == NO_END

@@ -21,7 +21,7 @@ from millebornes_env import edition
 from millebornes_env.errors import EditionFileError, NotationError
 from millebornes_env.millebornes import editions as editions_module
 from millebornes_env.millebornes.actions import num_actions
-from millebornes_env.millebornes.audit import first_problem
+from millebornes_env.millebornes.audit import first_violation
 from millebornes_env.millebornes.editions import read_sheet
 from millebornes_env.millebornes.legality import write_mask
 from millebornes_env.millebornes.rules import rules_record
@@ -161,7 +161,7 @@ def sources() -> list[str]:
 def play_on(position: Position, choices: list[float]) -> None:
     """Every game that is played on from a position can be written, and reads back the same."""
     rules, states = position.rules, position.state.copy()
-    table, mask = rules_record(rules)[0], np.zeros(num_actions(rules.teams), np.int8)
+    table, mask = rules_record(rules), np.zeros(num_actions(rules.teams), np.int8)
     for choice in choices:
         if int(states[0].phase) == ROUND_OVER:
             if is_match_over(states[0], table):
@@ -171,7 +171,7 @@ def play_on(position: Position, choices: list[float]) -> None:
             write_mask(states[0], table, mask)
             legal = np.flatnonzero(mask)
             step(states[0], table, int(legal[int(choice * len(legal))]))
-        assert first_problem(states, rules) is None
+        assert first_violation(states, rules) is None
         text = write_position(states, position.edition, rules)
         assert read_position(text, edition=position.edition).state.tobytes() == states.tobytes()
 
@@ -194,7 +194,7 @@ def test_a_position_with_other_words_reads_or_is_refused(
     except NotationError as error:
         check_length(error)
         return
-    assert first_problem(found.state, found.rules) is None
+    assert first_violation(found.state, found.rules) is None
     again = read_position(str(found))
     assert again == found
     assert str(again) == str(found)

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from millebornes_env import edition, editions, vector_env
 from millebornes_env.errors import NotationError, StateError
 from millebornes_env.millebornes.actions import num_actions
-from millebornes_env.millebornes.audit import first_problem
+from millebornes_env.millebornes.audit import first_violation
 from millebornes_env.millebornes.cards import Card
 from millebornes_env.millebornes.editions import read_sheet
 from millebornes_env.millebornes.legality import write_mask
@@ -37,7 +37,7 @@ FIRST_DISCARD, LAST_DISCARD = 19, 37
 
 def games(rules: Rules, seed: int, rounds: int = 2) -> Iterator[StateArray]:
     """The record, the same one every time, before every play of a match that lays cards when it can."""
-    chance, table = random.Random(seed), rules_record(rules)[0]
+    chance, table = random.Random(seed), rules_record(rules)
     states = new_states(1)
     state = states[0]
     state.key[:] = [chance.getrandbits(32), chance.getrandbits(32)]
@@ -188,7 +188,7 @@ def test_without_the_key() -> None:
 def test_a_few_lines_are_enough() -> None:
     found = position("hand 0: roll ...")
     state = found.state[0]
-    assert first_problem(found.state, found.rules) is None
+    assert first_violation(found.state, found.rules) is None
     assert found.edition.name == "parker"
     assert state.hand_count.tolist()[:2] == [7, 0]
     assert state.draw_pile == 101 - 7
@@ -334,7 +334,7 @@ def test_any_change_of_a_text_reads_or_is_refused(text: str, edits: list[tuple[f
         found = read_position(text)
     except NotationError:
         return
-    assert first_problem(found.state, found.rules) is None
+    assert first_violation(found.state, found.rules) is None
     assert read_position(str(found)) == found
 
 

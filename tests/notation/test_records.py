@@ -45,7 +45,7 @@ def played(
     """A record of random play, made by `record_of`, and the states met on the way."""
     chance = random.Random(seed)
     rules = edition(name).table(players, teams)
-    table, states = rules_record(rules)[0], new_states(1)
+    table, states = rules_record(rules), new_states(1)
     states["key"] = [chance.getrandbits(32), chance.getrandbits(32)]
     start_match(states[0], table)
     position = Position(edition(name), rules, states.copy())

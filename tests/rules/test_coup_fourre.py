@@ -6,7 +6,7 @@ import pytest
 
 from millebornes_env.compile import for_kernels
 from millebornes_env.millebornes.coup_fourre import can_claim, drop_pending_hazard
-from millebornes_env.millebornes.rules import rules_record
+from millebornes_env.millebornes.rules import compiled_rules
 from tests.support import BATTLE_HAZARDS, HAZARDS, SAFETIES, SAFETY_AGAINST, Position
 
 
@@ -311,15 +311,15 @@ def test_the_claim_is_for_the_hazard_just_laid() -> None:
 
 def claimants(position: Position) -> list[int]:
     """The seats that may answer, by the rule itself: the environment asks it about the seat to act only."""
-    state, rules = for_kernels(position.games.states)[0], for_kernels(rules_record(position.rules))[0]
+    state, rules = for_kernels(position.games.states)[0], compiled_rules(position.rules)
     return [seat for seat in range(position.rules.players) if can_claim(state, rules, seat)]
 
 
 def test_nobody_may_answer_when_no_hazard_was_laid() -> None:
     """A coup fourré answers the hazard just laid (US), whatever the hands hold."""
-    position = Position().battle(1, "ROLL").hand(0, *HAZARDS).hand(1, *HAZARDS, *SAFETIES)
+    position = Position("battle 1: roll").hand(0, *HAZARDS).hand(1, *HAZARDS, *SAFETIES)
     assert claimants(position) == []
-    assert claimants(position.do("play STOP")) == [1]
+    assert claimants(position.do("play stop")) == [1]
     assert claimants(position.do("pass")) == []
 
 
@@ -334,7 +334,7 @@ def test_a_seat_of_another_side_may_not_answer_whatever_it_holds(hazard: str) ->
 
 @pytest.mark.parametrize("hazard", HAZARDS)
 def test_a_hazard_that_is_never_answered_goes_to_the_discard_pile(hazard: str) -> None:
-    """Where an illegal action ends the round before the answer, no card is lost, and none is doubled."""
+    """Where an illegal action ends the round first, it goes where a parried one goes, once (E10)."""
     position = attacked(hazard)
     for _ in range(2):  # the second time nothing is pending
         drop_pending_hazard(for_kernels(position.games.states)[0])

@@ -30,8 +30,7 @@ def test_the_rounds_of_a_match_are_counted_from_0() -> None:
     """Each of them is one more, and the next match begins at 0 again (rules 1.1, 1.5)."""
     position = Position()
     numbers = [int(position.state.round_number)]
-    for _ in range(3):
-        numbers.append(int(position.next_round().state.round_number))
+    numbers += [int(position.next_round().state.round_number) for _ in range(3)]
     assert numbers == [0, 1, 2, 3]
     position.games.start()
     assert position.state.round_number == 0

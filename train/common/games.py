@@ -10,13 +10,13 @@ from typing import Final, Literal
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env import Rules, VectorEnv, vector_env
+from millebornes_env import VectorEnv, vector_env
 from millebornes_env.agents.policy.features import num_features, write_features
 from millebornes_env.agents.policy.network import InputSpec
 from millebornes_env.agents.protocol import Table
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.compile import kernel
-from millebornes_env.millebornes.rules import compiled_rules
+from millebornes_env.millebornes.rules import RulesRecord, compiled_rules
 from millebornes_env.millebornes.sections import ObservationSpec
 from millebornes_env.millebornes.state import STATE, Int8Array, StateArray
 from train.common.equity import equity, equity_table, round_law
@@ -172,7 +172,7 @@ def _equity_of(edition: str, players: int, seed: int) -> npt.NDArray[np.float32]
 
 
 @kernel
-def write_rows(rules: Rules, spec: ObservationSpec, observations: Int8Array, rows: Int8Array) -> None:
+def write_rows(rules: RulesRecord, spec: ObservationSpec, observations: Int8Array, rows: Int8Array) -> None:
     """Write observations with features behind them.
 
     Args:

@@ -13,11 +13,12 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from millebornes_env import Rules, agents
+from millebornes_env import agents
 from millebornes_env.agents.compiled.agent import MEMORY, decide
 from millebornes_env.agents.protocol import Agent, CompiledFunction, ask_in, is_compiled
 from millebornes_env.chance import random_word
 from millebornes_env.compile import for_kernels, kernel
+from millebornes_env.millebornes.rules import RulesRecord
 from millebornes_env.millebornes.state import StateArray
 from train.common.games import ManyGames, TableGames
 from train.common.network import Perceptron
@@ -178,7 +179,7 @@ class FixedAgent:
 def choose_in_games(
     choose: int,
     states: StateArray,
-    rules: Rules,
+    rules: RulesRecord,
     games: Int64Array,
     memories: npt.NDArray[np.int16],
     options: Int64Array,

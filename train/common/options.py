@@ -39,7 +39,7 @@ class TrainingOptions:
     total_timesteps: int = 100_000_000
     """decisions to learn from, those before a resume included; rounded up to whole rollouts"""
     minutes: float = 0.0
-    """instead, if above 0: minutes to train, without compiling (what is learned depends on the machine)"""
+    """if above 0, the budget in minutes instead, without compiling: what is learned depends on the machine"""
     resume: bool = False
     """go on with the run in the folder, if there is one"""
     seed: int = 1
@@ -55,7 +55,7 @@ class TrainingOptions:
     batch_size: int = 1024
     """minibatch size: decisions in one gradient step"""
     num_epochs: int = 2
-    """epochs: how often each decision is learned from"""
+    """epochs: passes over each rollout"""
     learning_rate: float = 1e-3
     """learning rate of Adam at the beginning"""
     final_learning_rate: float = 1e-4
@@ -83,7 +83,7 @@ class TrainingOptions:
     eval_deals: int = 500
     """deals of an evaluation against each agent of the gauntlet, each played from all seats"""
     checkpoint_seconds: float = 60.0
-    """seconds between two checkpoints: as much is lost when the run is killed; 0: only at the end"""
+    """seconds between two checkpoints, the most that a killed run loses; 0: only at the end"""
     wandb_project: str = ""
     """also log to this project of Weights & Biases, which must be installed"""
 
@@ -129,7 +129,7 @@ _OLD_PLACES: Final = {"docs": "leaderboard"}
 """The same for options that no checkpoint holds."""
 
 _OLD_FALL: Final = 0.1
-"""To this share `train.maskable_ppo` let learning rate and entropy coefficient fall, before options said."""
+"""Final share of learning rate and entropy coefficient in older runs of `train.maskable_ppo`."""
 
 
 def renamed_options(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -183,9 +183,7 @@ def check_training(args: TrainingOptions) -> None:
     if args.eval_seconds > 0:
         check_evaluation(args.eval_deals)
     if args.wandb_project and importlib.util.find_spec("wandb") is None:
-        raise ValueError(
-            "--wandb-project needs Weights & Biases: pip install wandb, or leave the option away"
-        )
+        raise ValueError("--wandb-project needs Weights & Biases: pip install wandb, or leave the option out")
 
 
 def check_counts(args: object, *names: str) -> None:

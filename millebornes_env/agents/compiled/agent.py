@@ -39,14 +39,14 @@ from millebornes_env.chance import random_word
 from millebornes_env.compile import address_of, call_at, for_kernels, kernel, rule
 from millebornes_env.engine.kernels import key_of_seed
 from millebornes_env.envs.options import checked_seed
-from millebornes_env.millebornes.rules import Rules, compiled_rules, rules_record
+from millebornes_env.millebornes.rules import Rules, RulesRecord, compiled_rules, rules_array
 from millebornes_env.millebornes.state import ROUND_OVER, Int8Array, State, StateArray, new_states
 
 Number = TypeVar("Number", bound=np.generic)
 Int16Array = npt.NDArray[np.int16]
 Int64Array = npt.NDArray[np.int64]
 
-Choose = Callable[[State, Rules, int, Int16Array, Int64Array, int], int]
+Choose = Callable[[State, RulesRecord, int, Int16Array, Int64Array, int], int]
 """`choose(state, rules, seat, memory, options, draw)`: the action of the seat that is to decide.
 
 `memory` is int16[MEMORY], the seat's own: what lies before `FIRST_FREE` is kept by `decide`, what lies
@@ -83,7 +83,13 @@ def decisions_taken(state: State, memory: Int16Array) -> int:
 
 @rule
 def decide(
-    choose: int, state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, draw: int
+    choose: int,
+    state: State,
+    rules: RulesRecord,
+    seat: int,
+    memory: Int16Array,
+    options: Int64Array,
+    draw: int,
 ) -> int:
     """Let an agent take a decision: every kernel that plays agents does it here.
 
@@ -109,7 +115,7 @@ def decide(
 def choose_each(
     choose: int,
     states: StateArray,
-    rules: Rules,
+    rules: RulesRecord,
     seats: npt.NDArray[np.int32],
     memories: Int16Array,
     options: Int64Array,
@@ -188,7 +194,7 @@ def choose_from_rows(  # noqa: PLR0913, PLR0917 - as a tuple they would take Num
 # The agents' common part ----------------------------------------------------------------------------------
 
 
-def _examples(table: Rules) -> tuple[State, Rules, int, Int16Array, Int64Array, int]:
+def _examples(table: Rules) -> tuple[State, RulesRecord, int, Int16Array, Int64Array, int]:
     """One of each argument of `Choose`."""
     state: State = for_kernels(new_states(1))[0]
     memory, options = np.zeros(MEMORY, np.int16), np.zeros(MAX_OPTIONS, np.int64)
@@ -272,7 +278,7 @@ class CompiledAgent(BaseAgent):
         self.options[: len(settings)] = settings
         self._key = key_of_seed(checked_seed(seed))
         self._calls = 0
-        self._rules_in_array = for_kernels(rules_record(table.rules))
+        self._rules_in_array = for_kernels(rules_array(table.rules))
         self._starts = starts_of(table, counts_unseen=counts_unseen)
         self._bounds = bounds_of(table)
         self._memories = np.zeros((0, MEMORY), np.int16)

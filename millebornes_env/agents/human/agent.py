@@ -242,7 +242,7 @@ class HumanAgent(BaseAgent):
     def _read_back(self, row: Observations) -> State:
         """The game as the person knows it, the person in seat 0."""
         state: State = new_states(1)[0]
-        plain(read_observation)(row[0], self._starts, rules_record(self._rules)[0], state)
+        plain(read_observation)(row[0], self._starts, rules_record(self._rules), state)
         return state
 
     def _help(self, row: Observations) -> str:

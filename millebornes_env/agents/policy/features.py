@@ -14,7 +14,7 @@ from typing import Final
 
 from millebornes_env.compile import rule
 from millebornes_env.millebornes.cards import DECK_SIZE, NUM_CARD_TYPES
-from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.rules import RulesRecord
 from millebornes_env.millebornes.sections import OFFSETS, ObservationSpec, room_of, shown_teams, start_of
 from millebornes_env.millebornes.state import Int8Array
 
@@ -25,13 +25,13 @@ PILE: Final = DECK_SIZE // CARDS_OF_A_STEP + 1
 
 
 @rule
-def num_features(rules: Rules, spec: ObservationSpec) -> int:
+def num_features(rules: RulesRecord, spec: ObservationSpec) -> int:
     """How many numbers stand behind those of the observation."""
     return LEFT * shown_teams(rules, spec) + 2 * NUM_CARD_TYPES + PILE
 
 
 @rule
-def write_features(rules: Rules, spec: ObservationSpec, row: Int8Array, size: int) -> None:
+def write_features(rules: RulesRecord, spec: ObservationSpec, row: Int8Array, size: int) -> None:
     """Write them.
 
     Args:

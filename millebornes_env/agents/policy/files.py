@@ -190,7 +190,7 @@ def input_spec_of(description: dict[str, Any], folder: Path) -> InputSpec:
 def describe_table(table: Table, input_spec: InputSpec) -> dict[str, Any]:
     """What a policy with such an input must agree with its table about, as JSON values."""
     size = sections(table.rules, input_spec.observation)[-1].stop
-    more = num_features(rules_record(table.rules)[0], input_spec.observation) if input_spec.features else 0
+    more = num_features(rules_record(table.rules), input_spec.observation) if input_spec.features else 0
     return {
         "players": table.rules.players,
         "teams": table.rules.teams,

@@ -26,7 +26,7 @@ from millebornes_env.agents.policy.features import num_features, write_features
 from millebornes_env.agents.protocol import Observations
 from millebornes_env.compile import float32_at, float_rule, kernel, rule, stack_array
 from millebornes_env.millebornes.observation import write_observation
-from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.rules import RulesRecord
 from millebornes_env.millebornes.sections import ObservationSpec, observation_size
 from millebornes_env.millebornes.state import State, StateArray
 
@@ -141,7 +141,7 @@ def padded_width(width: int) -> int:
 
 
 def choose_by_network(
-    state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, draw: int
+    state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, draw: int
 ) -> int:
     """The most probable legal action, or one sampled from the policy (see `agents.compiled.agent.Choose`)."""
     legal = legal_actions(state, rules, seat)
@@ -199,7 +199,7 @@ def sample_action(legal: int, options: Int64Array, last_layer: int, units: Float
 
 
 @rule
-def network_value(state: State, rules: Rules, seat: int, options: Int64Array) -> float:
+def network_value(state: State, rules: RulesRecord, seat: int, options: Int64Array) -> float:
     """What the position is worth to a seat by the network, in the unit of its `policy.json`.
 
     It has learned this of seats that are to decide; of others it guesses.
@@ -225,7 +225,9 @@ def network_value(state: State, rules: Rules, seat: int, options: Int64Array) ->
 
 
 @rule
-def forward_hidden(state: State, rules: Rules, seat: int, options: Int64Array, units: Float32Array) -> int:
+def forward_hidden(
+    state: State, rules: RulesRecord, seat: int, options: Int64Array, units: Float32Array
+) -> int:
     """Encode what a seat sees, and compute all layers but the last.
 
     Args:
@@ -257,7 +259,7 @@ def forward_hidden(state: State, rules: Rules, seat: int, options: Int64Array, u
 
 
 @rule
-def encode(state: State, rules: Rules, seat: int, options: Int64Array, units: Float32Array) -> None:
+def encode(state: State, rules: RulesRecord, seat: int, options: Int64Array, units: Float32Array) -> None:
     """Encode what the seat sees as inputs of the network, with zeros behind them."""
     shown = int(options[INPUTS])
     spec = ObservationSpec(shown & 1, shown >> 1 & 1, shown >> 2 & 1)
@@ -276,7 +278,7 @@ def encode(state: State, rules: Rules, seat: int, options: Int64Array, units: Fl
 @kernel
 def encode_rows(
     starts: Starts,
-    rules: Rules,
+    rules: RulesRecord,
     observations: Observations,
     scratch: StateArray,
     options: Int64Array,

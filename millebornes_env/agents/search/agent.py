@@ -73,8 +73,8 @@ from millebornes_env.compile import for_kernels
 from millebornes_env.engine.kernels import key_of_seed
 from millebornes_env.envs.options import checked_seed
 from millebornes_env.errors import StateError, shown
-from millebornes_env.millebornes.audit import first_problem
-from millebornes_env.millebornes.rules import compiled_rules, rules_record
+from millebornes_env.millebornes.audit import first_violation
+from millebornes_env.millebornes.rules import compiled_rules, rules_array
 from millebornes_env.millebornes.sections import sections
 from millebornes_env.millebornes.state import ROUND_OVER, STATE, StateArray, new_states
 
@@ -158,7 +158,7 @@ class SearchAgent(BaseAgent):
         self._threads = threads
         self._seconds = ms / _MS_IN_A_SECOND
         self._rules = compiled_rules(table.rules)
-        self._rules_in_array = for_kernels(rules_record(table.rules))
+        self._rules_in_array = for_kernels(rules_array(table.rules))
         self._starts = starts_of(table)
         self._bounds = bounds_of(table)
         self._default_starts, self._default_size = _starts_by_default(table)
@@ -243,7 +243,7 @@ class SearchAgent(BaseAgent):
             raise StateError(
                 f"{self.name!r} plays records as get_states returns them, STATE[N]; got such {what}"
             )
-        problem = first_problem(states, self.table.rules)
+        problem = first_violation(states, self.table.rules)
         if problem is not None:
             raise StateError(
                 f"game {problem[0]} of the states that {self.name!r} was asked about is no game of its table "

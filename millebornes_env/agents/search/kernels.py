@@ -32,7 +32,7 @@ from millebornes_env.millebornes.legality import write_mask
 from millebornes_env.millebornes.motion import team_of
 from millebornes_env.millebornes.observation import write_observation
 from millebornes_env.millebornes.rulebook import POINTS_PER_REWARD
-from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.rules import RulesRecord
 from millebornes_env.millebornes.scoring import round_score
 from millebornes_env.millebornes.sections import DEFAULT_SPEC
 from millebornes_env.millebornes.state import (
@@ -142,7 +142,7 @@ def new_decisions(count: int, seats: int, actions: int, states: StateArray) -> D
 
 
 @kernel
-def read_rows(searcher: Searcher, rules: Rules, rows: Observations, roots: StateArray) -> None:
+def read_rows(searcher: Searcher, rules: RulesRecord, rows: Observations, roots: StateArray) -> None:
     """Read games back from observations.
 
     Args:
@@ -159,7 +159,7 @@ def read_rows(searcher: Searcher, rules: Rules, rows: Observations, roots: State
 @kernel
 def read_states(
     searcher: Searcher,
-    rules: Rules,
+    rules: RulesRecord,
     states: StateArray,
     seats: npt.NDArray[np.int32],
     row: Int8Array,
@@ -193,7 +193,7 @@ def read_states(
 
 
 @rule
-def lay_out_hidden_cards(root: State, rules: Rules, sees: int) -> None:
+def lay_out_hidden_cards(root: State, rules: RulesRecord, sees: int) -> None:
     """Lay the cards that the seat does not see into the other hands and the streams, by card id.
 
     Every redeal shuffles them. The streams are made equally long, whatever they were: no seat knows how long
@@ -223,7 +223,7 @@ def lay_out_hidden_cards(root: State, rules: Rules, sees: int) -> None:
 
 
 @rule
-def copy_hands(state: State, rules: Rules, seat: int, root: State) -> None:
+def copy_hands(state: State, rules: RulesRecord, seat: int, root: State) -> None:
     """Peek: the other hands are what they are."""
     for other in range(1, rules.players):
         for card in range(NUM_CARD_TYPES):
@@ -231,7 +231,7 @@ def copy_hands(state: State, rules: Rules, seat: int, root: State) -> None:
 
 
 @rule
-def copy_streams(state: State, rules: Rules, seat: int, root: State) -> None:
+def copy_streams(state: State, rules: RulesRecord, seat: int, root: State) -> None:
     """Peek: the cards to come are what they are."""
     for place in range(DECK_SIZE):
         root.deck[place] = state.deck[place]
@@ -241,7 +241,9 @@ def copy_streams(state: State, rules: Rules, seat: int, root: State) -> None:
 
 
 @rule
-def redeal(searcher: Searcher, rules: Rules, game: State, key_0: int, key_1: int, room: Int8Array) -> None:
+def redeal(
+    searcher: Searcher, rules: RulesRecord, game: State, key_0: int, key_1: int, room: Int8Array
+) -> None:
     """Deal anew what the searcher does not see; `room` is int8[DECK_SIZE]."""
     if searcher.sees == NOTHING:
         redeal_hidden_cards(game, rules, OWN, key_0, key_1, room)
@@ -250,7 +252,7 @@ def redeal(searcher: Searcher, rules: Rules, game: State, key_0: int, key_1: int
 
 
 @rule
-def shuffle_streams(game: State, rules: Rules, key_0: int, key_1: int, room: Int8Array) -> None:
+def shuffle_streams(game: State, rules: RulesRecord, key_0: int, key_1: int, room: Int8Array) -> None:
     """Shuffle the cards to come; all hands stay."""
     count = 0
     for seat in range(rules.players):
@@ -275,7 +277,7 @@ def shuffle_streams(game: State, rules: Rules, key_0: int, key_1: int, room: Int
 @kernel
 def begin_decisions(
     searcher: Searcher,
-    rules: Rules,
+    rules: RulesRecord,
     slot_ids: Int64Array,
     memories: Int16Array,
     taken: Int64Array,
@@ -312,7 +314,7 @@ def begin_decisions(
 
 
 @rule
-def list_actions(searcher: Searcher, rules: Rules, decisions: Decisions, number: int) -> None:
+def list_actions(searcher: Searcher, rules: RulesRecord, decisions: Decisions, number: int) -> None:
     """List the actions that are worth trying besides the base; none if that is not legal."""
     root, base, mask = decisions.roots[number], int(decisions.base[number]), decisions.masks[number]
     write_mask(root, rules, mask)
@@ -346,7 +348,9 @@ def is_worth_trying(root: State, action: int, base: int) -> bool:
 
 
 @kernel
-def search_on(searcher: Searcher, rules: Rules, decisions: Decisions, number: int, redeals: int) -> bool:
+def search_on(
+    searcher: Searcher, rules: RulesRecord, decisions: Decisions, number: int, redeals: int
+) -> bool:
     """Go on with one decision for so many redeals at most; whether it can be taken now."""
     for _ in range(redeals):
         if is_decided(searcher, decisions, number):
@@ -367,7 +371,7 @@ def is_decided(searcher: Searcher, decisions: Decisions, number: int) -> bool:
 
 
 @rule
-def try_actions(searcher: Searcher, rules: Rules, decisions: Decisions, number: int) -> None:
+def try_actions(searcher: Searcher, rules: RulesRecord, decisions: Decisions, number: int) -> None:
     """Redeal, and play out the base and all other actions from there, with the same cards and draws."""
     dealt = decisions.dealt[number]
     of_decision_0, of_decision_1 = int(decisions.keys[number, 0]), int(decisions.keys[number, 1])
@@ -392,7 +396,13 @@ def try_actions(searcher: Searcher, rules: Rules, decisions: Decisions, number: 
 
 @kernel
 def play_out(
-    searcher: Searcher, rules: Rules, decisions: Decisions, number: int, action: int, key_0: int, key_1: int
+    searcher: Searcher,
+    rules: RulesRecord,
+    decisions: Decisions,
+    number: int,
+    action: int,
+    key_0: int,
+    key_1: int,
 ) -> float:
     """What the round is worth to the own team if the rollout agent plays everybody after this action."""
     decisions.games[number] = decisions.dealt[number]
@@ -415,7 +425,7 @@ def play_out(
 
 
 @rule
-def judged_value(game: State, rules: Rules, options: Int64Array) -> float:
+def judged_value(game: State, rules: RulesRecord, options: Int64Array) -> float:
     """What the rollout agent's network thinks that the round is worth to the own team, one of two.
 
     It has learned that of a seat that is to decide, so it is asked when that is the own seat; its value is in
@@ -426,7 +436,7 @@ def judged_value(game: State, rules: Rules, options: Int64Array) -> float:
 
 
 @rule
-def value_of_round(game: State, rules: Rules) -> float:
+def value_of_round(game: State, rules: RulesRecord) -> float:
     """The own team's points less the mean of the others'; without points 1 for a win, 0 if shared, or -1."""
     if rules.count_points == 0:
         if not has_won_round(game, rules, OWN):

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks import audit as script
-from benchmarks.audited_play import COUNTS, play_on
 from millebornes_env import edition
 from millebornes_env.compile import IS_COMPILED
-from millebornes_env.millebornes.audit import first_problem
+from millebornes_env.millebornes.audit import first_violation
 from millebornes_env.millebornes.editions import editions
 from millebornes_env.millebornes.rules import PLAY_OUT
+from millebornes_env.testing.audited_play import COUNTS, play_on
+from tests.laws import audit as script
 
 TABLES = [(name, *table) for name in editions() for table in edition(name).tables]
 
@@ -58,7 +58,7 @@ def test_the_script_prints_and_saves(
     printed = capsys.readouterr().out
     saved = json.loads(out.read_text(encoding="utf-8"))
     assert saved["finished"]
-    assert saved["command"] == "python -m benchmarks.audit --steps 20000 --seed 1"
+    assert saved["command"] == "python -m tests.laws.audit --steps 20000 --seed 1"
     assert saved["total"]["steps"] >= 20_000
     assert saved["environment"]["numba"]
     assert "0 violations in" in printed
@@ -97,7 +97,10 @@ def test_a_violation_is_reported_and_the_rest_is_played(
     assert "violation_dutch_3_3_0.npy" in printed
     states = np.load(tmp_path / "violation_dutch_3_3_0.npy")
     assert states.shape == (2,)
-    assert first_problem(states, edition("dutch").table(3)) == (0, "km is not the sum of the distance cards")
+    assert first_violation(states, edition("dutch").table(3)) == (
+        0,
+        "km is not the sum of the distance cards",
+    )
     assert json.loads(out.read_text())["total"]["steps"] >= 6_000
 
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from millebornes_env.compile import for_kernels, kernel
 from millebornes_env.millebornes.actions import num_actions
 from millebornes_env.millebornes.legality import write_mask
-from millebornes_env.millebornes.rules import Rules, compiled_rules
+from millebornes_env.millebornes.rules import Rules, RulesRecord, compiled_rules
 from millebornes_env.millebornes.state import StateArray, new_states
 from millebornes_env.millebornes.turn import step
 
@@ -41,7 +41,7 @@ def count_sequences(states: StateArray, rules: Rules, depth: int) -> int:
     return _count(for_kernels(states), compiled_rules(rules), depth, mask)
 
 
-def _count(states: StateArray, rules: Rules, depth: int, mask: npt.NDArray[np.int8]) -> int:
+def _count(states: StateArray, rules: RulesRecord, depth: int, mask: npt.NDArray[np.int8]) -> int:
     if depth == 0:
         return len(states)
     if depth == 1:
@@ -56,7 +56,7 @@ def _count(states: StateArray, rules: Rules, depth: int, mask: npt.NDArray[np.in
 
 
 @kernel
-def count_actions(states: StateArray, rules: Rules, mask: npt.NDArray[np.int8]) -> int:
+def count_actions(states: StateArray, rules: RulesRecord, mask: npt.NDArray[np.int8]) -> int:
     """Legal actions of all states together; `mask` is int8[num_actions], overwritten."""
     count = 0
     for game in range(len(states)):
@@ -67,7 +67,7 @@ def count_actions(states: StateArray, rules: Rules, mask: npt.NDArray[np.int8]) 
 
 
 @kernel
-def expand(states: StateArray, rules: Rules, mask: npt.NDArray[np.int8], children: StateArray) -> None:
+def expand(states: StateArray, rules: RulesRecord, mask: npt.NDArray[np.int8], children: StateArray) -> None:
     """Write what each legal action makes of each state, one after the other.
 
     Args:

@@ -1,4 +1,4 @@
-"""How the players of the audit play: a weight for each action, so that everything that can happen does."""
+"""Players that choose at random by weights, in styles so different that everything that can happen does."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from millebornes_env.millebornes.state import MAX_TEAMS
 
 Weights = npt.NDArray[np.int64]
 
-TEMPERAMENTS: Final = ("uniform", "driver", "attacker", "hoarder", "idler", "finisher")
+STYLES: Final = ("uniform", "driver", "attacker", "hoarder", "idler", "finisher")
 """Their names, in the order of `WEIGHTS`."""
-UNIFORM: Final = TEMPERAMENTS.index("uniform")
-IDLER: Final = TEMPERAMENTS.index("idler")
-FINISHER: Final = TEMPERAMENTS.index("finisher")
+UNIFORM: Final = STYLES.index("uniform")
+IDLER: Final = STYLES.index("idler")
+FINISHER: Final = STYLES.index("finisher")
 
 
 def _weights(*, distance: int, hazard: int, remedy: int, safety: int, discard: int = 1) -> Weights:
@@ -84,5 +84,5 @@ WEIGHTS: Final = np.stack(
         _finisher(),
     ]
 )
-"""int64[temperaments, actions]: a legal action is chosen with a probability in proportion to its weight."""
+"""int64[styles, actions]: a legal action is chosen with a probability in proportion to its weight."""
 WEIGHTS.setflags(write=False)

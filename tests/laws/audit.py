@@ -1,8 +1,8 @@
 """Mixed players at every table of every edition, every law checked at every step.
 
-Run it with `python -m benchmarks.audit`. The laws are those of `millebornes_env.millebornes`: what a game
-record can be (`audit.py` and the two files that it reads), and what a step may change (`audit_steps.py`). How
-the players play is in `temperaments.py`. Half of the games are matches, half are rounds.
+Run it with `python -m tests.laws.audit`. The laws are those of `millebornes_env.millebornes.audit` for a game
+record, and of `millebornes_env.testing.step_laws` for what a step may change. How the players play is in
+`testing/random_players.py`. Half of the games are matches, half are rounds.
 
 A violation does not stop the run: it is counted, the first of each table are saved with the game before and
 after the step, and the exit status is 1. Ctrl-C stops the run; what there is is printed and saved.
@@ -26,14 +26,16 @@ from rich.console import Console
 from rich.table import Table
 from tqdm import tqdm
 
-from benchmarks.audited_play import ALL_PROBLEMS, COUNTS, FOUND, MOST_FOUND, Play, begin, new_play, play_on
 from benchmarks.results import environment_info, format_rate
 from millebornes_env import __version__, edition
 from millebornes_env.files import replacing, write_json_atomically, write_text_atomically
+from millebornes_env.millebornes.audit import message_of
 from millebornes_env.millebornes.editions import editions
 from millebornes_env.millebornes.rules import Rules, compiled_rules
+from millebornes_env.testing.audited_play import COUNTS, FOUND, MOST_FOUND, Play, begin, new_play, play_on
+from millebornes_env.testing.step_laws import ALL_MESSAGES
 
-DOCS = Path(__file__).parent.parent / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 MOST_GAMES = 64
 """At a table: their records stay in the processor's cache."""
 STEPS_WORTH_A_GAME = 2000
@@ -63,7 +65,7 @@ class Args:
     def command(self) -> str:
         """The command that plays the same games."""
         names = f" --edition {' '.join(self.edition)}" if self.edition else ""
-        return f"python -m benchmarks.audit --steps {self.steps:g} --seed {self.seed}{names}"
+        return f"python -m tests.laws.audit --steps {self.steps:g} --seed {self.seed}{names}"
 
 
 @dataclass
@@ -110,10 +112,8 @@ class Audited:
         """The first violations in full."""
         number = min(self.counts()["violations"], MOST_FOUND)
         rows = [dict(zip(FOUND, row.tolist(), strict=True)) for row in self.play.found[:number]]
-        size = sum(self.rules.deck)
         for row in rows:
-            text = ALL_PROBLEMS[row.pop("problem")]
-            row["what"] = text.format(last_seat=self.rules.players - 1, size=size)
+            row["what"] = message_of(row.pop("violation"), self.rules, ALL_MESSAGES)
         return rows
 
 
@@ -264,11 +264,11 @@ def page(report: dict[str, Any]) -> str:
         f"{report['total']['steps']:,} steps in {report['seconds']:.0f} s on {report['threads']} threads of "
         f"{machine['cpu']}: **{report['total']['violations']} violations**.",
         "",
-        "The laws: [audit.py](../millebornes_env/millebornes/audit.py) for a game record, "
-        "[audit_steps.py](../millebornes_env/millebornes/audit_steps.py) for a step; the players: "
-        "[temperaments.py](../benchmarks/temperaments.py). Half of the games are matches, half are rounds. "
-        "The rate of a table is that of one thread, the last one that of all. Games are counted as they "
-        "begin.",
+        "The laws: [audit](../millebornes_env/millebornes/audit/violations.py) for a game record, "
+        "[step_laws.py](../millebornes_env/testing/step_laws.py) for a step; the players: "
+        "[random_players.py](../millebornes_env/testing/random_players.py). Half of the games are matches, "
+        "half are rounds. The rate of a table is that of one thread, the last one that of all. Games are "
+        "counted as they begin.",
         "",
         "| " + " | ".join(HEADER) + " |",
         "|---|" + "--:|" * (len(HEADER) - 1),

@@ -1,6 +1,6 @@
-"""The laws of single fields: what each can be at all.
+"""The laws of single fields: what each can hold at all.
 
-Every other law reads the record by these values, so they are judged first.
+Every other law reads the record by these values, so they are checked first.
 """
 
 from __future__ import annotations
@@ -8,6 +8,35 @@ from __future__ import annotations
 from typing import Final
 
 from millebornes_env.compile import rule
+from millebornes_env.millebornes.audit.violations import (
+    COUP_FOURRE_OUT_OF_RANGE,
+    DEALER_OUT_OF_RANGE,
+    HAND_COUNT_TOO_LARGE,
+    IMPOSSIBLE_CARD_IN_BATTLE,
+    IMPOSSIBLE_CARD_IN_BATTLE_BELOW,
+    IMPOSSIBLE_CARD_IN_SPEED,
+    KEY_OUT_OF_RANGE,
+    NEGATIVE_COUNT_IN_DISCARD_PILE,
+    NEGATIVE_COUNT_IN_HAND,
+    NEGATIVE_COUNT_IN_HIDDEN,
+    NEGATIVE_COUNT_IN_TABLEAU,
+    NO_VIOLATION,
+    OPENING_OUT_OF_RANGE,
+    PHASE_OUT_OF_RANGE,
+    SCORE_OUT_OF_RANGE,
+    SEAT_OUT_OF_RANGE,
+    STREAM_OUTSIDE_DECK,
+    UNKNOWN_ATTACKER,
+    UNKNOWN_CARD_IN_DECK,
+    UNKNOWN_CARD_IN_DISCARD_TOP,
+    UNKNOWN_EXTENSION_TEAM,
+    UNKNOWN_PENDING_HAZARD,
+    UNKNOWN_PENDING_TEAM,
+    UNKNOWN_TARGET,
+    UNKNOWN_WINNER,
+    UNUSED_FIELD_NOT_ZERO,
+    require,
+)
 from millebornes_env.millebornes.cards import (
     ACCIDENT,
     DECK_SIZE,
@@ -21,7 +50,7 @@ from millebornes_env.millebornes.cards import (
     SPEED_LIMIT,
     STOP,
 )
-from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.rules import RulesRecord
 from millebornes_env.millebornes.state import (
     HAZARD_AGAIN,
     MAX_SEATS,
@@ -35,18 +64,9 @@ from millebornes_env.millebornes.state import (
     State,
 )
 
-NO_PROBLEM: Final = 0
 _WORD: Final = 2**32
 _MOST_POINTS_IN_PLAY: Final = 12_000
 """More than any goal, and little enough for the points of one more round to fit into the record."""
-
-
-@rule
-def judged(found: int, law: int, holds: bool) -> int:
-    """The first broken law: the one `found` before, if there is one, else this one, if it does not hold."""
-    if found != NO_PROBLEM or holds:
-        return found
-    return law
 
 
 @rule
@@ -56,41 +76,49 @@ def is_between(value: int, lowest: int, highest: int) -> bool:
 
 
 @rule
-def broken_range(state: State, rules: Rules) -> int:
-    """Laws 1 to 25."""
-    found = judged(NO_PROBLEM, 1, is_between(int(state.seat), 0, rules.players - 1))
-    found = judged(found, 2, is_between(int(state.dealer), 0, rules.players - 1))
-    found = judged(found, 3, is_between(int(state.phase), PLAY, ROUND_OVER))
-    found = judged(found, 4, is_between(int(state.extension_team), NO_TEAM, rules.teams - 1))
-    found = judged(found, 5, is_between(int(state.winner), NO_TEAM, rules.teams - 1))
-    found = judged(found, 6, is_between(int(state.pending_team), NO_TEAM, rules.teams - 1))
-    found = judged(found, 7, is_between(int(state.attacker), NO_SEAT, rules.players - 1))
-    found = judged(found, 8, pending_hazard_is_a_hazard(state))
-    found = judged(found, 9, target_is_the_tables(state, rules))
-    found = judged(found, 10, key_is_two_words(state))
-    found = judged(found, 11, streams_lie_in_the_deck(state, rules))
-    found = judged(found, 12, all_are_between(state.deck, NO_CARD, RIGHT_OF_WAY))
-    found = judged(found, 13, is_between(int(state.discard_top), NO_CARD, RIGHT_OF_WAY))
+def field_violation(state: State, rules: RulesRecord) -> int:
+    """The first field that holds what it cannot, or NO_VIOLATION."""
+    found = require(NO_VIOLATION, SEAT_OUT_OF_RANGE, is_between(int(state.seat), 0, rules.players - 1))
+    found = require(found, DEALER_OUT_OF_RANGE, is_between(int(state.dealer), 0, rules.players - 1))
+    found = require(found, PHASE_OUT_OF_RANGE, is_between(int(state.phase), PLAY, ROUND_OVER))
+    found = require(
+        found, UNKNOWN_EXTENSION_TEAM, is_between(int(state.extension_team), NO_TEAM, rules.teams - 1)
+    )
+    found = require(found, UNKNOWN_WINNER, is_between(int(state.winner), NO_TEAM, rules.teams - 1))
+    found = require(
+        found, UNKNOWN_PENDING_TEAM, is_between(int(state.pending_team), NO_TEAM, rules.teams - 1)
+    )
+    found = require(found, UNKNOWN_ATTACKER, is_between(int(state.attacker), NO_SEAT, rules.players - 1))
+    found = require(found, UNKNOWN_PENDING_HAZARD, pending_hazard_is_a_hazard(state))
+    found = require(found, UNKNOWN_TARGET, target_is_the_tables(state, rules))
+    found = require(found, KEY_OUT_OF_RANGE, key_is_two_words(state))
+    found = require(found, STREAM_OUTSIDE_DECK, streams_lie_in_the_deck(state, rules))
+    found = require(found, UNKNOWN_CARD_IN_DECK, all_are_between(state.deck, NO_CARD, RIGHT_OF_WAY))
+    found = require(
+        found, UNKNOWN_CARD_IN_DISCARD_TOP, is_between(int(state.discard_top), NO_CARD, RIGHT_OF_WAY)
+    )
     for seat in range(rules.players):
-        found = judged(found, 14, none_is_negative(state.hand[seat]))
-        found = judged(found, 20, int(state.hand_count[seat]) <= most_cards_of(state, rules, seat))
+        found = require(found, NEGATIVE_COUNT_IN_HAND, none_is_negative(state.hand[seat]))
+        found = require(
+            found, HAND_COUNT_TOO_LARGE, int(state.hand_count[seat]) <= most_cards_of(state, rules, seat)
+        )
     for team in range(rules.teams):
-        found = judged(found, 15, none_is_negative(state.tableau[team]))
-        found = judged(found, 19, score_can_be_added_to(state, team))
-        found = broken_range_of_piles(state, team, found)
-    found = judged(found, 16, none_is_negative(state.discard_pile))
-    found = judged(found, 17, none_is_negative(state.hidden))
-    return judged(found, 18, the_rest_of_the_record_is_blank(state, rules))
+        found = require(found, NEGATIVE_COUNT_IN_TABLEAU, none_is_negative(state.tableau[team]))
+        found = require(found, SCORE_OUT_OF_RANGE, score_can_be_added_to(state, team))
+        found = pile_field_violation(state, team, found)
+    found = require(found, NEGATIVE_COUNT_IN_DISCARD_PILE, none_is_negative(state.discard_pile))
+    found = require(found, NEGATIVE_COUNT_IN_HIDDEN, none_is_negative(state.hidden))
+    return require(found, UNUSED_FIELD_NOT_ZERO, the_rest_of_the_record_is_blank(state, rules))
 
 
 @rule
-def broken_range_of_piles(state: State, team: int, found: int) -> int:
-    """Laws 21 to 25, for one team."""
-    found = judged(found, 21, may_lie_in_battle(int(state.battle[team])))
-    found = judged(found, 22, may_lie_in_battle(int(state.battle_below[team])))
-    found = judged(found, 23, may_lie_at_speed(int(state.speed[team])))
-    found = judged(found, 24, is_between(int(state.opening[team]), 0, HAZARD_AGAIN))
-    return judged(found, 25, all_are_between(state.coup_fourre[team], 0, 1))
+def pile_field_violation(state: State, team: int, found: int) -> int:
+    """The same of the fields that show one team's piles; `found` is what was found before."""
+    found = require(found, IMPOSSIBLE_CARD_IN_BATTLE, may_lie_in_battle(int(state.battle[team])))
+    found = require(found, IMPOSSIBLE_CARD_IN_BATTLE_BELOW, may_lie_in_battle(int(state.battle_below[team])))
+    found = require(found, IMPOSSIBLE_CARD_IN_SPEED, may_lie_at_speed(int(state.speed[team])))
+    found = require(found, OPENING_OUT_OF_RANGE, is_between(int(state.opening[team]), 0, HAZARD_AGAIN))
+    return require(found, COUP_FOURRE_OUT_OF_RANGE, all_are_between(state.coup_fourre[team], 0, 1))
 
 
 @rule
@@ -101,7 +129,7 @@ def score_can_be_added_to(state: State, team: int) -> bool:
 
 
 @rule
-def most_cards_of(state: State, rules: Rules, seat: int) -> int:
+def most_cards_of(state: State, rules: RulesRecord, seat: int) -> int:
     """The cards that a hand can hold: one more than the limit while its seat decides, for it has drawn."""
     return rules.hand_limit + 1 if seat == int(state.seat) else rules.hand_limit
 
@@ -114,7 +142,7 @@ def pending_hazard_is_a_hazard(state: State) -> bool:
 
 
 @rule
-def target_is_the_tables(state: State, rules: Rules) -> bool:
+def target_is_the_tables(state: State, rules: RulesRecord) -> bool:
     """The target is the table's, or that of its extension."""
     target = int(state.target)
     return target == rules.target or (target == rules.extended_target and rules.extended_target > 0)
@@ -127,7 +155,7 @@ def key_is_two_words(state: State) -> bool:
 
 
 @rule
-def streams_lie_in_the_deck(state: State, rules: Rules) -> bool:
+def streams_lie_in_the_deck(state: State, rules: RulesRecord) -> bool:
     """Each stream begins and ends in the deck, in this order."""
     for seat in range(rules.players):
         first, end = int(state.stream_next[seat]), int(state.stream_end[seat])
@@ -155,7 +183,7 @@ def none_is_negative(values: Int8Array) -> bool:
 
 
 @rule
-def the_rest_of_the_record_is_blank(state: State, rules: Rules) -> bool:
+def the_rest_of_the_record_is_blank(state: State, rules: RulesRecord) -> bool:
     """All fields of seats and teams that the table does not have are 0, as they were made."""
     union = 0
     for seat in range(rules.players, MAX_SEATS):

@@ -1,7 +1,7 @@
 """The laws of a decision and of a step: what the mask and the observation say, what an action may change.
 
-The laws of a single record are those of `audit.py`; these need more than that: the record before the step,
-the action, or another way to ask the same question.
+The laws of a single record are those of `millebornes.audit`; these need more than that: the record before the
+step, the action, or another way to ask the same question.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from millebornes_env.millebornes.actions import (
     card_of,
     is_discard,
 )
-from millebornes_env.millebornes.audit_ranges import NO_PROBLEM, judged
+from millebornes_env.millebornes.audit import MESSAGES, NO_VIOLATION
+from millebornes_env.millebornes.audit.violations import Register, require
 from millebornes_env.millebornes.cards import (
     ACCIDENT,
     NO_CARD,
@@ -33,7 +34,7 @@ from millebornes_env.millebornes.ending import are_hands_played_out
 from millebornes_env.millebornes.legality import is_legal, write_mask
 from millebornes_env.millebornes.motion import has_safety, team_of
 from millebornes_env.millebornes.observation import write_observation
-from millebornes_env.millebornes.rules import Rules, deck_size
+from millebornes_env.millebornes.rules import RulesRecord, deck_size
 from millebornes_env.millebornes.scoring import round_score
 from millebornes_env.millebornes.sections import DEFAULT_SPEC
 from millebornes_env.millebornes.state import (
@@ -45,35 +46,48 @@ from millebornes_env.millebornes.state import (
     State,
 )
 
-BREACHES: Final = (
-    # 1 to 5: the decision
-    "the mask is not what is_legal says of each action",
-    "no action is legal",
-    "an observation has a number out of its section's bounds",
-    "a redeal of the hidden cards changes what the seat sees or may do",
-    "a redeal of the hidden cards makes no game",
-    # 6 to 15: the step
-    "a hand lost another card than the one shown, or gained one that was not drawn",
-    "another number of cards was drawn than the rules say",
-    "km changed by something else than the distance card laid",
-    "a card left a tableau that nothing removes, or one came to lie there that was not laid",
-    "a discarded card came back",
-    "a total changed by something else than the score sheet",
-    "the turn went to another seat than the rules say",
-    "the round goes on after the turn that emptied the draw pile",
-    "the round is longer than its cards allow",
-    "key, dealer, round or episode changed within a round",
-    # 16 to 18: rounds and episodes
-    "rewards do not add up to 0, or are paid before the end of a round",
-    "the engine ended an episode that goes on, or went on with one that is over",
-    "a round was dealt wrongly",
+_register = Register(MESSAGES)
+_named = _register.name
+
+# A decision
+MASK_IS_NOT_LEGALITY: Final = _named("the mask differs from what is_legal says of each action")
+NOTHING_LEGAL: Final = _named("no action is legal")
+OBSERVATION_OUT_OF_BOUNDS: Final = _named("a number of the observation lies outside its section's bounds")
+HIDDEN_CARDS_SHOW: Final = _named("redealing the hidden cards changes what the seat sees or may do")
+REDEAL_IS_NO_GAME: Final = _named("redealing the hidden cards makes a state that no deal leads to")
+# A step
+WRONG_CARD_LEFT_HAND: Final = _named(
+    "a hand lost a card other than the one played, or gained one that was not drawn"
 )
-"""What can be wrong with a decision or a step, in words, by number; 0 is NO_PROBLEM."""
+WRONG_NUMBER_DRAWN: Final = _named("the number of cards drawn is not what the rules say")
+WRONG_KM_GAIN: Final = _named("km changed by something other than the distance card laid")
+WRONG_TABLEAU_CHANGE: Final = _named(
+    "a tableau lost a card that nothing removes, or gained one that was not laid"
+)
+DISCARD_CAME_BACK: Final = _named("a discarded card came back")
+WRONG_SCORE_CHANGE: Final = _named("score changed by something other than the score sheet")
+WRONG_NEXT_SEAT: Final = _named("the turn passed to the wrong seat")
+ROUND_AFTER_LAST_TURN: Final = _named("the round goes on after the turn that emptied the draw pile")
+ROUND_TOO_LONG: Final = _named("the round takes more steps than its cards allow")
+OTHER_ROUND: Final = _named("key, dealer, round_number or episode changed within a round")
+# Rounds and episodes
+WRONG_REWARDS: Final = _named(
+    "rewards do not sum to 0, differ between partners, or are paid before the end of a round"
+)
+WRONG_END_OF_EPISODE: Final = _named(
+    "the engine ended an episode that goes on, or went on with one that is over"
+)
+WRONG_DEAL: Final = _named("a round was dealt wrongly")
+
+ALL_MESSAGES: Final = _register.messages
+"""What can be wrong with a state, a decision or a step, by number; those of the audit come first."""
 
 
 @rule
-def breach_of_decision(state: State, rules: Rules, mask: Int8Array, row: Int8Array, high: Int8Array) -> int:
-    """Breaches 1 to 3; writes the mask and the observation of the seat that decides.
+def decision_violation(
+    state: State, rules: RulesRecord, mask: Int8Array, row: Int8Array, high: Int8Array
+) -> int:
+    """The first law that a decision breaks; writes the mask and the observation of the seat that decides.
 
     Args:
         state: the game.
@@ -83,14 +97,14 @@ def breach_of_decision(state: State, rules: Rules, mask: Int8Array, row: Int8Arr
         high: int8[D], the largest value of each number of the observation.
     """
     write_mask(state, rules, mask)
-    found = judged(NO_PROBLEM, 1, mask_is_what_is_legal(state, rules, mask))
-    found = judged(found, 2, is_anything_legal(mask))
+    found = require(NO_VIOLATION, MASK_IS_NOT_LEGALITY, mask_is_what_is_legal(state, rules, mask))
+    found = require(found, NOTHING_LEGAL, is_anything_legal(mask))
     write_observation(state, rules, int(state.seat), DEFAULT_SPEC, row)
-    return judged(found, 3, is_within_bounds(row, high))
+    return require(found, OBSERVATION_OUT_OF_BOUNDS, is_within_bounds(row, high))
 
 
 @rule
-def mask_is_what_is_legal(state: State, rules: Rules, mask: Int8Array) -> bool:
+def mask_is_what_is_legal(state: State, rules: RulesRecord, mask: Int8Array) -> bool:
     """The mask has a 1 at exactly the actions that the rules allow when asked about one by one."""
     different = 0
     for action in range(len(mask)):
@@ -129,8 +143,8 @@ def are_equal(one: Int8Array, other: Int8Array) -> bool:
 
 
 @rule
-def breach_of_step(before: State, after: State, rules: Rules, action: int, steps: int) -> int:
-    """Breaches 6 to 15.
+def step_violation(before: State, after: State, rules: RulesRecord, action: int, steps: int) -> int:
+    """The first law that a step breaks, or NO_VIOLATION.
 
     Args:
         before: the game before the step.
@@ -141,16 +155,18 @@ def breach_of_step(before: State, after: State, rules: Rules, action: int, steps
     """
     shown = shown_card(before, action)
     drawn = int(before.draw_pile) - int(after.draw_pile)
-    found = judged(NO_PROBLEM, 6, only_the_shown_card_left(before, after, rules, shown, drawn))
-    found = judged(found, 7, drawn == draws_due(before, after, action, shown))
-    found = judged(found, 8, km_grew_by_the_card(before, after, rules, action))
-    found = judged(found, 9, tableaux_changed_by_the_rules(before, after, rules, action))
-    found = judged(found, 10, discards_stayed(before, after))
-    found = judged(found, 11, totals_grew_by_the_sheet(before, after, rules))
-    found = judged(found, 12, turn_passed_as_it_should(before, after, rules, action, shown))
-    found = judged(found, 13, last_turn_was_the_last(before, after, rules, action, shown))
-    found = judged(found, 14, steps <= longest_round(rules))
-    return judged(found, 15, round_is_the_same(before, after))
+    found = require(
+        NO_VIOLATION, WRONG_CARD_LEFT_HAND, only_the_shown_card_left(before, after, rules, shown, drawn)
+    )
+    found = require(found, WRONG_NUMBER_DRAWN, drawn == draws_due(before, after, action, shown))
+    found = require(found, WRONG_KM_GAIN, km_grew_by_the_card(before, after, rules, action))
+    found = require(found, WRONG_TABLEAU_CHANGE, tableaux_changed_by_the_rules(before, after, rules, action))
+    found = require(found, DISCARD_CAME_BACK, discards_stayed(before, after))
+    found = require(found, WRONG_SCORE_CHANGE, totals_grew_by_the_sheet(before, after, rules))
+    found = require(found, WRONG_NEXT_SEAT, turn_passed_as_it_should(before, after, rules, action, shown))
+    found = require(found, ROUND_AFTER_LAST_TURN, last_turn_was_the_last(before, after, rules, action, shown))
+    found = require(found, ROUND_TOO_LONG, steps <= longest_round(rules))
+    return require(found, OTHER_ROUND, round_is_the_same(before, after))
 
 
 @rule
@@ -168,7 +184,7 @@ def is_laid(action: int) -> bool:
 
 
 @rule
-def only_the_shown_card_left(before: State, after: State, rules: Rules, shown: int, drawn: int) -> bool:
+def only_the_shown_card_left(before: State, after: State, rules: RulesRecord, shown: int, drawn: int) -> bool:
     """Exactly the shown card left the hand of the seat; all hands together gained what was drawn."""
     gained, lost = 0, 0
     for seat in range(rules.players):
@@ -195,7 +211,7 @@ def draws_due(before: State, after: State, action: int, shown: int) -> int:
 
 
 @rule
-def km_grew_by_the_card(before: State, after: State, rules: Rules, action: int) -> bool:
+def km_grew_by_the_card(before: State, after: State, rules: RulesRecord, action: int) -> bool:
     """Km never shrink, and grow only by the distance card that the team lays."""
     team = team_of(rules, int(before.seat))
     for other in range(rules.teams):
@@ -208,7 +224,7 @@ def km_grew_by_the_card(before: State, after: State, rules: Rules, action: int) 
 
 
 @rule
-def tableaux_changed_by_the_rules(before: State, after: State, rules: Rules, action: int) -> bool:
+def tableaux_changed_by_the_rules(before: State, after: State, rules: RulesRecord, action: int) -> bool:
     """No card leaves a tableau but a hazard that showed, for the safety laid on it; at most one comes."""
     gained, lost = 0, 0
     for team in range(rules.teams):
@@ -244,7 +260,7 @@ def discards_stayed(before: State, after: State) -> bool:
 
 
 @rule
-def totals_grew_by_the_sheet(before: State, after: State, rules: Rules) -> bool:
+def totals_grew_by_the_sheet(before: State, after: State, rules: RulesRecord) -> bool:
     """The totals stay as they are until the sheet is filled in, and grow by it."""
     for team in range(rules.teams):
         if int(after.score[team]) - int(before.score[team]) != round_score(after, team):
@@ -253,7 +269,9 @@ def totals_grew_by_the_sheet(before: State, after: State, rules: Rules) -> bool:
 
 
 @rule
-def turn_passed_as_it_should(before: State, after: State, rules: Rules, action: int, shown: int) -> bool:
+def turn_passed_as_it_should(
+    before: State, after: State, rules: RulesRecord, action: int, shown: int
+) -> bool:
     """The same seat decides again, or the attacked team, or the next to the left with cards (004:5)."""
     seat = int(before.seat)
     if int(after.phase) == CLAIM:
@@ -283,7 +301,7 @@ def turn_passed_as_it_should(before: State, after: State, rules: Rules, action: 
 
 
 @rule
-def last_turn_was_the_last(before: State, after: State, rules: Rules, action: int, shown: int) -> bool:
+def last_turn_was_the_last(before: State, after: State, rules: RulesRecord, action: int, shown: int) -> bool:
     """Where hands are not played out, a turn that ends with an empty pile ends the round (000:219)."""
     if int(before.draw_pile) > 0 or int(after.phase) != PLAY or are_hands_played_out(after, rules):
         return True
@@ -302,7 +320,7 @@ def round_is_the_same(before: State, after: State) -> bool:
 
 
 @rule
-def longest_round(rules: Rules) -> int:
+def longest_round(rules: RulesRecord) -> int:
     """Each step shows a card, or lets a hazard stand, or answers the one question about the extension."""
     hazards = 0
     for hazard in range(ACCIDENT, SPEED_LIMIT + 1):
@@ -311,7 +329,7 @@ def longest_round(rules: Rules) -> int:
 
 
 @rule
-def is_freshly_dealt(state: State, rules: Rules) -> bool:
+def is_freshly_dealt(state: State, rules: RulesRecord) -> bool:
     """The seat left of the dealer is to play and has drawn; otherwise only the hands have left the pile."""
     left = deck_size(rules) - rules.hand_limit * rules.players - 1
     first = around(int(state.dealer) + 1, rules.players)

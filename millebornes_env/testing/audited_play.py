@@ -1,7 +1,7 @@
-"""Mixed play, every step of it audited: the compiled part of `benchmarks.audit`.
+"""Random play of many styles, every law checked at every step.
 
-The laws are those of `millebornes_env.millebornes`: `audit.py` for a record, `audit_steps.py` for a decision
-and a step. What concerns the engine is here.
+The laws are those of `millebornes.audit` for a record and of `step_laws` for a decision and a step. What
+concerns the engine is here.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.temperaments import FINISHER, IDLER, UNIFORM, WEIGHTS
 from millebornes_env.chance import random_below, random_word
 from millebornes_env.compile import for_kernels, kernel, rule
 from millebornes_env.engine.games import new_buffers
@@ -31,16 +30,8 @@ from millebornes_env.millebornes.actions import (
     EXTEND,
     num_actions,
 )
-from millebornes_env.millebornes.audit import NO_PROBLEM, PROBLEMS, SCRATCH, problem_of
-from millebornes_env.millebornes.audit_ranges import judged
-from millebornes_env.millebornes.audit_steps import (
-    BREACHES,
-    are_equal,
-    breach_of_decision,
-    breach_of_step,
-    is_freshly_dealt,
-    is_within_bounds,
-)
+from millebornes_env.millebornes.audit import NO_VIOLATION, SCRATCH_SIZE, violation_of
+from millebornes_env.millebornes.audit.violations import require
 from millebornes_env.millebornes.cards import (
     DECK_SIZE,
 )
@@ -48,7 +39,7 @@ from millebornes_env.millebornes.determinize import redeal_hidden_cards
 from millebornes_env.millebornes.ending import are_hands_played_out
 from millebornes_env.millebornes.motion import team_of
 from millebornes_env.millebornes.rulebook import POINTS, WIN, is_episode_over
-from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.rules import Rules, RulesRecord
 from millebornes_env.millebornes.scoring import blank_opponents
 from millebornes_env.millebornes.sections import DEFAULT_SPEC, sections
 from millebornes_env.millebornes.state import (
@@ -61,12 +52,22 @@ from millebornes_env.millebornes.state import (
     new_states,
 )
 from millebornes_env.millebornes.turn import start_next_round, step
+from millebornes_env.testing.random_players import FINISHER, IDLER, UNIFORM, WEIGHTS
+from millebornes_env.testing.step_laws import (
+    HIDDEN_CARDS_SHOW,
+    OBSERVATION_OUT_OF_BOUNDS,
+    REDEAL_IS_NO_GAME,
+    WRONG_DEAL,
+    WRONG_END_OF_EPISODE,
+    WRONG_REWARDS,
+    are_equal,
+    decision_violation,
+    is_freshly_dealt,
+    is_within_bounds,
+    step_violation,
+)
 
 Int64Array = npt.NDArray[np.int64]
-
-_LAST_LAW: Final = len(PROBLEMS) - 1
-ALL_PROBLEMS: Final = PROBLEMS + BREACHES
-"""What can be reported, in words, by number; the first are those of `audit.problem_of`."""
 
 COUNTS: Final = (
     *("games", "rounds", "matches", "steps", "claims", "extensions"),
@@ -77,7 +78,7 @@ _GAMES, _ROUNDS, _MATCHES, _STEPS, _CLAIMS, _EXTENSIONS, _EMPTY, _PLAY_OUTS, _SH
     len(COUNTS)
 )
 
-FOUND: Final = ("game", "step", "seat", "action", "problem")
+FOUND: Final = ("game", "step", "seat", "action", "violation")
 """What is noted of a violation."""
 NO_ACTION: Final = -1
 MOST_FOUND: Final = 8
@@ -100,15 +101,15 @@ class Play(NamedTuple):
     before: StateArray  # [1] the game before the step
     copied: StateArray  # [1] a copy to try something with
     counts: Int64Array  # [len(COUNTS)]
-    weights: Int64Array  # [temperaments, actions]
-    tempers: Int64Array  # [G, MAX_TEAMS] how each team plays in this round
+    weights: Int64Array  # [styles, actions]
+    styles: Int64Array  # [G, MAX_TEAMS] how each team plays in this round
     steps: Int64Array  # [G] since the beginning
     round_steps: Int64Array  # [G] of the present round
     mask: Int8Array  # [A]
     row: Int8Array  # [D] what the deciding seat sees
     high: Int8Array  # [D] the largest value of each number
     hidden: Int8Array  # [DECK_SIZE]
-    scratch: Int64Array  # [SCRATCH]
+    scratch: Int64Array  # [SCRATCH_SIZE]
     found: Int64Array  # [MOST_FOUND, len(FOUND)]
     saved: StateArray  # [2 * MOST_FOUND] before and after each violation
     buffers: Buffers  # what the engine writes, for one game
@@ -130,14 +131,14 @@ def new_play(games: int, rules: Rules, seed: int) -> Play:
         copied=_records(1),
         counts=np.zeros(len(COUNTS), np.int64),
         weights=WEIGHTS.copy(),  # an argument: as a constant it would stay in the cache of compiled code
-        tempers=np.zeros((games, MAX_TEAMS), np.int64),
+        styles=np.zeros((games, MAX_TEAMS), np.int64),
         steps=np.zeros(games, np.int64),
         round_steps=np.zeros(games, np.int64),
         mask=np.zeros(num_actions(rules.teams), np.int8),
         row=np.zeros(len(high), np.int8),
         high=high,
         hidden=np.zeros(DECK_SIZE, np.int8),
-        scratch=np.zeros(SCRATCH, np.int64),
+        scratch=np.zeros(SCRATCH_SIZE, np.int64),
         found=np.zeros((MOST_FOUND, len(FOUND)), np.int64),
         saved=_records(2 * MOST_FOUND),
         buffers=new_buffers(rulebook, 1, rules, settings_of(0)),
@@ -151,102 +152,96 @@ def _records(number: int) -> StateArray:
 
 
 @kernel
-def begin(play: Play, rules: Rules) -> None:
+def begin(play: Play, rules: RulesRecord) -> None:
     """Deal the first round of every game."""
     for game in range(len(play.states)):
         deal_next(play, rules, game, True)
 
 
 @kernel
-def play_on(play: Play, rules: Rules, steps: int) -> None:
-    """Play so many steps in every game; judge each decision, carry it out, judge what came of it."""
+def play_on(play: Play, rules: RulesRecord, steps: int) -> None:
+    """Play so many steps in every game; check each decision, carry it out, check what came of it."""
     for game in range(len(play.states)):
         state = play.states[game]
         for _ in range(steps):
             sampled = int(play.steps[game]) & (_SAMPLE - 1) == 0
             action = NO_ACTION
             play.before[0] = state
-            problem = breach(judge_decision(state, rules, play.mask, play.row, play.high))
-            if problem == NO_PROBLEM and sampled:
-                problem = breach(judge_redeal(play, rules, game))
-            if problem == NO_PROBLEM:
+            violation = judge_decision(state, rules, play.mask, play.row, play.high)
+            if violation == NO_VIOLATION and sampled:
+                violation = judge_redeal(play, rules, game)
+            if violation == NO_VIOLATION:
                 action = chosen_action(play, rules, state, game)
                 carry_out(state, rules, action)
                 count_step(play, state, game, action)
-                problem = judge_state(state, rules, play.scratch)
-            if problem == NO_PROBLEM:
+                violation = judge_state(state, rules, play.scratch)
+            if violation == NO_VIOLATION:
                 number = int(play.round_steps[game])
-                problem = breach(judge_step(play.before[0], state, rules, action, number))
-            if problem == NO_PROBLEM and (sampled or int(state.phase) == ROUND_OVER):
-                problem = breach(judge_engine(play, rules, game, action))
-            if problem != NO_PROBLEM:
-                report(play, game, action, problem)
-            if problem != NO_PROBLEM or int(state.phase) == ROUND_OVER:
-                deal_next(play, rules, game, problem != NO_PROBLEM)
-
-
-@rule
-def breach(number: int) -> int:
-    """The number of a breach of `audit_steps.BREACHES` in `ALL_PROBLEMS`."""
-    return NO_PROBLEM if number == NO_PROBLEM else _LAST_LAW + number
+                violation = judge_step(play.before[0], state, rules, action, number)
+            if violation == NO_VIOLATION and (sampled or int(state.phase) == ROUND_OVER):
+                violation = judge_engine(play, rules, game, action)
+            if violation != NO_VIOLATION:
+                report(play, game, action, violation)
+            if violation != NO_VIOLATION or int(state.phase) == ROUND_OVER:
+                deal_next(play, rules, game, violation != NO_VIOLATION)
 
 
 # Each of these is compiled for itself: inlined into one loop they would take minutes to compile.
 
 
 @kernel
-def judge_decision(state: State, rules: Rules, mask: Int8Array, row: Int8Array, high: Int8Array) -> int:
-    """`breach_of_decision`."""
-    return breach_of_decision(state, rules, mask, row, high)
+def judge_decision(state: State, rules: RulesRecord, mask: Int8Array, row: Int8Array, high: Int8Array) -> int:
+    """`decision_violation`."""
+    return decision_violation(state, rules, mask, row, high)
 
 
 @kernel
-def carry_out(state: State, rules: Rules, action: int) -> None:
+def carry_out(state: State, rules: RulesRecord, action: int) -> None:
     """`step`."""
     step(state, rules, action)
 
 
 @kernel
-def judge_state(state: State, rules: Rules, scratch: Int64Array) -> int:
-    """`problem_of`."""
-    return problem_of(state, rules, scratch)
+def judge_state(state: State, rules: RulesRecord, scratch: Int64Array) -> int:
+    """`violation_of`."""
+    return violation_of(state, rules, scratch)
 
 
 @kernel
-def judge_step(before: State, after: State, rules: Rules, action: int, steps: int) -> int:
-    """`breach_of_step`; the step was the round's `steps`-th."""
-    return breach_of_step(before, after, rules, action, steps)
+def judge_step(before: State, after: State, rules: RulesRecord, action: int, steps: int) -> int:
+    """`step_violation`; the step was the round's `steps`-th."""
+    return step_violation(before, after, rules, action, steps)
 
 
 # Choosing -------------------------------------------------------------------------------------------------
 
 
 @rule
-def chosen_action(play: Play, rules: Rules, state: State, game: int) -> int:
-    """A legal action by the weights of the team's temperament; one in ten is uniform."""
+def chosen_action(play: Play, rules: RulesRecord, state: State, game: int) -> int:
+    """A legal action by the weights of the team's style; one in ten is uniform."""
     key_0, key_1 = int(state.key[1]), int(state.key[0])  # the rounds' own numbers have them in this order
     counter = 2 * int(play.steps[game])
-    temper = int(play.tempers[game, team_of(rules, int(state.seat))])
+    style = int(play.styles[game, team_of(rules, int(state.seat))])
     if random_word(key_0, key_1, counter) < _UNIFORM_BELOW:
-        temper = UNIFORM
-    total = total_weight(play, temper)
+        style = UNIFORM
+    total = total_weight(play, style)
     if total == 0:
-        temper = UNIFORM
-        total = total_weight(play, temper)
+        style = UNIFORM
+        total = total_weight(play, style)
     left = random_below(key_0, key_1, counter + 1, total)
     action = -1
     while left >= 0:
         action += 1
-        left -= int(play.mask[action]) * int(play.weights[temper, action])
+        left -= int(play.mask[action]) * int(play.weights[style, action])
     return action
 
 
 @rule
-def total_weight(play: Play, temper: int) -> int:
+def total_weight(play: Play, style: int) -> int:
     """The weights of all legal actions together."""
     total = 0
     for action in range(len(play.mask)):
-        total += int(play.mask[action]) * int(play.weights[temper, action])
+        total += int(play.mask[action]) * int(play.weights[style, action])
     return total
 
 
@@ -261,8 +256,8 @@ def settings_of(game: int) -> Settings:
 
 
 @kernel
-def deal_next(play: Play, rules: Rules, game: int, is_new: bool) -> None:
-    """Deal the game's next round, of the same match or of another episode, and judge the deal.
+def deal_next(play: Play, rules: RulesRecord, game: int, is_new: bool) -> None:
+    """Deal the game's next round, of the same match or of another episode, and check the deal.
 
     Args:
         play: the games of the table.
@@ -282,16 +277,16 @@ def deal_next(play: Play, rules: Rules, game: int, is_new: bool) -> None:
     else:
         start_next_round(state, rules)
     play.round_steps[game] = 0
-    draw_tempers(play, rules, game)
-    problem = judge_state(state, rules, play.scratch)
-    problem = judged(problem, _LAST_LAW + 18, is_freshly_dealt(state, rules))
-    if problem != NO_PROBLEM:
+    draw_styles(play, rules, game)
+    violation = judge_state(state, rules, play.scratch)
+    violation = require(violation, WRONG_DEAL, is_freshly_dealt(state, rules))
+    if violation != NO_VIOLATION:
         play.before[0] = state
-        report(play, game, NO_ACTION, problem)
+        report(play, game, NO_ACTION, violation)
 
 
 @rule
-def count_round(play: Play, state: State, rules: Rules) -> None:
+def count_round(play: Play, state: State, rules: RulesRecord) -> None:
     """Count the round that has ended and how."""
     play.counts[_ROUNDS] += 1
     if int(state.winner) == NO_TEAM and are_hands_played_out(state, rules):
@@ -301,24 +296,24 @@ def count_round(play: Play, state: State, rules: Rules) -> None:
 
 
 @rule
-def is_shutout(state: State, rules: Rules) -> bool:
+def is_shutout(state: State, rules: RulesRecord) -> bool:
     """Whether somebody has won and all others are without km."""
     winner = int(state.winner)
     return winner != NO_TEAM and blank_opponents(state, rules, winner) == rules.teams - 1
 
 
 @rule
-def draw_tempers(play: Play, rules: Rules, game: int) -> None:
+def draw_styles(play: Play, rules: RulesRecord, game: int) -> None:
     """Each team draws how it plays this round; in one of eight all but one idle, who is then shut out."""
     state = play.states[game]
     key_0, key_1 = int(state.key[1]), int(state.key[0]) ^ 1
     counter = int(play.steps[game]) * (MAX_TEAMS + 1)
     for team in range(rules.teams):
-        play.tempers[game, team] = random_below(key_0, key_1, counter + team, len(play.weights))
+        play.styles[game, team] = random_below(key_0, key_1, counter + team, len(play.weights))
     chosen = random_below(key_0, key_1, counter + MAX_TEAMS, rules.teams * _LONE_DRIVER)
     if chosen < rules.teams:
         for team in range(rules.teams):
-            play.tempers[game, team] = FINISHER if team == chosen else IDLER
+            play.styles[game, team] = FINISHER if team == chosen else IDLER
 
 
 @rule
@@ -333,7 +328,7 @@ def count_step(play: Play, state: State, game: int, action: int) -> None:
 
 
 @kernel
-def report(play: Play, game: int, action: int, problem: int) -> None:
+def report(play: Play, game: int, action: int, violation: int) -> None:
     """Count a violation, and note it with the game before and after it."""
     number = int(play.counts[_VIOLATIONS])
     play.counts[_VIOLATIONS] += 1
@@ -344,7 +339,7 @@ def report(play: Play, game: int, action: int, problem: int) -> None:
     found[1] = play.steps[game]
     found[2] = play.before[0].seat
     found[3] = action
-    found[4] = problem
+    found[4] = violation
     play.saved[2 * number] = play.before[0]
     play.saved[2 * number + 1] = play.states[game]
 
@@ -353,23 +348,23 @@ def report(play: Play, game: int, action: int, problem: int) -> None:
 
 
 @kernel
-def judge_redeal(play: Play, rules: Rules, game: int) -> int:
-    """Breaches 4 and 5: the seat sees and may do the same whatever is hidden; any deal makes a game."""
+def judge_redeal(play: Play, rules: RulesRecord, game: int) -> int:
+    """The seat sees and may do the same whatever is hidden; any redeal makes a game."""
     play.copied[0] = play.states[game]
     redealt = play.copied[0]
     seat, number = int(redealt.seat), int(play.steps[game])
     key_0, key_1 = int(redealt.key[0]) ^ 2, int(redealt.key[1])
     redeal_hidden_cards(redealt, rules, seat, random_word(key_0, key_1, number), key_1, play.hidden)
     row, mask = play.buffers.observation[0], play.buffers.action_mask[0]
-    seen = breach_of_decision(redealt, rules, mask, row, play.high) == NO_PROBLEM
+    seen = decision_violation(redealt, rules, mask, row, play.high) == NO_VIOLATION
     same = seen and are_equal(row, play.row) and are_equal(mask, play.mask)
-    found = judged(NO_PROBLEM, 4, same)
-    return judged(found, 5, judge_state(redealt, rules, play.scratch) == NO_PROBLEM)
+    found = require(NO_VIOLATION, HIDDEN_CARDS_SHOW, same)
+    return require(found, REDEAL_IS_NO_GAME, judge_state(redealt, rules, play.scratch) == NO_VIOLATION)
 
 
 @kernel
-def judge_engine(play: Play, rules: Rules, game: int, action: int) -> int:
-    """Breaches 3, 16 and 17: the same step by the engine, on a copy of the game before it."""
+def judge_engine(play: Play, rules: RulesRecord, game: int, action: int) -> int:
+    """The same step by the engine, on a copy of the game before it."""
     play.copied[0] = play.before[0]
     settings = settings_of(game)
     buffers = play.buffers
@@ -379,17 +374,21 @@ def judge_engine(play: Play, rules: Rules, game: int, action: int) -> int:
     write_decision(rulebook, play.copied[0], rules, settings, buffers, 0)
     state = play.states[game]
     is_over = int(state.phase) == ROUND_OVER
-    ended = is_episode_over(state, rules, settings.episode)
-    found = judged(NO_PROBLEM, 16, rewards_are_right(buffers, rules, is_over))
-    found = judged(found, 17, bool(buffers.terminations[0]) == ended)
+    ended = is_over and is_episode_over(state, rules, settings.episode)
+    found = require(NO_VIOLATION, WRONG_REWARDS, rewards_are_right(buffers, rules, is_over))
+    found = require(found, WRONG_END_OF_EPISODE, bool(buffers.terminations[0]) == ended)
     if ended:
         for seat in range(rules.players):
-            found = judged(found, 3, is_within_bounds(buffers.final_observation[0, seat], play.high))
+            found = require(
+                found,
+                OBSERVATION_OUT_OF_BOUNDS,
+                is_within_bounds(buffers.final_observation[0, seat], play.high),
+            )
     return found
 
 
 @rule
-def rewards_are_right(buffers: Buffers, rules: Rules, is_over: bool) -> bool:
+def rewards_are_right(buffers: Buffers, rules: RulesRecord, is_over: bool) -> bool:
     """Nothing is paid before the end of the round; then partners get the same, and all teams together 0."""
     total, paid, apart = 0.0, 0.0, 0.0
     for seat in range(rules.players):
@@ -400,4 +399,4 @@ def rewards_are_right(buffers: Buffers, rules: Rules, is_over: bool) -> bool:
     return (is_over or paid == 0.0) and apart == 0.0 and abs(total) < _ROUNDING
 
 
-__all__ = ["ALL_PROBLEMS", "COUNTS", "FOUND", "Play", "begin", "new_play", "play_on"]
+__all__ = ["COUNTS", "FOUND", "Play", "begin", "new_play", "play_on"]

@@ -10,8 +10,23 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from benchmarks.audited_play import (
-    ALL_PROBLEMS,
+from millebornes_env import edition
+from millebornes_env.compile import IS_COMPILED
+from millebornes_env.engine.games import Games
+from millebornes_env.engine.kernels import NEXT_STEP
+from millebornes_env.millebornes import rulebook
+from millebornes_env.millebornes.audit import (
+    MESSAGES,
+    NO_VIOLATION,
+    SCRATCH_SIZE,
+    first_violation,
+    violations,
+)
+from millebornes_env.millebornes.cards import Card
+from millebornes_env.millebornes.rules import PLAY_OUT, Rules, compiled_rules
+from millebornes_env.millebornes.state import CLAIM, EXTENSION, PLAY, ROUND_OVER, new_states
+from millebornes_env.testing import step_laws
+from millebornes_env.testing.audited_play import (
     COUNTS,
     begin,
     judge_decision,
@@ -23,18 +38,8 @@ from benchmarks.audited_play import (
     play_on,
     settings_of,
 )
-from benchmarks.temperaments import TEMPERAMENTS, WEIGHTS
-from millebornes_env import edition
-from millebornes_env.compile import IS_COMPILED
-from millebornes_env.engine.games import Games
-from millebornes_env.engine.kernels import NEXT_STEP
-from millebornes_env.millebornes import rulebook
-from millebornes_env.millebornes.audit import NO_PROBLEM, PROBLEMS, SCRATCH, first_problem
-from millebornes_env.millebornes.audit_reachable import UNREACHABLE
-from millebornes_env.millebornes.audit_steps import BREACHES
-from millebornes_env.millebornes.cards import Card
-from millebornes_env.millebornes.rules import PLAY_OUT, Rules, compiled_rules
-from millebornes_env.millebornes.state import CLAIM, EXTENSION, PLAY, ROUND_OVER, new_states
+from millebornes_env.testing.random_players import STYLES, WEIGHTS
+from millebornes_env.testing.step_laws import ALL_MESSAGES
 
 NONE = -1
 ROLL, STOP, REPAIRS, END_OF_LIMIT, LIMIT = (
@@ -64,14 +69,14 @@ def walk(name: str, players: int) -> tuple[list[State], list[Step]]:
     games.seed(3)
     games.start()
     chance = np.random.default_rng(3)
-    tempers = chance.integers(0, len(TEMPERAMENTS), (24, rules.teams))
+    styles = chance.integers(0, len(STYLES), (24, rules.teams))
     moments, steps = [], []
     for _ in range(420):
         before = games.states.copy()
         moments.append(before)
         mask = games.buffers.action_mask
         teams = games.buffers.agent_selection % rules.teams
-        weights = WEIGHTS[tempers[np.arange(24), teams], : mask.shape[1]] * mask
+        weights = WEIGHTS[styles[np.arange(24), teams], : mask.shape[1]] * mask
         weights[chance.random(24) < 0.1] = 1
         draws = chance.exponential(size=mask.shape) / np.where(mask == 1, weights + 1e-3, 1e-9)
         actions = draws.argmin(axis=1)
@@ -84,9 +89,9 @@ def walk(name: str, players: int) -> tuple[list[State], list[Step]]:
     return [moment[game : game + 1] for moment in moments for game in range(24)], steps
 
 
-def problem_in(state: State, rules: Rules) -> str:
-    number = judge_state(record(state)[0], compiled_rules(rules), np.zeros(SCRATCH, np.int64))
-    return ALL_PROBLEMS[number]
+def violation_in(state: State, rules: Rules) -> int:
+    number = judge_state(record(state)[0], compiled_rules(rules), np.zeros(SCRATCH_SIZE, np.int64))
+    return number
 
 
 # Laws of a record -------------------------------------------------------------------------------------------
@@ -233,127 +238,150 @@ def case(mutate: Mutation, name: str = "parker", **changes: int) -> Case:
 
 NOTHING: Mutation = lambda state, rules: True  # noqa: E731
 
-LAWS: list[Case] = [
-    case(put("seat", 3)),
-    case(put("dealer", -1)),
-    case(put("phase", 4)),
-    case(put("extension_team", 3)),
-    case(put("winner", 3)),
-    case(put("pending_team", -2)),
-    case(put("attacker", 3)),
-    case(put("pending_hazard", 2)),
-    case(put("target", 725)),
-    case(put("key", 2**32, 0)),
-    case(put("stream_next", 107, 0)),
-    case(put("deck", 19, 0)),
-    case(put("discard_top", -2)),
-    case(put("hand", -1, 0, 0)),
-    case(put("tableau", -1, 0, 0)),
-    case(put("discard_pile", -1, 3)),
-    case(put("hidden", -1, 3)),
-    case(put("hand", 1, 7, 0)),
-    case(put("score", -50, 1)),
-    case(put("hand_count", 8, 0)),
-    case(put("battle", LIMIT, 0)),
-    case(put("battle_below", 0, 0)),
-    case(put("speed", ROLL, 0)),
-    case(put("opening", 3, 0)),
-    case(put("coup_fourre", 2, 0, 0)),
-    case(
+LAWS: dict[int, Case] = {
+    violations.SEAT_OUT_OF_RANGE: case(put("seat", 3)),
+    violations.DEALER_OUT_OF_RANGE: case(put("dealer", -1)),
+    violations.PHASE_OUT_OF_RANGE: case(put("phase", 4)),
+    violations.UNKNOWN_EXTENSION_TEAM: case(put("extension_team", 3)),
+    violations.UNKNOWN_WINNER: case(put("winner", 3)),
+    violations.UNKNOWN_PENDING_TEAM: case(put("pending_team", -2)),
+    violations.UNKNOWN_ATTACKER: case(put("attacker", 3)),
+    violations.UNKNOWN_PENDING_HAZARD: case(put("pending_hazard", 2)),
+    violations.UNKNOWN_TARGET: case(put("target", 725)),
+    violations.KEY_OUT_OF_RANGE: case(put("key", 2**32, 0)),
+    violations.STREAM_OUTSIDE_DECK: case(put("stream_next", 107, 0)),
+    violations.UNKNOWN_CARD_IN_DECK: case(put("deck", 19, 0)),
+    violations.UNKNOWN_CARD_IN_DISCARD_TOP: case(put("discard_top", -2)),
+    violations.NEGATIVE_COUNT_IN_HAND: case(put("hand", -1, 0, 0)),
+    violations.NEGATIVE_COUNT_IN_TABLEAU: case(put("tableau", -1, 0, 0)),
+    violations.NEGATIVE_COUNT_IN_DISCARD_PILE: case(put("discard_pile", -1, 3)),
+    violations.NEGATIVE_COUNT_IN_HIDDEN: case(put("hidden", -1, 3)),
+    violations.UNUSED_FIELD_NOT_ZERO: case(put("hand", 1, 7, 0)),
+    violations.SCORE_OUT_OF_RANGE: case(put("score", -50, 1)),
+    violations.HAND_COUNT_TOO_LARGE: case(put("hand_count", 8, 0)),
+    violations.IMPOSSIBLE_CARD_IN_BATTLE: case(put("battle", LIMIT, 0)),
+    violations.IMPOSSIBLE_CARD_IN_BATTLE_BELOW: case(put("battle_below", 0, 0)),
+    violations.IMPOSSIBLE_CARD_IN_SPEED: case(put("speed", ROLL, 0)),
+    violations.OPENING_OUT_OF_RANGE: case(put("opening", 3, 0)),
+    violations.COUP_FOURRE_OUT_OF_RANGE: case(put("coup_fourre", 2, 0, 0)),
+    violations.STREAMS_OVERLAP: case(
         when(
             lambda state: state.stream_end[0] > state.stream_next[0],
             lambda state, rules: put("stream_next", int(state.stream_next[0]), 1)(state, rules),
         )
     ),
-    case(
+    violations.EMPTY_SLOT_IN_STREAM: case(
         when(
             filled,
             lambda state, rules: put("deck", NONE, int(np.flatnonzero(state.deck >= 0)[0]))(state, rules),
         )
     ),
-    case(add("draw_pile", 1)),
-    case(add("hidden", 1, 0)),
-    case(add("discard_pile", 1, 0)),
-    case(add("hand_count", -1, 0)),
-    case(lambda state, rules: put("discard_top", first_discard_free(state))(state, rules)),
-    case(lambda state, rules: put("battle", lacking(state, BATTLE), 0)(state, rules)),
-    case(when(lambda state: not state.tableau[0, LIMIT], put("speed", LIMIT, 0))),
-    case(lambda state, rules: put("battle_below", lacking(state, BATTLE), 0)(state, rules)),
-    case(when(lambda state: state.battle[0] == ROLL, put("battle_below", ROLL, 0))),
-    case(add("km", 25, 0)),
-    case(NOTHING, max_200=0),
-    case(change(stops_short), target=25),
-    case(NOTHING, roll_after_safety=0),
-    case(when(lambda state: state.speed[0] == LIMIT, change(from_discards(RIGHT_OF_WAY, 0)))),
-    case(when(lambda state: not state.tableau[0, DRIVING_ACE], put("coup_fourre", 1, 0, 0))),
-    case(when(asked, put("phase", PLAY))),
-    case(when(playing, put("attacker", 0))),
-    case(when(asked, lambda state, rules: put("seat", int(state.attacker))(state, rules))),
-    case(when(lambda state: state.extension_team == NONE, put("extension_team", 0))),
-    case(when(playing, put("phase", EXTENSION))),
-    case(when(playing, put("winner", 0))),
-    case(when(offered, put("phase", PLAY))),
-    case(
+    violations.WRONG_DRAW_PILE: case(add("draw_pile", 1)),
+    violations.WRONG_HIDDEN: case(add("hidden", 1, 0)),
+    violations.WRONG_DECK: case(add("discard_pile", 1, 0)),
+    violations.WRONG_HAND_COUNT: case(add("hand_count", -1, 0)),
+    violations.DISCARD_TOP_NOT_IN_PILE: case(
+        lambda state, rules: put("discard_top", first_discard_free(state))(state, rules)
+    ),
+    violations.BATTLE_NOT_IN_TABLEAU: case(
+        lambda state, rules: put("battle", lacking(state, BATTLE), 0)(state, rules)
+    ),
+    violations.SPEED_NOT_IN_TABLEAU: case(
+        when(lambda state: not state.tableau[0, LIMIT], put("speed", LIMIT, 0))
+    ),
+    violations.BATTLE_BELOW_NOT_IN_TABLEAU: case(
+        lambda state, rules: put("battle_below", lacking(state, BATTLE), 0)(state, rules)
+    ),
+    violations.BATTLE_BELOW_WITHOUT_HAZARD: case(
+        when(lambda state: state.battle[0] == ROLL, put("battle_below", ROLL, 0))
+    ),
+    violations.WRONG_KM: case(add("km", 25, 0)),
+    violations.TOO_MANY_200S: case(NOTHING, max_200=0),
+    violations.BEYOND_TARGET: case(change(stops_short), target=25),
+    violations.HAZARD_DESPITE_SAFETY: case(NOTHING, roll_after_safety=0),
+    violations.LIMIT_DESPITE_RIGHT_OF_WAY: case(
+        when(lambda state: state.speed[0] == LIMIT, change(from_discards(RIGHT_OF_WAY, 0)))
+    ),
+    violations.COUP_FOURRE_WITHOUT_SAFETY: case(
+        when(lambda state: not state.tableau[0, DRIVING_ACE], put("coup_fourre", 1, 0, 0))
+    ),
+    violations.CLAIM_WITHOUT_HAZARD: case(when(asked, put("phase", PLAY))),
+    violations.WRONG_PARTIES_OF_CLAIM: case(when(playing, put("attacker", 0))),
+    violations.SEAT_CANNOT_CLAIM: case(
+        when(asked, lambda state, rules: put("seat", int(state.attacker))(state, rules))
+    ),
+    violations.TARGET_WITHOUT_EXTENSION: case(
+        when(lambda state: state.extension_team == NONE, put("extension_team", 0))
+    ),
+    violations.EXTENSION_NOT_ALLOWED: case(when(playing, put("phase", EXTENSION))),
+    violations.WINNER_WITHOUT_TRIP: case(when(playing, put("winner", 0))),
+    violations.ROUND_GOES_ON_AFTER_TRIP: case(when(offered, put("phase", PLAY))),
+    violations.NO_CARD_TO_PLAY: case(
         when(
             both(playing, empty, lambda state: without_cards(state) is not None),
             lambda state, rules: put("seat", without_cards(state) or 0)(state, rules),
         )
     ),
-    case(NOTHING, one_hazard_at_a_time=1),
-    # what play leads to
-    case(change(swap_streams)),
-    case(when(lambda state: state.stream_next[0] > 0, put("deck", 3, 0))),
-    case(when(lambda state: state.discard_top != NONE, put("discard_top", NONE))),
-    case(when(filled, change(lambda state: to_discards(state, 0)))),
-    case(when(both(empty, playing), change(miss_a_draw))),
-    case(
+    violations.PENDING_HAZARD_NOT_ALLOWED: case(NOTHING, one_hazard_at_a_time=1),
+    violations.STREAM_OUTSIDE_ITS_PART: case(change(swap_streams)),
+    violations.DRAWN_CARD_IN_DECK: case(when(lambda state: state.stream_next[0] > 0, put("deck", 3, 0))),
+    violations.WRONG_DISCARD_TOP: case(
+        when(lambda state: state.discard_top != NONE, put("discard_top", NONE))
+    ),
+    violations.WRONG_HAND_SIZE: case(when(filled, change(lambda state: to_discards(state, 0)))),
+    violations.HAND_TOO_LARGE_WITHOUT_PILE: case(when(both(empty, playing), change(miss_a_draw))),
+    violations.HAND_SHRANK: case(
         when(both(empty, over), change(lambda state: min(to_discards(state, seat) for seat in range(3)))),
         "dutch",
     ),
-    case(when(lambda state: state.battle[0] == ROLL, put("battle", NONE, 0))),
-    case(change(other_hazard_below)),
-    case(when(lambda state: state.battle[0] == ROLL, change(away(REPAIRS, 0)))),
-    case(change(all_rolls)),
-    case(change(from_discards(END_OF_LIMIT, 0))),
-    case(when(lambda state: state.battle[0] == ROLL, put("opening", 1, 0))),
-    case(NOTHING, "dujardin", start_needs_roll=1),
-    case(change(other_caller)),
-    case(when(both(playing, empty), put("phase", ROUND_OVER))),
-    case(when(both(over, empty), put("winner", NONE)), "dutch", play_out_after_extension=0),
-    case(when(playing, put("score_sheet", 100, 0, 1))),
-    case(when(over, add("score_sheet", 100, 0, 1))),
-    case(put("score", 100, 0), "dujardin"),
-    case(when(playing, put("score", 5000, 0))),
-]
+    violations.WRONG_BATTLE: case(when(lambda state: state.battle[0] == ROLL, put("battle", NONE, 0))),
+    violations.WRONG_BATTLE_BELOW: case(change(other_hazard_below)),
+    violations.UNMATCHED_REMEDIES: case(
+        when(lambda state: state.battle[0] == ROLL, change(away(REPAIRS, 0)))
+    ),
+    violations.WRONG_NUMBER_OF_ROLLS: case(change(all_rolls)),
+    violations.UNMATCHED_LIMITS: case(change(from_discards(END_OF_LIMIT, 0))),
+    violations.WRONG_OPENING: case(when(lambda state: state.battle[0] == ROLL, put("opening", 1, 0))),
+    violations.KM_WITHOUT_START: case(NOTHING, "dujardin", start_needs_roll=1),
+    violations.EXTENSION_BEFORE_TRIP: case(change(other_caller)),
+    violations.ROUND_OVER_TOO_EARLY: case(when(both(playing, empty), put("phase", ROUND_OVER))),
+    violations.TRIP_WITHOUT_WINNER: case(
+        when(both(over, empty), put("winner", NONE)), "dutch", play_out_after_extension=0
+    ),
+    violations.SCORE_SHEET_TOO_EARLY: case(when(playing, put("score_sheet", 100, 0, 1))),
+    violations.WRONG_SCORE_SHEET: case(when(over, add("score_sheet", 100, 0, 1))),
+    violations.POINTS_NOT_COUNTED: case(put("score", 100, 0), "dujardin"),
+    violations.MATCH_IS_DECIDED: case(when(playing, put("score", 5000, 0))),
+}
 
 
 def test_every_law_is_tried() -> None:
-    assert len(LAWS) == len(PROBLEMS) - 1
-    assert len(set(ALL_PROBLEMS)) == len(ALL_PROBLEMS) == len(PROBLEMS) + len(BREACHES)
-    assert PROBLEMS[-len(UNREACHABLE) :] == UNREACHABLE
+    assert sorted(LAWS) == list(range(1, len(MESSAGES)))
+    assert len(set(ALL_MESSAGES)) == len(ALL_MESSAGES)
+    assert ALL_MESSAGES[: len(MESSAGES)] == MESSAGES
 
 
-@pytest.mark.parametrize("law", range(1, len(PROBLEMS)), ids=lambda law: PROBLEMS[law].replace(" ", "_"))
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: MESSAGES[law].replace(" ", "_"))
 def test_every_law_can_be_broken(law: int) -> None:
     """A real game, changed in one respect, or judged by rules that differ in one, is found out for that."""
-    mutate, name, changes = LAWS[law - 1]
+    mutate, name, changes = LAWS[law]
     rules = table_of(name)
     moments, _ = walk(name, 3)
     found = set()
     for moment in moments:
         state = moment.copy()
         if mutate(state[0], rules):
-            what = problem_in(state, rules._replace(**changes))
-            found.add(what)
-            if what == PROBLEMS[law]:
-                assert problem_in(moment, rules) == PROBLEMS[NO_PROBLEM]
-                expected = what.format(last_seat=2, size=sum(rules.deck)) if what not in UNREACHABLE else None
-                problem = first_problem(np.concatenate([moment, state]), rules._replace(**changes))
-                assert problem is not None or expected is None
-                if expected is not None and not changes:
-                    assert problem == (1, expected)
-                elif expected is None:
-                    assert problem is None  # it can be played on
+            what = violation_in(state, rules._replace(**changes))
+            found.add(MESSAGES[what])
+            if what == law:
+                assert violation_in(moment, rules) == NO_VIOLATION
+                violation = first_violation(np.concatenate([moment, state]), rules._replace(**changes))
+                if violations.can_be_played_on(law):
+                    assert violation is None
+                elif changes:
+                    assert violation is not None
+                else:
+                    assert violation == (1, MESSAGES[law].format(last_seat=2, size=sum(rules.deck)))
                 return
     pytest.fail(f"only found: {found}")
 
@@ -373,7 +401,7 @@ def garbage() -> Iterator[npt.NDArray[Any]]:
 
 def test_garbage_is_judged_without_harm() -> None:
     """And all of it that is nothing but chance is refused."""
-    refused = [first_problem(np.copy(states), table_of("parker")) is not None for states in garbage()]
+    refused = [first_violation(np.copy(states), table_of("parker")) is not None for states in garbage()]
     assert all(refused[:100])
     assert sum(refused) > 200
 
@@ -391,33 +419,36 @@ def new_table(name: str = "parker", players: int = 3, steps: int = 40) -> tuple[
 
 
 STEPS: dict[int, tuple[Callable[[State, int, State], bool], Callable[[State, State], Any]]] = {
-    6: (
+    step_laws.WRONG_CARD_LEFT_HAND: (
         lambda before, action, after: action < 38 and after.phase == PLAY,
         lambda before, after: after.hand.__setitem__((2, slice(None)), np.roll(after.hand[2], 1)),
     ),
-    7: (
+    step_laws.WRONG_NUMBER_DRAWN: (
         lambda before, action, after: 19 <= action < 38 and after.phase == PLAY and before.draw_pile > 2,
         lambda before, after: _draw_without_end(after),
     ),
-    8: (lambda before, action, after: True, lambda before, after: after.km.__setitem__(0, after.km[0] + 25)),
-    9: (
+    step_laws.WRONG_KM_GAIN: (
+        lambda before, action, after: True,
+        lambda before, after: after.km.__setitem__(0, after.km[0] + 25),
+    ),
+    step_laws.WRONG_TABLEAU_CHANGE: (
         lambda before, action, after: after.tableau[0, 2] > 0 and 19 <= action < 38,
         lambda before, after: after.tableau.__setitem__((0, 2), 0),
     ),
-    10: (
+    step_laws.DISCARD_CAME_BACK: (
         lambda before, action, after: after.discard_pile[7] > 0 and action < 19,
         lambda before, after: after.discard_pile.__setitem__(7, after.discard_pile[7] - 1),
     ),
-    11: (
+    step_laws.WRONG_SCORE_CHANGE: (
         lambda before, action, after: True,
         lambda before, after: after.score.__setitem__(0, after.score[0] + 50),
     ),
-    12: (
+    step_laws.WRONG_NEXT_SEAT: (
         lambda before, action, after: 19 <= action < 38 and after.phase == PLAY,
         lambda before, after: after.__setattr__("seat", before.seat),
     ),
-    14: (lambda before, action, after: True, lambda before, after: None),
-    15: (
+    step_laws.ROUND_TOO_LONG: (lambda before, action, after: True, lambda before, after: None),
+    step_laws.OTHER_ROUND: (
         lambda before, action, after: True,
         lambda before, after: after.__setattr__("dealer", (after.dealer + 1) % 3),
     ),
@@ -430,17 +461,17 @@ def _draw_without_end(after: State) -> None:
     after.hand[int(after.seat), 0] += 1
 
 
-@pytest.mark.parametrize("law", STEPS, ids=lambda law: BREACHES[law - 1].replace(" ", "_"))
+@pytest.mark.parametrize("law", STEPS, ids=lambda law: ALL_MESSAGES[law].replace(" ", "_"))
 def test_every_law_of_a_step_can_be_broken(law: int) -> None:
     fits, mutate = STEPS[law]
     table = compiled_rules(table_of("parker"))
     for before, action, after in walk("parker", 3)[1]:
         if not fits(before[0], action, after[0]):
             continue
-        assert judge_step(record(before)[0], record(after)[0], table, action, 1) == NO_PROBLEM
+        assert judge_step(record(before)[0], record(after)[0], table, action, 1) == NO_VIOLATION
         changed = after.copy()
         mutate(before[0], changed[0])
-        steps = 10_000 if law == 14 else 1
+        steps = 10_000 if law == step_laws.ROUND_TOO_LONG else 1
         assert judge_step(record(before)[0], record(changed)[0], table, action, steps) == law
         return
     pytest.fail("no step fits")
@@ -453,25 +484,25 @@ def test_a_turn_after_the_last_can_be_found() -> None:
         judge_step(record(before)[0], record(after)[0], by, action, 1)
         for before, action, after in walk("dujardin_classic", 3)[1]
     }
-    assert {NO_PROBLEM, 13} == found
+    assert {NO_VIOLATION, step_laws.ROUND_AFTER_LAST_TURN} == found
 
 
 def test_every_law_of_a_decision_can_be_broken() -> None:
     play, table = new_table()
     state = play.states[0]
-    assert judge_decision(state, table, play.mask, play.row, play.high) == NO_PROBLEM
-    assert judge_redeal(play, table, 0) == NO_PROBLEM
+    assert judge_decision(state, table, play.mask, play.row, play.high) == NO_VIOLATION
+    assert judge_redeal(play, table, 0) == NO_VIOLATION
     play.mask[19] ^= 1
-    assert judge_redeal(play, table, 0) == 4
+    assert judge_redeal(play, table, 0) == step_laws.HIDDEN_CARDS_SHOW
     play.high[:] = 0
-    assert judge_decision(state, table, play.mask, play.row, play.high) == 3
+    assert judge_decision(state, table, play.mask, play.row, play.high) == step_laws.OBSERVATION_OUT_OF_BOUNDS
     play, table = new_table()
     judge_decision(play.states[0], table, play.mask, play.row, play.high)
     play.states["hidden"][0, 0] += 1
     play.states["deck"][0] = NONE
-    assert judge_redeal(play, table, 0) in (4, 5)
+    assert judge_redeal(play, table, 0) in (step_laws.HIDDEN_CARDS_SHOW, step_laws.REDEAL_IS_NO_GAME)
     play.states["phase"][1] = ROUND_OVER  # nothing can be done
-    assert judge_decision(play.states[1], table, play.mask, play.row, play.high) == 2
+    assert judge_decision(play.states[1], table, play.mask, play.row, play.high) == step_laws.NOTHING_LEGAL
 
 
 def test_the_engine_is_looked_at() -> None:
@@ -480,4 +511,4 @@ def test_the_engine_is_looked_at() -> None:
     judge_decision(play.states[0], table, play.mask, play.row, play.high)
     action = int(play.mask.argmax())
     play.states["phase"][0] = ROUND_OVER  # as if the step had ended the round
-    assert judge_engine(play, table, 0, action) == 17
+    assert judge_engine(play, table, 0, action) == step_laws.WRONG_END_OF_EPISODE

@@ -9,7 +9,31 @@ from __future__ import annotations
 from typing import Final
 
 from millebornes_env.compile import rule
-from millebornes_env.millebornes.audit_ranges import NO_PROBLEM, judged
+from millebornes_env.millebornes.audit.soundness import Int64Array, soundness_violation
+from millebornes_env.millebornes.audit.violations import (
+    DRAWN_CARD_IN_DECK,
+    EXTENSION_BEFORE_TRIP,
+    HAND_SHRANK,
+    HAND_TOO_LARGE_WITHOUT_PILE,
+    KM_WITHOUT_START,
+    MATCH_IS_DECIDED,
+    NO_VIOLATION,
+    POINTS_NOT_COUNTED,
+    ROUND_OVER_TOO_EARLY,
+    SCORE_SHEET_TOO_EARLY,
+    STREAM_OUTSIDE_ITS_PART,
+    TRIP_WITHOUT_WINNER,
+    UNMATCHED_LIMITS,
+    UNMATCHED_REMEDIES,
+    WRONG_BATTLE,
+    WRONG_BATTLE_BELOW,
+    WRONG_DISCARD_TOP,
+    WRONG_HAND_SIZE,
+    WRONG_NUMBER_OF_ROLLS,
+    WRONG_OPENING,
+    WRONG_SCORE_SHEET,
+    require,
+)
 from millebornes_env.millebornes.cards import (
     ACCIDENT,
     DECK_SIZE,
@@ -31,91 +55,94 @@ from millebornes_env.millebornes.cards import (
 )
 from millebornes_env.millebornes.ending import are_hands_played_out
 from millebornes_env.millebornes.motion import has_any_safety, has_safety
-from millebornes_env.millebornes.rules import EVERY_PLACED_TEAM, Rules, deck_size
+from millebornes_env.millebornes.rules import EVERY_PLACED_TEAM, RulesRecord, deck_size
 from millebornes_env.millebornes.scoring import coups_fourres, safeties_laid
 from millebornes_env.millebornes.state import (
+    ALL_SAFETIES_LINE,
     BY_HAZARD,
     BY_ROLL,
+    COUPS_FOURRES_LINE,
+    DELAYED_ACTION_LINE,
+    DISTANCE_LINE,
+    EXTENSION_LINE,
     NO_TEAM,
     NUM_SCORE_LINES,
     PLAY,
     ROUND_OVER,
+    SAFE_TRIP_LINE,
+    SAFETIES_LINE,
+    SHUTOUT_LINE,
+    TRIP_COMPLETED_LINE,
     State,
 )
 from millebornes_env.millebornes.winning import leading_past_goal
-
-UNREACHABLE: Final = (
-    # 1 to 6: cards
-    "a stream does not lie in its seat's part of the deck",
-    "the deck holds a card where none is to come",
-    "discard_top does not say whether the discard pile is empty",
-    "a hand is not as large as it is while there are cards to draw",
-    "a hand is larger than it can be with the draw pile empty",
-    "a hand has shrunk though the round ends with the turn that empties the draw pile",
-    # 7 to 13: piles
-    "battle does not say whether there are cards in the pile",
-    "battle_below shows a card that no hazard can be laid on",
-    "the tableau holds hazards without their remedies, or remedies without their hazards",
-    "the tableau holds more or fewer rolls than there were occasions for",
-    "the tableau holds another number of ends of limit than its speed limits ask for",
-    "opening does not go with the cards of the battle pile",
-    "a team that never moved has km",
-    # 14 to 20: the round and the match
-    "the team that called the extension has not completed the short trip",
-    "the round is over without a winner, and not for want of cards",
-    "the round is over without a winner though a team has completed the trip",
-    "the score sheet is filled in before the end of the round",
-    "the score sheet does not add up",
-    "score holds points where none are counted",
-    "the match goes on though it is decided",
-)
 
 _SEATS_OF_A_TURN: Final = 2
 _HAZARD_AND_REMEDY: Final = 2
 
 
 @rule
-def unreached_law(state: State, rules: Rules) -> int:
-    """The first broken law of this file, or NO_PROBLEM. Precondition: those of `audit.unsound_law` hold."""
-    played_out = are_hands_played_out(state, rules)
-    found = judged(NO_PROBLEM, 1, streams_lie_in_their_parts(state, rules))
-    found = judged(found, 2, deck_is_blank_where_drawn(state))
-    found = judged(found, 3, discard_top_tells_an_empty_pile(state))
-    if int(state.draw_pile) > 0:
-        found = judged(found, 4, hands_are_full(state, rules))
-    else:
-        found = judged(found, 5, hands_are_no_larger(state, rules))
-        found = judged(found, 6, played_out or only_the_last_turn_shrinks_hands(state, rules))
-    for team in range(rules.teams):
-        found = unreached_law_of_piles(state, rules, team, found)
-    found = judged(found, 14, caller_has_completed_the_short_trip(state, rules))
-    found = judged(found, 15, round_ends_for_want_of_cards(state, rules, played_out))
-    found = judged(found, 16, completed_trip_wins(state, rules))
-    if int(state.phase) == ROUND_OVER:
-        found = judged(found, 18, score_sheet_adds_up(state, rules))
-    else:
-        found = judged(found, 17, score_sheet_is_empty(state, rules))
-        found = judged(found, 20, rules.count_points == 0 or leading_past_goal(state, rules) == NO_TEAM)
-    return judged(found, 19, points_are_counted(state, rules))
+def violation_of(state: State, rules: RulesRecord, scratch: Int64Array) -> int:
+    """The first law that a game which was played from its deal breaks, or NO_VIOLATION.
+
+    Args:
+        state: the game; any bytes may stand in it.
+        rules: the table's rules.
+        scratch: int64[SCRATCH_SIZE], overwritten.
+
+    Returns:
+        One of `violations`.
+    """
+    found = soundness_violation(state, rules, scratch)
+    return reachability_violation(state, rules) if found == NO_VIOLATION else found
 
 
 @rule
-def unreached_law_of_piles(state: State, rules: Rules, team: int, found: int) -> int:
-    """Laws 7 to 13, for one team."""
-    found = judged(found, 7, (int(state.battle[team]) == NO_CARD) == (battle_cards(state, team) == 0))
-    found = judged(found, 8, below_is_a_card_to_attack_on(state, rules, team))
-    found = judged(found, 9, breakdowns_were_answered(state, rules, team))
-    found = judged(found, 10, rolls_had_their_occasions(state, rules, team))
-    found = judged(found, 11, limits_were_answered(state, team))
-    found = judged(found, 12, opening_goes_with_the_pile(state, team))
-    return judged(found, 13, km_were_travelled_moving(state, rules, team))
+def reachability_violation(state: State, rules: RulesRecord) -> int:
+    """The first law of this file that the record breaks, or NO_VIOLATION; it must be sound."""
+    played_out = are_hands_played_out(state, rules)
+    found = require(NO_VIOLATION, STREAM_OUTSIDE_ITS_PART, streams_lie_in_their_parts(state, rules))
+    found = require(found, DRAWN_CARD_IN_DECK, deck_is_blank_where_drawn(state))
+    found = require(found, WRONG_DISCARD_TOP, discard_top_tells_an_empty_pile(state))
+    if int(state.draw_pile) > 0:
+        found = require(found, WRONG_HAND_SIZE, hands_are_full(state, rules))
+    else:
+        found = require(found, HAND_TOO_LARGE_WITHOUT_PILE, hands_are_no_larger(state, rules))
+        found = require(found, HAND_SHRANK, played_out or only_the_last_turn_shrinks_hands(state, rules))
+    for team in range(rules.teams):
+        found = played_pile_violation(state, rules, team, found)
+    found = require(found, EXTENSION_BEFORE_TRIP, caller_has_completed_the_short_trip(state, rules))
+    found = require(found, ROUND_OVER_TOO_EARLY, round_ends_for_want_of_cards(state, rules, played_out))
+    found = require(found, TRIP_WITHOUT_WINNER, completed_trip_wins(state, rules))
+    if int(state.phase) == ROUND_OVER:
+        found = require(found, WRONG_SCORE_SHEET, score_sheet_adds_up(state, rules))
+    else:
+        found = require(found, SCORE_SHEET_TOO_EARLY, score_sheet_is_empty(state, rules))
+        found = require(
+            found, MATCH_IS_DECIDED, rules.count_points == 0 or leading_past_goal(state, rules) == NO_TEAM
+        )
+    return require(found, POINTS_NOT_COUNTED, points_are_counted(state, rules))
+
+
+@rule
+def played_pile_violation(state: State, rules: RulesRecord, team: int, found: int) -> int:
+    """The laws of one team's piles; `found` is what was found before."""
+    found = require(
+        found, WRONG_BATTLE, (int(state.battle[team]) == NO_CARD) == (battle_cards(state, team) == 0)
+    )
+    found = require(found, WRONG_BATTLE_BELOW, below_is_a_card_to_attack_on(state, rules, team))
+    found = require(found, UNMATCHED_REMEDIES, breakdowns_were_answered(state, rules, team))
+    found = require(found, WRONG_NUMBER_OF_ROLLS, rolls_had_their_occasions(state, rules, team))
+    found = require(found, UNMATCHED_LIMITS, limits_were_answered(state, team))
+    found = require(found, WRONG_OPENING, opening_goes_with_the_pile(state, team))
+    return require(found, KM_WITHOUT_START, km_were_travelled_moving(state, rules, team))
 
 
 # Cards ----------------------------------------------------------------------------------------------------
 
 
 @rule
-def streams_lie_in_their_parts(state: State, rules: Rules) -> bool:
+def streams_lie_in_their_parts(state: State, rules: RulesRecord) -> bool:
     """Each stream lies in the part of the deck that its seat was given: seat * size // players and on."""
     size = deck_size(rules)
     whole = size // rules.players
@@ -152,7 +179,7 @@ def discard_top_tells_an_empty_pile(state: State) -> bool:
 
 
 @rule
-def hands_are_full(state: State, rules: Rules) -> bool:
+def hands_are_full(state: State, rules: RulesRecord) -> bool:
     """While there are cards to draw no draw has failed: the seat to play has one more than dealt."""
     for seat in range(rules.players):
         to_play = int(state.phase) == PLAY and seat == int(state.seat)
@@ -162,7 +189,7 @@ def hands_are_full(state: State, rules: Rules) -> bool:
 
 
 @rule
-def hands_are_no_larger(state: State, rules: Rules) -> bool:
+def hands_are_no_larger(state: State, rules: RulesRecord) -> bool:
     """With the pile empty nobody has more than dealt; one more, who has just drawn the last card.
 
     All others are then still full: nobody has missed a draw.
@@ -178,7 +205,7 @@ def hands_are_no_larger(state: State, rules: Rules) -> bool:
 
 
 @rule
-def only_the_last_turn_shrinks_hands(state: State, rules: Rules) -> bool:
+def only_the_last_turn_shrinks_hands(state: State, rules: RulesRecord) -> bool:
     """Where the round ends with the turn that empties the pile, all but those who play in it have full hands.
 
     Those are the seat that decides and the one that laid a hazard; at the end, one or two. (Where a claim
@@ -209,7 +236,7 @@ def battle_cards(state: State, team: int) -> int:
 
 
 @rule
-def below_is_a_card_to_attack_on(state: State, rules: Rules, team: int) -> bool:
+def below_is_a_card_to_attack_on(state: State, rules: RulesRecord, team: int) -> bool:
     """Under a hazard lies none, but a cancelled one of a team that rolled on by Right of Way."""
     below = int(state.battle_below[team])
     if not is_battle_hazard(below):
@@ -225,7 +252,7 @@ def unanswered(state: State, team: int, hazard: int) -> int:
 
 
 @rule
-def breakdowns_were_answered(state: State, rules: Rules, team: int) -> bool:
+def breakdowns_were_answered(state: State, rules: RulesRecord, team: int) -> bool:
     """Every breakdown has its remedy, but the one that shows and those cancelled by a safety (E22)."""
     for hazard in range(ACCIDENT, FLAT_TIRE + 1):
         left = unanswered(state, team, hazard)
@@ -240,7 +267,7 @@ def breakdowns_were_answered(state: State, rules: Rules, team: int) -> bool:
 
 
 @rule
-def rolls_had_their_occasions(state: State, rules: Rules, team: int) -> bool:
+def rolls_had_their_occasions(state: State, rules: RulesRecord, team: int) -> bool:
     """A Roll on each covered Stop; else one at the start, on each remedy and cancelled hazard (E25)."""
     stops = int(state.tableau[team, STOP]) - (1 if int(state.battle[team]) == STOP else 0)
     others = rules.start_needs_roll
@@ -281,7 +308,7 @@ def opening_goes_with_the_pile(state: State, team: int) -> bool:
 
 
 @rule
-def km_were_travelled_moving(state: State, rules: Rules, team: int) -> bool:
+def km_were_travelled_moving(state: State, rules: RulesRecord, team: int) -> bool:
     """Who has km has had something to start with (rules 1.2)."""
     if int(state.km[team]) == 0 or rules.start_needs_roll == 0 or int(state.tableau[team, ROLL]) > 0:
         return True
@@ -299,14 +326,14 @@ def km_were_travelled_moving(state: State, rules: Rules, team: int) -> bool:
 
 
 @rule
-def caller_has_completed_the_short_trip(state: State, rules: Rules) -> bool:
+def caller_has_completed_the_short_trip(state: State, rules: RulesRecord) -> bool:
     """Who called the extension had gone the short trip (US C)."""
     caller = int(state.extension_team)
     return caller == NO_TEAM or int(state.km[caller]) >= rules.target
 
 
 @rule
-def round_ends_for_want_of_cards(state: State, rules: Rules, played_out: bool) -> bool:
+def round_ends_for_want_of_cards(state: State, rules: RulesRecord, played_out: bool) -> bool:
     """A round that nobody has won ends with the draw pile empty and, where they are played out, all hands."""
     if int(state.phase) != ROUND_OVER or int(state.winner) != NO_TEAM:
         return True
@@ -318,7 +345,7 @@ def round_ends_for_want_of_cards(state: State, rules: Rules, played_out: bool) -
 
 
 @rule
-def completed_trip_wins(state: State, rules: Rules) -> bool:
+def completed_trip_wins(state: State, rules: RulesRecord) -> bool:
     """At the end of a round exactly the winner has completed the trip."""
     if int(state.phase) != ROUND_OVER:
         return True
@@ -329,7 +356,7 @@ def completed_trip_wins(state: State, rules: Rules) -> bool:
 
 
 @rule
-def score_sheet_is_empty(state: State, rules: Rules) -> bool:
+def score_sheet_is_empty(state: State, rules: RulesRecord) -> bool:
     """No points are written down before the end of the round."""
     union = 0
     for team in range(rules.teams):
@@ -339,7 +366,7 @@ def score_sheet_is_empty(state: State, rules: Rules) -> bool:
 
 
 @rule
-def points_are_counted(state: State, rules: Rules) -> bool:
+def points_are_counted(state: State, rules: RulesRecord) -> bool:
     """Where no points are counted nobody has any (`count_points`)."""
     union = 0
     for team in range(rules.teams):
@@ -348,15 +375,15 @@ def points_are_counted(state: State, rules: Rules) -> bool:
 
 
 @rule
-def score_sheet_adds_up(state: State, rules: Rules) -> bool:
+def score_sheet_adds_up(state: State, rules: RulesRecord) -> bool:
     """Every line is what the piles say, and the lines are part of the total (rules 1.5)."""
     if rules.count_points == 0:
         return score_sheet_is_empty(state, rules)
     for team in range(rules.teams):
-        total = int(state.score_sheet[team, 0])
+        total = int(state.score_sheet[team, DISTANCE_LINE])
         if total != int(state.km[team]):
             return False
-        for line in range(1, NUM_SCORE_LINES):
+        for line in range(DISTANCE_LINE + 1, NUM_SCORE_LINES):
             total += int(state.score_sheet[team, line])
         if not bonuses_are_right(state, rules, team) or int(state.score[team]) < total:
             return False
@@ -364,7 +391,7 @@ def score_sheet_adds_up(state: State, rules: Rules) -> bool:
 
 
 @rule
-def bonuses_are_right(state: State, rules: Rules, team: int) -> bool:
+def bonuses_are_right(state: State, rules: RulesRecord, team: int) -> bool:
     """The lines after the first, each worked out in another way than the rulebook does."""
     sheet = state.score_sheet[team]
     won = 1 if team == int(state.winner) else 0
@@ -373,19 +400,21 @@ def bonuses_are_right(state: State, rules: Rules, team: int) -> bool:
     safeties = safeties_laid(state, team)
     delayed = 1 if int(state.draw_pile) == 0 else 0
     safe = 1 if int(state.tableau[team, DISTANCE_200]) == 0 else 0
-    wrong = int(sheet[1]) ^ (kept * safeties * rules.points_per_safety)
-    wrong |= int(sheet[2]) ^ (kept * (safeties // NUM_SAFETIES) * rules.points_all_safeties)
-    wrong |= int(sheet[3]) ^ (kept * coups_fourres(state, team) * rules.points_per_coup_fourre)
-    wrong |= int(sheet[4]) ^ (won * rules.points_trip_completed)
-    wrong |= int(sheet[5]) ^ (won * delayed * rules.points_delayed_action)
-    wrong |= int(sheet[6]) ^ (won * safe * rules.points_safe_trip)
-    wrong |= int(sheet[7]) ^ (kept * points_of_extension(state, rules, team))
-    wrong |= int(sheet[8]) ^ (kept * points_of_shutout(state, rules, team, won))
+    wrong = int(sheet[SAFETIES_LINE]) ^ (kept * safeties * rules.points_per_safety)
+    wrong |= int(sheet[ALL_SAFETIES_LINE]) ^ (kept * (safeties // NUM_SAFETIES) * rules.points_all_safeties)
+    wrong |= int(sheet[COUPS_FOURRES_LINE]) ^ (
+        kept * coups_fourres(state, team) * rules.points_per_coup_fourre
+    )
+    wrong |= int(sheet[TRIP_COMPLETED_LINE]) ^ (won * rules.points_trip_completed)
+    wrong |= int(sheet[DELAYED_ACTION_LINE]) ^ (won * delayed * rules.points_delayed_action)
+    wrong |= int(sheet[SAFE_TRIP_LINE]) ^ (won * safe * rules.points_safe_trip)
+    wrong |= int(sheet[EXTENSION_LINE]) ^ (kept * points_of_extension(state, rules, team))
+    wrong |= int(sheet[SHUTOUT_LINE]) ^ (kept * points_of_shutout(state, rules, team, won))
     return wrong == 0
 
 
 @rule
-def points_of_shutout(state: State, rules: Rules, team: int, won: int) -> int:
+def points_of_shutout(state: State, rules: RulesRecord, team: int, won: int) -> int:
     """For each blank team to whoever is not; or once to the winner, if all others are (E42, E43)."""
     blank = 0
     for other in range(rules.teams):
@@ -396,7 +425,7 @@ def points_of_shutout(state: State, rules: Rules, team: int, won: int) -> int:
 
 
 @rule
-def points_of_extension(state: State, rules: Rules, team: int) -> int:
+def points_of_extension(state: State, rules: RulesRecord, team: int) -> int:
     """To the caller who completed the longer trip; if it did not, to all others."""
     caller = int(state.extension_team)
     if caller == NO_TEAM:
