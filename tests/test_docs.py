@@ -23,7 +23,9 @@ from tests.patience import SECONDS_OF_A_HANG
 
 ROOT = Path(__file__).parent.parent
 MODEL_CARDS = (ROOT / "millebornes_env" / "agents" / "champions").glob("*/README.md")
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "agents" / "README.md", *MODEL_CARDS])
+DOCUMENTS = sorted(
+    [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "agents" / "README.md", *MODEL_CARDS]
+)
 SHEETS = ROOT / "millebornes_env" / "millebornes" / "sheets"
 LONGEST_README = 150
 

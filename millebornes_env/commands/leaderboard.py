@@ -44,10 +44,12 @@ RESPONSES_FILE: Final = "best_responses.json"
 _HEAD: Final = """# Leaderboard
 
 Written by `python -m millebornes_env leaderboard`; do not edit. {agents} agents at {tables} tables:
-whole matches, every deal once from each team's place with the same cards, every combination of agents. Ratings are Elo points (Bradley-Terry), `{anchor}` being 0 at every table; intervals are 95 %, over
-deals; "-": it does not play there. The agents: [agents.md](agents.md); how the figures are made:
-[arena.md](arena.md). "Best response": what a policy wins after training against that agent alone, with the number
-of decisions in brackets; a lower bound on how far the agent can be exploited ([training.md](training.md)).
+whole matches, every deal once from each team's place with the same cards, every combination of agents.
+Ratings are Elo points (Bradley-Terry), `{anchor}` being 0 at every table; intervals are 95 %, over deals;
+"-": it does not play there. The agents: [agents.md](agents.md); how the figures are made:
+[arena.md](arena.md). "Best response": what a policy wins after training against that agent alone, with the
+number of decisions in brackets; a lower bound on how far the agent can be exploited
+([training.md](training.md)).
 
 ![Ratings at all tables](leaderboard/ratings.png)
 
