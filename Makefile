@@ -59,7 +59,7 @@ wheel: $(VENV)/.installed-dev ## build the wheel, with machine code, and the sou
 	PIP_CONSTRAINT=constraints.txt $(PY) -m build --outdir dist
 
 wheel-test: $(VENV)/.installed-dev ## build the wheel, install it where nothing else is, and test it there
-	$(PY) -m pytest -m wheel tests/test_wheel.py
+	$(PY) -m pytest -m wheel tests/compile/test_wheel.py
 
 notebook: $(VENV)/.installed-dev ## run every notebook from top to bottom and keep its outputs
 	$(PY) tests/test_notebooks.py

@@ -5,8 +5,8 @@
 
 Speed: rounds per second of whole matches between compiled agents, everything included (deals, decisions,
 legality checks, rules, scoring, counting), on one thread and on two, in turns, medians of the repeats.
-Savings: variance of the points difference of plain deals over that of duplicate deals, for equally many
-rounds (`arena.estimates.saving`).
+Rounds saved: variance of the points difference of plain deals over that of duplicate deals, for equally many
+rounds (`arena.estimates.variance_reduction`).
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.results import environment_info
-from millebornes_env.arena.estimates import saving
-from millebornes_env.arena.match import MatchConfig, play_deals
+from millebornes_env.arena.estimates import variance_reduction
+from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.files import save_figure_atomically, write_json_atomically
 
 PAIRS: Final = (
@@ -42,7 +42,7 @@ SAVINGS: Final = {
     "greedy against holder": ("greedy", "holder"),
     "arnold against arnold:debian": ("arnold", "arnold:debian"),
 }
-"""Whose savings are measured, in single rounds."""
+"""Whose variance reduction is measured, in single rounds."""
 
 DOCS: Final = Path("docs")
 
@@ -56,7 +56,7 @@ class Args:
     deals: int = 4096
     """Deals of a measurement of speed, two matches each."""
     saving_deals: int = 20_000
-    """Deals of a measurement of savings, two rounds each."""
+    """Deals of a measurement of the variance reduction, two rounds each."""
     docs: bool = False
     """Write docs/benchmarks/arena.json and docs/images/arena.png."""
 
@@ -72,7 +72,7 @@ def speed(pair: tuple[str, str], threads: int, deals: int, first: int) -> float:
     """
     config = MatchConfig(threads=threads)
     start = time.perf_counter()
-    outcome = play_deals(pair, (0, 1), config, first, deals)
+    outcome = play(pair, config, deals, first_deal=first)
     return float(outcome.rounds.sum() / (time.perf_counter() - start))
 
 
@@ -92,18 +92,18 @@ def speeds(args: Args) -> dict[str, dict[str, float]]:
     }
 
 
-def savings(args: Args) -> dict[str, dict[str, Any]]:
+def reductions(args: Args) -> dict[str, dict[str, Any]]:
     """By kind of pair: who plays, and how many times more plain rounds would be needed."""
     found = {}
     for name, pair in SAVINGS.items():
-        outcome = play_deals(pair, (0, 1), MatchConfig(episode="round"), 0, args.saving_deals)
-        found[name] = {"pair": " - ".join(pair), **asdict(saving(outcome))}
+        outcome = play(pair, MatchConfig(episode="round"), args.saving_deals)
+        found[name] = {"pair": " - ".join(pair), **asdict(variance_reduction(outcome))}
     return found
 
 
 def main(args: Args) -> None:
     """Measure, print, and write if asked to."""
-    rates, saved = speeds(args), savings(args)
+    rates, saved = speeds(args), reductions(args)
     console = Console()
     table = Table(title="Rounds per second, matches", title_justify="left")
     for heading in ("pair", "1 thread", "2 threads", "ratio"):
@@ -135,7 +135,7 @@ def write_docs(rates: dict[str, dict[str, float]], saved: dict[str, dict[str, An
 
 
 def picture(rates: dict[str, dict[str, float]], saved: dict[str, dict[str, Any]]) -> Any:
-    """Two bar charts: rounds per second by pair, savings by kind of pair."""
+    """Two bar charts: rounds per second by pair, rounds saved by kind of pair."""
     from matplotlib.figure import Figure  # noqa: PLC0415 - only who wants the picture needs it
 
     figure = Figure(figsize=(10.5, 4.6), layout="constrained")

@@ -22,8 +22,8 @@ from rich.table import Table
 
 from benchmarks.results import environment_info
 from millebornes_env.arena.behaviour import Counts
-from millebornes_env.arena.match import MatchConfig, play_deals
-from millebornes_env.arena.outcomes import Outcome
+from millebornes_env.arena.match import MatchConfig, play
+from millebornes_env.arena.outcome import Outcome
 from millebornes_env.commands.console import table_console
 from millebornes_env.files import write_json_atomically, write_text_atomically
 
@@ -152,8 +152,8 @@ def self_play(version: str, args: Args) -> list[Line]:
     A deal's two rotations would be the same game twice; so the deals are plain.
     """
     config = MatchConfig(BSD, seed=args.seed, plain=True)
-    outcome = play_deals([VERSIONS[version]], (0, 0), config, 0, args.deals)
-    counts = Counts(outcome.tallies.sum(axis=0))
+    outcome = play([VERSIONS[version]], config, args.deals)
+    counts = Counts(outcome.counters.sum(axis=0))
     rounds = int(outcome.rounds.sum())
     lines = []
     for known in KNOWN:
@@ -167,7 +167,7 @@ def self_play(version: str, args: Args) -> list[Line]:
 def against_each_other(args: Args) -> Line:
     """The share of matches that the classic version wins against Debian's."""
     config = MatchConfig(BSD, seed=args.seed)
-    outcome = play_deals(list(VERSIONS.values())[::-1], (0, 1), config, 0, args.deals)
+    outcome = play(list(VERSIONS.values())[::-1], config, args.deals)
     wins = float(np.mean(outcome.wins[:, :, 0]))
     return Line("classic", "matches won against debian", KNOWN_WINS, wins, KNOWN_WINS_WITHIN)
 

@@ -25,10 +25,9 @@ from rich.table import Table
 
 from benchmarks.results import environment_info
 from millebornes_env.arena.gauntlet import Point
-from millebornes_env.arena.results import NORMAL_QUANTILE
+from millebornes_env.arena.intervals import NORMAL_QUANTILE
 from millebornes_env.commands.console import table_console
 from millebornes_env.files import save_figure_atomically, write_json_atomically
-from train.common.runs import saved_config
 
 PIPED_WIDTH: Final = 110
 DOCS: Final = Path("docs")
@@ -98,7 +97,7 @@ def main() -> int:
     seconds = [float("inf") if point is None else point.seconds for point in reached.values()]
     print(f"median of {args.seeds} seeds: {statistics.median(seconds):.0f} s")
     if args.docs:
-        config = {**saved_config(options), "run_dir": "", "seed": list(curves)}
+        config = {**options.config(), "run_dir": "", "seed": list(curves)}
         content = {
             "environment": environment_info(),
             "benchmark": asdict(args),

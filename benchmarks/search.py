@@ -28,10 +28,9 @@ from millebornes_env import agents, vector_env
 from millebornes_env.agents.protocol import Table as GameTable
 from millebornes_env.agents.protocol import ask
 from millebornes_env.agents.search.agent import SearchAgent
-from millebornes_env.arena.estimates import pair_differences, ratio_interval
-from millebornes_env.arena.match import MatchConfig, play_deals
-from millebornes_env.arena.outcomes import Outcome
-from millebornes_env.arena.results import NORMAL_QUANTILE
+from millebornes_env.arena.intervals import NORMAL_QUANTILE
+from millebornes_env.arena.match import MatchConfig, play
+from millebornes_env.arena.outcome import Outcome
 from millebornes_env.files import write_json_atomically
 
 DOCS: Final = Path("docs/benchmarks/search.json")
@@ -93,11 +92,10 @@ def gain(rollout: str, args: Args) -> tuple[float, float]:
     outcome: Outcome | None = None
     specs = [spec_of(rollout, args.options), rollout]
     for first in track(range(0, args.deals, TURN), f"search over {rollout}", transient=True):
-        new = play_deals(specs, (0, 1), config, first, min(TURN, args.deals - first))
+        new = play(specs, config, min(TURN, args.deals - first), first_deal=first)
         outcome = new if outcome is None else outcome.followed_by(new)
     assert outcome is not None
-    rounds = outcome.rounds.sum(axis=1, dtype=np.float64)
-    mean, low, _ = ratio_interval(pair_differences(outcome, 0, 1), rounds)
+    mean, low, _ = outcome.points_per_round()
     return mean, (mean - (low if low is not None else mean)) / NORMAL_QUANTILE
 
 
@@ -115,14 +113,14 @@ def cost(rollout: str, args: Args) -> tuple[float, float, float]:
     spent = []
     for number in range(args.decisions + 1):
         rows = observations["observation"], observations["action_mask"]
-        places = env.agent_selection.astype(np.int64)
+        slot_ids = env.agent_selection.astype(np.int64)
         start = time.process_time()
-        searcher.act(*rows, places=places)
+        searcher.act(*rows, slot_ids=slot_ids)
         if number:  # the first may compile
             spent.append(1000 * (time.process_time() - start))
         else:
             searcher.playouts = 0
-        observations = env.step(ask(mover, *rows, places)).observations
+        observations = env.step(ask(mover, *rows, slot_ids)).observations
     return float(np.mean(spent)), float(np.percentile(spent, 95)), searcher.playouts / args.decisions
 
 

@@ -125,7 +125,7 @@ def aec_case(players: int) -> Case:
             while time.perf_counter() < end:
                 for _ in range(500):
                     observation, _, termination, truncation, _ = env.last()
-                    if termination or truncation:
+                    if observation is None or termination or truncation:
                         env.reset()
                         continue
                     legal = observation["action_mask"].nonzero()[0]

@@ -146,7 +146,7 @@ class OurTrainer:
     def __init__(self, contender: Contender, work: Work) -> None:
         """Make games and network."""
         self._args = selfplay.Args(
-            editions=(work.edition,),
+            edition=(work.edition,),
             players=work.players,
             episode=work.episode,
             features=False,

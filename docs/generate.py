@@ -6,14 +6,9 @@ from pathlib import Path
 
 from millebornes_env import Edition, edition, editions
 from millebornes_env.millebornes.actions import action_name, num_actions
-from millebornes_env.millebornes.observation import (
-    OBSERVATION_VERSION,
-    Section,
-    View,
-    full_state_sections,
-    sections,
-)
+from millebornes_env.millebornes.observation import OBSERVATION_VERSION
 from millebornes_env.millebornes.rules import FIELDS, Rules
+from millebornes_env.millebornes.sections import ObservationSpec, Section, full_state_sections, sections
 from millebornes_env.render.editions import CHAPTERS, LEGEND, agreement, cell, table_name, tables_row
 
 FOLDER = Path(__file__).parent
@@ -40,7 +35,7 @@ def size_rows() -> list[str]:
         )
         sizes = sections(rules)[-1].stop, num_actions(teams), full_state_sections(rules)[-1].stop
         rows.append(f"| {table_name(players, teams)} | {sizes[0]} | {sizes[1]} | {sizes[2]} |")
-    padded = View(padded=1)
+    padded = ObservationSpec(padded=1)
     rules = edition("parker").table(2)
     sizes = sections(rules, padded)[-1].stop, num_actions(4), full_state_sections(rules, padded)[-1].stop
     rows.append(f"| any, `padded` | {sizes[0]} | {sizes[1]} | {sizes[2]} |")
@@ -67,6 +62,7 @@ def observations_page() -> str:
         "",
         "A row of int8. Teams and seats are counted from the observer: its own first, then to the left.",
         "In code: `env.observation_sections`. The last section is left out by `observe_unseen=False`.",
+        "In words: `env.describe(seat)`, which tells no hidden card (`render()` shows all hands).",
         "",
         *section_rows(sections(two)),
         "",

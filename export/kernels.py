@@ -11,12 +11,13 @@ from export.module import Example
 from millebornes_env.compile import for_kernels
 from millebornes_env.engine import kernels
 from millebornes_env.engine.games import Games
-from millebornes_env.engine.kernels import POINTS, SAME_STEP, Settings
-from millebornes_env.millebornes import audit
-from millebornes_env.millebornes.cards import DECK_SIZE
+from millebornes_env.engine.kernels import SAME_STEP, Settings, kernels_of
+from millebornes_env.millebornes import rulebook
+from millebornes_env.millebornes.audit import soundness
 from millebornes_env.millebornes.editions import edition
-from millebornes_env.millebornes.observation import View
+from millebornes_env.millebornes.replay import play_until_refused
 from millebornes_env.millebornes.rules import compiled_rules
+from millebornes_env.millebornes.sections import ObservationSpec
 
 
 def examples() -> list[Example]:
@@ -24,21 +25,26 @@ def examples() -> list[Example]:
 
     Types do not depend on the edition, the table or the number of games.
     """
-    settings = Settings(match=0, reward=POINTS, autoreset=SAME_STEP, layout=View(), punish_illegal=0)
-    games = Games(1, edition("parker").table(2, None), settings)
-    states, rules, buffers = for_kernels(games.states), compiled_rules(games.rules), games.buffers
+    settings = Settings(
+        episode=0, reward=0, autoreset=SAME_STEP, observation_spec=ObservationSpec(), punish_illegal=0
+    )
+    table_rules = edition("parker").table(2, None)
+    games = Games(rulebook, 1, table_rules, settings)
+    states, rules, buffers = for_kernels(games.states), compiled_rules(table_rules), games.buffers
     actions = np.zeros(1, np.int64)
     scratch = np.zeros(1, np.int64)
     seats = _read_only(np.zeros(1, np.int32))
     table = (states, rules, settings)
+    loops = kernels_of(rulebook)
     return [
-        (kernels.seed_games, (states, 0, 0, 0)),
-        (kernels.step_range, (*table, _read_only(actions), buffers, 0, 1, kernels.STEP)),
+        (loops.seed_games, (states, 0, 0, 0)),
+        (loops.step_range, (*table, _read_only(actions), buffers, 0, 1, kernels.STEP)),
         (kernels.sample_range, (buffers.action_mask, 0, 0, actions, scratch, 0, 1)),
-        (kernels.observe_seats, (*table, seats, buffers.observation)),
-        (kernels.redeal_games, (states, rules, seats, 0, 0, np.zeros(DECK_SIZE, np.int8))),
-        (kernels.full_states, (*table, 1, buffers.observation)),
-        (audit._first_unsound, (_read_only(states), rules, scratch)),
+        (loops.observe_seats, (*table, seats, buffers.observation)),
+        (loops.redeal_games, (states, rules, seats, 0, 0, np.zeros(rulebook.REDEAL_ROOM, np.int8))),
+        (loops.full_states, (*table, 1, buffers.observation)),
+        (soundness._first_unsound, (_read_only(states), rules, scratch)),
+        (play_until_refused, (states, rules, _read_only(actions), np.zeros(1, np.int32))),
     ]
 
 

@@ -17,6 +17,7 @@ from millebornes_env.texts import text_of_file
 PLAYING: Final = {
     "play": "play against an agent, on the terminal",
     "evaluate": "let an agent play against others, and say how often it wins",
+    "compare": "say which of two agents is better, by how much, and how sure that is",
     "arena": "let agents play each other, and rate them",
     "leaderboard": "play the project's leaderboard anew",
 }

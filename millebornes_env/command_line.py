@@ -12,10 +12,11 @@ full or no longer read:
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import io
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TextIO
 
 from millebornes_env.stopping import Stops, exit_code_of
@@ -84,6 +85,29 @@ def complain(message: str, exit_code: int = WRONG) -> int:
             print(f"error: {one_line(message)}", file=sys.stderr)
         write_out(sys.stderr)
     return exit_code
+
+
+def refuse_old_options(options: type, arguments: Sequence[str], renamed: Mapping[str, str]) -> None:
+    """Refuse the old name of an option, and say the new one.
+
+    Args:
+        options: the dataclass of the command's options.
+        arguments: of the command line.
+        renamed: names of today by old names, as fields of the dataclass are written.
+
+    Raises:
+        ValueError: an argument is the old name of one of these options.
+    """
+    ours = {field.name for field in dataclasses.fields(options)}
+    for argument in arguments:
+        name = argument.partition("=")[0].removeprefix("--").replace("-", "_")
+        if argument.startswith("--") and name not in ours and renamed.get(name) in ours:
+            raise ValueError(f"{option_name(name)} is called {option_name(renamed[name])} now")
+
+
+def option_name(field: str) -> str:
+    """A field of a dataclass of options as it is written on the command line."""
+    return f"--{field.replace('_', '-')}"
 
 
 def sentence(error: BaseException) -> str:

@@ -15,6 +15,7 @@ way, and `float32_at`, numbers that a rule is handed by their address.
 from __future__ import annotations
 
 import ctypes
+import dis
 import functools
 import types as python_types
 from collections.abc import Callable
@@ -130,7 +131,7 @@ def rule(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def rule_of_rules(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a rule that takes a rule as an argument, and is copied to where it is called with one.
+    """Compile a rule that takes a rule, or a module of rules, and is copied to where it is called with them.
 
     It is not kept on disk by itself: its file would name the rules that it was called with, and not be read
     any more when one of them is gone. What calls it is kept.
@@ -144,6 +145,11 @@ def seldom(function: Callable[P, R]) -> Callable[P, R]:
     What is copied to every place where a turn can end is compiled as often: minutes, for nothing.
     """
     return _compile_rule(function)
+
+
+def seldom_rule_of_rules(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile a `rule_of_rules` that is called where it is needed, as `seldom` ones are."""
+    return _compile_rule(function, is_cached=False)
 
 
 def _compile_kernel(function: Callable[P, R], **options: Any) -> Callable[P, R]:
@@ -202,7 +208,8 @@ def plain(function: Callable[P, R]) -> Callable[P, R]:
     python = getattr(function, "py_func", None)
     if not isinstance(python, python_types.FunctionType):  # it is plain already
         return function
-    found = {name: python.__globals__.get(name) for name in python.__code__.co_names}
+    loads = [load for load in dis.get_instructions(python) if load.opname == "LOAD_GLOBAL"]  # no attributes
+    found = {load.argval: python.__globals__.get(load.argval) for load in loads}
     used = {name: plain(value) for name, value in found.items() if hasattr(value, "py_func")}
     names = python.__globals__ | used
     return python_types.FunctionType(

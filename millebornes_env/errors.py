@@ -28,6 +28,10 @@ class RulesError(MilleBornesError):
     """A rule was overridden with a value, or a combination of values, that makes no game."""
 
 
+class RulebookError(MilleBornesError):
+    """A module lacks what the engine asks of a game (`engine.rulebook.Rulebook`)."""
+
+
 class NumEnvsError(MilleBornesError):
     """`num_envs` is not a whole number of at least 1."""
 
@@ -56,6 +60,10 @@ class BufferShapeError(MilleBornesError):
     """A buffer of the caller has the wrong shape, dtype or memory layout."""
 
 
+class ArenaError(MilleBornesError):
+    """A match or tournament that cannot be played, or a folder that holds another; the message says why."""
+
+
 class ResetNeededError(MilleBornesError):
     """`step` was called before `reset`, or after a game ended that only `reset` can restart."""
 
@@ -70,6 +78,13 @@ class ConcurrentCallError(MilleBornesError):
 
 class StateError(MilleBornesError):
     """An array that was given as game states is not one: wrong dtype, version, shape or contents."""
+
+
+class ConformanceError(MilleBornesError, AssertionError):
+    """What `millebornes_env.testing` was asked to check does not do what it must.
+
+    The message says what is wrong, where (which table, game, seat, play) and what to do about it.
+    """
 
 
 class NotationError(MilleBornesError):

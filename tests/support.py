@@ -1,16 +1,13 @@
-"""Positions for tests: one game, set up card by card, looked at and played by readable names.
+"""Positions for tests: one game, set up in the lines of our notation (docs/notation.md).
 
-    position = Position(players=3)
-    position.battle(0, "ROLL").km(0, 675).hand(0, "DISTANCE_25", "STOP")
-    assert position.can("play DISTANCE_25")
-    position.do("play STOP at 1")
+    position = Position("battle 0: roll", "distance 0: 2x200 100", "hand 0: 25 stop", players=3)
+    assert position.can("play 25")
+    position.do("play stop against team 1")
 
-A position begins with bare tableaux, empty hands, seat 0 to play, and all cards in the draw pile, the dullest
-on top. Every card that a test lays somewhere is taken out of the draw pile, so that no card is ever lost or
-doubled; `do` checks that after every move.
-
-Moves are called "play CARD", "discard CARD", "claim", "pass", "extend" and "finish", with the names of
-`cards.Card`. With three teams a hazard names its target: "play STOP at 2".
+What no line says is as in the notation, but the dullest cards lie on top of the draw pile: what is drawn
+changes nothing. There are methods for what reads worse in a line, such as `km(0, 675)`, `draw_pile(0)` or a
+battle pile from the bottom to the top, and for a change while the game goes on. No card is ever lost or
+doubled; `do` checks that. Moves are called as in a record; with two teams, a hazard names none.
 """
 
 from __future__ import annotations
@@ -24,76 +21,76 @@ import numpy as np
 
 from millebornes_env.compile import for_kernels
 from millebornes_env.engine.games import Games, Settings
-from millebornes_env.millebornes import editions
-from millebornes_env.millebornes.actions import (
-    CLAIM_COUP_FOURRE,
-    EXTEND,
-    FINISH,
-    PASS,
-    discard_action,
-    num_actions,
-    play_action,
-)
+from millebornes_env.millebornes import editions, rulebook
+from millebornes_env.millebornes.actions import num_actions
 from millebornes_env.millebornes.cards import KM, Card
 from millebornes_env.millebornes.legality import is_legal, write_mask
 from millebornes_env.millebornes.motion import is_moving
-from millebornes_env.millebornes.observation import View
-from millebornes_env.millebornes.rules import Rules, rules_record
+from millebornes_env.millebornes.rules import Rules, compiled_rules, rules_record
 from millebornes_env.millebornes.scoring import round_score
-from millebornes_env.millebornes.state import (
-    BY_HAZARD,
-    BY_ROLL,
-    HAZARD_AGAIN,
-    NO_TEAM,
-    PHASE_NAMES,
-    PLAY,
-    SCORE_LINES,
-)
+from millebornes_env.millebornes.sections import ObservationSpec
+from millebornes_env.millebornes.state import NO_TEAM, PHASE_NAMES, PLAY, SCORE_LINES
 from millebornes_env.millebornes.turn import start_next_round, step
 from millebornes_env.millebornes.winning import match_winner, round_winner
+from millebornes_env.notation.deal_rest import usual_opening
+from millebornes_env.notation.lines import AND_OTHERS, CARD_WORDS, cards_named, named_line
+from millebornes_env.notation.positions import read_position
+from millebornes_env.notation.records import read_action, write_action
 
-CARDS = tuple(card.name for card in Card)
-DISTANCES = ("DISTANCE_25", "DISTANCE_50", "DISTANCE_75", "DISTANCE_100", "DISTANCE_200")
-BATTLE_HAZARDS = ("ACCIDENT", "OUT_OF_GAS", "FLAT_TIRE", "STOP")
-HAZARDS = (*BATTLE_HAZARDS, "SPEED_LIMIT")
-BATTLE_REMEDIES = ("REPAIRS", "GASOLINE", "SPARE_TIRE", "ROLL")
-REMEDIES = (*BATTLE_REMEDIES, "END_OF_LIMIT")
-SAFETIES = ("DRIVING_ACE", "EXTRA_TANK", "PUNCTURE_PROOF", "RIGHT_OF_WAY")
+CARDS = CARD_WORDS
+DISTANCES = ("25", "50", "75", "100", "200")
+BATTLE_HAZARDS = ("accident", "out_of_gas", "flat_tire", "stop")
+HAZARDS = (*BATTLE_HAZARDS, "speed_limit")
+BATTLE_REMEDIES = ("repairs", "gasoline", "spare_tire", "roll")
+REMEDIES = (*BATTLE_REMEDIES, "end_of_limit")
+SAFETIES = ("driving_ace", "extra_tank", "puncture_proof", "right_of_way")
 BREAKDOWNS = (
-    ("ACCIDENT", "REPAIRS", "DRIVING_ACE"),
-    ("OUT_OF_GAS", "GASOLINE", "EXTRA_TANK"),
-    ("FLAT_TIRE", "SPARE_TIRE", "PUNCTURE_PROOF"),
+    ("accident", "repairs", "driving_ace"),
+    ("out_of_gas", "gasoline", "extra_tank"),
+    ("flat_tire", "spare_tire", "puncture_proof"),
 )
 """The hazards that take a remedy of their own, with it and with the safety against them."""
 SAFETY_AGAINST = {hazard: safety for hazard, _, safety in BREAKDOWNS} | dict.fromkeys(
-    ("STOP", "SPEED_LIMIT"), "RIGHT_OF_WAY"
+    ("stop", "speed_limit"), "right_of_way"
 )
 
 PLAYERS = (2, 3, 4, 6)
 """The numbers of seats that the parker edition has a table for."""
 
-_SETTINGS = Settings(match=1, reward=0, autoreset=2, layout=View(unseen=0), punish_illegal=0)
+_SETTINGS = Settings(rulebook.MATCH, rulebook.POINTS, 2, ObservationSpec(unseen=0), punish_illegal=0)
 _BATTLE_PILE = tuple(CARDS.index(name) for name in BATTLE_HAZARDS + BATTLE_REMEDIES)
 _SPEED_PILE = (int(Card.SPEED_LIMIT), int(Card.END_OF_LIMIT))
 _DISTANCE_PILE = tuple(CARDS.index(name) for name in DISTANCES)
-_CALLS = {"claim": CLAIM_COUP_FOURRE, "pass": PASS, "extend": EXTEND, "finish": FINISH}
 
 # What lies on top of an untouched draw pile: first what can do nothing in most positions, safeties last.
 _DULLEST_FIRST = (
-    *("END_OF_LIMIT", "SPARE_TIRE", "GASOLINE", "REPAIRS", "DISTANCE_25", "DISTANCE_50", "DISTANCE_75"),
-    *("DISTANCE_100", "DISTANCE_200", "ROLL", *HAZARDS, *SAFETIES),
+    *("end_of_limit", "spare_tire", "gasoline", "repairs", "25", "50", "75"),
+    *("100", "200", "roll", *HAZARDS, *SAFETIES),
 )
 
 
 @cache  # to check the rules of a table takes longer than to deal
-def _rules_of(edition: str | editions.Edition, players: int, teams: int | None, **changes: int) -> Rules:
-    return editions.edition(edition).replace(**changes).table(players, teams)
+def _table_of(
+    name: str | editions.Edition, players: int, teams: int | None, **changes: int
+) -> tuple[editions.Edition, Rules]:
+    edition = editions.edition(name).replace(**changes)
+    return edition, edition.table(players, teams)
+
+
+@cache
+def _words_of_moves(rules: Rules, seat: int) -> tuple[str, ...]:
+    """What each action of the seat is called; with two teams it goes without saying whom a hazard hits."""
+    words = [write_action(action, rules, seat) for action in range(num_actions(rules.teams))]
+    if rules.teams == 2:
+        words = [said.partition(" against ")[0] for said in words]
+    return tuple(f"play {said}" if said.partition(" ")[0] in CARDS else said for said in words)
 
 
 class Position:
     """One game of an edition, the parker edition if none is named.
 
     Attributes:
+        edition: with its changes.
         rules: of the table.
         state: the record; the methods below say the same in names.
         deck: how many copies of each card id this table plays with.
@@ -101,22 +98,23 @@ class Position:
 
     def __init__(
         self,
+        *lines: str,
         players: int = 2,
-        *,
         edition: str | editions.Edition = "parker",
         teams: int | None = None,
         seed: int = 1,
         dealt: bool = False,
         **changes: int,
     ) -> None:
-        """Deal a round and, unless `dealt`, take all cards back; `changes` override rules."""
-        rules_of = _rules_of if edition in editions.editions() else _rules_of.__wrapped__  # a file may change
-        self.rules = rules_of(edition, players, teams, **changes)
-        self.games = Games(1, self.rules, _SETTINGS)
+        """Deal a round; unless `dealt`, take all cards back and read the lines; `changes` override rules."""
+        is_shipped = edition in editions.editions()  # another one is a file, which may change
+        table_of = _table_of if is_shipped else _table_of.__wrapped__
+        self.edition, self.rules = table_of(edition, players, teams, **changes)
+        self.games = Games(rulebook, 1, self.rules, _SETTINGS)
         self.games.seed(seed)
         self.games.start()
         self.state = self.games.states[0]
-        self.record = rules_record(self.rules)[0]
+        self.record = rules_record(self.rules)
         self._plain = self.games.states.view(np.ndarray)[0]  # the same memory; attributes of `state` are slow
         self.deck = self._all_cards()
         self._draws: dict[int, list[int]] = {}  # seat -> the cards on top of its stream
@@ -124,8 +122,27 @@ class Position:
         self._put_aside: Counter[int] = Counter()  # discarded only to make the draw pile smaller
         if not dealt:
             self.empty_hands().turn(0)
+        if lines:
+            self._read(lines)
 
     # Setting up --------------------------------------------------------------------------------------------
+
+    def _read(self, lines: tuple[str, ...]) -> None:
+        names = {line.partition(":")[0] for line in lines}
+        unsaid = [] if names & {"hand 0", "to act", "dealer"} else ["hand 0: 25"]  # who plays needs a card
+        text = "\n".join([*lines, *unsaid])
+        state = read_position(
+            text, edition=self.edition, players=self.rules.players, teams=self.rules.teams
+        ).state
+        for name in set(state.dtype.names) - {"key", "episode"}:
+            self._plain[name] = state[name][0]
+        for line in (named_line(0, text) for text in lines):
+            if line.name == "stream":
+                self._draws[line.place] = cards_named(line, line.words.removesuffix(AND_OTHERS))
+        if unsaid:
+            self.hand(0)
+        with _Pool(self):
+            pass  # the dullest cards on top
 
     def hand(self, seat: int, *cards: str) -> Position:
         """Give the seat exactly these cards; the seat to play has drawn already."""
@@ -146,10 +163,10 @@ class Position:
     def battle(self, team: int, *cards: str) -> Position:
         """Lay this battle pile, from the bottom to the top."""
         pile = self._lay_pile(team, _BATTLE_PILE, cards)
-        covers = len(pile) > 1 and CARDS[pile[-1]] in BATTLE_HAZARDS
-        self.state.battle[team] = pile[-1] if pile else -1
-        self.state.battle_below[team] = pile[-2] if covers else -1
-        self.state.opening[team] = _opening(cards)
+        top = pile[-1] if pile else -1
+        below = pile[-2] if len(pile) > 1 and CARDS[top] in BATTLE_HAZARDS else -1
+        self.state.battle[team], self.state.battle_below[team] = top, below
+        self.state.opening[team] = usual_opening(dict(enumerate(self._plain["tableau"][team])), top, below)
         return self
 
     def speed(self, team: int, *cards: str) -> Position:
@@ -162,9 +179,9 @@ class Position:
         """Lay a distance pile of this length, with so many 200s in it."""
         self._lay_pile(team, _DISTANCE_PILE, ())
         with _Pool(self) as pool:
-            cards = ["DISTANCE_200"] * two_hundreds
+            cards = ["200"] * two_hundreds
             missing = total - 200 * two_hundreds
-            for name in ("DISTANCE_100", "DISTANCE_75", "DISTANCE_50", "DISTANCE_25"):
+            for name in ("100", "75", "50", "25"):
                 length = int(KM[CARDS.index(name)])
                 count = min(missing // length, pool.cards[CARDS.index(name)])
                 cards += [name] * count
@@ -209,12 +226,13 @@ class Position:
 
     def legal(self) -> set[str]:
         """The names of all legal moves; fails if the mask and the question disagree about one."""
-        state, rules = for_kernels(self.games.states)[0], for_kernels(rules_record(self.rules))[0]
+        state, rules = for_kernels(self.games.states)[0], compiled_rules(self.rules)
         mask = np.full(num_actions(self.rules.teams), 2, np.int8)
         write_mask(state, rules, mask)
         asked = [int(is_legal(state, rules, action)) for action in range(len(mask))]
         assert asked == mask.tolist(), "the mask and is_legal disagree"
-        return {name for name, action in self._moves().items() if mask[action]}
+        words = _words_of_moves(self.rules, self.seat)
+        return {words[action] for action in np.flatnonzero(mask)}
 
     def plays(self) -> set[str]:
         """The legal moves that lay a card, without the word "play"."""
@@ -222,15 +240,14 @@ class Position:
 
     def can(self, move: str) -> bool:
         """Whether the move is legal."""
-        if move not in self._moves():  # a slip of the pen, not an illegal move
-            raise ValueError(f"{move!r} is no move")
-        return move in self.legal()
+        action = read_action(move, self.rules, self.seat)  # a slip of the pen is an error
+        return _words_of_moves(self.rules, self.seat)[action] in self.legal()
 
     def do(self, *moves: str) -> Position:
         """Carry out legal moves, one after the other."""
         for move in moves:
             assert self.can(move), f"{move!r} is illegal; legal are {sorted(self.legal())}"
-            step(self.state, self.record, self._moves()[move])
+            step(self.state, self.record, read_action(move, self.rules, self.seat))
             self._draws.clear()
             self._pile_size = None if self._pile_size is None else self.pile_size
             self.check()
@@ -240,15 +257,15 @@ class Position:
         """Let the seat's team, as it lies there, roll its last 25 km and end the round with it."""
         team = seat % self.rules.teams
         short = int(self.state.target) - 25
-        twos = self.laid(team)["DISTANCE_200"]
-        self.battle(team, "ROLL").km(team, short, two_hundreds=twos).hand(seat, "DISTANCE_25").turn(seat)
-        self.do("play DISTANCE_25")
+        twos = self.laid(team)["200"]
+        self.battle(team, "roll").km(team, short, two_hundreds=twos).hand(seat, "25").turn(seat)
+        self.do("play 25")
         return self if self.phase == "round over" else self.do("finish")
 
     def run_out(self) -> Position:
         """Let the cards run out with nobody at the target: one last discard ends the round."""
         self.empty_hands().draw_pile(0)
-        return self.hand(self.seat, "END_OF_LIMIT").do("discard END_OF_LIMIT")
+        return self.hand(self.seat, "end_of_limit").do("discard end_of_limit")
 
     def next_round(self) -> Position:
         """Deal the next round of the match."""
@@ -368,7 +385,7 @@ class Position:
         lengths = (self._plain["tableau"][: self.rules.teams, : len(KM)] * KM.astype(int)).sum(axis=1)
         assert [self.km_of(team) for team in range(self.rules.teams)] == lengths.tolist()
         for team in range(self.rules.teams):
-            if self.battle_top(team) in (None, "ROLL"):
+            if self.battle_top(team) in (None, "roll"):
                 assert not self.state.opening[team], "no hazard began this pile, or a Roll lies on it"
 
     # Within ------------------------------------------------------------------------------------------------
@@ -426,20 +443,6 @@ class Position:
         self._plain["hidden"][:] = self._plain["hand"][:players].sum(axis=0)
         np.add.at(self._plain["hidden"], self._streams(), 1)
 
-    def _moves(self) -> dict[str, int]:
-        """The names of all moves of the seat that decides, with their action ids."""
-        teams = self.rules.teams
-        moves = dict(_CALLS)
-        for card, name in enumerate(CARDS):
-            moves[f"discard {name}"] = int(discard_action(card))
-            if name not in HAZARDS or teams == 2:
-                moves[f"play {name}"] = int(play_action(card, 0))
-                continue
-            for opponent in range(teams - 1):
-                target = (self.seat + 1 + opponent) % teams
-                moves[f"play {name} at {target}"] = int(play_action(card, opponent))
-        return moves
-
 
 class _Pool:
     """The cards that lie nowhere else, while a position is being changed."""
@@ -466,15 +469,6 @@ class _Pool:
         _need(self.cards, Counter(cards))
         self.cards.subtract(cards)
         return cards
-
-
-def _opening(pile: tuple[str, ...]) -> int:
-    """How the battle pile began: what `state.opening` says of it."""
-    if not pile or pile[0] not in BATTLE_HAZARDS or "ROLL" in pile:
-        return BY_ROLL
-    if not set(pile[1:]) & set(BATTLE_HAZARDS):
-        return BY_HAZARD
-    return HAZARD_AGAIN if len(pile) == 3 else BY_ROLL
 
 
 def _need(pool: Counter[int], wanted: Counter[int]) -> None:

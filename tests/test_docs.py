@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from millebornes_env import agents
+from millebornes_env.agents import registry
 from tests.patience import SECONDS_OF_A_HANG
 
 ROOT = Path(__file__).parent.parent
@@ -29,6 +30,7 @@ LONGEST_README = 150
 SHORTER = {
     "benchmarks.throughput": "--seconds 0.001 --repeats 1 --no-others --no-cold --out throughput",
     "arena": "--deals 2 --out arena",
+    "compare": "--deals 2",
 }
 STOPPED = 130  # `play`, when the player quits
 
@@ -68,13 +70,21 @@ def test_generated_pages_are_current() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["README.md", "docs/add_an_edition.md", "docs/agents.md", "docs/arena.md", "docs/training.md"]
+    "name",
+    [
+        "README.md",
+        "docs/add_an_edition.md",
+        "docs/agents.md",
+        "docs/arena.md",
+        "docs/testing.md",
+        "docs/training.md",
+    ],
 )
 def test_the_examples_run(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """One after the other, as a reader would type them; what they print stands below them."""
-    monkeypatch.setattr(agents, "AGENTS", dict(agents.AGENTS))  # an example adds one
+    monkeypatch.setattr(registry, "AGENTS", dict(agents.AGENTS))  # an example adds one
     monkeypatch.chdir(tmp_path)
     parker = (SHEETS / "parker.toml").read_text(encoding="utf-8")
     Path("my_rules.toml").write_text(parker.replace('name = "parker"', 'name = "my_rules"'), encoding="utf-8")
@@ -85,7 +95,7 @@ def test_the_examples_run(
     for example in examples:
         exec(compile(example, name, "exec"), names)
         printed = capsys.readouterr().out
-        if "print(" in example and name in {"README.md", "docs/add_an_edition.md"}:
+        if "print(" in example and name in {"README.md", "docs/add_an_edition.md", "docs/testing.md"}:
             assert f"```\n{printed}```" in text
 
 

@@ -42,7 +42,8 @@ def test_an_import_brings_no_library_of_the_extras() -> None:
         "tqdm",
         "safetensors",
     ]
-    program = f"import sys, millebornes_env; print([name for name in {extras} if name in sys.modules])"
+    imports = "import sys, millebornes_env, millebornes_env.testing"
+    program = f"{imports}; print([name for name in {extras} if name in sys.modules])"
     assert output_of(program) == "[]"
 
 

@@ -7,135 +7,73 @@ folder can be played at once: `python -m millebornes_env evaluate --run-dir runs
 explains the logged metrics.
 """
 
+# Where is what:
+#
+#   the loop, the loss, the network           Stable-Baselines3 and sb3-contrib; make_model() below
+#   transitions of the learning seat          millebornes_env/envs/sb3.py  SelfPlayVecEnv
+#   schedules, and when a run ends            RunCallback below
+#   options that all trainers have            common/options.py            TrainingOptions
+#   evaluation, checkpoints, logging          common/runs.py               Run.after_update
+
 from __future__ import annotations
 
-import contextlib
-import dataclasses
-import json
-import os
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
-
-# Before PyTorch is imported: its threads sleep while they wait for each other instead of spinning. On a
-# machine that others use too, spinning made training many times slower (4.6 against 33 k decisions/s).
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
 import torch
-import tyro
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import KVWriter, Logger
+from torch import Tensor
 
 from millebornes_env import VectorEnv, vector_env
 from millebornes_env.agents.policy.agent import observation_scale
-from millebornes_env.agents.policy.files import check_description, read_description
+from millebornes_env.agents.policy.files import DESCRIPTION_FILE, check_description, read_description
 from millebornes_env.agents.protocol import Table
-from millebornes_env.arena.gauntlet import (
-    GAUNTLET,
-    Gauntlet,
-    Point,
-    check_evaluation,
-    curve_title,
-    save_curve,
-    seconds_to_next,
-    warm_up,
-)
-from millebornes_env.arena.match import MatchConfig
-from millebornes_env.command_line import carry_out, complain
 from millebornes_env.envs.sb3 import SelfPlayVecEnv
-from millebornes_env.files import write_text_atomically
 from millebornes_env.stopping import Stops
-from millebornes_env.versions import versions
-from train.common.checkpoints import (
-    CHECKPOINT_FILE,
-    CHECKPOINT_KIND,
-    CONFIG_FILE,
-    does_not_fit,
-    load_checkpoint,
-    read_progress,
-    recorded_config,
-    refuse_other_options,
-    refuse_second_run,
-    save_checkpoint,
-    save_policy,
-)
-from train.common.options import check_amounts, check_counts, check_hidden, check_shares, parse_options
-from train.common.progress import TrainingBar, per_second
-from train.common.run_folder import RunFolder, cannot_write
-from train.common.scalars import Scalars
+from train.common.checkpoints import tensors_of_optimizer, tensors_to_optimizer, with_prefix
+from train.common.command import carry_out_training
+from train.common.errors import LossError
+from train.common.options import TrainingOptions, check_training, linear_schedule, parse_options
+from train.common.policy_files import fold_in_scale, save_policy_files
+from train.common.runs import Run
 
-_NUMBERS = (int, float, np.integer, np.floating)
-ACTIVATIONS = {"tanh": torch.nn.Tanh, "relu": torch.nn.ReLU}
+CHECKPOINT_KIND: Final = "train.maskable_ppo 3"
+ACTIVATIONS: Final = {"tanh": torch.nn.Tanh, "relu": torch.nn.ReLU}
+_NUMBERS: Final = (int, float, np.integer, np.floating)
+_STEPS_BETWEEN_LOOKS: Final = 16  # at the progress bar
 
 
 @dataclass(frozen=True)
-class Args:
+class Args(TrainingOptions):
     """The options of the command line; each is saved in the run's config.json."""
 
-    run_dir: Path = Path("runs/first")
-    """folder that the run is written to"""
-    minutes: float = 5.0
-    """minutes to train, those before a resume included; compiling is not counted"""
-    resume: bool = False
-    """go on with the run in the folder, if there is one"""
-    seed: int = 1
-    """seed of the games, the network and the sampled actions"""
-    edition: str = "parker"
-    """rule sheet that is played"""
-    players: int = 2
-    """seats at the table"""
-    episode: Literal["round", "match"] = "round"
-    """what one episode is"""
-    reward: Literal["points", "win"] = "points"
-    """what is rewarded: the lead in thousands of points after each round, or winning the episode"""
+    free: ClassVar[frozenset[str]] = TrainingOptions.free | {"threads"}
+
     num_envs: int = 256
-    """games played at once"""
     num_steps: int = 64
     """decisions of each learning seat between two updates"""
     batch_size: int = 2048
-    """minibatch size: decisions in one gradient step"""
     num_epochs: int = 3
-    """epochs: how often each decision is learned from"""
-    learning_rate: float = 1e-3
-    """learning rate of Adam at the beginning; it falls linearly to a tenth"""
-    gamma: float = 1.0
-    """discount factor, for each decision of the seat"""
-    gae_lambda: float = 0.95
-    """lambda of generalized advantage estimation, 0 to 1; lower ones trust the value function more"""
-    clip_range: float = 0.2
-    """clip range of PPO: how far an update may move the probability ratio of an action from 1"""
     ent_coef: float = 0.03
-    """entropy coefficient of the loss at the beginning; it falls linearly to a tenth"""
-    vf_coef: float = 0.5
-    """value function coefficient of the loss"""
-    hidden: Annotated[tuple[int, ...], tyro.conf.UseAppendAction] = ()
-    """width of a hidden layer; give it once for each layer (default: two of 128)"""
+    final_ent_coef: float = 0.003
+    edition: str = "parker"
+    """rule sheet that is played"""
+    reward: Literal["points", "win"] = "points"
+    """what is rewarded: the lead in thousands of points after each round, or winning the episode"""
     activation: Literal["tanh", "relu"] = "relu"
     """activation function after each hidden layer"""
-    eval_seconds: float = 30.0
-    """seconds between two evaluations; at the beginning they lie closer together"""
-    eval_deals: int = 200
-    """deals of an evaluation against each agent of the gauntlet, each played from all seats; 2 or more"""
-    checkpoint_seconds: float = 30.0
-    """seconds between two checkpoints: as much is lost when the run is killed"""
-    threads: int = 2
-    """CPU threads of PyTorch"""
 
     @property
-    def layers(self) -> list[int]:
-        """Widths of the hidden layers."""
-        return list(self.hidden) or [128, 128]
-
-
-def linear_decay(progress: float, start: float) -> float:
-    """A value that falls in a straight line from `start` to a tenth of it as `progress` goes from 0 to 1."""
-    return start * (1.0 - 0.9 * min(max(progress, 0.0), 1.0))
+    def sheets(self) -> tuple[str, ...]:
+        """Name of the rule sheet."""
+        return (self.edition,)
 
 
 def self_play_policy(model: MaskablePPO, table: Table) -> Callable[..., npt.NDArray[np.int64]]:
@@ -154,215 +92,130 @@ def self_play_policy(model: MaskablePPO, table: Table) -> Callable[..., npt.NDAr
     return act
 
 
-class RunCallback(BaseCallback):
-    """Keeps the run's clock: schedules, progress bar, learning curve, checkpoints, and the end."""
+class Learner:
+    """MaskablePPO as a run keeps it: see `train.common.runs.Learner`.
 
-    def __init__(self, args: Args, table: Table, folder: RunFolder, bar: TrainingBar, stops: Stops) -> None:
-        """Watch a run that has not begun."""
-        super().__init__()
-        self.args = args
-        self.table = table
-        self.folder = folder
-        self.gauntlet = Gauntlet([match_config(args)], GAUNTLET, args.eval_deals)
-        self.scalars = Scalars(args.run_dir / "tensorboard", 0)
-        self.bar = bar
-        self.stops = stops
-        self.seconds_before = 0.0
-        self.curve: list[Point] = []
-        self.problem: str | None = None
-        self._began: float | None = None
-        self._ended: float | None = None
-        self._last_checkpoint = self._last_point = 0.0
-        self._decisions_before = 0
+    Attributes:
+        model: the learner of sb3-contrib.
+        seconds: nothing: Stable-Baselines3 does not measure its parts.
+    """
 
-    def take_up(self, progress: dict[str, Any]) -> None:
-        """Go on from the progress that a checkpoint holds.
+    def __init__(self, model: MaskablePPO, table: Table, activation: str) -> None:
+        """Nothing is learned yet."""
+        self.model = model
+        self.seconds: dict[str, float] = {}
+        self._table = table
+        self._activation = activation
+
+    @property
+    def decisions(self) -> int:
+        """Learned from so far."""
+        return int(self.model.num_timesteps)
+
+    def save_policy(self, folder: Path) -> None:
+        """Write the acting half of the network as agents play it.
 
         Raises:
-            RunError: it does not hold what it should.
+            OSError: it could not be written.
         """
-        try:
-            self.seconds_before = float(progress["seconds"])
-            self.curve = [Point.of(point) for point in progress["curve"]]
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise does_not_fit(self.args.run_dir, error) from None
+        modules = [*self.model.policy.mlp_extractor.policy_net, self.model.policy.action_net]
+        layers = [
+            (module.weight.detach().numpy(), module.bias.detach().numpy())
+            for module in modules
+            if isinstance(module, torch.nn.Linear)
+        ]
+        save_policy_files(
+            folder,
+            fold_in_scale(layers, observation_scale(self._table)),
+            self._table,
+            activation=self._activation,
+            more={"trained_by": "train.maskable_ppo", "decisions_trained": self.decisions},
+        )
 
-    @property
-    def seconds(self) -> float:
-        """Seconds trained, those before a resume included."""
-        if self._began is None:
-            return self.seconds_before
-        return self.seconds_before + (self._ended or time.monotonic()) - self._began
+    def checkpoint(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """Weights, optimizer, counters and PyTorch's random numbers; not the games."""
+        tensors = {f"policy.{name}": value for name, value in self.model.policy.state_dict().items()}
+        tensors |= tensors_of_optimizer(self.model.policy.optimizer)
+        tensors["random.torch"] = torch.get_rng_state()
+        return tensors, {"num_timesteps": self.decisions, "num_updates": int(self.model._n_updates)}
 
-    @property
-    def share(self) -> float:
-        """How much of the run is done, 0 to 1."""
-        return min(self.seconds / (60.0 * self.args.minutes), 1.0)
+    def restore(self, tensors: dict[str, Tensor], progress: dict[str, Any]) -> None:
+        """Go on from what `checkpoint` returned.
 
-    def _on_training_start(self) -> None:
-        self._began = self._last_checkpoint = self._last_point = time.monotonic()
-        self._decisions_before = self.num_timesteps
-        self.bar.begin()
+        Raises:
+            KeyError, TypeError, RuntimeError, ValueError: it is of another network.
+        """
+        self.model.policy.load_state_dict(with_prefix(tensors, "policy."))
+        tensors_to_optimizer(self.model.policy.optimizer, tensors)
+        torch.set_rng_state(tensors["random.torch"])
+        self.model.num_timesteps = int(progress["num_timesteps"])
+        self.model._n_updates = int(progress["num_updates"])
+
+
+class RunCallback(BaseCallback):
+    """Tells the run when a rollout begins, sets what follows a schedule, and ends the training."""
+
+    def __init__(self, run: Run, stops: Stops) -> None:
+        """Watch a run that has begun."""
+        super().__init__()
+        self.run = run
+        self.stops = stops
 
     def _on_rollout_start(self) -> None:
         if self.stops.is_waiting:
             return
-        self.model.ent_coef = linear_decay(self.share, self.args.ent_coef)  # type: ignore[attr-defined]
-        now = time.monotonic()
-        wait = seconds_to_next(self.args.eval_seconds, self.seconds)
-        if not self.curve or now - self._last_point >= wait:
-            self._add_point()
-            self._last_point = time.monotonic()
-        if now - self._last_checkpoint >= self.args.checkpoint_seconds:
-            self.save()
-            self._last_checkpoint = time.monotonic()
+        self._check_loss()
+        args = self.run.args
+        ent_coef = linear_schedule(args.ent_coef, args.final_ent_coef, self.run.share)
+        self.model.ent_coef = ent_coef  # type: ignore[attr-defined]
+        self.run.after_update()
 
-    def _on_step(self) -> bool:
-        if self.n_calls % 16 == 0:
-            seconds = max(self.seconds - self.seconds_before, 1e-9)
-            rate = (self.num_timesteps - self._decisions_before) / seconds
-            self.bar.update(self.share, self.num_timesteps, rate)
-        return self.share < 1.0 and not self.stops.is_waiting
+    def _on_training_end(self) -> None:
+        self._check_loss()
 
-    def _add_point(self) -> None:
-        try:
-            self._look_after_folder()
-            save_policy(self.model, self.table, self.args.activation, self.args.run_dir)  # type: ignore[arg-type]
-        except OSError as error:
-            self._report(error)
-            return
-        point = self.gauntlet.measure(self.args.run_dir, self.seconds, self.num_timesteps)
-        self.curve.append(point)
-        for name, value in point.metrics().items():
-            self.logger.record(name, value)
-        self.bar.say(str(point))
-
-    def _look_after_folder(self) -> None:
-        """Make the run folder anew if somebody has removed it: what is learned is not to be lost with it.
+    def _check_loss(self) -> None:
+        """Stop before what went wrong is saved; Stable-Baselines3 would go on.
 
         Raises:
-            RunError: another process trains there now.
-            OSError: it cannot be made.
+            LossError: the loss of the last update became NaN or infinite.
         """
-        if self.folder.is_ours():
-            return
-        self.folder.take()
-        self.bar.warn(f"the run folder {str(self.folder.path)!r} was removed: it is made anew")
-        self.scalars.begin_anew(self.num_timesteps)
-        write_config(self.args)
+        if not np.isfinite(self.logger.name_to_value.get("train/loss", 0.0)):
+            raise LossError(
+                f"loss became NaN or infinite at timestep {self.num_timesteps:,}; a lower --learning-rate "
+                "may help; what was saved before is as it was"
+            )
 
-    def save(self) -> None:
-        """Write policy, checkpoint and curve; a disk that cannot take them is reported, not fatal."""
-        progress = {
-            "seconds": self.seconds,
-            "curve": [dataclasses.asdict(point) for point in self.curve],
-            "config": saved_config(self.args),
-        }
-        folder = self.args.run_dir
-        try:
-            self._look_after_folder()
-            save_checkpoint(self.model, progress, folder)  # type: ignore[arg-type]
-            save_policy(self.model, self.table, self.args.activation, folder)  # type: ignore[arg-type]
-            title = curve_title("MaskablePPO", [self.args.edition], self.args.players, self.num_timesteps)
-            save_curve(self.curve, folder, title)
-            self.problem = None
-        except OSError as error:
-            self._report(error)
-
-    def _report(self, error: OSError) -> None:
-        self.problem = f"could not write to {str(self.args.run_dir)!r}: {error.strerror or error}"
-        self.bar.warn(f"{self.problem}; training goes on, the next checkpoint will try again")
-
-    def finish(self) -> None:
-        """The last point of the curve and the last checkpoint."""
-        self._add_point()
-        self.save()
-
-    def end(self) -> None:
-        """Stop the clock, and write out what is left of the log."""
-        self._ended = time.monotonic()
-        self.scalars.close()
+    def _on_step(self) -> bool:
+        if self.n_calls % _STEPS_BETWEEN_LOOKS == 0:
+            self.run.show_progress()
+        is_over = self.run.args.minutes > 0 and self.run.share >= 1.0
+        return not is_over and not self.stops.is_waiting
 
 
-class ScalarsOutput(KVWriter):
-    """Hands what Stable-Baselines3 logs to `Scalars`."""
+class RunOutput(KVWriter):
+    """Hands what Stable-Baselines3 logs to the run."""
 
-    def __init__(self, scalars: Scalars) -> None:
-        self.scalars = scalars
+    def __init__(self, run: Run) -> None:
+        self.run = run
 
     def write(
         self, key_values: dict[str, Any], key_excluded: dict[str, tuple[str, ...]], step: int = 0
     ) -> None:
         """Write what is a number."""
-        numbers = {name: float(value) for name, value in key_values.items() if isinstance(value, _NUMBERS)}
-        self.scalars.add(numbers, step)
+        self.run.add_scalars(
+            {name: float(value) for name, value in key_values.items() if isinstance(value, _NUMBERS)}
+        )
 
     def close(self) -> None:
-        """Close the event file."""
-        self.scalars.close()
+        """Nothing: the run closes its files."""
 
 
-def match_config(args: Args) -> MatchConfig:
-    """The table as the gauntlet plays it."""
-    return MatchConfig(args.edition, args.players, seed=args.seed)
-
-
-def saved_config(args: Args) -> dict[str, Any]:
-    """The options as JSON values."""
-    values = dataclasses.asdict(args)
-    return {**values, "run_dir": str(args.run_dir), "hidden": args.layers}
-
-
-# What may differ between a run and its resumption.
-_FREE_OPTIONS = (
-    "run_dir",
-    "minutes",
-    "resume",
-    "threads",
-    "checkpoint_seconds",
-    "eval_seconds",
-    "eval_deals",
-)
-
-
-def prepare_folder(args: Args) -> dict[str, Any] | None:
-    """Begin a run in its folder, or find the run in it.
-
-    Returns:
-        The progress to go on from, or None for a new run.
-
-    Raises:
-        RunError: the run was begun with other options, is damaged, or the folder cannot be written.
-    """
-    folder = args.run_dir
-    if (folder / CHECKPOINT_FILE).exists():
-        progress = read_progress(folder, CHECKPOINT_KIND)
-        ours = json.loads(json.dumps(saved_config(args)))
-        refuse_other_options(folder, ours, recorded_config(folder, progress), _FREE_OPTIONS)
-        return progress
-    try:
-        write_config(args)
-    except OSError as error:
-        raise cannot_write(folder, error) from None
-    return None
-
-
-def write_config(args: Args) -> None:
-    """Write the run's `config.json`.
-
-    Raises:
-        OSError: it could not be written.
-    """
-    config = {"args": saved_config(args), "versions": versions(), "command": sys.argv}
-    write_text_atomically(args.run_dir / CONFIG_FILE, json.dumps(config, indent=2, default=str) + "\n")
-
-
-def make_model(args: Args, env: SelfPlayVecEnv, callback_share: Callable[[], float]) -> MaskablePPO:
-    """MaskablePPO with the options of the run."""
+def make_model(args: Args, env: SelfPlayVecEnv, share: Callable[[], float]) -> MaskablePPO:
+    """MaskablePPO with the options of the run; `share` says how much of it is done, 0 to 1."""
     model = MaskablePPO(
         "MlpPolicy",
         env,
-        learning_rate=lambda _: linear_decay(callback_share(), args.learning_rate),
+        learning_rate=lambda _: linear_schedule(args.learning_rate, args.final_learning_rate, share()),
         n_steps=args.num_steps,
         batch_size=args.batch_size,
         n_epochs=args.num_epochs,
@@ -371,6 +224,7 @@ def make_model(args: Args, env: SelfPlayVecEnv, callback_share: Callable[[], flo
         clip_range=args.clip_range,
         ent_coef=args.ent_coef,
         vf_coef=args.vf_coef,
+        max_grad_norm=args.max_grad_norm,
         policy_kwargs={
             "net_arch": {"pi": args.layers, "vf": args.layers},
             "activation_fn": ACTIVATIONS[args.activation],
@@ -388,11 +242,7 @@ def check(args: Args) -> None:
     Raises:
         ValueError: the message names the option.
     """
-    check_counts(args, "num_envs", "num_steps", "batch_size", "num_epochs", "threads")
-    check_shares(args, "gamma", "gae_lambda")
-    check_amounts(args, "minutes", "eval_seconds", "checkpoint_seconds")
-    check_hidden(args.layers)
-    check_evaluation(args.eval_deals)
+    check_training(args)
     if args.num_envs * args.num_steps < 2:
         raise ValueError("--num-envs times --num-steps is 1; it must be 2 or more")
 
@@ -405,79 +255,70 @@ def new_games(args: Args) -> VectorEnv:
         players=args.players,
         episode=args.episode,
         reward=args.reward,
+        num_threads=args.threads,
     )
 
 
-def compile_all(args: Args, folder: RunFolder) -> None:
-    """Let a learner in small do everything once, so that all of it is compiled before the clock starts."""
+def warmed_up(args: Args) -> Learner:
+    """A learner in small that has done everything once, to be thrown away: now all of it is compiled."""
     few = min(args.num_envs, 4)
     small = replace(args, num_envs=few, num_steps=4, batch_size=4 * few, num_epochs=1)
-    games = new_games(small)
+    learner, _ = new_learner(small, new_games(small), lambda: 0.0)
+    learner.model.learn(total_timesteps=1)
+    return learner
+
+
+def new_learner(args: Args, games: VectorEnv, share: Callable[[], float]) -> tuple[Learner, SelfPlayVecEnv]:
+    """A learner that knows nothing, and what it plays in; `share` as for `make_model`."""
     table = Table.of(games)
     env = SelfPlayVecEnv(games)
-    model = make_model(small, env, lambda: 0.0)
+    model = make_model(args, env, share)
     env.set_policy(self_play_policy(model, table))
-    model.learn(total_timesteps=1)
-    # A disk that takes no files is told of when something is to be kept.
-    with contextlib.suppress(OSError), folder.scratch() as scratch:
-        save_policy(model, table, args.activation, scratch)
-        warm_up(Path(scratch), [match_config(args)], GAUNTLET)
+    return Learner(model, table, args.activation), env
 
 
-def train(args: Args) -> RunCallback:
-    """Train, or go on training, until the minutes are over or a signal says to stop.
+def train(args: Args) -> Run:
+    """Train, or go on training, until the budget is spent or a signal says to stop.
 
     Raises:
         RunError: the folder cannot be used as asked.
         ValueError: the table or another option is wrong.
+        LossError: a loss became NaN or infinite.
         Stopped: by Ctrl-C, SIGTERM or SIGHUP; a checkpoint was written.
     """
     check(args)
     torch.set_num_threads(args.threads)
     torch.distributions.Distribution.set_default_validate_args(False)
     games = new_games(args)
-    table = Table.of(games)
-    refuse_second_run(args.run_dir, args.resume)
-    with Stops() as stops, RunFolder(args.run_dir) as folder, TrainingBar() as bar:
-        progress = prepare_folder(args)
-        compile_all(args, folder)
-        env = SelfPlayVecEnv(games)
-        callback = RunCallback(args, table, folder, bar, stops)
-        model = make_model(args, env, lambda: callback.share)
-        model.set_logger(Logger(None, [ScalarsOutput(callback.scalars)]))
-        if progress is not None:
-            check_description(read_description(args.run_dir), table, args.run_dir)
-            callback.take_up(load_checkpoint(model, args.run_dir))
-            callback.scalars.begin_anew(model.num_timesteps)
-            env.seed(args.seed + model.num_timesteps)  # other games than those already learned from
-        env.set_policy(self_play_policy(model, table))
-        try:
-            if callback.share < 1.0:
-                with stops.deferred():
-                    model.learn(total_timesteps=sys.maxsize, callback=callback, reset_num_timesteps=False)
-                    if stops.is_waiting:
-                        callback.save()
-                    else:
-                        callback.finish()
-        finally:
-            callback.end()
-    return callback
+    with Stops() as stops, Run(args, CHECKPOINT_KIND, "MaskablePPO") as run:
+        if (args.run_dir / DESCRIPTION_FILE).exists():
+            check_description(read_description(args.run_dir), Table.of(games), args.run_dir)
+        run.warm_up(warmed_up(args))
+        learner, env = new_learner(args, games, lambda: run.share)
+        learner.model.set_logger(Logger(None, [RunOutput(run)]))
+        run.begin(learner)
+        if learner.decisions > 0:
+            env.seed(args.seed + learner.decisions)  # other games than those already learned from
+        if run.share < 1.0:
+            _train(run, learner, stops)
+    print(f"{run.summary()}; run folder: {run.folder}")
+    return run
+
+
+def _train(run: Run, learner: Learner, stops: Stops) -> None:
+    """Rollouts and updates until the budget is spent; a signal ends a rollout, but not an update."""
+    left = run.args.total_timesteps - learner.decisions if run.args.minutes == 0 else sys.maxsize
+    with stops.deferred():
+        learner.model.learn(left, RunCallback(run, stops), reset_num_timesteps=False)
+        if stops.is_waiting:
+            run.save()
+        else:
+            run.finish()
 
 
 def main() -> int:
     """The command line; returns the exit status."""
-    return carry_out(_command, prints=False, stopped="stopped; go on with the same command and --resume")
-
-
-def _command() -> int:
-    args = parse_options(Args, __doc__)
-    callback = train(args)
-    if callback.problem is not None:
-        return complain(callback.problem)
-    rate = per_second(callback.num_timesteps / max(callback.seconds, 1e-9))
-    took = f"{callback.num_timesteps:,} decisions in {callback.seconds:.0f} s ({rate})"
-    print(f"{took}; run folder: {args.run_dir}")
-    return 0
+    return carry_out_training(lambda: train(parse_options(Args, __doc__)).problem)
 
 
 if __name__ == "__main__":

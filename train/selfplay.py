@@ -2,38 +2,50 @@
 
     python -m train.selfplay --run-dir runs/first --minutes 5
 
-Here are the options; `Trainer.collect`, which plays; `Trainer.learn`, which updates; and `train`, which does
-both until the budget is spent. Advantages and loss are compiled (`train.common.ppo`); the network is in
-`train.common.network`. Every decision of every seat is learned from. docs/training.md explains the metrics.
+One network plays all seats, and every decision of every seat is learned from. docs/training.md explains the
+options, the run folder and the metrics.
 """
+
+# Where is what:
+#
+#   the loop: rollout, update                 train() and _train() below
+#   a rollout                                 Trainer.collect() below
+#   an update: epochs, minibatches, Adam      Trainer.learn() and Trainer._step() below
+#   the network, actor and critic             common/network.py  Perceptron.forward, actor_critic
+#   sampling of actions                       common/ppo.py      sample_actions
+#   advantages (GAE), a seat's own decisions  common/ppo.py      advantages_of_game
+#   the loss and its gradient by the logits   common/ppo.py      gradient_of_row
+#   options that all trainers have            common/options.py  TrainingOptions
+#   games and rewards; opponents              common/games.py; common/opponents.py
+#   evaluation, checkpoints, logging          common/runs.py     Run.after_update
 
 from __future__ import annotations
 
 import copy
-import importlib.util
-import os
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Final, Literal
-
-# Before PyTorch is imported: its threads spin for some 30 us while they wait for each other, and then sleep.
-# Spinning on would take the cores from the environment's threads and from everybody else; sleeping at once
-# costs a third of the speed in waking up.
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-os.environ.setdefault("GOMP_SPINCOUNT", "10000")
+from typing import Annotated, Any, Final
 
 import numpy as np
 import torch
 import tyro
+from torch import Tensor, nn
 
 from millebornes_env import editions
-from millebornes_env.arena.gauntlet import check_evaluation
 from millebornes_env.chance import random_word
-from millebornes_env.command_line import carry_out, complain, say, sentence
+from millebornes_env.command_line import say
 from millebornes_env.engine.games import GAMES_WORTH_A_THREAD
 from millebornes_env.engine.kernels import key_of_seed
 from millebornes_env.stopping import Stopped, Stops
+from train.common.checkpoints import (
+    recorded_options,
+    tensors_of_optimizer,
+    tensors_to_optimizer,
+    with_prefix,
+)
+from train.common.command import carry_out_training
+from train.common.errors import LossError
 from train.common.games import ManyGames, Reward, TableOptions
 from train.common.memory import keep_freed_memory
 from train.common.network import (
@@ -47,7 +59,15 @@ from train.common.network import (
     start_from,
 )
 from train.common.opponents import FixedAgent, Opponents, Pool
-from train.common.options import check_amounts, check_counts, check_hidden, check_shares, parse_options
+from train.common.options import (
+    TrainingOptions,
+    check_counts,
+    check_shares,
+    check_training,
+    linear_schedule,
+    parse_options,
+)
+from train.common.policy_files import save_policy_files
 from train.common.ppo import (
     STATISTICS,
     LossCoefs,
@@ -62,35 +82,22 @@ from train.common.ppo import (
     write_gradient,
 )
 from train.common.progress import timed
-from train.common.runs import Run, recorded_precision
+from train.common.runs import Run
 
+CHECKPOINT_KIND: Final = "train.selfplay 2"
 PARTS = ("env", "inference", "advantage", "update")
-"""Where the time goes; what is left is "other"."""
+"""Parts of the work whose time is measured; the rest is "other"."""
 MEANS: Final = (*STATISTICS, "oracle_loss")
 """Of an update; 0 where there is no oracle."""
 _FIRST_UPDATES: Final = 10
 
 
 @dataclass(frozen=True)
-class Args:
+class Args(TrainingOptions):
     """The options of the command line; each is saved in the run's config.json."""
 
-    run_dir: Path = Path("runs/selfplay")
-    """folder that the run is written to"""
-    total_timesteps: int = 100_000_000
-    """decisions to learn from, those before a resume included; rounded up to whole rollouts"""
-    minutes: float = 0.0
-    """instead, if above 0: minutes to train, without compiling (what is learned depends on the machine)"""
-    resume: bool = False
-    """go on with the run in the folder, if there is one"""
-    seed: int = 1
-    """seed of the games, the network and the sampled actions"""
-    editions: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
+    edition: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
     """rule sheet that is played; give it once for each, "all" for all of them (default: parker)"""
-    players: int = 2
-    """seats at the table"""
-    episode: Literal["match", "round"] = "match"
-    """what is played: rounds of a match, whose score shows, or single rounds"""
     reward: Reward = "points"
     """thousands of points of a round's lead, winning the episode, or what a round adds to the match equity"""
     features: bool = True
@@ -101,32 +108,6 @@ class Args:
     """an agent that plays one team of every game, to be beaten, instead of self-play"""
     start: str = ""
     """policy folder whose weights to begin with, instead of random ones"""
-    num_envs: int = 1024
-    """games played at once"""
-    num_steps: int = 64
-    """steps of each game in a rollout, between two updates"""
-    batch_size: int = 1024
-    """minibatch size: decisions in one gradient step"""
-    num_epochs: int = 2
-    """epochs: how often each decision is learned from"""
-    learning_rate: float = 1e-3
-    """learning rate of Adam at the beginning"""
-    final_learning_rate: float = 1e-4
-    """learning rate at the end; the schedule is linear"""
-    gamma: float = 1.0
-    """discount factor, for each decision of the seat"""
-    gae_lambda: float = 0.95
-    """lambda of generalized advantage estimation, 0 to 1; lower ones trust the value function more"""
-    clip_range: float = 0.2
-    """clip range of PPO: how far an update may move the probability ratio of an action from 1"""
-    ent_coef: float = 0.02
-    """entropy coefficient of the loss at the beginning: a higher one keeps the policy random"""
-    final_ent_coef: float = 0.001
-    """entropy coefficient at the end; the schedule is linear"""
-    vf_coef: float = 0.5
-    """value function coefficient of the loss"""
-    max_grad_norm: float = 0.5
-    """norm at which gradients are clipped (that of the oracle by itself)"""
     magnet: float = 0.0
     """weight of the distance KL(policy, magnet) to a slow copy of the policy (magnetic mirror descent)"""
     magnet_updates: int = 100
@@ -134,63 +115,39 @@ class Args:
     ema_decay: float = 0.98
     """EMA decay of the policy weights that are saved and evaluated; 0: the raw weights"""
     oracle: bool = False
-    """train with a second critic that sees all hands and the cards to come"""
+    """train with a second critic that sees all hands and the cards to come; it is clipped by itself"""
     pool_share: float = 0.1
     """share of the games in which one team is a frozen earlier self"""
     pool_size: int = 16
     """earlier selves that are kept"""
     pool_updates: int = 50
     """updates between two earlier selves"""
-    hidden: Annotated[tuple[int, ...], tyro.conf.UseAppendAction] = ()
-    """width of a hidden layer; give it once for each layer (default: one of 128)"""
     precision: Precision = "auto"
     """what the matrix products are calculated in; auto: bfloat16 where the processor has it, else float32"""
-    threads: int = 2
-    """CPU threads"""
-    eval_seconds: float = 30.0
-    """seconds between two evaluations; at the beginning they lie closer together; 0: none"""
-    eval_deals: int = 500
-    """deals of an evaluation against each agent of the gauntlet, each played from all seats"""
-    checkpoint_seconds: float = 60.0
-    """seconds between two checkpoints: as much is lost when the run is killed; 0: only at the end"""
-    wandb_project: str = ""
-    """also log to this project of Weights & Biases, which must be installed"""
 
     @property
     def sheets(self) -> tuple[str, ...]:
         """Names of the rule sheets."""
-        if "all" in self.editions:
+        if "all" in self.edition:
             return editions()
-        return self.editions or ("parker",)
+        return self.edition or ("parker",)
 
     @property
-    def layers(self) -> list[int]:
-        """Widths of the hidden layers."""
-        return list(self.hidden) or [128]
+    def gauntlet(self) -> tuple[str, ...]:
+        """The opponent that is to be beaten, if there is one; else the usual agents."""
+        return (self.opponent,) if self.opponent else super().gauntlet
 
-
-class LossError(ArithmeticError):
-    """A loss became NaN or infinite; the message says of which batch.
-
-    Attributes:
-        batch: its rows, as tensors by name.
-    """
-
-    def __init__(self, message: str, batch: dict[str, torch.Tensor]) -> None:
-        super().__init__(message)
-        self.batch = batch
-
-
-def linear_schedule(start: float, end: float, share: float) -> float:
-    """A value that goes in a straight line from `start` to `end` as `share` goes from 0 to 1."""
-    return start + (end - start) * min(max(share, 0.0), 1.0)
+    def config(self) -> dict[str, Any]:
+        """The options as JSON values, defaults that depend on others filled in."""
+        chosen = {"edition": list(self.sheets), "precision": chosen_precision(self.precision)}
+        return {**super().config(), **chosen}
 
 
 class Trainer:
-    """All that learns, and all that it learns from.
+    """The networks, the games that they learn from, and the optimizer.
 
     Attributes:
-        network: what learns.
+        network: the policy and its value function.
         ema_network: the exponential moving average of its weights, which plays better than the raw weights.
         updates: done so far.
         decisions: learned from so far.
@@ -198,7 +155,7 @@ class Trainer:
     """
 
     def __init__(self, args: Args) -> None:
-        """Make games and networks as if nothing had been learned."""
+        """Begin the games, and make new networks."""
         keep_freed_memory()
         torch.set_num_threads(args.threads)
         torch.manual_seed(args.seed)
@@ -227,7 +184,7 @@ class Trainer:
         self._make_room()
 
     def _make_room(self) -> None:
-        """All arrays that are needed, once and for all."""
+        """Allocate all arrays, once."""
         args, games = self.args, self.games
         rows = args.num_steps * args.num_envs
         self._rollout = new_rollout(
@@ -243,7 +200,7 @@ class Trainer:
         self._flat = Rollout._make(array.reshape(rows, *array.shape[2:]) for array in self._rollout)
 
     def collect(self) -> None:
-        """Play `num_steps` decisions of every game, and judge them."""
+        """Play a rollout, `num_steps` decisions of every game, and compute its advantages."""
         rollout, games = self._rollout, self.games
         rng = np.random.default_rng([self.args.seed, self.updates])
         self.opponents.begin(rng)
@@ -299,9 +256,9 @@ class Trainer:
             if not len(rows):
                 raise ValueError(f"no seat decides twice in --num-steps {args.num_steps}: give more steps")
             advantages = self._flat.advantages
-            learned = advantages[rows]
-            advantages -= learned.mean()
-            advantages /= learned.std() + 1e-8
+            counted = advantages[rows]
+            advantages -= counted.mean()
+            advantages /= counted.std() + 1e-8
         for group in self.optimizer.param_groups:
             group["lr"] = linear_schedule(args.learning_rate, args.final_learning_rate, share)
         before = copy.deepcopy((self.network.state_dict(), self.optimizer.state_dict()))
@@ -361,6 +318,69 @@ class Trainer:
         self.optimizer.step()
         return means
 
+    def save_policy(self, folder: Path) -> None:
+        """Write the EMA of the policy as agents play it.
+
+        Raises:
+            OSError: it could not be written.
+        """
+        tables = self.games.tables
+        save_policy_files(
+            folder,
+            self.ema_network.folded(),
+            tables[0],
+            editions=[table.edition for table in tables],
+            input_spec=self.games.input_spec,
+            value=self.args.reward,
+            more={"trained_by": "train.selfplay", "decisions_trained": self.decisions},
+        )
+
+    def checkpoint(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """All that learning depends on; random numbers are functions of the seed and of counters."""
+        tensors = {
+            f"{name}.{key}": value
+            for name, module in self._modules().items()
+            for key, value in module.state_dict().items()
+        }
+        tensors |= tensors_of_optimizer(self.optimizer)
+        tensors["games"] = torch.from_numpy(self.games.save())
+        progress = {"updates": self.updates, "decisions": self.decisions, "parts": self.seconds, "pool": 0}
+        if isinstance(self.opponents, FixedAgent):
+            tensors["memories"] = torch.from_numpy(self.opponents.memories)
+        if isinstance(self.opponents, Pool):
+            progress["pool"] = len(self.opponents.snapshots)
+            for number, snapshot in enumerate(self.opponents.snapshots):
+                tensors |= {f"pool.{number}.{name}": value for name, value in snapshot.items()}
+        return tensors, progress
+
+    def restore(self, tensors: dict[str, Tensor], progress: dict[str, Any]) -> None:
+        """Go on where `checkpoint` found a trainer of the same options.
+
+        Raises:
+            KeyError, TypeError, RuntimeError, ValueError: the tensors are of another run.
+        """
+        for name, module in self._modules().items():
+            module.load_state_dict(with_prefix(tensors, f"{name}."))
+        tensors_to_optimizer(self.optimizer, tensors)
+        self.games.put_back(tensors["games"].numpy())
+        if isinstance(self.opponents, FixedAgent):
+            self.opponents.memories[:] = tensors["memories"].numpy()
+        if isinstance(self.opponents, Pool):
+            numbers = range(progress["pool"])
+            self.opponents.snapshots = [with_prefix(tensors, f"pool.{number}.") for number in numbers]
+        self.updates, self.decisions = int(progress["updates"]), int(progress["decisions"])
+        for part in self.seconds:
+            self.seconds[part] = float(progress["parts"][part])
+
+    def _modules(self) -> dict[str, nn.Module]:
+        """The networks by the names that checkpoints have for them."""
+        found = {"network": self.network, "average": self.ema_network}
+        if self.oracle is not None:
+            found["oracle"] = self.oracle
+        if self.magnet is not None:
+            found["magnet"] = self.magnet
+        return dict(found)
+
     @torch.no_grad()
     def _update_copies(self) -> None:
         """Update the EMA, and copy the policy to the pool and to the magnet when it is time.
@@ -377,17 +397,9 @@ class Trainer:
 
 
 def table_options(args: Args) -> TableOptions:
-    """What is played, from the options of the command line."""
-    return TableOptions(
-        args.sheets,
-        args.players,
-        args.episode,
-        args.reward,
-        args.observe_rules,
-        args.features,
-        args.seed,
-        args.threads,
-    )
+    """The tables, from the options of the command line."""
+    played = args.sheets, args.players, args.episode, args.reward
+    return TableOptions(*played, args.observe_rules, args.features, args.seed, args.threads)
 
 
 def check(args: Args) -> None:
@@ -396,29 +408,25 @@ def check(args: Args) -> None:
     Raises:
         ValueError: the message names the option.
     """
-    check_counts(
-        args,
-        "num_envs",
-        "num_steps",
-        "batch_size",
-        "num_epochs",
-        "threads",
-        "pool_updates",
-        "total_timesteps",
-    )
-    check_shares(args, "gamma", "gae_lambda", "pool_share", "ema_decay")
-    check_amounts(args, "minutes", "eval_seconds", "checkpoint_seconds")
-    check_hidden(args.layers)
-    if args.eval_seconds > 0:
-        check_evaluation(args.eval_deals)
+    check_training(args)
+    check_counts(args, "pool_updates", "magnet_updates")
+    check_shares(args, "pool_share", "ema_decay")
     if args.reward == "equity" and args.episode != "match":
         raise ValueError("--reward equity is what a round adds to winning a match: it needs --episode match")
-    if args.wandb_project and importlib.util.find_spec("wandb") is None:
-        raise ValueError(
-            "--wandb-project needs Weights & Biases: pip install wandb, or leave the option away"
-        )
     if len(args.sheets) > 1 and not args.observe_rules:
         raise ValueError("several editions need --observe-rules, or the network cannot tell them apart")
+
+
+def with_precision(args: Args) -> Args:
+    """The options with the precision chosen: the one that the run was begun with, else what is faster here.
+
+    Raises:
+        RunError: the checkpoint of the run is damaged or of another version.
+    """
+    begun = recorded_options(args.run_dir, CHECKPOINT_KIND).get("precision") if args.resume else None
+    if args.precision == "auto" and begun in PRECISIONS:
+        return replace(args, precision=begun)
+    return replace(args, precision=chosen_precision(args.precision))
 
 
 def train(args: Args) -> Run:
@@ -431,10 +439,10 @@ def train(args: Args) -> Run:
         Stopped: by Ctrl-C, SIGTERM or SIGHUP; after the update that was going on, a checkpoint was written.
     """
     check(args)
-    args = replace(args, precision=recorded_precision(args) or chosen_precision(args.precision))
+    args = with_precision(args)
     if args.precision == "bfloat16" and not has_fast_bfloat16():
         say("note: this processor has no bfloat16, --precision float32 is several times faster")
-    with Stops() as stops, Run(args) as run:
+    with Stops() as stops, Run(args, CHECKPOINT_KIND, "PPO") as run:
         run.warm_up(warmed_up(args))
         trainer = Trainer(args)
         run.begin(trainer)
@@ -442,24 +450,26 @@ def train(args: Args) -> Run:
             _train(run, trainer, stops)
         except Stopped as stop:
             if not stop.half_done:
-                run.save(trainer)
+                run.save()
             raise
-    run.report(trainer)
+    print(f"{run.summary()}, {trainer.updates:,} updates; run folder: {run.folder}")
+    shares = ", ".join(f"{part} {100 * share:.0f} %" for part, share in run.time_shares().items())
+    print(f"time: {shares}")
     return run
 
 
 def _train(run: Run, trainer: Trainer, stops: Stops) -> None:
     """Updates until the budget is spent; a signal waits for the end of an update."""
-    while (share := run.share(trainer)) < 1.0:
+    while (share := run.share) < 1.0:
         with stops.deferred():
             trainer.collect()
             try:
                 statistics = trainer.learn(share)
             except LossError as error:
-                run.save(trainer, error.batch)
+                run.save(error.batch)
                 raise
-        run.after_update(trainer, statistics)
-    run.finish(trainer)
+        run.after_update({f"train/{name}": value for name, value in statistics.items()})
+    run.finish()
 
 
 def warmed_up(args: Args) -> Trainer:
@@ -481,16 +491,7 @@ def warmed_up(args: Args) -> Trainer:
 
 def main() -> int:
     """The command line; returns the exit status."""
-    return carry_out(_command, prints=False, stopped="stopped; go on with the same command and --resume")
-
-
-def _command() -> int:
-    args = parse_options(Args, __doc__)
-    try:
-        run = train(args)
-    except LossError as error:
-        return complain(sentence(error))
-    return 0 if run.problem is None else complain(run.problem)
+    return carry_out_training(lambda: train(parse_options(Args, __doc__)).problem)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Agents that play Mille Bornes: one file for each, one protocol for all.
+"""Agents that play Mille Bornes: one file or folder for each, one protocol for all.
 
 `load("holder:pile=30", env)` makes one by name; a run folder's path makes the policy that was trained there,
 `my_file.py:Class` makes an agent of your own, and `+search` behind a compiled agent makes search that looks
@@ -7,222 +7,56 @@ ahead with it.
 
 from __future__ import annotations
 
-import difflib
-import inspect
-from collections.abc import Callable
-from pathlib import Path
-from typing import Final
-
-from millebornes_env import VectorEnv
 from millebornes_env.agents.arnold.agent import ArnoldAgent
 from millebornes_env.agents.attacker import AttackerAgent
 from millebornes_env.agents.champion import ChampionAgent
-from millebornes_env.agents.errors import AgentArgumentError, AgentOptionError, RowError, UnknownAgentError
+from millebornes_env.agents.compiled.agent import CompiledAgent
+from millebornes_env.agents.errors import (
+    AgentAnswerError,
+    AgentArgumentError,
+    AgentOptionError,
+    AgentProtocolError,
+    RowError,
+    UnknownAgentError,
+)
 from millebornes_env.agents.greedy import GreedyAgent
 from millebornes_env.agents.hoarder import HoarderAgent
 from millebornes_env.agents.holder import HolderAgent
 from millebornes_env.agents.human.agent import HumanAgent
-from millebornes_env.agents.own_classes import HOW_TO_NAME, find_class, make_own
-from millebornes_env.agents.policy.agent import PolicyAgent, RunFolderError
-from millebornes_env.agents.protocol import Agent, Table
+from millebornes_env.agents.policy.agent import PolicyAgent
+from millebornes_env.agents.policy.files import RunFolderError
+from millebornes_env.agents.protocol import Agent, BaseAgent, Table
 from millebornes_env.agents.racer import RacerAgent
 from millebornes_env.agents.random import RandomAgent
-from millebornes_env.agents.search.agent import SearchAgent, search_over
-from millebornes_env.agents.specs import (
-    ROLLOUT,
-    SEARCH_SUFFIX,
-    defaults_of,
-    is_path,
-    options_of,
-    shown,
-    split_class,
-    split_search,
-)
+from millebornes_env.agents.registry import AGENTS, Spec, load, make, name_of, register
+from millebornes_env.agents.search.agent import SearchAgent
+from millebornes_env.agents.specs import split_search
 from millebornes_env.agents.strategist.agent import StrategistAgent
-from millebornes_env.envs.aec import raw_env
-from millebornes_env.envs.options import checked_seed, plain_text
-
-Spec = str | Path | Agent
-"""What says which agent is meant: its name with options, a run folder, or the agent itself."""
-
-AGENTS: Final[dict[str, Callable[..., Agent]]] = {
-    "random": RandomAgent,
-    "greedy": GreedyAgent,
-    "holder": HolderAgent,
-    "arnold": ArnoldAgent,
-    "racer": RacerAgent,
-    "attacker": AttackerAgent,
-    "hoarder": HoarderAgent,
-    "strategist": StrategistAgent,
-    "search": SearchAgent,
-    "policy": PolicyAgent,
-    "champion": ChampionAgent,
-    "human": HumanAgent,
-}
-"""Every agent that has a name."""
-
-
-def register(name: str, make: Callable[..., Agent]) -> None:
-    """Give an agent of your own a name, for `load`, `evaluate` and all who take names.
-
-    Args:
-        name: how it is called; a name that is taken is taken over.
-        make: called with a `Table`, a seed and the options after the colon.
-
-    Raises:
-        UnknownAgentError: the name is no text that `load` could find, or `make` cannot be called.
-    """
-    given: object = name
-    named = plain_text(given) if isinstance(given, str) else ""
-    if not named.isprintable() or not named.strip() or any(mark in named for mark in (":", SEARCH_SUFFIX)):
-        raise UnknownAgentError(
-            f"an agent cannot be called {shown(given)}: its name must be a text that can be printed, "
-            f"without ':' and {SEARCH_SUFFIX!r}"
-        )
-    if not callable(make):
-        raise UnknownAgentError(
-            f"what makes the agent {shown(named)} is {shown(make)}, which cannot be called"
-        )
-    AGENTS[named] = make
-
-
-def load(spec: Spec, env: VectorEnv | raw_env, seed: int = 0) -> Agent:
-    """Make an agent for the table of an environment.
-
-    Args:
-        spec: `name`, `name:option=value,option=value`, `policy:<run folder>`, the path of a run folder, or a
-            class of your own as `my_file.py:Class:option=value` or `module:Class:option=value`;
-            each of them, if the agent is compiled, with `+search` or `+search:option=value` behind it. A
-            `Path` is always a run folder, whatever stands in its name; an agent is handed back as it is.
-        env: the vector or AEC environment whose table it will play at.
-        seed: of the agent's own random numbers, 0 to 2**64 - 1.
-
-    Returns:
-        The agent; its `name` is the spec as given.
-
-    Raises:
-        UnknownAgentError: no such agent or option.
-        AgentOptionError: an option with a value that it cannot have.
-        AgentArgumentError: an agent that was made for another table, or an environment that is none.
-        SeedError: a seed that is none.
-        RunFolderError: a run folder that is missing, damaged or for another table.
-        SearchOptionError: `+search` behind an agent that is not compiled, or an option that cannot be.
-    """
-    games = env.vector if isinstance(env, raw_env) else env
-    if not isinstance(games, VectorEnv):
-        raise AgentArgumentError(
-            f"an agent is loaded for a vector or an AEC environment of millebornes_env, not for {shown(env)}"
-        )
-    return make(spec, Table.of(games), seed)
-
-
-def make(spec: Spec, table: Table, seed: int = 0) -> Agent:
-    """Make an agent for a table; see `load`.
-
-    Raises:
-        AgentArgumentError: the table is no `Table`; or as `load`.
-    """
-    given: object = table
-    if not isinstance(given, Table):
-        raise AgentArgumentError(
-            f"an agent is made for a Table, such as Table.of(env), not for {shown(given)}"
-        )
-    seed = checked_seed(seed)
-    if isinstance(spec, Path):
-        return _named(PolicyAgent(table, seed, folder=str(spec)), str(spec))
-    if not isinstance(spec, str):
-        return _made(spec, table)
-    spec = plain_text(spec)
-    rollout, search_options = split_search(spec)
-    if search_options is not None:
-        return _named(_search(spec, rollout, search_options, table, seed), spec)
-    name, _, rest = spec.partition(":")
-    if name in AGENTS:
-        return _named(_registered(spec, AGENTS[name], rest, table, seed), spec)
-    named = split_class(spec)
-    maker = None if named is None else find_class(named)
-    if named is not None and maker is not None:
-        options = options_of(spec, maker, named.options)
-        return _named(make_own(spec, maker, table, seed, options), spec)
-    if is_path(spec):
-        return _named(PolicyAgent(table, seed, folder=spec), spec)
-    close = difflib.get_close_matches(name, AGENTS, n=1)
-    hint = f" Did you mean {close[0]!r}?" if close else ""
-    module = "" if named is None else ", and no module of that name"
-    raise UnknownAgentError(
-        f"there is no agent {shown(name)}{module}; the agents are {', '.join(AGENTS)}, "
-        f"the path of a run folder, or {HOW_TO_NAME}.{hint}"
-    )
-
-
-def _registered(spec: str, maker: Callable[..., Agent], text: str, table: Table, seed: int) -> Agent:
-    """An agent that has a name."""
-    options = options_of(spec, maker, text)
-    try:
-        inspect.signature(maker).bind(table, seed, **options)
-    except TypeError as error:
-        raise UnknownAgentError(
-            f"{shown(spec)}: {error}; its options are {', '.join(defaults_of(maker))}"
-        ) from None
-    return maker(table, seed, **options)
-
-
-def name_of(spec: Spec) -> str:
-    """What an agent is called that was given by its name, by its folder, or as it is."""
-    return spec if isinstance(spec, str) else str(spec) if isinstance(spec, Path) else spec.name
-
-
-def _made(agent: Agent, table: Table) -> Agent:
-    """An agent that was made before.
-
-    Raises:
-        UnknownAgentError: it is none.
-        AgentArgumentError: it was made for another table.
-    """
-    try:
-        has_name, can_act = isinstance(agent.name, str), callable(agent.act)
-    except Exception:  # it has none, or raises when it is asked
-        has_name = can_act = False
-    if isinstance(agent, type) or not (has_name and can_act):
-        raise UnknownAgentError(
-            f"{shown(agent)} is no agent: it must be the name of one, the path of a run folder, or have a "
-            "name and a method act"
-        )
-    made_for = getattr(agent, "table", None)
-    if isinstance(made_for, Table) and (made_for.rules, made_for.sections) != (table.rules, table.sections):
-        raise AgentArgumentError(
-            f"{shown(agent.name)} was made for {made_for.edition}, {made_for.rules.players} players; "
-            f"this table is {table.edition}, {table.rules.players} players, or shows other observations: "
-            "make it for this table"
-        )
-    return agent
-
-
-def _search(spec: str, rollout: str, text: str, table: Table, seed: int) -> Agent:
-    options = options_of(spec, SearchAgent, text)
-    if ROLLOUT in options:
-        raise UnknownAgentError(f"{shown(spec)} names its rollout agent twice; leave the option rollout away")
-    return search_over(rollout, table, seed, **options)
-
-
-def _named(agent: Agent, spec: str) -> Agent:
-    try:
-        agent.name = spec
-    except AttributeError:
-        raise AgentArgumentError(
-            f"{shown(spec)}: the name of its agent cannot be set; let name be a plain attribute"
-        ) from None
-    return agent
-
 
 __all__ = [
     "AGENTS",
     "Agent",
+    "AgentAnswerError",
     "AgentArgumentError",
     "AgentOptionError",
+    "AgentProtocolError",
+    "ArnoldAgent",
+    "AttackerAgent",
+    "BaseAgent",
+    "ChampionAgent",
+    "CompiledAgent",
+    "GreedyAgent",
+    "HoarderAgent",
+    "HolderAgent",
+    "HumanAgent",
+    "PolicyAgent",
+    "RacerAgent",
+    "RandomAgent",
     "RowError",
     "RunFolderError",
+    "SearchAgent",
     "Spec",
+    "StrategistAgent",
     "Table",
     "UnknownAgentError",
     "load",

@@ -15,6 +15,7 @@ from millebornes_env.agents.compiled.preferences import (
     can_finish,
     cards_held_by,
     cards_unseen,
+    claim_or_most_liked,
     could_finish,
     cures,
     fits,
@@ -23,15 +24,12 @@ from millebornes_env.agents.compiled.preferences import (
     is_threatened,
     is_too_late_to_limit,
     is_useless_distance,
-    most_liked,
     unseen_copies,
 )
+from millebornes_env.agents.options import Between
 from millebornes_env.agents.protocol import Table
-from millebornes_env.agents.specs import Between
 from millebornes_env.compile import rule
 from millebornes_env.millebornes.actions import (
-    CLAIM_COUP_FOURRE,
-    FINISH,
     card_of,
     is_discard,
     opponent_of,
@@ -49,9 +47,9 @@ from millebornes_env.millebornes.cards import (
     safety_against,
 )
 from millebornes_env.millebornes.motion import has_safety, is_moving, team_of
-from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.rules import RulesRecord
 from millebornes_env.millebornes.scoring import safeties_laid
-from millebornes_env.millebornes.state import CLAIM, EXTENSION, State
+from millebornes_env.millebornes.state import State
 
 # Its options.
 RISK: Final = 0
@@ -81,18 +79,15 @@ KEEPS_REMEDY: Final = 45  # for each of its hazards that is hidden
 KEEPS_SAFETY: Final = 10_000
 
 
-def choose(state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, draw: int) -> int:
+def choose(
+    state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, draw: int
+) -> int:
     """What hurts most (see `agents.compiled.agent.Choose`)."""
-    phase = int(state.phase)
-    if phase == CLAIM:
-        return CLAIM_COUP_FOURRE
-    if phase == EXTENSION:
-        return FINISH
-    return most_liked(liking, state, rules, seat, options)
+    return claim_or_most_liked(liking, state, rules, seat, options)
 
 
 @rule
-def liking(state: State, rules: Rules, seat: int, action: int, options: Int64Array) -> int:
+def liking(state: State, rules: RulesRecord, seat: int, action: int, options: Int64Array) -> int:
     """How much it likes to lay or to give away a card."""
     team, card = team_of(rules, seat), card_of(action)
     if is_discard(action):
@@ -113,7 +108,7 @@ def liking(state: State, rules: Rules, seat: int, action: int, options: Int64Arr
 
 
 @rule
-def liking_of_attack(state: State, rules: Rules, seat: int, victim: int, hazard: int) -> int:
+def liking_of_attack(state: State, rules: RulesRecord, seat: int, victim: int, hazard: int) -> int:
     """The most dangerous victim first, then the hazard that is hardest to get rid of."""
     worst = danger(state, rules, seat, victim)
     if hazard != SPEED_LIMIT:
@@ -124,7 +119,7 @@ def liking_of_attack(state: State, rules: Rules, seat: int, victim: int, hazard:
 
 
 @rule
-def danger(state: State, rules: Rules, seat: int, victim: int) -> int:
+def danger(state: State, rules: RulesRecord, seat: int, victim: int) -> int:
     """How dangerous an opponent is, in 25s of km: by its way so far, its safeties, and if it could finish."""
     km = int(state.km[victim]) + EACH_SAFETY * safeties_laid(state, victim)
     if could_finish(state, rules, seat, victim):
@@ -134,7 +129,7 @@ def danger(state: State, rules: Rules, seat: int, victim: int) -> int:
 
 @rule
 def is_too_risky(
-    state: State, rules: Rules, seat: int, victim: int, hazard: int, options: Int64Array
+    state: State, rules: RulesRecord, seat: int, victim: int, hazard: int, options: Int64Array
 ) -> bool:
     """Whether a coup fourré is more probable than it likes."""
     if unseen_copies(state, seat, safety_against(hazard)) == 0:
@@ -146,7 +141,7 @@ def is_too_risky(
 
 
 @rule
-def liking_of_safety(state: State, rules: Rules, seat: int, safety: int, options: Int64Array) -> int:
+def liking_of_safety(state: State, rules: RulesRecord, seat: int, safety: int, options: Int64Array) -> int:
     """At once if it frees the car; else kept as a trap, until the pile is low or the round about to end."""
     if cures(state, team_of(rules, seat), safety):
         return TO_BE_FREE_AT_ONCE
@@ -158,7 +153,7 @@ def liking_of_safety(state: State, rules: Rules, seat: int, safety: int, options
 
 
 @rule
-def regret(state: State, rules: Rules, seat: int, card: int) -> int:
+def regret(state: State, rules: RulesRecord, seat: int, card: int) -> int:
     """How sorry it is to give a card away: hazards it keeps longest."""
     if is_distance(card):
         team = team_of(rules, seat)
@@ -174,7 +169,7 @@ def regret(state: State, rules: Rules, seat: int, card: int) -> int:
 
 
 @rule
-def regret_of_hazard(state: State, rules: Rules, seat: int, hazard: int) -> int:
+def regret_of_hazard(state: State, rules: RulesRecord, seat: int, hazard: int) -> int:
     """Nothing if no opponent can be hurt by it any more."""
     team = team_of(rules, seat)
     for other in range(rules.teams):

@@ -10,17 +10,17 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.agents.compiled.observation_reader import (
+from millebornes_env.agents.errors import AgentArgumentError, AgentOptionError, RowError
+from millebornes_env.agents.observation_reader import (
     CHOSE_NOTHING,
     ODDITIES,
     OUT_OF_RANGE,
     bounds_of,
 )
-from millebornes_env.agents.errors import AgentArgumentError, AgentOptionError, RowError
-from millebornes_env.agents.protocol import Observations, Places, Table
+from millebornes_env.agents.protocol import Observations, SlotIds, Table
 from millebornes_env.errors import shown
 
-MOST_PLACES: Final = 1 << 24
+MOST_SLOTS: Final = 1 << 24
 """Memories that an agent keeps at most (1.6 GB of them); a number beyond this is surely a mistake."""
 
 _INT8: Final = np.dtype(np.int8)
@@ -109,42 +109,42 @@ def check_masks(name: str, action_masks: Any, rows: int, num_actions: int) -> No
         )
 
 
-def checked_places(name: str, places: Any, rows: int) -> Places:
-    """The places as int64[N]; the number of each row, if there are none.
+def checked_slot_ids(name: str, slot_ids: Any, rows: int) -> SlotIds:
+    """The slot ids as int64[N]; the number of each row, if there are none.
 
     Args:
         name: of the agent.
-        places: int64[N] or None. Rows may share a place: they then share its memory, in their order.
+        slot_ids: int64[N] or None. Rows may share a slot: they then share its memory, in their order.
         rows: N.
 
     Raises:
         AgentArgumentError: they have another shape, are no whole numbers, negative or too large.
     """
-    if places is None:
+    if slot_ids is None:
         return np.arange(rows)
     try:
-        found = places if isinstance(places, np.ndarray) else np.asarray(places)
+        found = slot_ids if isinstance(slot_ids, np.ndarray) else np.asarray(slot_ids)
     except Exception:  # lists of different lengths, or whatever an `__array__` of theirs raises
         found = np.zeros((0, 0))
     if found.shape != (rows,):
         raise AgentArgumentError(
-            f"{name!r}: places have the shape {found.shape}; they must have ({rows},): a number for each row "
-            "of the observations"
+            f"{name!r}: slot_ids have the shape {found.shape}; they must have ({rows},): a number for each "
+            "row of the observations"
         )
     if rows == 0:
         return np.zeros(0, np.int64)
     if found.dtype.kind not in "iu":
         raise AgentArgumentError(
-            f"{name!r}: places are of {found.dtype}; they must be whole numbers, such as "
+            f"{name!r}: slot_ids are of {found.dtype}; they must be whole numbers, such as "
             "game * players + seat"
         )
     lowest, highest = int(found.min()), int(found.max())
-    if lowest < 0 or highest >= MOST_PLACES:
+    if lowest < 0 or highest >= MOST_SLOTS:
         wrong = lowest if lowest < 0 else highest
         row = int(np.flatnonzero(found == wrong)[0])
         raise AgentArgumentError(
-            f"{name!r}: the place of row {row} is {wrong}; it must be from 0 to {MOST_PLACES - 1:,}, such as "
-            "game * players + seat"
+            f"{name!r}: the slot id of row {row} is {wrong}; it must be from 0 to {MOST_SLOTS - 1:,}, such "
+            "as game * players + seat"
         )
     return np.ascontiguousarray(found, _INT64)
 
@@ -202,7 +202,7 @@ def row_error(name: str, table: Table, rows: Observations, number: int, oddity: 
         table: whose observations they should be.
         rows: int8[N, D].
         number: of the row.
-        oddity: what `agents.compiled.observation_reader.oddity_of` found there.
+        oddity: what `agents.observation_reader.oddity_of` found there.
     """
     what = ODDITIES[oddity]
     if oddity == CHOSE_NOTHING:

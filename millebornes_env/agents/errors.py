@@ -13,6 +13,14 @@ class AgentOptionError(UnknownAgentError):
     """An option of an agent has a value that it cannot have, or is given twice."""
 
 
+class AgentProtocolError(UnknownAgentError):
+    """An agent's members contradict each other; the message says what to write (`protocol.BaseAgent`)."""
+
+
+class AgentAnswerError(MilleBornesError):
+    """An agent returned something that is no action for each row."""
+
+
 class AgentArgumentError(MilleBornesError):
     """An agent was asked about something that is not of its table.
 

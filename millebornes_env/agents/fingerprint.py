@@ -8,6 +8,7 @@ import json
 from millebornes_env.agents.own_classes import sources_of_class
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.protocol import Agent
+from millebornes_env.agents.search.agent import SearchAgent
 from millebornes_env.compile_cache import source_digest, sources_on_top
 
 
@@ -31,7 +32,6 @@ def fingerprint(agent: Agent, spec: str) -> str:
         for layer in agent.layers:
             for array in layer:
                 digest.update(array.tobytes())
-    rollout_agent = getattr(agent, "rollout_agent", None)
-    if rollout_agent is not None:
-        digest.update(fingerprint(rollout_agent, rollout_agent.name).encode())
+    if isinstance(agent, SearchAgent):
+        digest.update(fingerprint(agent.rollout_agent, agent.rollout_agent.name).encode())
     return digest.hexdigest()[:16]

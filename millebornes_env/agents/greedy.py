@@ -11,10 +11,10 @@ from typing import ClassVar, Final
 import numpy as np
 
 from millebornes_env.agents.compiled.agent import Choose, CompiledAgent, Int16Array, Int64Array
-from millebornes_env.agents.compiled.preferences import most_liked
+from millebornes_env.agents.compiled.preferences import claim_or_most_liked
 from millebornes_env.agents.protocol import Table
 from millebornes_env.compile import rule
-from millebornes_env.millebornes.actions import CLAIM_COUP_FOURRE, FINISH, card_of, is_discard
+from millebornes_env.millebornes.actions import card_of, is_discard
 from millebornes_env.millebornes.cards import (
     NUM_CARD_TYPES,
     Card,
@@ -25,8 +25,8 @@ from millebornes_env.millebornes.cards import (
     km_of,
 )
 from millebornes_env.millebornes.motion import team_of
-from millebornes_env.millebornes.rules import Rules
-from millebornes_env.millebornes.state import CLAIM, EXTENSION, State
+from millebornes_env.millebornes.rules import RulesRecord
+from millebornes_env.millebornes.state import State
 
 # Each kind has a band of a thousand; within it, what a rule below adds.
 LIKES_TO_FINISH: Final = 6000
@@ -63,18 +63,15 @@ _PLACE_IN_LINE: Final = np.array([DISCARD_FIRST.index(Card(card)) for card in ra
 _PLACE_IN_LINE.setflags(write=False)
 
 
-def choose(state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, draw: int) -> int:
+def choose(
+    state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, draw: int
+) -> int:
     """What it likes best (see `agents.compiled.agent.Choose`)."""
-    phase = int(state.phase)
-    if phase == CLAIM:
-        return CLAIM_COUP_FOURRE
-    if phase == EXTENSION:
-        return FINISH
-    return most_liked(liking, state, rules, seat, options)
+    return claim_or_most_liked(liking, state, rules, seat, options)
 
 
 @rule
-def liking(state: State, rules: Rules, seat: int, action: int, options: Int64Array) -> int:
+def liking(state: State, rules: RulesRecord, seat: int, action: int, options: Int64Array) -> int:
     """How much `greedy` likes to lay or to discard a card: finish > distance > remedy > hazard > safety."""
     card = card_of(action)
     if is_discard(action):

@@ -13,6 +13,7 @@ from typing import Annotated, ClassVar, Final
 from millebornes_env.agents.compiled.agent import Choose, CompiledAgent, Int16Array, Int64Array
 from millebornes_env.agents.compiled.preferences import (
     can_finish,
+    claim_or_most_liked,
     cures,
     fits,
     has_in_reach,
@@ -21,15 +22,12 @@ from millebornes_env.agents.compiled.preferences import (
     is_too_late_to_limit,
     is_useless_distance,
     km_to_go,
-    most_liked,
     unseen_copies,
 )
+from millebornes_env.agents.options import Between
 from millebornes_env.agents.protocol import Table
-from millebornes_env.agents.specs import Between
 from millebornes_env.compile import rule
 from millebornes_env.millebornes.actions import (
-    CLAIM_COUP_FOURRE,
-    FINISH,
     card_of,
     is_discard,
     opponent_of,
@@ -49,8 +47,8 @@ from millebornes_env.millebornes.cards import (
     safety_against,
 )
 from millebornes_env.millebornes.motion import has_safety, is_limited, is_stopped_by_hazard, team_of
-from millebornes_env.millebornes.rules import Rules
-from millebornes_env.millebornes.state import CLAIM, EXTENSION, State
+from millebornes_env.millebornes.rules import RulesRecord
+from millebornes_env.millebornes.state import State
 
 # Its options.
 PILE: Final = 0
@@ -76,18 +74,15 @@ KEEPS_SAFETY: Final = 10_000
 MANY_COPIES: Final = 8
 
 
-def choose(state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, draw: int) -> int:
+def choose(
+    state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, draw: int
+) -> int:
     """What leaves it best supplied (see `agents.compiled.agent.Choose`)."""
-    phase = int(state.phase)
-    if phase == CLAIM:
-        return CLAIM_COUP_FOURRE
-    if phase == EXTENSION:
-        return FINISH
-    return most_liked(liking, state, rules, seat, options)
+    return claim_or_most_liked(liking, state, rules, seat, options)
 
 
 @rule
-def liking(state: State, rules: Rules, seat: int, action: int, options: Int64Array) -> int:
+def liking(state: State, rules: RulesRecord, seat: int, action: int, options: Int64Array) -> int:
     """How much it likes to lay or to give away a card."""
     team, card = team_of(rules, seat), card_of(action)
     if is_discard(action):
@@ -115,7 +110,7 @@ def liking_of_attack(state: State, seat: int, victim: int, hazard: int) -> int:
 
 
 @rule
-def liking_of_safety(state: State, rules: Rules, seat: int, safety: int, options: Int64Array) -> int:
+def liking_of_safety(state: State, rules: RulesRecord, seat: int, safety: int, options: Int64Array) -> int:
     """Kept for the coup fourré, unless none can come any more, or too little time is left for it."""
     if can_finish(state, rules, seat) or is_threatened(state, rules, seat):
         return TO_SAVE_A_SAFETY
@@ -127,7 +122,7 @@ def liking_of_safety(state: State, rules: Rules, seat: int, safety: int, options
 
 
 @rule
-def has_remedy_at_hand(state: State, rules: Rules, seat: int, safety: int) -> bool:
+def has_remedy_at_hand(state: State, rules: RulesRecord, seat: int, safety: int) -> bool:
     """Whether the hand holds the remedy for each hazard on the own piles that the safety answers."""
     team = team_of(rules, seat)
     top = int(state.battle[team])
@@ -143,7 +138,7 @@ def has_remedy_at_hand(state: State, rules: Rules, seat: int, safety: int) -> bo
 
 
 @rule
-def regret(state: State, rules: Rules, seat: int, card: int, options: Int64Array) -> int:
+def regret(state: State, rules: RulesRecord, seat: int, card: int, options: Int64Array) -> int:
     """How sorry it is to give one copy of the card away."""
     if is_distance(card):
         return regret_of_distance(state, rules, seat, card)
@@ -157,7 +152,7 @@ def regret(state: State, rules: Rules, seat: int, card: int, options: Int64Array
 
 
 @rule
-def regret_of_distance(state: State, rules: Rules, seat: int, card: int) -> int:
+def regret_of_distance(state: State, rules: RulesRecord, seat: int, card: int) -> int:
     """Nothing if it leads too far, much if it ends the trip."""
     team = team_of(rules, seat)
     if is_useless_distance(state, rules, team, card):
@@ -168,7 +163,7 @@ def regret_of_distance(state: State, rules: Rules, seat: int, card: int) -> int:
 
 
 @rule
-def regret_of_hazard(state: State, rules: Rules, seat: int, hazard: int) -> int:
+def regret_of_hazard(state: State, rules: RulesRecord, seat: int, hazard: int) -> int:
     """For each opponent whom it can still hurt; more, where few remedies for it are left."""
     team = team_of(rules, seat)
     rare = max(1, MANY_COPIES - unseen_copies(state, seat, remedy_for(hazard)))
@@ -184,7 +179,7 @@ def regret_of_hazard(state: State, rules: Rules, seat: int, hazard: int) -> int:
 
 
 @rule
-def regret_of_remedy(state: State, rules: Rules, seat: int, remedy: int) -> int:
+def regret_of_remedy(state: State, rules: RulesRecord, seat: int, remedy: int) -> int:
     """By the hazards that may still come: none if a safety answers them, or if all have been seen."""
     team, hazard = team_of(rules, seat), hazard_of(remedy)
     if int(state.battle[team]) == hazard and is_stopped_by_hazard(state, team):

@@ -9,16 +9,16 @@ from __future__ import annotations
 from typing import Annotated, ClassVar, Final
 
 from millebornes_env.agents.compiled.agent import Choose, CompiledAgent, Int16Array, Int64Array
-from millebornes_env.agents.compiled.preferences import cures, most_liked
+from millebornes_env.agents.compiled.preferences import claim_or_most_liked, cures
 from millebornes_env.agents.greedy import liking
+from millebornes_env.agents.options import Between
 from millebornes_env.agents.protocol import Table
-from millebornes_env.agents.specs import Between
 from millebornes_env.compile import rule
-from millebornes_env.millebornes.actions import CLAIM_COUP_FOURRE, FINISH, card_of, is_discard
+from millebornes_env.millebornes.actions import card_of, is_discard
 from millebornes_env.millebornes.cards import is_safety
 from millebornes_env.millebornes.motion import team_of
-from millebornes_env.millebornes.rules import Rules
-from millebornes_env.millebornes.state import CLAIM, EXTENSION, State
+from millebornes_env.millebornes.rules import RulesRecord
+from millebornes_env.millebornes.state import State
 
 # Its option.
 PILE: Final = 0
@@ -28,18 +28,15 @@ KEEPS: Final = -1
 NEVER_GIVES_AWAY: Final = -2
 
 
-def choose(state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, draw: int) -> int:
+def choose(
+    state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, draw: int
+) -> int:
     """What it likes best (see `agents.compiled.agent.Choose`)."""
-    phase = int(state.phase)
-    if phase == CLAIM:
-        return CLAIM_COUP_FOURRE
-    if phase == EXTENSION:
-        return FINISH
-    return most_liked(patient_liking, state, rules, seat, options)
+    return claim_or_most_liked(patient_liking, state, rules, seat, options)
 
 
 @rule
-def patient_liking(state: State, rules: Rules, seat: int, action: int, options: Int64Array) -> int:
+def patient_liking(state: State, rules: RulesRecord, seat: int, action: int, options: Int64Array) -> int:
     """How much `holder` likes to lay or to discard a card: as `greedy` does, but for the safeties."""
     card = card_of(action)
     if not is_safety(card):

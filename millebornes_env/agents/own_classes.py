@@ -15,9 +15,10 @@ from types import ModuleType
 from typing import Any, Final
 
 from millebornes_env.agents.errors import AgentArgumentError, UnknownAgentError
+from millebornes_env.agents.options import defaults_of
 from millebornes_env.agents.protocol import Agent, Table
-from millebornes_env.agents.specs import ClassName, defaults_of, is_file, shown
-from millebornes_env.errors import MilleBornesError
+from millebornes_env.agents.specs import ClassName, is_file
+from millebornes_env.errors import MilleBornesError, shown
 from millebornes_env.texts import closest, shortened
 
 HOW_TO_NAME: Final = "a class of your own (my_file.py:Class or module:Class)"

@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeGuard, runtime_checkable
+from typing import Any, Protocol, Self, TypeGuard, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from millebornes_env import Rules, VectorEnv
-from millebornes_env.agents.errors import AgentArgumentError
+from millebornes_env.agents.errors import AgentAnswerError, AgentArgumentError, AgentProtocolError
+from millebornes_env.agents.options import check_arguments
 from millebornes_env.engine.kernels import SKIP
 from millebornes_env.errors import shown
-from millebornes_env.millebornes.observation import Section
+from millebornes_env.millebornes.sections import Section
 from millebornes_env.millebornes.state import ROUND_OVER, StateArray
 
 Observations = npt.NDArray[np.int8]
 Masks = npt.NDArray[np.int8]
 Actions = npt.NDArray[np.int64]
-Places = npt.NDArray[np.int64]
+SlotIds = npt.NDArray[np.int64]
 
 
 class Agent(Protocol):
     """Chooses for one seat in many games at once; which seat does not matter, observations are relative.
 
-    An agent that remembers what it saw takes a third argument of `act`: `places`, int64[N] or None, numbers
-    that tell apart who sits where (such as `game * players + seat`), so that it can remember for each; it is
-    left away for agents that do not take it. If it has a method `forget()`, the arena calls that when other
-    games begin in the same places.
+    This is all that an agent must have. What it may have besides stands in `BaseAgent`.
 
     Attributes:
         name: what tables of results call it.
@@ -52,19 +50,56 @@ class Agent(Protocol):
         ...
 
 
+class BaseAgent:
+    """What an agent may have beside a name and `act`, with the defaults.
+
+    Derive a class of your own from this one, or declare what you need without it. `agents.load` refuses
+    declarations that contradict each other (`AgentProtocolError`).
+
+    Two kinds of agents have members of their own: a `StateAgent` is handed the games instead of observations,
+    and a `CompiledAgent` is a function that kernels call.
+
+    Attributes:
+        has_memory: whether it remembers what it saw. If so, `act` takes a third argument `slot_ids`, int64[N]
+            or None: one number for each game and seat (such as `game * players + seat`), so that it can keep
+            a memory for each.
+        sees_hidden_cards: whether it sees more than its seat does. The commands that play say so, and the
+            arena refuses it unless cheating is allowed.
+        is_compiled: whether the compiled function at `address`, called with `options`, does all that `act`
+            does (`CompiledAgent`).
+        table: the `Table` that it was made for, if it has one; `agents.load` refuses the agent at others.
+    """
+
+    has_memory: bool = False
+    sees_hidden_cards: bool = False
+    is_compiled: bool = False
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """Refuse options outside of the range that their annotations name (`agents.options.Between`).
+
+        Raises:
+            AgentOptionError: there is one.
+        """
+        check_arguments(cls, args, kwargs)
+        return super().__new__(cls)
+
+    def forget(self) -> None:
+        """Forget what was seen in all slots: other matches begin in them."""
+
+
 @runtime_checkable
 class StateAgent(Protocol):
-    """An agent that wants the games themselves: to play them on from here, or to peek."""
+    """An agent that wants the games themselves: to play them on from here, or to see hidden cards."""
 
     name: str
 
-    def act_on(self, states: StateArray, seats: npt.NDArray[np.int32], places: Places) -> Actions:
+    def act_on(self, states: StateArray, seats: npt.NDArray[np.int32], slot_ids: SlotIds) -> Actions:
         """Choose an action for one seat of each game.
 
         Args:
             states: STATE[N], the games; they must not be changed.
-            seats: int32[N], who chooses.
-            places: int64[N], as for `Agent`.
+            seats: int32[N], who chooses: whose turn it is.
+            slot_ids: int64[N], as `BaseAgent.has_memory` says.
 
         Returns:
             int64[N], a legal action for each game; SKIP (-1) where the round is over.
@@ -72,42 +107,167 @@ class StateAgent(Protocol):
         ...
 
 
+class CompiledFunction(Agent, Protocol):
+    """An agent that is a compiled function: kernels that hold the games call it there.
+
+    Attributes:
+        options: int64[MAX_OPTIONS], its settings as the function gets them.
+    """
+
+    options: npt.NDArray[np.int64]
+
+    @property
+    def address(self) -> int:
+        """The function, as kernels take it for `call_at`."""
+        ...
+
+
+# What an agent says of itself is read here, and nowhere else ------------------------------------------------
+
+
+def has_memory(agent: Agent) -> bool:
+    """Whether the agent's `act` takes slot ids."""
+    return bool(getattr(agent, "has_memory", BaseAgent.has_memory))
+
+
+def sees_hidden_cards(agent: Agent) -> bool:
+    """Whether the agent sees more than its seat does."""
+    return bool(getattr(agent, "sees_hidden_cards", BaseAgent.sees_hidden_cards))
+
+
+def is_compiled(agent: Agent) -> TypeGuard[CompiledFunction]:
+    """Whether kernels may call the agent's function instead of asking it."""
+    return bool(getattr(agent, "is_compiled", BaseAgent.is_compiled))
+
+
 def is_state_agent(agent: object) -> TypeGuard[StateAgent]:
     """Whether the agent wants the games themselves (faster than `isinstance`, which looks at all of it)."""
     return hasattr(agent, "act_on")
 
 
-def is_honest(agent: Agent) -> bool:
-    """Whether the agent sees no more than its seat does; an agent that peeks says so itself."""
-    return bool(getattr(agent, "is_honest", True))
+def made_for(agent: Agent) -> Table | None:
+    """The table that the agent was made for, if it says so."""
+    table = getattr(agent, "table", None)
+    return table if isinstance(table, Table) else None
 
 
-@functools.lru_cache(maxsize=256)
-def _takes_places(act: Any) -> bool:
-    """Whether a function has the argument; to look takes longer than an agent may take to choose."""
-    return "places" in inspect.signature(act).parameters
+def forget(agent: Agent) -> None:
+    """Tell an agent that what comes next are other matches, if it wants to know."""
+    method = getattr(agent, "forget", None)
+    if method is not None:
+        method()
 
 
-def ask(agent: Agent, observations: Observations, action_masks: Masks, places: Places) -> Actions:
-    """`agent.act`, with `places` if it takes them.
+def check_declarations(agent: Agent, name: str) -> None:
+    """Refuse an agent whose members contradict each other, or have names of an earlier version.
+
+    Args:
+        agent: with a method `act`.
+        name: what the message calls it.
+
+    Raises:
+        AgentProtocolError: the message says which member is wrong, and what to write.
+    """
+    problem = _problem_of_members(agent) or _problem_of_act(agent)
+    if problem is not None:
+        raise AgentProtocolError(f"{shown(name)}: {problem}")
+
+
+def _problem_of_members(agent: Agent) -> str | None:
+    if hasattr(agent, "is_honest"):
+        return (
+            "is_honest is called sees_hidden_cards now and means the opposite: instead of is_honest = False "
+            "write sees_hidden_cards = True"
+        )
+    for flag in ("has_memory", "sees_hidden_cards", "is_compiled"):
+        value = getattr(agent, flag, False)
+        if not isinstance(value, (bool, np.bool_)):
+            return f"{flag} is {shown(value)}; it must be True or False"
+    for method in ("forget", "act_on"):
+        if not callable(getattr(agent, method, len)):
+            return f"{method} is {shown(getattr(agent, method))}; it must be a method"
+    if is_compiled(agent) and not (hasattr(type(agent), "address") and hasattr(agent, "options")):
+        return (
+            "is_compiled is True, but it has no compiled function: leave is_compiled away, or derive the "
+            "class from millebornes_env.agents.compiled.agent.CompiledAgent"
+        )
+    return None
+
+
+def _problem_of_act(agent: Agent) -> str | None:
+    try:
+        signature = inspect.signature(agent.act)
+    except (TypeError, ValueError):  # a builtin, which does not say what it takes
+        return None
+    if "places" in signature.parameters:
+        return "places is called slot_ids now: rename the argument of act, and declare has_memory = True"
+    if not has_memory(agent) and "slot_ids" in signature.parameters:
+        return "act takes slot_ids, but has_memory is not declared: write has_memory = True in the class"
+    slot_ids = {"slot_ids": None} if has_memory(agent) else {}
+    try:
+        signature.bind(None, None, **slot_ids)
+    except TypeError as error:
+        expected = "(self, observations, action_masks" + (", slot_ids" if slot_ids else "") + ")"
+        declared = ", as has_memory is True" if slot_ids else ""
+        return f"act must take {expected}{declared}: {error}"
+    return None
+
+
+# Asking -----------------------------------------------------------------------------------------------------
+
+
+def ask(
+    agent: Agent,
+    observations: Observations,
+    action_masks: Masks,
+    slot_ids: SlotIds,
+    get_states: Callable[[], StateArray] | None = None,
+) -> Actions:
+    """What an agent chooses; every agent that no kernel calls is asked here.
 
     Args:
         agent: any agent.
-        observations: int8[N, D].
+        observations: int8[N, D], what the deciding seats see.
         action_masks: int8[N, A].
-        places: int64[N].
+        slot_ids: int64[N].
+        get_states: returns STATE[N], copies of the games, and is called for an agent that wants them; None:
+            they are not to be had, all agents are shown observations.
 
     Returns:
-        What the agent returned, unchecked.
+        int64[N], of which nobody has asked yet whether they are legal.
+
+    Raises:
+        AgentAnswerError: it returned something that is no action for each row. And whatever it raises.
     """
-    act = agent.act
-    if _takes_places(getattr(act, "__func__", act)):
-        return act(observations, action_masks, places=places)  # type: ignore[call-arg]
-    return act(observations, action_masks)
+    if get_states is not None and is_state_agent(agent):
+        states = get_states()
+        returned = agent.act_on(states, states["seat"].astype(np.int32), slot_ids)
+        chosen = _as_actions("act_on", agent, returned, len(slot_ids))
+        actions_of_ended(action_masks, chosen, states["phase"] == ROUND_OVER)
+        return chosen
+    if has_memory(agent):
+        returned = agent.act(observations, action_masks, slot_ids=slot_ids)  # type: ignore[call-arg]
+    else:
+        returned = agent.act(observations, action_masks)
+    return _as_actions("act", agent, returned, len(slot_ids))
+
+
+def _as_actions(method: str, agent: Agent | StateAgent, returned: Any, count: int) -> Actions:
+    """What an agent returned as an array of its own, int64[count]."""
+    try:
+        array = np.asarray(returned)
+    except ValueError:  # rows of different lengths
+        array = np.zeros(0, np.object_)
+    if array.shape != (count,) or array.dtype.kind not in "iu":
+        raise AgentAnswerError(
+            f"{shown(agent.name)}: {method} returned {array.dtype}{list(array.shape)} for {count} rows; it "
+            f"must be int64[{count}]"
+        )
+    return array.astype(np.int64)
 
 
 def ask_in(env: VectorEnv, agent: Agent, observations: dict[str, npt.NDArray[Any]]) -> Actions:
-    """What an agent does in all games of an environment, by the way in that it has.
+    """What an agent does in all games of an environment; see `ask`.
 
     Args:
         env: whose turn it is there is asked about.
@@ -115,16 +275,13 @@ def ask_in(env: VectorEnv, agent: Agent, observations: dict[str, npt.NDArray[Any
         observations: of the environment's last step or reset.
 
     Returns:
-        What the agent returned, unchecked.
+        int64[N].
+
+    Raises:
+        AgentAnswerError: as in `ask`.
     """
-    seats = env.agent_selection.astype(np.int32)
-    places = np.arange(env.num_envs) * env.players + seats
-    if is_state_agent(agent):
-        states = env.get_states()
-        actions = np.array(agent.act_on(states, seats, places))
-        actions_of_ended(observations["action_mask"], actions, states["phase"] == ROUND_OVER)
-        return actions
-    return ask(agent, observations["observation"], observations["action_mask"], places)
+    slot_ids = np.arange(env.num_envs) * env.players + env.agent_selection
+    return ask(agent, observations["observation"], observations["action_mask"], slot_ids, env.get_states)
 
 
 def actions_of_ended(action_masks: Any, actions: Actions, ended: npt.NDArray[np.bool_]) -> None:
@@ -180,7 +337,7 @@ class Table:
             num_actions=int(env.single_action_space.n),
         )
 
-    def view(self, observations: Observations, name: str) -> npt.NDArray[np.int64]:
+    def section(self, observations: Observations, name: str) -> npt.NDArray[np.int64]:
         """The numbers of one section of the observations, int64[N, size] (safe to calculate with)."""
         for section in self.sections:
             if section.name == name:
@@ -196,8 +353,9 @@ def best_legal(preference: npt.NDArray[np.int64], action_masks: Masks) -> Action
         action_masks: int8[N, A].
 
     Returns:
-        int64[N].
+        int64[N]; SKIP where nothing is legal, as the round is over.
     """
-    lowest = np.iinfo(np.int64).min
-    chosen: Actions = np.where(action_masks != 0, preference, lowest).argmax(axis=1)
-    return chosen
+    is_legal = action_masks != 0
+    chosen = np.where(is_legal, preference, np.iinfo(np.int64).min).argmax(axis=1)
+    actions: Actions = np.where(is_legal.any(axis=1), chosen, SKIP)
+    return actions

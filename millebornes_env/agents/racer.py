@@ -10,43 +10,14 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar, Final
 
+from millebornes_env.agents.compiled import preferences
 from millebornes_env.agents.compiled.agent import Choose, CompiledAgent, Int16Array, Int64Array
-from millebornes_env.agents.compiled.preferences import (
-    cures,
-    fits,
-    has_in_reach,
-    is_too_late_to_limit,
-    is_useless_distance,
-    km_to_go,
-    large_distances_held,
-    most_liked,
-)
+from millebornes_env.agents.options import Between
 from millebornes_env.agents.protocol import Table
-from millebornes_env.agents.specs import Between
 from millebornes_env.compile import rule
-from millebornes_env.millebornes.actions import (
-    CLAIM_COUP_FOURRE,
-    EXTEND,
-    FINISH,
-    card_of,
-    is_discard,
-    opponent_of,
-    target_team,
-)
-from millebornes_env.millebornes.cards import (
-    END_OF_LIMIT,
-    ROLL,
-    hazard_of,
-    is_battle_hazard,
-    is_distance,
-    is_hazard,
-    is_remedy,
-    km_of,
-    safety_against,
-)
-from millebornes_env.millebornes.motion import is_moving, team_of
-from millebornes_env.millebornes.rules import Rules
-from millebornes_env.millebornes.state import CLAIM, EXTENSION, State
+from millebornes_env.millebornes import actions, cards, motion
+from millebornes_env.millebornes.rules import RulesRecord
+from millebornes_env.millebornes.state import EXTENSION, State
 
 # Its options.
 EXTENDS: Final = 0
@@ -70,56 +41,55 @@ KEEPS_ROLL: Final = 160
 KEEPS_SAFETY: Final = 10_000
 
 
-def choose(state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, draw: int) -> int:
+def choose(
+    state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, draw: int
+) -> int:
     """What brings it on fastest (see `agents.compiled.agent.Choose`)."""
-    phase = int(state.phase)
-    if phase == CLAIM:
-        return CLAIM_COUP_FOURRE
-    if phase == EXTENSION:
+    if int(state.phase) == EXTENSION:
         is_bold = options[EXTENDS] == 1 and int(state.draw_pile) >= options[CARDS_TO_EXTEND]
-        return EXTEND if is_bold else FINISH
-    return most_liked(liking, state, rules, seat, options)
+        return actions.EXTEND if is_bold else actions.FINISH
+    return preferences.claim_or_most_liked(liking, state, rules, seat, options)
 
 
 @rule
-def liking(state: State, rules: Rules, seat: int, action: int, options: Int64Array) -> int:
+def liking(state: State, rules: RulesRecord, seat: int, action: int, options: Int64Array) -> int:
     """How much it likes to lay or to give away a card."""
-    team, card = team_of(rules, seat), card_of(action)
-    if is_discard(action):
+    team, card = motion.team_of(rules, seat), actions.card_of(action)
+    if actions.is_discard(action):
         return -regret(state, rules, seat, card)
-    if is_distance(card):
-        return TO_FINISH if fits(state, rules, team, card) else TO_DRIVE + km_of(card)
-    if is_hazard(card):
-        victim = target_team(rules.teams, team, opponent_of(action))
+    if cards.is_distance(card):
+        return TO_FINISH if preferences.fits(state, rules, team, card) else TO_DRIVE + cards.km_of(card)
+    if cards.is_hazard(card):
+        victim = actions.target_team(rules.teams, team, actions.opponent_of(action))
         return liking_of_attack(state, rules, victim, card, options)
-    if card == END_OF_LIMIT:
-        return TO_DRIVE_ON_FASTER if large_distances_held(state, rules, seat) > 0 else TO_ATTACK
-    if is_remedy(card):
+    if card == cards.END_OF_LIMIT:
+        return TO_DRIVE_ON_FASTER if preferences.large_distances_held(state, rules, seat) > 0 else TO_ATTACK
+    if cards.is_remedy(card):
         return TO_GET_GOING
-    return TO_BE_FREE_AT_ONCE if cures(state, team, card) else TO_LAY_A_SAFETY
+    return TO_BE_FREE_AT_ONCE if preferences.cures(state, team, card) else TO_LAY_A_SAFETY
 
 
 @rule
-def liking_of_attack(state: State, rules: Rules, victim: int, hazard: int, options: Int64Array) -> int:
+def liking_of_attack(state: State, rules: RulesRecord, victim: int, hazard: int, options: Int64Array) -> int:
     """Who is about to win is stopped at once, and the foremost first."""
-    if not is_battle_hazard(hazard):
-        return 0 if is_too_late_to_limit(state, victim) else TO_ATTACK
-    is_near = km_to_go(state, victim) <= options[NEAR] and is_moving(state, rules, victim)
+    if not cards.is_battle_hazard(hazard):
+        return 0 if preferences.is_too_late_to_limit(state, victim) else TO_ATTACK
+    is_near = preferences.km_to_go(state, victim) <= options[NEAR] and motion.is_moving(state, rules, victim)
     return (TO_STOP_A_WINNER if is_near else TO_ATTACK) + 1 + int(state.km[victim])
 
 
 @rule
-def regret(state: State, rules: Rules, seat: int, card: int) -> int:
+def regret(state: State, rules: RulesRecord, seat: int, card: int) -> int:
     """How sorry it is to give a card away: what drives it farthest it keeps longest."""
-    team = team_of(rules, seat)
-    if is_distance(card):
-        return 0 if is_useless_distance(state, rules, team, card) else km_of(card)
-    if is_hazard(card):
+    team = motion.team_of(rules, seat)
+    if cards.is_distance(card):
+        return 0 if preferences.is_useless_distance(state, rules, team, card) else cards.km_of(card)
+    if cards.is_hazard(card):
         return KEEPS_HAZARD
-    if is_remedy(card):
-        if has_in_reach(state, rules, seat, safety_against(hazard_of(card))):
+    if cards.is_remedy(card):
+        if preferences.has_in_reach(state, rules, seat, cards.safety_against(cards.hazard_of(card))):
             return 0
-        keeps = KEEPS_ROLL if card == ROLL else KEEPS_REMEDY
+        keeps = KEEPS_ROLL if card == cards.ROLL else KEEPS_REMEDY
         return keeps // int(state.hand[seat, card])
     return KEEPS_SAFETY
 

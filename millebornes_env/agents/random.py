@@ -8,13 +8,15 @@ from millebornes_env.agents.compiled.agent import Choose, CompiledAgent, Int16Ar
 from millebornes_env.agents.compiled.preferences import first_in, legal_actions, size_of
 from millebornes_env.agents.protocol import Table
 from millebornes_env.compile import rule
-from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.rules import RulesRecord
 from millebornes_env.millebornes.state import State
 
 _BITS_OF_A_DRAW: Final = 32
 
 
-def choose(state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, draw: int) -> int:
+def choose(
+    state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, draw: int
+) -> int:
     """Any legal action (see `agents.compiled.agent.Choose`)."""
     legal = legal_actions(state, rules, seat)
     return nth_of(legal, (draw * size_of(legal)) >> _BITS_OF_A_DRAW)

@@ -1,22 +1,19 @@
 """What an agent is named by: `name:option=value,option=value`, a run folder, or a class of somebody's own.
 
 Each may have `+search` behind it. A class is named by its file or module: `my_file.py:Class:option=value`.
-
-The options of an agent are the arguments of its class besides table and seed. `Between` in the annotation of
-one says which numbers it may be.
 """
 
 from __future__ import annotations
 
-import inspect
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, NamedTuple, get_type_hints
+from typing import Any, Final, NamedTuple
 
 from millebornes_env.agents.errors import AgentOptionError, UnknownAgentError
+from millebornes_env.agents.options import check_ranges, defaults_of
 from millebornes_env.agents.policy import files as policy_files
-from millebornes_env.errors import shown as value_shown
+from millebornes_env.errors import shown
 
 SEARCH_SUFFIX: Final = "+search"
 """Behind what a compiled agent is loaded by: search over it, with options of its own behind a colon."""
@@ -26,15 +23,8 @@ FOLDER: Final = "folder"
 ROLLOUT: Final = "rollout"
 """The option that another agent is named by."""
 POLICY: Final = "policy"
-
-_LONGEST_SHOWN: Final = 80
-
-
-class Between(NamedTuple):
-    """In the annotation of an option: the least and the largest value that it may have."""
-
-    least: int
-    most: int
+ROLLOUT_SEPARATORS: Final = ";+"
+"""Between options of a rollout agent, as a comma is taken: `search:rollout=arnold:debian+openbsd,z=3`."""
 
 
 class ClassName(NamedTuple):
@@ -51,14 +41,6 @@ class ClassName(NamedTuple):
     name: str
     options: str
     is_file: bool
-
-
-def shown(text: object) -> str:
-    """A text as messages quote it: in quotes, and not at any length."""
-    quoted = value_shown(text)
-    if len(quoted) <= _LONGEST_SHOWN or not isinstance(text, str):
-        return quoted
-    return f"{quoted[: _LONGEST_SHOWN - 20]}...' ({len(str(text)):,} characters)"
 
 
 def is_folder(text: str) -> bool:
@@ -166,45 +148,6 @@ def options_of(spec: str, maker: Callable[..., Any], text: str) -> dict[str, Any
     return options
 
 
-def check_ranges(spec: str, maker: Callable[..., Any], options: Mapping[str, Any]) -> None:
-    """Refuse numbers that an option cannot have.
-
-    Raises:
-        AgentOptionError: there is one.
-    """
-    for name, bounds in ranges_of(maker).items():
-        if name in options and not bounds.least <= options[name] <= bounds.most:
-            raise AgentOptionError(
-                f"{shown(spec)}: the option {name} is {shown(options[name])}; it must be from {bounds.least} "
-                f"to {bounds.most}"
-            )
-
-
-def defaults_of(maker: Callable[..., Any]) -> dict[str, Any]:
-    """The options of an agent and their defaults; a text where there is none."""
-    return {
-        name: "" if parameter.default in (inspect.Parameter.empty, None) else parameter.default
-        for name, parameter in inspect.signature(maker).parameters.items()
-        if name not in ("table", "seed")
-        and parameter.kind not in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    }
-
-
-def ranges_of(maker: Callable[..., Any]) -> dict[str, Between]:
-    """The options of an agent that say what numbers they may be."""
-    function: Any = maker.__init__ if inspect.isclass(maker) else maker
-    try:
-        hints = get_type_hints(function, include_extras=True)
-    except (NameError, TypeError):  # somebody's own agent, whose annotations are for readers only
-        return {}
-    return {
-        name: bounds
-        for name, hint in hints.items()
-        for bounds in getattr(hint, "__metadata__", ())
-        if isinstance(bounds, Between)
-    }
-
-
 def _parts(spec: str, text: str, known: Mapping[str, Any]) -> list[str]:
     """What stands between the commas, a folder's name with its own commas in one piece."""
     if FOLDER in known:
@@ -252,18 +195,17 @@ def _value(text: str, default: Any, equals: str) -> Any:
     return type(default)(text)
 
 
-def without_separators(rollout: str, separators: str) -> str:
+def rollout_spec(rollout: str) -> str:
     """A rollout agent as `agents.load` takes it, with commas between its options.
 
     Args:
-        rollout: its options are separated by one of the separators.
-        separators: each a single character. In the path of a folder they stand for themselves, but before
-            `mode=` and `folder=`.
+        rollout: its options are separated by one of ROLLOUT_SEPARATORS. In the path of a folder those stand
+            for themselves, but before `mode=` and `folder=`.
     """
     name, colon, rest = rollout.partition(":")
     if is_folder(rest) or is_folder(rollout):
         return rollout
-    either = f"[{re.escape(separators)}]"
+    either = f"[{re.escape(ROLLOUT_SEPARATORS)}]"
     named = split_class(rollout)
     if named is not None and named.options:
         options = re.sub(either, ",", named.options)

@@ -1,30 +1,37 @@
-"""From a tournament to its report: the analysis, the pictures and the file with everything."""
+"""What a tournament says: everything that is reported of it, worked out from the outcomes of its lineups."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, replace
-from pathlib import Path
-from typing import Any, Final
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
 
-from millebornes_env.arena.estimates import Float64Array, fit_luck
-from millebornes_env.arena.match import MatchConfig, play_deals
-from millebornes_env.arena.pictures import save_payoff, save_ratings
-from millebornes_env.arena.report import Analysis, analyse, markdown, to_json
-from millebornes_env.arena.results import EPISODES, table_words
+from millebornes_env.arena.behaviour import behaviour, counts_of
+from millebornes_env.arena.estimates import (
+    Measure,
+    Payoff,
+    Total,
+    VarianceReduction,
+    control_variate_reduction,
+    fit_control_variate,
+    payoff_matrix,
+    played,
+    totals,
+    variance_reduction,
+)
+from millebornes_env.arena.intervals import Float64Array
+from millebornes_env.arena.match import MatchConfig, play
+from millebornes_env.arena.outcome import Lineup, Outcome
+from millebornes_env.arena.ratings import REPLICATES, AlphaRank, Ratings, alpha_rank, cycles, ratings
 from millebornes_env.arena.tournament import Tournament
-from millebornes_env.files import write_json_atomically, write_text_atomically
-from millebornes_env.versions import versions
 
-REPORT_FORMAT: Final = 1
-
-LUCK_SAMPLE: Final = ("greedy", "arnold")
+SAMPLE_AGENTS: Final = ("greedy", "arnold")
 """The agents whose games say what luck is worth at a table, whoever plays the tournament."""
-LUCK_DEALS: Final = 3000
-_LUCK_SEED: Final = 0x6C75636B  # other deals than a tournament's, whatever its seed (but for this one)
+SAMPLE_DEALS: Final = 3000
+_SAMPLE_SEED: Final = 0x6C75636B  # other deals than a tournament's, whatever its seed (but for this one)
 
 
-def luck_weights(config: MatchConfig) -> Float64Array:
+def control_variate_coefficients(config: MatchConfig) -> Float64Array:
     """What luck is worth at a table: fitted to deals that no tournament plays, always the same.
 
     Args:
@@ -33,14 +40,37 @@ def luck_weights(config: MatchConfig) -> Float64Array:
     Returns:
         float64[F], points for a card more than expected, by card type.
     """
-    teams = config.rules.teams
-    sample = replace(config, seed=_LUCK_SEED, luck=True, plain=False)
-    return fit_luck(play_deals(LUCK_SAMPLE, (0,) + (1,) * (teams - 1), sample, 0, LUCK_DEALS))
+    sample = replace(config, seed=_SAMPLE_SEED, control_variate=True, plain=False)
+    return fit_control_variate(play(SAMPLE_AGENTS, sample, SAMPLE_DEALS))
 
 
-def table_name(config: MatchConfig) -> str:
-    """Such as "parker, 4 players in 2 teams, matches"."""
-    return f"{table_words(config.edition, config.players, config.rules.teams)}, {EPISODES[config.episode]}"
+@dataclass(frozen=True)
+class Analysis:
+    """Everything that is reported of a tournament; agents by number, as in `names`.
+
+    Attributes:
+        names: of the agents.
+        payoff: everybody against everybody.
+        totals: everybody against the field.
+        ratings: Elo points.
+        alpha: masses of alpha-rank.
+        cycles: agents that beat each other around a circle.
+        behaviour: the statistics of each agent.
+        variance_reductions: by lineup, what duplicate deals saved.
+        control_variate_reductions: by lineup, what the control variate saved on top; empty without one.
+        faults: lineups that could not be played to the end, with what was wrong.
+    """
+
+    names: tuple[str, ...]
+    payoff: Payoff
+    totals: list[Total]
+    ratings: Ratings
+    alpha: AlphaRank
+    cycles: list[tuple[int, int, int]]
+    behaviour: list[dict[str, float | None]]
+    variance_reductions: dict[Lineup, VarianceReduction]
+    control_variate_reductions: dict[Lineup, VarianceReduction]
+    faults: list[tuple[Lineup, str]]
 
 
 def analysed(tournament: Tournament, anchor: str | None = None) -> Analysis:
@@ -56,40 +86,51 @@ def analysed(tournament: Tournament, anchor: str | None = None) -> Analysis:
         [tournament.outcomes[lineup] for lineup in sorted(tournament.outcomes)],
         anchor=None if anchor is None else tournament.names.index(anchor),
         seed=match.seed,
-        luck_weights=luck_weights(match) if match.luck else None,
+        coefficients=control_variate_coefficients(match) if match.control_variate else None,
+        measure="points" if match.rules.count_points else "wins",
     )
 
 
-def save_report(
-    tournament: Tournament, analysis: Analysis, folder: Path, config: Mapping[str, Any]
-) -> list[Path]:
-    """Write everything as JSON and Markdown, and the two pictures.
+def analyse(
+    names: Sequence[str],
+    outcomes: Sequence[Outcome],
+    *,
+    anchor: int | None = None,
+    replicates: int = REPLICATES,
+    seed: int = 0,
+    coefficients: Float64Array | None = None,
+    measure: Measure = "points",
+) -> Analysis:
+    """Work out everything.
 
     Args:
-        tournament: that was played.
-        analysis: of it.
-        folder: to write to.
-        config: what was asked for, with all defaults filled in.
+        names: of the agents, by number; no two alike.
+        outcomes: of all lineups.
+        anchor: the agent to rate 0; None: the mean is 0.
+        replicates: of the ratings' bootstrap.
+        seed: of the bootstrap.
+        coefficients: float64[F], fitted to other deals, to take luck off the points; None: leaves it.
+        measure: by what agents are told apart: "wins" where no points are counted.
 
     Returns:
-        The files.
+        What was found.
 
     Raises:
-        OSError: one could not be written; an older one is as it was.
+        ArenaError: no such anchor, or weights for luck that was not counted.
     """
-    content = {
-        "format": REPORT_FORMAT,
-        "started": tournament.started,
-        "config": dict(config),
-        "entrants": [asdict(entrant) for entrant in tournament.entrants],
-        "versions": versions(),
-        **to_json(analysis),
-    }
-    table = table_name(tournament.config.match)
-    files = [folder / name for name in ("arena.json", "report.md", "payoff.png", "ratings.png")]
-    write_json_atomically(files[0], content)
-    pictures = "![Ratings with intervals](ratings.png)\n\n![Points per round of each pair](payoff.png)\n"
-    write_text_atomically(files[1], f"# {table}\n\n{pictures}\n{markdown(analysis)}")
-    save_payoff(files[2], analysis.names, analysis.payoff, analysis.ratings.order(), table)
-    save_ratings(files[3], analysis.names, analysis.ratings, table)
-    return files
+    agents, valid = len(names), played(outcomes)
+    payoff = payoff_matrix(valid, agents, coefficients, measure)
+    return Analysis(
+        names=tuple(names),
+        payoff=payoff,
+        totals=totals(valid, agents, coefficients),
+        ratings=ratings(valid, agents, anchor=anchor, replicates=replicates, seed=seed),
+        alpha=alpha_rank(payoff),
+        cycles=cycles(payoff),
+        behaviour=[behaviour(counts_of(valid, agent)) for agent in range(agents)],
+        variance_reductions={outcome.lineup: variance_reduction(outcome, measure) for outcome in valid},
+        control_variate_reductions={}
+        if coefficients is None
+        else {outcome.lineup: control_variate_reduction(outcome, coefficients) for outcome in valid},
+        faults=[(outcome.lineup, fault) for outcome in outcomes for fault in outcome.faults],
+    )

@@ -1,4 +1,4 @@
-"""How agents play: statistics of what they did and what came of it, from the counts of `arena.tallies`.
+"""How agents play: statistics of what they did and what came of it, from the counts of `arena.counters`.
 
 A round is counted once for each team, from its side; an agent's partners play as it does and are counted
 with it. Where an agent had several roles or lineups, their counts are added up first.
@@ -13,9 +13,9 @@ from typing import Final
 
 import numpy as np
 
+from millebornes_env.arena.counters import ACTION_COUNTS, NUM_COUNTERS, index_of
 from millebornes_env.arena.estimates import Int64Array, played, roles_of
-from millebornes_env.arena.outcomes import Outcome
-from millebornes_env.arena.tallies import ACTION_COUNTS, NUM_TALLIES, place_of
+from millebornes_env.arena.outcome import Outcome
 from millebornes_env.millebornes.actions import (
     CLAIM_COUP_FOURRE,
     EXTEND,
@@ -65,22 +65,22 @@ COUNT_MEANINGS: Final = {
     "round_wins_starting": "rounds won that the team began",
     "empty_pile_rounds": "rounds in which the last card was drawn",
 }
-"""What each of `arena.tallies.ROUND_COUNTS` counts; before them come the actions chosen, by id."""
+"""What each of `arena.counters.ROUND_COUNTS` counts; before them come the actions chosen, by id."""
 
 
 class Counts:
     """The counts of one agent, by name or by action."""
 
-    def __init__(self, tallies: Int64Array) -> None:
+    def __init__(self, counters: Int64Array) -> None:
         """Hold the counts.
 
         Args:
-            tallies: int64[NUM_TALLIES].
+            counters: int64[NUM_COUNTERS].
         """
-        self._tallies = tallies
+        self._tallies = counters
 
     def __getitem__(self, name: str) -> int:
-        return int(self._tallies[place_of(name)])
+        return int(self._tallies[index_of(name)])
 
     def chosen(self, actions: Iterable[int]) -> int:
         """How often one of the actions was chosen."""
@@ -111,9 +111,9 @@ def counts_of(outcomes: Sequence[Outcome], agent: int) -> Counts:
         outcomes: of all lineups.
         agent: its number.
     """
-    total = np.zeros(NUM_TALLIES, np.int64)
+    total = np.zeros(NUM_COUNTERS, np.int64)
     for outcome in played(outcomes):
-        total += outcome.tallies[roles_of(outcome, agent)].sum(axis=0)
+        total += outcome.counters[roles_of(outcome, agent)].sum(axis=0)
     return Counts(total)
 
 
@@ -221,8 +221,8 @@ def _trips_not_starting(counts: Counts) -> float | None:
 def _results() -> list[Statistic]:
     """What came of the rounds."""
     return [
-        _per("points_per_round", "points", "points per round", "points", "rounds"),
-        Statistic("points_spread", "standard deviation of the points", "points", _points_spread),
+        _per("points_per_round", "own points", "points per round", "points", "rounds"),
+        Statistic("points_spread", "standard deviation of own points", "points", _points_spread),
         _percent("rounds_won", "rounds won", "round_wins"),
         _percent("rounds_tied", "rounds tied", "round_ties"),
         _percent("trips_completed", "trip completed", "trips_completed"),

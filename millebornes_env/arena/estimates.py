@@ -1,4 +1,4 @@
-"""What the deals say: points and wins of every pair of agents, with intervals, and what two savings save.
+"""What the deals say: points and wins of every pair of agents, with intervals, and what variance is saved.
 
 Nothing in this file plays. Outcomes with faults hold no deals and are left out everywhere.
 The same deal numbers mean the same cards in every lineup, so deals of different lineups are not independent.
@@ -16,11 +16,18 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.arena.errors import ArenaError
-from millebornes_env.arena.outcomes import Outcome
-from millebornes_env.arena.results import NORMAL_QUANTILE, Interval, share_interval
+from millebornes_env.arena.intervals import (
+    Float64Array,
+    Interval,
+    mean_of_ratios,
+    mean_of_shares,
+    ratio_interval,
+    share_interval,
+    sum_by_deal,
+)
+from millebornes_env.arena.outcome import Outcome, own_less_others
+from millebornes_env.errors import ArenaError
 
-Float64Array = npt.NDArray[np.float64]
 Int64Array = npt.NDArray[np.int64]
 Measure = Literal["points", "wins"]
 
@@ -45,6 +52,7 @@ class Payoff:
         deals: int64[k, k], blocks in which both sat, those of different lineups counted separately.
         episodes: int64[k, k], matches or rounds.
         rounds: int64[k, k].
+        measure: by what agents are told apart: "points", or "wins" where the edition counts no points.
     """
 
     points: Float64Array
@@ -56,6 +64,25 @@ class Payoff:
     deals: Int64Array
     episodes: Int64Array
     rounds: Int64Array
+    measure: Measure = "points"
+
+    @property
+    def lead(self) -> Float64Array:
+        """float64[k, k], by how much the row is ahead: points per round, or the share won less one half."""
+        return self.points if self.measure == "points" else self.wins - 0.5
+
+    @property
+    def lead_half(self) -> Float64Array:
+        """float64[k, k], from the lead to the farther end of its 95 % interval."""
+        if self.measure == "points":
+            return self.points_half
+        half: Float64Array = np.maximum(self.wins_high - self.wins, self.wins - self.wins_low)
+        return half
+
+    @property
+    def beats(self) -> npt.NDArray[np.bool_]:
+        """bool[k, k], whether the whole 95 % interval of the lead lies above 0."""
+        return self.points_low > 0 if self.measure == "points" else self.wins_low > 0.5
 
     @property
     def points_half(self) -> Float64Array:
@@ -93,7 +120,7 @@ class Total:
 
 
 @dataclass(frozen=True)
-class Saving:
+class VarianceReduction:
     """How many times more episodes the plainer way needs for the same precision.
 
     Attributes:
@@ -124,15 +151,20 @@ class DealDifferences(NamedTuple):
 
 
 def payoff_matrix(
-    outcomes: Sequence[Outcome], agents: int, luck_weights: Float64Array | None = None
+    outcomes: Sequence[Outcome],
+    agents: int,
+    coefficients: Float64Array | None = None,
+    measure: Measure = "points",
 ) -> Payoff:
     """Everybody against everybody.
 
     Args:
         outcomes: of all lineups.
         agents: k, how many there are.
-        luck_weights: float64[F], from `fit_luck` on deals that are not among these: takes luck off the points
+        coefficients: float64[F], from `fit_control_variate` on deals that are not among these: takes luck off
+            the points
             (the wins stay as they are); None: leaves them.
+        measure: by what agents are told apart.
 
     Returns:
         The matrices.
@@ -146,8 +178,8 @@ def payoff_matrix(
         met = [outcome for outcome in played(outcomes) if {one, other} <= set(outcome.lineup)]
         if not met:
             continue
-        differences = [pair_differences(outcome, one, other, luck_weights) for outcome in met]
-        rounds = [_rounds_of_deals(outcome) for outcome in met]
+        differences = [pair_differences(outcome, one, other, coefficients) for outcome in met]
+        rounds = [outcome.rounds_of_deals() for outcome in met]
         points = ratio_interval(sum_by_deal(differences), sum_by_deal(rounds))
         wins = _pair_wins(met, one, other)
         for name, value in zip(_REAL_FIELDS, (*points, *wins), strict=True):
@@ -155,7 +187,7 @@ def payoff_matrix(
         counted[:, one, other] = counted[:, other, one] = _counts(met)
     _mirror(real)
     deals, episodes, total_rounds = counted
-    return Payoff(**real, deals=deals, episodes=episodes, rounds=total_rounds)
+    return Payoff(**real, deals=deals, episodes=episodes, rounds=total_rounds, measure=measure)
 
 
 _REAL_FIELDS = ("points", "points_low", "points_high", "wins", "wins_low", "wins_high")
@@ -170,7 +202,7 @@ def _mirror(real: dict[str, Float64Array]) -> None:
         real[name][below] = 1 - real[source].T[below]
 
 
-def totals(outcomes: Sequence[Outcome], agents: int, luck_weights: Float64Array | None = None) -> list[Total]:
+def totals(outcomes: Sequence[Outcome], agents: int, coefficients: Float64Array | None = None) -> list[Total]:
     """Every agent against the field.
 
     A lineup that was played longer, being close, would weigh more in a pooled mean; so the means of the
@@ -179,15 +211,15 @@ def totals(outcomes: Sequence[Outcome], agents: int, luck_weights: Float64Array 
     Args:
         outcomes: of all lineups.
         agents: k, how many there are.
-        luck_weights: as in `payoff_matrix`.
+        coefficients: as in `payoff_matrix`.
 
     Returns:
         One for each agent, in their order.
     """
-    return [_total(played(outcomes), agent, luck_weights) for agent in range(agents)]
+    return [_total(played(outcomes), agent, coefficients) for agent in range(agents)]
 
 
-def _total(outcomes: Sequence[Outcome], agent: int, luck_weights: Float64Array | None) -> Total:
+def _total(outcomes: Sequence[Outcome], agent: int, coefficients: Float64Array | None) -> Total:
     own = [outcome for outcome in outcomes if agent in outcome.lineup and len(set(outcome.lineup)) > 1]
     if not own:
         return Total(agent, None, None, None, 0, 0, 0)
@@ -196,12 +228,12 @@ def _total(outcomes: Sequence[Outcome], agent: int, luck_weights: Float64Array |
         roles = roles_of(outcome, agent)
         others = [role for role in range(len(outcome.lineup)) if role not in roles]
         differences.append(
-            (_differences(outcome, roles, others, luck_weights), _rounds_of_deals(outcome)),
+            (_differences(outcome, roles, others, coefficients), outcome.rounds_of_deals()),
         )
         shares = outcome.wins[:, :, roles].mean(axis=(1, 2))
         wins.append((shares, np.ones(len(shares))))
     teams = len(own[0].lineup)
-    return Total(agent, _mean_of_ratios(differences), _within_bounds(wins), 1 / teams, *_counts(own))
+    return Total(agent, mean_of_ratios(differences), mean_of_shares(wins), 1 / teams, *_counts(own))
 
 
 def half_width(outcome: Outcome, measure: Measure) -> float:
@@ -219,26 +251,24 @@ def half_width(outcome: Outcome, measure: Measure) -> float:
         return math.inf
     for one, other in combinations(sorted(set(outcome.lineup)), 2):
         if measure == "points":
-            mean, low, high = ratio_interval(pair_differences(outcome, one, other), _rounds_of_deals(outcome))
+            interval = ratio_interval(pair_differences(outcome, one, other), outcome.rounds_of_deals())
         else:
-            mean, low, high = _pair_wins([outcome], one, other)
-        if low is None or high is None:
-            return math.inf
-        widest = max(widest, mean - low, high - mean)
+            interval = _pair_wins([outcome], one, other)
+        widest = max(widest, interval.half_width)
     return widest
 
 
-# Savings --------------------------------------------------------------------------------------------------
+# Variance reduction ---------------------------------------------------------------------------------------
 
 
-def saving(outcome: Outcome) -> Saving:
+def variance_reduction(outcome: Outcome, measure: Measure = "points") -> VarianceReduction:
     """What duplicate deals saved: how many times more episodes plain deals would have needed.
 
     With d[b, r] the points of role 0 less the mean of the other roles' in rotation r of deal b:
 
         plain variance     = mean over r of var over b of d[b, r], divided by R
         duplicate variance = var over b of (mean over r of d[b, r])
-        saving             = plain variance / duplicate variance
+        ratio              = plain variance / duplicate variance
 
     All variances are with n - 1. The first is what a mean of R episodes with cards of their own would have;
     each rotation has its own mean taken off, because plain deals played in turns from every place would also
@@ -246,20 +276,19 @@ def saving(outcome: Outcome) -> Saving:
 
     Args:
         outcome: of one lineup, B deals in R rotations.
+        measure: "points", or "wins": d is the share of the win then.
 
     Returns:
         The ratio, 1 where duplicate deals are worth nothing.
     """
     if len(outcome.points) < FEWEST_DEALS_TO_COMPARE:
-        return Saving(None, None, None, "fewer than two deals have no spread")
-    own = _own_less_others(outcome.points.astype(np.float64))
+        return VarianceReduction(None, None, None, "fewer than two deals have no spread")
+    own = outcome.lead if measure == "points" else outcome.wins[..., 0]
     plain = float(own.var(axis=0, ddof=1).mean()) / own.shape[1]
-    return _ratio_of_variances(
-        plain, float(own.mean(axis=1).var(ddof=1)), "every deal ended even over its rotations"
-    )
+    return _ratio_of_variances(plain, float(own.mean(axis=1).var(ddof=1)), "all deals were tied")
 
 
-def fit_luck(outcome: Outcome) -> Float64Array:
+def fit_control_variate(outcome: Outcome) -> Float64Array:
     """What each kind of luck was worth, by least squares over the deals of one sample.
 
     The points difference of a deal (`DealDifferences`) is fitted by a constant and the luck differences. Use
@@ -274,11 +303,11 @@ def fit_luck(outcome: Outcome) -> Float64Array:
     Raises:
         ArenaError: no luck was counted, or there are no deals.
     """
-    luck = _luck_of(outcome)
-    if not len(luck):
+    variates = _variates_of(outcome)
+    if not len(variates):
         raise ArenaError("there are no deals to fit the weights of luck to: play the lineup first")
-    by_deal = _own_less_others(luck).sum(axis=1)
-    points = _own_less_others(outcome.points.astype(np.float64)).sum(axis=1)
+    by_deal = own_less_others(variates).sum(axis=1)
+    points = outcome.lead.sum(axis=1)
     weights: Float64Array = np.linalg.lstsq(by_deal - by_deal.mean(axis=0), points - points.mean())[0]
     return weights
 
@@ -291,7 +320,7 @@ def corrected_points(outcome: Outcome, weights: Float64Array) -> Float64Array:
 
     Args:
         outcome: with luck.
-        weights: float64[F], from `fit_luck` on other deals.
+        weights: float64[F], from `fit_control_variate` on other deals.
 
     Returns:
         float64[B, R, T].
@@ -299,43 +328,43 @@ def corrected_points(outcome: Outcome, weights: Float64Array) -> Float64Array:
     Raises:
         ArenaError: no luck was counted, or of another number of kinds.
     """
-    luck = _luck_of(outcome)
-    if weights.shape != luck.shape[2:3]:
-        raise ArenaError(f"{len(weights)} weights do not fit {luck.shape[2]} kinds of luck")
-    points: Float64Array = outcome.points - np.einsum("brft,f->brt", luck, weights)
+    variates = _variates_of(outcome)
+    if weights.shape != variates.shape[2:3]:
+        raise ArenaError(f"{len(weights)} weights do not fit {variates.shape[2]} kinds of luck")
+    points: Float64Array = outcome.points - np.einsum("brft,f->brt", variates, weights)
     return points
 
 
 def corrected(outcome: Outcome, weights: Float64Array) -> DealDifferences:
     """The points differences of role 0, deal by deal, less what luck was worth; see `corrected_points`."""
-    own = _own_less_others(corrected_points(outcome, weights))
-    return DealDifferences(own.sum(axis=1), _rounds_of_deals(outcome))
+    own = own_less_others(corrected_points(outcome, weights))
+    return DealDifferences(own.sum(axis=1), outcome.rounds_of_deals())
 
 
-def luck_saving(outcome: Outcome, weights: Float64Array) -> Saving:
+def control_variate_reduction(outcome: Outcome, weights: Float64Array) -> VarianceReduction:
     """What the correction saves on top of duplicate deals: variance of the deals without / with it.
 
     Args:
         outcome: deals that the weights were not fitted to.
-        weights: float64[F], from `fit_luck`.
+        weights: float64[F], from `fit_control_variate`.
 
     Returns:
         The ratio; less than 1 where the weights do harm.
     """
     if len(outcome.points) < FEWEST_DEALS_TO_COMPARE:
-        return Saving(None, None, None, "fewer than two deals have no spread")
+        return VarianceReduction(None, None, None, "fewer than two deals have no spread")
     rotations = outcome.points.shape[1]
-    before = _own_less_others(outcome.points.astype(np.float64)).mean(axis=1)
+    before = outcome.lead.mean(axis=1)
     after = corrected(outcome, weights).points / rotations
     return _ratio_of_variances(
-        float(before.var(ddof=1)), float(after.var(ddof=1)), "luck explains every deal"
+        float(before.var(ddof=1)), float(after.var(ddof=1)), "the luck of the draw explains every deal"
     )
 
 
-def _ratio_of_variances(plain: float, better: float, why_zero: str) -> Saving:
+def _ratio_of_variances(plain: float, better: float, why_zero: str) -> VarianceReduction:
     if better == 0.0:
-        return Saving(None, plain, better, f"{why_zero}: a variance of 0 makes no ratio")
-    return Saving(plain / better, plain, better)
+        return VarianceReduction(None, plain, better, why_zero)
+    return VarianceReduction(plain / better, plain, better)
 
 
 # Parts ----------------------------------------------------------------------------------------------------
@@ -352,7 +381,7 @@ def roles_of(outcome: Outcome, agent: int) -> list[int]:
 
 
 def pair_differences(
-    outcome: Outcome, one: int, other: int, luck_weights: Float64Array | None = None
+    outcome: Outcome, one: int, other: int, coefficients: Float64Array | None = None
 ) -> Float64Array:
     """Points of one agent less another's, each the mean of its roles.
 
@@ -360,12 +389,12 @@ def pair_differences(
         outcome: of a lineup with both.
         one: agent.
         other: agent.
-        luck_weights: as in `payoff_matrix`.
+        coefficients: as in `payoff_matrix`.
 
     Returns:
         float64[B], sum over the rotations.
     """
-    return _differences(outcome, roles_of(outcome, one), roles_of(outcome, other), luck_weights)
+    return _differences(outcome, roles_of(outcome, one), roles_of(outcome, other), coefficients)
 
 
 def pair_shares(outcome: Outcome, one: int, other: int) -> Float64Array:
@@ -394,68 +423,7 @@ def pair_shares(outcome: Outcome, one: int, other: int) -> Float64Array:
     return shares / len(pairs)
 
 
-def ratio_interval(amounts: Float64Array, sizes: Float64Array) -> Interval:
-    """The ratio of two sums over independent blocks, such as points per round, and its 95 % interval.
-
-    By the delta method: the standard error is that of the sum of the residuals, amount - ratio * size, over
-    the sum of the sizes.
-
-    Args:
-        amounts: float64[n].
-        sizes: float64[n], not all 0.
-
-    Returns:
-        The ratio and its ends; without ends for a single block.
-    """
-    return _interval(*_ratio(amounts, sizes))
-
-
-def sum_by_deal(parts: Sequence[Float64Array]) -> Float64Array:
-    """Add up what lineups have for the same deal.
-
-    Args:
-        parts: float64[B_i] each, from the first deal on.
-
-    Returns:
-        float64[max B_i].
-    """
-    total = np.zeros(max(len(part) for part in parts))
-    for part in parts:
-        total[: len(part)] += part
-    return total
-
-
-def _ratio(amounts: Float64Array, sizes: Float64Array) -> tuple[float, Float64Array]:
-    """The ratio, and how much each block moves it."""
-    ratio = float(amounts.sum() / sizes.sum())
-    return ratio, (amounts - ratio * sizes) / sizes.sum()
-
-
-def _interval(value: float, influence: Float64Array) -> Interval:
-    """The interval of an estimate to which independent blocks contribute those errors."""
-    count = len(influence)
-    if count == 1:
-        return Interval(value, None, None)
-    half = NORMAL_QUANTILE * math.sqrt(count / (count - 1) * float(influence @ influence))
-    return Interval(value, value - half, value + half)
-
-
-def _mean_of_ratios(parts: Sequence[tuple[Float64Array, Float64Array]]) -> Interval:
-    """The mean of the lineups' ratios, and its interval over the deals that they share."""
-    ratios = [_ratio(amounts, sizes) for amounts, sizes in parts]
-    influence = sum_by_deal([moved for _, moved in ratios]) / len(ratios)
-    return _interval(float(np.mean([ratio for ratio, _ in ratios])), influence)
-
-
-def _within_bounds(parts: Sequence[tuple[Float64Array, Float64Array]]) -> Interval:
-    """`_mean_of_ratios` of shares: within 0..1, and not certain where all or none was won."""
-    mean, low, high = _mean_of_ratios(parts)
-    if low is None or high is None or mean in (0.0, 1.0):
-        return Interval(*share_interval(np.full(max(len(shares) for shares, _ in parts), mean)))
-    return Interval(mean, max(low, 0.0), min(high, 1.0))
-
-
-def _pair_wins(outcomes: Sequence[Outcome], one: int, other: int) -> tuple[float, float, float]:
+def _pair_wins(outcomes: Sequence[Outcome], one: int, other: int) -> Interval:
     """Share of the episodes won and its interval, every deal weighing the same."""
     shares = [pair_shares(outcome, one, other) for outcome in outcomes]
     won = sum_by_deal([share.sum(axis=1) for share in shares])
@@ -464,31 +432,19 @@ def _pair_wins(outcomes: Sequence[Outcome], one: int, other: int) -> tuple[float
 
 
 def _differences(
-    outcome: Outcome, ours: list[int], theirs: list[int], luck_weights: Float64Array | None
+    outcome: Outcome, ours: list[int], theirs: list[int], coefficients: Float64Array | None
 ) -> Float64Array:
     """float64[B], points of some roles less others', summed over the rotations."""
-    points = outcome.points if luck_weights is None else corrected_points(outcome, luck_weights)
+    points = outcome.points if coefficients is None else corrected_points(outcome, coefficients)
     difference = points[:, :, ours].mean(axis=2) - points[:, :, theirs].mean(axis=2)
     total: Float64Array = difference.sum(axis=1)
     return total
 
 
-def _own_less_others(by_role: Float64Array) -> Float64Array:
-    """What role 0 has (last axis) less the mean of the others."""
-    difference: Float64Array = by_role[..., 0] - by_role[..., 1:].mean(axis=-1)
-    return difference
-
-
-def _rounds_of_deals(outcome: Outcome) -> Float64Array:
-    """float64[B]."""
-    rounds: Float64Array = outcome.rounds.sum(axis=1, dtype=np.float64)
-    return rounds
-
-
-def _luck_of(outcome: Outcome) -> Float64Array:
-    if outcome.luck is None:
-        raise ArenaError("no luck was counted: play the deals with MatchConfig(luck=True)")
-    return outcome.luck
+def _variates_of(outcome: Outcome) -> Float64Array:
+    if outcome.variates is None:
+        raise ArenaError("no luck was counted: play the deals with MatchConfig(control_variate=True)")
+    return outcome.variates
 
 
 def _counts(outcomes: Sequence[Outcome]) -> tuple[int, int, int]:

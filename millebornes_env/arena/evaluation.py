@@ -10,67 +10,33 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import Final
 
-import numpy as np
-import numpy.typing as npt
-
-from millebornes_env import VectorEnv, agents, vector_env
+from millebornes_env import VectorEnv, agents
 from millebornes_env.agents import RunFolderError, Spec, UnknownAgentError
 from millebornes_env.agents.human.agent import HumanAgent
 from millebornes_env.agents.protocol import Agent, ask_in
-from millebornes_env.arena.kernels import Batch
-from millebornes_env.arena.match import MatchConfig, agent_seed, by_deal, play_roles
-from millebornes_env.arena.results import Row, mean_interval, share_interval
+from millebornes_env.arena.match import MatchConfig, agent_seed, play
+from millebornes_env.arena.outcome import Outcome
+from millebornes_env.arena.results import Row
 from millebornes_env.command_line import sentence
 from millebornes_env.envs.vector import Observations
+from millebornes_env.errors import ArenaError
 
 OnProgress = Callable[[str, float], None]
 """Is told the opponent and how many episodes of its row have been played, with parts of those going on."""
 
-
-@dataclass(frozen=True)
-class EvaluationConfig:
-    """How to evaluate.
-
-    Attributes:
-        edition: name of the rule sheet.
-        players: seats at the table.
-        teams: teams at the table; None for the sheet's usual way to play with so many.
-        episode: "match" or "round".
-        num_games: episodes against each opponent; rounded up to whole blocks of one per team.
-        seed: of the deals, and of the agents' own random numbers; 0 to 2**64 - 1.
-        batch_size: episodes that are played at the same time, at most; changes no deal.
-    """
-
-    edition: str = "parker"
-    players: int = 2
-    teams: int | None = None
-    episode: str = "match"
-    num_games: int = 2000
-    seed: int = 1
-    batch_size: int = 4096
-
-
-@dataclass(frozen=True)
-class Blocks:
-    """How the episodes ended; B deals, T teams. Row t of an array is of the agent sitting in team t.
-
-    Attributes:
-        win_shares: float64[T, B], 1 for a win of the agent's team, 1 / k if k teams share it, else 0.
-        points: float64[T, B], points of the agent's team less the mean of the other teams'.
-        decisions: int64[T, B], actions of all seats.
-    """
-
-    win_shares: npt.NDArray[np.float64]
-    points: npt.NDArray[np.float64]
-    decisions: npt.NDArray[np.int64]
+BATCH_SIZE: Final = 4096
+"""Episodes that are played at the same time: more would not be faster."""
 
 
 def evaluate(
-    agent_spec: Spec,
-    opponent_specs: Sequence[Spec],
-    config: EvaluationConfig | None = None,
+    agent: Spec,
+    opponents: Sequence[Spec],
+    config: MatchConfig | None = None,
+    deals: int = 1000,
+    *,
+    batch_size: int = BATCH_SIZE,
     on_progress: OnProgress | None = None,
 ) -> list[Row]:
     """Let an agent play against each opponent, with every deal once from each team's place.
@@ -78,23 +44,25 @@ def evaluate(
     Where the table has more than two teams, the agent plays one of them and the opponent all the others.
 
     Args:
-        agent_spec: as for `agents.load`: a name, `name:option=value`, the path of a run folder, or an agent.
-        opponent_specs: the same, of who plays all other teams; a row for each.
-        config: table, episodes and seed; None for the defaults.
+        agent: as for `agents.load`: a name, `name:option=value`, the path of a run folder, or an agent.
+        opponents: the same, of who plays all other teams; a row for each.
+        config: table, kind of episode and seed; None for the defaults.
+        deals: against each opponent; each gives as many episodes as the table has teams.
+        batch_size: episodes that are played at the same time, at most; changes no deal.
         on_progress: called about ten times a second.
 
     Returns:
         A row for each opponent, in order; the same for the same arguments, but for `seconds`.
 
     Raises:
-        ValueError: unknown agent, run folder, edition or table, or an invalid number; the message says which.
+        ValueError: unknown agent, edition or table, or an invalid number; the message says which.
     """
-    config = config or EvaluationConfig()
-    check(agent_spec, opponent_specs, config)
-    return list(play_rows(agent_spec, opponent_specs, config, on_progress))
+    config = config or MatchConfig()
+    check(agent, opponents, config, deals)
+    return list(play_rows(agent, opponents, config, deals, batch_size=batch_size, on_progress=on_progress))
 
 
-def check(agent_spec: Spec, opponent_specs: Sequence[Spec], config: EvaluationConfig) -> VectorEnv:
+def check(agent: Spec, opponents: Sequence[Spec], config: MatchConfig, deals: int) -> VectorEnv:
     """Refuse what cannot be played, before anything is: each agent is loaded and makes one decision.
 
     Returns:
@@ -103,14 +71,12 @@ def check(agent_spec: Spec, opponent_specs: Sequence[Spec], config: EvaluationCo
     Raises:
         ValueError: as in `evaluate`.
     """
-    if not opponent_specs:
-        raise ValueError("there is no opponent: name at least one")
-    if config.num_games < 1:
-        raise ValueError(f"num_games is {config.num_games}; it must be 1 or more")
-    env = table_env(config, 1)
-    if config.batch_size < env.teams:
-        raise ValueError(f"batch_size is {config.batch_size}; it must be {env.teams} (the teams) or more")
-    for spec in [agent_spec, *opponent_specs]:
+    if not opponents:
+        raise ArenaError("there is no opponent: name at least one")
+    if deals < 1:
+        raise ArenaError(f"deals is {deals}; it must be 1 or more")
+    env = config.env()
+    for spec in [agent, *opponents]:
         observations, _ = env.reset(seed=config.seed)
         try:
             _try(agents.load(spec, env), env, observations)
@@ -128,100 +94,62 @@ def _try(agent: Agent, env: VectorEnv, observations: Observations) -> None:
 
 
 def play_rows(
-    agent_spec: Spec,
-    opponent_specs: Sequence[Spec],
-    config: EvaluationConfig,
+    agent: Spec,
+    opponents: Sequence[Spec],
+    config: MatchConfig,
+    deals: int,
+    *,
+    batch_size: int = BATCH_SIZE,
     on_progress: OnProgress | None = None,
 ) -> Iterator[Row]:
     """The rows of `evaluate` one by one, each as soon as it has been played."""
-    for opponent_spec in opponent_specs:
-        table = table_env(config, 1)
-        agent = agents.load(agent_spec, table, agent_seed(config.seed, 0))
-        opponent = agents.load(opponent_spec, table, agent_seed(config.seed, 1))
-        start = time.perf_counter()
-        blocks = play(agent, opponent, config, on_progress)
-        yield make_row(agent.name, opponent.name, config, blocks, time.perf_counter() - start)
+    for opponent in opponents:
+        pair = [
+            agents.make(spec, config.table(), agent_seed(config.seed, role))
+            for role, spec in enumerate((agent, opponent))
+        ]
 
-
-def play(
-    agent: Agent, opponent: Agent, config: EvaluationConfig, on_progress: OnProgress | None = None
-) -> Blocks:
-    """Play all deals, as many at the same time as a batch holds.
-
-    Args:
-        agent: plays one team, in turn each of them.
-        opponent: plays the other teams.
-        config: table, episodes and seed.
-        on_progress: as in `evaluate`.
-
-    Returns:
-        How they ended.
-    """
-    table = MatchConfig(config.edition, config.players, config.teams, config.episode, config.seed)
-    teams = table.rules.teams
-    num_deals = -(-config.num_games // teams)
-    deals_in_batch = max(config.batch_size // teams, 1)
-    roles = [agent] + [opponent] * (teams - 1)
-    batches: list[Batch] = []
-    for first in range(0, num_deals, deals_in_batch):
-
-        def report(episodes: float, before: int = first * teams) -> None:
+        def report(episodes: float, name: str = pair[1].name) -> None:
             if on_progress is not None:
-                on_progress(opponent.name, before + episodes)
+                on_progress(name, episodes)
 
-        batches += play_roles(roles, table, first, min(deals_in_batch, num_deals - first), report)
-        report(min(deals_in_batch, num_deals - first) * float(teams))
-    own_points = by_deal(batches, "points", teams).astype(np.float64)
-    return Blocks(
-        win_shares=by_deal(batches, "shares", teams)[..., 0].T,
-        points=(own_points[..., 0] - own_points[..., 1:].mean(axis=2)).T,
-        decisions=by_deal(batches, "steps", teams).T,
-    )
+        start = time.perf_counter()
+        outcome = play(pair, config, deals, batch_size=batch_size, on_progress=report)
+        yield make_row(pair[0].name, pair[1].name, config, outcome, time.perf_counter() - start)
 
 
-def make_row(agent: str, opponent: str, config: EvaluationConfig, blocks: Blocks, seconds: float) -> Row:
+def make_row(agent: str, opponent: str, config: MatchConfig, outcome: Outcome, seconds: float) -> Row:
     """Sum up what was played.
 
     Args:
         agent: what to call the agent.
         opponent: what to call the opponent.
         config: what was asked for.
-        blocks: from `play`.
+        outcome: of the agent in role 0 and the opponent in all others.
         seconds: that it took.
 
     Returns:
-        Means, and 95 % intervals over the blocks (the deals).
+        Means, and 95 % intervals over the deals.
     """
-    win_rate, win_rate_low, win_rate_high = share_interval(blocks.win_shares.mean(axis=0))
-    points = mean_interval(blocks.points.mean(axis=0))
-    teams, num_deals = blocks.points.shape
+    win_rate, win_rate_low, win_rate_high = outcome.win_rate()
+    points = outcome.points_per_episode()
+    assert win_rate_low is not None, "a share has ends even after a single deal"
+    assert win_rate_high is not None
     return Row(
         agent=agent,
         opponent=opponent,
         edition=config.edition,
         players=config.players,
-        teams=teams,
+        teams=len(outcome.lineup),
         episode=config.episode,
-        num_episodes=teams * num_deals,
-        num_deals=num_deals,
+        num_episodes=outcome.rounds.size,
+        num_deals=outcome.num_deals,
         win_rate=win_rate,
         win_rate_low=win_rate_low,
         win_rate_high=win_rate_high,
         points=points.mean,
         points_low=points.low,
         points_high=points.high,
-        mean_decisions=float(blocks.decisions.mean()),
+        mean_decisions=float(outcome.decisions.mean()),
         seconds=seconds,
-    )
-
-
-def table_env(config: EvaluationConfig, num_envs: int) -> VectorEnv:
-    """An environment of the table that stops after an episode."""
-    return vector_env(
-        num_envs,
-        config.edition,
-        players=config.players,
-        teams=config.teams,
-        episode=config.episode,
-        autoreset_mode="disabled",
     )

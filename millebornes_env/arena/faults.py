@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env import Rules
-from millebornes_env.agents.protocol import Agent, ask, is_state_agent
+from millebornes_env.agents.errors import AgentAnswerError
+from millebornes_env.agents.protocol import Agent, ask
 from millebornes_env.arena.kernels import Batch, Rows
 from millebornes_env.errors import MilleBornesError
 from millebornes_env.millebornes.actions import action_name, num_actions
@@ -65,58 +66,48 @@ def where(states: StateArray, game: int, rules: Rules, first_deal: int, round_nu
 
 def rows_of(rows: Rows, chosen: slice) -> Rows:
     """Some of the rows."""
-    return Rows(rows.observation[chosen], rows.action_mask[chosen], rows.games[chosen], rows.places[chosen])
+    return Rows(rows.observation[chosen], rows.action_mask[chosen], rows.games[chosen], rows.slot_ids[chosen])
 
 
-def asked(agent: Agent, states: StateArray, rows: Rows, players: int) -> npt.NDArray[np.int64]:
-    """What an agent chooses, by the way in that it has.
+def ask_about(
+    agent: Agent, states: StateArray, rows: Rows, rules: Rules, first_deal: int
+) -> npt.NDArray[np.int64]:
+    """What an agent chooses, int64[N]; what it raises is told with the game and the play.
 
     Args:
         agent: which.
         states: all games.
         rows: those that it is asked about, N of them.
-        players: seats at the table.
-
-    Returns:
-        int64[N].
-
-    Raises:
-        TypeError: it returned something that is no action for each row; and whatever it raises.
-    """
-    if is_state_agent(agent):
-        seats = (rows.places % players).astype(np.int32)
-        array = np.asarray(agent.act_on(states[rows.games], seats, rows.places))
-    else:
-        array = np.asarray(ask(agent, rows.observation, rows.action_mask, rows.places))
-    if array.shape != rows.games.shape or not np.issubdtype(array.dtype, np.integer):
-        raise TypeError(
-            f"act returned {array.dtype}{list(array.shape)} for {len(rows.games)} rows; "
-            f"it must be int64[{len(rows.games)}]"
-        )
-    return array.astype(np.int64)
-
-
-def raised(
-    agent: Agent, error: Exception, states: StateArray, rows: Rows, rules: Rules, first_deal: int
-) -> AgentFaultError:
-    """The error of an agent that raised: if it raises at one row alone, that game is named.
-
-    Args:
-        agent: which.
-        error: what it raised.
-        states: all games.
-        rows: what it was asked.
         rules: of the table.
         first_deal: number of the batch's first deal.
+
+    Raises:
+        AgentFaultError: it raised, or returned something that is no action for each row.
     """
+    try:
+        return _ask(agent, states, rows)
+    except Exception as error:
+        raise _fault(agent, error, states, rows, rules, first_deal) from error
+
+
+def _ask(agent: Agent, states: StateArray, rows: Rows) -> npt.NDArray[np.int64]:
+    return ask(agent, rows.observation, rows.action_mask, rows.slot_ids, lambda: states[rows.games])
+
+
+def _fault(
+    agent: Agent, error: Exception, states: StateArray, rows: Rows, rules: Rules, first_deal: int
+) -> AgentFaultError:
+    """The error of an agent that raised: if it raises at one row alone, that game is named."""
     place = f"when asked about {len(rows.games)} games"
     for row in range(len(rows.games)):
         one = rows_of(rows, slice(row, row + 1))
         try:
-            asked(agent, states, one, rules.players)
+            _ask(agent, states, one)
         except Exception:
             game = int(one.games[0])
             place = where(states, game, rules, first_deal, int(states[game]["round_number"]))
             break
     text = " ".join(str(error).split())
-    return AgentFaultError(f"{agent.name} raised {type(error).__name__}: {text} ({place})")
+    if not isinstance(error, AgentAnswerError):
+        text = f"{agent.name} raised {type(error).__name__}: {text}"
+    return AgentFaultError(f"{text} ({place})")

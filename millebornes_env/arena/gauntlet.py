@@ -17,11 +17,10 @@ import numpy as np
 
 from millebornes_env import agents
 from millebornes_env.agents import Spec
-from millebornes_env.agents.protocol import Agent
-from millebornes_env.arena.estimates import ratio_interval
-from millebornes_env.arena.match import MatchConfig, agent_seed, by_deal, play_roles
+from millebornes_env.arena.intervals import NORMAL_QUANTILE, standard_error
+from millebornes_env.arena.match import MatchConfig, agent_seed, play
+from millebornes_env.arena.outcome import Outcome
 from millebornes_env.arena.ratings import bradley_terry
-from millebornes_env.arena.results import NORMAL_QUANTILE
 from millebornes_env.files import save_figure_atomically, write_text_atomically
 
 GAUNTLET: Final = ("greedy", "holder", "arnold")
@@ -47,6 +46,21 @@ class Score:
     points: float
     points_error: float
     matches: int
+
+    @classmethod
+    def of(cls, outcome: Outcome) -> Score:
+        """What the agent in role 0 got against the others, in two deals or more."""
+        points = outcome.points_per_round()
+        assert points.low is not None, "an error needs two deals"
+        assert points.high is not None
+        won = outcome.wins[..., 0].mean(axis=1)
+        return cls(
+            win_rate=float(won.mean()),
+            win_error=standard_error(won),
+            points=points.mean,
+            points_error=float((points.high - points.low) / (2 * NORMAL_QUANTILE)),
+            matches=outcome.rounds.size,
+        )
 
 
 @dataclass(frozen=True)
@@ -87,33 +101,6 @@ class Point:
         """The point that `dataclasses.asdict` made a dictionary of."""
         scores = {name: Score(**score) for name, score in saved["scores"].items()}
         return cls(**{**saved, "scores": scores})
-
-
-def duel(agent: Agent, opponent: Agent, config: MatchConfig, deals: int) -> Score:
-    """Play one agent in one team against an opponent in all others.
-
-    Args:
-        agent: whose score it is.
-        opponent: plays the rest.
-        config: the table.
-        deals: each is played once from every team's place.
-    """
-    teams = config.rules.teams
-    batches = play_roles([agent] + [opponent] * (teams - 1), config, 0, deals)
-    won = by_deal(batches, "shares", teams)[..., 0].mean(axis=1)
-    points = by_deal(batches, "points", teams).astype(np.float64)
-    lead = (points[..., 0] - points[..., 1:].mean(axis=-1)).sum(axis=1)
-    rounds = by_deal(batches, "rounds", teams).sum(axis=1).astype(np.float64)
-    interval = ratio_interval(lead, rounds)
-    assert interval.low is not None, "an error needs two deals"
-    assert interval.high is not None
-    return Score(
-        win_rate=float(won.mean()),
-        win_error=float(won.std(ddof=1) / np.sqrt(deals)),
-        points=float(interval.mean),
-        points_error=float((interval.high - interval.low) / (2 * NORMAL_QUANTILE)),
-        matches=deals * teams,
-    )
 
 
 class Gauntlet:
@@ -168,9 +155,11 @@ class Gauntlet:
         scores = []
         for config in self.configs:
             table = config.table()
-            one = agents.make(spec, table, agent_seed(config.seed, 0))
-            other = agents.make(opponent, table, agent_seed(config.seed, 1))
-            scores.append(duel(one, other, config, self.deals))
+            pair = [
+                agents.make(one, table, agent_seed(config.seed, role))
+                for role, one in enumerate((spec, opponent))
+            ]
+            scores.append(Score.of(play(pair, config, self.deals)))
         return Score(
             win_rate=float(np.mean([score.win_rate for score in scores])),
             win_error=float(np.sqrt(np.sum([score.win_error**2 for score in scores])) / len(scores)),

@@ -11,17 +11,26 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.agents.compiled.agent import FIRST_OF_MATCH, MEMORY, Int16Array, Int64Array, remember
-from millebornes_env.arena.luck import count_deal, count_draws
-from millebornes_env.arena.tallies import NUM_TALLIES, count_action, count_episode, count_round
+from millebornes_env.agents.compiled.agent import (
+    FIRST_OF_MATCH,
+    MEMORY,
+    Int16Array,
+    Int64Array,
+    decide,
+    decisions_taken,
+)
+from millebornes_env.arena.control_variate import count_deal, count_draws
+from millebornes_env.arena.counters import NUM_COUNTERS, count_action, count_episode, count_round
 from millebornes_env.chance import random_word
-from millebornes_env.compile import call_at, kernel, rule, seldom
-from millebornes_env.engine.kernels import Settings, is_episode_over, start_episode, win_share
+from millebornes_env.compile import kernel, rule, seldom
+from millebornes_env.engine.kernels import Settings, start_episode
+from millebornes_env.millebornes import rulebook
 from millebornes_env.millebornes.actions import around
 from millebornes_env.millebornes.legality import is_legal, write_mask
 from millebornes_env.millebornes.motion import team_of
 from millebornes_env.millebornes.observation import write_observation
-from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.rulebook import is_episode_over, win_share
+from millebornes_env.millebornes.rules import Rules, RulesRecord
 from millebornes_env.millebornes.scoring import round_score
 from millebornes_env.millebornes.state import ROUND_OVER, Int8Array, State, StateArray
 from millebornes_env.millebornes.turn import start_next_round, step
@@ -58,14 +67,14 @@ class Batch(NamedTuple):
     rounds: npt.NDArray[np.int32]  # [G] finished so far
     first: Int8Array  # [G] the role that began the first round
     shares: npt.NDArray[np.float64]  # [G, T] of the win, by role: 1, 1 / k if k share it, or 0
-    tallies: Int64Array  # [T, NUM_TALLIES] by role
+    counters: Int64Array  # [T, NUM_COUNTERS] by role
     faults: Int64Array  # [G, len(FAULT)]
     before: StateArray  # [1] scratch: the game before the step, if luck is counted
-    luck: npt.NDArray[np.float64]  # [G, T, LUCK_FEATURES] by role; [G, T, 0]: not counted
+    variates: npt.NDArray[np.float64]  # [G, T, NUM_VARIATES] by role; [G, T, 0]: not counted
 
 
 @rule
-def role_of_seat(batch: Batch, rules: Rules, game: int, seat: int) -> int:
+def role_of_seat(batch: Batch, rules: RulesRecord, game: int, seat: int) -> int:
     """The role that plays the seat."""
     return int(batch.role_of[game, team_of(rules, seat)])
 
@@ -79,10 +88,10 @@ def draw_for(state: State, seat: int, decision: int) -> int:
 
 
 @rule
-def begin_game(batch: Batch, rules: Rules, game: int) -> None:
+def begin_game(batch: Batch, rules: RulesRecord, game: int) -> None:
     """Deal the game's next episode."""
     state = batch.states[game]
-    start_episode(state, rules)
+    start_episode(rulebook, state, rules)
     batch.memories[game, :, :] = 0
     batch.decisions[game] = 0
     batch.steps[game] = 0
@@ -92,20 +101,20 @@ def begin_game(batch: Batch, rules: Rules, game: int) -> None:
     batch.first[game] = role_of_seat(batch, rules, game, around(int(state.dealer) + 1, rules.players))
     batch.shares[game, :] = 0.0
     batch.faults[game, 0] = NO_ROLE
-    if batch.luck.shape[2] > 0:
-        batch.luck[game, :, :] = 0.0
-        count_deal(state, rules, batch.role_of[game], batch.luck[game])
+    if batch.variates.shape[2] > 0:
+        batch.variates[game, :, :] = 0.0
+        count_deal(state, rules, batch.role_of[game], batch.variates[game])
 
 
 @kernel
-def begin_games(batch: Batch, rules: Rules) -> None:
+def begin_games(batch: Batch, rules: RulesRecord) -> None:
     """Deal the next episode of all games."""
     for game in range(len(batch.states)):
         begin_game(batch, rules, game)
 
 
 @kernel
-def play_games(batch: Batch, rules: Rules, settings: Settings, roles: Roles) -> None:
+def play_games(batch: Batch, rules: RulesRecord, settings: Settings, roles: Roles) -> None:
     """Play all games to their ends, all roles being compiled."""
     for game in range(len(batch.states)):
         begin_game(batch, rules, game)
@@ -114,15 +123,14 @@ def play_games(batch: Batch, rules: Rules, settings: Settings, roles: Roles) -> 
             seat = int(state.seat)
             role = role_of_seat(batch, rules, game, seat)
             memory = batch.memories[game, seat]
-            draw = draw_for(state, seat, remember(state, memory))
-            options = roles.options[role]
-            action = call_at(roles.choose[role], (state, rules, seat, memory, options, draw))
+            draw = draw_for(state, seat, decisions_taken(state, memory))
+            action = decide(roles.choose[role], state, rules, seat, memory, roles.options[role], draw)
             carry_out(batch, rules, settings, game, action)
 
 
 @kernel
 def choose_for_role(
-    batch: Batch, rules: Rules, choose: int, options: Int64Array, role: int, actions: Int64Array
+    batch: Batch, rules: RulesRecord, choose: int, options: Int64Array, role: int, actions: Int64Array
 ) -> None:
     """Let one compiled role choose wherever it is its turn.
 
@@ -139,8 +147,8 @@ def choose_for_role(
         seat = int(state.seat)
         if batch.live[game] and role_of_seat(batch, rules, game, seat) == role:
             memory = batch.memories[game, seat]
-            draw = draw_for(state, seat, remember(state, memory))
-            actions[game] = call_at(choose, (state, rules, seat, memory, options, draw))
+            draw = draw_for(state, seat, decisions_taken(state, memory))
+            actions[game] = decide(choose, state, rules, seat, memory, options, draw)
 
 
 class Rows(NamedTuple):
@@ -149,27 +157,27 @@ class Rows(NamedTuple):
     observation: Int8Array  # [G, D]
     action_mask: Int8Array  # [G, A]
     games: Int64Array  # [G] the game of each row
-    places: Int64Array  # [G] game * players + seat
+    slot_ids: Int64Array  # [G] game * players + seat
 
 
 @kernel
-def write_rows(batch: Batch, rules: Rules, settings: Settings, role: int, rows: Rows) -> int:
+def write_rows(batch: Batch, rules: RulesRecord, settings: Settings, role: int, rows: Rows) -> int:
     """Write what the deciding seats of one role see and may do, from the top; how many rows they are."""
     count = 0
     for game in range(len(batch.states)):
         state = batch.states[game]
         seat = int(state.seat)
         if batch.live[game] and role_of_seat(batch, rules, game, seat) == role:
-            write_observation(state, rules, seat, settings.layout, rows.observation[count])
+            write_observation(state, rules, seat, settings.observation_spec, rows.observation[count])
             write_mask(state, rules, rows.action_mask[count])
             rows.games[count] = game
-            rows.places[count] = game * rules.players + seat
+            rows.slot_ids[count] = game * rules.players + seat
             count += 1
     return count
 
 
 @kernel
-def carry_out_all(batch: Batch, rules: Rules, settings: Settings, actions: Int64Array) -> int:
+def carry_out_all(batch: Batch, rules: RulesRecord, settings: Settings, actions: Int64Array) -> int:
     """Carry out one action in every game that goes on; how many still do."""
     left = 0
     for game in range(len(batch.states)):
@@ -180,45 +188,45 @@ def carry_out_all(batch: Batch, rules: Rules, settings: Settings, actions: Int64
 
 
 @rule
-def carry_out(batch: Batch, rules: Rules, settings: Settings, game: int, action: int) -> None:
+def carry_out(batch: Batch, rules: RulesRecord, settings: Settings, game: int, action: int) -> None:
     """Carry out one action, count it and what came of it; an illegal one ends the game with a fault."""
     state = batch.states[game]
     role = role_of_seat(batch, rules, game, int(state.seat))
     if not is_legal(state, rules, action):
         note_fault(batch, game, role, action)
         return
-    count_action(batch.tallies[role], action)
+    count_action(batch.counters[role], action)
     batch.decisions[game] += 1
     batch.steps[game] += 1
-    luck = batch.luck.shape[2] > 0
-    if luck:
+    counted = batch.variates.shape[2] > 0
+    if counted:
         batch.before[0] = state
     step(state, rules, action)
-    if luck:
-        count_draws(batch.before[0], state, rules, action, batch.role_of[game], batch.luck[game])
+    if counted:
+        count_draws(batch.before[0], state, rules, action, batch.role_of[game], batch.variates[game])
     if int(state.phase) == ROUND_OVER:
         close_round(batch, rules, settings, game)
 
 
 @seldom
-def close_round(batch: Batch, rules: Rules, settings: Settings, game: int) -> None:
+def close_round(batch: Batch, rules: RulesRecord, settings: Settings, game: int) -> None:
     """Count a finished round; begin the next of the match, or close the episode."""
     state = batch.states[game]
     batch.rounds[game] += 1
     for team in range(rules.teams):
         batch.points[game, batch.role_of[game, team]] += round_score(state, team)
-    count_round(state, rules, batch.role_of[game], batch.tallies)
-    if not is_episode_over(state, rules, settings):
+    count_round(state, rules, batch.role_of[game], batch.counters)
+    if not is_episode_over(state, rules, settings.episode):
         start_next_round(state, rules)
         batch.decisions[game] = 0
         batch.memories[game, :, :FIRST_OF_MATCH] = 0
-        if batch.luck.shape[2] > 0:
-            count_deal(state, rules, batch.role_of[game], batch.luck[game])
+        if batch.variates.shape[2] > 0:
+            count_deal(state, rules, batch.role_of[game], batch.variates[game])
         return
     for team in range(rules.teams):
-        batch.shares[game, batch.role_of[game, team]] = win_share(state, rules, settings, team)
+        batch.shares[game, batch.role_of[game, team]] = win_share(state, rules, settings.episode, team)
     batch.live[game] = False
-    count_episode(rules, int(batch.first[game]), batch.shares[game], batch.tallies)
+    count_episode(rules, int(batch.first[game]), batch.shares[game], batch.counters)
 
 
 @seldom
@@ -232,14 +240,14 @@ def note_fault(batch: Batch, game: int, role: int, action: int) -> None:
     batch.live[game] = False
 
 
-def new_batch(rules: Rules, states: StateArray, before: StateArray, luck_features: int) -> Batch:
+def new_batch(rules: Rules, states: StateArray, before: StateArray, num_variates: int) -> Batch:
     """Room for the results of some games.
 
     Args:
         rules: of the table.
         states: STATE[G], seeded.
         before: STATE[1].
-        luck_features: 0: luck is not counted.
+        num_variates: 0: luck is not counted.
     """
     games, teams = len(states), rules.teams
     return Batch(
@@ -253,8 +261,8 @@ def new_batch(rules: Rules, states: StateArray, before: StateArray, luck_feature
         rounds=np.zeros(games, np.int32),
         first=np.zeros(games, np.int8),
         shares=np.zeros((games, teams), np.float64),
-        tallies=np.zeros((teams, NUM_TALLIES), np.int64),
+        counters=np.zeros((teams, NUM_COUNTERS), np.int64),
         faults=np.full((games, len(FAULT)), NO_ROLE, np.int64),
         before=before,
-        luck=np.zeros((games, teams, luck_features), np.float64),
+        variates=np.zeros((games, teams, num_variates), np.float64),
     )

@@ -1,4 +1,7 @@
-"""One lineup at one table: deals played in all rotations, by compiled agents or by any others."""
+"""`play`: some agents at one table, every deal in all rotations, by compiled agents or by any others.
+
+All that plays agents against each other comes through here: evaluations, tournaments, the gauntlet of a run.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,12 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env import Rules, agents, vector_env
-from millebornes_env.agents import Spec
-from millebornes_env.agents.compiled.agent import MAX_OPTIONS, is_compiled
-from millebornes_env.agents.protocol import Agent, Table
-from millebornes_env.arena.faults import asked, illegal_action, raised, rows_of
+from millebornes_env import Rules, VectorEnv, vector_env
+from millebornes_env.agents import Spec, make
+from millebornes_env.agents.compiled.agent import MAX_OPTIONS
+from millebornes_env.agents.protocol import Agent, Table, forget, is_compiled
+from millebornes_env.arena.control_variate import NUM_VARIATES
+from millebornes_env.arena.faults import ask_about, illegal_action, rows_of
 from millebornes_env.arena.kernels import (
     MOST_ROLES,
     NO_ROLE,
@@ -31,14 +35,17 @@ from millebornes_env.arena.kernels import (
     play_games,
     write_rows,
 )
-from millebornes_env.arena.lineups import role_of_teams
-from millebornes_env.arena.luck import LUCK_FEATURES
-from millebornes_env.arena.outcomes import Outcome
+from millebornes_env.arena.outcome import Lineup, Outcome
 from millebornes_env.compile import for_kernels
-from millebornes_env.engine.kernels import DISABLED, POINTS, Settings, key_of_seed, seed_games
-from millebornes_env.millebornes.observation import USUAL_VIEW
+from millebornes_env.engine.kernels import DISABLED, Settings, kernels_of, key_of_seed
+from millebornes_env.errors import ArenaError, shown
+from millebornes_env.millebornes import rulebook
 from millebornes_env.millebornes.rules import compiled_rules
-from millebornes_env.millebornes.state import StateArray, new_states
+from millebornes_env.millebornes.sections import DEFAULT_SPEC
+from millebornes_env.millebornes.state import new_states
+
+EPISODES: Final = {"match": "matches", "round": "rounds"}
+"""Each kind of episode in the plural."""
 
 SECONDS_BETWEEN_REPORTS: Final = 0.1
 FEWEST_DEALS_OF_A_THREAD: Final = 16
@@ -49,7 +56,7 @@ OnProgress = Callable[[float], None]
 
 @dataclass(frozen=True)
 class MatchConfig:
-    """What is played.
+    """What is played: the table, the cards, and by how many threads.
 
     Attributes:
         edition: name of the rule sheet, overrides included ("parker+max_200=4").
@@ -58,8 +65,11 @@ class MatchConfig:
         episode: "match" or "round".
         seed: of the deals and of the agents; 0 to 2**64 - 1.
         plain: True: every rotation of a deal has cards of its own; False: the same cards in the same seats.
-        luck: whether the luck of the draw is counted (a third slower).
+        control_variate: whether the luck of the draw is counted, to take it off the points (a third slower).
         threads: of compiled play; they change no result.
+
+    Raises:
+        ArenaError: a value that cannot be. Whether there is such a table, `table` says.
     """
 
     edition: str = "parker"
@@ -68,8 +78,16 @@ class MatchConfig:
     episode: str = "match"
     seed: int = 1
     plain: bool = False
-    luck: bool = False
+    control_variate: bool = False
     threads: int = 2
+
+    def __post_init__(self) -> None:
+        if self.episode not in EPISODES:
+            raise ArenaError(f"episode is {shown(self.episode)}; it must be 'match' or 'round'")
+        if not 0 <= self.seed < 2**64:
+            raise ArenaError(f"seed is {shown(self.seed)}; it must be from 0 to 2**64 - 1")
+        if self.threads < 1:
+            raise ArenaError(f"threads is {shown(self.threads)}; it must be 1 or more")
 
     @property
     def rules(self) -> Rules:
@@ -84,15 +102,25 @@ class MatchConfig:
         """
         return _table(self.edition, self.players, self.teams)
 
+    def env(self) -> VectorEnv:
+        """One game at the table, which stops after an episode.
+
+        Raises:
+            ValueError: as in `table`.
+        """
+        return vector_env(
+            1,
+            self.edition,
+            players=self.players,
+            teams=self.teams,
+            episode=self.episode,
+            autoreset_mode="disabled",
+        )
+
 
 @functools.cache
 def _table(name: str, players: int, teams: int | None) -> Table:
     return Table.of(vector_env(1, name, players=players, teams=teams))
-
-
-def load_role(spec: Spec, config: MatchConfig, role: int, first_deal: int = 0) -> Agent:
-    """An agent for one role; its own random numbers are a function of seed, role and first deal."""
-    return agents.make(spec, config.table(), agent_seed(config.seed, role, first_deal))
 
 
 def agent_seed(*words: int) -> int:
@@ -100,56 +128,91 @@ def agent_seed(*words: int) -> int:
     return int(np.random.SeedSequence(words).generate_state(1, np.uint64)[0])
 
 
-def play_deals(
-    specs: Sequence[Spec],
-    lineup: tuple[int, ...],
+def play(
+    agents: Sequence[Spec],
     config: MatchConfig,
-    first_deal: int,
-    num_deals: int,
+    deals: int,
+    *,
+    first_deal: int = 0,
+    lineup: Lineup | None = None,
+    batch_size: int | None = None,
     on_progress: OnProgress | None = None,
 ) -> Outcome:
-    """Play some deals in all rotations.
+    """Play deals, each once from every team's place with the same cards.
 
     Args:
-        specs: of the tournament's agents, as for `agents.load`.
-        lineup: numbers of those that play, one for each team.
+        agents: who plays: agents, or what `agents.make` makes one of. One that is made gets random numbers of
+            its own for its role and the first deal.
         config: the table.
-        first_deal: number of the first deal; its cards are a function of the seed and of this number.
-        num_deals: B.
-        on_progress: called about ten times a second where the play is slow.
+        deals: B, how many.
+        first_deal: number of the first; its cards are a function of the seed and of this number.
+        lineup: which of the agents has which role; None: each has one in turn, and the last one has the roles
+            that are left at a table of more teams.
+        batch_size: episodes that are played at the same time, at most; None: all. It changes no deal.
+        on_progress: called about ten times a second where the play is slow, and after every batch.
 
     Returns:
         What happened, the same for the same arguments whatever the number of threads.
 
     Raises:
+        ArenaError: no deals, or a lineup that does not fit the table.
         AgentFaultError: an agent raised, or chose what is illegal; the message says when.
+        ValueError: there is no such table or agent; the message says which.
     """
-    roles = [load_role(specs[agent], config, role, first_deal) for role, agent in enumerate(lineup)]
-    batches = play_roles(roles, config, first_deal, num_deals, on_progress)
-    return _outcome(lineup, batches, config.rules.teams)
+    teams = config.rules.teams
+    if lineup is None:
+        lineup = tuple(min(role, len(agents) - 1) for role in range(max(teams, len(agents))))
+    _check(agents, lineup, teams, deals, batch_size)
+    roles = [
+        make(agents[agent], config.table(), agent_seed(config.seed, role, first_deal))
+        for role, agent in enumerate(lineup)
+    ]
+    at_once = deals if batch_size is None else batch_size // teams
+    batches: list[Batch] = []
+    for done in range(0, deals, at_once):
+
+        def report(episodes: float, before: int = done * teams) -> None:
+            if on_progress is not None:
+                on_progress(before + episodes)
+
+        count = min(at_once, deals - done)
+        batches += play_batch(roles, config, first_deal + done, count, report)
+        report(count * float(teams))
+    return _outcome(lineup, batches, teams)
 
 
-def play_roles(
-    roles: Sequence[Agent],
-    config: MatchConfig,
-    first_deal: int,
-    num_deals: int,
-    on_progress: OnProgress | None = None,
+def _check(agents: Sequence[Spec], lineup: Lineup, teams: int, deals: int, batch_size: int | None) -> None:
+    """Refuse what cannot be played."""
+    if deals < 1:
+        raise ArenaError(f"deals is {deals}; it must be 1 or more")
+    if not agents:
+        raise ArenaError("there is nobody to play: give one agent or more")
+    if len(lineup) != teams or not all(0 <= agent < len(agents) for agent in lineup):
+        raise ArenaError(
+            f"the lineup {lineup} of {len(agents)} agents does not fit the table: it must hold the number "
+            f"of an agent for each of {teams} teams"
+        )
+    if batch_size is not None and batch_size < teams:
+        raise ArenaError(f"batch_size is {batch_size}; it must be {teams} (the teams) or more")
+
+
+def play_batch(
+    roles: Sequence[Agent], config: MatchConfig, first_deal: int, num_deals: int, on_progress: OnProgress
 ) -> list[Batch]:
-    """Play some deals in all rotations, with agents that are loaded.
+    """Play some deals in all rotations at the same time.
 
     Args:
         roles: T agents; one may have several roles.
         config: the table.
         first_deal: number of the first deal.
         num_deals: how many.
-        on_progress: as in `play_deals`.
+        on_progress: as in `play`.
 
     Returns:
         The games in batches of consecutive deals, each laid out as in `dealt_batch`.
 
     Raises:
-        AgentFaultError: as in `play_deals`.
+        AgentFaultError: as in `play`.
     """
     shares = [(first_deal, num_deals)]
     if all(is_compiled(agent) for agent in roles):
@@ -174,7 +237,7 @@ def _shares(first_deal: int, num_deals: int, threads: int) -> list[tuple[int, in
 
 def settings_of(config: MatchConfig) -> Settings:
     """What the engine is told."""
-    return Settings(int(config.episode == "match"), POINTS, DISABLED, USUAL_VIEW, 0)
+    return Settings(rulebook.EPISODES.index(config.episode), rulebook.POINTS, DISABLED, DEFAULT_SPEC, 0)
 
 
 def dealt_batch(config: MatchConfig, first_deal: int, num_deals: int) -> Batch:
@@ -182,7 +245,7 @@ def dealt_batch(config: MatchConfig, first_deal: int, num_deals: int) -> Batch:
     rules = config.rules
     teams = rules.teams
     states = for_kernels(new_states(num_deals * teams))
-    seed = key_of_seed(config.seed)
+    seed, seed_games = key_of_seed(config.seed), kernels_of(rulebook).seed_games
     if config.plain:
         numbered = for_kernels(new_states(num_deals * teams))
         seed_games(numbered, first_deal * teams, *seed)
@@ -190,7 +253,9 @@ def dealt_batch(config: MatchConfig, first_deal: int, num_deals: int) -> Batch:
     else:
         seed_games(states[:num_deals], first_deal, *seed)
         states[:] = np.tile(states[:num_deals], teams)
-    batch = new_batch(rules, states, for_kernels(new_states(1)), LUCK_FEATURES if config.luck else 0)
+    batch = new_batch(
+        rules, states, for_kernels(new_states(1)), NUM_VARIATES if config.control_variate else 0
+    )
     batch.role_of[:] = role_of_teams(teams, num_deals)
     return batch
 
@@ -214,15 +279,14 @@ def _play_any(
     config: MatchConfig,
     first_deal: int,
     num_deals: int,
-    on_progress: OnProgress | None,
+    on_progress: OnProgress,
 ) -> Batch:
     """Play with any agents, one decision of all games at a time."""
     batch = dealt_batch(config, first_deal, num_deals)
     table, settings = compiled_rules(config.rules), settings_of(config)
     begin_games(batch, table)
     for agent in roles:
-        if hasattr(agent, "forget"):
-            agent.forget()
+        forget(agent)
     rows = _new_rows(len(batch.states), config.table())
     actions = np.zeros(len(batch.states), np.int64)
     left, next_report = len(batch.states), 0.0
@@ -234,9 +298,9 @@ def _play_any(
             count = write_rows(batch, table, settings, role, rows)
             if count:
                 shown = rows_of(rows, slice(count))
-                actions[shown.games] = _asked(agent, batch.states, shown, config, first_deal)
+                actions[shown.games] = ask_about(agent, batch.states, shown, config.rules, first_deal)
         left = carry_out_all(batch, table, settings, actions)
-        if on_progress is not None and time.perf_counter() > next_report:
+        if time.perf_counter() > next_report:
             on_progress(_episodes_played(batch, config))
             next_report = time.perf_counter() + SECONDS_BETWEEN_REPORTS
     return batch
@@ -249,20 +313,6 @@ def _new_rows(games: int, table: Table) -> Rows:
         np.zeros(games, np.int64),
         np.zeros(games, np.int64),
     )
-
-
-def _asked(
-    agent: Agent, states: StateArray, rows: Rows, config: MatchConfig, first_deal: int
-) -> npt.NDArray[np.int64]:
-    """What an agent chooses; what it raises is told with the game and the play.
-
-    Raises:
-        AgentFaultError: it raised, or returned something that is no action for each row.
-    """
-    try:
-        return asked(agent, states, rows, config.players)
-    except Exception as error:
-        raise raised(agent, error, states, rows, config.rules, first_deal) from error
 
 
 def _episodes_played(batch: Batch, config: MatchConfig) -> float:
@@ -287,7 +337,7 @@ def by_deal(batches: Sequence[Batch], name: str, teams: int) -> npt.NDArray[Any]
     """One array of all batches, deal by deal.
 
     Args:
-        batches: from `play_roles`.
+        batches: from `play_batch`.
         name: of a field of `Batch` with G rows.
         teams: T, the rotations of a deal.
 
@@ -299,16 +349,33 @@ def by_deal(batches: Sequence[Batch], name: str, teams: int) -> npt.NDArray[Any]
     return np.ascontiguousarray(np.concatenate(parts, axis=1).swapaxes(0, 1))
 
 
-def _outcome(lineup: tuple[int, ...], batches: Sequence[Batch], teams: int) -> Outcome:
+def _outcome(lineup: Lineup, batches: Sequence[Batch], teams: int) -> Outcome:
     """All batches together."""
-    luck = by_deal(batches, "luck", teams)
+    variates = by_deal(batches, "variates", teams)
     return Outcome(
         lineup=lineup,
         points=by_deal(batches, "points", teams),
         wins=by_deal(batches, "shares", teams),
         rounds=by_deal(batches, "rounds", teams),
+        decisions=by_deal(batches, "steps", teams).astype(np.int32),
         first=by_deal(batches, "first", teams),
-        tallies=np.sum([batch.tallies for batch in batches], axis=0),
-        luck=np.ascontiguousarray(luck.swapaxes(2, 3)) if luck.shape[-1] else None,
+        counters=np.sum([batch.counters for batch in batches], axis=0),
+        variates=np.ascontiguousarray(variates.swapaxes(2, 3)) if variates.shape[-1] else None,
         faults=(),
     )
+
+
+def role_of_teams(teams: int, deals: int) -> npt.NDArray[np.int8]:
+    """The role that plays each team, for every rotation of every deal.
+
+    In rotation r, role i sits in team (i + r) % teams.
+
+    Args:
+        teams: T, and as many rotations.
+        deals: B.
+
+    Returns:
+        int8[T * B, T]; game r * B + b is rotation r of deal b.
+    """
+    rotation = np.repeat(np.arange(teams), deals)[:, np.newaxis]
+    return ((np.arange(teams)[np.newaxis] - rotation) % teams).astype(np.int8)

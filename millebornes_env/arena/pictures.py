@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from millebornes_env.arena.estimates import Payoff
+from millebornes_env.arena.intervals import Float64Array
 from millebornes_env.arena.ratings import Ratings
 from millebornes_env.files import save_figure_atomically
 
@@ -19,8 +20,15 @@ if TYPE_CHECKING:
 LONGEST_NAME: Final = 40
 """Characters of a name that are shown; of a longer one the middle is left out."""
 
+PAYOFF_TITLES: Final = {
+    "points": "Points per round, row against column",
+    "wins": "Episodes won, %, row against column",
+}
+"""By the measure that agents are told apart by."""
+
 _CELL: Final = (0.66, 0.52)  # inches, wide and high: room for "-1,234" over "± 123"
 _LABEL_SIZE: Final = 10.0  # points
+_WORTH_CLIPPING: Final = 2 / 3  # colours end at less than so much of the greatest lead, or there
 FEWEST_BOUNDED: Final = 2
 _HEADING_HEIGHT: Final = 0.75  # inches
 _NUMBERS_HEIGHT: Final = 0.25  # inches, of the columns' names
@@ -33,7 +41,7 @@ _DARK, _GREY, _LINE = "#222222", "#555555", "#2c5f8a"
 
 
 def draw_payoff(names: Sequence[str], payoff: Payoff, order: Sequence[int], table: str = "") -> Figure:
-    """Draw the points of everybody against everybody, one cell for each pair.
+    """Draw the points (or wins, where none are counted) of everybody against everybody, a cell for each pair.
 
     Columns are named by place: names of 40 characters would need more room than the cells.
 
@@ -53,25 +61,36 @@ def draw_payoff(names: Sequence[str], payoff: Payoff, order: Sequence[int], tabl
     width = max(left + cells[0] + right, _NARROWEST)
     height = _HEADING_HEIGHT + _NUMBERS_HEIGHT + cells[1] + bottom
     figure = _new_figure(width, height)
-    _draw_heading(
-        figure,
-        "Points per round, row against column",
-        " · ".join(part for part in (table, "small: half of the 95 % interval") if part),
-    )
+    scale = 1.0 if payoff.measure == "points" else 100.0
+    values = scale * payoff.lead[np.ix_(order, order)]
+    limit, is_clipped = _colour_limit(values)
+    deepest = 1.15 * limit  # the deepest colours are hard to write on
+    subtitle = _payoff_subtitle(table, payoff.measure, deepest if is_clipped else None)
+    _draw_heading(figure, PAYOFF_TITLES[payoff.measure], subtitle)
     axes = figure.add_axes((left / width, bottom / height, cells[0] / width, cells[1] / height))
-    values = payoff.points[np.ix_(order, order)]
-    limit = 1.15 * _colour_limit(values)  # the deepest colours are hard to write on
     axes.set_facecolor(_EMPTY)
-    image = axes.imshow(np.ma.masked_invalid(values), _COLOURS, vmin=-limit, vmax=limit, aspect="auto")
-    _write_cells(axes, values, payoff.points_half[np.ix_(order, order)], limit)
+    image = axes.imshow(np.ma.masked_invalid(values), _COLOURS, vmin=-deepest, vmax=deepest, aspect="auto")
+    _write_cells(axes, payoff.measure, values, scale * payoff.lead_half[np.ix_(order, order)], deepest)
     _label_cells(axes, shown)
     bar = figure.add_axes(
         ((left + cells[0] + 0.25) / width, bottom / height, 0.14 / width, cells[1] / height)
     )
-    figure.colorbar(image, cax=bar)
+    figure.colorbar(
+        image, cax=bar, extend="both" if is_clipped else "neither", format=_tick_text(payoff.measure)
+    )
     bar.tick_params(labelsize="small", length=2)
     bar.spines[:].set_visible(False)
     return figure
+
+
+def _payoff_subtitle(table: str, measure: str, clipped_at: float | None) -> str:
+    """What was played, what the small figures are, and where the colours end if values go beyond."""
+    parts = [table] if table else []
+    parts.append("small: half of the 95 % interval")
+    if clipped_at is not None:
+        low, high = (_cell_text(measure, end) for end in (-clipped_at, clipped_at))
+        parts.append(f"colours end at {low} and {high}")
+    return " · ".join(parts)
 
 
 def draw_ratings(names: Sequence[str], ratings: Ratings, table: str = "") -> Figure:
@@ -106,6 +125,75 @@ def draw_ratings(names: Sequence[str], ratings: Ratings, table: str = "") -> Fig
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.tick_params(axis="y", length=0, pad=10)
     return figure
+
+
+def draw_overview(names: Sequence[str], tables: Sequence[str], elo: Float64Array, anchor: str) -> Figure:
+    """Draw the ratings at several tables beside each other: a row for each agent, a dot for each table.
+
+    Args:
+        names: of the agents, from the top down.
+        tables: what to call them.
+        elo: float64[agents, tables]; NaN: the agent does not play there.
+        anchor: the agent that is 0 at every table.
+
+    Returns:
+        A Matplotlib figure.
+    """
+    shown = [shown_name(name) for name in names]
+    left, right, rows = 0.45 + _widest(shown), 2.1, 0.42 * len(shown)
+    width, height = left + 5.2 + right, _HEADING_HEIGHT + 0.75 + rows
+    figure = _new_figure(width, height)
+    _draw_heading(figure, "Ratings at all tables", f"0 is {anchor} · arrows: beyond the axis")
+    axes = figure.add_axes((left / width, 0.6 / height, 5.2 / width, (0.15 + rows) / height))
+    first, last = _overview_limits(elo)
+    for table, name in enumerate(tables):
+        shift = 0.7 * ((table + 0.5) / len(tables) - 0.5)
+        _draw_table(axes, f"C{table % 10}", elo[:, table], shift, (first, last))
+        axes.plot([], [], "o", markersize=4.5, color=f"C{table % 10}", label=name)
+    axes.axvline(0, color=_DARK, linewidth=0.8, linestyle=(0, (4, 3)), zorder=1)
+    axes.set_xlim(first - 0.02 * (last - first), last + 0.02 * (last - first))
+    axes.set_ylim(len(shown) - 0.45, -0.55)
+    axes.set_yticks(range(len(shown)), shown, fontsize=_LABEL_SIZE)
+    for place in range(1, len(shown)):
+        axes.axhline(place - 0.5, color="#e3e6ea", linewidth=0.8, zorder=0)
+    axes.set_xlabel("Elo points")
+    axes.grid(axis="x", color="#e3e6ea", linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.tick_params(axis="y", length=0, pad=10)
+    axes.legend(loc="upper left", bbox_to_anchor=(1.02, 1.0), frameon=False, fontsize="small")
+    return figure
+
+
+def _draw_table(
+    axes: Axes, colour: str, ratings: Float64Array, shift: float, ends: tuple[float, float]
+) -> None:
+    """The dots of one table, each a little below the middle of its agent's row; arrows at the ends."""
+    inside = np.clip(ratings, *ends)
+    for marker, chosen in (("o", ratings == inside), ("<", ratings < inside), (">", ratings > inside)):
+        places = np.flatnonzero(chosen)
+        axes.plot(
+            inside[places], places + shift, marker, markersize=4.5, color=colour, clip_on=False, zorder=3
+        )
+
+
+def _overview_limits(elo: Float64Array) -> tuple[float, float]:
+    """The ends of the axis: all ratings that are no outliers (Tukey's fences), and 0."""
+    known = elo[~np.isnan(elo)]
+    low, high = np.percentile(known, (25, 75))
+    near = known[(known >= low - 1.5 * (high - low)) & (known <= high + 1.5 * (high - low))]
+    return min(float(near.min()), 0.0), max(float(near.max()), 0.0)
+
+
+def save_overview(
+    path: Path, names: Sequence[str], tables: Sequence[str], elo: Float64Array, anchor: str
+) -> None:
+    """Write the picture of `draw_overview`, whole or not at all.
+
+    Raises:
+        OSError: the file could not be written.
+    """
+    save_figure_atomically(draw_overview(names, tables, elo, anchor), path)
 
 
 def save_payoff(
@@ -172,14 +260,26 @@ def _draw_heading(figure: Figure, heading: str, below: str) -> None:
         figure.text(0.12 / width, 1 - below_top / height, text, va="top", **style)
 
 
-def _colour_limit(values: np.ndarray[Any, np.dtype[np.float64]]) -> float:
-    """The points with the deepest colour, the same for both signs."""
-    known = np.abs(values[~np.isnan(values)])
-    return max(float(known.max()), 1.0) if len(known) else 1.0
+def _colour_limit(leads: Float64Array) -> tuple[float, bool]:
+    """The lead with the deepest colour, the same for both signs, and whether some leads are greater.
+
+    One agent that loses everything by far would leave all others with the same pale colour. So the agent
+    whose leads are the greatest does not count, unless the rest differ by less than a quarter of that.
+
+    Args:
+        leads: float64[k, k]; NaN: not known.
+    """
+    known = np.nan_to_num(np.abs(leads))
+    greatest = max(float(known.max(initial=0.0)), 1.0)
+    without = [np.delete(np.delete(known, agent, 0), agent, 1) for agent in range(len(known))]
+    among_others = min((float(rest.max(initial=0.0)) for rest in without), default=greatest)
+    limit = max(among_others, greatest / 4)
+    return (limit, True) if len(known) > 2 and limit < _WORTH_CLIPPING * greatest else (greatest, False)
 
 
 def _write_cells(
     axes: Axes,
+    measure: str,
     values: np.ndarray[Any, np.dtype[np.float64]],
     halves: np.ndarray[Any, np.dtype[np.float64]],
     limit: float,
@@ -194,7 +294,7 @@ def _write_cells(
         colour = "white" if abs(value) > 0.62 * limit else _DARK  # on the deep ends of the colours
         alone = bool(np.isnan(half))
         axes.text(
-            *(column, row if alone else row - 0.13, signed(value)),
+            *(column, row if alone else row - 0.13, _cell_text(measure, value)),
             ha="center",
             va="center",
             fontsize=9.5,
@@ -209,6 +309,16 @@ def _write_cells(
 def signed(value: float) -> str:
     """A whole number with its sign, the minus as wide as the plus."""
     return f"{value:+z,.0f}".replace("-", "\u2212")
+
+
+def _cell_text(measure: str, lead: float) -> str:
+    """A lead in points, or the episodes won in percent: how many more than one half they are is known."""
+    return signed(lead) if measure == "points" else f"{50 + lead:.1f}"
+
+
+def _tick_text(measure: str) -> Callable[[float, object], str]:
+    """How numbers beside the colours are written."""
+    return lambda lead, _place: signed(lead) if measure == "points" else f"{50 + lead:.0f}"
 
 
 def _half(half: float) -> str:

@@ -15,9 +15,10 @@ from typing import Final
 
 import numpy as np
 
-from millebornes_env.arena.errors import ArenaError
-from millebornes_env.arena.estimates import Float64Array, Int64Array, Payoff, pair_shares, played
-from millebornes_env.arena.outcomes import Outcome
+from millebornes_env.arena.estimates import Int64Array, Payoff, pair_shares, played
+from millebornes_env.arena.intervals import Float64Array
+from millebornes_env.arena.outcome import Outcome
+from millebornes_env.errors import ArenaError
 
 ELO: Final = 400 / math.log(10)
 """Elo points for a factor of e in the odds: 400 are odds of 10 to 1."""
@@ -192,7 +193,7 @@ def open_ends(wins: Float64Array) -> tuple[Int64Array, Int64Array]:
 
 
 def cycles(payoff: Payoff) -> list[tuple[int, int, int]]:
-    """The agents that beat each other around a circle, each surely: by whole 95 % intervals of the points.
+    """The agents that beat each other around a circle, each surely: by whole 95 % intervals.
 
     Args:
         payoff: of all pairs.
@@ -200,7 +201,7 @@ def cycles(payoff: Payoff) -> list[tuple[int, int, int]]:
     Returns:
         (a, b, c) with a > b > c > a, beginning with the lowest number, in order.
     """
-    beats = payoff.points_low > 0  # False where it is NaN
+    beats = payoff.beats  # False where nothing is known
     found = []
     for first, *rest in combinations(range(len(beats)), 3):
         for second, third in permutations(rest):
@@ -229,8 +230,8 @@ def alpha_rank(payoff: Payoff) -> AlphaRank:
         alpharank = importlib.import_module("open_spiel.python.egt.alpharank")
     except ImportError:
         return AlphaRank(None, "alpha-rank needs OpenSpiel: pip install 'open_spiel>=2.0' -c constraints.txt")
-    sure = (payoff.points_low > 0) | (payoff.points_high < 0)
-    table = np.where(sure & pairs, payoff.points, 0.0)
+    sure = payoff.beats | payoff.beats.T
+    table = np.where(sure & pairs, payoff.lead, 0.0)
     masses = np.asarray(alpharank.compute([table], use_inf_alpha=True)[2], np.float64)
     return AlphaRank(
         masses, "alpha-rank: infinite alpha, differences within their 95 % interval count as none"

@@ -9,65 +9,38 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from millebornes_env.arena.behaviour import STATISTICS, behaviour, counts_of
-from millebornes_env.arena.estimates import (
-    Float64Array,
-    Payoff,
-    Saving,
-    Total,
-    luck_saving,
-    payoff_matrix,
-    played,
-    saving,
-    totals,
-)
-from millebornes_env.arena.lineups import Lineup
-from millebornes_env.arena.outcomes import Outcome
-from millebornes_env.arena.ratings import REPLICATES, AlphaRank, Ratings, alpha_rank, cycles, ratings
-from millebornes_env.arena.results import FEW_DEALS, Interval
+from millebornes_env.arena.analysis import Analysis
+from millebornes_env.arena.behaviour import STATISTICS
+from millebornes_env.arena.estimates import Payoff, VarianceReduction
+from millebornes_env.arena.intervals import FEW_DEALS, Interval
+from millebornes_env.arena.match import EPISODES, MatchConfig
+from millebornes_env.arena.outcome import Lineup
+from millebornes_env.arena.pictures import PAYOFF_TITLES, save_payoff, save_ratings
+from millebornes_env.arena.results import table_words
+from millebornes_env.arena.tournament import Tournament
+from millebornes_env.files import write_json_atomically, write_text_atomically
+from millebornes_env.millebornes.editions import edition
+from millebornes_env.versions import versions
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+REPORT_FORMAT: Final = 2
+
 UNDEFINED: Final = "-"
 """In a cell without a value."""
 
+_DIFFERS: Final = 0.2
+"""So much of the greatest value (a share of it) agents must differ by for a terminal to show it."""
+
 _MOST_CYCLES: Final = 5  # that a sentence names
 _MARKDOWN: Final = re.compile(r"([\\`*_\[\]<>|])")
-
-
-@dataclass(frozen=True)
-class Analysis:
-    """Everything that is reported of a tournament; agents by number, as in `names`.
-
-    Attributes:
-        names: of the agents.
-        payoff: everybody against everybody.
-        totals: everybody against the field.
-        ratings: Elo points.
-        alpha: masses of alpha-rank.
-        cycles: agents that beat each other around a circle.
-        behaviour: the statistics of each agent.
-        savings: by lineup, what duplicate deals saved.
-        luck_savings: by lineup, what the correction for luck saved on top; empty if there was none.
-        faults: lineups that could not be played to the end, with what was wrong.
-    """
-
-    names: tuple[str, ...]
-    payoff: Payoff
-    totals: list[Total]
-    ratings: Ratings
-    alpha: AlphaRank
-    cycles: list[tuple[int, int, int]]
-    behaviour: list[dict[str, float | None]]
-    savings: dict[Lineup, Saving]
-    luck_savings: dict[Lineup, Saving]
-    faults: list[tuple[Lineup, str]]
 
 
 @dataclass(frozen=True)
@@ -87,102 +60,91 @@ class Grid:
     num_names: int = 1
 
 
-def analyse(
-    names: Sequence[str],
-    outcomes: Sequence[Outcome],
-    *,
-    anchor: int | None = None,
-    replicates: int = REPLICATES,
-    seed: int = 0,
-    luck_weights: Float64Array | None = None,
-) -> Analysis:
-    """Work out everything.
-
-    Args:
-        names: of the agents, by number; no two alike.
-        outcomes: of all lineups.
-        anchor: the agent to rate 0; None: the mean is 0.
-        replicates: of the ratings' bootstrap.
-        seed: of the bootstrap.
-        luck_weights: float64[F], fitted to other deals, to take luck off the points; None: leaves it.
-
-    Returns:
-        What was found.
-
-    Raises:
-        ArenaError: no such anchor, or weights for luck that was not counted.
-    """
-    agents, valid = len(names), played(outcomes)
-    payoff = payoff_matrix(valid, agents, luck_weights)
-    return Analysis(
-        names=tuple(names),
-        payoff=payoff,
-        totals=totals(valid, agents, luck_weights),
-        ratings=ratings(valid, agents, anchor=anchor, replicates=replicates, seed=seed),
-        alpha=alpha_rank(payoff),
-        cycles=cycles(payoff),
-        behaviour=[behaviour(counts_of(valid, agent)) for agent in range(agents)],
-        savings={outcome.lineup: saving(outcome) for outcome in valid},
-        luck_savings={}
-        if luck_weights is None
-        else {outcome.lineup: luck_saving(outcome, luck_weights) for outcome in valid},
-        faults=[(outcome.lineup, fault) for outcome in outcomes for fault in outcome.faults],
-    )
-
-
 # Tables ---------------------------------------------------------------------------------------------------
 
 
 def ratings_grid(analysis: Analysis) -> Grid:
-    """The agents from the best to the worst: ratings, points and wins against the field."""
-    masses = analysis.alpha.masses
-    headings = ["", "agent", "Elo", "95 % interval", "points per round", "episodes won, %", "deals", "rounds"]
-    rows = []
-    for place, agent in enumerate(analysis.ratings.order()):
-        total, rated = analysis.totals[agent], analysis.ratings
-        row = [
-            str(place + 1),
-            analysis.names[agent],
-            f"{rated.elo[agent]:+z,.0f}",
-            f"{_number(rated.low[agent], '+z,.0f')} to {_number(rated.high[agent], '+z,.0f')}",
-            _with_half(total.points, "+z,.1f"),
-            _with_half(total.wins, ".1f", 100),
-            f"{total.deals:,}",
-            f"{total.rounds:,}",
-        ]
-        rows.append(tuple(row if masses is None else [*row, f"{100 * masses[agent]:.1f}"]))
-    if masses is not None:
-        headings.append("alpha-rank, %")
-    return Grid("Ratings; points and wins against the field", tuple(headings), rows, num_names=2)
+    """The agents from the best to the worst: ratings, points (if counted) and wins against the field."""
+    columns = {
+        "": _places(analysis),
+        "agent": analysis.names,
+        "Elo": [f"{elo:+z,.0f}" for elo in analysis.ratings.elo],
+        "95 % interval": [
+            f"{_number(low, '+z,.0f')} to {_number(high, '+z,.0f')}"
+            for low, high in zip(analysis.ratings.low, analysis.ratings.high, strict=True)
+        ],
+        "points per round": [_text(total.points, "+z,.1f") for total in analysis.totals],
+        "episodes won, %": [_text(total.wins, ".1f", 100) for total in analysis.totals],
+        "deals": [f"{total.deals:,}" for total in analysis.totals],
+        "rounds": [f"{total.rounds:,}" for total in analysis.totals],
+    }
+    if not has_points(analysis):
+        del columns["points per round"]
+    if analysis.alpha.masses is not None:
+        columns["alpha-rank, %"] = [f"{100 * mass:.1f}" for mass in analysis.alpha.masses]
+    rows = [tuple(column[agent] for column in columns.values()) for agent in analysis.ratings.order()]
+    what = "points and wins" if has_points(analysis) else "wins"
+    return Grid(f"Ratings; {what} against the field", tuple(columns), rows, num_names=2)
+
+
+def has_points(analysis: Analysis) -> bool:
+    """Whether points were counted."""
+    return analysis.payoff.measure == "points"
+
+
+def _places(analysis: Analysis) -> list[str]:
+    """The place of each agent, from 1."""
+    order = analysis.ratings.order()
+    return [str(order.index(agent) + 1) for agent in range(len(order))]
 
 
 def payoff_grid(analysis: Analysis) -> Grid:
-    """Points per round of each row against each column, half of the 95 % interval below them."""
+    """Points per round (or episodes won) of each row against each column, half of the 95 % interval below."""
     order = analysis.ratings.order()
     rows = []
     for place, row in enumerate(order):
         cells = [_payoff_cell(analysis.payoff, row, column) for column in order]
         rows.append((str(place + 1), analysis.names[row], *cells))
     headings = ("", "agent", *(str(place + 1) for place in range(len(order))))
-    return Grid("Points per round, row against column", headings, rows, num_names=2)
+    return Grid(PAYOFF_TITLES[analysis.payoff.measure], headings, rows, num_names=2)
 
 
-def behaviour_grid(analysis: Analysis) -> Grid:
-    """A row for each statistic (but those 0 or undefined for all), a column for each agent."""
+def behaviour_grid(analysis: Analysis, only_differing: bool = False) -> Grid:
+    """A row for each statistic (but those 0 or undefined for all), a column for each agent.
+
+    Args:
+        analysis: what was found.
+        only_differing: leave out what is much the same for all, which leaves the eye the rest.
+    """
     order = analysis.ratings.order()
     rows = []
     for statistic in STATISTICS:
         values = [analysis.behaviour[agent][statistic.key] for agent in order]
-        if any(values):
+        if any(values) and (_differ(values) or not only_differing):
             cells = (_number(value, _form(value)) for value in values)
             rows.append((statistic.heading, statistic.unit, *cells))
     headings = ("statistic", "unit", *(analysis.names[agent] for agent in order))
-    return Grid("Behaviour", headings, rows, num_names=2)
+    title = (
+        f"Behaviour, where it differs by {100 * _DIFFERS:.0f} % or more" if only_differing else "Behaviour"
+    )
+    return Grid(title, headings, rows, num_names=2)
 
 
-def grids(analysis: Analysis) -> list[Grid]:
-    """All tables, in the order of a report."""
-    return [ratings_grid(analysis), payoff_grid(analysis), behaviour_grid(analysis)]
+def _differ(values: Sequence[float | None]) -> bool:
+    """Whether the least is less than the greatest by a fifth of it or more, or only some are defined."""
+    known = [value for value in values if value is not None]
+    spread = max(known) - min(known)
+    return len(known) < len(values) or spread >= _DIFFERS * max(map(abs, known))
+
+
+def grids(analysis: Analysis, brief: bool = False) -> list[Grid]:
+    """All tables, in the order of a report.
+
+    Args:
+        analysis: what was found.
+        brief: for a terminal: of the behaviour only what differs.
+    """
+    return [ratings_grid(analysis), payoff_grid(analysis), behaviour_grid(analysis, brief)]
 
 
 def rich_table(grid: Grid) -> Table:
@@ -224,31 +186,32 @@ def markdown(analysis: Analysis, level: int = 2) -> str:
 
 def notes(analysis: Analysis) -> list[str]:
     """What a reader must know to judge the tables, a sentence or two each."""
+    points = "Points are those of the agent's team less the mean of the others'; " * has_points(analysis)
     found = [
-        "Points are those of the agent's team less the mean of the others'; ± and intervals are 95 %, "
-        "over deals. Those of the ratings hold the uncertainty of their zero too.",
-        saving_sentence(analysis.savings),
+        f"{points}± and intervals are 95 %, over deals. Those of the ratings hold the uncertainty of their "
+        "zero too.",
+        variance_reduction_sentence(analysis.variance_reductions),
     ]
-    if analysis.luck_savings:
-        found.append(luck_sentence(analysis.luck_savings))
+    if analysis.control_variate_reductions:
+        found.append(control_variate_sentence(analysis.control_variate_reductions))
     found.append(cycle_sentence(analysis))
     found.append(analysis.alpha.note + ".")
     return found + _warnings(analysis) + fault_lines(analysis)
 
 
-def saving_sentence(savings: Mapping[Lineup, Saving]) -> str:
+def variance_reduction_sentence(reductions: Mapping[Lineup, VarianceReduction]) -> str:
     """What duplicate deals saved, measured: the median and the extremes over the lineups."""
-    return _saving_sentence(
-        savings,
+    return _reduction_sentence(
+        reductions,
         "Duplicate deals, measured: plain deals would have needed {} times as many episodes for the same "
         "precision",
     )
 
 
-def luck_sentence(savings: Mapping[Lineup, Saving]) -> str:
+def control_variate_sentence(reductions: Mapping[Lineup, VarianceReduction]) -> str:
     """What the correction for luck saved on top of duplicate deals."""
-    return _saving_sentence(
-        savings,
+    return _reduction_sentence(
+        reductions,
         "Luck was taken off the points, measured: without it {} times as many deals would have been needed",
     )
 
@@ -256,10 +219,10 @@ def luck_sentence(savings: Mapping[Lineup, Saving]) -> str:
 def cycle_sentence(analysis: Analysis) -> str:
     """Which agents beat each other around a circle."""
     if not analysis.cycles:
-        return "No three agents beat each other around a circle, as far as the intervals tell."
+        return "No significant cycles."
     named = [" > ".join(analysis.names[agent] for agent in (*cycle, cycle[0])) for cycle in analysis.cycles]
     more = f" and {len(named) - _MOST_CYCLES} more" if len(named) > _MOST_CYCLES else ""
-    return f"A rating cannot tell all: {'; '.join(named[:_MOST_CYCLES])}{more} (each surely, by points)."
+    return f"Significant cycles, which a rating cannot show: {'; '.join(named[:_MOST_CYCLES])}{more}."
 
 
 def fault_lines(analysis: Analysis) -> list[str]:
@@ -269,16 +232,16 @@ def fault_lines(analysis: Analysis) -> list[str]:
     ]
 
 
-def _saving_sentence(savings: Mapping[Lineup, Saving], sentence: str) -> str:
-    ratios = [found.ratio for found in savings.values() if found.ratio is not None]
-    undefined = len(savings) - len(ratios)
+def _reduction_sentence(reductions: Mapping[Lineup, VarianceReduction], sentence: str) -> str:
+    ratios = [found.ratio for found in reductions.values() if found.ratio is not None]
+    undefined = len(reductions) - len(ratios)
     if not ratios:
-        why = sorted({found.note for found in savings.values() if found.note}) or ["nothing was played"]
-        return f"What was saved is not defined: {'; '.join(why)}."
+        why = sorted({found.note for found in reductions.values() if found.note}) or ["nothing was played"]
+        return f"Variance reduction is undefined: {'; '.join(why)}."
     times = f"{median(ratios):.2f}"
     if len(ratios) > 1:
         times += f" (median of {len(ratios)} lineups, from {min(ratios):.2f} to {max(ratios):.2f})"
-    left_out = f"; not defined for {undefined} more" if undefined else ""
+    left_out = f"; undefined for {undefined} more" if undefined else ""
     return sentence.format(times) + left_out + "."
 
 
@@ -293,13 +256,25 @@ def _warnings(analysis: Analysis) -> list[str]:
         found.append(
             f"The agents fall into {rated.num_groups} groups that never met: compare ratings within a group."
         )
-    open_ended = np.flatnonzero(np.isnan(rated.low) | np.isnan(rated.high))
-    if len(open_ended):
-        named = ", ".join(analysis.names[agent] for agent in open_ended)
-        found.append(
-            f"No games bound the ratings of {named} on one side or both: against the others all were won, "
-            "all lost, or none played."
-        )
+    found += _missing_ends(analysis)
+    return found
+
+
+def _missing_ends(analysis: Analysis) -> list[str]:
+    """Which ratings have no lower or upper end, and why."""
+    low, high = np.isnan(analysis.ratings.low), np.isnan(analysis.ratings.high)
+    cases = (
+        (low & high, "bounds", "played no game that tells"),
+        (low & ~high, "lower bound", "lost every game"),
+        (high & ~low, "upper bound", "won every game"),
+    )
+    found = []
+    for agents, end, why in cases:
+        named = [analysis.names[agent] for agent in np.flatnonzero(agents)]
+        if len(named) == 1:
+            found.append(f"{named[0]} has no {end}: it {why}.")
+        elif named:
+            found.append(f"{', '.join(named)} have no {end}: they {why} against the others.")
     return found
 
 
@@ -315,7 +290,6 @@ def to_json(analysis: Analysis) -> dict[str, Any]:
     Returns:
         Dicts, lists, texts and numbers; None where a value is undefined, never NaN.
     """
-    lineups = {lineup: _lineup_names(analysis.names, lineup) for lineup in analysis.savings}
     content = {
         "agents": analysis.names,
         "payoff": asdict(analysis.payoff),
@@ -328,10 +302,8 @@ def to_json(analysis: Analysis) -> dict[str, Any]:
         "cycles": analysis.cycles,
         "statistics": {one.key: {"heading": one.heading, "unit": one.unit} for one in STATISTICS},
         "behaviour": dict(zip(analysis.names, analysis.behaviour, strict=True)),
-        "savings": [{"lineup": lineups[at], **asdict(found)} for at, found in analysis.savings.items()],
-        "luck_savings": [
-            {"lineup": lineups[at], **asdict(found)} for at, found in analysis.luck_savings.items()
-        ],
+        "variance_reductions": _by_lineup(analysis.names, analysis.variance_reductions),
+        "control_variate_reductions": _by_lineup(analysis.names, analysis.control_variate_reductions),
         "faults": [
             {"lineup": _lineup_names(analysis.names, lineup), "fault": fault}
             for lineup, fault in analysis.faults
@@ -340,6 +312,10 @@ def to_json(analysis: Analysis) -> dict[str, Any]:
     }
     plain: dict[str, Any] = _plain(content)
     return plain
+
+
+def _by_lineup(names: Sequence[str], reductions: Mapping[Lineup, VarianceReduction]) -> list[dict[str, Any]]:
+    return [{"lineup": _lineup_names(names, lineup), **asdict(found)} for lineup, found in reductions.items()]
 
 
 def _plain(value: Any) -> Any:
@@ -356,7 +332,7 @@ def _plain(value: Any) -> Any:
 
 
 def _ends(interval: Interval | None) -> dict[str, float | None]:
-    return Interval(*interval)._asdict() if interval is not None else dict.fromkeys(Interval._fields)
+    return interval._asdict() if interval is not None else dict.fromkeys(Interval._fields)
 
 
 # Texts ----------------------------------------------------------------------------------------------------
@@ -371,10 +347,14 @@ def _lineup_name(names: Sequence[str], lineup: Lineup) -> str:
 
 
 def _payoff_cell(payoff: Payoff, row: int, column: int) -> str:
-    value, half = float(payoff.points[row, column]), float(payoff.points_half[row, column])
+    if payoff.measure == "points":
+        value, form = float(payoff.points[row, column]), "+z,.0f"
+    else:
+        value, form = 100 * float(payoff.wins[row, column]), ".1f"
+    half = float(payoff.lead_half[row, column]) * (1 if payoff.measure == "points" else 100)
     if math.isnan(value):
         return UNDEFINED
-    return f"{value:+z,.0f}" + ("" if math.isnan(half) else f"\n± {half:{_form(half)}}")
+    return f"{value:{form}}" + ("" if math.isnan(half) else f"\n± {half:{_form(half)}}")
 
 
 def _number(value: float | None, form: str) -> str:
@@ -387,17 +367,57 @@ def _form(value: float | None) -> str:
     return "z,.0f" if size >= 99.5 else "z.1f" if size >= 9.95 else "z.2f"
 
 
-def _with_half(interval: Interval | None, form: str, scale: float = 1.0) -> str:
-    """Such as `53.4 ± 1.2`; where the ends lie unevenly, the greater distance."""
-    if interval is None:
-        return UNDEFINED
-    mean, low, high = interval
-    if low is None or high is None:
-        return f"{scale * mean:{form}}"
-    half = f"{scale * max(mean - low, high - mean):{form}}".lstrip("+")
-    return f"{scale * mean:{form}} ± {half}"
+def _text(interval: Interval | None, form: str, scale: float = 1.0) -> str:
+    return UNDEFINED if interval is None else interval.text(form, scale)
 
 
 def _escaped(cell: str) -> str:
     """A text that Markdown shows as it is."""
     return _MARKDOWN.sub(r"\\\1", cell).replace("\n", "<br>")
+
+
+# Files --------------------------------------------------------------------------------------------------
+
+
+def table_name(config: MatchConfig) -> str:
+    """Such as "Parker Brothers and Winning Moves USA, 4 players in 2 teams, matches"; overrides are named."""
+    sheet = edition(config.edition)
+    title = sheet.title + (f" ({sheet.label})" if sheet.label != sheet.name else "")
+    return f"{table_words(title, config.players, config.rules.teams)}, {EPISODES[config.episode]}"
+
+
+def save_report(
+    tournament: Tournament, analysis: Analysis, folder: Path, config: Mapping[str, Any]
+) -> list[Path]:
+    """Write everything as JSON and Markdown, and the two pictures.
+
+    Args:
+        tournament: that was played.
+        analysis: of it.
+        folder: to write to.
+        config: what was asked for, with all defaults filled in.
+
+    Returns:
+        The files.
+
+    Raises:
+        OSError: one could not be written; an older one is as it was.
+    """
+    content = {
+        "format": REPORT_FORMAT,
+        "started": tournament.started,
+        "config": dict(config),
+        "entrants": [asdict(entrant) for entrant in tournament.entrants],
+        "versions": versions(),
+        **to_json(analysis),
+    }
+    table = table_name(tournament.config.match)
+    files = [folder / name for name in ("arena.json", "report.md", "payoff.png", "ratings.png")]
+    write_json_atomically(files[0], content)
+    pictures = (
+        f"![Ratings with intervals](ratings.png)\n\n![{PAYOFF_TITLES[analysis.payoff.measure]}](payoff.png)\n"
+    )
+    write_text_atomically(files[1], f"# {table}\n\n{pictures}\n{markdown(analysis)}")
+    save_payoff(files[2], analysis.names, analysis.payoff, analysis.ratings.order(), table)
+    save_ratings(files[3], analysis.names, analysis.ratings, table)
+    return files

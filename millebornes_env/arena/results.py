@@ -6,16 +6,14 @@ Nothing in this file plays.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-import numpy.typing as npt
-
+from millebornes_env.arena.intervals import FEW_DEALS, NORMAL_QUANTILE, Interval
+from millebornes_env.arena.match import EPISODES, MatchConfig
 from millebornes_env.files import save_figure_atomically, write_json_atomically
 from millebornes_env.versions import versions
 
@@ -24,27 +22,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.table import Table
 
-NORMAL_QUANTILE: Final = 1.96
-"""Half-width of a 95 % interval in standard errors, for many blocks (Student's t of 30 blocks is 2.05)."""
-
-FEW_DEALS: Final = 30
-"""With fewer blocks than this the normal quantile makes intervals that are noticeably too narrow."""
-
 RESULTS_FORMAT: Final = 1
-
-EPISODES: Final = {"match": "matches", "round": "rounds"}
-"""Each kind of episode in the plural."""
 
 _HEADING_HEIGHT: Final = 0.6  # inches
 _BETTER, _WORSE, _NEITHER = "#2f7d4f", "#c8443c", "#5b6b82"
-
-
-class Interval(NamedTuple):
-    """A mean and its 95 % interval; both ends None where there is only one block."""
-
-    mean: float
-    low: float | None
-    high: float | None
 
 
 @dataclass(frozen=True)
@@ -92,49 +73,6 @@ class Row:
     def win_rate_margin(self) -> float:
         """From the win rate to the farther end of its interval, 0 to 1."""
         return max(self.win_rate - self.win_rate_low, self.win_rate_high - self.win_rate)
-
-
-def mean_interval(blocks: npt.NDArray[np.float64]) -> Interval:
-    """The mean of independent blocks and its 95 % interval.
-
-    The interval is the mean plus and minus 1.96 standard errors, the standard deviation of the blocks (with
-    n - 1) over the square root of n: the normal quantile, which is meant for 30 blocks and more.
-
-    Args:
-        blocks: float64[n], one mean for each block.
-
-    Returns:
-        Mean and ends, in the unit of the blocks.
-    """
-    mean = float(blocks.mean())
-    if len(blocks) == 1:
-        return Interval(mean, None, None)
-    half = NORMAL_QUANTILE * float(blocks.std(ddof=1)) / math.sqrt(len(blocks))
-    return Interval(mean, mean - half, mean + half)
-
-
-def share_interval(blocks: npt.NDArray[np.float64]) -> tuple[float, float, float]:
-    """The mean of blocks that lie in 0..1, and its 95 % interval within 0..1.
-
-    As `mean_interval`; but where all episodes were won (or none), the blocks' spread of zero would claim
-    certainty. There the far end is the exact (Clopper-Pearson) bound of n trials without an exception,
-    0.025 ** (1 / n), on the wide side because a block with an exception need not be lost as a whole.
-
-    Args:
-        blocks: float64[n], the share of wins in each block.
-
-    Returns:
-        Mean, lower and upper end; 0 and 1 are the ends for a single block.
-    """
-    mean, low, high = mean_interval(blocks)
-    if low is None or high is None:
-        return mean, 0.0, 1.0
-    bound = float(0.025 ** (1 / len(blocks)))
-    if (blocks == 1.0).all():
-        return 1.0, bound, 1.0
-    if (blocks == 0.0).all():
-        return 0.0, 0.0, 1.0 - bound
-    return mean, max(low, 0.0), min(high, 1.0)
 
 
 def save_results(path: Path, rows: Sequence[Row], config: Mapping[str, object]) -> None:
@@ -206,25 +144,26 @@ def table_of(rows: Sequence[Row]) -> Table:
     table = Table(title=f"{describe_table(first)}, {episodes_word(first)}", title_justify="left")
     table.add_column("agent", overflow="fold")
     table.add_column("in all other teams" if first.teams > 2 else "opponent", overflow="fold")
-    for heading in (
-        episodes_word(first),
-        "win rate, %",
-        f"points per {first.episode}",
-        "decisions",
-        "seconds",
-    ):
+    points = [f"points per {first.episode}"] if _has_points(first) else []
+    for heading in (episodes_word(first), "win rate, %", *points, "decisions", "seconds"):
         table.add_column(heading, justify="right")
     for row in rows:
+        lead = Interval(row.points, row.points_low, row.points_high).text("+z,.0f", ends=True)
         table.add_row(
             Text(row.agent),  # Text: a path may hold [brackets]
             Text(row.opponent),
             f"{row.num_episodes:,}",
             Text(_win_rate_cell(row), style={1: "green", -1: "red", 0: ""}[verdict(row)]),
-            _with_interval(Interval(row.points, row.points_low, row.points_high), "+z,.0f"),
+            *([lead] if points else []),
             f"{row.mean_decisions:,.0f}",
             f"{row.seconds:.2f}",
         )
     return table
+
+
+def _has_points(row: Row) -> bool:
+    """Whether the edition counts points."""
+    return bool(MatchConfig(row.edition, row.players, row.teams).rules.count_points)
 
 
 def caption(rows: Sequence[Row]) -> str:
@@ -237,10 +176,8 @@ def caption(rows: Sequence[Row]) -> str:
     ]
     if row.teams > 2:
         lines.append(f"The agent plays one team, the opponent the {row.teams - 1} others.")
-    lines.append(
-        f"Even is {100 / row.teams:.1f} %; {_shared_win(row)}. "
-        f"Points are those of the agent's team less {_others(row)}."
-    )
+    points = f" Points are those of the agent's team less {_others(row)}." if _has_points(row) else ""
+    lines.append(f"Even is {100 / row.teams:.1f} %; {_shared_win(row)}.{points}")
     if row.num_deals < FEW_DEALS:
         lines.append(
             f"With so few deals (less than {FEW_DEALS}) the intervals are too narrow: play more games."
@@ -358,17 +295,7 @@ def _limits(rows: Sequence[Row]) -> tuple[float, float]:
 
 
 def _win_rate_cell(row: Row) -> str:
-    percent = (100 * share for share in (row.win_rate, row.win_rate_low, row.win_rate_high))
-    return _with_interval(Interval(*percent), ".1f")
-
-
-def _with_interval(interval: Interval, form: str) -> str:
-    """Such as `53.4 ± 1.2 [52.2, 54.6]`; where the ends lie unevenly, the greater distance."""
-    mean, low, high = interval
-    if low is None or high is None:
-        return f"{mean:{form}}"
-    half = f"{max(mean - low, high - mean):{form}}".lstrip("+")
-    return f"{mean:{form}} ± {half} [{low:{form}}, {high:{form}}]"
+    return Interval(row.win_rate, row.win_rate_low, row.win_rate_high).text(".1f", 100, ends=True)
 
 
 def _others(row: Row) -> str:

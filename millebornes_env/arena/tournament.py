@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from itertools import combinations, combinations_with_replacement
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -21,18 +22,17 @@ import numpy as np
 import millebornes_env.arena.match
 from millebornes_env import agents
 from millebornes_env.agents.fingerprint import fingerprint
-from millebornes_env.agents.protocol import is_honest
-from millebornes_env.arena.errors import ArenaError
+from millebornes_env.agents.protocol import sees_hidden_cards
 from millebornes_env.arena.estimates import half_width
 from millebornes_env.arena.faults import AgentFaultError
-from millebornes_env.arena.lineups import Lineup, lineups
-from millebornes_env.arena.match import MatchConfig, OnProgress, play_deals
-from millebornes_env.arena.outcomes import Outcome
+from millebornes_env.arena.match import MatchConfig, OnProgress, play
+from millebornes_env.arena.outcome import Lineup, Outcome
 from millebornes_env.compile_cache import source_digest, sources_on_top
+from millebornes_env.errors import ArenaError
 from millebornes_env.files import remove_drafts, write_bytes_atomically, write_text_atomically
 from millebornes_env.versions import versions
 
-TOURNAMENT_FORMAT: Final = 1
+TOURNAMENT_FORMAT: Final = 2
 TOURNAMENT_FILE: Final = "tournament.json"
 FEWEST_DEALS: Final = 100
 """Deals of a lineup before its interval is believed."""
@@ -49,13 +49,13 @@ class Entrant:
         name: what tables call it; no two have one name.
         spec: what it is loaded by, as for `agents.load`.
         fingerprint: of what it is made of.
-        is_honest: False: it sees hidden cards.
+        sees_hidden_cards: whether it does.
     """
 
     name: str
     spec: str
     fingerprint: str = ""
-    is_honest: bool = True
+    sees_hidden_cards: bool = False
 
 
 class Until:
@@ -67,7 +67,7 @@ class Until:
         Raises:
             ArenaError: it is none.
         """
-        match = re.fullmatch(r"\s*ci\s*<\s*([0-9.]+)\s*(%?)\s*", text)
+        match = re.fullmatch(r"\s*ci\s*<\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s*(%?)\s*", text)
         if match is None or not float(match[1]) > 0:
             raise ArenaError(
                 f"until is {text!r}; it may be 'ci<10' (the 95 % interval of every pair within 10 points per "
@@ -83,6 +83,23 @@ class Until:
         return half_width(outcome, self.measure) < self.limit
 
 
+def check_until(text: str | None, match: MatchConfig) -> Until | None:
+    """The condition, if there is one.
+
+    Raises:
+        ArenaError: it is none, or it is about points where none are counted.
+    """
+    if text is None:
+        return None
+    until = Until(text)
+    if until.measure == "points" and not match.rules.count_points:
+        raise ArenaError(
+            f"until is {text!r}, which is about points, and {match.edition} has none: give 'ci<1%', which is "
+            "about the share of the episodes won"
+        )
+    return until
+
+
 @dataclass(frozen=True)
 class TournamentConfig:
     """What is played: the same configuration gives the same results.
@@ -91,11 +108,21 @@ class TournamentConfig:
         match: table, deals, seed.
         deals: of every lineup; with `until`, the most.
         until: text of the condition, or None.
+
+    Raises:
+        ArenaError: fewer deals than 1, or a condition that makes no sense at this table.
     """
 
     match: MatchConfig
     deals: int = 1000
     until: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.deals < 1:
+            raise ArenaError(f"deals is {self.deals}; it must be 1 or more")
+        check_until(self.until, self.match)
+        if self.match.control_variate and not self.match.rules.count_points:
+            raise ArenaError(f"luck is taken off the points, and {self.match.edition} counts none")
 
     def as_json(self) -> dict[str, Any]:
         """Everything that decides what is played (the number of threads does not)."""
@@ -141,35 +168,36 @@ def entrants_of(specs: Sequence[str], config: MatchConfig) -> list[Entrant]:
         ArenaError: fewer than two, or two with one name.
         ValueError: an agent that there is not or that cannot play at this table; the message says which.
     """
-    named = [_named(text) for text in specs]
-    if len(named) < 2:
-        raise ArenaError(f"a tournament needs two agents or more; {len(named)} given")
-    names = [name for name, _ in named]
+    pairs = [named(text) for text in specs]
+    if len(pairs) < 2:
+        raise ArenaError(f"a tournament needs two agents or more; {len(pairs)} given")
+    names = [name for name, _ in pairs]
     for name in names:
         if names.count(name) > 1:
             raise ArenaError(
                 f"two agents have the name {name!r}: call one of them otherwise, such as other@{name}"
             )
     entrants = []
-    for name, spec in named:
+    for name, spec in pairs:
         agent = agents.make(spec, config.table())
-        entrants.append(Entrant(name, spec, fingerprint(agent, spec), is_honest(agent)))
+        entrants.append(Entrant(name, spec, fingerprint(agent, spec), sees_hidden_cards(agent)))
     return entrants
 
 
-def peeking(entrants: Sequence[Entrant]) -> list[str]:
+def who_sees_hidden_cards(entrants: Sequence[Entrant]) -> list[str]:
     """The names of those that see hidden cards."""
-    return [entrant.name for entrant in entrants if not entrant.is_honest]
+    return [entrant.name for entrant in entrants if entrant.sees_hidden_cards]
 
 
-def _named(text: str) -> tuple[str, str]:
+def named(text: str) -> tuple[str, str]:
+    """What an agent is called, and its specification: those of `name@spec`, or twice the text."""
     name, at, spec = text.partition("@")
     if not at or not re.fullmatch(r"[A-Za-z0-9_. +-]+", name):
         return text, text
     return name, spec
 
 
-def play(
+def play_tournament(
     tournament: Tournament, folder: Path, only: int | None = None, on_turn: OnTurn | None = None
 ) -> Tournament:
     """Play what is left to play, writing it down after every turn.
@@ -187,7 +215,7 @@ def play(
         OSError: a file could not be written.
     """
     config = tournament.config
-    until = None if config.until is None else Until(config.until)
+    until = check_until(config.until, config.match)
     chosen = lineups(len(tournament.entrants), config.match.rules.teams, only)
     total = float(len(chosen) * config.deals)
     waiting = [lineup for lineup in chosen if _is_open(tournament, lineup, until)]
@@ -202,7 +230,7 @@ def play(
                 if on_turn is not None:
                     on_turn(name, sum(done.values()) + episodes / config.match.rules.teams, total)
 
-            deals = min(_turn_after(done[lineup]), config.deals - done[lineup])
+            deals = min(turn_after(done[lineup]), config.deals - done[lineup])
             _take_turn(tournament, lineup, done[lineup], deals, folder, on_progress)
             if _is_open(tournament, lineup, until):
                 done[lineup] += deals
@@ -214,7 +242,29 @@ def play(
     return tournament
 
 
-def _turn_after(deals: int) -> int:
+def lineups(num_agents: int, teams: int, opponents_of: int | None = None) -> list[Lineup]:
+    """Every lineup of a tournament, in a fixed order.
+
+    With as many agents as teams or more, every choice of different agents; with fewer, every choice in which
+    at least two differ (an agent then has several roles).
+
+    Args:
+        num_agents: 2 or more.
+        teams: at the table.
+        opponents_of: only the lineups with this agent; None: all.
+    """
+    if num_agents >= teams:
+        chosen = list(combinations(range(num_agents), teams))
+    else:
+        chosen = [
+            lineup
+            for lineup in combinations_with_replacement(range(num_agents), teams)
+            if len(set(lineup)) > 1
+        ]
+    return [lineup for lineup in chosen if opponents_of is None or opponents_of in lineup]
+
+
+def turn_after(deals: int) -> int:
     """Deals of the turn that follows so many: a function of them, or a resumed tournament would differ."""
     return min(max(deals, _FIRST_TURN), _LONGEST_TURN)
 
@@ -240,7 +290,9 @@ def _take_turn(
     """Play some deals of a lineup, and keep them; an agent's fault closes the lineup."""
     specs = [entrant.spec for entrant in tournament.entrants]
     try:
-        new = play_deals(specs, lineup, tournament.config.match, first, deals, on_progress)
+        new = play(
+            specs, tournament.config.match, deals, first_deal=first, lineup=lineup, on_progress=on_progress
+        )
         old = tournament.outcomes.get(lineup)
         outcome = new if old is None else old.followed_by(new)
     except AgentFaultError as fault:

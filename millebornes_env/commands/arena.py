@@ -17,34 +17,35 @@ import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 import tyro
 
-from millebornes_env.arena.analysis import analysed, save_report
-from millebornes_env.arena.errors import ArenaError
+from millebornes_env.arena.analysis import Analysis, analysed
 from millebornes_env.arena.match import MatchConfig
-from millebornes_env.arena.report import Analysis, grids, notes, rich_table
+from millebornes_env.arena.report import grids, notes, rich_table, save_report, table_name
 from millebornes_env.arena.tournament import (
     Entrant,
     Tournament,
     TournamentConfig,
-    Until,
     entrants_of,
+    named,
     opened_for,
-    peeking,
-    play,
+    play_tournament,
+    who_sees_hidden_cards,
 )
 from millebornes_env.command_line import carry_out, complain
 from millebornes_env.commands.console import progress_console, table_console
+from millebornes_env.commands.options import MatchArgs, match_config, parse_options, refuse_cheating
 from millebornes_env.commands.progress import tournament_bar
+from millebornes_env.errors import ArenaError
 from millebornes_env.stopping import exit_code_of
 
 PIPED_WIDTH: Final = 180  # columns of the tables when they go into a file or a pipe
 
 
-@dataclass
-class Args:
+@dataclass(kw_only=True)
+class Args(MatchArgs):
     """Let agents play each other, every deal from each team's place with the same cards, and rate them.
 
     With more agents than teams every choice of different agents makes a lineup; partners are played by one
@@ -53,14 +54,6 @@ class Args:
 
     agents: tyro.conf.Positional[tuple[str, ...]]
     """`name:option=value,...`, run folders, `my_file.py:Class`; `name@agent` calls an agent otherwise."""
-    edition: str = "parker"
-    """The rule sheet to play by, with overrides: parker+max_200=4."""
-    players: int = 2
-    """Seats at the table."""
-    teams: int | None = None
-    """Teams at the table. None: as usual for the sheet."""
-    episode: Literal["match", "round"] = "match"
-    """Play whole matches, or single rounds."""
     deals: int = 1000
     """Deals of every lineup, each played once from each team's place; with --until, the most."""
     until: str | None = None
@@ -69,16 +62,12 @@ class Args:
     """Play only the lineups with the first agent."""
     plain: bool = False
     """Give every episode cards of its own, instead of the same to all."""
-    luck: bool = False
+    control_variate: bool = False
     """Take luck of the draw off the points, by weights that were fitted to other deals beforehand."""
-    cheats: bool = False
+    allow_cheating: bool = False
     """Admit agents that see hidden cards."""
     anchor: str | None = None
     """The agent to rate 0. None: the mean of all is 0."""
-    seed: int = 1
-    """Seed of deals and agents; the same seed gives the same results."""
-    threads: int = 2
-    """Threads of compiled agents; they change no result."""
     out: Path | None = None
     """Folder of the tournament. None: one of its own under results/arena."""
     fresh: bool = False
@@ -99,7 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _command(arguments: Sequence[str] | None) -> int:
-    args = tyro.cli(Args, prog="python -m millebornes_env arena", args=arguments)
+    args = parse_options(Args, "arena", arguments)
     config = _config_of(args)
     folder = args.out or _folder_of(args, config)
     with progress_console().status("Loading; the first time, agents are compiled (a minute) ..."):
@@ -118,25 +107,12 @@ def _not_written(error: OSError) -> str:
 
 
 def _config_of(args: Args) -> TournamentConfig:
-    if args.deals < 1:
-        raise ArenaError(f"deals is {args.deals}; it must be 1 or more")
-    if args.threads < 1:
-        raise ArenaError(f"threads is {args.threads}; it must be 1 or more")
-    if not 0 <= args.seed < 2**64:
-        raise ArenaError(f"seed is {args.seed}; it must be from 0 to 2**64 - 1")
-    if args.until is not None:
-        Until(args.until)
-    match = MatchConfig(
-        edition=args.edition,
-        players=args.players,
-        teams=args.teams,
-        episode=args.episode,
-        seed=args.seed,
+    match = match_config(
+        args,
+        [named(text)[1] for text in args.agents],
         plain=args.plain,
-        luck=args.luck,
-        threads=args.threads,
+        control_variate=args.control_variate,
     )
-    match.table()  # refuses one that there is not
     return TournamentConfig(match, args.deals, args.until)
 
 
@@ -151,17 +127,15 @@ def _check(args: Args, entrants: Sequence[Entrant]) -> None:
     """Refuse what would only be noticed after hours of play.
 
     Raises:
-        ArenaError: an agent that peeks was not admitted, or the anchor does not play.
+        ArenaError: an agent that sees hidden cards was not admitted, or the anchor does not play.
     """
     names = [entrant.name for entrant in entrants]
-    cheats = ", ".join(peeking(entrants))
-    if cheats and not args.cheats:
+    cheats = who_sees_hidden_cards(entrants)
+    refuse_cheating(cheats, args.allow_cheating)
+    if cheats and args.control_variate:
         raise ArenaError(
-            f"{cheats} sees hidden cards, which is no fair game: leave it out, or admit it with --cheats"
-        )
-    if cheats and args.luck:
-        raise ArenaError(
-            f"{cheats} may know the cards to come: what is luck cannot be told, leave --luck out"
+            f"{', '.join(cheats)} may know the cards to come: what is luck cannot be told, "
+            "leave --control-variate out"
         )
     if args.anchor is not None and args.anchor not in names:
         raise ArenaError(f"the anchor {args.anchor!r} does not play; there are {', '.join(names)}")
@@ -172,10 +146,10 @@ def _play(args: Args, tournament: Tournament, folder: Path) -> int:
     only = 0 if args.first_against_all else None
     try:
         with tournament_bar() as on_turn:
-            play(tournament, folder, only, on_turn)
+            play_tournament(tournament, folder, only, on_turn)
     except KeyboardInterrupt as stop:
         if any(len(outcome.points) for outcome in tournament.outcomes.values()):
-            _print(analysed(tournament, args.anchor))
+            _print(analysed(tournament, args.anchor), tournament.config.match)
         return complain(
             f"stopped; what was played is in {folder}: give the same command again to go on",
             exit_code_of(stop),
@@ -186,17 +160,18 @@ def _play(args: Args, tournament: Tournament, folder: Path) -> int:
     try:
         written = save_report(tournament, analysis, folder, asdict(tournament.config))
     except OSError as error:
-        _print(analysis)
+        _print(analysis, tournament.config.match)
         return complain(_not_written(error))
-    _print(analysis)
+    _print(analysis, tournament.config.match)
     for path in written:
         print(f"wrote {path}")
     return 0
 
 
-def _print(analysis: Analysis) -> None:
+def _print(analysis: Analysis, config: MatchConfig) -> None:
+    print(f"{table_name(config)}\n")
     console = table_console(PIPED_WIDTH)
-    for grid in grids(analysis):
+    for grid in grids(analysis, brief=True):
         console.print(rich_table(grid))
     for note in notes(analysis):
         print(f"- {note}")

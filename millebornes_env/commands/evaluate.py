@@ -18,15 +18,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final
 
 import tyro
 
 from millebornes_env import agents
-from millebornes_env.agents.policy.files import read_description
-from millebornes_env.agents.protocol import is_honest
-from millebornes_env.agents.specs import is_path, split_policy
-from millebornes_env.arena.evaluation import EvaluationConfig, check, play_rows, table_env
+from millebornes_env.agents.protocol import sees_hidden_cards
+from millebornes_env.arena.evaluation import check, play_rows
+from millebornes_env.arena.match import MatchConfig
 from millebornes_env.arena.results import (
     Row,
     caption,
@@ -37,6 +36,7 @@ from millebornes_env.arena.results import (
 )
 from millebornes_env.command_line import WRONG, carry_out, complain, say, sentence
 from millebornes_env.commands.console import progress_console, table_console
+from millebornes_env.commands.options import MatchArgs, match_config, parse_options, run_folder
 from millebornes_env.commands.progress import evaluation_bar
 from millebornes_env.errors import MilleBornesError
 from millebornes_env.stopping import exit_code_of
@@ -45,8 +45,8 @@ DEFAULT_OPPONENTS: Final = ("random", "greedy", "holder")
 PIPED_WIDTH: Final = 160  # columns of the table when it goes into a file or a pipe
 
 
-@dataclass
-class Args:
+@dataclass(kw_only=True)
+class Args(MatchArgs):
     """Let an agent play against others, every deal once from each team's place with the same cards.
 
     At a table with more than two teams the agent plays one of them, and the opponent all the others.
@@ -58,16 +58,8 @@ class Args:
     """The opponents, named in the same way; the agent plays against one after the other."""
     run_dir: Path | None = None
     """Instead of an agent: evaluate the policy in this run folder."""
-    edition: str | None = None
-    """The rule sheet to play by. None: the one that the agent's run folder names, else parker."""
-    players: int | None = None
-    """Seats at the table (parker: 2, 3, 4 or 6). None: as many as the agent's run folder names, else 2."""
-    episode: Literal["match", "round"] = "match"
-    """Play whole matches, or single rounds."""
-    num_games: int = 2000
-    """Episodes against each opponent, rounded up to a multiple of the number of teams."""
-    seed: int = 1
-    """Seed of the deals and of the agents; the same seed gives the same results."""
+    deals: int = 1000
+    """Deals against each opponent, each played once from each team's place."""
     out: str | None = None
     """Folder, or file name without suffix, of the JSON and the picture. None: the run folder, or results/."""
 
@@ -85,19 +77,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _command(arguments: Sequence[str] | None) -> int:
-    args = tyro.cli(Args, prog="python -m millebornes_env evaluate", args=arguments)
+    args = parse_options(Args, "evaluate", arguments)
     agent_spec = _agent_of(args)
-    config = _config_of(args, agent_spec)
+    config = match_config(args, [agent_spec])
     with progress_console().status("Loading; the first time, the rules are compiled ..."):
-        teams = check(agent_spec, args.against, config).teams
+        teams = check(agent_spec, args.against, config, args.deals).teams
     config = replace(config, teams=teams)
     _note_cheats([agent_spec, *args.against], config)
-    if config.num_games % teams:
-        say(f"note: {config.num_games} games are rounded up to whole deals of {teams}")
     rows: list[Row] = []
     try:
-        with evaluation_bar(rows, len(args.against), -(-config.num_games // teams) * teams) as on_progress:
-            for row in play_rows(agent_spec, args.against, config, on_progress):
+        with evaluation_bar(rows, len(args.against), args.deals * teams) as on_progress:
+            for row in play_rows(agent_spec, args.against, config, args.deals, on_progress=on_progress):
                 rows.append(row)  # noqa: PERF402 - the progress bar and Ctrl-C look at those there are
     except KeyboardInterrupt as stop:
         _print(rows)
@@ -105,7 +95,7 @@ def _command(arguments: Sequence[str] | None) -> int:
     except MilleBornesError as error:
         _print(rows)
         return complain(sentence(error))
-    written, not_written = _write(_stem(args.out, agent_spec, rows[0]), rows, config)
+    written, not_written = _write(_stem(args.out, agent_spec, rows[0]), rows, config, args.deals)
     _print(rows)
     for path in written:
         print(f"wrote {path}")
@@ -114,11 +104,10 @@ def _command(arguments: Sequence[str] | None) -> int:
     return WRONG if not_written else 0
 
 
-def _note_cheats(specs: Sequence[str], config: EvaluationConfig) -> None:
+def _note_cheats(specs: Sequence[str], config: MatchConfig) -> None:
     """Say who sees hidden cards."""
-    env = table_env(config, 1)
     for spec in specs:
-        if not is_honest(agents.load(spec, env)):
+        if sees_hidden_cards(agents.make(spec, config.table())):
             say(f"note: {spec} sees hidden cards")
 
 
@@ -131,38 +120,6 @@ def _agent_of(args: Args) -> str:
         return args.agent
     folder = str(args.run_dir)
     return folder if "/" in folder else f"./{folder}"  # so that no agent of that name is meant
-
-
-def _config_of(args: Args, agent_spec: str) -> EvaluationConfig:
-    """The configuration with all defaults filled in; a run folder's policy names its first table."""
-    folder = run_folder(agent_spec)
-    trained = {} if folder is None else read_description(folder)
-    editions = trained.get("editions")
-    usual = str(editions[0]) if isinstance(editions, list) and editions else "parker"
-    seats = trained.get("players")
-    usual_players = seats if type(seats) is int else 2  # of others loading the policy complains
-    return EvaluationConfig(
-        edition=usual if args.edition is None else args.edition,
-        players=args.players if args.players is not None else usual_players,
-        episode=args.episode,
-        num_games=args.num_games,
-        seed=args.seed,
-    )
-
-
-def run_folder(spec: str) -> Path | None:
-    """The run folder that an agent's specification names, whether it exists or not; None for other agents.
-
-    Of search over a policy, it is the policy's.
-    """
-    spec, _ = agents.split_search(spec)
-    name, _, rest = spec.partition(":")
-    if name == "policy":
-        folder, _ = split_policy(rest)
-        return Path(folder) if folder else None
-    if name in agents.AGENTS or not is_path(spec):
-        return None
-    return Path(spec)
 
 
 def _print(rows: Sequence[Row]) -> None:
@@ -185,14 +142,15 @@ def _stem(out: str | None, agent_spec: str, row: Row) -> Path:
     return Path(re.sub(r"\.(json|png)$", "", out))
 
 
-def _write(stem: Path, rows: Sequence[Row], config: EvaluationConfig) -> tuple[list[Path], list[str]]:
+def _write(stem: Path, rows: Sequence[Row], config: MatchConfig, deals: int) -> tuple[list[Path], list[str]]:
     """Write both files, the second even if the first fails.
 
     Returns:
         Those that were written, and complaints.
     """
     data, picture = (stem.with_name(stem.name + suffix) for suffix in (".json", ".png"))
-    described = {"agent": rows[0].agent, "against": [row.opponent for row in rows], **asdict(config)}
+    against = [row.opponent for row in rows]
+    described = {"agent": rows[0].agent, "against": against, "deals": deals, **asdict(config)}
     written, not_written = [], []
     for path in (data, picture):
         try:

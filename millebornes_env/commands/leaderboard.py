@@ -16,16 +16,25 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import tyro
+import numpy as np
+import numpy.typing as npt
 
-from millebornes_env.arena.analysis import analysed, save_report, table_name
-from millebornes_env.arena.errors import ArenaError
+from millebornes_env.arena.analysis import Analysis, analysed
 from millebornes_env.arena.match import MatchConfig
-from millebornes_env.arena.report import Analysis, Grid, markdown_table, notes, ratings_grid
-from millebornes_env.arena.tournament import TournamentConfig, entrants_of, opened_for, peeking, play
+from millebornes_env.arena.pictures import PAYOFF_TITLES, save_overview
+from millebornes_env.arena.report import Grid, markdown_table, notes, ratings_grid, save_report, table_name
+from millebornes_env.arena.tournament import (
+    TournamentConfig,
+    entrants_of,
+    opened_for,
+    play_tournament,
+    who_sees_hidden_cards,
+)
 from millebornes_env.command_line import carry_out
 from millebornes_env.commands.console import progress_console
+from millebornes_env.commands.options import parse_options
 from millebornes_env.commands.progress import tournament_bar
+from millebornes_env.errors import ArenaError
 from millebornes_env.files import write_text_atomically
 
 LIST: Final = Path(__file__).with_suffix(".toml")
@@ -40,6 +49,8 @@ together. Ratings are Elo points (Bradley-Terry), `{anchor}` being 0 at every ta
 deals; "-": it does not play there. Who the agents are: [agents.md](agents.md); how the figures are made:
 [arena.md](arena.md). "Best response": what a policy wins that was trained against that agent and nobody else,
 with so many decisions; a lower bound on how far the agent can be exploited ([training.md](training.md)).
+
+![Ratings at all tables](leaderboard/ratings.png)
 
 ## Ratings at all tables
 
@@ -83,12 +94,12 @@ class Args:
 
     list: Path = LIST
     """The TOML file with agents and tables."""
-    out: Path = Path("docs")
-    """Folder for leaderboard.md and what belongs to it."""
-    kept: Path = Path("results/leaderboard")
-    """Folder for what has been played."""
     threads: int = 2
     """Threads of compiled agents; they change no result."""
+    tournaments: Path = Path("results/leaderboard")
+    """Folder of the tournaments: what has been played."""
+    out: Path = Path("docs")
+    """Folder for leaderboard.md and what belongs to it."""
     fresh: bool = False
     """Forget what was played before."""
 
@@ -141,12 +152,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _command(arguments: Sequence[str] | None) -> int:
-    args = tyro.cli(Args, prog="python -m millebornes_env leaderboard", args=arguments)
+    args = parse_options(Args, "leaderboard", arguments)
     board = read_board(args.list, args.threads)
     analyses = [_play_event(event, board.anchor, args) for event in board.events]
     path = args.out / "leaderboard.md"
     write_text_atomically(path, page(board, analyses, args.out))
-    print(f"wrote {path}")
+    picture = args.out / "leaderboard" / "ratings.png"
+    save_overview(picture, *ratings_everywhere(board, analyses), board.anchor)
+    print(f"wrote {path}\nwrote {picture}")
     return 0
 
 
@@ -159,15 +172,15 @@ def short_name(config: MatchConfig) -> str:
 def _play_event(event: Event, anchor: str, args: Args) -> Analysis:
     """Play at one table and write its page."""
     config = event.config
-    folder = args.kept / short_name(config.match)
+    folder = args.tournaments / short_name(config.match)
     start = time.perf_counter()
     with progress_console().status("Loading; the first time, agents are compiled (a minute) ..."):
         entrants = entrants_of(event.agents, config.match)
-        if cheats := peeking(entrants):
+        if cheats := who_sees_hidden_cards(entrants):
             raise ArenaError(f"{', '.join(cheats)} sees hidden cards: no leaderboard lists it")
         tournament = opened_for(entrants, config, folder, args.fresh)
     with tournament_bar() as on_turn:
-        play(tournament, folder, None, on_turn)
+        play_tournament(tournament, folder, None, on_turn)
     analysis = analysed(tournament, anchor)
     seconds = time.perf_counter() - start
     rounds = sum(int(outcome.rounds.sum()) for outcome in tournament.outcomes.values())
@@ -179,25 +192,31 @@ def _play_event(event: Event, anchor: str, args: Args) -> Analysis:
 def page(board: Board, analyses: Sequence[Analysis], out: Path) -> str:
     """The text of leaderboard.md, which goes to the folder `out`."""
     head = _HEAD.format(agents=len(board.agents), tables=len(board.events), anchor=board.anchor)
-    parts = [head + markdown_table(overview(board, analyses))]
-    for event, analysis in zip(board.events, analyses, strict=True):
-        config = event.config
-        at = f"leaderboard/{short_name(config.match)}"
+    told = [notes(analysis)[1:] for analysis in analyses]  # what ± means stands in the head
+    everywhere = [note for note in told[0] if all(note in others for others in told)]
+    parts = [f"{head}{markdown_table(overview(board, analyses))}\n{_listed(everywhere)}"]
+    for event, analysis, own in zip(board.events, analyses, told, strict=True):
+        config, at = event.config, f"leaderboard/{short_name(event.config.match)}"
         responses = read_responses(out / at / RESPONSES_FILE)
         rated = with_best_responses(ratings_grid(analysis), responses)
-        listed = "".join(f"- {note}\n" for note in notes(analysis)[1:])
+        listed = _listed([note for note in own if note not in everywhere])
+        name = table_name(config.match)
         parts.append(
-            f"## {table_name(config.match).capitalize()}\n\n{config.deals:,} deals of every lineup; "
-            f"[how they play, and everybody against everybody]({at}/report.md); "
+            f"## {name[0].upper()}{name[1:]}\n\n`{config.match.edition}`, {config.deals:,} deals of every "
+            f"lineup; [how they play, and everybody against everybody]({at}/report.md); "
             f"[everything as JSON]({at}/arena.json).\n\n{markdown_table(rated)}\n{listed}\n"
             f"![Ratings with intervals]({at}/ratings.png)\n\n"
-            f"![Points per round of each pair]({at}/payoff.png)\n"
+            f"![{PAYOFF_TITLES[analysis.payoff.measure]}]({at}/payoff.png)\n"
         )
     return "\n".join(parts)
 
 
+def _listed(sentences: Sequence[str]) -> str:
+    return "".join(f"- {sentence}\n" for sentence in sentences)
+
+
 def read_responses(path: Path) -> dict[str, dict[str, Any]]:
-    """What `train.exploit --docs` found at a table, by agent; nothing if it was not asked.
+    """What `train.exploit --leaderboard` found at a table, by agent; nothing if it was not asked.
 
     Raises:
         ArenaError: the file is damaged.
@@ -239,10 +258,23 @@ def with_best_responses(grid: Grid, responses: dict[str, dict[str, Any]]) -> Gri
 
 def overview(board: Board, analyses: Sequence[Analysis]) -> Grid:
     """A row for each agent, a column for each table, the best at the first table on top."""
-    tables = [event.config.match for event in board.events]
-    headings = ("agent", *(f"{table.edition}, {table.players}" for table in tables))
-    ratings = [dict(zip(analysis.names, analysis.ratings.elo, strict=True)) for analysis in analyses]
+    names, tables, elo = ratings_everywhere(board, analyses)
+    rows = [
+        (name, *("-" if np.isnan(rating) else f"{rating:+z,.0f}" for rating in ratings))
+        for name, ratings in zip(names, elo, strict=True)
+    ]
+    return Grid("Ratings at all tables", ("agent", *tables), rows)
+
+
+def ratings_everywhere(
+    board: Board, analyses: Sequence[Analysis]
+) -> tuple[list[str], list[str], npt.NDArray[np.float64]]:
+    """The names of agents and tables, and float64[agents, tables]; NaN: the agent does not play there."""
+    tables = [f"{event.config.match.edition}, {event.config.match.players}" for event in board.events]
     best_first = [analyses[0].names[agent] for agent in analyses[0].ratings.order()]
-    everybody = dict.fromkeys((*best_first, *(name for analysis in analyses for name in analysis.names)))
-    rows = [(name, *(f"{elo[name]:+z,.0f}" if name in elo else "-" for elo in ratings)) for name in everybody]
-    return Grid("Ratings at all tables", headings, rows)
+    names = list(dict.fromkeys((*best_first, *(name for analysis in analyses for name in analysis.names))))
+    elo = np.full((len(names), len(tables)), np.nan)
+    for table, analysis in enumerate(analyses):
+        for name, rating in zip(analysis.names, analysis.ratings.elo, strict=True):
+            elo[names.index(name), table] = rating
+    return names, tables, elo

@@ -17,15 +17,16 @@ from typing import Any, Final, Literal, TextIO
 
 import numpy as np
 import numpy.typing as npt
-import tyro
 
 from millebornes_env import VectorEnv, agents, vector_env
 from millebornes_env.agents.human.agent import UNDO, HumanAgent, UndoRequest
-from millebornes_env.agents.human.words import action_words, is_plural, sentence_case
-from millebornes_env.agents.protocol import Agent, Table, ask_in, is_honest
+from millebornes_env.agents.human.words import action_words, sentence_case
+from millebornes_env.agents.protocol import Agent, Table, ask_in, forget, sees_hidden_cards
 from millebornes_env.command_line import carry_out, complain
+from millebornes_env.commands.options import TableArgs, parse_options, table_asked_for
 from millebornes_env.millebornes.actions import PASS
 from millebornes_env.millebornes.state import NO_TEAM, StateArray
+from millebornes_env.render.names import is_plural
 from millebornes_env.render.text import draw_score_sheet
 from millebornes_env.stopping import Stopped, exit_code_of
 
@@ -35,20 +36,16 @@ Kept = dict[int, tuple[npt.NDArray[np.int64], int]]
 _ANSWERS: Final = {"y": "yes", "yes": "yes", "n": "", "no": "", UNDO: UNDO}
 
 
-@dataclass
-class Args:
+@dataclass(kw_only=True)
+class Args(TableArgs):
     """Play Mille Bornes against an agent, on the terminal."""
 
+    episode: Literal["match", "round"] = "round"
+    """Play whole matches, or single rounds."""
+    seed: int | None = None
+    """Seed of the deals and of the agents. None: other cards every time."""
     against: str = "strategist"
     """Who plays the other seats: `name:option=value`, the path of a run folder, or `my_file.py:Class`."""
-    edition: str = "parker"
-    """The rule sheet to play by."""
-    players: int = 2
-    """Seats at the table."""
-    episode: Literal["round", "match"] = "round"
-    """One round, or a whole match."""
-    seed: int | None = None
-    """Of the cards. None: other cards every time."""
 
 
 def main(
@@ -70,15 +67,23 @@ def main(
 
 
 def _command(arguments: Sequence[str] | None, source: TextIO | None, sink: TextIO | None) -> int:
-    args = tyro.cli(Args, prog="python -m millebornes_env play", args=arguments)
+    args = parse_options(Args, "play", arguments)
     seed = args.seed if args.seed is not None else int(np.random.default_rng().integers(2**32))
-    env = vector_env(1, args.edition, players=args.players, episode=args.episode, autoreset_mode="disabled")
+    edition, players = table_asked_for(args, [args.against])
+    env = vector_env(
+        1,
+        edition,
+        players=players,
+        teams=args.teams,
+        episode=args.episode,
+        autoreset_mode="disabled",
+    )
     env.reset(seed=seed)
     opponent = agents.load(args.against, env, seed)
     person = HumanAgent(Table.of(env))
     person.source, person.sink = source, sink
     person.adviser = lambda: adviser(env, seed)
-    if not is_honest(opponent):
+    if sees_hidden_cards(opponent):
         person.say(f"note: {opponent.name} sees hidden cards")
     try:
         Session(env, person, opponent).play()
@@ -175,9 +180,7 @@ class Session:
         self.person.say("Back to your last decision.")
 
     def _let_opponent_forget(self) -> None:
-        forget = getattr(self.opponent, "forget", None)
-        if forget is not None:
-            forget()
+        forget(self.opponent)
 
     def _step(self, action: int) -> bool:
         """Carry out an action; whether the episode is over."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import importlib
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -12,21 +13,17 @@ import numpy.typing as npt
 from millebornes_env import machine_code
 from millebornes_env.compile import address_of, for_kernels
 from millebornes_env.engine import kernels
-from millebornes_env.engine.kernels import NO_GAME, Buffers, Settings, key_of_seed
-from millebornes_env.millebornes.actions import num_actions
-from millebornes_env.millebornes.cards import DECK_SIZE
-from millebornes_env.millebornes.observation import full_state_sections, observation_size, shown_teams
-from millebornes_env.millebornes.rules import Rules, rules_record
-from millebornes_env.millebornes.state import StateArray, new_states
+from millebornes_env.engine.kernels import NO_GAME, Buffers, Settings, kernels_of, key_of_seed
+from millebornes_env.engine.rulebook import Rulebook, StateArray, TableRules
 from millebornes_env.threads import has_threads
 
 
-def new_buffers(num_games: int, rules: Rules, settings: Settings) -> Buffers:
+def new_buffers(rulebook: Rulebook, num_games: int, rules: TableRules, settings: Settings) -> Buffers:
     """Zeroed arrays of the shapes and dtypes that a step writes (see `Buffers`)."""
-    numbers = observation_size(rules, settings.layout)
+    numbers = rulebook.sections(rules, settings.observation_spec)[-1].stop
     return Buffers(
         observation=np.zeros((num_games, numbers), np.int8),
-        action_mask=np.zeros((num_games, num_actions(shown_teams(rules, settings.layout))), np.int8),
+        action_mask=np.zeros((num_games, rulebook.action_count(rules, settings.observation_spec)), np.int8),
         agent_selection=np.zeros(num_games, np.int32),
         rewards=np.zeros((num_games, rules.players), np.float32),
         terminations=np.zeros(num_games, np.bool_),
@@ -45,6 +42,7 @@ class Games:
     """A batch of games.
 
     Attributes:
+        rulebook: the game that they are games of.
         rules: of the table, the same for all games.
         settings: what the environment adds to them.
         states: `STATE[N]`, one record for each game.
@@ -56,29 +54,36 @@ class Games:
 
     def __init__(
         self,
+        rulebook: Rulebook,
         num_games: int,
-        rules: Rules,
+        rules: TableRules,
         settings: Settings,
         buffers: Buffers | None = None,
         num_threads: int = 1,
     ) -> None:
-        """Make the games; `seed` and `start` them before the first step."""
+        """Make the games; `seed` and `start` them before the first step.
+
+        Raises:
+            RulebookError: the rulebook lacks something that the engine asks for.
+        """
+        kernels_of(rulebook)  # first of all: it says what the rulebook lacks
+        self.rulebook = rulebook
         self.rules = rules
         self.settings = settings
         self.num_threads = max(1, min(num_threads, num_games // GAMES_WORTH_A_THREAD))
-        self.buffers = buffers or new_buffers(num_games, rules, settings)
-        self.states: StateArray = new_states(num_games)
-        self._rules_in_array = rules_record(rules)
-        self._scratch = np.zeros((self.num_threads, self.buffers.action_mask.shape[1] + 1), np.int64)
-        self._look_at_states()
+        self.buffers = buffers or new_buffers(rulebook, num_games, rules, settings)
+        self.states: StateArray = np.zeros(num_games, rulebook.STATE).view(np.recarray)
+        self._prepare()
 
-    def _look_at_states(self) -> None:
+    def _prepare(self) -> None:
+        """What is not copied or pickled: views of the states and rules as kernels take them, and kernels."""
+        self._kernels = kernels_of(self.rulebook)
         self._states = for_kernels(self.states)
-        self._rules_for_threads = for_kernels(self._rules_in_array)
+        self._rules_for_threads = for_kernels(self.rulebook.rules_array(self.rules))
         self._rules = self._rules_for_threads[0]
-        self._settings_for_threads = kernels.settings_in_array(self.settings)
-        self._step_range = machine_code.of(kernels.step_range)
-        self._step_range_address = machine_code.address_of(kernels.step_range)
+        self._scratch = np.zeros((self.num_threads, self.buffers.action_mask.shape[1] + 1), np.int64)
+        self._step_range = machine_code.of(self._kernels.step_range)
+        self._step_range_address = machine_code.address_of(self._kernels.step_range)
         self._sample_range = machine_code.of(kernels.sample_range)
 
     def __len__(self) -> int:
@@ -91,7 +96,7 @@ class Games:
             seed: 0 to 2**64 - 1.
             first_game: the number of the first game; a game's key depends on the seed and its number only.
         """
-        machine_code.of(kernels.seed_games)(self._states, first_game, *key_of_seed(seed))
+        machine_code.of(self._kernels.seed_games)(self._states, first_game, *key_of_seed(seed))
 
     def start(self, chosen: npt.NDArray[np.bool_] | None = None) -> None:
         """Begin the next episode of the chosen games (all, if None) and write all games' decisions."""
@@ -122,11 +127,13 @@ class Games:
         if self.num_threads == 1 or not has_threads():
             return self._run(actions, kernels.CHECK_AND_STEP)
         if self._step_range_address is None:
-            self._step_range_address = address_of(kernels.step_range, *self._arguments(actions, kernels.STEP))
+            examples = self._arguments(actions, kernels.STEP)
+            self._step_range_address = address_of(self._kernels.step_range, *examples)
         return kernels.step_on_threads(
             self._states,
             self._rules_for_threads,
-            self._settings_for_threads,
+            self.settings._replace(observation_spec=0),
+            self.settings.observation_spec,
             actions,
             self.buffers,
             self.num_threads,
@@ -143,18 +150,20 @@ class Games:
 
     def observe(self, seats: npt.NDArray[np.int32], observation: npt.NDArray[np.int8]) -> None:
         """Write what the given seat of each game sees into `observation` int8[N, D]."""
-        machine_code.of(kernels.observe_seats)(self._states, self._rules, self.settings, seats, observation)
+        machine_code.of(self._kernels.observe_seats)(
+            self._states, self._rules, self.settings, seats, observation
+        )
 
     def full_states(self) -> npt.NDArray[np.int8]:
-        """Everything there is to know, a row for each game (`observation.full_state_sections`)."""
-        layout = full_state_sections(self.rules, self.settings.layout)
+        """Everything there is to know, a row for each game (`Rulebook.full_state_sections`)."""
+        layout = self.rulebook.full_state_sections(self.rules, self.settings.observation_spec)
         full = np.zeros((len(self), layout[-1].stop), np.int8)
         numbers = self.buffers.observation.shape[1]
-        machine_code.of(kernels.full_states)(self._states, self._rules, self.settings, numbers, full)
+        machine_code.of(self._kernels.full_states)(self._states, self._rules, self.settings, numbers, full)
         return full
 
     def determinize(self, seats: npt.NDArray[np.int32], key: tuple[int, int]) -> StateArray:
-        """Copies of the games with all cards dealt anew that the given seat of each cannot see.
+        """Copies of the games with all that the given seat of each cannot see replaced by chance.
 
         Args:
             seats: int32[N].
@@ -164,8 +173,9 @@ class Games:
             `STATE[N]`.
         """
         redealt = self.states.copy()
-        redeal_games = machine_code.of(kernels.redeal_games)
-        redeal_games(for_kernels(redealt), self._rules, seats, *key, np.zeros(DECK_SIZE, np.int8))
+        redeal_games = machine_code.of(self._kernels.redeal_games)
+        room = np.zeros(self.rulebook.REDEAL_ROOM, np.int8)
+        redeal_games(for_kernels(redealt), self._rules, seats, *key, room)
         return redealt
 
     def win_shares(self, games: Sequence[int] | slice = slice(None)) -> npt.NDArray[np.float64]:
@@ -184,7 +194,8 @@ class Games:
         teams = self.rules.teams
         rewards = self.buffers.rewards[games]
         # Seats 0 to T - 1 are of teams 0 to T - 1.
-        values = self.buffers.final_score[games] if self.rules.count_points else rewards[:, :teams]
+        by_score = self.rulebook.is_won_by_score(self.rules)
+        values = self.buffers.final_score[games] if by_score else rewards[:, :teams]
         alone = self.buffers.final_winner[games][:, np.newaxis]
         won = np.where(alone < 0, values == values.max(axis=1, keepdims=True), alone == np.arange(teams))
         # Rewards of a finished round add up to 0: only an illegal action brings nobody anything.
@@ -199,6 +210,7 @@ class Games:
 
     def __deepcopy__(self, memo: dict[int, object]) -> Games:
         copied = Games(
+            self.rulebook,
             len(self),
             self.rules,
             self.settings,
@@ -209,13 +221,13 @@ class Games:
         return copied
 
     def __getstate__(self) -> dict[str, object]:
-        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
+        values = {name: value for name, value in vars(self).items() if not name.startswith("_")}
+        return values | {"rulebook": self.rulebook.__name__}  # type: ignore[attr-defined] # it is a module
 
-    def __setstate__(self, values: dict[str, object]) -> None:
+    def __setstate__(self, values: dict[str, Any]) -> None:
         vars(self).update(values)
-        self._rules_in_array = rules_record(self.rules)
-        self._scratch = np.zeros((self.num_threads, self.buffers.action_mask.shape[1] + 1), np.int64)
-        self._look_at_states()
+        self.rulebook = importlib.import_module(values["rulebook"])
+        self._prepare()
 
 
 __all__ = ["NO_GAME", "Buffers", "Games", "Settings", "new_buffers"]

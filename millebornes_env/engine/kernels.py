@@ -1,46 +1,49 @@
-"""The compiled loops over games.
+"""The compiled loops over games, for any rulebook.
 
 Each loop works on a range of games, so that threads can share a batch; a game touches nothing but its own
 record and its own rows of the buffers, which is why the thread count cannot change a result.
+
+What is played is the rulebook's business (`rulebook.Rulebook`): functions here take it as their first
+argument, which the compiler knows, and `kernels_of` makes the kernels of one.
 """
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+import functools
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any, Final, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from millebornes_env.chance import MASK_32, random_below, random_word
-from millebornes_env.compile import call_at, kernel, parallel_kernel, prange, rule, seldom
-from millebornes_env.millebornes.coup_fourre import drop_pending_hazard
-from millebornes_env.millebornes.determinize import redeal_hidden_cards
-from millebornes_env.millebornes.legality import is_legal, write_mask
-from millebornes_env.millebornes.motion import team_of
-from millebornes_env.millebornes.observation import View, write_hidden_cards, write_observation
-from millebornes_env.millebornes.rules import Rules
-from millebornes_env.millebornes.scoring import round_score
-from millebornes_env.millebornes.state import NO_TEAM, ROUND_OVER, Int8Array, State, StateArray
-from millebornes_env.millebornes.turn import start_match, start_next_round, step
-from millebornes_env.millebornes.winning import (
-    has_won_match,
-    has_won_round,
-    is_match_over,
-    match_winner,
-    round_winner,
+from millebornes_env.compile import (
+    call_at,
+    kernel,
+    parallel_kernel,
+    prange,
+    rule,
+    rule_of_rules,
+    seldom_rule_of_rules,
+)
+from millebornes_env.engine.rulebook import (
+    NO_TEAM,
+    Row,
+    Rulebook,
+    State,
+    StateArray,
+    TableRules,
+    checked_module,
 )
 
-# Values of `Settings.reward`.
-POINTS: Final = 0
-WIN: Final = 1
+P = ParamSpec("P")
+R = TypeVar("R")
 
 # Values of `Settings.autoreset`.
 SAME_STEP: Final = 0
 NEXT_STEP: Final = 1
 DISABLED: Final = 2
-
-POINTS_PER_REWARD: Final = 1000.0
-"""A lead of so many points is a reward of 1."""
 
 SKIP: Final = -1
 """In an array of actions: leave this game as it is."""
@@ -57,24 +60,17 @@ BEGIN: Final = 3
 class Settings(NamedTuple):
     """What the environment adds to the rules, as ints that compiled code takes by value."""
 
-    match: int  # 1: an episode is a match, 0: a round
-    reward: int  # POINTS or WIN
+    episode: int  # what an episode is: an index of `Rulebook.EPISODES`
+    reward: int  # what seats are paid by: an index of `Rulebook.REWARDS`
     autoreset: int  # SAME_STEP, NEXT_STEP or DISABLED
-    layout: View  # what an observation shows
+    observation_spec: Any  # what an observation shows: a tuple of the rulebook's own
     punish_illegal: int  # 1: an illegal action ends the game with a penalty, 0: the caller gets an error
 
 
-def settings_in_array(settings: Settings) -> npt.NDArray[np.int64]:
-    """The settings as int64[8], for threads: Numba hands them no tuple within a tuple."""
-    plain = settings._replace(layout=0)  # type: ignore[arg-type]
-    return np.array([*plain, *settings.layout], np.int64)
-
-
 @rule
-def settings_from(numbers: npt.NDArray[np.int64]) -> Settings:
-    """The settings that `settings_in_array` has laid out."""
-    layout = View(int(numbers[5]), int(numbers[6]), int(numbers[7]))
-    return Settings(int(numbers[0]), int(numbers[1]), int(numbers[2]), layout, int(numbers[4]))
+def with_spec(settings: Settings, spec: Any) -> Settings:
+    """The settings with another observation spec, which may be of another type."""
+    return Settings(settings.episode, settings.reward, settings.autoreset, spec, settings.punish_illegal)
 
 
 class Buffers(NamedTuple):
@@ -91,109 +87,48 @@ class Buffers(NamedTuple):
     final_winner: npt.NDArray[np.int8]  # [N] team, or -1: shared, or broken off; valid where it ended
 
 
-@kernel
-def seed_games(states: StateArray, first_game: int, seed_0: int, seed_1: int) -> None:
-    """Give each game its key, a function of the seed (two 32-bit words) and of the game's number only."""
-    for game in range(len(states)):
-        number = first_game + game
-        key_0 = random_word(seed_0, seed_1, number)
-        states[game].key[0] = key_0
-        states[game].key[1] = random_word(seed_1, key_0, number)
-        states[game].episode = -1
+# What a step does ------------------------------------------------------------------------------------------
 
 
-@seldom
-def start_episode(state: State, rules: Rules) -> None:
+@seldom_rule_of_rules
+def start_episode(rulebook: Rulebook, state: State, rules: TableRules) -> None:
     """Begin the game's next episode."""
     state.episode = int(state.episode) + 1
-    start_match(state, rules)
+    rulebook.start(state, rules)
 
 
-@rule
-def is_episode_over(state: State, rules: Rules, settings: Settings) -> bool:
-    """Whether the game's episode has ended: a round with its scoring, a match with its decision."""
-    if int(state.phase) != ROUND_OVER:
-        return False
-    return settings.match == 0 or is_match_over(state, rules)
-
-
-@seldom
-def write_rewards(
-    state: State, rules: Rules, settings: Settings, over: bool, rewards: npt.NDArray[np.float32]
+@seldom_rule_of_rules
+def write_finals(
+    rulebook: Rulebook, state: State, rules: TableRules, settings: Settings, buffers: Buffers, game: int
 ) -> None:
-    """Write what a finished round gives to each seat: all members of a team get the same.
-
-    POINTS: the team's points less the mean of the other teams', in thousands.
-    WIN, and where no points are counted: at the end of the episode, 1 to the winner and -1 shared among the
-    others. Who shares the win gets the mean of what the sharers would get if one of them won alone, so that
-    rewards add up to 0 and rise with the share of the win, and a loss costs the same whoever wins.
-    """
-    for seat in range(rules.players):
-        team = team_of(rules, seat)
-        if settings.reward == POINTS and rules.count_points == 1:
-            others = 0
-            for other in range(rules.teams):
-                others += round_score(state, other)
-            own = round_score(state, team)
-            rewards[seat] = (own - (others - own) / (rules.teams - 1)) / POINTS_PER_REWARD
-        elif over:
-            share = win_share(state, rules, settings, team)
-            rewards[seat] = (rules.teams * share - 1.0) / (rules.teams - 1)
-
-
-@rule
-def win_share(state: State, rules: Rules, settings: Settings, team: int) -> float:
-    """The team's share of the win of the finished episode: 1, 1 / k if k teams share it, or 0."""
-    if not has_won_episode(state, rules, settings, team):
-        return 0.0
-    winners = 0
-    for other in range(rules.teams):
-        winners += 1 if has_won_episode(state, rules, settings, other) else 0
-    return 1.0 / winners
-
-
-@rule
-def has_won_episode(state: State, rules: Rules, settings: Settings, team: int) -> bool:
-    """Whether the team won the finished episode, alone or together with others."""
-    if settings.match == 1:
-        return has_won_match(state, rules, team)
-    return has_won_round(state, rules, team)
-
-
-@rule
-def episode_winner(state: State, rules: Rules, settings: Settings) -> int:
-    """The team that won the finished episode alone, or NO_TEAM."""
-    if settings.match == 1:
-        return match_winner(state, rules)
-    return round_winner(state, rules)
-
-
-@seldom
-def write_finals(state: State, rules: Rules, settings: Settings, buffers: Buffers, game: int) -> None:
     """Write the last observations and the score of a game whose episode has ended."""
     for seat in range(rules.players):
-        write_observation(state, rules, seat, settings.layout, buffers.final_observation[game, seat])
+        row = buffers.final_observation[game, seat]
+        rulebook.write_observation(state, rules, seat, settings.observation_spec, row)
     for team in range(rules.teams):
-        points = int(state.score[team]) if settings.match == 1 else round_score(state, team)
-        buffers.final_score[game, team] = points
+        score = rulebook.final_score(state, rules, settings.episode, team)
+        buffers.final_score[game, team] = score
 
 
-@rule
-def write_decision(state: State, rules: Rules, settings: Settings, buffers: Buffers, game: int) -> None:
+@rule_of_rules
+def write_decision(
+    rulebook: Rulebook, state: State, rules: TableRules, settings: Settings, buffers: Buffers, game: int
+) -> None:
     """Write who decides next, what it sees and what it may do."""
     seat = int(state.seat)
     buffers.agent_selection[game] = seat
-    write_observation(state, rules, seat, settings.layout, buffers.observation[game])
+    rulebook.write_observation(state, rules, seat, settings.observation_spec, buffers.observation[game])
     mask = buffers.action_mask[game]
-    write_mask(state, rules, mask)
-    if settings.autoreset == NEXT_STEP and int(state.phase) == ROUND_OVER:
+    rulebook.write_mask(state, rules, mask)
+    if settings.autoreset == NEXT_STEP and rulebook.is_round_over(state):
         mask[:] = 1
 
 
-@seldom
+@seldom_rule_of_rules
 def first_illegal(
+    rulebook: Rulebook,
     states: StateArray,
-    rules: Rules,
+    rules: TableRules,
     settings: Settings,
     actions: npt.NDArray[np.int64],
     first: int,
@@ -208,55 +143,67 @@ def first_illegal(
         action = int(actions[game])
         if action == SKIP:
             continue
-        if int(states[game].phase) == ROUND_OVER:
+        if rulebook.is_round_over(states[game]):
             if settings.autoreset != NEXT_STEP:
                 return game
-        elif settings.punish_illegal == 0 and not is_legal(states[game], rules, action):
+        elif settings.punish_illegal == 0 and not rulebook.is_legal(states[game], rules, action):
             return game
     return NO_GAME
 
 
-@rule
+@rule_of_rules
 def carry_out(
-    state: State, rules: Rules, settings: Settings, action: int, buffers: Buffers, game: int
+    rulebook: Rulebook,
+    state: State,
+    rules: TableRules,
+    settings: Settings,
+    action: int,
+    buffers: Buffers,
+    game: int,
 ) -> None:
     """Carry out one action and all that follows from it, but for writing the next decision."""
     rewards = buffers.rewards[game]
-    if int(state.phase) == ROUND_OVER:
-        start_episode(state, rules)
-    elif settings.punish_illegal == 1 and not is_legal(state, rules, action):
+    if rulebook.is_round_over(state):
+        start_episode(rulebook, state, rules)
+    elif settings.punish_illegal == 1 and not rulebook.is_legal(state, rules, action):
         rewards[int(state.seat)] = -1.0
-        drop_pending_hazard(state)
-        end_episode(state, rules, settings, NO_TEAM, buffers, game)
+        rulebook.break_off(state)
+        end_episode(rulebook, state, rules, settings, NO_TEAM, buffers, game)
     else:
-        step(state, rules, action)
-        if int(state.phase) == ROUND_OVER:
-            over = is_episode_over(state, rules, settings)
-            write_rewards(state, rules, settings, over, rewards)
+        rulebook.step(state, rules, action)
+        if rulebook.is_round_over(state):
+            over = rulebook.is_episode_over(state, rules, settings.episode)
+            rulebook.write_rewards(state, rules, settings.episode, settings.reward, over, rewards)
             if over:
-                winner = episode_winner(state, rules, settings)
-                end_episode(state, rules, settings, winner, buffers, game)
+                winner = rulebook.winner(state, rules, settings.episode)
+                end_episode(rulebook, state, rules, settings, winner, buffers, game)
             else:
-                start_next_round(state, rules)
+                rulebook.start_next_round(state, rules)
 
 
-@seldom
+@seldom_rule_of_rules
 def end_episode(
-    state: State, rules: Rules, settings: Settings, winner: int, buffers: Buffers, game: int
+    rulebook: Rulebook,
+    state: State,
+    rules: TableRules,
+    settings: Settings,
+    winner: int,
+    buffers: Buffers,
+    game: int,
 ) -> None:
     """Report the end of an episode and who won it alone, if anybody; in SAME_STEP begin the next."""
-    state.phase = ROUND_OVER
     buffers.terminations[game] = True
     buffers.final_winner[game] = winner
-    write_finals(state, rules, settings, buffers, game)
+    write_finals(rulebook, state, rules, settings, buffers, game)
     if settings.autoreset == SAME_STEP:
-        start_episode(state, rules)
+        start_episode(rulebook, state, rules)
 
 
-@seldom
-def carry_out_each(
+@seldom_rule_of_rules
+def carry_out_each(  # noqa: PLR0913, PLR0917 - those of `step_range`, and the rulebook
+    rulebook: Rulebook,
     states: StateArray,
-    rules: Rules,
+    rules: TableRules,
     settings: Settings,
     actions: npt.NDArray[np.int64],
     buffers: Buffers,
@@ -271,70 +218,213 @@ def carry_out_each(
         action = int(actions[game])
         if task == BEGIN:
             if action == 1:
-                start_episode(states[game], rules)
+                start_episode(rulebook, states[game], rules)
         elif action == SKIP:
             continue
         else:
-            carry_out(states[game], rules, settings, action, buffers, game)
-        write_decision(states[game], rules, settings, buffers, game)
+            carry_out(rulebook, states[game], rules, settings, action, buffers, game)
+        write_decision(rulebook, states[game], rules, settings, buffers, game)
 
 
-@kernel
-def step_range(
-    states: StateArray,
-    rules: Rules,
-    settings: Settings,
-    actions: npt.NDArray[np.int64],
-    buffers: Buffers,
-    first: int,
-    last: int,
-    task: int,
-) -> int:
-    """All that a step and a reset do, for the games from `first` to `last` - 1.
+# The kernels of a rulebook ---------------------------------------------------------------------------------
 
-    One kernel does it all, since whatever takes an action can also begin an episode: another one for a reset
-    would be compiled for seconds, to hold the same code again.
 
-    Args:
-        states: the games.
-        rules: the table's rules.
-        settings: of the environment.
-        actions: int64[N], an action or SKIP for each game; BEGIN: 1 begins the game's next episode, 0 does
-            not.
-        buffers: overwritten; BEGIN writes the decisions of all games.
-        first: first game.
-        last: one past the last game.
-        task: CHECK the actions; STEP, the actions being legal; CHECK_AND_STEP: step all games or none; BEGIN.
+class Kernels(NamedTuple):
+    """The loops over games of one rulebook; each is described where it is made, below."""
 
-    Returns:
-        The first game with an illegal action, or NO_GAME.
+    seed_games: Callable[..., None]
+    step_range: Callable[..., int]
+    observe_seats: Callable[..., None]
+    redeal_games: Callable[..., None]
+    full_states: Callable[..., None]
+
+
+def kernels_of(rulebook: Rulebook) -> Kernels:
+    """The kernels of a rulebook, made once for each; they are compiled when they are called.
+
+    Raises:
+        RulebookError: the module lacks something that the engine asks for.
     """
-    if task in (CHECK, CHECK_AND_STEP):
-        illegal = first_illegal(states, rules, settings, actions, first, last)
-        if illegal != NO_GAME or task == CHECK:
-            return illegal
-    carry_out_each(states, rules, settings, actions, buffers, first, last, task)
-    return NO_GAME
+    return _kernels_of_module(checked_module(rulebook))
+
+
+@functools.cache
+def _kernels_of_module(module: ModuleType) -> Kernels:
+    rulebook: Any = module
+    return Kernels(
+        seed_games=_seed_games(rulebook),
+        step_range=_step_range(rulebook),
+        observe_seats=_observe_seats(rulebook),
+        redeal_games=_redeal_games(rulebook),
+        full_states=_full_states(rulebook),
+    )
+
+
+def _kernel_of(rulebook: Rulebook, function: Callable[P, R]) -> Callable[P, R]:
+    """Compile a loop of a rulebook, under a name and in a cache folder of that rulebook's."""
+    function.__name__ = function.__qualname__ = f"{rulebook.NAME}_{function.__name__}"
+    function.__module__ = rulebook.__name__  # type: ignore[attr-defined] # it is a module
+    return kernel(function)
+
+
+def _seed_games(rulebook: Rulebook) -> Callable[..., None]:
+    def seed_games(states: StateArray, first_game: int, seed_0: int, seed_1: int) -> None:
+        """Give each game its key, a function of the seed (two 32-bit words) and of the game's number only."""
+        for game in range(len(states)):
+            number = first_game + game
+            key_0 = random_word(seed_0, seed_1, number)
+            states[game].key[0] = key_0
+            states[game].key[1] = random_word(seed_1, key_0, number)
+            states[game].episode = -1
+
+    return _kernel_of(rulebook, seed_games)
+
+
+def _step_range(rulebook: Rulebook) -> Callable[..., int]:
+    def step_range(
+        states: StateArray,
+        rules: TableRules,
+        settings: Settings,
+        actions: npt.NDArray[np.int64],
+        buffers: Buffers,
+        first: int,
+        last: int,
+        task: int,
+    ) -> int:
+        """All that a step and a reset do, for the games from `first` to `last` - 1.
+
+        One kernel does it all, since whatever takes an action can also begin an episode: another one for a
+        reset would be compiled for seconds, to hold the same code again.
+
+        Args:
+            states: the games.
+            rules: the table's rules.
+            settings: of the environment.
+            actions: int64[N], an action or SKIP for each game; BEGIN: 1 begins the game's next episode, 0
+                does not.
+            buffers: overwritten; BEGIN writes the decisions of all games.
+            first: first game.
+            last: one past the last game.
+            task: CHECK the actions; STEP, the actions being legal; CHECK_AND_STEP: step all games or none;
+                BEGIN.
+
+        Returns:
+            The first game with an illegal action, or NO_GAME.
+        """
+        if task in (CHECK, CHECK_AND_STEP):
+            illegal = first_illegal(rulebook, states, rules, settings, actions, first, last)
+            if illegal != NO_GAME or task == CHECK:
+                return illegal
+        carry_out_each(rulebook, states, rules, settings, actions, buffers, first, last, task)
+        return NO_GAME
+
+    return _kernel_of(rulebook, step_range)
+
+
+def _observe_seats(rulebook: Rulebook) -> Callable[..., None]:
+    def observe_seats(
+        states: StateArray,
+        rules: TableRules,
+        settings: Settings,
+        seats: npt.NDArray[np.int32],
+        observation: npt.NDArray[np.int8],
+    ) -> None:
+        """Write what one seat of each game sees, whether it is its turn or not.
+
+        Args:
+            states: the games.
+            rules: the table's rules.
+            settings: of the environment.
+            seats: int32[N], the observer in each game.
+            observation: int8[N, D], overwritten.
+        """
+        for game in range(len(states)):
+            seat = int(seats[game])
+            rulebook.write_observation(
+                states[game], rules, seat, settings.observation_spec, observation[game]
+            )
+
+    return _kernel_of(rulebook, observe_seats)
+
+
+def _redeal_games(rulebook: Rulebook) -> Callable[..., None]:
+    def redeal_games(
+        states: StateArray,
+        rules: TableRules,
+        seats: npt.NDArray[np.int32],
+        key_0: int,
+        key_1: int,
+        room: Row,
+    ) -> None:
+        """Replace all that one seat of each game cannot see by chance, in place.
+
+        Args:
+            states: the games.
+            rules: the table's rules.
+            seats: int32[N], whose view is kept in each game.
+            key_0: first word of the key of the random numbers; each game takes numbers of its own.
+            key_1: second word.
+            room: int8[REDEAL_ROOM], overwritten.
+        """
+        for game in range(len(states)):
+            own_key = random_word(key_0, key_1, game)
+            rulebook.redeal(states[game], rules, int(seats[game]), own_key, key_1, room)
+
+    return _kernel_of(rulebook, redeal_games)
+
+
+def _full_states(rulebook: Rulebook) -> Callable[..., None]:
+    def full_states(
+        states: StateArray,
+        rules: TableRules,
+        settings: Settings,
+        observation_size: int,
+        full: npt.NDArray[np.int8],
+    ) -> None:
+        """Write everything there is to know of each game, seen from the seat that decides.
+
+        Args:
+            states: the games.
+            rules: the table's rules.
+            settings: of the environment.
+            observation_size: D, the numbers that come first.
+            full: int8[N, K], all zero; `Rulebook.full_state_sections` is its layout.
+        """
+        for game in range(len(states)):
+            state = states[game]
+            row = full[game]
+            seat = int(state.seat)
+            rulebook.write_observation(state, rules, seat, settings.observation_spec, row[:observation_size])
+            rulebook.write_hidden(state, rules, seat, settings.observation_spec, row, observation_size)
+
+    return _kernel_of(rulebook, full_states)
+
+
+# Loops that ask no rulebook --------------------------------------------------------------------------------
 
 
 @parallel_kernel
 def step_on_threads(
     states: StateArray,
     rules_in_array: StateArray,
-    settings_numbers: npt.NDArray[np.int64],
+    plain_settings: Settings,
+    spec: Any,
     actions: npt.NDArray[np.int64],
     buffers: Buffers,
     threads: int,
     step_range_address: int,
 ) -> int:
-    """`step_range` of all games, shared among threads (which can be handed arrays only, not records)."""
+    """`step_range` of all games, shared among threads.
+
+    Those can be handed arrays and tuples only, no records and no tuples in tuples.
+    """
     games = len(states)
     found = np.full(threads, NO_GAME, np.int64)
     for task in (CHECK, STEP):
         for thread in prange(threads):
             first = thread * games // threads
             last = (thread + 1) * games // threads
-            settings = settings_from(settings_numbers)
+            settings = with_spec(plain_settings, spec)
             found[thread] = call_at(
                 step_range_address,
                 (states, rules_in_array[0], settings, actions, buffers, first, last, task),
@@ -392,72 +482,6 @@ def sample_on_threads(
         first = thread * games // threads
         last = (thread + 1) * games // threads
         sample_range(action_mask, key_0, key_1, actions, scratch[thread], first, last)
-
-
-@kernel
-def observe_seats(
-    states: StateArray,
-    rules: Rules,
-    settings: Settings,
-    seats: npt.NDArray[np.int32],
-    observation: npt.NDArray[np.int8],
-) -> None:
-    """Write what one seat of each game sees, whether it is its turn or not.
-
-    Args:
-        states: the games.
-        rules: the table's rules.
-        settings: of the environment.
-        seats: int32[N], the observer in each game.
-        observation: int8[N, D], overwritten.
-    """
-    for game in range(len(states)):
-        write_observation(states[game], rules, int(seats[game]), settings.layout, observation[game])
-
-
-@kernel
-def redeal_games(
-    states: StateArray,
-    rules: Rules,
-    seats: npt.NDArray[np.int32],
-    key_0: int,
-    key_1: int,
-    hidden: Int8Array,
-) -> None:
-    """Deal all cards anew that one seat of each game cannot see, in place.
-
-    Args:
-        states: the games.
-        rules: the table's rules.
-        seats: int32[N], whose view is kept in each game.
-        key_0: first word of the key of the random numbers; each game takes numbers of its own.
-        key_1: second word.
-        hidden: int8[DECK_SIZE], overwritten.
-    """
-    for game in range(len(states)):
-        own_key = random_word(key_0, key_1, game)
-        redeal_hidden_cards(states[game], rules, int(seats[game]), own_key, key_1, hidden)
-
-
-@kernel
-def full_states(
-    states: StateArray, rules: Rules, settings: Settings, observation_size: int, full: npt.NDArray[np.int8]
-) -> None:
-    """Write everything there is to know of each game, seen from the seat that decides.
-
-    Args:
-        states: the games.
-        rules: the table's rules.
-        settings: of the environment.
-        observation_size: D, the numbers that come first.
-        full: int8[N, full_state_size], all zero; `observation.full_state_sections` is its layout.
-    """
-    for game in range(len(states)):
-        state = states[game]
-        row = full[game]
-        seat = int(state.seat)
-        write_observation(state, rules, seat, settings.layout, row[:observation_size])
-        write_hidden_cards(state, rules, seat, settings.layout, row, observation_size)
 
 
 def key_of_seed(seed: int) -> tuple[int, int]:

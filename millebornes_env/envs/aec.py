@@ -17,8 +17,8 @@ from pettingzoo import AECEnv
 
 from millebornes_env.engine.games import NO_GAME
 from millebornes_env.engine.kernels import Buffers
-from millebornes_env.envs.complaints import illegal_action_error
 from millebornes_env.envs.guard import Guard, alone
+from millebornes_env.envs.illegal_action import illegal_action_error
 from millebornes_env.envs.options import checked_mapping, flag, one_of, plain_text, whole_number
 from millebornes_env.envs.vector import VectorEnv
 from millebornes_env.errors import ActionShapeError, OptionError, ResetNeededError, shown
@@ -285,7 +285,8 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         # An id that names no play becomes one that the engine knows to be none: it must not skip the game.
         self._actions[0] = number if 0 <= number < self._num_actions else self._num_actions
         if self.vector.games.step(self._actions) != NO_GAME:
-            raise illegal_action_error(self.vector, 0, number, name_game=False)
+            games, names = self.vector.games, self.possible_agents
+            raise illegal_action_error(games.rulebook, games.states[0], games.rules, names, number)
 
     def _end(self) -> None:
         self.terminations = dict.fromkeys(self.agents, True)
@@ -336,15 +337,30 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
             return None
         return picture
 
+    @alone
+    def describe(self, agent: str | int) -> str:
+        """What an agent sees, in words: its observation and nothing else, so no hidden card.
+
+        Args:
+            agent: its name, or its seat.
+
+        Raises:
+            OptionError: an agent that the table does not have.
+            ResetNeededError: before the first `reset`.
+            ClosedError: the environment was closed.
+        """
+        self._check_reset()
+        seat = self.possible_agents.index(self._known(agent)) if isinstance(agent, str) else agent
+        return self.vector.describe(seat)
+
     def close(self) -> None:
         """Refuse all further use."""
         self.vector.close()
 
 
-def env(**options: Any) -> raw_env:
-    """One game for PettingZoo, with the options of `raw_env`.
+env = raw_env
+"""One game for PettingZoo.
 
-    The checks that PettingZoo's wrappers make (illegal actions, order of calls) are made by the environment
-    itself, with better messages; so there is nothing to wrap and nothing to slow it down.
-    """
-    return raw_env(**options)
+The checks that PettingZoo's wrappers make (illegal actions, order of calls) are made by the environment
+itself, with better messages; so there is nothing to wrap and nothing to slow it down.
+"""

@@ -16,7 +16,7 @@ from millebornes_env.errors import (
     StateError,
     shown,
 )
-from millebornes_env.millebornes.audit import first_problem
+from millebornes_env.millebornes.audit import first_violation
 from millebornes_env.millebornes.rules import Rules
 from millebornes_env.millebornes.state import STATE, StateArray
 
@@ -155,7 +155,7 @@ def checked_states(states: object, count: int, rules: Rules) -> StateArray:
         StateError: it is not `STATE[count]`, or a record that no game of this table can be in.
     """
     copied = copied_records(states, count)
-    problem = first_problem(copied, rules)
+    problem = first_violation(copied, rules)
     if problem is not None:
         raise StateError(f"game {problem[0]} of the states is no game of this table: {problem[1]}")
     return copied

@@ -25,17 +25,16 @@ from millebornes_env.errors import (
     StateError,
     shown,
 )
-from millebornes_env.millebornes.audit import first_problem
+from millebornes_env.millebornes import rulebook
+from millebornes_env.millebornes.audit import first_violation
 from millebornes_env.millebornes.editions import Edition
-from millebornes_env.millebornes.observation import View
 from millebornes_env.millebornes.rules import Rules
-from millebornes_env.millebornes.state import ROUND_OVER, STATE, StateArray
+from millebornes_env.millebornes.sections import ObservationSpec
+from millebornes_env.millebornes.state import ROUND_OVER, StateArray
+from millebornes_env.notation.lines import table_words
 from millebornes_env.notation.positions import Position, read_position
-from millebornes_env.notation.words import table_words
 from millebornes_env.texts import items_of
 
-EPISODES = {"round": 0, "match": 1}
-REWARDS = {"points": kernels.POINTS, "win": kernels.WIN}
 ILLEGAL_ACTIONS = {"error": 0, "terminate": 1}
 AUTORESET_MODES = {
     AutoresetMode.SAME_STEP: kernels.SAME_STEP,
@@ -116,7 +115,8 @@ def check_memory(num_envs: int, rules: Rules, settings: Settings) -> None:
     Raises:
         NumEnvsError: it is more than there is.
     """
-    needed = num_envs * (STATE.itemsize + sum(array.nbytes for array in new_buffers(1, rules, settings)))
+    buffers = new_buffers(rulebook, 1, rules, settings)
+    needed = num_envs * (rulebook.STATE.itemsize + sum(array.nbytes for array in buffers))
     try:
         there_is = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):  # Windows has no sysconf
@@ -182,17 +182,19 @@ def autoreset_mode(mode: object) -> AutoresetMode:
     return AutoresetMode[one_of("autoreset_mode", name, AutoresetMode.__members__)]
 
 
-def settings(*, episode: str, reward: str, mode: AutoresetMode, view: View, illegal_action: str) -> Settings:
+def settings(
+    *, episode: str, reward: str, mode: AutoresetMode, observation_spec: ObservationSpec, illegal_action: str
+) -> Settings:
     """The environment's options as the engine takes them.
 
     Raises:
         OptionError: an option has a value that it cannot have.
     """
     return Settings(
-        match=EPISODES[one_of("episode", episode, EPISODES)],
-        reward=REWARDS[one_of("reward", reward, REWARDS)],
+        episode=rulebook.EPISODES.index(one_of("episode", episode, rulebook.EPISODES)),
+        reward=rulebook.REWARDS.index(one_of("reward", reward, rulebook.REWARDS)),
         autoreset=AUTORESET_MODES[mode],
-        layout=view,
+        observation_spec=observation_spec,
         punish_illegal=ILLEGAL_ACTIONS[one_of("illegal_action", illegal_action, ILLEGAL_ACTIONS)],
     )
 
@@ -301,7 +303,7 @@ def _checked_position(given: object, name: str, edition: Edition, rules: Rules) 
             f"plays {edition.label!r}, {table_words(rules)}"
         )
     try:
-        problem = first_problem(copied_records(given.state, 1, name), rules)
+        problem = first_violation(copied_records(given.state, 1, name), rules)
     except StateError as error:
         raise OptionError(str(error)) from None
     if problem is not None:

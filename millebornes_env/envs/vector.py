@@ -21,20 +21,14 @@ from millebornes_env.engine.games import NO_GAME, Games, new_buffers
 from millebornes_env.engine.kernels import SKIP, Buffers, key_of_seed
 from millebornes_env.envs import arrays
 from millebornes_env.envs import options as check
-from millebornes_env.envs.complaints import illegal_action_error
 from millebornes_env.envs.guard import Guard, alone
+from millebornes_env.envs.illegal_action import illegal_action_error
 from millebornes_env.errors import ClosedError, OptionError, ResetNeededError, shown
-from millebornes_env.millebornes.actions import action_name, num_actions
+from millebornes_env.millebornes import rulebook
 from millebornes_env.millebornes.editions import Edition
 from millebornes_env.millebornes.editions import edition as find_edition
-from millebornes_env.millebornes.observation import (
-    OBSERVATION_VERSION,
-    Section,
-    View,
-    full_state_sections,
-    sections,
-    shown_teams,
-)
+from millebornes_env.millebornes.observation import OBSERVATION_VERSION
+from millebornes_env.millebornes.sections import ObservationSpec, Section
 from millebornes_env.millebornes.state import StateArray
 
 Observations = dict[str, npt.NDArray[Any]]
@@ -73,8 +67,8 @@ class VectorEnv:
         players: seats at the table, S.
         teams: teams at the table, T; the team of a seat is `seat % teams`.
         possible_agents: the seats' names, `player_0` ...
-        view: what an observation shows.
-        observation_sections: the layout of an observation (name, start, size, high, meaning).
+        observation_spec: what an observation shows.
+        observation_sections: the layout of an observation (name, start, size, high, meaning, owner).
         state_sections: the layout of `state()`.
         single_observation_space: of one game: `observation` int8[D], `action_mask` int8[A] and
             `agent_selection`.
@@ -138,13 +132,17 @@ class VectorEnv:
         self.episode = episode
         self.reward = reward
         mode = check.autoreset_mode(autoreset_mode)
-        self.view = View(
+        self.observation_spec = ObservationSpec(
             int(check.flag("observe_unseen", observe_unseen)),
             int(check.flag("observe_rules", observe_rules)),
             int(check.flag("padded", padded)),
         )
         self.settings = check.settings(
-            episode=episode, reward=reward, mode=mode, view=self.view, illegal_action=illegal_action
+            episode=episode,
+            reward=reward,
+            mode=mode,
+            observation_spec=self.observation_spec,
+            illegal_action=illegal_action,
         )
         self.metadata: dict[str, Any] = {
             "name": "millebornes_v0",
@@ -152,30 +150,32 @@ class VectorEnv:
             "render_modes": ["ansi"],
         }
         self.observation_version = OBSERVATION_VERSION
-        self.observation_sections: tuple[Section, ...] = sections(self.rules, self.view)
-        self.state_sections: tuple[Section, ...] = full_state_sections(self.rules, self.view)
+        self.observation_sections: tuple[Section, ...] = rulebook.sections(self.rules, self.observation_spec)
+        self.state_sections: tuple[Section, ...] = rulebook.full_state_sections(
+            self.rules, self.observation_spec
+        )
         self._next_seed = None if seed is None else check.checked_seed(seed)
         threads = check.checked_num_threads(num_threads)
         check.check_memory(self.num_envs, self.rules, self.settings)
         try:
             self._make_spaces()
-            ours = new_buffers(self.num_envs, self.rules, self.settings)
+            ours = new_buffers(rulebook, self.num_envs, self.rules, self.settings)
             if buffers is not None:
                 ours = arrays.checked_buffers(buffers, ours)
-            self.games = Games(self.num_envs, self.rules, self.settings, ours, threads)
+            self.games = Games(rulebook, self.num_envs, self.rules, self.settings, ours, threads)
         except MemoryError:
             raise check.too_many_games(self.num_envs, "need more memory than there is") from None
         self._actions_like = np.broadcast_to(np.int64(0), self.num_envs)
         self._sampling_key = (0, 0)
         self._samples_drawn = 0
-        self._look_at_buffers()
+        self._bind_buffers()
         self._was_reset = False
         self.closed = False
         self._guard = Guard()
 
     def _make_spaces(self) -> None:
         high = np.concatenate([np.full(s.size, s.high, np.int8) for s in self.observation_sections])
-        actions = num_actions(shown_teams(self.rules, self.view))
+        actions = rulebook.action_count(self.rules, self.observation_spec)
         self.single_observation_space = gymnasium.spaces.Dict(
             {
                 "observation": gymnasium.spaces.Box(np.zeros_like(high), high, dtype=np.int8),
@@ -187,7 +187,7 @@ class VectorEnv:
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
 
-    def _look_at_buffers(self) -> None:
+    def _bind_buffers(self) -> None:
         # Views: who gives an array that a step returned another shape does not change what kernels write to.
         buffers = Buffers._make(array.view() for array in self.games.buffers)
         self._observations: Observations = {
@@ -238,23 +238,23 @@ class VectorEnv:
             ClosedError: the environment was closed.
         """
         self._check_open()
-        chosen, positions = begun = check.reset_options(options, self.num_envs, self.edition, self.rules)
+        begun = check.reset_options(options, self.num_envs, self.edition, self.rules)
         if seed is not None:
             seed = check.checked_seed(seed)
-            if not chosen.all():
+            if not begun.chosen.all():
                 raise OptionError("a seed begins all games anew: give either seed or reset_mask, not both")
         elif not self._was_reset:
             seed = self._next_seed
             if seed is None:
                 seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
-        if not self._was_reset and not chosen.all():
+        if not self._was_reset and not begun.chosen.all():
             raise ResetNeededError("the first reset begins all games: call reset() without a reset_mask")
         if seed is not None:
             self.games.seed(seed)
             self._sampling_key = key_of_seed(seed)
             self._samples_drawn = 0
-        self.games.start(chosen)
-        if positions:
+        self.games.start(begun.chosen)
+        if begun.positions:
             begun.set_up(self.games.states)
             self.games.write_decisions()
         self._was_reset = True
@@ -286,7 +286,8 @@ class VectorEnv:
         checked = arrays.checked_actions(actions, self.num_envs)
         illegal = self.games.step(checked)
         if illegal != NO_GAME:
-            raise illegal_action_error(self, illegal, int(np.asarray(actions)[illegal]))
+            state, action = self.games.states[illegal], int(np.asarray(actions)[illegal])
+            raise illegal_action_error(rulebook, state, self.rules, self.possible_agents, action, illegal)
         return self._step
 
     @alone
@@ -408,7 +409,7 @@ class VectorEnv:
         for space in ("single_observation_space", "single_action_space", "observation_space", "action_space"):
             setattr(copied, space, copy.deepcopy(getattr(self, space)))
         copied._guard = Guard()
-        copied._look_at_buffers()
+        copied._bind_buffers()
         return copied
 
     @alone
@@ -417,7 +418,7 @@ class VectorEnv:
 
     def __setstate__(self, values: dict[str, Any]) -> None:
         vars(self).update(values)
-        self._look_at_buffers()
+        self._bind_buffers()
 
     @alone
     def render(self, game: int = 0) -> str:
@@ -433,6 +434,21 @@ class VectorEnv:
 
         return draw_game(self.games.states[game], self.rules)
 
+    @alone
+    def describe(self, seat: int, game: int = 0) -> str:
+        """What a seat of one game sees, in words: its observation and nothing else, so no hidden card.
+
+        Raises:
+            OptionError: there is no such seat or game.
+            ResetNeededError: before the first `reset`.
+        """
+        self._check_ready("describe")
+        seat = check.checked_index("seat", seat, self.players)
+        row = self.observe(seat)[check.checked_index("game", game, self.num_envs)]
+        from millebornes_env.render.seat import describe_seat  # noqa: PLC0415 - only who reads needs it
+
+        return describe_seat(row, self.observation_sections, self.rules)
+
     def close(self) -> None:
         """Refuse all further use."""
         self.closed = True
@@ -447,9 +463,9 @@ class VectorEnv:
         """
         self._check_ready("legal_actions")
         game = check.checked_index("game", game, self.num_envs)
-        team = int(self.agent_selection[game]) % self.teams
+        seat = int(self.agent_selection[game])
         legal = np.flatnonzero(self.games.buffers.action_mask[game]).tolist()
-        return {action: action_name(action, self.teams, team) for action in legal}
+        return {action: rulebook.action_name(action, self.rules, seat) for action in legal}
 
     def section(self, name: str) -> slice:
         """Where a section lies in an observation: `observation[:, env.section("hand")]`.

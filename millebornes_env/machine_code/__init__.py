@@ -78,19 +78,26 @@ def of(kernel: Callable[P, R]) -> Callable[P, R]:
         What is called in the same way and does the same. It remembers its last arguments, so that the next
         call with the same records and tuples is quick: keep one where it is called again and again.
     """
-    _, library = _loaded(_FOLDER, os.environ.get(_SWITCH, ""))
-    if library is None or kernel.__name__ not in library.kernels:
+    library = _library_with(kernel)
+    if library is None:
         return kernel
     return cast("Callable[P, R]", _MachineKernel(library, kernel))
 
 
 def address_of(kernel: Callable[..., int]) -> int | None:
     """Where the wheel's machine code for a kernel lies, for `compile.call_at`; None: it has none."""
-    _, library = _loaded(_FOLDER, os.environ.get(_SWITCH, ""))
-    if library is None or kernel.__name__ not in library.kernels:
+    library = _library_with(kernel)
+    if library is None:
         return None
     function = getattr(library.functions, NUMBA_PREFIX + kernel.__name__)
     return ctypes.cast(function, ctypes.c_void_p).value
+
+
+def _library_with(kernel: Callable[..., Any]) -> _Library | None:
+    """The machine code, if it has that kernel, which is this package's: others may use the same names."""
+    _, library = _loaded(_FOLDER, os.environ.get(_SWITCH, ""))
+    is_ours = kernel.__module__.partition(".")[0] == __name__.partition(".")[0]
+    return library if library is not None and is_ours and kernel.__name__ in library.kernels else None
 
 
 @functools.cache

@@ -12,13 +12,13 @@ from millebornes_env.millebornes.cards import DRIVING_ACE, NO_CARD, safety_again
 from millebornes_env.millebornes.deal import discard, draw_card, take_from_hand
 from millebornes_env.millebornes.hazards import play_hazard
 from millebornes_env.millebornes.motion import team_of
-from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.rules import RulesRecord
 from millebornes_env.millebornes.safeties import play_safety
 from millebornes_env.millebornes.state import NO_SEAT, NO_TEAM, State
 
 
 @rule
-def seat_that_can_claim(state: State, rules: Rules, team: int, hazard: int) -> int:
+def seat_that_can_claim(state: State, rules: RulesRecord, team: int, hazard: int) -> int:
     """The seat of the attacked team that holds the safety against the hazard, or NO_SEAT.
 
     Rulings: E11, any member of the side may answer, and there is only one card of each safety; E13, nobody
@@ -32,7 +32,7 @@ def seat_that_can_claim(state: State, rules: Rules, team: int, hazard: int) -> i
 
 
 @rule
-def can_claim(state: State, rules: Rules, seat: int) -> bool:
+def can_claim(state: State, rules: RulesRecord, seat: int) -> bool:
     """Whether the seat may answer the hazard that was just laid."""
     hazard = int(state.pending_hazard)
     if hazard == NO_CARD or team_of(rules, seat) != int(state.pending_team):
@@ -65,7 +65,7 @@ def drop_pending_hazard(state: State) -> None:
 
 
 @rule
-def play_claim(state: State, rules: Rules, seat: int) -> None:
+def play_claim(state: State, rules: RulesRecord, seat: int) -> None:
     """Parry: the hazard to the discard pile, the safety to the tableau, two cards drawn.
 
     Rulings: E7 (Right of Way takes what else it cures along; one bonus), E10 (the position before the

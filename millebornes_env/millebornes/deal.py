@@ -13,7 +13,7 @@ from millebornes_env.chance import random_below, random_word
 from millebornes_env.compile import rule, seldom
 from millebornes_env.millebornes.actions import around
 from millebornes_env.millebornes.cards import DECK_SIZE, NO_CARD, NUM_CARD_TYPES, NUM_SAFETIES
-from millebornes_env.millebornes.rules import Rules, card_count
+from millebornes_env.millebornes.rules import RulesRecord, card_count
 from millebornes_env.millebornes.state import (
     BY_ROLL,
     NO_SEAT,
@@ -36,7 +36,7 @@ def round_key(state: State) -> tuple[int, int]:
 
 
 @rule
-def draw_first_dealer(state: State, rules: Rules) -> int:
+def draw_first_dealer(state: State, rules: RulesRecord) -> int:
     """The seat that deals the first round of an episode.
 
     Ruling: no sheet says who deals first (rules 1.1); it is drawn by chance, so that no seat is favoured.
@@ -46,7 +46,7 @@ def draw_first_dealer(state: State, rules: Rules) -> int:
 
 
 @rule
-def shuffle_deck(state: State, rules: Rules) -> int:
+def shuffle_deck(state: State, rules: RulesRecord) -> int:
     """Lay the shuffled cards of this table into `state.deck`; how many they are.
 
     Rule: 004:5, the deck is shuffled; rules 0.2 for what is in it.
@@ -68,7 +68,7 @@ def shuffle_deck(state: State, rules: Rules) -> int:
 
 
 @rule
-def clear_table(state: State, rules: Rules) -> None:
+def clear_table(state: State, rules: RulesRecord) -> None:
     """Take all cards from hands, piles and tableaux, and clear what was pending."""
     state.phase = PLAY
     state.pending_hazard = NO_CARD
@@ -106,7 +106,7 @@ def clear_tableau(state: State, team: int) -> None:
 
 
 @seldom
-def deal_round(state: State, rules: Rules) -> None:
+def deal_round(state: State, rules: RulesRecord) -> None:
     """Shuffle, give each seat its stream and from it a hand, and let the seat left of the dealer begin.
 
     Rule: 004:5, six cards each, the rest is the draw pile; rules 1.1, left of the dealer plays first.
@@ -124,7 +124,7 @@ def deal_round(state: State, rules: Rules) -> None:
 
 
 @rule
-def stream_to_draw_from(state: State, rules: Rules, seat: int) -> int:
+def stream_to_draw_from(state: State, rules: RulesRecord, seat: int) -> int:
     """The seat whose stream gives the next card: the own one, else the nearest to the left that has cards.
 
     Precondition: the draw pile is not empty.
@@ -136,7 +136,7 @@ def stream_to_draw_from(state: State, rules: Rules, seat: int) -> int:
 
 
 @rule
-def draw_card(state: State, rules: Rules, seat: int) -> None:
+def draw_card(state: State, rules: RulesRecord, seat: int) -> None:
     """Take one card from the draw pile into the seat's hand; nothing happens when the pile is empty.
 
     Rule: 004:5, each turn begins with a draw. Ruling E14: draw what there is.

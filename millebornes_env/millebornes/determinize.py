@@ -10,13 +10,13 @@ from millebornes_env.chance import random_below
 from millebornes_env.compile import rule
 from millebornes_env.millebornes.cards import NO_CARD, NUM_CARD_TYPES, safety_against
 from millebornes_env.millebornes.deal import take_into_hand
-from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.rules import RulesRecord
 from millebornes_env.millebornes.state import CLAIM, Int8Array, State
 
 
 @rule
 def redeal_hidden_cards(
-    state: State, rules: Rules, seat: int, key_0: int, key_1: int, hidden: Int8Array
+    state: State, rules: RulesRecord, seat: int, key_0: int, key_1: int, hidden: Int8Array
 ) -> None:
     """Deal all cards that the seat cannot see anew, each consistent deal with the same probability.
 
@@ -62,7 +62,7 @@ def known_card_of_others(state: State, seat: int) -> tuple[int, int]:
 
 
 @rule
-def gather_hidden_cards(state: State, rules: Rules, seat: int, hidden: Int8Array) -> int:
+def gather_hidden_cards(state: State, rules: RulesRecord, seat: int, hidden: Int8Array) -> int:
     """Write the cards of the other hands and of all streams into `hidden`; how many they are."""
     count = 0
     for other in range(rules.players):
@@ -78,7 +78,7 @@ def gather_hidden_cards(state: State, rules: Rules, seat: int, hidden: Int8Array
 
 
 @rule
-def deal_hidden_cards(state: State, rules: Rules, seat: int, hidden: Int8Array) -> None:
+def deal_hidden_cards(state: State, rules: RulesRecord, seat: int, hidden: Int8Array) -> None:
     """Deal the cards of `hidden` to the other hands and to all streams, as many to each as it had."""
     count = 0
     for other in range(rules.players):

@@ -6,12 +6,12 @@ from millebornes_env.compile import rule
 from millebornes_env.millebornes.cards import DISTANCE_50, DISTANCE_200, km_of
 from millebornes_env.millebornes.deal import lay_on_tableau
 from millebornes_env.millebornes.motion import is_limited, is_moving
-from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.rules import RulesRecord
 from millebornes_env.millebornes.state import State
 
 
 @rule
-def can_play_distance(state: State, rules: Rules, team: int, card: int) -> bool:
+def can_play_distance(state: State, rules: RulesRecord, team: int, card: int) -> bool:
     """Whether the team may lay the distance card now.
 
     Rule: 004:13, if a Roll is showing (`motion.is_moving`).
@@ -20,7 +20,7 @@ def can_play_distance(state: State, rules: Rules, team: int, card: int) -> bool:
 
 
 @rule
-def is_within_limits(state: State, rules: Rules, team: int, card: int) -> bool:
+def is_within_limits(state: State, rules: RulesRecord, team: int, card: int) -> bool:
     """Whether a moving team may lay the distance card.
 
     Rule: 004:24, under a Speed Limit only 25 and 50; two 200s at most in a round.

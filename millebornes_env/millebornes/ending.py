@@ -5,12 +5,12 @@ from __future__ import annotations
 from millebornes_env.compile import rule
 from millebornes_env.millebornes.actions import around
 from millebornes_env.millebornes.motion import team_of
-from millebornes_env.millebornes.rules import PLAY_OUT, Rules
+from millebornes_env.millebornes.rules import PLAY_OUT, RulesRecord
 from millebornes_env.millebornes.state import NO_SEAT, NO_TEAM, State
 
 
 @rule
-def next_seat(state: State, rules: Rules, seat: int) -> int:
+def next_seat(state: State, rules: RulesRecord, seat: int) -> int:
     """The seat whose turn follows that of `seat`, or NO_SEAT if the cards have run out.
 
     Rule: 004:5, turns go to the left; 004:35-37, with an empty draw pile until all hands are played out.
@@ -28,7 +28,7 @@ def next_seat(state: State, rules: Rules, seat: int) -> int:
 
 
 @rule
-def are_hands_played_out(state: State, rules: Rules) -> bool:
+def are_hands_played_out(state: State, rules: RulesRecord) -> bool:
     """Whether play goes on when the draw pile is empty.
 
     Rule: 004:35-37 (yes); 000:219 (the round ends with the turn that took the last card).
@@ -40,7 +40,7 @@ def are_hands_played_out(state: State, rules: Rules) -> bool:
 
 
 @rule
-def can_extend(state: State, rules: Rules, seat: int) -> bool:
+def can_extend(state: State, rules: RulesRecord, seat: int) -> bool:
     """Whether the seat may now demand to go on to the longer trip.
 
     Rule: US, rules for 2 or 3 players, C: who first reaches exactly the target, exactly at that time.
@@ -54,13 +54,13 @@ def can_extend(state: State, rules: Rules, seat: int) -> bool:
 
 
 @rule
-def play_extension(state: State, rules: Rules, seat: int) -> None:
+def play_extension(state: State, rules: RulesRecord, seat: int) -> None:
     """Go on to the longer trip, as though the round had always been for it (US C)."""
     state.extension_team = team_of(rules, seat)
     state.target = rules.extended_target
 
 
 @rule
-def next_dealer(state: State, rules: Rules) -> int:
+def next_dealer(state: State, rules: RulesRecord) -> int:
     """The dealer of the next round: the seat to the left (rules 1.1)."""
     return around(int(state.dealer) + 1, rules.players)

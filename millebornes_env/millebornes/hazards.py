@@ -6,18 +6,18 @@ from millebornes_env.compile import rule
 from millebornes_env.millebornes.cards import NO_CARD, RIGHT_OF_WAY, ROLL, SPEED_LIMIT, safety_against
 from millebornes_env.millebornes.deal import lay_on_tableau
 from millebornes_env.millebornes.motion import has_safety, is_limited, is_moving, is_stopped_by_hazard
-from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.rules import RulesRecord
 from millebornes_env.millebornes.state import BY_HAZARD, HAZARD_AGAIN, State
 
 
 @rule
-def can_attack(state: State, rules: Rules, team: int, hazard: int) -> bool:
+def can_attack(state: State, rules: RulesRecord, team: int, hazard: int) -> bool:
     """Whether the hazard may be laid against the team now."""
     return can_hazard_land(state, rules, team, hazard, can_be_attacked(state, rules, team))
 
 
 @rule
-def can_be_attacked(state: State, rules: Rules, team: int) -> bool:
+def can_be_attacked(state: State, rules: RulesRecord, team: int) -> bool:
     """Whether the team's battle pile is open to hazards.
 
     Rule: 004:16, on an opponent's Roll; 004:18, not unless the opponent is moving.
@@ -30,7 +30,7 @@ def can_be_attacked(state: State, rules: Rules, team: int) -> bool:
 
 
 @rule
-def is_safe_without_roll(state: State, rules: Rules, team: int) -> bool:
+def is_safe_without_roll(state: State, rules: RulesRecord, team: int) -> bool:
     """Whether a moving team is safe because neither a Roll shows nor Right of Way is out.
 
     Ruling E55: only where the sentence "on a Feu Vert" is taken literally.
@@ -41,7 +41,9 @@ def is_safe_without_roll(state: State, rules: Rules, team: int) -> bool:
 
 
 @rule
-def can_hazard_land(state: State, rules: Rules, team: int, hazard: int, battle_pile_is_open: bool) -> bool:
+def can_hazard_land(
+    state: State, rules: RulesRecord, team: int, hazard: int, battle_pile_is_open: bool
+) -> bool:
     """Whether this hazard may be laid against the team.
 
     Rule: 004:16, unless he has played the corresponding safety; 004:18, a Speed Limit needs no open pile.

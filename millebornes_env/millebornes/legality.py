@@ -37,12 +37,12 @@ from millebornes_env.millebornes.ending import can_extend
 from millebornes_env.millebornes.hazards import can_attack, can_be_attacked, can_hazard_land
 from millebornes_env.millebornes.motion import is_moving, team_of
 from millebornes_env.millebornes.remedies import can_play_remedy
-from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.rules import RulesRecord
 from millebornes_env.millebornes.state import CLAIM, EXTENSION, PLAY, Int8Array, State
 
 
 @rule
-def can_lay(state: State, rules: Rules, team: int, card: int, opponent: int) -> bool:
+def can_lay(state: State, rules: RulesRecord, team: int, card: int, opponent: int) -> bool:
     """Whether a member of the team who holds the card may lay it now.
 
     Rule: 004:12-18, the list of what a player may choose to play.
@@ -64,7 +64,7 @@ def can_lay(state: State, rules: Rules, team: int, card: int, opponent: int) -> 
 
 
 @rule
-def can_lay_any(state: State, rules: Rules, seat: int) -> bool:
+def can_lay_any(state: State, rules: RulesRecord, seat: int) -> bool:
     """Whether the seat holds a card that may be laid now."""
     team = team_of(rules, seat)
     for card in range(NUM_CARD_TYPES):
@@ -78,7 +78,7 @@ def can_lay_any(state: State, rules: Rules, seat: int) -> bool:
 
 
 @rule
-def can_discard(state: State, rules: Rules, seat: int) -> bool:
+def can_discard(state: State, rules: RulesRecord, seat: int) -> bool:
     """Whether the seat may discard (any card it holds, but see `is_discardable`).
 
     Rule: 004:28, always, even if a legal play is available.
@@ -87,13 +87,13 @@ def can_discard(state: State, rules: Rules, seat: int) -> bool:
 
 
 @rule
-def is_discardable(rules: Rules, card: int) -> bool:
+def is_discardable(rules: RulesRecord, card: int) -> bool:
     """Whether a card of this kind may be discarded at all (E21: a safety may, unless the field says no)."""
     return rules.discard_safeties == 1 or not is_safety(card)
 
 
 @seldom
-def is_everybody_stuck(state: State, rules: Rules) -> bool:
+def is_everybody_stuck(state: State, rules: RulesRecord) -> bool:
     """Whether the round ends because the draw pile is empty and no hand holds a card that can be laid.
 
     Rule: only where the field says so; a rule of BSD mille, the computer game of 1982.
@@ -107,7 +107,7 @@ def is_everybody_stuck(state: State, rules: Rules) -> bool:
 
 
 @rule
-def is_legal(state: State, rules: Rules, action: int) -> bool:
+def is_legal(state: State, rules: RulesRecord, action: int) -> bool:
     """Whether the rules allow the action to the seat that decides now."""
     if action < 0 or action >= num_actions(rules.teams):
         return False
@@ -125,7 +125,7 @@ def is_legal(state: State, rules: Rules, action: int) -> bool:
 
 
 @rule
-def write_mask(state: State, rules: Rules, mask: Int8Array) -> None:
+def write_mask(state: State, rules: RulesRecord, mask: Int8Array) -> None:
     """Write 1 at each action that the deciding seat may choose and 0 elsewhere.
 
     Args:
@@ -146,7 +146,7 @@ def write_mask(state: State, rules: Rules, mask: Int8Array) -> None:
 
 
 @rule
-def write_mask_of_hand(state: State, rules: Rules, mask: Int8Array) -> None:
+def write_mask_of_hand(state: State, rules: RulesRecord, mask: Int8Array) -> None:
     """Write 1 at each card of the hand that may be played or discarded.
 
     Asks the same questions as `can_lay`, kind by kind (a test compares the two on every action), because

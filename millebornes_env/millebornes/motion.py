@@ -17,12 +17,12 @@ from millebornes_env.millebornes.cards import (
     is_battle_hazard,
     safety_against,
 )
-from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.rules import RulesRecord
 from millebornes_env.millebornes.state import BY_HAZARD, State
 
 
 @rule
-def team_of(rules: Rules, seat: int) -> int:
+def team_of(rules: RulesRecord, seat: int) -> int:
     """The team of a seat: teams alternate around the table, so partners sit opposite (rules 1.1)."""
     return around(seat, rules.teams)
 
@@ -63,7 +63,7 @@ def is_cured_by_safety(state: State, team: int) -> bool:
 
 
 @rule
-def is_moving(state: State, rules: Rules, team: int) -> bool:
+def is_moving(state: State, rules: RulesRecord, team: int) -> bool:
     """Whether the team is rolling: it may lay distance cards, and be attacked.
 
     Rule: 004:13, a Roll must show; 004:20, after a remedy too; 004:22, after a safety too.
@@ -85,7 +85,7 @@ def is_moving(state: State, rules: Rules, team: int) -> bool:
 
 
 @rule
-def is_moving_before_first_card(state: State, rules: Rules, team: int) -> bool:
+def is_moving_before_first_card(state: State, rules: RulesRecord, team: int) -> bool:
     """Whether a team with an empty battle pile moves.
 
     Rule: 004:13 (no); 001:11-12 (yes); E31 (in one edition, with any safety).

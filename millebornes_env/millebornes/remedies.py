@@ -6,12 +6,12 @@ from millebornes_env.compile import rule
 from millebornes_env.millebornes.cards import END_OF_LIMIT, NO_CARD, ROLL, STOP, hazard_of, is_remedy
 from millebornes_env.millebornes.deal import lay_on_tableau
 from millebornes_env.millebornes.motion import is_cured_by_safety, is_limited, is_stopped_by_hazard
-from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.rules import RulesRecord
 from millebornes_env.millebornes.state import BY_ROLL, HAZARD_AGAIN, State
 
 
 @rule
-def can_play_remedy(state: State, rules: Rules, team: int, remedy: int) -> bool:
+def can_play_remedy(state: State, rules: RulesRecord, team: int, remedy: int) -> bool:
     """Whether the team may lay the remedy on its own piles now.
 
     Rule: 004:14, on the corresponding hazard; 004:15, End of Limit on a Speed Limit; 004:18 for Roll.
@@ -25,7 +25,7 @@ def can_play_remedy(state: State, rules: Rules, team: int, remedy: int) -> bool:
 
 
 @rule
-def can_play_roll(state: State, rules: Rules, team: int) -> bool:
+def can_play_roll(state: State, rules: RulesRecord, team: int) -> bool:
     """Whether the team may lay a Roll now.
 
     Rule: 004:18, if a Stop or a remedy is showing, or if the battle area is empty.

@@ -7,7 +7,8 @@ observation shows it. Nothing else in the rulebook knows which edition is played
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Final, NamedTuple, get_type_hints
+from functools import lru_cache
+from typing import Annotated, Final, NamedTuple, Protocol, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -56,7 +57,7 @@ class Field(NamedTuple):
 class Rules(NamedTuple):
     """Every rule in which the sheets differ.
 
-    Compiled code gets them as a record with the same fields (`rules_record`): passing so many values one
+    Compiled code gets them as a record with the same fields (`RulesRecord`): passing so many values one
     by one from function to function was measured to cost more than the rules themselves.
     """
 
@@ -191,6 +192,58 @@ RULES: Final = np.dtype(
 """The structured dtype of `Rules`: its fields (with an array in place of the copies of each card), and the
 row of numbers that an observation shows of them. Every field more makes compiling slower."""
 
+
+class RulesRecord(Protocol):
+    """The rules of a table as compiled code reads them: one record of `RULES` (for type checkers).
+
+    A record reads as the tuple does, but in the copies of each card; still a kernel that is handed the tuple
+    would be compiled anew for it, and one field after the other be passed to it. So they are of two types.
+    """
+
+    players: int
+    teams: int
+    hand_limit: int
+    target: int
+    extended_target: int
+    exact_finish: int
+    max_200: int
+    start_needs_roll: int
+    any_safety_starts: int
+    roll_after_remedy: int
+    roll_after_safety: int
+    hazard_opens_pile: int
+    opening_remedy_starts: int
+    attack_needs_roll: int
+    one_hazard_at_a_time: int
+    discard_only_if_stuck: int
+    discard_safeties: int
+    when_pile_is_empty: int
+    play_out_after_extension: int
+    end_when_stuck: int
+    replay_after_safety_when_empty: int
+    replay_after_claim_when_empty: int
+    turn_follows_claim_when_empty: int
+    count_points: int
+    safeties_break_tie: int
+    points_per_safety: int
+    points_all_safeties: int
+    points_per_coup_fourre: int
+    points_trip_completed: int
+    points_delayed_action: int
+    points_safe_trip: int
+    points_extension: int
+    points_extension_failed: int
+    failed_extension_forfeits_bonuses: int
+    points_shutout: int
+    shutout_for: int
+    goal: int
+    deck: npt.NDArray[np.int64]  # copies of each card, by card type
+    observed: npt.NDArray[np.int8]  # what an observation shows
+
+
+AnyRules = Rules | RulesRecord
+"""What rules take that are asked about a table as such: from Python with the tuple, too."""
+
 _MAX_PLAYERS: Final = 8
 _MIN_TEAMS: Final = 2
 _MAX_TEAMS: Final = 4
@@ -204,13 +257,13 @@ _HIGHEST_GOAL: Final = 10_000
 
 
 @rule
-def card_count(rules: Rules, card: int) -> int:
+def card_count(rules: AnyRules, card: int) -> int:
     """Copies of the card in the deck of this table (rules 0.2)."""
     return int(rules.deck[card])
 
 
 @rule
-def deck_size(rules: Rules) -> int:
+def deck_size(rules: AnyRules) -> int:
     """Cards in the deck of this table."""
     size = 0
     for card in range(NUM_CARD_TYPES):
@@ -218,20 +271,26 @@ def deck_size(rules: Rules) -> int:
     return size
 
 
-def rules_record(rules: Rules) -> npt.NDArray[np.void]:
-    """The rules as an array of one record, which compiled code can read.
+def rules_array(rules: Rules) -> npt.NDArray[np.void]:
+    """The rules as an array of one record: what threads are handed, which take arrays only.
 
     Returns:
-        `RULES[1]`; its element 0 has the fields of `Rules` as attributes, compiled or not.
+        `RULES[1]`.
     """
     row = tuple(getattr(rules, name) for name in RULES.names or ())
     return np.array([row], dtype=RULES).view(np.recarray)
 
 
-def compiled_rules(rules: Rules) -> Rules:
-    """The record of the rules, as kernels are handed it."""
-    table: Rules = for_kernels(rules_record(rules))[0]
-    return table
+def rules_record(rules: Rules) -> RulesRecord:
+    """The record of the rules, with attributes that plain Python can read, too (`compile.plain`)."""
+    record: RulesRecord = rules_array(rules)[0]
+    return record
+
+
+def compiled_rules(rules: Rules) -> RulesRecord:
+    """The record of the rules as kernels are handed it: they take it faster than one with attributes."""
+    record: RulesRecord = for_kernels(rules_array(rules))[0]
+    return record
 
 
 def validated(rules: Rules) -> Rules:
@@ -320,11 +379,18 @@ def _check_trip(rules: Rules) -> None:
 
 def _can_be_reached(rules: Rules, target: int) -> bool:
     """Whether distance cards that one team may lay add up to the target, or beyond where that will do."""
-    sums = {0}
-    for card in range(NUM_DISTANCES):
-        most = rules.max_200 if card == DISTANCE_200 else rules.deck[card]
-        sums |= {km + int(KM[card]) * count for km in sums for count in range(1, most + 1)}
+    most = [rules.max_200 if card == DISTANCE_200 else rules.deck[card] for card in range(NUM_DISTANCES)]
+    sums = _sums_of_distances(tuple(most))
     return target in sums or (rules.exact_finish == 0 and max(sums) >= target)
+
+
+@lru_cache  # rules are checked wherever they come in, and this takes most of the time
+def _sums_of_distances(most: tuple[int, ...]) -> frozenset[int]:
+    """What at most so many of each distance card can add up to."""
+    sums = {0}
+    for card, copies in enumerate(most):
+        sums |= {km + int(KM[card]) * count for km in sums for count in range(1, copies + 1)}
+    return frozenset(sums)
 
 
 def _distance_cards(rules: Rules) -> str:

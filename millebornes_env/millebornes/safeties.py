@@ -14,12 +14,12 @@ from millebornes_env.millebornes.cards import (
 )
 from millebornes_env.millebornes.deal import discard_from_tableau, lay_on_tableau
 from millebornes_env.millebornes.motion import is_limited
-from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.rules import RulesRecord
 from millebornes_env.millebornes.state import BY_HAZARD, BY_ROLL, HAZARD_AGAIN, State
 
 
 @rule
-def play_safety(state: State, rules: Rules, team: int, safety: int) -> None:
+def play_safety(state: State, rules: RulesRecord, team: int, safety: int) -> None:
     """Lay the safety and let it cure what it protects from.
 
     Rule: 004:17, at any time in the turn; 004:22, it corrects the corresponding hazard.

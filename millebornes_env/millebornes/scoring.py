@@ -8,8 +8,21 @@ from __future__ import annotations
 from millebornes_env.compile import rule
 from millebornes_env.millebornes.cards import DISTANCE_200, DRIVING_ACE, NUM_SAFETIES, RIGHT_OF_WAY
 from millebornes_env.millebornes.motion import has_safety
-from millebornes_env.millebornes.rules import EVERY_PLACED_TEAM, Rules
-from millebornes_env.millebornes.state import NO_TEAM, NUM_SCORE_LINES, State
+from millebornes_env.millebornes.rules import EVERY_PLACED_TEAM, RulesRecord
+from millebornes_env.millebornes.state import (
+    ALL_SAFETIES_LINE,
+    COUPS_FOURRES_LINE,
+    DELAYED_ACTION_LINE,
+    DISTANCE_LINE,
+    EXTENSION_LINE,
+    NO_TEAM,
+    NUM_SCORE_LINES,
+    SAFE_TRIP_LINE,
+    SAFETIES_LINE,
+    SHUTOUT_LINE,
+    TRIP_COMPLETED_LINE,
+    State,
+)
 
 
 @rule
@@ -32,27 +45,27 @@ def coups_fourres(state: State, team: int) -> int:
 
 
 @rule
-def points_for_all_safeties(state: State, rules: Rules, team: int) -> int:
+def points_for_all_safeties(state: State, rules: RulesRecord, team: int) -> int:
     """300 more if all four safeties were laid by one team."""
     return rules.points_all_safeties if safeties_laid(state, team) == NUM_SAFETIES else 0
 
 
 @rule
-def points_for_delayed_action(state: State, rules: Rules, team: int) -> int:
+def points_for_delayed_action(state: State, rules: RulesRecord, team: int) -> int:
     """300 to the winner if the draw pile was empty when the finishing card was laid (E37, E38)."""
     delayed = int(state.winner) == team and int(state.draw_pile) == 0
     return rules.points_delayed_action if delayed else 0
 
 
 @rule
-def points_for_safe_trip(state: State, rules: Rules, team: int) -> int:
+def points_for_safe_trip(state: State, rules: RulesRecord, team: int) -> int:
     """300 to the winner who laid no 200 in the whole trip (E39, E40)."""
     safe = int(state.winner) == team and int(state.tableau[team, DISTANCE_200]) == 0
     return rules.points_safe_trip if safe else 0
 
 
 @rule
-def points_for_extension(state: State, rules: Rules, team: int) -> int:
+def points_for_extension(state: State, rules: RulesRecord, team: int) -> int:
     """200 to the caller who completes the longer trip; if he does not, 200 to each opponent (US C; E47)."""
     caller = int(state.extension_team)
     if caller == NO_TEAM:
@@ -63,7 +76,7 @@ def points_for_extension(state: State, rules: Rules, team: int) -> int:
 
 
 @rule
-def blank_opponents(state: State, rules: Rules, team: int) -> int:
+def blank_opponents(state: State, rules: RulesRecord, team: int) -> int:
     """How many other teams have laid no distance card."""
     count = 0
     for other in range(rules.teams):
@@ -73,7 +86,7 @@ def blank_opponents(state: State, rules: Rules, team: int) -> int:
 
 
 @rule
-def points_for_shutout(state: State, rules: Rules, team: int) -> int:
+def points_for_shutout(state: State, rules: RulesRecord, team: int) -> int:
     """500 to the winner if no opponent laid a distance card, judged at the end (E41, E42).
 
     Where `shutout_for` is EVERY_PLACED_TEAM: 500 for each blank opponent, to each team not blank (E43).
@@ -86,7 +99,7 @@ def points_for_shutout(state: State, rules: Rules, team: int) -> int:
 
 
 @rule
-def forfeits_bonuses(state: State, rules: Rules, team: int) -> bool:
+def forfeits_bonuses(state: State, rules: RulesRecord, team: int) -> bool:
     """Whether the team called an extension, did not complete it, and so scores nothing but its km.
 
     Rule: 002:29, "überhaupt keine Bonuspunkte". Ruling E48: taken so strictly only where the field says so;
@@ -98,8 +111,8 @@ def forfeits_bonuses(state: State, rules: Rules, team: int) -> bool:
 
 
 @rule
-def fill_score_sheet(state: State, rules: Rules) -> None:
-    """Write every team's lines, in the order of `state.SCORE_LINES`, and add them to the totals."""
+def fill_score_sheet(state: State, rules: RulesRecord) -> None:
+    """Write every team's lines and add them to the totals."""
     if rules.count_points == 0:
         return
     for team in range(rules.teams):
@@ -108,20 +121,20 @@ def fill_score_sheet(state: State, rules: Rules) -> None:
 
 
 @rule
-def write_lines(state: State, rules: Rules, team: int) -> None:
+def write_lines(state: State, rules: RulesRecord, team: int) -> None:
     """Write one team's lines; they are all 0 until then."""
     sheet = state.score_sheet[team]
-    sheet[0] = state.km[team]
+    sheet[DISTANCE_LINE] = state.km[team]
     if forfeits_bonuses(state, rules, team):
         return
-    sheet[1] = rules.points_per_safety * safeties_laid(state, team)
-    sheet[2] = points_for_all_safeties(state, rules, team)
-    sheet[3] = rules.points_per_coup_fourre * coups_fourres(state, team)
-    sheet[4] = rules.points_trip_completed if int(state.winner) == team else 0
-    sheet[5] = points_for_delayed_action(state, rules, team)
-    sheet[6] = points_for_safe_trip(state, rules, team)
-    sheet[7] = points_for_extension(state, rules, team)
-    sheet[8] = points_for_shutout(state, rules, team)
+    sheet[SAFETIES_LINE] = rules.points_per_safety * safeties_laid(state, team)
+    sheet[ALL_SAFETIES_LINE] = points_for_all_safeties(state, rules, team)
+    sheet[COUPS_FOURRES_LINE] = rules.points_per_coup_fourre * coups_fourres(state, team)
+    sheet[TRIP_COMPLETED_LINE] = rules.points_trip_completed if int(state.winner) == team else 0
+    sheet[DELAYED_ACTION_LINE] = points_for_delayed_action(state, rules, team)
+    sheet[SAFE_TRIP_LINE] = points_for_safe_trip(state, rules, team)
+    sheet[EXTENSION_LINE] = points_for_extension(state, rules, team)
+    sheet[SHUTOUT_LINE] = points_for_shutout(state, rules, team)
 
 
 @rule

@@ -54,6 +54,17 @@ SCORE_LINES: Final = (
     "shutout",
 )
 NUM_SCORE_LINES: Final = len(SCORE_LINES)
+(
+    DISTANCE_LINE,
+    SAFETIES_LINE,
+    ALL_SAFETIES_LINE,
+    COUPS_FOURRES_LINE,
+    TRIP_COMPLETED_LINE,
+    DELAYED_ACTION_LINE,
+    SAFE_TRIP_LINE,
+    EXTENSION_LINE,
+    SHUTOUT_LINE,
+) = range(NUM_SCORE_LINES)
 
 _FIELDS: Final = [
     # The widest first, so that no field needs padding and equal games are equal bytes.
@@ -81,7 +92,7 @@ _FIELDS: Final = [
     ("battle", np.int8, (MAX_TEAMS,)),  # top of the battle pile, or NO_CARD
     ("battle_below", np.int8, (MAX_TEAMS,)),  # the card under a hazard on top of the battle pile
     ("speed", np.int8, (MAX_TEAMS,)),  # top of the speed pile, or NO_CARD
-    ("opening", np.int8, (MAX_TEAMS,)),  # whether a hazard began the pile: one of the values below
+    ("opening", np.int8, (MAX_TEAMS,)),  # whether a hazard began the pile: one of the values above
     ("coup_fourre", np.int8, (MAX_TEAMS, NUM_SAFETIES)),  # 1: that safety was claimed, not just played
     ("tableau", np.int8, (MAX_TEAMS, NUM_CARD_TYPES)),  # cards in all piles of the team, covered ones too
     # the other cards

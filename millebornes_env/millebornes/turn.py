@@ -30,7 +30,7 @@ from millebornes_env.millebornes.hazards import play_hazard
 from millebornes_env.millebornes.legality import is_everybody_stuck
 from millebornes_env.millebornes.motion import team_of
 from millebornes_env.millebornes.remedies import play_remedy
-from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.rules import RulesRecord
 from millebornes_env.millebornes.safeties import play_safety
 from millebornes_env.millebornes.scoring import fill_score_sheet
 from millebornes_env.millebornes.state import (
@@ -46,7 +46,7 @@ from millebornes_env.millebornes.state import (
 
 
 @rule
-def start_match(state: State, rules: Rules) -> None:
+def start_match(state: State, rules: RulesRecord) -> None:
     """Begin a match: no points yet, a dealer drawn by chance, the first round dealt."""
     state.round_number = 0
     for team in range(MAX_TEAMS):
@@ -56,7 +56,7 @@ def start_match(state: State, rules: Rules) -> None:
 
 
 @seldom
-def start_next_round(state: State, rules: Rules) -> None:
+def start_next_round(state: State, rules: RulesRecord) -> None:
     """Deal the next round of the match; the deal moves to the left (rules 1.1)."""
     state.round_number = int(state.round_number) + 1
     state.dealer = next_dealer(state, rules)
@@ -64,14 +64,14 @@ def start_next_round(state: State, rules: Rules) -> None:
 
 
 @rule
-def start_round(state: State, rules: Rules) -> None:
+def start_round(state: State, rules: RulesRecord) -> None:
     """Deal, and let the first seat draw."""
     deal_round(state, rules)
     begin_turn(state, rules, int(state.seat))
 
 
 @rule
-def step(state: State, rules: Rules, action: int) -> None:
+def step(state: State, rules: RulesRecord, action: int) -> None:
     """Carry out one action of the seat that decides, up to the next decision or the end of the round.
 
     Precondition: the action is legal (`legality.is_legal`); it is not checked again here.
@@ -90,7 +90,7 @@ def step(state: State, rules: Rules, action: int) -> None:
 
 
 @rule
-def lay_card(state: State, rules: Rules, seat: int, card: int, opponent: int) -> None:
+def lay_card(state: State, rules: RulesRecord, seat: int, card: int, opponent: int) -> None:
     """Lay a card from the hand, by its kind."""
     team = team_of(rules, seat)
     take_from_hand(state, seat, card)
@@ -110,7 +110,7 @@ def lay_card(state: State, rules: Rules, seat: int, card: int, opponent: int) ->
 
 
 @rule
-def after_distance(state: State, rules: Rules, seat: int, team: int) -> None:
+def after_distance(state: State, rules: RulesRecord, seat: int, team: int) -> None:
     """A completed trip ends the round, unless the seat may call an extension (US C)."""
     if not has_completed_trip(state, team):
         end_turn(state, rules, seat)
@@ -121,7 +121,7 @@ def after_distance(state: State, rules: Rules, seat: int, team: int) -> None:
 
 
 @rule
-def answer_extension(state: State, rules: Rules, seat: int, action: int) -> None:
+def answer_extension(state: State, rules: RulesRecord, seat: int, action: int) -> None:
     """Go on to the longer trip, or end the round with the trip completed."""
     if action == EXTEND:
         play_extension(state, rules, seat)
@@ -131,7 +131,7 @@ def answer_extension(state: State, rules: Rules, seat: int, action: int) -> None
 
 
 @rule
-def attack(state: State, rules: Rules, seat: int, team: int, hazard: int) -> None:
+def attack(state: State, rules: RulesRecord, seat: int, team: int, hazard: int) -> None:
     """Lay a hazard; if a member of the team holds the safety against it, that seat is asked first."""
     responder = seat_that_can_claim(state, rules, team, hazard)
     if responder == NO_SEAT:
@@ -144,7 +144,7 @@ def attack(state: State, rules: Rules, seat: int, team: int, hazard: int) -> Non
 
 
 @rule
-def answer_hazard(state: State, rules: Rules, seat: int, action: int) -> None:
+def answer_hazard(state: State, rules: RulesRecord, seat: int, action: int) -> None:
     """Parry the hazard and play on from here, or let it stand and play on after the attacker.
 
     Ruling E16: where a claim gives no extra play, the turn goes to the left of the attacker, unless the field
@@ -164,7 +164,7 @@ def answer_hazard(state: State, rules: Rules, seat: int, action: int) -> None:
 
 
 @rule
-def play_again(state: State, rules: Rules, seat: int, may_play_again: bool) -> None:
+def play_again(state: State, rules: RulesRecord, seat: int, may_play_again: bool) -> None:
     """Another play for the seat (004:22), unless its hand is empty (E20)."""
     if may_play_again and int(state.hand_count[seat]) > 0:
         state.phase = PLAY
@@ -174,7 +174,7 @@ def play_again(state: State, rules: Rules, seat: int, may_play_again: bool) -> N
 
 
 @rule
-def end_turn(state: State, rules: Rules, seat: int) -> None:
+def end_turn(state: State, rules: RulesRecord, seat: int) -> None:
     """Pass the turn on to the left, or end the round when the cards have run out or nobody can use his."""
     following = next_seat(state, rules, seat)
     if following == NO_SEAT or is_everybody_stuck(state, rules):
@@ -184,7 +184,7 @@ def end_turn(state: State, rules: Rules, seat: int) -> None:
 
 
 @rule
-def begin_turn(state: State, rules: Rules, seat: int) -> None:
+def begin_turn(state: State, rules: RulesRecord, seat: int) -> None:
     """A turn begins with a draw (004:5); then the seat decides."""
     state.phase = PLAY
     state.seat = seat
@@ -192,7 +192,7 @@ def begin_turn(state: State, rules: Rules, seat: int) -> None:
 
 
 @seldom
-def end_round(state: State, rules: Rules, winner: int) -> None:
+def end_round(state: State, rules: RulesRecord, winner: int) -> None:
     """The round is over; `winner` is the team that completed the trip, or NO_TEAM."""
     state.winner = winner
     state.phase = ROUND_OVER

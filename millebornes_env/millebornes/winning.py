@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from millebornes_env.compile import rule
-from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.rules import RulesRecord
 from millebornes_env.millebornes.scoring import round_score, safeties_laid
 from millebornes_env.millebornes.state import NO_TEAM, State
 
@@ -19,7 +19,7 @@ _MORE_THAN_SAFETIES: Final = 8
 
 
 @rule
-def measured(state: State, rules: Rules, measure: int, team: int) -> int:
+def measured(state: State, rules: RulesRecord, measure: int, team: int) -> int:
     """How well the team did, by one of the measures above.
 
     Ruling E53: nearness is counted in km; more safeties decide between equal km only where the field says so.
@@ -33,7 +33,7 @@ def measured(state: State, rules: Rules, measure: int, team: int) -> int:
 
 
 @rule
-def is_unbeaten(state: State, rules: Rules, measure: int, team: int) -> bool:
+def is_unbeaten(state: State, rules: RulesRecord, measure: int, team: int) -> bool:
     """Whether no other team did better: the team leads, alone or with others."""
     own = measured(state, rules, measure, team)
     for other in range(rules.teams):
@@ -43,7 +43,7 @@ def is_unbeaten(state: State, rules: Rules, measure: int, team: int) -> bool:
 
 
 @rule
-def has_won_round(state: State, rules: Rules, team: int) -> bool:
+def has_won_round(state: State, rules: RulesRecord, team: int) -> bool:
     """Whether the team has won the finished round, alone or together with others.
 
     Rule: where no points are counted, the team that completed the trip, else the nearest (rules 1.4).
@@ -57,7 +57,7 @@ def has_won_round(state: State, rules: Rules, team: int) -> bool:
 
 
 @rule
-def round_winner(state: State, rules: Rules) -> int:
+def round_winner(state: State, rules: RulesRecord) -> int:
     """The team that has won the finished round alone, or NO_TEAM if several share it."""
     winner = NO_TEAM
     for team in range(rules.teams):
@@ -69,13 +69,13 @@ def round_winner(state: State, rules: Rules) -> int:
 
 
 @rule
-def is_match_over(state: State, rules: Rules) -> bool:
+def is_match_over(state: State, rules: RulesRecord) -> bool:
     """Whether the round that has just finished decides the match; without points every round does."""
     return rules.count_points == 0 or leading_past_goal(state, rules) != NO_TEAM
 
 
 @rule
-def match_winner(state: State, rules: Rules) -> int:
+def match_winner(state: State, rules: RulesRecord) -> int:
     """The team that has won the match, or NO_TEAM (if it is not over, or a win without points is shared)."""
     if rules.count_points == 0:
         return round_winner(state, rules)
@@ -83,7 +83,7 @@ def match_winner(state: State, rules: Rules) -> int:
 
 
 @rule
-def has_won_match(state: State, rules: Rules, team: int) -> bool:
+def has_won_match(state: State, rules: RulesRecord, team: int) -> bool:
     """Whether the team has won the match; without points, where it is one round, others may share that."""
     if rules.count_points == 0:
         return has_won_round(state, rules, team)
@@ -91,7 +91,7 @@ def has_won_match(state: State, rules: Rules, team: int) -> bool:
 
 
 @rule
-def leading_past_goal(state: State, rules: Rules) -> int:
+def leading_past_goal(state: State, rules: RulesRecord) -> int:
     """The team with the highest total, if that reaches the goal.
 
     Rule: US, winning the game: the first to 5,000; if several pass it in one round, the highest total.

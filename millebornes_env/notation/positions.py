@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from millebornes_env.errors import MilleBornesError, NotationError, PlayersError, StateError, shown
-from millebornes_env.millebornes.audit import first_problem
+from millebornes_env.millebornes.audit import first_violation
 from millebornes_env.millebornes.cards import (
     DRIVING_ACE,
     NO_CARD,
@@ -32,14 +32,8 @@ from millebornes_env.millebornes.state import (
     STATE,
     StateArray,
 )
-from millebornes_env.notation.completion import usual_opening, usual_starts
-from millebornes_env.notation.reader import (
-    COUP_FOURRE,
-    OPENING_WORDS,
-    TOP_UNKNOWN,
-    Reader,
-)
-from millebornes_env.notation.words import (
+from millebornes_env.notation.deal_rest import usual_opening, usual_starts
+from millebornes_env.notation.lines import (
     CARD_WORDS,
     NOTHING,
     Line,
@@ -50,6 +44,12 @@ from millebornes_env.notation.words import (
     text_lines,
     words_of_counts,
     words_of_sequence,
+)
+from millebornes_env.notation.position_reader import (
+    COUP_FOURRE,
+    OPENING_WORDS,
+    TOP_UNKNOWN,
+    Reader,
 )
 
 PLAYS: Final = "plays"
@@ -229,7 +229,7 @@ def words_of_position(
     head = {"edition": edition.label, "table": table_words(rules)}
     if not checked:
         return head | _words_of(states[0], rules, key)
-    problem = first_problem(states, rules)
+    problem = first_violation(states, rules)
     if problem is not None:
         raise NotationError(f"the record is no game of this table: {problem[1]}")
     words = head | _words_of(states[0], rules, key)

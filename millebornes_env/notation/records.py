@@ -13,7 +13,6 @@ result: 700 350
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -33,17 +32,12 @@ from millebornes_env.millebornes.actions import (
     play_action,
     target_team,
 )
-from millebornes_env.millebornes.audit import first_problem
-from millebornes_env.millebornes.cards import NO_CARD, is_hazard
+from millebornes_env.millebornes.cards import is_hazard
 from millebornes_env.millebornes.editions import Edition
-from millebornes_env.millebornes.legality import is_legal
-from millebornes_env.millebornes.rules import Rules, rules_record, validated
-from millebornes_env.millebornes.state import NO_SEAT, PHASE_NAMES, PLAY, ROUND_OVER, STATE, StateArray
-from millebornes_env.millebornes.turn import start_next_round, step
-from millebornes_env.millebornes.winning import is_match_over
-from millebornes_env.notation.positions import PLAYS, RESULT, Position, checked_state, position_of_lines
-from millebornes_env.notation.reader import MOST_POINTS
-from millebornes_env.notation.words import (
+from millebornes_env.millebornes.replay import NEXT_ROUND
+from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.state import NO_SEAT
+from millebornes_env.notation.lines import (
     CARD_WORDS,
     Line,
     card_named,
@@ -55,12 +49,13 @@ from millebornes_env.notation.words import (
     team_named,
     text_lines,
 )
+from millebornes_env.notation.position_reader import MOST_POINTS
+from millebornes_env.notation.positions import PLAYS, RESULT, Position, position_of_lines
 from millebornes_env.texts import closest, items_of
 
-NEXT_ROUND: Final = -1
-"""In `Play.action`: no action, but the deal of the match's next round."""
+DEAL: Final = "next round"
+"""The line of a play that deals the next round."""
 
-_DEAL: Final = "next round"
 _DECISIONS: Final = {"claim": CLAIM_COUP_FOURRE, "pass": PASS, "extend": EXTEND, "finish": FINISH}
 _WORDS_OF_DECISIONS: Final = {action: word for word, action in _DECISIONS.items()}
 _PLAYS_READ: Final = "write a card, 'discard' and a card, claim, pass, extend or finish"
@@ -136,8 +131,8 @@ def write_action(action: int, rules: Rules, seat: int) -> str:
         NotationError: there is no action of that id at this table, or no such seat.
     """
     _check_rules(rules)
-    action = _whole("action", action, num_actions(rules.teams))
-    seat = _whole("seat", seat, rules.players)
+    action = whole_number("action", action, num_actions(rules.teams))
+    seat = whole_number("seat", seat, rules.players)
     if action in _WORDS_OF_DECISIONS:
         return _WORDS_OF_DECISIONS[action]
     card = int(card_of(action))
@@ -154,8 +149,12 @@ def _check_rules(rules: object) -> None:
         raise NotationError(f"the rules are those of a table, such as env.rules; got {shown(rules)}")
 
 
-def _whole(what: str, value: Any, count: int) -> int:
-    """The value as an int, if it is a whole number from 0 to count - 1."""
+def whole_number(what: str, value: Any, count: int) -> int:
+    """The value as an int, if it is a whole number from 0 to count - 1.
+
+    Raises:
+        NotationError: it is none of those; `what` says of which kind they are, such as "action".
+    """
     try:
         number = -1 if isinstance(value, bool) else operator.index(value)
     except Exception:  # whatever an `__index__` of theirs raises
@@ -179,7 +178,7 @@ def read_action(text: str, rules: Rules, seat: int) -> int:
     if not isinstance(text, str):
         raise NotationError(f"an action is text; got {type(text).__name__}")
     _check_rules(rules)
-    seat = _whole("seat", seat, rules.players)
+    seat = whole_number("seat", seat, rules.players)
     return _action_of(line_of(0, f"seat {seat}", text), rules, seat)
 
 
@@ -236,7 +235,7 @@ def write_play(play: Play, rules: Rules) -> str:
         NotationError: there is no such play at this table.
     """
     seat, action = checked_play(play, rules)
-    return _DEAL if action == NEXT_ROUND else f"seat {seat}: {write_action(action, rules, seat)}"
+    return DEAL if action == NEXT_ROUND else f"seat {seat}: {write_action(action, rules, seat)}"
 
 
 def checked_play(play: Play, rules: Rules) -> Play:
@@ -248,8 +247,8 @@ def checked_play(play: Play, rules: Rules) -> Play:
     given: object = play.action
     if isinstance(given, (int, np.integer)) and given == NEXT_ROUND:
         return Play(NO_SEAT, NEXT_ROUND)
-    action = _whole("action", play.action, num_actions(rules.teams))
-    return Play(_whole("seat", play.seat, rules.players), action)
+    action = whole_number("action", play.action, num_actions(rules.teams))
+    return Play(whole_number("seat", play.seat, rules.players), action)
 
 
 def read_play(text: str, rules: Rules, number: int = 0) -> Play:
@@ -263,13 +262,13 @@ def read_play(text: str, rules: Rules, number: int = 0) -> Play:
     Raises:
         NotationError: it is none at this table.
     """
-    if " ".join(text.lower().split()).rstrip(":") == _DEAL:
+    if " ".join(text.lower().split()).rstrip(":") == DEAL:
         return Play(NO_SEAT, NEXT_ROUND)
     if ":" not in text:
-        raise refused(number, text, f"a play reads 'seat 0: 25', or {_DEAL!r}.{closest(text, [_DEAL])}")
+        raise refused(number, text, f"a play reads 'seat 0: 25', or {DEAL!r}.{closest(text, [DEAL])}")
     line = named_line(number, text)
     if line.name != "seat" or line.place is None or line.at is not None:
-        raise line.refused(f"a play begins with the seat, such as 'seat 0: 25'; or it is {_DEAL!r}")
+        raise line.refused(f"a play begins with the seat, such as 'seat 0: 25'; or it is {DEAL!r}")
     seat = seat_of(line, str(line.place), rules)
     return Play(seat, _action_of(line, rules, seat))
 
@@ -363,116 +362,3 @@ def checked_result(result: Any, rules: Rules) -> list[int]:
             f"points; it is {shown(result)}"
         )
     return points
-
-
-def record_of(position: Position, actions: Iterable[int]) -> Record:
-    """The record of a game that was played: who played is found by playing it again.
-
-    Args:
-        position: where it began.
-        actions: the ids of what was played; where a round is over and more follow, the next one is dealt.
-
-    Returns:
-        The record, with its result if the last round is over.
-
-    Raises:
-        NotationError: the position is none, or the rules do not allow an action; the message says which.
-    """
-    states, table = _begun(position), rules_record(position.rules)[0]
-    state = states[0]
-    plays: list[Play] = []
-    try:
-        each = iter(actions)
-    except Exception:  # whatever is no list
-        raise NotationError(
-            f"the actions of a game are their ids, such as [0, 13]; got {shown(actions)}"
-        ) from None
-    for action in each:
-        if int(state.phase) == ROUND_OVER:
-            plays.append(Play(NO_SEAT, NEXT_ROUND))
-            _check_play(states, position.rules, plays[-1], f"play {len(plays)}")
-            start_next_round(state, table)
-        plays.append(Play(int(state.seat), _whole("action", action, num_actions(position.rules.teams))))
-        _check_play(states, position.rules, plays[-1], f"play {len(plays)}")
-        step(state, table, plays[-1].action)
-    return Record(position, tuple(plays), _totals(states, position.rules))
-
-
-def _begun(position: Position) -> StateArray:
-    """A copy of the position's record to play on, looked at first: it may have been made in code."""
-    given: object = position
-    if not isinstance(given, Position):
-        raise NotationError(f"a game begins with a notation.Position; got {type(given).__name__}")
-    validated(position.rules)
-    problem = first_problem(checked_state(position.state), position.rules)
-    if problem is not None:
-        raise NotationError(f"the position is no game of this table: {problem[1]}")
-    states: StateArray = np.empty(1, STATE).view(np.recarray)
-    states[:] = position.state
-    return states
-
-
-def _totals(states: StateArray, rules: Rules) -> tuple[int, ...] | None:
-    state = states[0]
-    if int(state.phase) != ROUND_OVER:
-        return None
-    return tuple(int(state.score[team]) for team in range(rules.teams))
-
-
-def replay(record: Record) -> Iterator[StateArray]:
-    """Play the record again.
-
-    Args:
-        record: what to play.
-
-    Yields:
-        `STATE[1]`, a copy each: the game before every play, and at the end.
-
-    Raises:
-        NotationError: the position is none, the rules do not allow a play, or the game does not end with the
-            record's result; the message names the line, the seat and the play, and what it might have done.
-    """
-    rules = checked_record(record).position.rules
-    states, table = _begun(record.position), rules_record(rules)[0]
-    for number, given in enumerate(record.plays):
-        yield states.copy()
-        play = checked_play(given, rules)
-        where = f"line {record.lines[number]}" if number < len(record.lines) else f"play {number + 1}"
-        _check_play(states, rules, play, where)
-        if play.action == NEXT_ROUND:
-            start_next_round(states[0], table)
-        else:
-            step(states[0], table, play.action)
-    if record.result is not None:
-        totals = _totals(states, rules)
-        if totals is None:
-            raise NotationError("the record has a result, but its last round is not over")
-        if totals != record.result:
-            said, found = (" ".join(map(str, points)) for points in (record.result, totals))
-            raise NotationError(f"the result of the record is {said}, and its plays lead to {found}")
-    yield states
-
-
-def _check_play(states: StateArray, rules: Rules, play: Play, where: str) -> None:
-    """Refuse a play that the rules do not allow now."""
-    state, table = states[0], rules_record(rules)[0]
-    seat, phase = int(state.seat), int(state.phase)
-    what = f"{where}, {write_play(play, rules)!r}"
-    if phase == ROUND_OVER:
-        if play.action != NEXT_ROUND:
-            raise NotationError(f"{what}: the round is over; in a match write {_DEAL!r} before the next play")
-        if is_match_over(state, table):
-            raise NotationError(f"{what}: the match is over")
-        return
-    if play.action == NEXT_ROUND:
-        raise NotationError(f"{what}: the round is not over: seat {seat} is to act ({PHASE_NAMES[phase]})")
-    legal = [action for action in range(num_actions(rules.teams)) if is_legal(state, table, action)]
-    if play.seat == seat and play.action in legal:
-        return
-    known = ", ".join(write_action(action, rules, seat) for action in legal)
-    if play.seat != seat:
-        raise NotationError(f"{what}: seat {seat} is to act ({PHASE_NAMES[phase]}). It may: {known}")
-    card = int(card_of(play.action))
-    lacks = phase == PLAY and card != NO_CARD and not state.hand[seat, card]
-    reason = f"the seat does not hold {CARD_WORDS[card]}" if lacks else "the rules do not allow it now"
-    raise NotationError(f"{what}: {reason}. It may: {known}")

@@ -59,7 +59,7 @@ def _headline(state: State, rules: Rules) -> str:
     top = int(state.discard_top)
     parts = [
         f"round {int(state.round_number) + 1}",
-        f"{int(state.target)} km to go for" + (" (extended)" if state.extension_team != NO_TEAM else ""),
+        f"trip: {int(state.target)} km" + (" (extended)" if state.extension_team != NO_TEAM else ""),
         f"{int(state.draw_pile)} cards to draw",
         f"discard pile: {CARD_NAMES[top] if top != NO_CARD else 'empty'}",
     ]
@@ -70,7 +70,7 @@ def _draw_team(state: State, rules: Rules, team: int) -> list[str]:
     km, target = int(state.km[team]), int(state.target)
     done = min(_ROAD_LENGTH, _ROAD_LENGTH * km // target)
     road = "=" * done + ">" + "." * (_ROAD_LENGTH - done)
-    moving = plain(is_moving)(state, rules_record(rules)[0], team)
+    moving = plain(is_moving)(state, rules_record(rules), team)
     return [
         f"team {team}  [{road}] {km:4d} km  {'rolling' if moving else 'stopped'}"
         + (f"  {int(state.score[team])} points" if state.round_number or state.phase == ROUND_OVER else ""),

@@ -14,8 +14,9 @@ from millebornes_env import VectorEnv
 from millebornes_env.agents.policy.features import num_features
 from millebornes_env.agents.protocol import Table
 from millebornes_env.compile import for_kernels
-from millebornes_env.millebornes.observation import USUAL_VIEW, View, sections, write_observation
+from millebornes_env.millebornes.observation import write_observation
 from millebornes_env.millebornes.rules import compiled_rules, rules_record
+from millebornes_env.millebornes.sections import DEFAULT_SPEC, ObservationSpec, sections
 from millebornes_env.millebornes.state import StateArray
 
 safetensors = pytest.importorskip("safetensors.numpy")
@@ -23,10 +24,10 @@ safetensors = pytest.importorskip("safetensors.numpy")
 Layers = list[tuple[np.ndarray, np.ndarray]]
 
 
-def size_of(env: VectorEnv, view: View = USUAL_VIEW, features: bool = False) -> int:
-    """How many numbers a policy with such a view sees."""
-    more = num_features(rules_record(env.rules)[0], view) if features else 0
-    return sections(env.rules, view)[-1].stop + more
+def size_of(env: VectorEnv, shown: ObservationSpec = DEFAULT_SPEC, features: bool = False) -> int:
+    """How many numbers a policy is shown."""
+    more = num_features(rules_record(env.rules), shown) if features else 0
+    return sections(env.rules, shown)[-1].stop + more
 
 
 def network(widths: tuple[int, ...], seed: int = 1) -> Layers:
@@ -44,14 +45,14 @@ def network(widths: tuple[int, ...], seed: int = 1) -> Layers:
 def network_for(
     env: VectorEnv,
     hidden: tuple[int, ...] = (8, 6),
-    view: View = USUAL_VIEW,
+    shown: ObservationSpec = DEFAULT_SPEC,
     extra: int = 0,
     seed: int = 1,
     features: bool = False,
 ) -> Layers:
     """A network that fits the table, with so many outputs behind those of the actions."""
     actions = int(env.single_action_space.n)
-    return network((size_of(env, view, features), *hidden, actions + extra), seed)
+    return network((size_of(env, shown, features), *hidden, actions + extra), seed)
 
 
 def write_run(
@@ -59,7 +60,7 @@ def write_run(
     env: VectorEnv,
     layers: Layers,
     activation: str = "tanh",
-    view: View = USUAL_VIEW,
+    shown: ObservationSpec = DEFAULT_SPEC,
     features: bool = False,
     **changes: Any,
 ) -> Path:
@@ -76,10 +77,10 @@ def write_run(
         "editions": [table.edition],
         "players": env.players,
         "teams": env.rules.teams,
-        "view": {"unseen": bool(view.unseen), "rules": bool(view.rules), "padded": bool(view.padded)},
+        "view": {"unseen": bool(shown.unseen), "rules": bool(shown.rules), "padded": bool(shown.padded)},
         "observation_version": table.observation_version,
         "features": features,
-        "num_inputs": size_of(env, view, features),
+        "num_inputs": size_of(env, shown, features),
         "num_actions": table.num_actions,
         "activation": activation,
         "num_layers": len(layers),
@@ -90,18 +91,20 @@ def write_run(
     return folder
 
 
-def rows_by_state(env: VectorEnv, states: StateArray, view: View, features: bool = False) -> np.ndarray:
-    """What the seats that decide see in such a view."""
-    rows = np.zeros((len(states), size_of(env, view)), np.int8)
+def rows_by_state(
+    env: VectorEnv, states: StateArray, shown: ObservationSpec, features: bool = False
+) -> np.ndarray:
+    """What the seats that decide are shown."""
+    rows = np.zeros((len(states), size_of(env, shown)), np.int8)
     rules = compiled_rules(env.rules)
     for state, row in zip(for_kernels(states), rows, strict=True):
-        write_observation(state, rules, int(state["seat"]), view, row)
-    return np.array([[*row, *features_by_hand(env, view, row)] for row in rows]) if features else rows
+        write_observation(state, rules, int(state["seat"]), shown, row)
+    return np.array([[*row, *features_by_hand(env, shown, row)] for row in rows]) if features else rows
 
 
-def features_by_hand(env: VectorEnv, view: View, row: np.ndarray) -> list[int]:
+def features_by_hand(env: VectorEnv, shown: ObservationSpec, row: np.ndarray) -> list[int]:
     """What `agents.policy.features` says of itself, from the named sections of an observation."""
-    part = {one.name: row[one.start : one.start + one.size].tolist() for one in sections(env.rules, view)}
+    part = {one.name: row[one.start : one.start + one.size].tolist() for one in sections(env.rules, shown)}
     numbers: list[int] = []
     for team, km in enumerate(part["km"]):
         left = min(max(part["target"][0] - km, 0), 40)

@@ -52,7 +52,7 @@ def position(
     open_teams: Iterable[int] = (),
 ) -> Position:
     """A position in which seat 0 holds this hand; only the open teams can be attacked."""
-    made = Position(players).battle(0, *([] if top is None else [CARDS[top]])).km(0, km)
+    made = Position(players=players).battle(0, *([] if top is None else [CARDS[top]])).km(0, km)
     if target != made.target:
         made.extended_by(0)
     if limited:
@@ -146,7 +146,7 @@ def test_no_agent_sees_hidden_cards(players: int, spec: str) -> None:
     """It does the same after the cards that it cannot see were dealt anew."""
     env = vector_env(40, players=players)
     agent = load(spec, env)
-    table = rules_record(env.rules)[0]
+    table = rules_record(env.rules)
     room = np.zeros(106, np.int8)
     observations, _ = env.reset(seed=5)
     redealt_games = 0
@@ -255,11 +255,11 @@ def test_greedy_stops_a_car_rather_than_slow_it_down(players: int) -> None:
 @pytest.mark.parametrize("pile", [60, 20, 2])
 @pytest.mark.parametrize("spec", ["greedy", "holder"])
 def test_greedy_claims_every_coup_fourre_and_never_extends(spec: str, pile: int) -> None:
-    attacked = position([RIGHT_OF_WAY], pile=pile).hand(1, CARDS[STOP]).turn(1).do("play STOP")
+    attacked = position([RIGHT_OF_WAY], pile=pile).hand(1, CARDS[STOP]).turn(1).do("play stop")
     assert attacked.phase == "claim"
     assert answer(spec, attacked) == CLAIM
     for km in (600, 500):
-        arrived = position([DISTANCES[700 - km]], km=km, pile=pile).do(f"play DISTANCE_{700 - km}")
+        arrived = position([DISTANCES[700 - km]], km=km, pile=pile).do(f"play {700 - km}")
         assert arrived.phase == "extension"
         assert answer(spec, arrived) == FINISH
 
@@ -391,7 +391,7 @@ def test_an_agent_of_ones_own_gets_a_name(monkeypatch: pytest.MonkeyPatch) -> No
         def act(self, observations: np.ndarray, action_masks: np.ndarray) -> np.ndarray:
             return action_masks.argmax(axis=1)
 
-    monkeypatch.setattr("millebornes_env.agents.AGENTS", dict(AGENTS))
+    monkeypatch.setattr("millebornes_env.agents.registry.AGENTS", dict(AGENTS))
     register("first", FirstAgent)
     agent = load("first:offset=3", vector_env(1, players=3), seed=5)
     assert isinstance(agent, FirstAgent)
@@ -419,10 +419,10 @@ def test_an_agent_is_told_its_table() -> None:
     assert (table.rules.players, table.rules.teams, table.num_actions) == (6, 3, 47)
     assert table.sections == env.observation_sections
     seen = observation(env, {"km": [3, 2, 1], "draw_pile": [100]})
-    assert table.view(seen, "km").tolist() == [[3, 2, 1]]
-    assert (table.view(seen, "draw_pile") * 25).tolist() == [[2_500]]
+    assert table.section(seen, "km").tolist() == [[3, 2, 1]]
+    assert (table.section(seen, "draw_pile") * 25).tolist() == [[2_500]]
     with pytest.raises(KeyError, match="'speed'"):
-        table.view(seen, "speed")
+        table.section(seen, "speed")
 
 
 @pytest.mark.parametrize(

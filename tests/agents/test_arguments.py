@@ -12,17 +12,17 @@ import pytest
 
 from millebornes_env import VectorEnv, agents, vector_env
 from millebornes_env.agents import AgentArgumentError, RowError, load
-from millebornes_env.agents.checks import MOST_PLACES
+from millebornes_env.agents.checks import MOST_SLOTS
 from millebornes_env.agents.compiled.agent import CompiledAgent, Int16Array, Int64Array
-from millebornes_env.agents.compiled.observation_reader import ODDITIES
 from millebornes_env.agents.errors import AgentOptionError
 from millebornes_env.agents.human.agent import HumanAgent
+from millebornes_env.agents.observation_reader import ODDITIES
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.protocol import Table, ask_in
 from millebornes_env.agents.search.agent import SearchAgent
 from millebornes_env.compile import IS_COMPILED
 from millebornes_env.errors import MilleBornesError, SeedError, StateError
-from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.rules import RulesRecord
 from millebornes_env.millebornes.state import State
 from tests.agents.policies import network_for, write_run
 from tests.support import Position
@@ -102,7 +102,7 @@ def test_the_same_numbers_in_other_arrays_are_welcome(env: VectorEnv, spec: str)
         assert np.array_equal(agent_of(spec, env).act(other, masks), expected)
         assert np.array_equal(agent_of(spec, env).act(other, masks.tolist()), expected)
     assert agent_of(spec, env).act(rows[:0], masks[:0]).tolist() == []
-    assert agent_of(spec, env).act(rows[:0], masks[:0], places=[]).tolist() == []
+    assert agent_of(spec, env).act(rows[:0], masks[:0], slot_ids=[]).tolist() == []
 
 
 @every_kind
@@ -120,32 +120,32 @@ def test_agents_that_know_the_rules_need_no_masks(env: VectorEnv) -> None:
         assert np.array_equal(agent_of(spec, env).act(rows, None), agent_of(spec, env).act(rows, masks))
 
 
-# Places -----------------------------------------------------------------------------------------------------
+# Slot ids ---------------------------------------------------------------------------------------------------
 
-WRONG_PLACES: dict[str, tuple[Any, str]] = {
-    "negative": (np.arange(-1, GAMES - 1), r"place of row 0 is -1; it must be from 0"),
-    "far below": (np.full(GAMES, -3_000_000), r"place of row 0 is -3000000"),
-    "far beyond": (np.array([0, 1, 10**11, 3, 4, 5]), r"place of row 2 is 100000000000"),
-    "just beyond": ([0, 1, 2, 3, 4, MOST_PLACES], r"place of row 5 is 16777216; .* to 16,777,215"),
+WRONG_SLOT_IDS: dict[str, tuple[Any, str]] = {
+    "negative": (np.arange(-1, GAMES - 1), r"slot id of row 0 is -1; it must be from 0"),
+    "far below": (np.full(GAMES, -3_000_000), r"slot id of row 0 is -3000000"),
+    "far beyond": (np.array([0, 1, 10**11, 3, 4, 5]), r"slot id of row 2 is 100000000000"),
+    "just beyond": ([0, 1, 2, 3, 4, MOST_SLOTS], r"slot id of row 5 is 16777216; .* to 16,777,215"),
     "unsigned": (np.full(GAMES, 2**64 - 1, np.uint64), r"is 18446744073709551615"),
-    "too few": (np.arange(2), r"places have the shape \(2,\); they must have \(6,\)"),
-    "too many": (np.arange(7), r"places have the shape \(7,\)"),
-    "two dimensions": (np.zeros((GAMES, 1), int), r"places have the shape \(6, 1\)"),
-    "a number": (3, r"places have the shape \(\)"),
-    "float": (np.arange(GAMES) + 0.5, "places are of float64; they must be whole numbers"),
-    "yes and no": (np.ones(GAMES, np.bool_), "places are of bool"),
-    "text": (["a"] * GAMES, "places are of <U1"),
-    "ragged": ([[1], [2, 3], 1, 2, 3, 4], r"places have the shape \(0, 0\)"),
+    "too few": (np.arange(2), r"slot_ids have the shape \(2,\); they must have \(6,\)"),
+    "too many": (np.arange(7), r"slot_ids have the shape \(7,\)"),
+    "two dimensions": (np.zeros((GAMES, 1), int), r"slot_ids have the shape \(6, 1\)"),
+    "a number": (3, r"slot_ids have the shape \(\)"),
+    "float": (np.arange(GAMES) + 0.5, "slot_ids are of float64; they must be whole numbers"),
+    "yes and no": (np.ones(GAMES, np.bool_), "slot_ids are of bool"),
+    "text": (["a"] * GAMES, "slot_ids are of <U1"),
+    "ragged": ([[1], [2, 3], 1, 2, 3, 4], r"slot_ids have the shape \(0, 0\)"),
 }
 
 
 @every_kind
-@pytest.mark.parametrize("kind", WRONG_PLACES)
+@pytest.mark.parametrize("kind", WRONG_SLOT_IDS)
 def test_places_that_are_none_are_refused(env: VectorEnv, spec: str, kind: str) -> None:
     rows, masks = shown(env)
-    places, words = WRONG_PLACES[kind]
+    slot_ids, words = WRONG_SLOT_IDS[kind]
     with pytest.raises(AgentArgumentError, match=words):
-        agent_of(spec, env).act(rows, masks, places=places)
+        agent_of(spec, env).act(rows, masks, slot_ids=slot_ids)
 
 
 def test_many_rows_with_two_places_are_refused(env: VectorEnv) -> None:
@@ -157,7 +157,7 @@ def test_many_rows_with_two_places_are_refused(env: VectorEnv) -> None:
 def test_rows_may_share_a_place(env: VectorEnv) -> None:
     rows, masks = shown(env)
     for spec in ("arnold", QUICK_SEARCH):
-        chosen = agent_of(spec, env).act(rows, masks, places=np.zeros(GAMES, np.int32))
+        chosen = agent_of(spec, env).act(rows, masks, slot_ids=np.zeros(GAMES, np.int32))
         assert (masks[np.arange(GAMES), chosen] == 1).all()
 
 
@@ -286,16 +286,16 @@ def test_after_an_error_an_agent_is_as_it_was(env: VectorEnv, spec: str) -> None
     odd[5] = 127
     for _ in range(4):
         assert np.array_equal(agent.act(rows, masks), twin.act(rows, masks))
-        for wrong, places in ((rows[:, 1:], None), (odd, None), (rows, np.full(GAMES, -1))):
+        for wrong, slot_ids in ((rows[:, 1:], None), (odd, None), (rows, np.full(GAMES, -1))):
             with pytest.raises(AgentArgumentError):
-                agent.act(wrong, masks, places=places)
+                agent.act(wrong, masks, slot_ids=slot_ids)
     agent.forget()
     agent.forget()
     assert agent.act(rows, masks).shape == (GAMES,)
 
 
 def choose_nothing(
-    state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, draw: int
+    state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, draw: int
 ) -> int:
     return -1
 
@@ -344,7 +344,7 @@ def searcher(env: VectorEnv) -> SearchAgent:
 
 
 def test_search_refuses_games_that_are_none_of_its_table(env: VectorEnv, searcher: SearchAgent) -> None:
-    states, seats, places = env.get_states(), env.agent_selection.astype(np.int32), np.arange(GAMES)
+    states, seats, slot_ids = env.get_states(), env.agent_selection.astype(np.int32), np.arange(GAMES)
     of_three = vector_env(GAMES, players=3, seed=2)
     of_three.reset()
     full_of_100 = states.copy()
@@ -357,12 +357,12 @@ def test_search_refuses_games_that_are_none_of_its_table(env: VectorEnv, searche
         (states.reshape(2, 3), r"got such of shape \(2, 3\)"),
     ):
         with pytest.raises(StateError, match=words):
-            searcher.act_on(wrong, seats, places)  # type: ignore[arg-type]
-    assert searcher.act_on(states, seats, places).shape == (GAMES,)
+            searcher.act_on(wrong, seats, slot_ids)  # type: ignore[arg-type]
+    assert searcher.act_on(states, seats, slot_ids).shape == (GAMES,)
 
 
-def test_search_refuses_seats_and_places_that_are_none(env: VectorEnv, searcher: SearchAgent) -> None:
-    states, seats, places = env.get_states(), env.agent_selection.astype(np.int32), np.arange(GAMES)
+def test_search_refuses_seats_and_slot_ids_that_are_none(env: VectorEnv, searcher: SearchAgent) -> None:
+    states, seats, slot_ids = env.get_states(), env.agent_selection.astype(np.int32), np.arange(GAMES)
     for wrong, words in (
         (seats[:2], r"seats are int32\[2\]; they must be int32\[6\]"),
         (seats * 1.0, "seats are float64"),
@@ -370,9 +370,9 @@ def test_search_refuses_seats_and_places_that_are_none(env: VectorEnv, searcher:
         (1 - seats, "is to choose, but it is the turn of seat"),
     ):
         with pytest.raises(AgentArgumentError, match=words):
-            searcher.act_on(states, wrong, places)
-    for wrong in (places[:2], places - 1, places + 0.5, places * 10**11):
-        with pytest.raises(AgentArgumentError, match=r"place"):
+            searcher.act_on(states, wrong, slot_ids)
+    for wrong in (slot_ids[:2], slot_ids - 1, slot_ids + 0.5, slot_ids * 10**11):
+        with pytest.raises(AgentArgumentError, match="slot"):
             searcher.act_on(states, seats, wrong)
 
 

@@ -12,7 +12,7 @@ from millebornes_env import Edition, VectorEnv, edition, editions, vector_env
 from millebornes_env.agents.arnold.agent import ArnoldAgent, from_1_to_10
 from millebornes_env.agents.arnold.questions import NEED, NEED_OF_MATCH
 from millebornes_env.agents.compiled.agent import MEMORY, choose_each
-from millebornes_env.agents.compiled.observation_reader import layout_of, read_observation
+from millebornes_env.agents.observation_reader import read_observation, starts_of
 from millebornes_env.agents.protocol import Table
 from millebornes_env.compile import for_kernels
 from millebornes_env.engine.kernels import SKIP
@@ -216,8 +216,8 @@ def test_it_scores_what_the_program_scores_against_itself(debian: bool, points: 
     while (masks := observations["action_mask"]).any():
         live = np.flatnonzero(masks.any(axis=1))
         actions = np.full(4000, SKIP)
-        places = 2 * live + env.agent_selection[live]
-        actions[live] = agent.act(observations["observation"][live], masks[live], places)
+        slot_ids = 2 * live + env.agent_selection[live]
+        actions[live] = agent.act(observations["observation"][live], masks[live], slot_ids)
         observations = env.step(actions).observations
     assert abs(env.get_states()["score_sheet"][:, :2].sum(axis=2).mean() - points) < 30
 
@@ -232,8 +232,8 @@ def play(env: VectorEnv, steps: int, agent: ArnoldAgent, hands_off: int = 0) -> 
     ended = 0
     for step in range(steps):
         masks = observations["action_mask"]
-        places = games * env.rules.players + env.agent_selection
-        actions = agent.act(observations["observation"], masks, places)
+        slot_ids = games * env.rules.players + env.agent_selection
+        actions = agent.act(observations["observation"], masks, slot_ids)
         assert (masks[games, actions] == 1).all()
         if hands_off and step % hands_off == 0:
             actions = env.sample_actions()
@@ -270,7 +270,7 @@ def test_it_chooses_the_same_from_state_observation_and_redealt_cards(
     name: str, players: int, teams: int
 ) -> None:
     env = vector_env(8, name, players=players, teams=teams, episode="match", seed=2)
-    chooser, layout = Chooser(env), layout_of(Table.of(env))
+    chooser, starts = Chooser(env), starts_of(Table.of(env))
     games, read, scratch = np.arange(8), new_states(8), np.zeros(106, np.int8)
     rows = env.reset()[0]["observation"]
     for turn in range(120):
@@ -279,7 +279,7 @@ def test_it_chooses_the_same_from_state_observation_and_redealt_cards(
         actions = chooser.ask(states, games, seats, draws)
         after = chooser.memories[games, seats]
         for game, seat in enumerate(seats.tolist()):
-            read_observation(rows[game], layout, chooser.rules, for_kernels(read)[game])
+            read_observation(rows[game], starts, chooser.rules, for_kernels(read)[game])
             redeal_hidden_cards(for_kernels(states)[game], chooser.rules, seat, turn, game, scratch)
         for seen, place in ((read, 0 * seats), (states, seats)):
             memories = before.copy()

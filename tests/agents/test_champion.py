@@ -8,20 +8,20 @@ import numpy as np
 import pytest
 
 from millebornes_env import VectorEnv, agents, vector_env
-from millebornes_env.agents import RunFolderError, UnknownAgentError, load, split_search
+from millebornes_env.agents import AgentOptionError, RunFolderError, UnknownAgentError, load, split_search
 from millebornes_env.agents.champion import ChampionAgent
-from millebornes_env.agents.compiled.agent import is_compiled
 from millebornes_env.agents.fingerprint import fingerprint
 from millebornes_env.agents.policy.agent import PolicyAgent
+from millebornes_env.agents.protocol import is_compiled
 from millebornes_env.agents.search.agent import OVER_A_JUDGE, SearchAgent, SearchOptionError
-from millebornes_env.arena.evaluation import EvaluationConfig, evaluate
+from millebornes_env.arena.evaluation import evaluate
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.arena.tournament import entrants_of
 from millebornes_env.commands.evaluate import run_folder
-from millebornes_env.millebornes.observation import USUAL_VIEW, View
+from millebornes_env.millebornes.sections import DEFAULT_SPEC, ObservationSpec
 from tests.agents.policies import network_for, write_run
 
-OF_ALL = View(rules=1, padded=1)
+OF_ALL = ObservationSpec(rules=1, padded=1)
 
 
 @pytest.fixture(autouse=True)
@@ -29,10 +29,12 @@ def champions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Champions that have learned nothing."""
     env = vector_env(1)
     folder = tmp_path / "champions"
-    for number, (name, view) in enumerate((("parker-2", USUAL_VIEW), ("all-2", OF_ALL))):
-        layers = network_for(env, (8,), view, extra=1, seed=number, features=True)
+    for number, (name, shown) in enumerate((("parker-2", DEFAULT_SPEC), ("all-2", OF_ALL))):
+        layers = network_for(env, (8,), shown, extra=1, seed=number, features=True)
         editions = ["parker"] if name == "parker-2" else ["parker", "dujardin"]
-        write_run(*(folder / name, env, layers), view=view, features=True, editions=editions, value="points")
+        write_run(
+            *(folder / name, env, layers), shown=shown, features=True, editions=editions, value="points"
+        )
     monkeypatch.setattr("millebornes_env.agents.champion.CHAMPIONS", folder)
     monkeypatch.chdir(tmp_path)
     return folder
@@ -109,7 +111,7 @@ def settings(spec: str, env: VectorEnv) -> tuple[int, float, int]:
     agent = load(spec, env)
     assert isinstance(agent, SearchAgent)
     assert agent.name == spec
-    searcher = agent._searcher(agent._layout)
+    searcher = agent._searcher(agent._starts)
     return searcher.rollouts, searcher.z, searcher.depth
 
 
@@ -159,7 +161,7 @@ def test_a_run_folder_may_be_called_search(champions: Path) -> None:
         ("arnold+searching", UnknownAgentError, r"no agent 'arnold\+searching'"),
         ("arnold+search:rollout=holder", UnknownAgentError, "names its rollout agent twice"),
         ("arnold+search:deep=3", UnknownAgentError, "unknown option 'deep'; the options are .*depth"),
-        ("arnold+search:z=-1", SearchOptionError, "z is -1.0; it must be 0 or more"),
+        ("arnold+search:z=-1", AgentOptionError, "z is -1.0; it must be from 0 to 1,000,000,000"),
         ("runs/none+search", RunFolderError, "there is no run folder 'runs/none'"),
     ],
 )
@@ -189,8 +191,8 @@ def test_a_fingerprint_of_search_changes_with_the_champion(champions: Path) -> N
 def test_the_arena_and_the_evaluation_know_the_names() -> None:
     names = ["champion", "deep@champion+search:rollouts=4", "champions/all-2+search"]
     assert [entrant.name for entrant in entrants_of(names, MatchConfig())] == [names[0], "deep", names[2]]
-    config = EvaluationConfig(episode="round", num_games=2, batch_size=2)
-    rows = evaluate("champion+search:rollouts=4,depth=3", ["champion", "champions/all-2"], config)
+    config = MatchConfig(episode="round")
+    rows = evaluate("champion+search:rollouts=4,depth=3", ["champion", "champions/all-2"], config, 1)
     assert [row.opponent for row in rows] == ["champion", "champions/all-2"]
 
 

@@ -13,7 +13,7 @@ from millebornes_env.agents.compiled.agent import CompiledAgent
 from millebornes_env.agents.hoarder import HoarderAgent
 from millebornes_env.agents.racer import RacerAgent
 from millebornes_env.agents.strategist.agent import StrategistAgent
-from millebornes_env.arena.match import MatchConfig, by_deal, play_roles
+from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.millebornes.actions import action_name
 from millebornes_env.millebornes.determinize import redeal_hidden_cards
 from millebornes_env.millebornes.rules import rules_record
@@ -93,7 +93,7 @@ def test_characters_play_legally_and_by_what_they_see(changes: dict[str, int]) -
 def test_no_character_sees_hidden_cards(players: int) -> None:
     """It does the same after the cards that it cannot see were dealt anew."""
     env = vector_env(40, players=players)
-    table, room = rules_record(env.rules)[0], np.zeros(106, np.int8)
+    table, room = rules_record(env.rules), np.zeros(106, np.int8)
     playing: list[Any] = [agents.load(spec, env) for spec in CHARACTERS]
     observations, _ = env.reset(seed=5)
     redealt_games = 0
@@ -132,33 +132,33 @@ def share_of_wins(spec: str, opponent: str) -> float:
     """Of 2,000 rounds, each deal played from both places."""
     config = MatchConfig(episode="round", seed=5)
     env = vector_env(1, config.edition, players=config.players, teams=config.teams)
-    batches = play_roles([agents.load(spec, env), agents.load(opponent, env)], config, 0, 1_000)
-    return float(by_deal(batches, "shares", 2)[..., 0].mean())
+    outcome = play([agents.load(spec, env), agents.load(opponent, env)], config, 1_000)
+    return float(outcome.wins[..., 0].mean())
 
 
 @characters
 def test_characters_claim_every_coup_fourre(spec: str) -> None:
-    position = Position().battle(0, "ROLL").hand(0, "RIGHT_OF_WAY").hand(1, "STOP").turn(1)
-    assert move(spec, position.do("play STOP")) == "claim the coup fourré"
+    position = Position("battle 0: roll", "hand 0: right_of_way", "hand 1: stop", "to act: seat 1")
+    assert move(spec, position.do("play stop")) == "claim the coup fourré"
 
 
 @characters
 def test_characters_finish_if_they_can(spec: str) -> None:
-    position = Position().battle(0, "ROLL").km(0, 650).battle(1, "ROLL").km(1, 400)
-    assert move(spec, position.hand(0, "DISTANCE_50", "DISTANCE_25", "ROLL")) == "play 50 km"
+    position = Position("battle 0: roll", "battle 1: roll").km(0, 650).km(1, 400)
+    assert move(spec, position.hand(0, "50", "25", "roll")) == "play 50 km"
 
 
 @characters
 def test_characters_lay_their_safeties_before_they_finish(spec: str) -> None:
     """Each is worth points and gives another play; the racer lays them as they come, once at the goal not."""
-    position = Position().battle(0, "ROLL").km(0, 650).hand(0, "DISTANCE_50", "EXTRA_TANK")
+    position = Position("battle 0: roll", "hand 0: 50 extra_tank").km(0, 650)
     expected = "play 50 km" if spec == "racer" else "play Extra tank"
     assert move(spec, position) == expected
 
 
 @characters
 def test_characters_give_away_what_leads_too_far(spec: str) -> None:
-    position = Position().battle(0, "STOP").km(0, 600).hand(0, "DISTANCE_200", "DISTANCE_75", "REPAIRS")
+    position = Position("battle 0: stop", "hand 0: 200 75 repairs").km(0, 600)
     assert move(spec, position) == "discard 200 km"
 
 
@@ -166,15 +166,14 @@ def test_characters_give_away_what_leads_too_far(spec: str) -> None:
 
 
 def test_racer_drives_rather_than_attack() -> None:
-    position = Position().battle(0, "ROLL").battle(1, "ROLL").km(1, 300)
-    position.hand(0, "STOP", "DISTANCE_25", "DISTANCE_75", "SPEED_LIMIT")
+    position = Position("battle 0: roll", "battle 1: roll", "hand 0: stop 25 75 speed_limit").km(1, 300)
     assert move("racer", position) == "play 75 km"
     assert move("attacker", position) == "Stop against team 1"
 
 
 def test_racer_stops_who_is_about_to_win() -> None:
-    position = Position(3).battle(0, "ROLL").battle(1, "ROLL").battle(2, "ROLL").km(1, 300).km(2, 550)
-    position.hand(0, "STOP", "DISTANCE_100")
+    position = Position("battle 0: roll", "battle 1: roll", "battle 2: roll", "hand 0: stop 100", players=3)
+    position.km(1, 300).km(2, 550)
     assert move("racer", position) == "Stop against team 2"
     assert move("racer:near=100", position) == "play 100 km"
 
@@ -186,8 +185,8 @@ def test_racer_extends_boldly() -> None:
         (10, "racer:cards=5", "extend the trip"),
         (60, "racer:extends=no", "finish the trip"),
     ):
-        position = Position().battle(0, "ROLL").km(0, 650).hand(0, "DISTANCE_50").draw_pile(pile)
-        assert move(spec, position.do("play DISTANCE_50")) == expected
+        position = Position("battle 0: roll", "hand 0: 50").km(0, 650).draw_pile(pile)
+        assert move(spec, position.do("play 50")) == expected
 
 
 # `attacker`
@@ -195,14 +194,20 @@ def test_racer_extends_boldly() -> None:
 
 @pytest.mark.parametrize(("first", "second"), [(300, 150), (150, 300)])
 def test_attacker_stops_the_most_dangerous(first: int, second: int) -> None:
-    position = Position(3).battle(1, "ROLL").battle(2, "ROLL").km(1, first).km(2, second)
-    position.hand(0, "FLAT_TIRE", "ROLL")
+    position = Position("battle 1: roll", "battle 2: roll", "hand 0: flat_tire roll", players=3)
+    position.km(1, first).km(2, second)
     assert move("attacker", position) == f"Flat tire against team {1 if first > second else 2}"
 
 
 def test_attacker_stops_at_once_who_could_finish() -> None:
-    position = Position(3).battle(1, "ROLL").battle(2, "ROLL").km(1, 475).km(2, 450)
-    position.safety(1, "EXTRA_TANK", "DRIVING_ACE").hand(0, "STOP", "ROLL")
+    position = Position(
+        "battle 1: roll",
+        "battle 2: roll",
+        "safeties 1: extra_tank driving_ace",
+        "hand 0: stop roll",
+        players=3,
+    )
+    position.km(1, 475).km(2, 450)
     assert move("attacker", position) == "Stop against team 1"
     position.km(2, 600)
     assert move("attacker", position) == "Stop against team 2"
@@ -210,24 +215,24 @@ def test_attacker_stops_at_once_who_could_finish() -> None:
 
 def test_attacker_keeps_its_hazards() -> None:
     """Until the opponents are safe from them."""
-    position = Position().battle(0, "ACCIDENT").hand(0, "STOP", "DISTANCE_200", "ROLL", "FLAT_TIRE")
+    position = Position("battle 0: accident", "hand 0: stop 200 roll flat_tire")
     assert move("attacker", position) == "discard 200 km"
-    position.safety(1, "PUNCTURE_PROOF")
+    position.safety(1, "puncture_proof")
     assert move("attacker", position) == "discard Flat tire"
 
 
 def test_attacker_wastes_no_limit() -> None:
-    position = Position().hand(0, "SPEED_LIMIT", "DISTANCE_25")
+    position = Position("hand 0: speed_limit 25")
     assert move("attacker", position) == "discard 25 km"
-    position.battle(1, "ROLL").km(1, 300)
+    position.battle(1, "roll").km(1, 300)
     assert move("attacker", position) == "Speed limit against team 1"
     position.km(1, 650)
     assert move("attacker", position) != "Speed limit against team 1"
 
 
 def test_attacker_can_be_told_to_shun_risks() -> None:
-    position = Position().battle(1, "ROLL").km(1, 300).hand(0, "STOP", "REPAIRS")
-    position.hand(1, "RIGHT_OF_WAY", *["ROLL"] * 5).draw_pile(30)  # 6 of 36 hidden cards: one in six
+    position = Position("battle 1: roll", "hand 0: stop repairs", "hand 1: right_of_way 5x roll").km(1, 300)
+    position.draw_pile(30)  # 6 of 36 hidden cards: one in six
     assert move("attacker:risk=20", position) == "Stop against team 1"
     assert move("attacker:risk=10", position) != "Stop against team 1"
 
@@ -236,28 +241,28 @@ def test_attacker_can_be_told_to_shun_risks() -> None:
 
 
 def test_hoarder_keeps_safeties_for_the_coup_fourre() -> None:
-    position = Position().battle(0, "ROLL").hand(0, "EXTRA_TANK", "ROLL", "ROLL")
-    position.hand(1, "OUT_OF_GAS").draw_pile(40)
+    position = Position("battle 0: roll", "hand 0: extra_tank roll roll", "hand 1: out_of_gas")
+    position.draw_pile(40)
     assert move("hoarder", position) == "discard Roll"
     assert move("hoarder:pile=40", position) == "play Extra tank"
     assert move("racer", position) == "play Extra tank"
-    position.battle(1, "ROLL").km(1, 675)
+    position.battle(1, "roll").km(1, 675)
     assert move("hoarder", position) == "play Extra tank"  # somebody threatens to finish
 
 
 def test_hoarder_takes_the_remedy_and_keeps_the_safety() -> None:
-    position = Position().battle(0, "OUT_OF_GAS").hand(0, "EXTRA_TANK", "GASOLINE")
+    position = Position("battle 0: out_of_gas", "hand 0: extra_tank gasoline")
     assert move("hoarder", position) == "play Gasoline"
     assert move("strategist", position) == "play Extra tank"
-    assert move("hoarder", position.hand(0, "EXTRA_TANK", "ROLL")) == "play Extra tank"
+    assert move("hoarder", position.hand(0, "extra_tank", "roll")) == "play Extra tank"
 
 
 def test_hoarder_gives_away_what_is_needed_no_more() -> None:
     """A remedy goes when all of its hazards have been seen."""
-    position = Position().battle(0, "STOP").hand(0, "REPAIRS", "GASOLINE", "DISTANCE_100")
+    position = Position("battle 0: stop", "hand 0: repairs gasoline 100")
     assert move("hoarder", position) == "discard 100 km"
-    position.battle(1, "ACCIDENT").hand(1, "ACCIDENT").turn(1).do("discard ACCIDENT").turn(0)
-    position.hand(0, "REPAIRS", "GASOLINE", "DISTANCE_100").hand(1)
+    position.battle(1, "accident").hand(1, "accident").turn(1).do("discard accident").turn(0)
+    position.hand(0, "repairs", "gasoline", "100").hand(1)
     assert move("hoarder", position) == "discard Repairs"
 
 
@@ -265,36 +270,37 @@ def test_hoarder_gives_away_what_is_needed_no_more() -> None:
 
 
 def test_strategist_drives_without_200s_if_it_can_win_that_way() -> None:
-    position = Position().battle(0, "ROLL").km(0, 400).km(1, 100).hand(0, "DISTANCE_200", "DISTANCE_100")
+    position = Position("battle 0: roll", "hand 0: 200 100").km(0, 400).km(1, 100)
     assert move("strategist", position) == "play 100 km"
     position.km(0, 425, two_hundreds=1)
     assert move("strategist", position) == "play 200 km"
-    position.km(0, 100).km(1, 600).hand(0, "DISTANCE_200", "DISTANCE_50")
+    position.km(0, 100).km(1, 600).hand(0, "200", "50")
     assert move("strategist", position) == "play 200 km"
 
 
 def test_strategist_attacks_with_what_is_hardest_to_get_rid_of() -> None:
-    position = Position().battle(1, "ROLL").km(1, 300).hand(0, "OUT_OF_GAS", "FLAT_TIRE", "ROLL")
-    position.hand(1, *["SPARE_TIRE"] * 5).turn(1)
+    position = Position(
+        "battle 1: roll", "hand 0: out_of_gas flat_tire roll", "hand 1: 5x spare_tire", "to act: seat 1"
+    )
+    position.km(1, 300)
     for _ in range(4):  # four Spare Tires are gone
-        position.do("discard SPARE_TIRE").turn(1)
-    position.hand(0, "OUT_OF_GAS", "FLAT_TIRE", "ROLL").hand(1, *["END_OF_LIMIT"] * 6).turn(0)
+        position.do("discard spare_tire").turn(1)
+    position.hand(0, "out_of_gas", "flat_tire", "roll").hand(1, *["end_of_limit"] * 6).turn(0)
     assert move("strategist", position) == "Flat tire against team 1"
 
 
-def arrived(pile: int = 60, card: str = "DISTANCE_100", **score: int) -> Position:
+def arrived(pile: int = 60, card: str = "100", **score: int) -> Position:
     """A trip just completed, the opponent far behind and stopped; three of the card in hand."""
-    position = Position().battle(0, "ROLL").km(0, 650, two_hundreds=2).km(1, 100).battle(1, "ACCIDENT")
-    position.safety(0, "RIGHT_OF_WAY", "EXTRA_TANK")
-    position.hand(0, "DISTANCE_50", card, card, card, "STOP")
+    position = Position("battle 0: roll", "battle 1: accident", "safeties 0: right_of_way extra_tank")
+    position.km(0, 650, two_hundreds=2).km(1, 100).hand(0, "50", card, card, card, "stop")
     for team, points in enumerate(score.values()):
         position.state.score[team] = points
-    return position.draw_pile(pile).do("play DISTANCE_50")
+    return position.draw_pile(pile).do("play 50")
 
 
 def test_strategist_extends_only_if_it_pays() -> None:
     assert move("strategist", arrived()) == "extend the trip"
-    assert move("strategist", arrived(pile=5, card="END_OF_LIMIT")) == "finish the trip"
+    assert move("strategist", arrived(pile=5, card="end_of_limit")) == "finish the trip"
     assert move("strategist:extends=no", arrived()) == "finish the trip"
 
 
@@ -302,13 +308,13 @@ def test_strategist_knows_the_score_of_the_match() -> None:
     """It finishes where that wins the match, and goes on where that would lose it."""
     assert move("strategist", arrived(own=4500, other=0)) == "finish the trip"
     assert move("strategist:score=no", arrived(own=4500, other=0)) == "extend the trip"
-    assert move("strategist", arrived(5, "END_OF_LIMIT", own=0, other=4900)) == "extend the trip"
-    assert move("strategist:score=no", arrived(5, "END_OF_LIMIT", own=0, other=4900)) == "finish the trip"
+    assert move("strategist", arrived(5, "end_of_limit", own=0, other=4900)) == "extend the trip"
+    assert move("strategist:score=no", arrived(5, "end_of_limit", own=0, other=4900)) == "finish the trip"
 
 
 def test_strategist_waits_for_the_delayed_action() -> None:
     """With a few cards left to draw and nobody else near the goal."""
-    position = Position().battle(0, "ROLL").km(0, 650).hand(0, "DISTANCE_50", "ROLL", "ROLL")
+    position = Position("battle 0: roll", "hand 0: 50 roll roll").km(0, 650)
     assert move("strategist", position.draw_pile(2)) == "discard Roll"
     assert move("strategist", position.draw_pile(0)) == "play 50 km"
     assert move("strategist", position.draw_pile(30)) == "play 50 km"
@@ -317,15 +323,15 @@ def test_strategist_waits_for_the_delayed_action() -> None:
 @pytest.mark.parametrize(
     ("safety", "hazard"),
     [
-        ("DRIVING_ACE", "ACCIDENT"),
-        ("EXTRA_TANK", "OUT_OF_GAS"),
-        ("PUNCTURE_PROOF", "FLAT_TIRE"),
-        ("RIGHT_OF_WAY", "STOP"),
+        ("driving_ace", "accident"),
+        ("extra_tank", "out_of_gas"),
+        ("puncture_proof", "flat_tire"),
+        ("right_of_way", "stop"),
     ],
 )
 def test_strategist_keeps_a_safety_as_long_as_a_coup_fourre_is_probable(safety: str, hazard: str) -> None:
     """While hazards are hidden and cards are left to draw."""
-    position = Position().battle(0, "ROLL").hand(0, safety, "ROLL").hand(1, hazard, hazard)
+    position = Position("battle 0: roll", f"hand 0: {safety} roll", f"hand 1: {hazard} {hazard}")
     name = safety.capitalize().replace("_", " ")
     assert move("strategist", position.draw_pile(80)) == "discard Roll"
     assert move("strategist", position.draw_pile(5)) == f"play {name}"

@@ -16,17 +16,18 @@ from millebornes_env.agents.compiled.agent import (
     Int16Array,
     Int64Array,
     choose_each,
-    remember,
+    decide,
+    decisions_taken,
 )
-from millebornes_env.agents.compiled.observation_reader import layout_of, read_observation
 from millebornes_env.agents.fingerprint import fingerprint
+from millebornes_env.agents.observation_reader import read_observation, starts_of
 from millebornes_env.agents.protocol import Table
 from millebornes_env.compile import for_kernels
 from millebornes_env.compile_cache import sources_on_top
 from millebornes_env.engine.kernels import SKIP
 from millebornes_env.millebornes.legality import is_legal, write_mask
 from millebornes_env.millebornes.motion import is_moving
-from millebornes_env.millebornes.rules import Rules, compiled_rules
+from millebornes_env.millebornes.rules import RulesRecord, compiled_rules
 from millebornes_env.millebornes.state import State, new_states
 
 TABLES = [(name, *table) for name in editions() for table in edition(name).tables]
@@ -39,7 +40,7 @@ VISIBLE = (
 
 
 def choose_by_count(
-    state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, draw: int
+    state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, draw: int
 ) -> int:
     """Counts its decisions of the round and of the match, and says so by the action that it would choose."""
     memory[2] += 1
@@ -55,7 +56,7 @@ class CountingAgent(CompiledAgent):
 
 
 def choose_draw(
-    state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, draw: int
+    state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, draw: int
 ) -> int:
     return draw
 
@@ -72,7 +73,7 @@ class DrawingAgent(CompiledAgent):
 def test_what_a_seat_sees_is_read_back(name: str, players: int, teams: int, padded: bool) -> None:
     env = vector_env(16, name, players=players, teams=teams, padded=padded, episode="match", seed=5)
     table = Table.of(env)
-    layout, rules = layout_of(table), compiled_rules(env.rules)
+    starts, rules = starts_of(table), compiled_rules(env.rules)
     read = for_kernels(new_states(1))[0]
     env.reset()
     for turn in range(90):
@@ -84,7 +85,7 @@ def test_what_a_seat_sees_is_read_back(name: str, players: int, teams: int, padd
         rows = env.observe(seats)
         for game, seat in enumerate(int(seat) for seat in seats):
             state = states[game]
-            read_observation(rows[game], layout, rules, read)
+            read_observation(rows[game], starts, rules, read)
             order = [(seat + place) % teams for place in range(teams)]
             for field in VISIBLE:
                 seen = state[field][order] if field in ("km", "battle", "opening") else state[field]
@@ -117,28 +118,30 @@ def test_observations_without_the_unseen_cards_are_refused() -> None:
 
 
 def test_a_memory_lasts_for_a_round_and_a_part_of_it_for_the_match() -> None:
-    state = for_kernels(new_states(1))[0]
+    table = Table.of(vector_env(1))
+    agent, state, rules = CountingAgent(table), for_kernels(new_states(1))[0], compiled_rules(table.rules)
     memory = np.zeros(MEMORY, np.int16)
     for number, pile in enumerate((80, 78, 78, 60, 3, 0, 0)):
         state["draw_pile"] = pile
-        assert remember(state, memory) == number
-        memory[2:] += 1
-    assert memory[2] == 7
+        assert decisions_taken(state, memory) == number
+        chosen = decide(agent.address, state, rules, 0, memory, agent.options, 0)
+        assert chosen == 1001 * (number + 1)
+        memory[3:FIRST_OF_MATCH] += 1
     state["draw_pile"] = 79
-    assert remember(state, memory) == 0
-    assert not memory[2:FIRST_OF_MATCH].any()
-    assert (memory[FIRST_OF_MATCH:] == 7).all()
+    assert decisions_taken(state, memory) == 0
+    assert decide(agent.address, state, rules, 0, memory, agent.options, 0) == 8001
+    assert not memory[3:FIRST_OF_MATCH].any()
 
 
-def test_places_keep_memories_apart() -> None:
+def test_slots_keep_memories_apart() -> None:
     env = vector_env(3, seed=1)
     observations, _ = env.reset()
     rows, masks = observations["observation"], observations["action_mask"]
     agent = CountingAgent(Table.of(env))
     assert agent.act(rows, masks).tolist() == [1001, 1001, 1001]
     assert agent.act(rows, masks).tolist() == [2002, 2002, 2002]
-    assert agent.act(rows[1:], masks[1:], places=np.array([1, 70])).tolist() == [3003, 1001]
-    assert agent.act(rows[:1], masks[:1], places=np.array([70])).tolist() == [2002]
+    assert agent.act(rows[1:], masks[1:], slot_ids=np.array([1, 70])).tolist() == [3003, 1001]
+    assert agent.act(rows[:1], masks[:1], slot_ids=np.array([70])).tolist() == [2002]
 
 
 def test_an_agent_can_be_told_to_forget() -> None:
@@ -151,7 +154,7 @@ def test_an_agent_can_be_told_to_forget() -> None:
     assert agent.act(*rows).tolist() == [1001, 1001]
 
 
-def test_a_row_is_its_own_place_when_none_is_given() -> None:
+def test_a_row_is_its_own_slot_when_none_is_given() -> None:
     env = vector_env(2, seed=1)
     observations, _ = env.reset()
     agent = CountingAgent(Table.of(env), step=2)
@@ -213,7 +216,7 @@ def test_the_cache_of_a_compiled_agent_depends_on_all_files_that_it_calls() -> N
     folder = Path(agents.__file__).parent
     names = {str(path.relative_to(folder)) for path in sources_on_top("millebornes_env.agents.arnold.agent")}
     assert {"arnold/agent.py", "arnold/values.py", "arnold/questions.py"} <= names
-    assert {"compiled/agent.py", "compiled/observation_reader.py"} <= names
+    assert {"compiled/agent.py", "observation_reader.py"} <= names
     assert "racer.py" not in names
     assert not sources_on_top("millebornes_env.millebornes.turn")
 

@@ -12,19 +12,19 @@ import numpy as np
 import pytest
 
 from millebornes_env import VectorEnv, agents, vector_env
-from millebornes_env.agents.compiled.agent import MEMORY, choose_each, is_compiled
-from millebornes_env.agents.protocol import Agent, StateAgent, is_honest
+from millebornes_env.agents.compiled.agent import MEMORY, choose_each
+from millebornes_env.agents.protocol import Agent, StateAgent, is_compiled, sees_hidden_cards
 from millebornes_env.compile import for_kernels
-from millebornes_env.millebornes.observation import USUAL_VIEW, View
 from millebornes_env.millebornes.rules import compiled_rules
+from millebornes_env.millebornes.sections import DEFAULT_SPEC, ObservationSpec
 from millebornes_env.millebornes.state import StateArray
 from tests.agents.policies import network_for, write_run
 
 BLIND = {"human"}
 POLICIES = {
-    "policy:usual": USUAL_VIEW,
-    "policy:features": USUAL_VIEW,
-    "policy:padded,mode=sample": View(rules=1, padded=1),
+    "policy:usual": DEFAULT_SPEC,
+    "policy:features": DEFAULT_SPEC,
+    "policy:padded,mode=sample": ObservationSpec(rules=1, padded=1),
 }
 """They are in folders of these names."""
 SPECS = [
@@ -61,12 +61,12 @@ def test_the_hidden_cards_change_no_choice(
     env = vector_env(games, name, players=players, episode="match", seed=2)
     if spec in POLICIES:
         monkeypatch.chdir(tmp_path)
-        view = POLICIES[spec]
+        shown = POLICIES[spec]
         folder = Path(spec.removeprefix("policy:").split(",")[0])
         features = "features" in spec
-        layers = network_for(env, (64,), view, features=features)
-        write_run(folder, env, layers, view=view, features=features)
-    assert is_honest(agents.load(spec, env))
+        layers = network_for(env, (64,), shown, features=features)
+        write_run(folder, env, layers, shown=shown, features=features)
+    assert not sees_hidden_cards(agents.load(spec, env))
     env.reset()
     rng = np.random.default_rng(3)
     memories = np.zeros((games, players, MEMORY), np.int16)
@@ -88,7 +88,7 @@ def test_the_hidden_cards_change_no_choice(
                 env.step(env.sample_actions())
 
 
-def test_a_peeking_searcher_says_so() -> None:
+def test_a_searcher_that_sees_hidden_cards_says_so() -> None:
     env = vector_env(1)
-    assert not is_honest(agents.load("search:rollout=greedy,sees=hands", env))
-    assert not is_honest(agents.load("search:rollout=greedy,sees=all", env))
+    assert sees_hidden_cards(agents.load("search:rollout=greedy,sees=hands", env))
+    assert sees_hidden_cards(agents.load("search:rollout=greedy,sees=all", env))

@@ -10,10 +10,11 @@ import pytest
 
 from millebornes_env import VectorEnv, agents, edition, editions, vector_env
 from millebornes_env.agents.human.agent import HumanAgent, UndoRequest
-from millebornes_env.agents.human.words import Names, action_words
+from millebornes_env.agents.human.words import action_words
 from millebornes_env.agents.protocol import Table
-from millebornes_env.millebornes.cards import CARD_NAMES, Card
-from tests.support import Position
+from millebornes_env.millebornes.cards import CARD_NAMES
+from millebornes_env.render.names import Names
+from tests.support import CARDS, Position
 
 DISTANCE_25, DISTANCE_50, ACCIDENT, STOP, ROLL = 0, 1, 5, 8, 13
 CLAIM, PASS, EXTEND, FINISH = range(38, 42)
@@ -42,9 +43,9 @@ def asked(position: Position, answers: str) -> tuple[int, str]:
 
 
 def at_25() -> Position:
-    position = Position().battle(0, "ROLL").km(0, 625).battle(1, "ROLL").km(1, 300, two_hundreds=1)
-    position.safety(1, "EXTRA_TANK", coup=True).speed(1, "SPEED_LIMIT")
-    return position.hand(0, "DISTANCE_25", "DISTANCE_25", "STOP", "ROLL").hand(1, "DISTANCE_75", "REPAIRS")
+    position = Position("battle 0: roll", "battle 1: roll", "safeties 1: extra_tank!", "speed 1: speed_limit")
+    position.km(0, 625).km(1, 300, two_hundreds=1)
+    return position.hand(0, "25", "25", "stop", "roll").hand(1, "75", "repairs")
 
 
 def test_it_shows_what_the_seat_sees() -> None:
@@ -62,7 +63,7 @@ def test_it_shows_what_the_seat_sees() -> None:
 def test_it_does_not_show_other_hands() -> None:
     """What the other seat holds in place of a card of the draw pile changes nothing."""
     one = asked(at_25(), "1\n")[1]
-    assert asked(at_25().hand(1, "DISTANCE_100", "GASOLINE"), "1\n")[1] == one
+    assert asked(at_25().hand(1, "100", "gasoline"), "1\n")[1] == one
 
 
 def test_a_number_chooses_the_action_beside_it() -> None:
@@ -133,21 +134,21 @@ def test_it_says_why_a_card_cannot_be_played(answer: str, reason: str) -> None:
 @pytest.mark.parametrize(
     ("card", "reason"),
     [
-        ("DISTANCE_100", "you are under a Speed limit: 25 and 50 km only"),
-        ("OUT_OF_GAS", "opponent is protected by Extra tank"),
-        ("REPAIRS", "no Accident stops you"),
-        ("SPEED_LIMIT", "opponent is under a Speed limit already"),
+        ("100", "you are under a Speed limit: 25 and 50 km only"),
+        ("out_of_gas", "opponent is protected by Extra tank"),
+        ("repairs", "no Accident stops you"),
+        ("speed_limit", "opponent is under a Speed limit already"),
     ],
 )
 def test_the_reason_names_the_players(card: str, reason: str) -> None:
-    position = at_25().speed(0, "SPEED_LIMIT").hand(0, card)
-    name = CARD_NAMES[Card[card]]
+    position = at_25().speed(0, "speed_limit").hand(0, card)
+    name = CARD_NAMES[CARDS.index(card)]
     assert f"{reason} ('discard {name}' is possible)" in asked(position, f"{name}\n1\n")[1]
 
 
 def test_a_question_is_answered_before_a_card_is_played() -> None:
-    position = Position().battle(0, "ROLL").battle(1, "ROLL").hand(0, "ACCIDENT").hand(1, "DRIVING_ACE")
-    position.do("play ACCIDENT")
+    position = Position("battle 0: roll", "battle 1: roll", "hand 0: accident", "hand 1: driving_ace")
+    position.do("play accident")
     assert "first say whether you claim the coup fourré" in asked(position, "driving\nno\n")[1]
     for answer, action in (
         ("yes", CLAIM),
@@ -210,8 +211,9 @@ def test_nothing_is_marked_in_a_new_round() -> None:
 
 
 def test_a_hazard_against_several_opponents_stands_together() -> None:
-    position = Position(players=3).battle(0, "ROLL").battle(1, "ROLL").battle(2, "ROLL")
-    position.hand(0, "FLAT_TIRE", "STOP", "DISTANCE_25")
+    position = Position(
+        "battle 0: roll", "battle 1: roll", "battle 2: roll", "hand 0: flat_tire stop 25", players=3
+    )
     _, shown = asked(position, "1\n")
     menu = [line[6:] for line in shown.splitlines() if line[:4].strip().isdecimal() and line[4:6] == "  "]
     both = [f"{name} against opponent {number}" for name in ("Flat tire", "Stop") for number in (1, 2)]
@@ -233,8 +235,8 @@ def test_players_and_teams_have_one_set_of_names() -> None:
 
 
 def test_who_is_stopped_hears_what_is_needed() -> None:
-    assert "Your turn. You are stopped, and need: Roll." in asked(Position().hand(0, "STOP"), "1\n")[1]
-    hit = Position().battle(0, "ROLL", "FLAT_TIRE").hand(0, "STOP")
+    assert "Your turn. You are stopped, and need: Roll." in asked(Position("hand 0: stop"), "1\n")[1]
+    hit = Position("battle 0: flat_tire on roll", "hand 0: stop")
     assert "Your turn. You are stopped, and need: Spare tire." in asked(hit, "1\n")[1]
     assert "You are stopped" not in asked(at_25(), "1\n")[1]
 
@@ -291,8 +293,8 @@ def test_quitting_is_polite(answers: str) -> None:
 
 
 def test_a_coup_fourre_is_asked_for_by_name() -> None:
-    position = Position().battle(0, "ROLL").battle(1, "ROLL").hand(0, "ACCIDENT").hand(1, "DRIVING_ACE")
-    position.do("play ACCIDENT")
+    position = Position("battle 0: roll", "battle 1: roll", "hand 0: accident", "hand 1: driving_ace")
+    position.do("play accident")
     action, shown = asked(position, "1\n")
     assert action == CLAIM
     assert "Accident is laid against you, and you hold the Driving ace. Claim the coup fourré?" in shown
@@ -300,7 +302,7 @@ def test_a_coup_fourre_is_asked_for_by_name() -> None:
 
 
 def test_an_extension_is_asked_for() -> None:
-    position = Position().battle(0, "ROLL").km(0, 675).hand(0, "DISTANCE_25").do("play DISTANCE_25")
+    position = Position("battle 0: roll", "hand 0: 25").km(0, 675).do("play 25")
     action, shown = asked(position, "1\n")
     assert action == EXTEND
     assert "You have done 700 km. Extend the trip to 1000 km?" in shown
@@ -319,7 +321,7 @@ def test_it_plays_every_edition_at_every_table(name: str, padded: bool) -> None:
             actions = agent.act(step["observation"], masks, np.arange(2))
             assert (masks[np.arange(2), actions] == 1).all()
             step = env.step(actions).observations
-        assert "Row 1, place 1" in sink.getvalue()
+        assert "Row 1, slot 1" in sink.getvalue()
 
 
 def test_games_that_are_over_are_not_asked_about() -> None:

@@ -8,6 +8,7 @@ import shlex
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from millebornes_env import VectorEnv, agents, vector_env
@@ -15,14 +16,18 @@ from millebornes_env.agents import AgentArgumentError, UnknownAgentError, load
 from millebornes_env.agents.fingerprint import fingerprint
 from millebornes_env.agents.search.agent import SearchAgent, SearchOptionError
 from millebornes_env.agents.specs import ClassName, is_path, split_class
+from millebornes_env.arena.match import MatchConfig
+from millebornes_env.arena.match import play as play_lineup
 from millebornes_env.commands.arena import main as arena
 from millebornes_env.commands.evaluate import main as evaluate
 from millebornes_env.commands.evaluate import run_folder
 from millebornes_env.commands.play import main as play
 from millebornes_env.errors import MilleBornesError
+from millebornes_env.testing import check_agent
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
+EXAMPLE = (ROOT / "agents" / "cautious.py").read_text(encoding="utf-8")
 
 FIRST = """
 class First:
@@ -195,7 +200,7 @@ def test_commands_say_it_in_one_line(command: object, capsys: pytest.CaptureFixt
     assert "Traceback" not in printed.err
 
 
-# Fingerprints and commands ----------------------------------------------------------------------------------
+# Fingerprints -----------------------------------------------------------------------------------------------
 
 
 def test_a_fingerprint_covers_the_file_and_what_lies_beside_it(env: VectorEnv) -> None:
@@ -236,10 +241,13 @@ def test_a_tournament_does_not_go_on_with_a_changed_file(
     assert "holds another tournament: its entrants" in capsys.readouterr().err
 
 
-def test_the_commands_of_the_page_play_the_agent_of_the_page(capsys: pytest.CaptureFixture[str]) -> None:
-    """What docs/agents.md tells to save and to type."""
+# The folder with the example --------------------------------------------------------------------------------
+
+
+def test_the_commands_of_the_page_play_the_example(capsys: pytest.CaptureFixture[str]) -> None:
+    """What docs/agents.md tells to type, beginning in the checkout."""
     section = PAGE[PAGE.index("## Your own") :]
-    written("my_agent.py", section.partition("```python\n")[2].partition("```")[0])
+    written("agents/cautious.py", EXAMPLE)
     commands = {
         words[2].replace("millebornes_env", words[3]): words[4 if words[2] == "millebornes_env" else 3 :]
         for words in map(shlex.split, re.findall(r"^python -m .*$", section, re.MULTILINE))
@@ -247,13 +255,44 @@ def test_the_commands_of_the_page_play_the_agent_of_the_page(capsys: pytest.Capt
     assert set(commands) == {"arena", "evaluate", "play", "train.exploit"}
     assert arena([*commands["arena"], "--out", "here"]) == 0
     content = json.loads(Path("here/arena.json").read_text(encoding="utf-8"))
-    assert content["agents"] == ["my_agent.py:Cautious", "eager", "greedy"]
+    assert content["agents"] == ["agents/cautious.py:Cautious", "eager", "greedy"]
     hazards = [content["behaviour"][name]["hazards"] for name in content["agents"][:2]]
-    assert hazards[0] < hazards[1]  # what its option is for
+    assert 0.5 < hazards[0] < hazards[1] - 0.5  # what its option is for
     assert evaluate(commands["evaluate"]) == 0
-    assert "my_agent.py:Cautious" in capsys.readouterr().out
+    assert "agents/cautious.py:Cautious" in capsys.readouterr().out
     env = vector_env(1)
     for name in ("play", "train.exploit"):
         agent = load(next(word for word in commands[name] if ".py" in word), env)
         rows, _ = env.reset(seed=1)
         assert agent.act(rows["observation"], rows["action_mask"]).shape == (1,)
+
+
+def test_the_agent_on_the_page_plays_like_the_example(env: VectorEnv) -> None:
+    section = PAGE[PAGE.index("## Your own") :]
+    written("page.py", section.partition("```python\n")[2].partition("```")[0])
+    written("example.py", EXAMPLE)
+    specs = [f"{file}.py:Cautious:patience={km}" for file in ("page", "example") for km in (0, 200)]
+    config = MatchConfig(episode="round")
+    points = [play_lineup([spec, "greedy"], config, 20).points for spec in specs]
+    assert np.array_equal(points[0], points[2])
+    assert np.array_equal(points[1], points[3])
+    assert not np.array_equal(points[0], points[1])
+    with pytest.raises(agents.AgentOptionError, match="patience is -1; it must be from 0 to 1,000"):
+        load("example.py:Cautious:patience=-1", env)
+
+
+def test_the_example_is_what_an_agent_must_be() -> None:
+    check_agent(f"{ROOT / 'agents' / 'cautious.py'}:Cautious", games=8)
+
+
+def test_the_folder_of_agents_lists_them_all_and_is_no_package() -> None:
+    folder = ROOT / "agents"
+    text = (folder / "README.md").read_text(encoding="utf-8")
+    for name in agents.AGENTS:
+        assert f"\n| `{name}` |" in text
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", text):
+        assert (folder / target).is_file(), target
+    assert re.search(
+        r"^python -m millebornes_env arena agents/cautious.py:Cautious greedy", text, re.MULTILINE
+    )
+    assert not (folder / "__init__.py").exists()

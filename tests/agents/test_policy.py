@@ -1,4 +1,4 @@
-"""`policy`: compiled play is what a hand and NumPy say, at every table, in every view."""
+"""`policy`: compiled play is what a hand and NumPy say, at every table, whatever it is shown."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import math
 import pickle
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -14,17 +15,18 @@ import pytest
 
 from millebornes_env import VectorEnv, edition, editions, vector_env
 from millebornes_env.agents import load
-from millebornes_env.agents.compiled.agent import CompiledAgent, Int64Array, is_compiled
-from millebornes_env.agents.compiled.observation_reader import layout_of, read_observation
+from millebornes_env.agents.compiled.agent import CompiledAgent, Int64Array
 from millebornes_env.agents.fingerprint import fingerprint
+from millebornes_env.agents.observation_reader import read_observation, starts_of
 from millebornes_env.agents.policy.agent import PolicyAgent, observation_scale
 from millebornes_env.agents.policy.network import MAX_UNITS, forward_hidden, network_value, output
-from millebornes_env.agents.protocol import Table
+from millebornes_env.agents.protocol import Table, is_compiled
 from millebornes_env.agents.search.agent import SearchAgent
-from millebornes_env.arena.match import MatchConfig, by_deal, play_roles
+from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.compile import for_kernels, kernel
-from millebornes_env.millebornes.observation import MAX_INT8, View, write_observation
-from millebornes_env.millebornes.rules import Rules, compiled_rules
+from millebornes_env.millebornes.observation import write_observation
+from millebornes_env.millebornes.rules import RulesRecord, compiled_rules
+from millebornes_env.millebornes.sections import MAX_INT8, ObservationSpec
 from millebornes_env.millebornes.state import StateArray, new_states
 from tests.agents.choosing import chosen_by_state
 from tests.agents.policies import (
@@ -38,16 +40,16 @@ from tests.agents.policies import (
 
 TABLES = [("parker", 2), ("dujardin", 2), ("parker", 3), ("parker", 4), ("winning_moves", 6)]
 ALL_TABLES = [(name, *table) for name in editions() for table in edition(name).tables]
-VIEWS = [View(unseen, rules, padded) for unseen in (0, 1) for rules in (0, 1) for padded in (0, 1)]
-USUAL, BLIND = View(), View(unseen=0)
+OBSERVATION_SPECS = [ObservationSpec(*flags) for flags in product((0, 1), repeat=3)]
+USUAL, BLIND = ObservationSpec(), ObservationSpec(unseen=0)
 
 at_tables = pytest.mark.parametrize(("name", "players"), TABLES)
-with_views = pytest.mark.parametrize("view", VIEWS, ids=lambda view: "".join(map(str, view)))
+with_specs = pytest.mark.parametrize("shown", OBSERVATION_SPECS, ids=lambda shown: "".join(map(str, shown)))
 
 
 @kernel
 def outputs_of_network(
-    states: StateArray, rules: Rules, options: Int64Array, units: np.ndarray, outputs: np.ndarray
+    states: StateArray, rules: RulesRecord, options: Int64Array, units: np.ndarray, outputs: np.ndarray
 ) -> None:
     """All outputs of the compiled network, for the seats that decide."""
     for game in range(len(states)):
@@ -57,7 +59,9 @@ def outputs_of_network(
 
 
 @kernel
-def values_of_network(states: StateArray, rules: Rules, options: Int64Array, values: np.ndarray) -> None:
+def values_of_network(
+    states: StateArray, rules: RulesRecord, options: Int64Array, values: np.ndarray
+) -> None:
     for game in range(len(states)):
         values[game] = network_value(states[game], rules, int(states[game].seat), options)
 
@@ -171,55 +175,55 @@ def test_the_scale_takes_every_number_to_at_most_1() -> None:
 # What it sees ----------------------------------------------------------------------------------------------
 
 
-@with_views
+@with_specs
 @pytest.mark.parametrize(("name", "players", "teams"), ALL_TABLES)
 def test_what_is_read_back_from_an_observation_looks_the_same(
-    name: str, players: int, teams: int, view: View
+    name: str, players: int, teams: int, shown: ObservationSpec
 ) -> None:
-    """In every view of the policy, whether the environment's rows are padded and show the rules or not."""
+    """Whatever the policy is shown, and whether the rows of the environment show the rules or are padded."""
     for padded in (False, True):
         env = vector_env(
             *(6, name), players=players, teams=teams, padded=padded, observe_rules=padded, episode="match"
         )
-        layout, rules = layout_of(Table.of(env)), compiled_rules(env.rules)
-        read, row = for_kernels(new_states(1))[0], np.zeros(size_of(env, view), np.int8)
+        starts, rules = starts_of(Table.of(env)), compiled_rules(env.rules)
+        read, row = for_kernels(new_states(1))[0], np.zeros(size_of(env, shown), np.int8)
         env.reset(seed=7)
         for turn in range(60):
             env.step(env.sample_actions())
             if turn % 10:
                 continue
-            seen = rows_by_state(env, env.get_states(), view)
-            for game, shown in enumerate(env.observe(env.agent_selection)):
-                read_observation(shown, layout, rules, read)
-                write_observation(read, rules, 0, view, row)
+            seen = rows_by_state(env, env.get_states(), shown)
+            for game, observed in enumerate(env.observe(env.agent_selection)):
+                read_observation(observed, starts, rules, read)
+                write_observation(read, rules, 0, shown, row)
                 assert np.array_equal(row, seen[game])
 
 
-@with_views
+@with_specs
 @at_tables
 @pytest.mark.parametrize("features", [False, True], ids=["plain", "features"])
 def test_it_looks_with_its_own_view(
-    tmp_path: Path, name: str, players: int, view: View, features: bool
+    tmp_path: Path, name: str, players: int, shown: ObservationSpec, features: bool
 ) -> None:
-    """By NumPy on rows of that view, from the games themselves, and from all kinds of observations."""
+    """By NumPy on rows that show as much, from the games themselves, and from all kinds of observations."""
     env = vector_env(8, name, players=players, episode="match")
-    layers = network_for(env, (16,), view, features=features)
-    agent = policy(tmp_path, env, layers, view=view, features=features)
+    layers = network_for(env, (16,), shown, features=features)
+    agent = policy(tmp_path, env, layers, shown=shown, features=features)
     for states, masks in positions(env, every=15):
-        logits = agent.logits(rows_by_state(env, states, view, features))
+        logits = agent.logits(rows_by_state(env, states, shown, features))
         liked = np.where(masks != 0, logits, -np.inf).argmax(axis=1)
         assert np.array_equal(chosen_by_state(agent, env, states), liked)
         for shows_rules, padded in ((False, False), (True, True)):
-            shown = vector_env(
+            other_env = vector_env(
                 *(8, name), players=players, episode="match", observe_rules=shows_rules, padded=padded
             )
-            other = load(str(tmp_path), shown)
-            observations = shown.set_states(states)
+            other = load(str(tmp_path), other_env)
+            observations = other_env.set_states(states)
             acted = other.act(observations["observation"], observations["action_mask"])
             assert np.array_equal(acted, liked)
             assert isinstance(other, PolicyAgent)
             assert np.array_equal(
-                other.inputs(observations["observation"]), rows_by_state(env, states, view, features)
+                other.inputs(observations["observation"]), rows_by_state(env, states, shown, features)
             )
             chances = other.probabilities(observations["observation"], observations["action_mask"])
             assert np.array_equal(chances.argmax(axis=1), liked)
@@ -229,14 +233,14 @@ def test_it_looks_with_its_own_view(
 
 def test_who_does_not_look_at_unseen_cards_plays_where_they_are_not_shown(tmp_path: Path) -> None:
     env = vector_env(8, observe_unseen=False)
-    agent = policy(tmp_path / "blind", env, network_for(env, view=BLIND), view=BLIND)
+    agent = policy(tmp_path / "blind", env, network_for(env, shown=BLIND), shown=BLIND)
     for states, _ in positions(env, every=15):
         observations = env.set_states(states)
         acted = agent.act(observations["observation"], observations["action_mask"])
         assert np.array_equal(acted, chosen_by_state(agent, env, states))
         read = for_kernels(new_states(1))[0]
-        layout = layout_of(Table.of(env), counts_unseen=False)
-        read_observation(observations["observation"][0], layout, compiled_rules(env.rules), read)
+        starts = starts_of(Table.of(env), counts_unseen=False)
+        read_observation(observations["observation"][0], starts, compiled_rules(env.rules), read)
         assert np.array_equal(read["hidden"], read["hand"][0]), "unseen cards that nobody showed"
     seeing = write_run(tmp_path / "seeing", env, network_for(env))
     with pytest.raises(ValueError, match="observe_unseen=True"):
@@ -244,13 +248,13 @@ def test_who_does_not_look_at_unseen_cards_plays_where_they_are_not_shown(tmp_pa
 
 
 def test_who_sees_the_rules_plays_other_editions(tmp_path: Path) -> None:
-    env, view = vector_env(4), View(rules=1)
-    folder = write_run(tmp_path, env, network_for(env, view=view), view=view)
+    env, shown = vector_env(4), ObservationSpec(rules=1)
+    folder = write_run(tmp_path, env, network_for(env, shown=shown), shown=shown)
     for other in (vector_env(4, "dujardin"), vector_env(4, edition("parker").replace(goal=1000))):
         agent = load(str(folder), other)
         assert isinstance(agent, PolicyAgent)
         for states, _ in positions(other, every=30):
-            logits = agent.logits(rows_by_state(other, states, view))
+            logits = agent.logits(rows_by_state(other, states, shown))
             assert compiled_outputs(agent, other, states) == pytest.approx(logits, rel=1e-4, abs=1e-4)
 
 
@@ -371,8 +375,7 @@ def test_the_arena_plays_it_compiled_and_on_threads(tmp_path: Path) -> None:
     points = []
     for threads in (1, 3):
         config = MatchConfig(threads=threads, seed=5)
-        batches = play_roles([spec, load("greedy", env)], config, 0, 64)
-        points.append(by_deal(batches, "points", 2))
+        points.append(play([spec, load("greedy", env)], config, 64).points)
     assert len(np.unique(points[0])) > 10
     assert np.array_equal(*points)
 
@@ -452,6 +455,6 @@ def test_no_observation_has_more_numbers_than_there_is_room_for() -> None:
 
     for name, players, teams in ALL_TABLES:
         env = vector_env(1, name, players=players, teams=teams)
-        assert max(size_of(env, view, features=True) for view in VIEWS) <= MAX_OBS_SIZE
+        assert max(size_of(env, shown, features=True) for shown in OBSERVATION_SPECS) <= MAX_OBS_SIZE
         assert int(env.single_action_space.n) <= MAX_ACTIONS
     assert MAX_INT8 == 127

@@ -15,7 +15,7 @@ from millebornes_env.agents import RunFolderError, load
 from millebornes_env.agents.policy.agent import PolicyAgent, observation_scale
 from millebornes_env.agents.policy.network import InputSpec
 from millebornes_env.agents.protocol import Table
-from millebornes_env.millebornes.observation import View
+from millebornes_env.millebornes.sections import ObservationSpec
 from tests.agents.policies import (
     Layers,
     network,
@@ -49,9 +49,9 @@ def run(tmp_path: Path, env: VectorEnv) -> Path:
 
 
 def test_what_is_saved_can_be_played(tmp_path: Path, env: VectorEnv) -> None:
-    view = View(unseen=0, rules=1, padded=1)
-    input_spec = InputSpec(view, features=True)
-    layers = network_for(env, (5,), view, extra=1, features=True)
+    shown = ObservationSpec(unseen=0, rules=1, padded=1)
+    input_spec = InputSpec(shown, features=True)
+    layers = network_for(env, (5,), shown, extra=1, features=True)
     table = Table.of(env)
     folder = tmp_path / "new" / "run"
     editions = ["parker", "dujardin"]
@@ -76,7 +76,7 @@ def test_what_is_saved_can_be_played(tmp_path: Path, env: VectorEnv) -> None:
         "players": 2,
         "teams": 2,
         "observation_version": table.observation_version,
-        "num_inputs": size_of(env, view, features=True),
+        "num_inputs": size_of(env, shown, features=True),
         "num_actions": ACTIONS,
         "view": {"unseen": False, "rules": True, "padded": True},
         "features": True,
@@ -95,10 +95,10 @@ def test_a_policy_plays_the_editions_that_it_was_trained_on(tmp_path: Path, env:
 
 
 def test_a_policy_of_padded_environments_knows_the_actions_of_all_tables(tmp_path: Path) -> None:
-    env, view = vector_env(4, padded=True), View(padded=1)
+    env, shown = vector_env(4, padded=True), ObservationSpec(padded=1)
     assert int(env.single_action_space.n) == 52
     save_policy_files(
-        tmp_path, network_for(env, (5,), view), Table.of(env), input_spec=InputSpec(view, features=False)
+        tmp_path, network_for(env, (5,), shown), Table.of(env), input_spec=InputSpec(shown, features=False)
     )
     for other in (env, vector_env(4)):
         observations, _ = other.reset(seed=1)
@@ -114,7 +114,7 @@ def test_a_scale_is_folded_into_the_first_layer(tmp_path: Path) -> None:
     save_policy_files(tmp_path, fold_in_scale([(weight, bias), *others], scale), Table.of(env))
     agent = load(str(tmp_path), env)
     assert isinstance(agent, PolicyAgent)
-    rows = rows_by_state(env, env.get_states(), View())
+    rows = rows_by_state(env, env.get_states(), ObservationSpec())
     numbers = rows * scale
     for weight, bias in tiny()[:-1]:
         numbers = np.maximum(numbers @ weight.T + bias, 0.0)

@@ -9,14 +9,15 @@ import pytest
 
 from millebornes_env import VectorEnv, agents, edition, editions, vector_env
 from millebornes_env.agents.compiled.agent import FIRST_FREE, CompiledAgent, Int16Array, Int64Array
-from millebornes_env.agents.protocol import StateAgent, Table, is_honest
+from millebornes_env.agents.protocol import StateAgent, Table, sees_hidden_cards
+from millebornes_env.agents.registry import rollout_agent
 from millebornes_env.agents.search.agent import HiddenCardsError, SearchAgent, SearchOptionError
 from millebornes_env.agents.search.kernels import search_on, value_of_round
-from millebornes_env.arena.match import MatchConfig, by_deal, play_roles
+from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.compile import IS_COMPILED
 from millebornes_env.engine.kernels import SKIP
 from millebornes_env.millebornes.determinize import redeal_hidden_cards
-from millebornes_env.millebornes.rules import Rules, rules_record
+from millebornes_env.millebornes.rules import RulesRecord, rules_record
 from millebornes_env.millebornes.state import State, StateArray
 from tests.arena.players import AGENTS, choose_first, first_legal
 from tests.support import Position
@@ -26,7 +27,7 @@ CLAIM, PASS = 38, 39
 
 
 def choose_in_turns(
-    state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, draw: int
+    state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, draw: int
 ) -> int:
     """The first legal action, the last one, the first one ...: it must remember which it was."""
     memory[FIRST_FREE] = 1 - int(memory[FIRST_FREE])
@@ -51,7 +52,9 @@ def known_agents(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def searcher(env: VectorEnv, seed: int = 3, **options: Any) -> SearchAgent:
     options = {"rollout": "first", "rollouts": 20, "z": 1.0} | options
-    return SearchAgent(Table.of(env), seed, **options)
+    table = Table.of(env)
+    options["rollout"] = rollout_agent(options["rollout"], table, seed)
+    return SearchAgent(table, seed, **options)
 
 
 def positions(env: VectorEnv, steps: int, seed: int = 1) -> StateArray:
@@ -74,9 +77,7 @@ def redealt(env: VectorEnv, states: StateArray, key: int) -> StateArray:
     others = states.copy()
     room = np.zeros(106, np.int8)
     for game in range(len(others)):
-        redeal_hidden_cards(
-            others[game], rules_record(env.rules)[0], int(states["seat"][game]), key, game, room
-        )
+        redeal_hidden_cards(others[game], rules_record(env.rules), int(states["seat"][game]), key, game, room)
     return others
 
 
@@ -114,20 +115,20 @@ def test_threads_change_nothing() -> None:
 def test_choices_are_a_function_of_seed_place_and_number_of_the_decision() -> None:
     env = vector_env(60)
     states = positions(env, 30)
-    seats, places = seats_of(states), np.arange(60)
+    seats, slot_ids = seats_of(states), np.arange(60)
 
     def choices(seed: int, order: np.ndarray, calls: int = 1) -> np.ndarray:
         agent = searcher(env, seed, rollout="lot", rollouts=8, z=0.0)
         chosen = np.zeros(60, np.int64)
         for _ in range(calls):
-            chosen[order] = agent.act_on(states[order], seats[order], places[order])
+            chosen[order] = agent.act_on(states[order], seats[order], slot_ids[order])
         return chosen
 
-    first = choices(1, places)
-    assert np.array_equal(first, choices(1, places))
-    assert np.array_equal(first, choices(1, places[::-1]))
-    assert not np.array_equal(first, choices(2, places))
-    assert not np.array_equal(first, choices(1, places, calls=2))
+    first = choices(1, slot_ids)
+    assert np.array_equal(first, choices(1, slot_ids))
+    assert np.array_equal(first, choices(1, slot_ids[::-1]))
+    assert not np.array_equal(first, choices(2, slot_ids))
+    assert not np.array_equal(first, choices(1, slot_ids, calls=2))
 
 
 def test_one_compilation_serves_all_rollout_agents() -> None:
@@ -184,14 +185,14 @@ def test_it_chooses_alike_from_games_and_from_observations() -> None:
     assert deviations > 100
 
 
-def test_search_says_whether_it_is_honest() -> None:
+def test_search_says_whether_it_sees_hidden_cards() -> None:
     env = vector_env(1)
     assert isinstance(searcher(env), StateAgent)
-    assert is_honest(searcher(env))
+    assert not sees_hidden_cards(searcher(env))
     observations, _ = env.reset(seed=1)
     for sees in ("hands", "all"):
         cheat = searcher(env, sees=sees)
-        assert not is_honest(cheat)
+        assert sees_hidden_cards(cheat)
         with pytest.raises(HiddenCardsError, match=r"sees hidden cards, it plays only where .* the arena"):
             cheat.act(observations["observation"], observations["action_mask"])
 
@@ -200,11 +201,11 @@ def test_search_says_whether_it_is_honest() -> None:
 def test_a_cheat_sees_hidden_cards(sees: str) -> None:
     env = vector_env(60)
     states = positions(env, 30)
-    places = np.arange(60)
-    one = searcher(env, sees=sees, rollouts=40).act_on(states, seats_of(states), places)
+    slot_ids = np.arange(60)
+    one = searcher(env, sees=sees, rollouts=40).act_on(states, seats_of(states), slot_ids)
     others = redealt(env, states, 1)
     assert not np.array_equal(
-        one, searcher(env, sees=sees, rollouts=40).act_on(others, seats_of(states), places)
+        one, searcher(env, sees=sees, rollouts=40).act_on(others, seats_of(states), slot_ids)
     )
 
 
@@ -253,7 +254,7 @@ def lead(config: MatchConfig, deals: int, **options: Any) -> float:
     """Points over the rollout agent, in the mean of all rounds."""
     env = vector_env(1, config.edition, players=config.players)
     roles = [searcher(env, **options), searcher(env, rollouts=2, z=1e9)]
-    points = by_deal(play_roles(roles, config, 0, deals), "points", 2)
+    points = play(roles, config, deals).points
     return float((points[..., 0] - points[..., 1]).mean())
 
 
@@ -264,9 +265,9 @@ def test_search_beats_its_rollout_agent() -> None:
 
 
 def near_the_end() -> Position:
-    position = Position().battle(0, "ROLL").km(0, 650).battle(1, "ROLL").km(1, 500).draw_pile(20)
-    hand = ("DISTANCE_50", "ROLL", "ROLL", "END_OF_LIMIT", "GASOLINE", "DISTANCE_200", "DISTANCE_200")
-    return position.hand(0, *hand).hand(1, *["DISTANCE_25", "ROLL"] * 3)
+    position = Position("battle 0: roll", "battle 1: roll").km(0, 650).km(1, 500).draw_pile(20)
+    hand = ("50", "roll", "roll", "end_of_limit", "gasoline", "200", "200")
+    return position.hand(0, *hand).hand(1, *["25", "roll"] * 3)
 
 
 def choice_in(position: Position, rollout: str, **options: Any) -> int:
@@ -284,8 +285,10 @@ def test_it_finds_the_card_that_ends_the_trip(sees: str) -> None:
 
 
 def test_it_claims_what_its_rollout_agent_lets_pass_and_claims_at_once_what_that_claims() -> None:
-    position = Position().battle(0, "ROLL").battle(1, "ROLL").hand(0, "ACCIDENT", "ROLL")
-    position.hand(1, "DRIVING_ACE", "ROLL", "DISTANCE_100").do("play ACCIDENT")
+    position = Position(
+        "battle 0: roll", "battle 1: roll", "hand 0: accident roll", "hand 1: driving_ace roll 100"
+    )
+    position.do("play accident")
     assert choice_in(position, "first:last", rollouts=40, z=1e9) == PASS
     assert choice_in(position, "first:last", rollouts=40) == CLAIM
     env = vector_env(1)
@@ -317,10 +320,10 @@ def test_a_limit_of_time_takes_that_time_at_most() -> None:
         ({"rollout": "first:lsat"}, r"unknown option 'lsat'; the options are last"),
         ({"rollout": "first:last+lots"}, r"unknown option 'lots'; the options are last"),
         ({"sees": "everything"}, r"sees is 'everything'; .* 'hands' or 'all'"),
-        ({"rollouts": 1}, "rollouts is 1; it must be 2 or more"),
-        ({"ms": -1.0}, "ms is -1.0; it must be 0 or more"),
-        ({"z": float("nan")}, "z is nan; it must be 0 or more"),
-        ({"threads": 0}, "threads is 0; it must be 1 or more"),
+        ({"rollouts": 1}, "rollouts is 1; it must be from 2 to 1,000,000"),
+        ({"ms": -1.0}, "ms is -1.0; it must be from 0 to 86,400,000"),
+        ({"z": float("nan")}, "z is nan; it must be from 0 to"),
+        ({"threads": 0}, "threads is 0; it must be from 1 to 1,024"),
     ],
 )
 def test_options_that_cannot_be_are_refused(options: dict[str, Any], message: str) -> None:
@@ -371,7 +374,7 @@ def test_without_points_a_shared_win_is_worth_something_to_who_shares_it(
     km: tuple[int, ...], value: int
 ) -> None:
     """To the others it is a loss (E53)."""
-    position = Position(3, edition="dujardin", teams=3)
+    position = Position(players=3, edition="dujardin", teams=3)
     for team, length in enumerate(km):
         position.km(team, length)
     position.run_out()

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 from millebornes_env import VectorEnv, vector_env
+from millebornes_env.agents import AgentOptionError
 from millebornes_env.agents.compiled.agent import MEMORY
 from millebornes_env.agents.policy.network import network_value
-from millebornes_env.agents.protocol import Table, ask_in, is_honest
+from millebornes_env.agents.protocol import Table, ask_in, sees_hidden_cards
+from millebornes_env.agents.registry import rollout_agent
 from millebornes_env.agents.search.agent import SearchAgent, SearchOptionError
 from millebornes_env.agents.search.kernels import (
     Decisions,
@@ -21,8 +23,8 @@ from millebornes_env.agents.search.kernels import (
     search_on,
 )
 from millebornes_env.compile import for_kernels
-from millebornes_env.millebornes.observation import USUAL_VIEW, sections
 from millebornes_env.millebornes.rules import compiled_rules
+from millebornes_env.millebornes.sections import DEFAULT_SPEC, sections
 from millebornes_env.millebornes.state import StateArray
 from tests.agents.policies import Layers, network_for, size_of, write_run
 from tests.agents.test_search import positions, redealt, seats_of
@@ -41,7 +43,8 @@ def judging(env: VectorEnv, folder: Path, layers: Layers | None = None, **said: 
 
 def searcher(env: VectorEnv, rollout: str, seed: int = 3, **options: Any) -> SearchAgent:
     options = {"rollouts": 8, "z": 0.0, "depth": 4} | options
-    return SearchAgent(Table.of(env), seed, rollout, **options)
+    table = Table.of(env)
+    return SearchAgent(table, seed, rollout_agent(rollout, table, seed), **options)
 
 
 def choices(env: VectorEnv, states: StateArray, rollout: str, **options: Any) -> np.ndarray:
@@ -52,9 +55,9 @@ def choices(env: VectorEnv, states: StateArray, rollout: str, **options: Any) ->
 def searched(env: VectorEnv, states: StateArray, rollout: str, **options: Any) -> Decisions:
     """Decisions after all their redeals."""
     agent = searcher(env, rollout, **options)
-    kernel_of = agent._searcher(agent._usual_layout)
+    kernel_of = agent._searcher(agent._default_starts)
     decisions = agent._new_decisions(len(states))
-    row = np.zeros(agent._usual_size, np.int8)
+    row = np.zeros(agent._default_size, np.int8)
     read_states(kernel_of, agent._rules, for_kernels(states), seats_of(states), row, decisions.roots)
     memories, taken = np.zeros((len(states), MEMORY), np.int16), np.zeros(len(states), np.int64)
     begin_decisions(kernel_of, agent._rules, np.arange(len(states)), memories, taken, decisions)
@@ -69,7 +72,7 @@ def searched(env: VectorEnv, states: StateArray, rollout: str, **options: Any) -
 def test_it_sees_no_hidden_cards(tmp_path: Path) -> None:
     env = vector_env(GAMES)
     rollout = judging(env, tmp_path)
-    assert is_honest(searcher(env, rollout))
+    assert not sees_hidden_cards(searcher(env, rollout))
     for steps in (5, 40):
         states = positions(env, steps)
         others = redealt(env, states, steps)
@@ -96,9 +99,9 @@ def test_it_chooses_alike_from_games_and_from_observations(tmp_path: Path) -> No
     observations, _ = env.reset(seed=2)
     for _ in range(20):
         actions = ask_in(env, from_games, observations)
-        places = np.arange(8) * 2 + env.agent_selection
+        slot_ids = np.arange(8) * 2 + env.agent_selection
         rows = observations["observation"], observations["action_mask"]
-        assert np.array_equal(from_rows.act(*rows, places=places), actions)
+        assert np.array_equal(from_rows.act(*rows, slot_ids=slot_ids), actions)
         observations = env.step(actions).observations
 
 
@@ -121,8 +124,8 @@ def test_a_round_that_ends_first_counts_its_points(tmp_path: Path) -> None:
     """With few cards left all rounds end within the depth; with a smaller depth none of them is the same."""
     env = vector_env(1)
     layers = network_for(env, (16,), extra=1)
-    position = Position().battle(0, "ROLL").battle(1, "ROLL").draw_pile(1)
-    position.hand(0, "DISTANCE_25", "DISTANCE_100", "ROLL").hand(1, "DISTANCE_25", "ROLL")
+    position = Position("battle 0: roll", "battle 1: roll", "hand 0: 25 100 roll", "hand 1: 25 roll")
+    position.draw_pile(1)
     states = position.games.states
     rollout = judging(env, tmp_path, layers)
     to_the_end, deep, cut_off = (searched(env, states, rollout, depth=depth) for depth in (0, 12, 1))
@@ -139,7 +142,7 @@ def network_that_counts(env: VectorEnv, of_own: float, of_others: float, favouri
     It knows nothing of a seat that is not to decide.
     """
     size, actions = size_of(env), int(env.single_action_space.n)
-    at = {section.name: section.start for section in sections(env.rules, USUAL_VIEW)}
+    at = {section.name: section.start for section in sections(env.rules, DEFAULT_SPEC)}
     hidden = np.zeros((2, size)), np.zeros(2)
     hidden[0][0, at["km"]] = hidden[0][1, at["km"] + 1] = 1.0
     hidden[0][:, at["to_act"] + 1] = -1000.0
@@ -152,8 +155,10 @@ def network_that_counts(env: VectorEnv, of_own: float, of_others: float, favouri
 def choice_of(tmp_path: Path, layers: Layers, depth: int) -> int:
     """Of a seat that may lay 25 or 100 km, while the other one can only discard."""
     env = vector_env(1)
-    position = Position().battle(0, "ROLL").battle(1, "STOP").km(0, 100).km(1, 100)
-    position.hand(0, "DISTANCE_25", "DISTANCE_100", *["GASOLINE"] * 4).hand(1, *["REPAIRS"] * 6)
+    position = Position(
+        "battle 0: roll", "battle 1: stop", "hand 0: 25 100 4x gasoline", "hand 1: 6x repairs"
+    )
+    position.km(0, 100).km(1, 100)
     states = position.games.states
     rollout = judging(env, tmp_path / f"{depth}", layers)
     return int(choices(env, states, rollout, depth=depth, rollouts=40, sees="hands")[0])
@@ -204,5 +209,5 @@ def test_only_who_can_judge_is_asked(tmp_path: Path) -> None:
     three = vector_env(1, players=3)
     with pytest.raises(SearchOptionError, match=words):
         searcher(three, judging(three, tmp_path / "three"))
-    with pytest.raises(SearchOptionError, match="depth is -1; it must be 0 or more"):
+    with pytest.raises(AgentOptionError, match="depth is -1; it must be from 0 to 4,096"):
         searcher(env, "arnold", depth=-1)

@@ -8,8 +8,8 @@ import pytest
 from millebornes_env import agents, editions, vector_env
 from millebornes_env.agents.champion import CHAMPIONS, WHICH
 from millebornes_env.agents.policy.agent import PolicyAgent
-from millebornes_env.arena.gauntlet import duel
-from millebornes_env.arena.match import MatchConfig
+from millebornes_env.arena.gauntlet import Score
+from millebornes_env.arena.match import MatchConfig, play
 
 TWO_MEGABYTES = 2_000_000
 
@@ -35,7 +35,7 @@ def test_it_beats_greedy_in_every_edition(name: str) -> None:
     champion, greedy = (
         agents.make(spec, config.table(), seed) for seed, spec in enumerate(("champion", "greedy"))
     )
-    score = duel(champion, greedy, config, 300)
+    score = Score.of(play([champion, greedy], config, 300))
     assert score.win_rate - 3 * score.win_error > 0.55
 
 
@@ -44,7 +44,7 @@ def test_it_beats_arnold() -> None:
     champion, arnold = (
         agents.make(spec, config.table(), seed) for seed, spec in enumerate(("champion", "arnold"))
     )
-    score = duel(champion, arnold, config, 1500)
+    score = Score.of(play([champion, arnold], config, 1500))
     assert score.win_rate - 2 * score.win_error > 0.53
 
 

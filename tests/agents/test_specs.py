@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import random
 from pathlib import Path
 from typing import Any
@@ -17,14 +18,15 @@ from millebornes_env.agents import (
     load,
 )
 from millebornes_env.agents.compiled.agent import CompiledAgent
+from millebornes_env.agents.options import defaults_of, ranges_of
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.search.agent import SearchAgent, SearchOptionError
-from millebornes_env.agents.specs import defaults_of, ranges_of, split_policy, split_search
-from millebornes_env.arena.evaluation import EvaluationConfig, evaluate
+from millebornes_env.agents.specs import split_policy, split_search
+from millebornes_env.arena.evaluation import evaluate
 from millebornes_env.arena.gauntlet import Gauntlet
-from millebornes_env.arena.match import MatchConfig, play_deals
+from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.commands.evaluate import run_folder
-from millebornes_env.errors import MilleBornesError, SeedError
+from millebornes_env.errors import MilleBornesError, SeedError, shown
 from tests.agents.policies import network_for, write_run
 
 HUGE = "9" * 20
@@ -69,7 +71,7 @@ def test_a_run_folder_may_have_any_name(
     for spec in (f"search:rollout=policy:runs/{name},z=3", f"search:z=3,rollout=runs/{name}"):
         agent = load(spec, env)
         assert isinstance(agent, SearchAgent)
-        assert agent._searcher(agent._layout).z == 3.0
+        assert agent._searcher(agent._starts).z == 3.0
 
 
 def test_a_folder_in_the_folder_that_is_open_may_have_any_name(
@@ -113,21 +115,21 @@ def test_what_is_wrong_with_a_policys_options_is_told(tmp_path: Path, env: Vecto
 @pytest.mark.parametrize(
     ("spec", "words"),
     [
-        (f"holder:pile={HUGE}", f"the option pile is {HUGE}; it must be from 0 to 1000"),
-        ("holder:pile=-5", "'holder:pile=-5': the option pile is -5; it must be from 0 to 1000"),
-        ("holder:pile=1001", "it must be from 0 to 1000"),
+        (f"holder:pile={HUGE}", f"the option pile is {HUGE}; it must be from 0 to 1,000"),
+        ("holder:pile=-5", "'holder:pile=-5': the option pile is -5; it must be from 0 to 1,000"),
+        ("holder:pile=1001", "it must be from 0 to 1,000"),
         ("holder:pile=1.5", "the option pile is '1.5'; it must be like 40"),
-        (f"holder:pile={'9' * 5000}", r"5,0\d\d characters"),
+        (f"holder:pile={'9' * 5000}", r"the option pile is '9+\.\.\.9+'; it"),
         ("hoarder:pile=1,pile=2", "the option pile is given twice"),
         ("hoarder:reserve=-1", "the option reserve is -1"),
         ("attacker:risk=101", "the option risk is 101; it must be from 0 to 100"),
-        ("racer:near=-1", "the option near is -1; it must be from 0 to 10000"),
+        ("racer:near=-1", "the option near is -1; it must be from 0 to 10,000"),
         ("racer:extends=perhaps", "the option extends is 'perhaps'; it must be like True"),
         ("arnold:debian,debian", "the option debian is given twice"),
-        (f"search:rollouts={HUGE}", f"rollouts is {HUGE}; it must be 2 or more and 1,000,000 or less"),
-        ("search:ms=1e300", "ms is 1e.300; it must be 0 or more and 86,400,000 or less"),
-        ("search:threads=100000", "threads is 100000; it must be 1 or more and 1,024 or less"),
-        ("search:depth=5000", "depth is 5000; it must be 0 or more and 4,096 or less"),
+        (f"search:rollouts={HUGE}", f"rollouts is {HUGE}; it must be from 2 to 1,000,000"),
+        ("search:ms=1e300", "ms is 1e.300; it must be from 0 to 86,400,000"),
+        ("search:threads=100000", "threads is 100000; it must be from 1 to 1,024"),
+        ("search:depth=5000", "depth is 5000; it must be from 0 to 4,096"),
         ("search:z=inf", "z is inf"),
         ("arnold+search:z=1,z=2", "the option z is given twice"),
     ],
@@ -143,9 +145,52 @@ def test_options_that_cannot_be_are_refused_in_a_sentence(env: VectorEnv, spec: 
 def test_every_whole_number_that_an_agent_takes_has_a_range() -> None:
     for name, maker in agents.AGENTS.items():
         for option, default in defaults_of(maker).items():
-            if isinstance(default, int) and not isinstance(default, bool) and name != "search":
+            if isinstance(default, int) and not isinstance(default, bool):
                 least, most = ranges_of(maker)[option]
                 assert least <= default <= most, (name, option)
+
+
+def test_agents_made_by_hand_refuse_the_same_options_in_the_same_sentence(env: VectorEnv) -> None:
+    table, tried = agents.Table.of(env), 0
+    for name, maker in agents.AGENTS.items():
+        for option, bounds in ranges_of(maker).items():
+            tried += 1
+            for wrong in (bounds.least - 1, bounds.most + 1, "many"):
+                words = (
+                    f"^'{name}': the option {option} is {shown(wrong)}; it must be from {bounds.least:,} to"
+                )
+                with pytest.raises(AgentOptionError, match=words):
+                    maker(table, 0, **{option: wrong})
+    assert tried > 8
+    with pytest.raises(AgentOptionError, match="'holder': the option pile is -1; it must be from 0 to 1,000"):
+        agents.HolderAgent(table, 0, -1)
+    with pytest.raises(TypeError, match="pole"):  # what a class does not take, Python says
+        agents.HolderAgent(table, pole=3)  # type: ignore[call-arg]
+    assert copy.deepcopy(agents.HolderAgent(table, pile=7)).options[0] == 7
+
+
+def test_text_is_read_by_load_and_not_by_search(env: VectorEnv) -> None:
+    table = agents.Table.of(env)
+    assert isinstance(SearchAgent(table).rollout_agent, agents.StrategistAgent)
+    for wrong in ("holder", RandomOfItsOwn(table), agents.HumanAgent(table)):
+        with pytest.raises(SearchOptionError, match="it must be a compiled agent, such as"):
+            SearchAgent(table, 0, wrong)  # type: ignore[arg-type]
+
+
+class RandomOfItsOwn(agents.RandomAgent):
+    """Its compiled function does not say what it does."""
+
+    def act(self, *batch: Any) -> Any:
+        return super().act(*batch)
+
+
+def test_search_looks_ahead_with_no_agent_that_kernels_may_not_call(
+    env: VectorEnv, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(agents.AGENTS, "own", RandomOfItsOwn)
+    for spec in ("own+search", "search:rollout=own"):
+        with pytest.raises(SearchOptionError, match="'own'; it must be one of the compiled agents: random"):
+            load(spec, env)
 
 
 def test_the_ends_of_a_range_are_in_it(env: VectorEnv) -> None:
@@ -243,10 +288,10 @@ def test_an_agent_of_another_table_is_refused(env: VectorEnv) -> None:
 def test_arena_evaluation_and_gauntlet_take_agents_and_paths(tmp_path: Path, env: VectorEnv) -> None:
     folder = write_run(tmp_path / "lr=1e-3,seed=2", env, network_for(env))
     config, greedy = MatchConfig(episode="round", seed=4), load("greedy", env)
-    by_name = play_deals(["greedy", f"policy:{folder}"], (0, 1), config, 0, 8)
-    by_object = play_deals([greedy, folder], (0, 1), config, 0, 8)
+    by_name = play(["greedy", f"policy:{folder}"], config, 8)
+    by_object = play([greedy, folder], config, 8)
     assert (by_name.points == by_object.points).all()
-    rows = evaluate(folder, [greedy], EvaluationConfig(episode="round", num_games=4, batch_size=4))
+    rows = evaluate(folder, [greedy], MatchConfig(episode="round"), 2, batch_size=4)
     assert [(row.agent, row.opponent) for row in rows] == [(str(folder), "greedy")]
     point = Gauntlet([config], ["greedy"], 4).measure(folder, 1.0, 2)
     assert set(point.scores) == {"greedy"}

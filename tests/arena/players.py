@@ -7,18 +7,18 @@ from typing import ClassVar
 import numpy as np
 
 from millebornes_env.agents.compiled.agent import CompiledAgent, Int16Array, Int64Array
-from millebornes_env.agents.protocol import Actions, Masks, Observations, Places, Table
+from millebornes_env.agents.protocol import Actions, Masks, Observations, SlotIds, Table
 from millebornes_env.chance import random_below
 from millebornes_env.compile import rule
 from millebornes_env.millebornes.actions import discard_action
 from millebornes_env.millebornes.cards import NUM_CARD_TYPES
 from millebornes_env.millebornes.legality import is_legal
-from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.rules import RulesRecord
 from millebornes_env.millebornes.state import State
 
 
 @rule
-def first_legal(state: State, rules: Rules, backwards: int) -> int:
+def first_legal(state: State, rules: RulesRecord, backwards: int) -> int:
     last = 41 + 5 * (rules.teams - 2)
     for place in range(last + 1):
         action = place if backwards == 0 else last - place
@@ -28,14 +28,14 @@ def first_legal(state: State, rules: Rules, backwards: int) -> int:
 
 
 def choose_first(
-    state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, draw: int
+    state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, draw: int
 ) -> int:
     """The legal action with the lowest number, or with `options[0]` the highest."""
     return first_legal(state, rules, int(options[0]))
 
 
 def choose_by_lot(
-    state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, draw: int
+    state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, draw: int
 ) -> int:
     """Any legal action, by `draw`."""
     found = 0
@@ -49,7 +49,7 @@ def choose_by_lot(
 
 
 def choose_wrongly(
-    state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, draw: int
+    state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, draw: int
 ) -> int:
     """The first legal action, but with few cards left one that is not."""
     if int(state.draw_pile) < 60:
@@ -117,13 +117,16 @@ class ShapelessAgent(SlowFirstAgent):
 
 
 class RememberingAgent(SlowFirstAgent):
-    """Asks for places and notes those that it saw."""
+    """Asks for slot ids and notes those that it saw."""
 
+    has_memory = True
     seen: ClassVar[set[int]] = set()
 
-    def act(self, observations: Observations, action_masks: Masks, places: Places | None = None) -> Actions:
-        assert places is not None
-        self.seen.update(int(place) for place in places)
+    def act(
+        self, observations: Observations, action_masks: Masks, slot_ids: SlotIds | None = None
+    ) -> Actions:
+        assert slot_ids is not None
+        self.seen.update(int(slot_id) for slot_id in slot_ids)
         return super().act(observations, action_masks)
 
 

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.arena.outcomes import Outcome
-from millebornes_env.arena.tallies import NUM_TALLIES, place_of
+from millebornes_env.arena.counters import NUM_COUNTERS, index_of
+from millebornes_env.arena.outcome import Outcome
 
 
 def outcome_of(
     lineup: tuple[int, ...],
     points: object,
     rounds: object = None,
-    luck: npt.NDArray[np.float64] | None = None,
+    variates: npt.NDArray[np.float64] | None = None,
 ) -> Outcome:
     """The episodes with those points; those who have most share the win, and role 0 always begins."""
     array = np.array(points, np.int32)
@@ -25,9 +25,10 @@ def outcome_of(
         points=array,
         wins=best / best.sum(axis=2, keepdims=True),
         rounds=np.ones(array.shape[:2], np.int32) if rounds is None else np.array(rounds, np.int32),
+        decisions=np.full(array.shape[:2], 100, np.int32),
         first=np.zeros(array.shape[:2], np.int8),
-        tallies=np.zeros((len(lineup), NUM_TALLIES), np.int64),
-        luck=luck,
+        counters=np.zeros((len(lineup), NUM_COUNTERS), np.int64),
+        variates=variates,
     )
 
 
@@ -36,11 +37,11 @@ def drawn(
     strengths: Sequence[float],
     deals: int,
     rng: np.random.Generator,
-    luck_of_deal: float = 100.0,
+    spread_of_deal: float = 100.0,
 ) -> Outcome:
     """Episodes of 1 round: strength, luck of the place (the same in all rotations), luck of the episode."""
     teams = len(lineup)
-    cards = rng.normal(0, luck_of_deal, (deals, teams))
+    cards = rng.normal(0, spread_of_deal, (deals, teams))
     team_of = (np.arange(teams)[np.newaxis] + np.arange(teams)[:, np.newaxis]) % teams  # [rotation, role]
     points = np.array([strengths[agent] for agent in lineup]) + cards[:, team_of]
     return outcome_of(lineup, np.round(points + rng.normal(0, 50, points.shape)))
@@ -53,8 +54,8 @@ def won_by_odds(one: int, other: int, elo: Sequence[float], deals: int, rng: np.
     return outcome_of((one, other), np.stack([won, ~won], axis=2))
 
 
-def with_tallies(outcome: Outcome, role: int, **counts: int) -> Outcome:
+def with_counters(outcome: Outcome, role: int, **counts: int) -> Outcome:
     """The same with some counts of a role."""
     for name, count in counts.items():
-        outcome.tallies[role, place_of(name)] = count
+        outcome.counters[role, index_of(name)] = count
     return outcome

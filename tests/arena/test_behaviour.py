@@ -13,25 +13,25 @@ from millebornes_env.arena.behaviour import (
     counts_of,
     hazard_actions,
 )
-from millebornes_env.arena.outcomes import Outcome
-from millebornes_env.arena.tallies import ACTION_COUNTS, NUM_TALLIES, ROUND_COUNTS, place_of
+from millebornes_env.arena.counters import ACTION_COUNTS, NUM_COUNTERS, ROUND_COUNTS, index_of
+from millebornes_env.arena.outcome import Outcome
 from millebornes_env.millebornes.actions import play_action
 from millebornes_env.millebornes.cards import ACCIDENT, SPEED_LIMIT, STOP
 from tests.arena.simulated import outcome_of
 
 
 def counts(actions: dict[int, int] | None = None, **named: int) -> Counts:
-    tallies = np.zeros(NUM_TALLIES, np.int64)
+    counters = np.zeros(NUM_COUNTERS, np.int64)
     for action, count in (actions or {}).items():
-        tallies[action] = count
+        counters[action] = count
     for name, count in named.items():
-        tallies[place_of(name)] = count
-    return Counts(tallies)
+        counters[index_of(name)] = count
+    return Counts(counters)
 
 
 def test_every_count_has_a_meaning_and_a_place() -> None:
     assert tuple(COUNT_MEANINGS) == ROUND_COUNTS
-    assert ACTION_COUNTS + len(ROUND_COUNTS) == NUM_TALLIES
+    assert ACTION_COUNTS + len(ROUND_COUNTS) == NUM_COUNTERS
 
 
 def test_there_are_many_statistics_and_no_two_of_one_name() -> None:
@@ -120,7 +120,7 @@ def test_hazards_have_the_ids_of_the_rulebook() -> None:
 
 def test_roles_and_lineups_of_an_agent_are_added_up() -> None:
     one, two = outcome_of((0, 0, 1), [[[0, 0, 0]] * 3]), outcome_of((1, 0, 2), [[[0, 0, 0]] * 3])
-    one.tallies[:, place_of("rounds")] = [1, 2, 4]
-    two.tallies[:, place_of("rounds")] = [8, 16, 32]
+    one.counters[:, index_of("rounds")] = [1, 2, 4]
+    two.counters[:, index_of("rounds")] = [8, 16, 32]
     outcomes = [one, two, Outcome.faulty((0, 1, 2), "raised")]
     assert [counts_of(outcomes, agent)["rounds"] for agent in range(3)] == [19, 12, 32]

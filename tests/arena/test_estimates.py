@@ -1,4 +1,4 @@
-"""Points, wins and savings by hand, and the laws that hold for every sample."""
+"""Points, wins and variance reductions by hand, and the laws that hold for every sample."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from millebornes_env.arena.errors import ArenaError
 from millebornes_env.arena.estimates import (
     Payoff,
+    control_variate_reduction,
     corrected,
     corrected_points,
-    fit_luck,
+    fit_control_variate,
     half_width,
-    luck_saving,
     pair_shares,
     payoff_matrix,
-    ratio_interval,
-    saving,
     totals,
+    variance_reduction,
 )
-from millebornes_env.arena.outcomes import Outcome
+from millebornes_env.arena.intervals import ratio_interval
+from millebornes_env.arena.outcome import Outcome
+from millebornes_env.errors import ArenaError
 from tests.arena.simulated import drawn, outcome_of
 
 TWO_DEALS = outcome_of((0, 1), [[[300, 100], [200, 200]], [[0, 100], [500, 100]]], [[1, 1], [2, 4]])
@@ -39,9 +39,9 @@ def luck_of(outcome: Outcome, worth: tuple[float, ...], seed: int = 0) -> Outcom
     """The same with luck that has counted, for so much a unit."""
     rng = np.random.default_rng(seed)
     deals, rotations, teams = outcome.points.shape
-    luck = rng.normal(0, 1, (deals, rotations, len(worth), teams))
-    points = outcome.points + np.einsum("brft,f->brt", luck, np.array(worth))
-    return outcome_of(outcome.lineup, np.round(points), luck=luck)
+    variates = rng.normal(0, 1, (deals, rotations, len(worth), teams))
+    points = outcome.points + np.einsum("brft,f->brt", variates, np.array(worth))
+    return outcome_of(outcome.lineup, np.round(points), variates=variates)
 
 
 # Pairs ----------------------------------------------------------------------------------------------------
@@ -183,12 +183,12 @@ def test_half_width_is_infinite_without_an_interval_and_shrinks() -> None:
     assert half_width(few, "points") == pytest.approx(payoff_matrix([few], 2).points_half[0, 1])
 
 
-# Savings --------------------------------------------------------------------------------------------------
+# Variance reduction ---------------------------------------------------------------------------------------
 
 
-def test_saving_by_hand() -> None:
+def test_variance_reduction_by_hand() -> None:
     # d = [[200, 0], [-100, 400]]: variances by rotation 45,000 and 80,000; of the means (100, 150) 1,250.
-    found = saving(TWO_DEALS)
+    found = variance_reduction(TWO_DEALS)
     assert found.plain_variance == (45_000 + 80_000) / 2 / 2
     assert found.variance == 1_250
     assert found.ratio == 25
@@ -202,44 +202,46 @@ def test_duplicate_deals_of_identical_agents_end_exactly_even() -> None:
     payoff = payoff_matrix([outcome], 2)
     assert (payoff.points[0, 1], payoff.points_low[0, 1], payoff.points_high[0, 1]) == (0, 0, 0)
     assert payoff.wins[0, 1] == 0.5
-    found = saving(outcome)
+    found = variance_reduction(outcome)
     assert found.ratio is None
     assert found.variance == 0
-    assert "even" in found.note
+    assert found.note == "all deals were tied"
 
 
-def test_saving_is_what_the_luck_of_the_deal_was() -> None:
+def test_variance_reduction_is_what_the_variates_of_the_deal_was() -> None:
     rng = np.random.default_rng(4)
     # Difference of an episode: 2 * 100 ** 2 of the cards + 2 * 50 ** 2; the cards cancel.
-    found = saving(drawn((0, 1), (50, 0), 20_000, rng))
+    found = variance_reduction(drawn((0, 1), (50, 0), 20_000, rng))
     assert found.ratio == pytest.approx(5, rel=0.05)
-    plain = saving(drawn((0, 1), (50, 0), 20_000, rng, luck_of_deal=0.0))
+    plain = variance_reduction(drawn((0, 1), (50, 0), 20_000, rng, spread_of_deal=0.0))
     assert plain.ratio == pytest.approx(1, abs=0.03)
 
 
 def test_one_deal_saves_nothing_that_is_known() -> None:
-    found = saving(outcome_of((0, 1), [[[1, 0], [1, 0]]]))
+    found = variance_reduction(outcome_of((0, 1), [[[1, 0], [1, 0]]]))
     assert (found.ratio, found.note) == (None, "fewer than two deals have no spread")
 
 
 def test_luck_weights_are_found_again() -> None:
     played = luck_of(drawn((0, 1), (20, 0), 3000, np.random.default_rng(5)), (40.0, -15.0, 0.0))
-    assert fit_luck(played) == pytest.approx([40, -15, 0], abs=3)
+    assert fit_control_variate(played) == pytest.approx([40, -15, 0], abs=3)
 
 
-def test_taking_luck_off_moves_no_mean_and_narrows() -> None:
+def test_taking_variates_off_moves_no_mean_and_narrows() -> None:
     base = drawn((0, 1), (20, 0), 4000, np.random.default_rng(6))
     played = luck_of(base, (60.0, 30.0), seed=7)
     weights = np.array([60.0, 30.0])
     left = corrected(played, weights).per_round()
     assert left.mean == pytest.approx(payoff_matrix([base], 2).points[0, 1], abs=0.5)  # rounded points
-    assert luck_saving(played, weights).ratio == pytest.approx(1 + (60**2 + 30**2) / 50**2, rel=0.1)
-    assert (luck_saving(played, -weights).ratio or 1) < 1
+    assert control_variate_reduction(played, weights).ratio == pytest.approx(
+        1 + (60**2 + 30**2) / 50**2, rel=0.1
+    )
+    assert (control_variate_reduction(played, -weights).ratio or 1) < 1
     assert payoff_matrix([played], 2, weights).points[0, 1] == pytest.approx(left.mean)
 
 
 def test_any_weights_are_unbiased() -> None:
-    base = drawn((0, 1), (20, 0), 20_000, np.random.default_rng(8), luck_of_deal=0.0)
+    base = drawn((0, 1), (20, 0), 20_000, np.random.default_rng(8), spread_of_deal=0.0)
     left = corrected(luck_of(base, (0.0,), seed=9), np.array([70.0])).per_round()
     assert left.low is not None
     assert left.high is not None
@@ -247,8 +249,8 @@ def test_any_weights_are_unbiased() -> None:
 
 
 def test_no_luck_cannot_be_taken_off() -> None:
-    with pytest.raises(ArenaError, match=r"play the deals with MatchConfig\(luck=True\)"):
-        fit_luck(TWO_DEALS)
+    with pytest.raises(ArenaError, match=r"play the deals with MatchConfig\(control_variate=True\)"):
+        fit_control_variate(TWO_DEALS)
     with pytest.raises(ArenaError, match="2 weights do not fit 1 kinds"):
         corrected_points(luck_of(TWO_DEALS, (1.0,)), np.ones(2))
 

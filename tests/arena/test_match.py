@@ -9,14 +9,15 @@ import pytest
 
 from millebornes_env import agents, vector_env
 from millebornes_env.agents.protocol import Actions, Masks, Observations
+from millebornes_env.arena.counters import ACTION_COUNTS, ROUND_COUNTS, index_of
 from millebornes_env.arena.faults import AgentFaultError
 from millebornes_env.arena.kernels import begin_games
-from millebornes_env.arena.lineups import lineups, role_of_teams
-from millebornes_env.arena.match import MatchConfig, by_deal, dealt_batch, load_role, play_deals, play_roles
-from millebornes_env.arena.outcomes import Outcome
-from millebornes_env.arena.tallies import ACTION_COUNTS, ROUND_COUNTS, place_of
+from millebornes_env.arena.match import MatchConfig, by_deal, dealt_batch, play, play_batch, role_of_teams
+from millebornes_env.arena.outcome import Outcome
+from millebornes_env.errors import ArenaError
 from millebornes_env.millebornes.rules import compiled_rules
 from tests.arena.players import FirstAgent, RememberingAgent, SlowFirstAgent
+from tests.arena.simulated import outcome_of
 
 TABLES = {2: 2, 3: 3, 4: 2, 6: 3}
 """Teams by players (parker)."""
@@ -25,30 +26,16 @@ FIRST, LAST, LOT, SLOW, SLOW_LAST, WRONG, RAISING, SHAPELESS, REMEMBERING = rang
 
 
 def played(lineup: tuple[int, ...], deals: int = 20, first: int = 0, **config: object) -> Outcome:
-    return play_deals(SPECS, lineup, MatchConfig(**config), first, deals)  # type: ignore[arg-type]
+    table = MatchConfig(**config)  # type: ignore[arg-type]
+    return play(SPECS, table, deals, first_deal=first, lineup=lineup)
 
 
 def same(one: Outcome, other: Outcome) -> bool:
-    arrays = ("points", "wins", "rounds", "first", "tallies")
+    arrays = ("points", "wins", "rounds", "decisions", "first", "counters")
     return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in arrays)
 
 
-# Lineups and rotations ------------------------------------------------------------------------------------
-
-
-def test_lineups_are_all_choices_of_different_agents() -> None:
-    assert lineups(3, 2) == [(0, 1), (0, 2), (1, 2)]
-    assert len(lineups(10, 2)) == 45
-    assert len(lineups(10, 3)) == 120
-
-
-def test_with_fewer_agents_than_teams_some_play_twice_but_never_all_the_same() -> None:
-    assert lineups(2, 3) == [(0, 0, 1), (0, 1, 1)]
-    assert len(lineups(3, 4)) == 12
-
-
-def test_lineups_of_one_agent() -> None:
-    assert lineups(4, 2, 1) == [(0, 1), (1, 2), (1, 3)]
+# Rotations -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("teams", [2, 3, 4])
@@ -106,15 +93,70 @@ def test_another_seed_other_deals() -> None:
     assert not same(played((FIRST, LOT), seed=1), played((FIRST, LOT), seed=2))
 
 
+# Who plays ------------------------------------------------------------------------------------------------
+
+
+def test_the_last_agent_has_the_roles_that_are_left() -> None:
+    config = MatchConfig(players=3)
+    assert same(play(["first", "lot"], config, 5), play(SPECS, config, 5, lineup=(FIRST, LOT, LOT)))
+
+
+def test_an_agent_plays_as_one_that_is_made_of_its_name() -> None:
+    config = MatchConfig(episode="round")
+    made = [agents.make(spec, config.table()) for spec in ("first", "lot")]
+    assert same(play(made, config, 5), play(["first", "lot"], config, 5))
+
+
+def test_what_cannot_be_played_is_refused() -> None:
+    config = MatchConfig(players=3)
+    with pytest.raises(ArenaError, match="deals is 0; it must be 1 or more"):
+        play(["first"], config, 0)
+    with pytest.raises(ArenaError, match="nobody to play"):
+        play([], config, 1)
+    with pytest.raises(ArenaError, match=r"the lineup \(0, 1\) of 2 agents does not fit .* each of 3 teams"):
+        play(["first", "lot"], config, 1, lineup=(0, 1))
+    with pytest.raises(ArenaError, match=r"the lineup \(0, 1, 2, 3\) of 4 agents does not fit"):
+        play(["first"] * 4, config, 1)
+    with pytest.raises(ArenaError, match=r"lineup \(0, 1, 2\) of 2 agents"):
+        play(["first", "lot"], config, 1, lineup=(0, 1, 2))
+    with pytest.raises(ArenaError, match=r"batch_size is 2; it must be 3 \(the teams\) or more"):
+        play(["first"], config, 1, batch_size=2)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"episode": "matches"}, "episode is 'matches'; it must be 'match' or 'round'"),
+        ({"seed": -1}, "seed is -1; it must be from 0 to"),
+        ({"seed": 2**64}, "seed is 18446744073709551616"),
+        ({"threads": 0}, "threads is 0; it must be 1 or more"),
+    ],
+)
+def test_a_configuration_that_cannot_be_is_refused(options: dict[str, object], message: str) -> None:
+    with pytest.raises(ArenaError, match=message):
+        MatchConfig(**options)  # type: ignore[arg-type]
+
+
+def test_an_outcome_tells_the_lead_of_role_0() -> None:
+    outcome = outcome_of((0, 1), [[[700, 100], [500, 300]], [[200, 300], [0, 0]]], [[2, 2], [1, 1]])
+    assert outcome.lead.tolist() == [[600, 200], [-100, 0]]
+    assert outcome.win_rate().mean == (1 + 1 + 0 + 0.5) / 4
+    assert outcome.points_per_episode().mean == 700 / 4
+    assert outcome.points_per_round().mean == pytest.approx(700 / 6)
+    assert outcome.num_deals == 2
+
+
 # The same however it is computed --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("players", TABLES)
 def test_threads_change_nothing(players: int) -> None:
     lineup = (FIRST, LOT, LAST)[: TABLES[players]]
-    one, three = (played(lineup, 100, players=players, threads=threads, luck=True) for threads in (1, 3))
+    one, three = (
+        played(lineup, 100, players=players, threads=threads, control_variate=True) for threads in (1, 3)
+    )
     assert same(one, three)
-    assert np.array_equal(one.luck, three.luck)  # type: ignore[arg-type]
+    assert np.array_equal(one.variates, three.variates)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("episode", ["round", "match"])
@@ -136,7 +178,7 @@ def test_the_results_are_those_of_games_played_one_by_one(players: int) -> None:
     begin_games(batch, compiled_rules(config.rules))
     originals = batch.states.reshape(teams, 2).copy()
     lineup = (SLOW, SLOW_LAST, SLOW_LAST)[:teams]
-    outcome = play_deals(SPECS, lineup, config, 0, 2)
+    outcome = play(SPECS, config, 2, lineup=lineup)
     env = vector_env(1, players=players, autoreset_mode="disabled")
     for rotation in range(teams):
         for deal in range(2):
@@ -182,7 +224,7 @@ def test_the_cards_of_later_rounds_are_the_same_too_whatever_is_played() -> None
 def test_tallies_add_up(players: int) -> None:
     teams = TABLES[players]
     outcome = played((FIRST, LOT, LAST)[:teams], 30, players=players)
-    count = {name: outcome.tallies[:, place_of(name)] for name in ROUND_COUNTS}
+    count = {name: outcome.counters[:, index_of(name)] for name in ROUND_COUNTS}
     rounds = int(outcome.rounds.sum())
     assert (count["rounds"] == rounds).all()
     assert count["started"].sum() == rounds
@@ -195,14 +237,14 @@ def test_tallies_add_up(players: int) -> None:
     assert count["trips_completed"].sum() <= rounds
     assert (count["trips_completed_starting"] <= count["trips_completed"]).all()
     assert (count["extensions_won"] <= count["extensions_called"]).all()
-    assert count["extensions_called"].tolist() == outcome.tallies[:, 40].tolist()
-    assert count["coups_fourres"].tolist() == outcome.tallies[:, 38].tolist()
-    laid = outcome.tallies[:, 15:19].sum(axis=1) + outcome.tallies[:, 38]
+    assert count["extensions_called"].tolist() == outcome.counters[:, 40].tolist()
+    assert count["coups_fourres"].tolist() == outcome.counters[:, 38].tolist()
+    laid = outcome.counters[:, 15:19].sum(axis=1) + outcome.counters[:, 38]
     assert count["safeties"].tolist() == laid.tolist()
-    assert count["two_hundreds"].tolist() == outcome.tallies[:, 4].tolist()
-    km = outcome.tallies[:, :5] @ [25, 50, 75, 100, 200]
+    assert count["two_hundreds"].tolist() == outcome.counters[:, 4].tolist()
+    km = outcome.counters[:, :5] @ [25, 50, 75, 100, 200]
     assert count["km"].tolist() == km.tolist()
-    assert (outcome.tallies[:, :ACTION_COUNTS].sum(axis=1) > 10 * rounds).all()
+    assert (outcome.counters[:, :ACTION_COUNTS].sum(axis=1) > 10 * rounds).all()
 
 
 @pytest.mark.parametrize(("players", "teams"), [(2, 2), (3, 3), (4, 4), (6, 3)])
@@ -210,9 +252,10 @@ def test_tallies_add_up(players: int) -> None:
 def test_those_equally_near_share_a_win_without_points(players: int, teams: int, episode: str) -> None:
     """Who has the same km has the same share; the others have lost (E53)."""
     config = MatchConfig("dujardin_2014", players, teams, episode)
-    roles = [load_role(("first", "lot", "lot", "first:last")[role], config, role) for role in range(teams)]
+    specs = ("first", "lot", "lot", "first:last")[:teams]
+    roles = [agents.make(spec, config.table(), role) for role, spec in enumerate(specs)]
     deals = 300
-    batches = play_roles(roles, config, 0, deals)
+    batches = play_batch(roles, config, 0, deals, lambda episodes: None)
     shared = set()
     for batch in batches:
         for state, roles_of_teams, shares in zip(batch.states, batch.role_of, batch.shares, strict=True):
@@ -224,9 +267,9 @@ def test_those_equally_near_share_a_win_without_points(players: int, teams: int,
             assert shares[roles_of_teams].tolist() == pytest.approx(expected)
             shared.add(len(winners))
     assert shared >= {1, 2}
-    outcome = play_deals(SPECS, (FIRST, LOT, LOT, LAST)[:teams], config, 0, deals)
+    outcome = play(SPECS, config, deals, lineup=(FIRST, LOT, LOT, LAST)[:teams])
     assert np.array_equal(outcome.wins, by_deal(batches, "shares", teams))
-    count = {name: outcome.tallies[:, place_of(name)] for name in ROUND_COUNTS}
+    count = {name: outcome.counters[:, index_of(name)] for name in ROUND_COUNTS}
     alone = (outcome.wins == 1).sum(axis=(0, 1)).tolist()
     assert count["round_wins"].tolist() == count["episode_wins"].tolist() == alone
     part = ((outcome.wins > 0) & (outcome.wins < 1)).sum(axis=(0, 1))
@@ -242,19 +285,19 @@ def test_points_of_a_match_reach_the_goal() -> None:
 
 def test_luck_has_mean_zero_for_whoever_plays() -> None:
     for players in (2, 4):
-        outcome = played((FIRST, LOT), 1500, players=players, luck=True, episode="round")
-        assert outcome.luck is not None
-        per_deal = outcome.luck.mean(axis=1)  # [B, F, T]
+        outcome = played((FIRST, LOT), 1500, players=players, control_variate=True, episode="round")
+        assert outcome.variates is not None
+        per_deal = outcome.variates.mean(axis=1)  # [B, F, T]
         error = per_deal.std(axis=0) / np.sqrt(len(per_deal))
         assert (np.abs(per_deal.mean(axis=0)) < 4.5 * error).all()
 
 
-def test_luck_of_all_teams_is_the_cards_that_left_the_pile_less_expected() -> None:
-    outcome = played((FIRST, LOT), 40, luck=True, episode="round")
-    assert outcome.luck is not None
+def test_variates_of_all_teams_is_the_cards_that_left_the_pile_less_expected() -> None:
+    outcome = played((FIRST, LOT), 40, control_variate=True, episode="round")
+    assert outcome.variates is not None
     # Every draw adds 1 to one card type and takes 1 off all types together.
-    assert outcome.luck.sum(axis=2) == pytest.approx(0.0, abs=1e-9)
-    assert np.abs(outcome.luck).max() > 1
+    assert outcome.variates.sum(axis=2) == pytest.approx(0.0, abs=1e-9)
+    assert np.abs(outcome.variates).max() > 1
 
 
 # What agents do wrong -------------------------------------------------------------------------------------
@@ -287,23 +330,24 @@ def test_a_wrong_shape_is_told() -> None:
 
 def test_a_compiled_agent_with_an_act_of_its_own_is_asked_by_it(monkeypatch: pytest.MonkeyPatch) -> None:
     class Asked(FirstAgent):
+        has_memory = True
         rows = 0
 
-        def act(self, observations: Observations, action_masks: Masks, places: object = None) -> Actions:
+        def act(self, observations: Observations, action_masks: Masks, slot_ids: object = None) -> Actions:
             Asked.rows += len(observations)
             return action_masks.argmax(axis=1)
 
     monkeypatch.setitem(agents.AGENTS, "asked", Asked)
-    asked = play_deals(["asked", "lot"], (0, 1), MatchConfig(), 0, 5)
+    asked = play(["asked", "lot"], MatchConfig(), 5)
     assert same(asked, played((FIRST, LOT), 5))
-    assert Asked.rows == asked.tallies[0, :ACTION_COUNTS].sum()
+    assert Asked.rows == asked.counters[0, :ACTION_COUNTS].sum()
 
 
 def test_an_agent_asked_by_its_states_is_told_with_the_game_too(monkeypatch: pytest.MonkeyPatch) -> None:
     class Peeker(SlowFirstAgent):
-        is_honest = False
+        sees_hidden_cards = True
 
-        def act_on(self, states: np.ndarray, seats: np.ndarray, places: np.ndarray) -> Actions:
+        def act_on(self, states: np.ndarray, seats: np.ndarray, slot_ids: np.ndarray) -> Actions:
             if (states["draw_pile"] < 50).any():
                 raise RuntimeError("seen enough")
             hands = states["hand"][np.arange(len(seats)), seats]
@@ -311,10 +355,10 @@ def test_an_agent_asked_by_its_states_is_told_with_the_game_too(monkeypatch: pyt
 
     monkeypatch.setitem(agents.AGENTS, "peeker", Peeker)
     with pytest.raises(AgentFaultError, match=r"peeker raised RuntimeError: seen enough \(in deal \d+, rot"):
-        play_deals(["peeker", "first"], (0, 1), MatchConfig(episode="round"), 0, 5)
+        play(["peeker", "first"], MatchConfig(episode="round"), 5)
 
 
-def test_places_tell_seats_apart() -> None:
+def test_slot_ids_tell_seats_apart() -> None:
     RememberingAgent.seen.clear()
     played((REMEMBERING, FIRST), 10)
     assert RememberingAgent.seen == {2 * game + game // 10 for game in range(20)}

@@ -10,10 +10,10 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from millebornes_env.arena.errors import ArenaError
 from millebornes_env.arena.estimates import payoff_matrix
-from millebornes_env.arena.outcomes import Outcome
+from millebornes_env.arena.outcome import Outcome
 from millebornes_env.arena.ratings import alpha_rank, bradley_terry, cycles, open_ends, ratings, win_matrix
+from millebornes_env.errors import ArenaError
 from tests.arena.simulated import drawn, outcome_of, won_by_odds
 
 ELO = (150.0, 40.0, -190.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
 from itertools import combinations
@@ -9,14 +10,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from rich.console import Console
 
-from millebornes_env.arena.outcomes import Outcome
-from millebornes_env.arena.pictures import LONGEST_NAME, save_payoff, save_ratings, shown_name
+from millebornes_env.arena.analysis import Analysis, analyse
+from millebornes_env.arena.outcome import Outcome
+from millebornes_env.arena.pictures import (
+    LONGEST_NAME,
+    draw_overview,
+    draw_payoff,
+    save_payoff,
+    save_ratings,
+    shown_name,
+)
 from millebornes_env.arena.report import (
-    Analysis,
     Grid,
-    analyse,
     behaviour_grid,
     fault_lines,
     grids,
@@ -26,10 +34,10 @@ from millebornes_env.arena.report import (
     payoff_grid,
     ratings_grid,
     rich_table,
-    saving_sentence,
     to_json,
+    variance_reduction_sentence,
 )
-from tests.arena.simulated import drawn, outcome_of, with_tallies
+from tests.arena.simulated import drawn, outcome_of, with_counters
 
 NAMES = ("weak", "a|b [x]", "policy:runs/" + "long_" * 12, "cheat")
 
@@ -38,7 +46,7 @@ def analysis(deals: int = 60, **options: object) -> Analysis:
     rng = np.random.default_rng(0)
     strengths = (-80.0, 0.0, 70.0)
     outcomes = [drawn(lineup, strengths, deals, rng) for lineup in combinations(range(3), 2)]
-    with_tallies(outcomes[0], 0, rounds=4, points=1000, km=1200)
+    with_counters(outcomes[0], 0, rounds=4, points=1000, km=1200)
     faulty = Outcome.faulty((0, 3), "cheat chose Stop, which is illegal")
     return analyse(NAMES, [*outcomes, faulty], replicates=20, **options)  # type: ignore[arg-type]
 
@@ -64,24 +72,21 @@ def test_payoff_cells_hold_the_half_width() -> None:
 
 def test_statistics_that_nobody_has_are_left_out() -> None:
     headings = {row[0] for row in behaviour_grid(analysis()).rows}
-    assert {"points", "distance"} <= headings
+    assert {"own points", "distance"} <= headings
     assert "extension won" not in headings
 
 
 def test_a_measured_saving_is_a_sentence() -> None:
-    sentence = saving_sentence(analysis().savings)
+    sentence = variance_reduction_sentence(analysis().variance_reductions)
     assert sentence.startswith("Duplicate deals, measured: plain deals would have needed ")
     assert "(median of 3 lineups, from " in sentence
 
 
 def test_an_undefined_saving_is_a_sentence() -> None:
     even = outcome_of((0, 1), [[[9, 1], [1, 9]]] * 3)
-    sentence = saving_sentence(analyse(("a", "b"), [even], replicates=5).savings)
-    assert sentence == (
-        "What was saved is not defined: every deal ended even over its rotations: "
-        "a variance of 0 makes no ratio."
-    )
-    assert saving_sentence({}) == "What was saved is not defined: nothing was played."
+    sentence = variance_reduction_sentence(analyse(("a", "b"), [even], replicates=5).variance_reductions)
+    assert sentence == "Variance reduction is undefined: all deals were tied."
+    assert variance_reduction_sentence({}) == "Variance reduction is undefined: nothing was played."
 
 
 def test_faults_are_listed() -> None:
@@ -94,7 +99,127 @@ def test_what_weakens_the_figures_is_said() -> None:
     text = " ".join(notes(analysis(deals=5)))
     assert "fewer than 30 deals are too narrow" in text
     assert "2 groups that never met" in text
-    assert "No games bound the ratings of " in text
+    assert "cheat has no bounds: it played no game that tells." in text
+
+
+def test_missing_ends_of_ratings_have_a_reason() -> None:
+    pairs = ((0, 1), (0, 2), (1, 2))
+    lost = outcome_of((0, 1), [[[9, 1]] * 2] * 40)
+    even = outcome_of((0, 1), [[[9, 1], [1, 9]]] * 40)
+    beaten = outcome_of((1, 2), [[[1, 9]] * 2] * 40)
+    one_lost = [lost, dataclasses.replace(even, lineup=(0, 2)), beaten]
+    found = notes(analyse(("a", "b", "c"), one_lost, replicates=5))
+    assert "b has no lower bound: it lost every game." in found
+    ladder = [dataclasses.replace(lost, lineup=pair) for pair in pairs]
+    found = notes(analyse(("a", "b", "c"), ladder, replicates=5, anchor=1))
+    assert "c has no lower bound: it lost every game." in found
+    assert "a has no upper bound: it won every game." in found
+
+
+def test_no_circles_are_a_short_sentence() -> None:
+    assert "No significant cycles." in notes(analysis())
+
+
+# Editions without points ------------------------------------------------------------------------------------
+
+
+def without_points(shares: object, deals: int = 60) -> Outcome:
+    """Episodes without points; role 0 has those shares of the win, deal by deal in turn."""
+    own = np.resize(np.array(shares, np.float64), (deals, 2))
+    outcome = outcome_of((0, 1), np.zeros((deals, 2, 2)))
+    return dataclasses.replace(outcome, wins=np.stack([own, 1 - own], axis=2))
+
+
+def test_without_points_all_tables_show_wins() -> None:
+    found = analyse(("a", "b"), [without_points([1, 1, 1, 0, 1, 1])], replicates=5, measure="wins")
+    assert "points per round" not in ratings_grid(found).headings
+    assert ratings_grid(found).title == "Ratings; wins against the field"
+    grid = payoff_grid(found)
+    assert grid.title == "Episodes won, %, row against column"
+    assert grid.rows[0][3].startswith("83.3\n± ")
+    assert grid.rows[1][2].startswith("16.7\n± ")
+    text = " ".join(notes(found))
+    assert "oints are those" not in text
+    assert "plain deals would have needed" in text
+
+
+def test_without_points_circles_are_found_by_wins() -> None:
+    pairs = ((0, 1), (1, 2), (2, 0))
+    outcomes = [dataclasses.replace(without_points([1, 1, 1, 0]), lineup=pair) for pair in pairs]
+    names = ("a", "b", "c")
+    found = analyse(names, outcomes, replicates=5, measure="wins")
+    assert found.cycles == [(0, 1, 2)]
+    assert any(
+        "Significant cycles, which a rating cannot show: a > b > c > a." in note for note in notes(found)
+    )
+    assert analyse(names, outcomes, replicates=5).cycles == []  # all points are even
+
+
+# What differs -----------------------------------------------------------------------------------------------
+
+
+def test_a_terminal_shows_the_behaviour_that_differs() -> None:
+    outcome = outcome_of((0, 1), [[[9, 1]] * 2] * 50)
+    with_counters(outcome, 0, rounds=100, km=80_000, safe_trips=10)
+    with_counters(outcome, 1, rounds=100, km=75_000, safe_trips=20)
+    found = analyse(("a", "b"), [outcome], replicates=5)
+    shown, left = behaviour_grid(found, only_differing=True), behaviour_grid(found)
+    assert [row[0] for row in left.rows] == ["distance", "safe trip"]
+    assert [row[0] for row in shown.rows] == ["safe trip"]
+    assert shown.title == "Behaviour, where it differs by 20 % or more"
+    assert [grid.title for grid in grids(found, brief=True)][-1] == shown.title
+    assert [grid.title for grid in grids(found)][-1] == "Behaviour"
+
+
+# Pictures -------------------------------------------------------------------------------------------------
+
+
+def heading_of(figure: Figure) -> str:
+    return " ".join(text.get_text() for text in figure.texts)
+
+
+def test_colours_are_not_stretched_by_one_that_loses_everything() -> None:
+    rng = np.random.default_rng(4)
+    strengths = (0.0, 200.0, 400.0, 600.0, 800.0, 1000.0, 1200.0, -3000.0)
+    outcomes = [drawn(pair, strengths, 40, rng) for pair in combinations(range(8), 2)]
+    names = [f"agent {agent}" for agent in range(8)]
+    found = analyse(names, outcomes, replicates=5)
+    figure = draw_payoff(names, found.payoff, found.ratings.order(), "parker")
+    (image,) = figure.axes[0].images
+    _, limit = image.get_clim()
+    assert limit == pytest.approx(1.15 * 1200, rel=0.05)
+    assert f"colours end at \u2212{limit:,.0f} and +{limit:,.0f}" in heading_of(figure)
+    few = analyse(names[:7], outcomes_of_first(outcomes, 7), replicates=5)
+    figure = draw_payoff(names[:7], few.payoff, few.ratings.order(), "parker")
+    assert "colours end" not in heading_of(figure)
+
+
+def outcomes_of_first(outcomes: list[Outcome], agents: int) -> list[Outcome]:
+    return [outcome for outcome in outcomes if max(outcome.lineup) < agents]
+
+
+def test_a_picture_without_points_shows_wins() -> None:
+    found = analyse(("a", "b"), [without_points([1, 1, 1, 0, 1, 1])], replicates=5, measure="wins")
+    figure = draw_payoff(found.names, found.payoff, found.ratings.order(), "dujardin")
+    assert "Episodes won, %, row against column" in heading_of(figure)
+    assert [text.get_text() for text in figure.axes[0].texts if "±" not in text.get_text()] == [
+        "83.3",
+        "16.7",
+    ]
+
+
+def test_the_overview_has_a_dot_for_every_rating_and_arrows_for_those_far_off() -> None:
+    elo = np.array([[50.0, 40.0], [30.0, np.nan], [0.0, 0.0], [20.0, 10.0], [-9000.0, -800.0]])
+    figure = draw_overview(["a", "b", "c", "d", "e"], ["parker, 2", "dutch, 2"], elo, "c")
+    (axes,) = figure.axes
+    drawn_points = dict.fromkeys("o<>", 0)
+    for line in axes.lines:
+        if line.get_marker() in drawn_points:
+            drawn_points[str(line.get_marker())] += len(line.get_xdata())  # type: ignore[arg-type]
+    assert drawn_points == {"o": 7, "<": 2, ">": 0}
+    legend = axes.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["parker, 2", "dutch, 2"]
 
 
 def test_circles_are_named() -> None:
@@ -113,18 +238,18 @@ def test_json_holds_no_nan_and_everything() -> None:
     assert content["ratings"]["order"][0] == 2
     assert content["behaviour"]["weak"]["points_per_round"] == 250
     assert set(content["statistics"]) == set(content["behaviour"]["weak"])
-    assert content["savings"][0]["lineup"] == ["weak", "a|b [x]"]
+    assert content["variance_reductions"][0]["lineup"] == ["weak", "a|b [x]"]
     assert content["faults"] == [{"lineup": ["weak", "cheat"], "fault": "cheat chose Stop, which is illegal"}]
 
 
 def test_luck_is_reported_where_it_was_taken_off() -> None:
     rng = np.random.default_rng(2)
-    luck = rng.normal(0, 1, (50, 2, 1, 2))
-    points = np.round(40 * luck[:, :, 0] + rng.normal(0, 30, (50, 2, 2)))
-    outcome = outcome_of((0, 1), points, luck=luck)
-    found = analyse(("a", "b"), [outcome], replicates=5, luck_weights=np.array([40.0]))
+    variates = rng.normal(0, 1, (50, 2, 1, 2))
+    points = np.round(40 * variates[:, :, 0] + rng.normal(0, 30, (50, 2, 2)))
+    outcome = outcome_of((0, 1), points, variates=variates)
+    found = analyse(("a", "b"), [outcome], replicates=5, coefficients=np.array([40.0]))
     assert any(note.startswith("Luck was taken off the points, measured") for note in notes(found))
-    assert to_json(found)["luck_savings"][0]["ratio"] > 1.5
+    assert to_json(found)["control_variate_reductions"][0]["ratio"] > 1.5
 
 
 def test_markdown_shows_names_as_they_are() -> None:

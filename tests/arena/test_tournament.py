@@ -9,18 +9,19 @@ import numpy as np
 import pytest
 
 import millebornes_env.arena.tournament
-from millebornes_env.arena.errors import ArenaError
 from millebornes_env.arena.match import MatchConfig
-from millebornes_env.arena.outcomes import Outcome
+from millebornes_env.arena.outcome import Outcome
 from millebornes_env.arena.tournament import (
     FEWEST_DEALS,
     Tournament,
     TournamentConfig,
     Until,
     entrants_of,
+    lineups,
     opened,
-    play,
+    play_tournament,
 )
+from millebornes_env.errors import ArenaError
 
 ROUNDS = MatchConfig(episode="round")
 
@@ -34,6 +35,24 @@ def arrays_of(tournament: Tournament) -> list[dict[str, object]]:
         {name: array.tolist() for name, array in outcome.arrays().items()}
         for _, outcome in sorted(tournament.outcomes.items())
     ]
+
+
+# Lineups -------------------------------------------------------------------------------------------------
+
+
+def test_lineups_are_all_choices_of_different_agents() -> None:
+    assert lineups(3, 2) == [(0, 1), (0, 2), (1, 2)]
+    assert len(lineups(10, 2)) == 45
+    assert len(lineups(10, 3)) == 120
+
+
+def test_with_fewer_agents_than_teams_some_play_twice_but_never_all_the_same() -> None:
+    assert lineups(2, 3) == [(0, 0, 1), (0, 1, 1)]
+    assert len(lineups(3, 4)) == 12
+
+
+def test_lineups_of_one_agent() -> None:
+    assert lineups(4, 2, 1) == [(0, 1), (1, 2), (1, 3)]
 
 
 # Who enters -----------------------------------------------------------------------------------------------
@@ -69,7 +88,7 @@ def test_an_unknown_agent_or_option_is_refused_with_what_there_is() -> None:
 # Until ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("text", ["ci>10", "ci<", "10", "ci<0", "ci<-3", "se<10"])
+@pytest.mark.parametrize("text", ["ci>10", "ci<", "10", "ci<0", "ci<-3", "se<10", "ci<1.2.3", "ci<."])
 def test_a_condition_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(ArenaError, match="it may be 'ci<10'"):
         Until(text)
@@ -82,7 +101,7 @@ def test_a_condition_says_what_is_measured() -> None:
 
 def test_a_lineup_plays_until_its_interval_is_narrow(tmp_path: Path) -> None:
     wanted = config(100_000, "ci<25")
-    played = play(opened(["first", "lot", "first:last"], wanted, tmp_path), tmp_path)
+    played = play_tournament(opened(["first", "lot", "first:last"], wanted, tmp_path), tmp_path)
     until = Until("ci<25")
     for outcome in played.outcomes.values():
         assert FEWEST_DEALS <= len(outcome.points) < 100_000
@@ -97,24 +116,24 @@ def test_a_stopped_tournament_goes_on_and_ends_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     specs = ["first", "lot", "slow"]
-    whole = play(opened(specs, config(300), tmp_path / "whole"), tmp_path / "whole")
-    real, turns = millebornes_env.arena.tournament.play_deals, []
+    whole = play_tournament(opened(specs, config(300), tmp_path / "whole"), tmp_path / "whole")
+    real, turns = millebornes_env.arena.tournament.play, []
 
-    def stops(*arguments: object) -> Outcome:
+    def stops(*arguments: object, **options: object) -> Outcome:
         if len(turns) == 5:
             raise KeyboardInterrupt
         turns.append(arguments)
-        return real(*arguments)  # type: ignore[arg-type]
+        return real(*arguments, **options)  # type: ignore[arg-type]
 
     folder = tmp_path / "stopped"
     begun = opened(specs, config(300), folder)
     with monkeypatch.context() as patched:
-        patched.setattr(millebornes_env.arena.tournament, "play_deals", stops)
+        patched.setattr(millebornes_env.arena.tournament, "play", stops)
         with pytest.raises(KeyboardInterrupt):
-            play(begun, folder)
+            play_tournament(begun, folder)
     kept = opened(specs, config(300), folder)
     assert sum(len(outcome.points) for outcome in kept.outcomes.values()) == 16 * 3 + 16 * 2
-    assert arrays_of(play(kept, folder)) == arrays_of(whole)
+    assert arrays_of(play_tournament(kept, folder)) == arrays_of(whole)
     assert arrays_of(opened(specs, config(300), folder)) == arrays_of(whole)
 
 
@@ -152,13 +171,13 @@ def test_the_number_of_threads_is_no_difference(tmp_path: Path) -> None:
 
 
 def test_fresh_forgets_what_was_played(tmp_path: Path) -> None:
-    play(opened(["first", "lot"], config(), tmp_path), tmp_path)
+    play_tournament(opened(["first", "lot"], config(), tmp_path), tmp_path)
     assert opened(["first", "slow"], config(200), tmp_path, fresh=True).outcomes == {}
     assert opened(["first", "slow"], config(200), tmp_path).outcomes == {}
 
 
 def test_a_damaged_file_is_named(tmp_path: Path) -> None:
-    play(opened(["first", "lot"], config(), tmp_path), tmp_path)
+    play_tournament(opened(["first", "lot"], config(), tmp_path), tmp_path)
     (tmp_path / "lineups" / "000-001.npz").write_bytes(b"PK\x03\x04 nonsense")
     with pytest.raises(ArenaError, match=r"000-001.npz' is damaged .* remove it"):
         opened(["first", "lot"], config(), tmp_path)
@@ -172,7 +191,7 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
 
 def test_the_rest_goes_on_when_an_agent_breaks_the_rules(tmp_path: Path) -> None:
     specs = ["first", "wrong", "lot", "raising"]
-    played = play(opened(specs, config(), tmp_path), tmp_path)
+    played = play_tournament(opened(specs, config(), tmp_path), tmp_path)
     assert len(played.outcomes) == 6
     faulty = {lineup for lineup, outcome in played.outcomes.items() if outcome.faults}
     assert faulty == {(0, 1), (1, 2), (1, 3), (0, 3), (2, 3)}
@@ -180,14 +199,14 @@ def test_the_rest_goes_on_when_an_agent_breaks_the_rules(tmp_path: Path) -> None
     assert "which is illegal, in deal" in played.outcomes[0, 1].faults[0]
     kept = opened(specs, config(), tmp_path)
     assert kept.outcomes[0, 1].faults == played.outcomes[0, 1].faults
-    play(kept, tmp_path)  # nothing is left to play
+    play_tournament(kept, tmp_path)  # nothing is left to play
 
 
 def test_nothing_is_half_written_when_the_disk_is_full(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path
-    play(opened(["first", "lot"], config(64), folder), folder)
+    play_tournament(opened(["first", "lot"], config(64), folder), folder)
     before = (folder / "lineups" / "000-001.npz").read_bytes()
 
     def full(*_: object) -> None:
@@ -198,7 +217,7 @@ def test_nothing_is_half_written_when_the_disk_is_full(
     (folder / "tournament.json").write_text(json.dumps(content))
     monkeypatch.setattr("pathlib.Path.replace", full)
     with pytest.raises(OSError, match="No space left"):
-        play(opened(["first", "lot"], config(128), folder), folder)
+        play_tournament(opened(["first", "lot"], config(128), folder), folder)
     assert (folder / "lineups" / "000-001.npz").read_bytes() == before
     assert [file.name for file in (folder / "lineups").iterdir()] == ["000-001.npz"]
     assert np.load(folder / "lineups" / "000-001.npz")["points"].shape == (64, 2, 2)

@@ -65,7 +65,7 @@ def test_the_same_command_gives_the_same_results_and_plays_nothing_anew(
     command = ["greedy", "random", *QUICK]
     assert main(command) == 0
     first = capsys.readouterr().out
-    monkeypatch.delattr(millebornes_env.arena.tournament, "play_deals")
+    monkeypatch.delattr(millebornes_env.arena.tournament, "play")
     assert main(command) == 0
     assert capsys.readouterr().out == first
     assert len(list(Path("results/arena").iterdir())) == 1
@@ -73,11 +73,11 @@ def test_the_same_command_gives_the_same_results_and_plays_nothing_anew(
 
 def test_luck_plain_and_until(capsys: pytest.CaptureFixture[str]) -> None:
     command = ["greedy", "holder", "--episode", "round", "--deals", "5000", "--until", "ci<40"]
-    assert main([*command, "--luck"]) == 0
+    assert main([*command, "--control-variate"]) == 0
     assert "Luck was taken off the points, measured" in capsys.readouterr().out
     assert main([*command, "--plain", "--out", "plain"]) == 0
     content = json.loads(Path("plain/arena.json").read_text())
-    assert 0.7 < content["savings"][0]["ratio"] < 1.4
+    assert 0.7 < content["variance_reductions"][0]["ratio"] < 1.4
     assert 100 <= content["payoff"]["deals"][0][1] < 5000
 
 
@@ -95,15 +95,15 @@ def test_three_teams(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_stopped_tournament_shows_what_it_has_and_how_to_go_on(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real, turns = millebornes_env.arena.tournament.play_deals, []
+    real, turns = millebornes_env.arena.tournament.play, []
 
-    def stops(*arguments: object) -> object:
+    def stops(*arguments: object, **options: object) -> object:
         if turns:
             raise KeyboardInterrupt
         turns.append(1)
-        return real(*arguments)  # type: ignore[arg-type]
+        return real(*arguments, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(millebornes_env.arena.tournament, "play_deals", stops)
+    monkeypatch.setattr(millebornes_env.arena.tournament, "play", stops)
     assert main(["greedy", "random", "--deals", "200", "--episode", "round", "--out", "here"]) == 130
     printed = capsys.readouterr()
     assert "Ratings" in printed.out
@@ -120,7 +120,10 @@ def test_a_stopped_tournament_shows_what_it_has_and_how_to_go_on(
         (["greedy", "holder", "--deals", "0"], "deals is 0; it must be 1 or more"),
         (["greedy", "holder", "--threads", "0"], "threads is 0"),
         (["greedy", "holder", "--seed", "-1"], "seed is -1; it must be from 0"),
-        (["greedy", "search:rollout=greedy,sees=all", "--cheats", "--luck"], "cannot be told"),
+        (
+            ["greedy", "search:rollout=greedy,sees=all", "--allow-cheating", "--control-variate"],
+            "cannot be told",
+        ),
         (["greedy", "holder", "--until", "soon"], "until is 'soon'; it may be 'ci<10'"),
         (["greedy", "holder", "--edition", "parkour"], "parkour"),
         (["greedy", "holder", "--players", "5"], "5"),
@@ -141,11 +144,11 @@ def test_an_agent_that_peeks_must_be_admitted(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Peeking(agents.RandomAgent):
-        is_honest = False
+        sees_hidden_cards = True
 
     monkeypatch.setitem(agents.AGENTS, "peeking", Peeking)
     assert "peeking sees hidden cards" in refused(["greedy", "peeking", *QUICK], capsys)
-    assert main(["greedy", "peeking", *QUICK, "--cheats"]) == 0
+    assert main(["greedy", "peeking", *QUICK, "--allow-cheating"]) == 0
 
 
 def test_another_tournament_in_the_folder_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
@@ -169,7 +172,7 @@ def test_faults_are_listed_and_the_rest_is_rated(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Failing(agents.RandomAgent):
-        def act(self, *batch: object, places: object = None) -> object:
+        def act(self, *batch: object) -> object:
             raise ZeroDivisionError("no luck")
 
     monkeypatch.setitem(agents.AGENTS, "failing", Failing)
@@ -190,7 +193,7 @@ def test_help_says_what_can_be_asked(capsys: pytest.CaptureFixture[str]) -> None
         main(["--help"])
     assert stopped.value.code == 0
     text = capsys.readouterr().out
-    for option in ("--until", "--deals", "--plain", "--luck", "--fresh", "--cheats"):
+    for option in ("--until", "--deals", "--plain", "--control-variate", "--fresh", "--allow-cheating"):
         assert option in text
 
 
@@ -217,10 +220,14 @@ deals = 10
 
 def test_the_leaderboard_is_written_by_one_command(capsys: pytest.CaptureFixture[str]) -> None:
     Path("list.toml").write_text(SMALL)
-    assert write_leaderboard(["--list", "list.toml", "--out", "docs", "--kept", "kept"]) == 0
+    assert write_leaderboard(["--list", "list.toml", "--out", "docs", "--tournaments", "kept"]) == 0
     text = Path("docs/leaderboard.md").read_text()
     assert "| agent | parker, 2 | dutch, 3 |" in text
-    assert "## Parker, 2 players, matches" in text
+    assert "## Parker Brothers and Winning Moves USA, 2 players, matches" in text
+    assert "`parker`, 30 deals of every lineup" in text
+    assert text.count("alpha-rank") == 1, "what is said of all tables is said once"
+    assert Path("docs/leaderboard/ratings.png").stat().st_size > 500
+    assert "![Ratings at all tables](leaderboard/ratings.png)" in text
     assert re.search(r"^\| racer \| - \| [+-][0-9,]+ \|$", text, re.MULTILINE), "it plays at one table only"
     for name in ("parker-2", "dutch-3"):
         for file in ("report.md", "arena.json", "ratings.png", "payoff.png"):
@@ -249,7 +256,7 @@ def test_a_wrong_list_is_refused(
     change: tuple[str, str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("list.toml").write_text(SMALL.replace(*change))
-    assert write_leaderboard(["--list", "list.toml", "--kept", "kept"]) == 2
+    assert write_leaderboard(["--list", "list.toml", "--tournaments", "kept"]) == 2
     assert message in capsys.readouterr().err
 
 

@@ -22,7 +22,7 @@ from millebornes_env.commands.console import progress_console
 from train.common.progress import per_second
 
 ROOT = Path(__file__).parents[2]
-EVALUATE = ["greedy", "--against", "random", "--num-games", "2", "--episode", "round"]
+EVALUATE = ["greedy", "--against", "random", "--deals", "1", "--episode", "round"]
 BOARD = """
 agents = ["greedy", "random"]
 anchor = "greedy"
@@ -246,11 +246,11 @@ def stopping(number: int, real: Callable[..., Any]) -> Callable[..., Any]:
     """`real`, which a signal breaks into at its second call."""
     calls: list[int] = []
 
-    def stops(*arguments: object) -> object:
+    def stops(*arguments: object, **options: object) -> object:
         calls.append(1)
         if len(calls) > 1:
             signal.raise_signal(number)
-        return real(*arguments)
+        return real(*arguments, **options)
 
     return stops
 
@@ -262,8 +262,8 @@ def test_a_stopped_arena_keeps_what_was_played(
     with monkeypatch.context() as patch:
         patch.setattr(
             millebornes_env.arena.tournament,
-            "play_deals",
-            stopping(number, millebornes_env.arena.tournament.play_deals),
+            "play",
+            stopping(number, millebornes_env.arena.tournament.play),
         )
         assert run("arena", ARENA, monkeypatch) == code
     assert "what was played is in here" in capsys.readouterr().err
@@ -275,10 +275,10 @@ def test_a_stopped_leaderboard_goes_on(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("list.toml").write_text(BOARD, encoding="utf-8")
-    arguments = ["--list", "list.toml", "--out", "docs", "--kept", "kept"]
+    arguments = ["--list", "list.toml", "--out", "docs", "--tournaments", "kept"]
     with monkeypatch.context() as patch:
-        real = millebornes_env.arena.tournament.play_deals
-        patch.setattr(millebornes_env.arena.tournament, "play_deals", stopping(signal.SIGTERM, real))
+        real = millebornes_env.arena.tournament.play
+        patch.setattr(millebornes_env.arena.tournament, "play", stopping(signal.SIGTERM, real))
         assert run("leaderboard", arguments, monkeypatch) == 143
     assert "give the same command again" in capsys.readouterr().err
     assert list(Path("kept").rglob("*.npz"))

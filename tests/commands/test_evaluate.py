@@ -16,31 +16,25 @@ from safetensors.numpy import load_file, save_file
 import millebornes_env.files
 from millebornes_env import agents, vector_env
 from millebornes_env.agents.policy.files import DESCRIPTION_FILE, WEIGHTS_FILE
-from millebornes_env.arena.evaluation import EvaluationConfig, evaluate, play
-from millebornes_env.arena.gauntlet import duel
+from millebornes_env.arena.evaluation import evaluate
+from millebornes_env.arena.intervals import NORMAL_QUANTILE, mean_interval, share_interval
 from millebornes_env.arena.kernels import begin_games
-from millebornes_env.arena.match import MatchConfig, dealt_batch, play_deals
+from millebornes_env.arena.match import MatchConfig, dealt_batch, play
 from millebornes_env.arena.results import (
-    NORMAL_QUANTILE,
     Row,
     caption,
     draw_win_rates,
     load_results,
-    mean_interval,
     save_results,
-    share_interval,
     verdict,
 )
-from millebornes_env.commands.evaluate import main, run_folder
+from millebornes_env.commands.evaluate import main
+from millebornes_env.commands.options import run_folder
 from millebornes_env.millebornes.rules import compiled_rules
 from tests.agents.policies import network_for, write_run
 
 TABLES = {2: 2, 3: 3, 4: 2, 6: 3}
 """Teams by players."""
-
-
-def short(num_games: int = 12, **changes: object) -> EvaluationConfig:
-    return EvaluationConfig(num_games=num_games, **changes)  # type: ignore[arg-type]
 
 
 # Fair: the same cards in every seat.
@@ -50,7 +44,7 @@ def short(num_games: int = 12, **changes: object) -> EvaluationConfig:
 @pytest.mark.parametrize("episode", ["round", "match"])
 @pytest.mark.parametrize("players", TABLES)
 def test_an_agent_is_exactly_even_with_itself(spec: str, episode: str, players: int) -> None:
-    (row,) = evaluate(spec, [spec], short(60, players=players, episode=episode))
+    (row,) = evaluate(spec, [spec], MatchConfig(players=players, episode=episode), 20)
     assert row.win_rate == pytest.approx(1 / TABLES[players], abs=1e-12)
     assert (row.points, row.points_low, row.points_high) == (0, 0, 0)
     assert row.win_rate_margin == pytest.approx(0, abs=1e-12)
@@ -62,13 +56,13 @@ def test_an_agent_is_exactly_even_with_itself(spec: str, episode: str, players: 
 
 @pytest.mark.parametrize("players", TABLES)
 def test_the_endings_are_those_of_games_played_one_by_one(players: int) -> None:
-    config = short(2 * TABLES[players], players=players, episode="round")
-    batch = dealt_batch(MatchConfig(players=players, episode="round"), 0, 2)
-    begin_games(batch, compiled_rules(MatchConfig(players=players).rules))
+    config = MatchConfig(players=players, episode="round")
+    batch = dealt_batch(config, 0, 2)
+    begin_games(batch, compiled_rules(config.rules))
     originals = batch.states.copy()
     env = vector_env(1, players=players, autoreset_mode="disabled")
     holder, greedy = agents.load("holder", env), agents.load("greedy", env)
-    blocks = play(holder, greedy, config)
+    outcome = play([holder, greedy], config, 2)
     for team in range(TABLES[players]):
         for number in range(2):
             observations = env.set_states(originals[number : number + 1])
@@ -80,36 +74,29 @@ def test_the_endings_are_those_of_games_played_one_by_one(players: int) -> None:
                 decisions, over = decisions + 1, bool(ended[0])
             score = [int(points) for points in infos["final_score"][0]]
             own = score.pop(team)
-            assert blocks.points[team, number] == own - sum(score) / len(score)
-            assert blocks.decisions[team, number] == decisions
-            assert blocks.win_shares[team, number] == (infos["final_winner"][0] == team)
+            assert outcome.lead[number, team] == own - sum(score) / len(score)
+            assert outcome.decisions[number, team] == decisions
+            assert outcome.wins[number, team, 0] == (infos["final_winner"][0] == team)
 
 
 def test_a_shared_win_counts_in_parts_for_those_who_share_it() -> None:
-    config = short(300, edition="dujardin", players=3, episode="round")
-    env = vector_env(1, "dujardin", players=3)
-    holder, greedy = agents.load("holder", env), agents.load("greedy", env)
-    blocks = play(holder, greedy, config)
-    assert set(np.round(blocks.win_shares, 6).ravel()) >= {0.0, 0.5, 1.0}
     table = MatchConfig("dujardin", 3, episode="round")
-    outcome = play_deals(["holder", "greedy"], (0, 1, 1), table, 0, 100)
-    score = duel(holder, greedy, table, 100)
-    assert blocks.win_shares.mean() == pytest.approx(outcome.wins[:, :, 0].mean())
-    assert score.win_rate == pytest.approx(outcome.wins[:, :, 0].mean())
+    outcome = play(["holder", "greedy"], table, 100)
+    assert set(np.round(outcome.wins[..., 0], 6).ravel()) >= {0.0, 0.5, 1.0}
     assert outcome.wins.sum(axis=2) == pytest.approx(1.0)
+    (row,) = evaluate("holder", ["greedy"], table, 100)
+    assert row.win_rate == pytest.approx(outcome.wins[:, :, 0].mean())
 
 
 def test_intervals_are_1_96_standard_errors_of_the_blocks() -> None:
-    config = short(40)
-    env = vector_env(1)
-    blocks = play(agents.load("holder", env), agents.load("greedy", env), config)
-    (row,) = evaluate("holder", ["greedy"], config)
+    outcome = play(["holder", "greedy"], MatchConfig(), 20)
+    (row,) = evaluate("holder", ["greedy"], MatchConfig(), 20)
     assert (row.num_episodes, row.num_deals) == (40, 20)
     for values, figures in (
-        (blocks.points, (row.points, row.points_low, row.points_high)),
-        (blocks.win_shares, (row.win_rate, row.win_rate_low, row.win_rate_high)),
+        (outcome.lead, (row.points, row.points_low, row.points_high)),
+        (outcome.wins[..., 0], (row.win_rate, row.win_rate_low, row.win_rate_high)),
     ):
-        means = [(values[0, number] + values[1, number]) / 2 for number in range(20)]
+        means = [(values[number, 0] + values[number, 1]) / 2 for number in range(20)]
         mean = sum(means) / 20
         variance = sum((value - mean) ** 2 for value in means) / 19
         half = 1.96 * math.sqrt(variance / 20)
@@ -136,8 +123,8 @@ def test_an_interval_of_shares_stays_between_none_and_all() -> None:
 
 
 def test_greedy_beats_random_and_random_loses_to_greedy() -> None:
-    (won,) = evaluate("greedy", ["random"], short(100, episode="round"))
-    (lost,) = evaluate("random", ["greedy"], short(100, episode="round"))
+    (won,) = evaluate("greedy", ["random"], MatchConfig(episode="round"), 50)
+    (lost,) = evaluate("random", ["greedy"], MatchConfig(episode="round"), 50)
     assert won.win_rate_low > 0.8
     assert won.points > 300
     assert verdict(won) == 1
@@ -148,9 +135,9 @@ def test_greedy_beats_random_and_random_loses_to_greedy() -> None:
 @pytest.mark.parametrize("episode", ["round", "match"])
 def test_larger_tables_are_played_to_the_end(players: int, episode: str) -> None:
     teams = TABLES[players]
-    (row,) = evaluate("greedy", ["random"], short(10, players=players, episode=episode))
-    assert (row.players, row.teams, row.num_deals) == (players, teams, math.ceil(10 / teams))
-    assert row.num_episodes == teams * row.num_deals
+    (row,) = evaluate("greedy", ["random"], MatchConfig(players=players, episode=episode), 4)
+    assert (row.players, row.teams, row.num_deals) == (players, teams, 4)
+    assert row.num_episodes == teams * 4
     assert row.win_rate > 1 / teams
     assert row.mean_decisions > 20
 
@@ -159,22 +146,25 @@ def test_larger_tables_are_played_to_the_end(players: int, episode: str) -> None
 
 
 def test_the_same_seed_gives_the_same_rows_and_another_seed_others() -> None:
-    rows = evaluate("greedy", ["random", "holder"], short(30))
-    assert rows == evaluate("greedy", ["random", "holder"], short(30))
-    assert rows[1:] == evaluate("greedy", ["holder"], short(30))  # no row depends on those before it
-    assert rows != evaluate("greedy", ["random", "holder"], short(30, seed=2))
+    rows = evaluate("greedy", ["random", "holder"], deals=15)
+    assert rows == evaluate("greedy", ["random", "holder"], deals=15)
+    assert rows[1:] == evaluate("greedy", ["holder"], deals=15)  # no row depends on those before it
+    assert rows != evaluate("greedy", ["random", "holder"], MatchConfig(seed=2), 15)
 
 
 def test_the_size_of_the_batches_changes_nothing() -> None:
     rows = [
-        evaluate("greedy", ["holder"], short(30, players=3, batch_size=size))[0] for size in (4096, 13, 3)
+        evaluate("greedy", ["holder"], MatchConfig(players=3), 10, batch_size=size)[0]
+        for size in (4096, 13, 3)
     ]
     assert rows[0] == rows[1] == rows[2]
 
 
 def test_progress_grows_to_all_episodes() -> None:
     told: list[tuple[str, float]] = []
-    evaluate("greedy", ["holder"], short(31, batch_size=8), lambda *told_now: told.append(told_now))
+    evaluate(
+        "greedy", ["holder"], deals=16, batch_size=8, on_progress=lambda *told_now: told.append(told_now)
+    )
     played = [episodes for _, episodes in told]
     assert played == sorted(played)
     assert (told[0][0], played[-1]) == ("holder", 32)
@@ -184,7 +174,7 @@ def test_progress_grows_to_all_episodes() -> None:
 
 
 def test_results_come_back_as_they_were_stored(tmp_path: Path) -> None:
-    rows = evaluate("greedy", ["random", "holder:pile=8"], short(1))
+    rows = evaluate("greedy", ["random", "holder:pile=8"], deals=1)
     save_results(tmp_path / "new" / "results.json", rows, {"seed": 1, "comment": "für alle"})
     loaded, others = load_results(tmp_path / "new" / "results.json")
     assert loaded == rows
@@ -204,16 +194,15 @@ def test_results_of_another_format_are_refused(tmp_path: Path) -> None:
 def test_the_command_prints_a_table_and_writes_both_files(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    arguments = ["holder:pile=8", "--against", "greedy", "random", "--players", "3", "--num-games", "10"]
+    arguments = ["holder:pile=8", "--against", "greedy", "random", "--players", "3", "--deals", "4"]
     assert main([*arguments, "--out", str(tmp_path / "found.png")]) == 0
     printed = capsys.readouterr()
     for word in ("holder:pile=8", "greedy", "random", "parker, 3 players", "in all other teams", "33.3 %"):
         assert word in printed.out
-    assert "10 games are rounded up" in printed.err
     rows, others = load_results(tmp_path / "found.json")
     assert [(row.opponent, row.num_episodes) for row in rows] == [("greedy", 12), ("random", 12)]
     assert others["config"]["agent"] == "holder:pile=8"
-    assert (others["config"]["teams"], others["config"]["num_games"]) == (3, 10)
+    assert (others["config"]["teams"], others["config"]["deals"]) == (3, 4)
     assert (tmp_path / "found.png").read_bytes().startswith(b"\x89PNG")
     assert {path.name for path in tmp_path.iterdir()} == {"found.json", "found.png"}
 
@@ -222,7 +211,7 @@ def test_files_in_a_folder_are_named_after_agent_table_and_episode(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    arguments = ["holder:pile=8", "--against", "greedy", "--num-games", "2"]
+    arguments = ["holder:pile=8", "--against", "greedy", "--deals", "1"]
     assert main([*arguments, "--out", "here/"]) == 0
     assert main(arguments) == 0
     name = "holder-pile=8-parker-2-players-matches.json"
@@ -231,7 +220,7 @@ def test_files_in_a_folder_are_named_after_agent_table_and_episode(
 
 
 def test_the_picture_names_table_episode_and_number() -> None:
-    rows = evaluate("greedy", ["random", "holder"], short(6, players=6, episode="round"))
+    rows = evaluate("greedy", ["random", "holder"], MatchConfig(players=6, episode="round"), 2)
     figure = draw_win_rates(rows, seed=7)
     (axes,) = figure.axes
     words = " ".join(text.get_text() for text in [*figure.texts, *axes.texts, axes.xaxis.label])
@@ -241,10 +230,20 @@ def test_the_picture_names_table_episode_and_number() -> None:
 
 
 def test_the_caption_warns_of_few_deals() -> None:
-    few, many = (evaluate("greedy", ["greedy"], short(number, episode="round")) for number in (2, 60))
+    few, many = (evaluate("greedy", ["greedy"], MatchConfig(episode="round"), number) for number in (1, 30))
     assert "too narrow" in caption(few)
     assert "too narrow" not in caption(many)
     assert "1 deal, " in caption(few)
+
+
+def test_without_points_there_is_no_column_of_zeros(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["greedy", "--against", "random", "--edition", "dujardin", "--deals", "2"]
+    assert main([*arguments, "--out", str(tmp_path / "found")]) == 0
+    printed = capsys.readouterr().out
+    assert "win rate" in printed
+    assert "oints" not in printed.replace(str(tmp_path), "")
 
 
 # A full disk, a folder that cannot be written to.
@@ -253,7 +252,7 @@ def test_the_caption_warns_of_few_deals() -> None:
 def test_what_cannot_be_written_has_been_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").write_text("in the way", encoding="utf-8")
     out = tmp_path / "file" / "found"
-    assert main(["holder", "--against", "greedy", "--num-games", "2", "--out", str(out)]) == 2
+    assert main(["holder", "--against", "greedy", "--deals", "1", "--out", str(out)]) == 2
     printed = capsys.readouterr()
     assert "win rate" in printed.out
     assert printed.err.splitlines() == [
@@ -271,7 +270,7 @@ def test_a_full_disk_costs_one_file_only(
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "write_bytes", fail)
-        arguments = ["holder", "--against", "greedy", "--num-games", "2", "--out", str(tmp_path / "found")]
+        arguments = ["holder", "--against", "greedy", "--deals", "1", "--out", str(tmp_path / "found")]
         assert main(arguments) == 2
     assert "could not write" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
@@ -312,7 +311,7 @@ def test_a_run_folder_is_evaluated_at_its_own_table(
     monkeypatch.chdir(tmp_path)
     folder = Path("greedy") if inside else tmp_path / "runs" / "a,b=c"  # names that could mean something else
     make_run(folder, seats=3)
-    assert main(["--run-dir", str(folder), "--num-games", "3"]) == 0
+    assert main(["--run-dir", str(folder), "--deals", "1"]) == 0
     rows, _ = load_results(folder / "evaluation.json")
     assert [(row.opponent, row.players) for row in rows] == [("random", 3), ("greedy", 3), ("holder", 3)]
     assert (folder / "evaluation.png").exists()
@@ -356,7 +355,7 @@ def test_a_damaged_run_folder_is_one_clear_line(
     folder = tmp_path / "run"
     make_run(folder)
     damage(folder)
-    assert main(["--run-dir", str(folder), "--num-games", "2"]) == 2
+    assert main(["--run-dir", str(folder), "--deals", "1"]) == 2
     assert_one_line(capsys.readouterr(), "run")
 
 
@@ -368,7 +367,7 @@ def test_a_strange_description_is_one_clear_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], changes: dict[str, object]
 ) -> None:
     make_run(tmp_path / "run", **changes)
-    assert main([str(tmp_path / "run"), "--num-games", "2"]) == 2
+    assert main([str(tmp_path / "run"), "--deals", "1"]) == 2
     assert_one_line(capsys.readouterr(), "")
 
 
@@ -391,7 +390,7 @@ def assert_one_line(printed: object, word: str) -> None:
         (["holder:pile=x"], "'x'"),
         (["holder", "--edition", "parkr"], "there is no edition 'parkr'"),
         (["holder", "--players", "5"], "no table for 5 players"),
-        (["holder", "--num-games", "0"], "num_games is 0"),
+        (["holder", "--deals", "0"], "deals is 0"),
         (["holder", "--seed", "-1"], "seed is -1"),
         (["holder", "--against"], "no opponent"),
         (["--run-dir", "runs/none"], "no run folder 'runs/none'"),
@@ -423,9 +422,9 @@ def test_the_exit_code_reaches_the_shell() -> None:
 
 def test_the_library_raises_what_the_command_line_prints() -> None:
     with pytest.raises(ValueError, match="batch_size is 2"):
-        evaluate("greedy", ["holder"], short(players=3, batch_size=2))
+        evaluate("greedy", ["holder"], MatchConfig(players=3), batch_size=2)
     with pytest.raises(agents.UnknownAgentError, match="no agent 'nobody'"):
-        evaluate("nobody", ["holder"], short())
+        evaluate("nobody", ["holder"])
 
 
 # Stopped, or an agent that breaks the rules.
@@ -445,7 +444,7 @@ def test_what_was_finished_is_printed_when_stopped(
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(agents.AGENTS, "stopped", Stopped)
-    assert main(["greedy", "--against", "holder", "stopped", "--num-games", "2"]) == 130
+    assert main(["greedy", "--against", "holder", "stopped", "--deals", "1"]) == 130
     printed = capsys.readouterr()
     assert "holder" in printed.out
     assert "stopped; no file was written" in printed.err
@@ -465,13 +464,13 @@ def test_an_illegal_action_names_the_agent_or_the_game(
             return action_masks.argmin(axis=1)
 
     monkeypatch.setitem(agents.AGENTS, "cheat", Cheat)
-    assert main(["cheat", "--against", "holder", "--num-games", "2"]) == 2
+    assert main(["cheat", "--against", "holder", "--deals", "1"]) == 2
     assert "cheat chose" in capsys.readouterr().err
-    assert main(["cheat", "--against", "holder", "--num-games", "2"]) == 2
+    assert main(["cheat", "--against", "holder", "--deals", "1"]) == 2
     assert "the agent 'cheat' cannot play" in capsys.readouterr().err
 
 
 def test_rows_are_plain_values() -> None:
-    (row,) = evaluate("greedy", ["random"], short(4))
+    (row,) = evaluate("greedy", ["random"], deals=2)
     assert isinstance(row, Row)
     assert {type(value) for value in vars(row).values()} <= {str, int, float}

@@ -20,7 +20,7 @@ from millebornes_env import VectorEnv, vector_env
 from millebornes_env.compile import parallel_float_kernel, prange
 from millebornes_env.engine.games import GAMES_WORTH_A_THREAD
 from millebornes_env.errors import ConcurrentCallError, IllegalActionError
-from millebornes_env.millebornes.audit import first_problem
+from millebornes_env.millebornes.audit import first_violation
 
 GAMES = 2 * GAMES_WORTH_A_THREAD
 STEPS = 12
@@ -152,7 +152,7 @@ def one_env() -> dict[str, Any]:
                 pass  # the other thread was inside, or it stepped between these two calls
 
     errors = _run_all([lambda: play(0), lambda: play(1)])
-    problem = first_problem(env.games.states, env.rules)
+    problem = first_violation(env.games.states, env.rules)
     env.step(env.sample_actions())
     env.reset(seed=3)
     return {"errors": errors, "steps": steps, "problem": problem, "again": total(env)}

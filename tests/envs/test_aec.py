@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import importlib
+import inspect
 import pickle
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -38,6 +39,10 @@ def begun(seed: int = 1, **options: Any) -> raw_env:
     env = millebornes_v0.env(**options)
     env.reset(seed=seed)
     return env
+
+
+def test_editors_know_the_options() -> None:
+    assert {"edition", "players", "render_mode"} < set(inspect.signature(millebornes_v0.env).parameters)
 
 
 def choice(env: raw_env) -> int:
@@ -427,7 +432,7 @@ def test_nobody_sees_the_cards_of_the_others(players: int) -> None:
     for agent in env.possible_agents:
         seen = env.observe(agent)["observation"]
         redealt = states.copy()
-        table = rules_record(env.vector.rules)[0]
+        table = rules_record(env.vector.rules)
         redeal_hidden_cards(redealt[0], table, seat_of(agent), 1, 2, np.zeros(106, np.int8))
         assert not np.array_equal(redealt["hand"], states["hand"])
         env.vector.set_states(redealt)

@@ -23,6 +23,7 @@ from millebornes_env.errors import (
     UnknownEditionError,
     shown,
 )
+from millebornes_env.millebornes import rulebook
 from tests.envs.playing import choose, refused, snapshot, started
 
 
@@ -107,7 +108,7 @@ def test_what_is_neither_true_nor_false(make: Callable[..., Any], name: str, val
 
 def test_numpys_booleans_are_fine() -> None:
     env = vector_env(observe_unseen=np.False_, padded=np.True_)  # type: ignore[arg-type]
-    assert env.view == vector_env(observe_unseen=False, padded=True).view
+    assert env.observation_spec == vector_env(observe_unseen=False, padded=True).observation_spec
 
 
 @makers
@@ -273,7 +274,7 @@ def test_after_close(name: str) -> None:
 
 def test_what_the_constructor_refuses_leaves_the_callers_buffers_alone() -> None:
     plain = vector_env(2)
-    buffers = new_buffers(2, plain.rules, plain.settings)
+    buffers = new_buffers(rulebook, 2, plain.rules, plain.settings)
     kept = [array.tobytes() for array in buffers]
     refused(SeedError, [], vector_env, 2, buffers=buffers, seed=-1)
     assert [array.tobytes() for array in buffers] == kept

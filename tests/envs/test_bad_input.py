@@ -51,9 +51,10 @@ def test_each_is_a_value_error_of_this_package(error: type) -> None:
 
 @pytest.mark.parametrize("error", all_errors())
 def test_each_is_tested(error: type) -> None:
-    """In this folder, by a call that must raise it."""
+    """In this folder or the engine's, by a call that must raise it."""
     asked: set[str] = set()
-    for file in Path(__file__).parent.glob("test_*.py"):
+    tests = Path(__file__).parents[1]
+    for file in [*tests.glob("envs/test_*.py"), *tests.glob("engine/test_*.py")]:
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call):
                 name = ast.unparse(node.func)
@@ -227,6 +228,7 @@ USES: dict[str, Callable[[VectorEnv], object]] = {
     "state": VectorEnv.state,
     "get_states": VectorEnv.get_states,
     "legal_actions": VectorEnv.legal_actions,
+    "describe": lambda env: env.describe(0),
 }
 
 
@@ -347,40 +349,33 @@ def test_an_illegal_action_is_explained_and_nothing_is_stepped(players: int) -> 
     assert len(reasons) > 5
 
 
-BOTH_ROLL = {"battle": [(0, "ROLL"), (1, "ROLL")]}
+BOTH_ROLL = ("battle 0: roll", "battle 1: roll")
 
 
 @pytest.mark.parametrize(
-    ("card", "reason", "position"),
+    ("card", "reason", "lines"),
     [
-        ("DISTANCE_25", "team 0 is not rolling", {}),
-        ("DISTANCE_75", "team 0 is under a Speed limit", {**BOTH_ROLL, "speed": [(0, "SPEED_LIMIT")]}),
-        ("DISTANCE_100", "team 0 has gone 650 of 700 km", {**BOTH_ROLL, "km": [(0, 650)]}),
-        ("STOP", "team 1 is not rolling", {}),
-        ("FLAT_TIRE", "team 1 is not rolling", {"battle": [(1, "ROLL", "STOP")]}),
-        (
-            "FLAT_TIRE",
-            "team 1 is protected by Puncture proof",
-            {**BOTH_ROLL, "safety": [(1, "PUNCTURE_PROOF")]},
-        ),
-        ("STOP", "team 1 is protected by Right of way", {**BOTH_ROLL, "safety": [(1, "RIGHT_OF_WAY")]}),
-        ("SPEED_LIMIT", "team 1 is protected by Right of way", {"safety": [(1, "RIGHT_OF_WAY")]}),
-        ("SPEED_LIMIT", "team 1 is under a Speed limit already", {"speed": [(1, "SPEED_LIMIT")]}),
-        ("ROLL", "a Roll goes on", BOTH_ROLL),
-        ("REPAIRS", "no Accident stops team 0", {"battle": [(0, "ROLL", "STOP")]}),
-        ("SPARE_TIRE", "no Flat tire stops team 0", BOTH_ROLL),
-        ("END_OF_LIMIT", "no Speed limit shows on team 0", BOTH_ROLL),
+        ("25", "team 0 is not rolling", ()),
+        ("75", "team 0 is under a Speed limit", (*BOTH_ROLL, "speed 0: speed_limit")),
+        ("100", "team 0 has gone 650 of 700 km", (*BOTH_ROLL, "distance 0: 6x100 50")),
+        ("stop", "team 1 is not rolling", ()),
+        ("flat_tire", "team 1 is not rolling", ("battle 1: stop on roll",)),
+        ("flat_tire", "team 1 is protected by Puncture proof", (*BOTH_ROLL, "safeties 1: puncture_proof")),
+        ("stop", "team 1 is protected by Right of way", (*BOTH_ROLL, "safeties 1: right_of_way")),
+        ("speed_limit", "team 1 is protected by Right of way", ("safeties 1: right_of_way",)),
+        ("speed_limit", "team 1 is under a Speed limit already", ("speed 1: speed_limit",)),
+        ("roll", "a Roll goes on", BOTH_ROLL),
+        ("repairs", "no Accident stops team 0", ("battle 0: stop on roll",)),
+        ("spare_tire", "no Flat tire stops team 0", BOTH_ROLL),
+        ("end_of_limit", "no Speed limit shows on team 0", BOTH_ROLL),
     ],
 )
-def test_the_reason_is_one_of_the_game(card: str, reason: str, position: dict[str, list[Any]]) -> None:
+def test_the_reason_is_one_of_the_game(card: str, reason: str, lines: tuple[str, ...]) -> None:
     """One card in hand that cannot be laid, and why."""
-    built = Position().hand(0, card)
-    for pile, calls in position.items():
-        for call in calls:
-            getattr(built, pile)(*call)
+    built = Position(f"hand 0: {card}", *lines)
     env = started(1)
     env.set_states(built.games.states)
-    name = next(name for name in CARDS if name.upper().replace(" ", "_") in (card, f"{card[9:]}_KM"))
+    name = next(name for name in CARDS if name.lower().replace(" ", "_").removesuffix("_km") == card)
     discard = f"Legal now: discard {name} ({19 + CARDS.index(name)})"
     refused(IllegalActionError, [f"is not legal: {reason}", discard], env.step, [CARDS.index(name)])
 
@@ -395,12 +390,12 @@ def test_the_reason_is_one_of_the_game(card: str, reason: str, position: dict[st
 def test_the_reason_why_a_safety_is_not_discarded(changes: dict[str, int], reason: str) -> None:
     env = VectorEnv(1, edition("parker").replace(**changes), seed=1)
     env.reset()
-    env.set_states(Position(**changes).hand(0, "DRIVING_ACE").games.states)
+    env.set_states(Position("hand 0: driving_ace", **changes).games.states)
     refused(IllegalActionError, [f"is not legal: {reason}"], env.step, [19 + CARDS.index("Driving ace")])
 
 
 def test_a_third_card_of_200_km_is_explained() -> None:
-    built = Position().battle(0, "ROLL").km(0, 400, two_hundreds=2).hand(0, "DISTANCE_200")
+    built = Position("battle 0: roll", "hand 0: 200").km(0, 400, two_hundreds=2)
     env = started(1)
     env.set_states(built.games.states)
     refused(IllegalActionError, ["team 0 has laid 2 cards of 200 km"], env.step, [4])

@@ -14,6 +14,7 @@ import pytest
 from millebornes_env import VectorEnv, vector_env
 from millebornes_env.engine.games import new_buffers
 from millebornes_env.errors import ClosedError, StateError
+from millebornes_env.millebornes import rulebook
 from millebornes_env.millebornes.state import ROUND_OVER, STATE
 from tests.envs.playing import TEAMS, choose, is_same_memory, look, rows, short_match, snapshot, started
 
@@ -148,7 +149,7 @@ def test_a_copy_made_before_the_first_reset_is_an_environment_too(make_copy: Cop
 
 def test_the_copy_of_an_environment_with_buffers_of_the_caller_has_its_own() -> None:
     plain = vector_env(3)
-    buffers = new_buffers(3, plain.rules, plain.settings)
+    buffers = new_buffers(rulebook, 3, plain.rules, plain.settings)
     env = vector_env(3, buffers=buffers)
     env.reset(seed=1)
     kept = [array.copy() for array in buffers]

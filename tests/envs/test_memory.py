@@ -21,7 +21,8 @@ from millebornes_env.errors import (
     OptionError,
     StateError,
 )
-from millebornes_env.millebornes.audit import first_problem
+from millebornes_env.millebornes import rulebook
+from millebornes_env.millebornes.audit import first_violation
 from millebornes_env.millebornes.state import STATE
 from tests.envs.playing import choose, look, refused, snapshot, started
 
@@ -130,7 +131,7 @@ def test_who_reshapes_what_a_step_returned_does_not_reshape_what_the_next_one_wr
 
 
 def buffers_for(env: VectorEnv) -> Buffers:
-    return new_buffers(env.num_envs, env.rules, env.settings)
+    return new_buffers(rulebook, env.num_envs, env.rules, env.settings)
 
 
 def with_one(name: str, change: Callable[[npt.NDArray[Any]], Any]) -> Buffers:
@@ -259,12 +260,12 @@ def test_what_no_array_can_be_made_of(ragged: Any) -> None:
 def use_all(env: VectorEnv) -> None:
     """Whatever reads or writes the games; each step leads to games of the table again."""
     for _ in range(30):
-        assert first_problem(env.games.states, env.rules) is None
+        assert first_violation(env.games.states, env.rules) is None
         env.state()
         for seat in range(env.players):
             env.observe(seat)
         redealt = env.determinize(env.agent_selection, seed=3)
-        assert first_problem(redealt, env.rules) is None
+        assert first_violation(redealt, env.rules) is None
         env.step(env.sample_actions())
 
 

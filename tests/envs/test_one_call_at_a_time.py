@@ -65,6 +65,7 @@ CALLS: dict[str, Callable[[VectorEnv], Any]] = {
     "__deepcopy__": copy.deepcopy,
     "__getstate__": pickle.dumps,
     "render": VectorEnv.render,
+    "describe": lambda env: env.describe(0),
     "legal_actions": VectorEnv.legal_actions,
 }
 
@@ -132,6 +133,7 @@ AEC_CALLS: dict[str, Callable[[raw_env], Any]] = {
     "observe": lambda env: env.observe("player_0"),
     "state": raw_env.state,
     "render": raw_env.render,
+    "describe": lambda env: env.describe("player_0"),
 }
 
 

@@ -13,7 +13,7 @@ from tests.envs.playing import LIMIT, choose, look, short_match, started
 from tests.support import Position
 
 A_TURN = """\
-round 1  |  700 km to go for  |  57 cards to draw  |  discard pile: Gasoline
+round 1  |  trip: 700 km  |  57 cards to draw  |  discard pile: Gasoline
 team 0  [>........................................]    0 km  stopped
         battle: Stop          speed: empty         distance: none
         safeties: none
@@ -25,7 +25,7 @@ team 1  [=====================>...................]  375 km  stopped
 player_1 to play."""
 
 BEFORE_A_COUP_FOURRE = """\
-round 1  |  1000 km to go for  |  96 cards to draw  |  discard pile: empty
+round 1  |  trip: 1000 km  |  96 cards to draw  |  discard pile: empty
 team 0  [>........................................]    0 km  stopped
         battle: empty         speed: empty         distance: none
         safeties: none
@@ -40,17 +40,27 @@ player_3: Stop was laid by player_0; claim the coup fourré?"""
 
 
 def a_turn() -> Position:
-    position = Position().battle(0, "ROLL", "STOP").battle(1, "ROLL", "OUT_OF_GAS").speed(1, "SPEED_LIMIT")
-    position.km(1, 375, two_hundreds=1).safety(1, "PUNCTURE_PROOF", "DRIVING_ACE")
-    position.hand(0, "DISTANCE_25", "DISTANCE_25", "DISTANCE_50", "DISTANCE_100", "RIGHT_OF_WAY", "GASOLINE")
-    position.hand(1, "DISTANCE_75", "DISTANCE_75", "FLAT_TIRE", "SPARE_TIRE", "ROLL")
-    return position.draws(1, "ROLL").draw_pile(58).do("discard GASOLINE")
+    position = Position(
+        "battle 0: stop on roll",
+        "battle 1: out_of_gas on roll",
+        "speed 1: speed_limit",
+        "safeties 1: puncture_proof driving_ace",
+    )
+    position.km(1, 375, two_hundreds=1)
+    position.hand(0, "25", "25", "50", "100", "right_of_way", "gasoline")
+    position.hand(1, "75", "75", "flat_tire", "spare_tire", "roll")
+    return position.draws(1, "roll").draw_pile(58).do("discard gasoline")
 
 
 def before_a_coup_fourre() -> Position:
-    position = Position(4).battle(1, "ROLL").hand(0, "DISTANCE_200", "ROLL", "STOP").hand(1, "EXTRA_TANK")
-    position.hand(3, "DISTANCE_25", "END_OF_LIMIT", "ROLL", "ROLL", "RIGHT_OF_WAY")
-    return position.do("play STOP")
+    position = Position(
+        "battle 1: roll",
+        "hand 0: 200 roll stop",
+        "hand 1: extra_tank",
+        "hand 3: 25 end_of_limit roll roll right_of_way",
+        players=4,
+    )
+    return position.do("play stop")
 
 
 def drawn(position: Position, observer: int | None = None) -> list[str]:
@@ -98,12 +108,12 @@ def test_one_hand_is_shown_to_its_owner(observer: int) -> None:
 
 
 def test_the_question_at_the_end_of_the_short_trip() -> None:
-    position = Position(3).battle(2, "ROLL").km(2, 650).turn(2).hand(2, "DISTANCE_50", "ROLL")
-    lines = drawn(position.do("play DISTANCE_50"))
+    position = Position("battle 2: roll", "to act: seat 2", "hand 2: 50 roll", players=3).km(2, 650)
+    lines = drawn(position.do("play 50"))
     assert lines[7] == f"team 2  [{40 * '='}>]  700 km  rolling"
     assert lines[-1] == "player_2: 700 km done; extend the trip?"
     lines = drawn(position.do("extend"))
-    assert lines[0].startswith("round 1  |  1000 km to go for (extended)  |")
+    assert lines[0].startswith("round 1  |  trip: 1000 km (extended)  |")
     assert lines[7] == f"team 2  [{28 * '='}>{12 * '.'}]  700 km  rolling"
 
 
@@ -191,7 +201,7 @@ def test_drawing_changes_nothing() -> None:
 
 def test_the_columns_of_a_score_sheet_may_have_names() -> None:
     """As wide as the name asks for; without names they are the teams' numbers."""
-    position = Position().battle(0, "ROLL").km(0, 675).hand(0, "DISTANCE_25").finish_trip()
+    position = Position("battle 0: roll", "hand 0: 25").km(0, 675).finish_trip()
     state, rules = position.games.states[0], position.rules
     usual = draw_score_sheet(state, rules).splitlines()
     named = draw_score_sheet(state, rules, ["you", "opponents 1 and 3"]).splitlines()

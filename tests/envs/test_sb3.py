@@ -58,9 +58,8 @@ def known_round(scores: tuple[int, int], reward: str) -> tuple[OpponentVecEnv, S
 
     Team 0 has 675 km and a safety: 775 points. Team 1 has 450 km, a safety and a coup fourré: 850 points.
     """
-    position = Position(players=2).battle(0, "ROLL").battle(1, "ROLL").km(0, 650).km(1, 300)
-    position.hand(0, "EXTRA_TANK", "STOP", "DISTANCE_25")
-    position.hand(1, "RIGHT_OF_WAY", "DISTANCE_100", "DISTANCE_50").draw_pile(0).turn(0)
+    position = Position("battle 0: roll", "battle 1: roll", "hand 0: extra_tank stop 25", players=2)
+    position.km(0, 650).km(1, 300).hand(1, "right_of_way", "100", "50").draw_pile(0).turn(0)
     position.state.score[:2] = scores
     games = vector_env(1, episode="match", reward=reward)
     script = Script(

@@ -46,10 +46,10 @@ lengths = pytest.mark.parametrize("km", SHARED, ids=str)
 
 def before_the_end(km: Km, name: str, seats: int = 1) -> np.ndarray:
     """A game in which the last card of all is about to be discarded, by seat 0."""
-    position = Position(len(km) * seats, edition=name, teams=len(km)).empty_hands()
+    position = Position(players=len(km) * seats, edition=name, teams=len(km)).empty_hands()
     for team, length in enumerate(km):
         position.km(team, length)
-    return np.asarray(position.draw_pile(0).hand(0, "END_OF_LIMIT").games.states)
+    return np.asarray(position.draw_pile(0).hand(0, "end_of_limit").games.states)
 
 
 def ended(km: Km, name: str, seats: int = 1, **options: Any) -> tuple[VectorEnv, Any]:

@@ -11,6 +11,7 @@ import pytest
 from millebornes_env import VectorEnv, vector_env
 from millebornes_env.engine.games import Buffers, new_buffers
 from millebornes_env.errors import BufferShapeError
+from millebornes_env.millebornes import rulebook
 from tests.envs.playing import MODES, TEAMS, choose, is_same_memory, look, short_match, snapshot, started
 
 NUM_ACTIONS = {2: 42, 3: 47, 4: 42, 6: 47}
@@ -206,7 +207,7 @@ def test_steps_leave_nothing_behind_in_memory(mode: str) -> None:
 
 
 def buffers_for(env: VectorEnv) -> Buffers:
-    return new_buffers(env.num_envs, env.rules, env.settings)
+    return new_buffers(rulebook, env.num_envs, env.rules, env.settings)
 
 
 @tables

@@ -24,14 +24,21 @@ import numpy as np
 
 from millebornes_env import Edition
 from millebornes_env.engine.games import NO_GAME, Games, Settings
-from millebornes_env.engine.kernels import DISABLED, POINTS
-from millebornes_env.millebornes.observation import View
+from millebornes_env.engine.kernels import DISABLED
+from millebornes_env.millebornes import rulebook
+from millebornes_env.millebornes.sections import ObservationSpec
 from millebornes_env.millebornes.state import CLAIM, EXTENSION, ROUND_OVER
 from millebornes_env.notation.positions import read_position, write_position
 from millebornes_env.notation.records import read_action, write_action
 
 FOLDER = Path(__file__).parent / "games"
-SETTINGS = Settings(match=0, reward=POINTS, autoreset=DISABLED, layout=View(), punish_illegal=0)
+SETTINGS = Settings(
+    episode=0,
+    reward=rulebook.POINTS,
+    autoreset=DISABLED,
+    observation_spec=ObservationSpec(),
+    punish_illegal=0,
+)
 INDENT = "  "
 
 Choose = Callable[[Games], int]
@@ -44,7 +51,7 @@ def file_of(edition: Edition, players: int, teams: int) -> Path:
 
 def dealt(edition: Edition, players: int, teams: int, seed: int) -> Games:
     """One game of the table, dealt."""
-    games = Games(1, edition.table(players, teams), SETTINGS)
+    games = Games(rulebook, 1, edition.table(players, teams), SETTINGS)
     games.seed(seed)
     games.start()
     return games
@@ -136,7 +143,7 @@ def retraced(lines: list[str]) -> list[str]:
     """The lines that the same plays from the same position give now."""
     plays = [line.removeprefix("> ") for line in lines if line.startswith("> ")]
     position = read_position("\n".join(lines[: lines.index(f"> {plays[0]}")]))
-    games = Games(1, position.rules, SETTINGS)
+    games = Games(rulebook, 1, position.rules, SETTINGS)
     games.states[:] = position.state
     games.write_decisions()
     remaining = iter(plays)

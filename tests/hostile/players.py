@@ -14,9 +14,9 @@ import numpy as np
 from millebornes_env import agents, vector_env
 from millebornes_env.agents import AGENTS, load
 from millebornes_env.agents.human.agent import HumanAgent
+from millebornes_env.agents.options import defaults_of
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.protocol import Table
-from millebornes_env.agents.specs import defaults_of
 from tests.agents.policies import network_for, write_run
 from tests.envs.playing import look
 from tests.hostile.table import Argument, Games, Nothing, of_arrays
@@ -199,14 +199,14 @@ def asking(begin: type[Asked]) -> list[Argument]:
             values=of_arrays(ARRAYS, lambda world: world.masks),
         ),
         arguments(
-            f"{name}.act(places)",
-            lambda world, value: world.agent.act(world.rows, world.masks, places=value),
+            f"{name}.act(slot_ids)",
+            lambda world, value: world.agent.act(world.rows, world.masks, slot_ids=value),
             {"None", "memoryview"},
             begin,
         ),
         arguments(
-            f"{name}.act(places as an array)",
-            lambda world, value: world.agent.act(world.rows, world.masks, places=value),
+            f"{name}.act(slot_ids as an array)",
+            lambda world, value: world.agent.act(world.rows, world.masks, slot_ids=value),
             {*SAME_NUMBERS, "broadcast", "all 127", "chance"},
             begin,
             values=of_arrays(ARRAYS, lambda _: np.arange(4)),
@@ -214,10 +214,10 @@ def asking(begin: type[Asked]) -> list[Argument]:
     ]
 
 
-def act_on(world: Any, states: Any = None, seats: Any = None, places: Any = None) -> Any:
+def act_on(world: Any, states: Any = None, seats: Any = None, slot_ids: Any = None) -> Any:
     games = world.env.get_states() if states is None else states[0]
     seats = world.env.agent_selection.astype(np.int32) if seats is None else seats[0]
-    return world.agent.act_on(games, seats, np.arange(4) if places is None else places[0])
+    return world.agent.act_on(games, seats, np.arange(4) if slot_ids is None else slot_ids[0])
 
 
 SAME_STATES = {"read-only", "not aligned", "far apart", "backwards", "Fortran", "masked", "recarray"}
@@ -227,10 +227,10 @@ searching = [
         arguments(
             f"search.act_on({name})",
             lambda world, value, name=name: act_on(world, **{name: [value]}),
-            {"None", "memoryview"} if name == "places" else (),
+            {"None", "memoryview"} if name == "slot_ids" else (),
             AskedSearch,
         )
-        for name in ("states", "seats", "places")
+        for name in ("states", "seats", "slot_ids")
     ),
     arguments(
         "search.act_on(states as an array)",
@@ -247,7 +247,7 @@ searching = [
         values=of_arrays(ARRAYS, lambda world: world.env.agent_selection.astype(np.int32)),
     ),
     arguments(
-        "search.act_on(places as an array)",
+        "search.act_on(slot_ids as an array)",
         lambda world, value: act_on(world, None, None, [value]),
         {*SAME_NUMBERS, "broadcast", "all 127", "chance"},
         AskedSearch,

@@ -13,7 +13,7 @@ import pytest
 from millebornes_env import VectorEnv
 from millebornes_env.envs.aec import raw_env
 from millebornes_env.errors import MilleBornesError, ResetNeededError, shown
-from millebornes_env.millebornes.audit import first_problem
+from millebornes_env.millebornes.audit import first_violation
 from tests.envs.playing import choose, look, snapshot
 from tests.hostile.values import EVERYTHING, spoiled
 
@@ -193,7 +193,7 @@ class OneGame:
 
 def check_games(env: VectorEnv) -> None:
     """Check every law of the rules in all games, and that each has a legal action."""
-    assert first_problem(env.games.states, env.rules) is None
+    assert first_violation(env.games.states, env.rules) is None
     assert env.games.buffers.action_mask.any(axis=1).all()
 
 

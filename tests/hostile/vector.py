@@ -10,6 +10,7 @@ import numpy as np
 from millebornes_env import VectorEnv, edition, millebornes_v0, vector_env
 from millebornes_env.engine.games import new_buffers
 from millebornes_env.engine.kernels import Buffers
+from millebornes_env.millebornes import rulebook
 from millebornes_env.millebornes.editions import read_sheet
 from tests.envs.playing import choose, look
 from tests.hostile.table import Argument, Games, Nothing, OneGame, of_arrays
@@ -103,6 +104,8 @@ methods = [
     method("determinize(seed)", lambda world, value: world.env.determinize(0, value), SEEDS),
     method("set_states(states)", lambda world, value: world.env.set_states(value)),
     method("render(game)", lambda world, value: world.env.render(value), INDEX),
+    method("describe(seat)", lambda world, value: world.env.describe(value), INDEX),
+    method("describe(game)", lambda world, value: world.env.describe(0, value), INDEX),
     method("legal_actions(game)", lambda world, value: world.env.legal_actions(value), INDEX),
     method("section(name)", lambda world, value: world.env.section(value)),
 ]
@@ -115,6 +118,7 @@ aec = [
     ),
     method("env.step(action)", lambda world, value: world.env.step(value), face=AEC),
     method("env.observe(agent)", lambda world, value: world.env.observe(value), face=AEC),
+    method("env.describe(agent)", lambda world, value: world.env.describe(value), INDEX, AEC),
     method("env.action_space(agent)", lambda world, value: world.env.action_space(value), face=AEC),
     method("env.observation_space(agent)", lambda world, value: world.env.observation_space(value), face=AEC),
     method("env.last(observe)", lambda world, value: world.env.last(value), FLAGS, AEC),
@@ -136,17 +140,17 @@ def array(
 
 def with_buffer(world: Games, name: str, value: Any) -> VectorEnv:
     env = world.env
-    good = new_buffers(env.num_envs, env.rules, env.settings)
+    good = new_buffers(rulebook, env.num_envs, env.rules, env.settings)
     return vector_env(env.num_envs, buffers=good._replace(**{name: value}))
 
 
 def buffer_of(world: Games, name: str) -> Any:
-    return getattr(new_buffers(world.env.num_envs, world.env.rules, world.env.settings), name)
+    return getattr(new_buffers(rulebook, world.env.num_envs, world.env.rules, world.env.settings), name)
 
 
 def fine_for(name: str) -> set[str]:
     """What is as good as the buffer of that name: an array of any contents, in one piece."""
-    good = getattr(new_buffers(4, vector_env(4).rules, vector_env(4).settings), name)
+    good = getattr(new_buffers(rulebook, 4, vector_env(4).rules, vector_env(4).settings), name)
     fine = {"recarray", str(good.dtype), "all 127", "all -128", "all -2"}
     if good.itemsize == 1:
         fine |= {"not aligned", "big-endian"}

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from millebornes_env.engine.games import NO_GAME, Games
-from millebornes_env.millebornes.observation import sections
+from millebornes_env.millebornes.sections import sections
 from millebornes_env.millebornes.state import SCORE_LINES
 from tests.laws.conversions import (
     CALLS,
@@ -32,7 +32,7 @@ from tests.laws.conversions import (
 )
 from tests.laws.expectations import opening_of
 from tests.laws.players import MIXES, choose, style_of
-from tests.oracle import (
+from tests.oracle.oracle import (
     BATTLE_HAZARDS,
     DISTANCE_KM,
     SAFETIES,
@@ -117,7 +117,9 @@ class Comparison:
         self.table, self.options = table, dict(options or {})
         self.games, self.mixes = games, mixes
         self.players, self.teams = table.players, table.teams
-        self.layout = {section.name: section for section in sections(games.rules, games.settings.layout)}
+        self.layout = {
+            section.name: section for section in sections(games.rules, games.settings.observation_spec)
+        }
         self.chances = [random.Random(f"{seed}/{game}") for game in range(len(games))]
         self.events: Counter[str] = Counter()
         self.live = set(range(len(games)))

@@ -15,12 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from millebornes_env.engine.games import Games, Settings
+from millebornes_env.millebornes import rulebook
 from millebornes_env.millebornes.editions import edition
-from millebornes_env.millebornes.observation import View
 from millebornes_env.millebornes.rules import Rules
-from tests import oracle
-from tests.oracle import FULL_DECK, SAFETY_AGAINST, Action
-from tests.oracle_rules import OracleRules, rules_for, with_options
+from millebornes_env.millebornes.sections import ObservationSpec
+from tests.oracle import oracle
+from tests.oracle.oracle import FULL_DECK, SAFETY_AGAINST, Action
+from tests.oracle.rules import OracleRules, rules_for, with_options
 
 
 class Table(NamedTuple):
@@ -62,8 +63,8 @@ CLAIM_ID, PASS_ID, EXTEND_ID, FINISH_ID = CALLS
 FIRST_DISCARD_ID = 19
 
 # A round, nothing restarted, the unseen cards observed, an illegal action refused.
-ROUND = Settings(match=0, reward=0, autoreset=2, layout=View(), punish_illegal=0)
-MATCH = ROUND._replace(match=1)
+ROUND = Settings(episode=0, reward=0, autoreset=2, observation_spec=ObservationSpec(), punish_illegal=0)
+MATCH = ROUND._replace(episode=rulebook.MATCH)
 
 Record = dict[str, Any]
 """A copy of one game's record: each field as a Python int or a (nested) list of them."""
@@ -178,7 +179,7 @@ def new_games(
     table: Table, count: int = 1, settings: Settings = ROUND, seed: int = 0, **changes: int
 ) -> Games:
     """Games that were dealt; `changes` override rules."""
-    games = Games(count, checked_rules(table, **changes), settings)
+    games = Games(rulebook, count, checked_rules(table, **changes), settings)
     games.seed(seed)
     games.start()
     return games

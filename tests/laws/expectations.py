@@ -17,7 +17,7 @@ from tests.laws.conversions import (
     rules_of,
     streams_of,
 )
-from tests.oracle import (
+from tests.oracle.oracle import (
     BATTLE_HAZARDS,
     DISTANCE_KM,
     HAND_SIZE,
@@ -25,7 +25,7 @@ from tests.oracle import (
     SAFETIES,
     SAFETY_AGAINST,
 )
-from tests.oracle_rules import OracleRules
+from tests.oracle.rules import OracleRules
 
 BATTLE_TOPS = (*BATTLE_HAZARDS, *HAZARD_OF_REMEDY, "ROLL")
 

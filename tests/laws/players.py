@@ -27,7 +27,7 @@ from tests.laws.conversions import (
     plain,
     to_oracle,
 )
-from tests.oracle import SAFETIES, SAFETY_AGAINST
+from tests.oracle.oracle import SAFETIES, SAFETY_AGAINST
 
 # What each style likes to do, the best first; what it does not name it never does of its own accord.
 _KINDS: dict[str, set[int]] = {

@@ -16,8 +16,8 @@ from tests.laws.conversions import (
     rules_of,
 )
 from tests.laws.players import walk
-from tests.oracle import BATTLE_HAZARDS, OracleRound
-from tests.oracle_rules import OracleRules
+from tests.oracle.oracle import BATTLE_HAZARDS, OracleRound
+from tests.oracle.rules import OracleRules
 
 MOST_ROUNDS = 400
 """In which a position is looked for."""

@@ -32,7 +32,7 @@ from tests.laws.conversions import (
     new_games,
     rules_of,
 )
-from tests.oracle import SAFETIES
+from tests.oracle.oracle import SAFETIES
 
 WORDS = st.integers(0, 2**32 - 1)
 COUNTERS = st.integers(0, 2**31 - 1)
@@ -159,7 +159,7 @@ def shuffled_decks(games: Games) -> np.ndarray:
     They are shuffled once more, which gives the same order, and checked against what is left.
     """
     states = games.states.copy()
-    rules = rules_record(games.rules)[0]
+    rules = rules_record(games.rules)
     size = {shuffle_deck(state, rules) for state in states}
     assert size == {sum(games.rules.deck)}
     decks, left = states["deck"], games.states["deck"]

@@ -9,7 +9,7 @@ from hypothesis import given
 
 from millebornes_env.compile import for_kernels
 from millebornes_env.millebornes.legality import can_discard, can_lay, is_legal
-from millebornes_env.millebornes.rules import rules_record
+from millebornes_env.millebornes.rules import compiled_rules
 from millebornes_env.millebornes.state import SCORE_LINES
 from tests.laws.conversions import (
     CARDS,
@@ -47,7 +47,7 @@ from tests.laws.random_rounds import (
     tables,
     tables_with_points,
 )
-from tests.oracle import DISTANCE_KM, HAND_SIZE
+from tests.oracle.oracle import DISTANCE_KM, HAND_SIZE
 
 MAX_HAZARDS = 18
 KM = list(DISTANCE_KM.values())
@@ -143,7 +143,7 @@ def test_the_next_deal_does_not_depend_on_the_last_round(table: Table, seed: int
 @examples(40)
 def test_the_mask_is_what_the_rules_answer_about_each_action(table: Table, seed: int) -> None:
     teams = table.teams
-    rules = for_kernels(rules_record(new_games(table).rules))[0]
+    rules = compiled_rules(new_games(table).rules)
     for games, record, _ in walk(table, seed):
         state = for_kernels(games.states)[0]
         asked = [action for action in range(-3, num_ids(teams) + 12) if is_legal(state, rules, action)]

@@ -12,7 +12,7 @@ from millebornes_env.millebornes.winning import match_winner as winner_of_match
 from tests.laws.comparison import play_matches
 from tests.laws.conversions import TABLES, Table, new_games, num_ids, or_minus_one, rules_of, to_id, to_oracle
 from tests.laws.players import MIXES
-from tests.oracle import match_winner
+from tests.oracle.oracle import match_winner
 
 WITH_POINTS = (
     Table("parker", 2, 2),
@@ -52,7 +52,7 @@ def test_equal_totals_at_the_goal_ask_for_another_round(table: Table) -> None:
 @pytest.mark.parametrize("table", [table for table in TABLES if rules_of(table).count_points], ids=str)
 def test_the_same_totals_decide_a_match(table: Table) -> None:
     games = new_games(table)
-    state, rules = games.states[0], rules_record(games.rules)[0]
+    state, rules = games.states[0], rules_record(games.rules)
     decided: Counter[int | None] = Counter()
     for totals in product((0, 4975, 5000, 5025, 12_000), repeat=table.teams):
         state.score[: len(totals)] = totals

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations, pairwise, product
 
 import numpy as np
@@ -11,15 +11,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from millebornes_env.compile import plain as plain_rule
 from millebornes_env.engine.games import Games
-from millebornes_env.millebornes.observation import (
+from millebornes_env.millebornes import observation
+from millebornes_env.millebornes.rules import RULES, Rules, rules_record
+from millebornes_env.millebornes.sections import (
+    CONTENTS,
+    END,
+    OFFSETS,
+    ObservationSpec,
+    Room,
     Section,
-    View,
     full_state_sections,
     observation_size,
+    part_of,
     sections,
+    start_of,
 )
-from millebornes_env.millebornes.rules import RULES, Rules, rules_record
 from tests.laws.conversions import (
     DECISIONS,
     ROUND,
@@ -36,18 +44,18 @@ from tests.laws.conversions import (
 from tests.laws.expectations import concealed, visible
 from tests.laws.players import mix_of, play_on, walk
 from tests.laws.random_rounds import examples, rounds, seeds, tables
-from tests.oracle_rules import OPTIONS
+from tests.oracle.rules import OPTIONS
 
 SEATS, TEAMS, STREAM = 8, 4, 53
 """The room of a padded layout; `STREAM` for the cards to come of each seat."""
 
-VIEWS = tuple(View(*flags) for flags in product((1, 0), repeat=3))
+SPECS = tuple(ObservationSpec(*flags) for flags in product((1, 0), repeat=3))
 all_tables = pytest.mark.parametrize("table", TABLES, ids=str)
-all_views = pytest.mark.parametrize("view", VIEWS, ids=str)
+all_specs = pytest.mark.parametrize("spec", SPECS, ids=str)
 
 
-def viewed(table: Table, view: View, **changes: int) -> Games:
-    return new_games(table, settings=ROUND._replace(layout=view), **changes)
+def observing(table: Table, spec: ObservationSpec, **changes: int) -> Games:
+    return new_games(table, settings=ROUND._replace(observation_spec=spec), **changes)
 
 
 def part(row: Sequence[int], section: Section) -> list[int]:
@@ -62,20 +70,20 @@ def check_row(row: Sequence[int], layout: Sequence[Section], expected: dict[str,
         assert max(expected[section.name]) <= section.high, section.name
 
 
-@all_views
+@all_specs
 @all_tables
-def test_the_sections_cover_the_observation_without_a_gap(table: Table, view: View) -> None:
-    games = viewed(table, view)
-    layout, full = sections(games.rules, view), full_state_sections(games.rules, view)
+def test_the_sections_cover_the_observation_without_a_gap(table: Table, spec: ObservationSpec) -> None:
+    games = observing(table, spec)
+    layout, full = sections(games.rules, spec), full_state_sections(games.rules, spec)
     names = list(visible(plain(games)[0], table, 0))
-    names = (names if view.unseen else names[:-1]) + ["rules"] * view.rules
+    names = (names if spec.unseen else names[:-1]) + ["rules"] * spec.rules
     assert [section.name for section in layout] == names
     assert [section.name for section in full] == [*names, "other_hands", "streams"]
     for covering in (layout, full):
         assert covering[0].start == 0
         assert all(before.stop == after.start for before, after in pairwise(covering))
         assert all(section.size > 0 and section.high > 0 and section.meaning for section in covering)
-    size = observation_size(rules_record(games.rules)[0], view)
+    size = observation_size(rules_record(games.rules), spec)
     assert layout[-1].stop == size == games.buffers.observation.shape[1]
     assert games.full_states().shape == (1, full[-1].stop)
 
@@ -115,16 +123,81 @@ def test_the_observation_says_what_the_seat_can_see() -> None:
     assert highest["opening"] == 2
 
 
+# Writing ----------------------------------------------------------------------------------------------------
+
+POISON = -1
+"""No section has such a number."""
+
+
+def writer_of(name: str) -> Callable[..., None]:
+    """As the rulebook has it: in plain Python, so that not every section is compiled by itself."""
+    return plain_rule(getattr(observation, f"write_{name}"))
+
+
+@all_specs
+@pytest.mark.parametrize("table", SOME_TABLES, ids=str)
+def test_each_section_is_written_by_the_function_of_its_name_and_nowhere_else(
+    table: Table, spec: ObservationSpec
+) -> None:
+    for games, record, log in walk(table, seed=3):
+        if len(log) % 20:
+            continue
+        rules, state, seat = rules_record(games.rules), games.states[0], record["seat"]
+        other = observing(table, spec)
+        other.states[:] = games.states
+        (seen,) = observed(other, seat)
+        shown = {
+            "table": [seat],
+            "seat": [(seat + place) % table.players for place in range(table.players)],
+            "team": [(seat + place) % table.teams for place in range(table.teams)],
+        }
+        for section in sections(games.rules, spec):
+            row = np.full(len(seen), POISON, np.int8)
+            row[section.start : section.stop] = 0
+            size = CONTENTS[section.name].size
+            for place, who in enumerate(shown[section.owner]):
+                writer_of(section.name)(state, rules, who, row, section.start + place * size)
+            expected = [POISON] * len(seen)
+            expected[section.start : section.stop] = part(seen, section)
+            assert row.tolist() == expected, section.name
+
+
+@all_specs
+@all_tables
+def test_a_row_is_written_from_end_to_end_and_no_further(table: Table, spec: ObservationSpec) -> None:
+    games = observing(table, spec)
+    size = games.buffers.observation.shape[1]
+    around = np.full((3, size), POISON, np.int8)
+    games.observe(games.buffers.agent_selection, around[1:2])
+    assert around[1].tolist() == games.buffers.observation[0].tolist()
+    assert POISON not in around[1]
+    assert (around[[0, 2]] == POISON).all()
+
+
+def test_starts_are_known_for_every_room() -> None:
+    """What compiled code calculates is what adding up the sizes gives."""
+    for seats, teams, unseen, shows_rules in product((2, 3, 8), (2, 4), (0, 1), (0, 1)):
+        room = Room(seats, teams, unseen, shows_rules)
+        owners = {"table": 1, "seat": seats, "team": teams}
+        start = 0
+        for content, offset in zip(CONTENTS.values(), OFFSETS, strict=True):
+            assert start_of(offset, room) == start
+            assert part_of(offset, room, 1) == start + content.size
+            is_shown = {"": 1, "unseen": unseen, "rules": shows_rules}[content.shown_by]
+            start += content.size * owners[content.owner] * is_shown
+        assert start_of(END, room) == start
+
+
 # Other layouts ----------------------------------------------------------------------------------------------
 
 
-@all_views
+@all_specs
 @rounds
 @examples(15)
-def test_every_layout_holds_the_same_numbers(view: View, table: Table, seed: int) -> None:
+def test_every_layout_holds_the_same_numbers(spec: ObservationSpec, table: Table, seed: int) -> None:
     """Section by section; what a padded one has beside them is zero."""
-    other = viewed(table, view)
-    layout = {section.name: section for section in sections(other.rules, view)}
+    other = observing(table, spec)
+    layout = {section.name: section for section in sections(other.rules, spec)}
     for games, record, log in walk(table, seed):
         if len(log) % 7 and DECISIONS[record["phase"]] == "play":
             continue
@@ -137,22 +210,22 @@ def test_every_layout_holds_the_same_numbers(view: View, table: Table, seed: int
                     wider = part(row, layout[section.name])
                     beside = len(wider) - section.size
                     assert wider == part(usual, section) + [0] * beside, section.name
-                    assert beside == 0 or view.padded
+                    assert beside == 0 or spec.padded
                     assert max(wider) <= layout[section.name].high
-            if view.rules:
+            if spec.rules:
                 assert part(row, layout["rules"]) == list(other.rules.observed)
             if seat == record["seat"]:
                 assert other.buffers.observation[0].tolist() == row
-                check_concealed(other, record, table, view)
+                check_concealed(other, record, table, spec)
         mask = games.buffers.action_mask[0].tolist()
-        room = num_ids(TEAMS if view.padded else table.teams)
+        room = num_ids(TEAMS if spec.padded else table.teams)
         assert other.buffers.action_mask[0].tolist() == mask + [0] * (room - len(mask))
 
 
-def check_concealed(games: Games, record: Record, table: Table, view: View) -> None:
+def check_concealed(games: Games, record: Record, table: Table, spec: ObservationSpec) -> None:
     """The end of the full state, which is padded for each seat apart."""
-    *_, hands, streams = full_state_sections(games.rules, view)
-    room, longest = (SEATS, STREAM) if view.padded else (table.players, streams.size // table.players)
+    *_, hands, streams = full_state_sections(games.rules, spec)
+    room, longest = (SEATS, STREAM) if spec.padded else (table.players, streams.size // table.players)
     expected = concealed(record, table.players, record["seat"], longest)
     expected["other_hands"] += [0] * 19 * (room - table.players)
     expected["streams"] += [0] * longest * (room - table.players)
@@ -162,10 +235,10 @@ def check_concealed(games: Games, record: Record, table: Table, view: View) -> N
     assert row[: hands.start] == games.buffers.observation[0].tolist()
 
 
-@all_views
-def test_all_tables_have_one_padded_layout(view: View) -> None:
-    layouts = {sections(new_games(table).rules, view._replace(padded=1)) for table in TABLES}
-    full = {full_state_sections(new_games(table).rules, view._replace(padded=1)) for table in TABLES}
+@all_specs
+def test_all_tables_have_one_padded_layout(spec: ObservationSpec) -> None:
+    layouts = {sections(new_games(table).rules, spec._replace(padded=1)) for table in TABLES}
+    full = {full_state_sections(new_games(table).rules, spec._replace(padded=1)) for table in TABLES}
     assert len(layouts) == len(full) == 1
     for name, room in (("to_act", SEATS), ("hand_counts", SEATS), ("km", TEAMS), ("opening", TEAMS)):
         assert [section.size for section in next(iter(layouts)) if section.name == name] == [room]
@@ -175,8 +248,8 @@ def test_all_tables_have_one_padded_layout(view: View) -> None:
 
 
 def rules_seen(table: Table, **changes: int) -> tuple[int, ...]:
-    games = viewed(table, View(rules=1), **changes)
-    section = sections(games.rules, View(rules=1))[-1]
+    games = observing(table, ObservationSpec(rules=1), **changes)
+    section = sections(games.rules, ObservationSpec(rules=1))[-1]
     return tuple(part(games.buffers.observation[0].tolist(), section))
 
 
@@ -184,7 +257,7 @@ def rules_seen(table: Table, **changes: int) -> tuple[int, ...]:
 def test_the_rules_are_seen_as_they_are(table: Table) -> None:
     rules = new_games(table).rules
     seen = dict(zip(Rules._fields, rules_seen(table), strict=True))
-    assert tuple(seen.values()) == rules.observed == tuple(rules_record(rules)[0].observed)
+    assert tuple(seen.values()) == rules.observed == tuple(rules_record(rules).observed)
     assert (seen["players"], seen["teams"], seen["hand_limit"]) == (table.players, table.teams, 6)
     assert seen["target"] == rules_of(table).target // 25
     assert seen["extended_target"] == (rules_of(table).extended_target or 0) // 25

@@ -7,7 +7,7 @@ import pytest
 from tests.laws.comparison import play_rounds
 from tests.laws.conversions import TABLES, Table, new_games, rules_of
 from tests.laws.positions import is_ever_played_out
-from tests.oracle_rules import OPTIONS, OracleRules
+from tests.oracle.rules import OPTIONS, OracleRules
 
 ROUNDS = 18
 MANY_ROUNDS = 1000

@@ -12,7 +12,7 @@ from millebornes_env.millebornes.editions import edition, editions
 from tests.laws.comparison import play_rounds
 from tests.laws.conversions import TABLES, Table, rules_of
 from tests.laws.positions import is_ever_played_out
-from tests.oracle_rules import OracleRules
+from tests.oracle.rules import OracleRules
 
 ROUNDS = 63
 """Each mix of players takes every place at the table."""

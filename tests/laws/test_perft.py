@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from millebornes_env.engine import perft
-from millebornes_env.engine.perft import count_sequences
 from millebornes_env.millebornes.state import STATE
-from tests import oracle
+from millebornes_env.testing import counting
+from millebornes_env.testing.counting import count_sequences
 from tests.laws.conversions import PARKER_2, PARKER_3, TABLES, Table, new_games
 from tests.laws.players import walk
 from tests.laws.positions import SITUATIONS, found, occurs
+from tests.oracle import oracle
 
 DEPTH = 5
 """Of the recorded numbers; the oracle takes minutes to count so deep."""
@@ -111,9 +111,9 @@ def test_any_array_of_states_will_do() -> None:
 def test_the_size_of_a_chunk_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     games = new_games(PARKER_2, 2, seed=1)
     expected = count_sequences(games.states, games.rules, 4)
-    assert expected > perft.CHUNK
+    assert expected > counting.CHUNK
     for size in (1, 7, 10**6):
-        monkeypatch.setattr(perft, "CHUNK", size)
+        monkeypatch.setattr(counting, "CHUNK", size)
         assert count_sequences(games.states, games.rules, 4) == expected
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from millebornes_env.engine.games import Games
+from millebornes_env.millebornes import rulebook
 from millebornes_env.millebornes.determinize import redeal_hidden_cards
 from millebornes_env.millebornes.rules import rules_record
 from tests.laws.conversions import (
@@ -29,14 +30,14 @@ from tests.laws.conversions import (
 )
 from tests.laws.players import mix_of, play_on, walk
 from tests.laws.random_rounds import check_cards, examples, places_to_come, rounds
-from tests.oracle import SAFETY_AGAINST
+from tests.oracle.oracle import SAFETY_AGAINST
 
 
 def redealt(games: Games, seat: int, keys: list[tuple[int, int]]) -> Games:
     """Copies of game 0 in which the cards that the seat cannot see were dealt anew, one for each key."""
-    copies = Games(len(keys), games.rules, games.settings)
+    copies = Games(rulebook, len(keys), games.rules, games.settings)
     copies.states[:] = games.states[0]
-    table = rules_record(games.rules)[0]
+    table = rules_record(games.rules)
     scratch = np.full(106, -1, np.int8)
     for state, key in zip(copies.states, keys, strict=True):
         redeal_hidden_cards(state, table, seat, *key, scratch)

@@ -15,9 +15,10 @@ import pytest
 from millebornes_env.engine import games as games_module
 from millebornes_env.engine.games import NO_GAME, Games, Settings
 from millebornes_env.engine.kernels import SKIP
-from millebornes_env.engine.perft import count_sequences
+from millebornes_env.millebornes import rulebook
 from millebornes_env.millebornes.editions import edition
-from millebornes_env.millebornes.observation import View
+from millebornes_env.millebornes.sections import ObservationSpec
+from millebornes_env.testing.counting import count_sequences
 from tests.laws.conversions import PARKER_2, SOME_TABLES, Table, rules_of
 
 SEED = 2**40 + 12_345
@@ -35,7 +36,13 @@ Mask = npt.NDArray[np.bool_]
 
 def settings_of(episode: str) -> Settings:
     """Rounds or matches, begun again as soon as they are over."""
-    return Settings(match=int(episode == "match"), reward=0, autoreset=0, layout=View(), punish_illegal=0)
+    return Settings(
+        episode=rulebook.EPISODES.index(episode),
+        reward=0,
+        autoreset=0,
+        observation_spec=ObservationSpec(),
+        punish_illegal=0,
+    )
 
 
 def seeded(
@@ -43,7 +50,7 @@ def seeded(
 ) -> Games:
     """Games that were dealt; matches are short, so that some of them end too."""
     rules = edition(table.edition).replace(goal=500).table(table.players, table.teams)
-    games = Games(num_games, rules, settings_of(episode), num_threads=num_threads)
+    games = Games(rulebook, num_games, rules, settings_of(episode), num_threads=num_threads)
     games.seed(SEED, first_game)
     games.start()
     return games

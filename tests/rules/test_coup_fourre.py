@@ -6,21 +6,21 @@ import pytest
 
 from millebornes_env.compile import for_kernels
 from millebornes_env.millebornes.coup_fourre import can_claim, drop_pending_hazard
-from millebornes_env.millebornes.rules import rules_record
+from millebornes_env.millebornes.rules import compiled_rules
 from tests.support import BATTLE_HAZARDS, HAZARDS, SAFETIES, SAFETY_AGAINST, Position
 
 
 def attacked(hazard: str, *hand: str, players: int = 2) -> Position:
     """Seat 0 has laid the hazard against seat 1, which rolls and holds the safety."""
-    position = Position(players).battle(1, "ROLL").hand(0, hazard, "STOP")
+    position = Position("battle 1: roll", f"hand 0: {hazard} stop", players=players)
     position.hand(1, SAFETY_AGAINST[hazard], *hand)
-    return position.do(f"play {hazard}" + (" at 1" if position.rules.teams > 2 else ""))
+    return position.do(f"play {hazard}" + (" against team 1" if position.rules.teams > 2 else ""))
 
 
 @pytest.mark.parametrize("hazard", HAZARDS)
 def test_who_holds_the_safety_may_answer_a_hazard_at_once(hazard: str) -> None:
     """As soon as it is laid, before anybody draws, the holder is asked: claim, or let it stand (US)."""
-    position = Position().battle(1, "ROLL").hand(0, hazard).hand(1, SAFETY_AGAINST[hazard], "ROLL")
+    position = Position("battle 1: roll", f"hand 0: {hazard}", f"hand 1: {SAFETY_AGAINST[hazard]} roll")
     pile = position.pile_size
     position.do(f"play {hazard}")
     assert (position.phase, position.seat, position.pile_size) == ("claim", 1, pile)
@@ -32,59 +32,65 @@ def test_the_parried_hazard_goes_to_the_discard_pile(hazard: str) -> None:
     """It never takes effect: the pile is as it was, and the safety lies on the table (US; E10)."""
     position = attacked(hazard).do("claim")
     assert position.discards == {hazard: 1}
-    assert position.laid(1) == {"ROLL": 1, SAFETY_AGAINST[hazard]: 1}
-    assert (position.battle_top(1), position.speed_top(1)) == ("ROLL", None)
+    assert position.laid(1) == {"roll": 1, SAFETY_AGAINST[hazard]: 1}
+    assert (position.battle_top(1), position.speed_top(1)) == ("roll", None)
     assert position.coups(1) == [SAFETY_AGAINST[hazard]]
 
 
 @pytest.mark.parametrize("hazard", HAZARDS)
 def test_after_a_coup_fourre_no_roll_is_needed(hazard: str) -> None:
     """Who rolled before the hazard rolls on: a distance card in that very play (US; E10; rules 1.3)."""
-    position = attacked(hazard, "DISTANCE_200").do("claim")
-    assert position.can("play DISTANCE_200")
+    position = attacked(hazard, "200").do("claim")
+    assert position.can("play 200")
 
 
 def test_the_position_before_the_hazard_is_restored_and_no_better_one() -> None:
     """A limit that lay there before goes on limiting (E10)."""
-    position = Position().battle(1, "ROLL").speed(1, "SPEED_LIMIT").hand(0, "FLAT_TIRE")
-    position.hand(1, "PUNCTURE_PROOF", "DISTANCE_50", "DISTANCE_75").do("play FLAT_TIRE", "claim")
-    assert position.speed_top(1) == "SPEED_LIMIT"
-    assert position.can("play DISTANCE_50")
-    assert not position.can("play DISTANCE_75")
+    position = Position(
+        "battle 1: roll", "speed 1: speed_limit", "hand 0: flat_tire", "hand 1: puncture_proof 50 75"
+    )
+    position.do("play flat_tire", "claim")
+    assert position.speed_top(1) == "speed_limit"
+    assert position.can("play 50")
+    assert not position.can("play 75")
 
 
-@pytest.mark.parametrize("pile", [(), ("ROLL",), ("ROLL", "ACCIDENT", "REPAIRS")], ids="-".join)
+@pytest.mark.parametrize("pile", [(), ("roll",), ("roll", "accident", "repairs")], ids="-".join)
 def test_what_lay_under_the_hazard_shows_again(pile: tuple[str, ...]) -> None:
     """Be it a Roll, a remedy under Right of Way, or nothing at all (E10)."""
-    position = Position().battle(1, *pile).safety(1, "RIGHT_OF_WAY")
-    position.hand(0, "FLAT_TIRE").hand(1, "PUNCTURE_PROOF").do("play FLAT_TIRE", "claim")
+    position = Position("safeties 1: right_of_way", "hand 0: flat_tire", "hand 1: puncture_proof")
+    position.battle(1, *pile).do("play flat_tire", "claim")
     assert position.battle_top(1) == (pile[-1] if pile else None)
     assert position.is_moving(1)
 
 
 def test_two_cards_are_drawn_and_one_is_played() -> None:
     """One to refill the hand and one as in any turn, then a play: six cards at the end (US; rules 1.3)."""
-    position = attacked("FLAT_TIRE", *["STOP"] * 2, *["ROLL"] * 3)
+    position = attacked("flat_tire", *["stop"] * 2, *["roll"] * 3)
     pile = position.pile_size
     position.do("claim")
     assert (position.hand_sizes()[1], position.pile_size) == (7, pile - 2)
     assert (position.seat, position.phase) == (1, "play")
-    assert position.do("discard ROLL").hand_sizes()[1] == 6
+    assert position.do("discard roll").hand_sizes()[1] == 6
 
 
 def test_both_cards_come_from_the_top_of_the_pile() -> None:
     """They are the next two that the seat was to draw (US)."""
-    position = Position().battle(1, "ROLL").hand(0, "FLAT_TIRE").hand(1, "PUNCTURE_PROOF")
-    position.draws(1, "ROLL", "DISTANCE_100", "STOP").do("play FLAT_TIRE", "claim")
-    assert position.hand_of(1) == ["DISTANCE_100", "ROLL"]
+    position = Position(
+        "battle 1: roll", "hand 0: flat_tire", "hand 1: puncture_proof", "stream 1: roll 100 stop ..."
+    )
+    position.do("play flat_tire", "claim")
+    assert position.hand_of(1) == ["100", "roll"]
 
 
 @pytest.mark.parametrize(("responder", "following"), [(1, 2), (2, 0)])
 def test_play_goes_on_to_the_left_of_the_one_who_answered(responder: int, following: int) -> None:
     """Those who sit between him and the attacker lose their turn, draw included (US; rules 1.3)."""
-    position = Position(3).battle(responder, "ROLL").hand(0, "FLAT_TIRE")
-    position.hand(responder, "PUNCTURE_PROOF", "STOP").do(f"play FLAT_TIRE at {responder}", "claim")
-    position.do("discard STOP")
+    position = Position(
+        f"battle {responder}: roll", "hand 0: flat_tire", f"hand {responder}: puncture_proof stop", players=3
+    )
+    position.do(f"play flat_tire against team {responder}", "claim")
+    position.do("discard stop")
     assert position.seat == following
     skipped = [seat for seat in (1, 2) if seat < responder]
     assert [position.hand_sizes()[seat] for seat in skipped] == [0] * len(skipped)
@@ -92,8 +98,8 @@ def test_play_goes_on_to_the_left_of_the_one_who_answered(responder: int, follow
 
 def test_the_attacker_may_be_next_at_once() -> None:
     """Where the one who answered sits to his right, the turn comes straight back to him (US)."""
-    position = Position(4).battle(1, "ROLL").hand(0, "FLAT_TIRE").hand(3, "PUNCTURE_PROOF", "STOP")
-    assert position.do("play FLAT_TIRE", "claim", "discard STOP").seat == 0
+    position = Position("battle 1: roll", "hand 0: flat_tire", "hand 3: puncture_proof stop", players=4)
+    assert position.do("play flat_tire", "claim", "discard stop").seat == 0
 
 
 @pytest.mark.parametrize(
@@ -101,51 +107,51 @@ def test_the_attacker_may_be_next_at_once() -> None:
 )
 def test_only_the_corresponding_safety_parries(hazard: str, safety: str) -> None:
     """With another one in hand there is nothing to claim (US; rules 1.3)."""
-    position = Position().battle(1, "ROLL").hand(0, hazard).hand(1, safety).do(f"play {hazard}")
+    position = Position("battle 1: roll", f"hand 0: {hazard}", f"hand 1: {safety}").do(f"play {hazard}")
     assert position.phase == "play"
     assert hazard in (position.battle_top(1), position.speed_top(1))
 
 
 def test_a_coup_fourre_earns_300_besides_the_100() -> None:
     """The safety counts as any, and the coup on top of it (US, scoring; rules 1.5)."""
-    position = attacked("FLAT_TIRE", "STOP").do("claim", "discard STOP").turn(0).run_out()
+    position = attacked("flat_tire", "stop").do("claim", "discard stop").turn(0).run_out()
     assert position.sheet(1) == {"safeties": 100, "coups_fourres": 300}
     assert position.sheet(0) == {}
 
 
 def test_against_a_limit_right_of_way_takes_a_stop_along() -> None:
     """Both go to the discard pile; it is one coup fourré and one bonus (E7; 004:26)."""
-    position = Position().battle(1, "ROLL", "STOP").hand(0, "SPEED_LIMIT").hand(1, "RIGHT_OF_WAY", "ROLL")
-    position.do("play SPEED_LIMIT", "claim")
-    assert position.discards == {"SPEED_LIMIT": 1, "STOP": 1}
-    assert position.battle_top(1) == "ROLL"
-    assert position.do("discard ROLL").turn(0).run_out().points() == [0, 400]
+    position = Position("battle 1: stop on roll", "hand 0: speed_limit", "hand 1: right_of_way roll")
+    position.do("play speed_limit", "claim")
+    assert position.discards == {"speed_limit": 1, "stop": 1}
+    assert position.battle_top(1) == "roll"
+    assert position.do("discard roll").turn(0).run_out().points() == [0, 400]
 
 
 def test_against_a_stop_right_of_way_takes_a_limit_along() -> None:
     """The other way round as well (E7; 004:26)."""
-    position = Position().battle(1, "ROLL").speed(1, "SPEED_LIMIT").hand(0, "STOP")
-    position.hand(1, "RIGHT_OF_WAY", "DISTANCE_200").do("play STOP", "claim")
-    assert position.discards == {"SPEED_LIMIT": 1, "STOP": 1}
-    assert position.can("play DISTANCE_200")
+    position = Position("battle 1: roll", "speed 1: speed_limit", "hand 0: stop", "hand 1: right_of_way 200")
+    position.do("play stop", "claim")
+    assert position.discards == {"speed_limit": 1, "stop": 1}
+    assert position.can("play 200")
 
 
 def test_right_of_way_parries_a_limit_before_the_start() -> None:
     """It is legal then, and starts the car, too (E8)."""
-    position = Position().hand(0, "SPEED_LIMIT").hand(1, "RIGHT_OF_WAY", "DISTANCE_200")
-    position.do("play SPEED_LIMIT", "claim")
+    position = Position("hand 0: speed_limit", "hand 1: right_of_way 200")
+    position.do("play speed_limit", "claim")
     assert position.battle_top(1) is None
-    assert position.can("play DISTANCE_200")
+    assert position.can("play 200")
 
 
 @pytest.mark.parametrize("hazard", BATTLE_HAZARDS[:3])
 def test_right_of_way_parries_a_limit_while_another_hazard_lies(hazard: str) -> None:
     """That hazard stays; the extra turn comes all the same (E9)."""
-    position = Position().battle(1, "ROLL", hazard).hand(0, "SPEED_LIMIT")
-    position.hand(1, "RIGHT_OF_WAY", "DISTANCE_25").do("play SPEED_LIMIT", "claim")
+    position = Position(f"battle 1: {hazard} on roll", "hand 0: speed_limit", "hand 1: right_of_way 25")
+    position.do("play speed_limit", "claim")
     assert (position.battle_top(1), position.seat, position.phase) == (hazard, 1, "play")
-    assert position.discards == {"SPEED_LIMIT": 1}
-    assert not position.can("play DISTANCE_25")
+    assert position.discards == {"speed_limit": 1}
+    assert not position.can("play 25")
 
 
 @pytest.mark.parametrize(
@@ -153,44 +159,46 @@ def test_right_of_way_parries_a_limit_while_another_hazard_lies(hazard: str) -> 
 )
 def test_any_member_of_the_attacked_team_may_answer(players: int, attacker: int, holder: int) -> None:
     """Whichever partner holds the safety; the turn is then his, and after him his left neighbour's (E11)."""
-    position = Position(players).turn(attacker)
+    position = Position(players=players).turn(attacker)
     team = holder % position.rules.teams
-    position.battle(team, "ROLL").hand(attacker, "FLAT_TIRE").hand(holder, "PUNCTURE_PROOF", "STOP")
-    position.do("play FLAT_TIRE" + (f" at {team}" if players == 6 else ""))
+    position.battle(team, "roll").hand(attacker, "flat_tire").hand(holder, "puncture_proof", "stop")
+    position.do("play flat_tire" + (f" against team {team}" if players == 6 else ""))
     assert (position.phase, position.seat) == ("claim", holder)
     position.do("claim")
-    assert position.coups(team) == ["PUNCTURE_PROOF"]
+    assert position.coups(team) == ["puncture_proof"]
     assert position.hand_sizes()[holder] == 3
-    assert position.do("discard STOP").seat == (holder + 1) % players
+    assert position.do("discard stop").seat == (holder + 1) % players
 
 
 def test_the_answer_may_be_declined() -> None:
     """Then the hazard lies on the pile as if nobody held the safety (E12)."""
-    position = attacked("FLAT_TIRE", "DISTANCE_25").do("pass")
-    assert position.battle_top(1) == "FLAT_TIRE"
-    assert position.laid(1) == {"ROLL": 1, "FLAT_TIRE": 1}
+    position = attacked("flat_tire", "25").do("pass")
+    assert position.battle_top(1) == "flat_tire"
+    assert position.laid(1) == {"roll": 1, "flat_tire": 1}
     assert not position.discards
-    assert not position.can("play DISTANCE_25")
+    assert not position.can("play 25")
 
 
 def test_a_declined_limit_lies_on_the_speed_pile() -> None:
     """The same for the hazard of the other pile (E12)."""
-    position = attacked("SPEED_LIMIT", "DISTANCE_25", "DISTANCE_75").do("pass")
-    assert (position.battle_top(1), position.speed_top(1)) == ("ROLL", "SPEED_LIMIT")
-    assert "DISTANCE_75" not in position.plays()
+    position = attacked("speed_limit", "25", "75").do("pass")
+    assert (position.battle_top(1), position.speed_top(1)) == ("roll", "speed_limit")
+    assert "75" not in position.plays()
 
 
 @pytest.mark.parametrize("holder", [1, 2])
 def test_after_a_refusal_play_goes_on_to_the_left_of_the_attacker(holder: int) -> None:
     """Nobody loses a turn (E12)."""
-    position = Position(3).battle(holder, "ROLL").hand(0, "FLAT_TIRE").hand(holder, "PUNCTURE_PROOF")
-    assert position.do(f"play FLAT_TIRE at {holder}", "pass").seat == 1
+    position = Position(
+        f"battle {holder}: roll", "hand 0: flat_tire", f"hand {holder}: puncture_proof", players=3
+    )
+    assert position.do(f"play flat_tire against team {holder}", "pass").seat == 1
 
 
 def test_the_target_answers_before_he_draws_for_his_turn() -> None:
     """Also when it is his turn next; after the draw the moment is gone (E12; US)."""
-    position = attacked("FLAT_TIRE")
-    assert position.hand_of(1) == ["PUNCTURE_PROOF"]
+    position = attacked("flat_tire")
+    assert position.hand_of(1) == ["puncture_proof"]
     position.do("pass")
     assert position.hand_sizes()[1] == 2
     assert not position.legal() & {"claim", "pass"}
@@ -198,104 +206,120 @@ def test_the_target_answers_before_he_draws_for_his_turn() -> None:
 
 def test_played_later_in_turn_the_safety_is_a_normal_one() -> None:
     """100 and no more, and a Roll is needed (E12, E22)."""
-    position = attacked("FLAT_TIRE", "ROLL").do("pass", "play PUNCTURE_PROOF")
+    position = attacked("flat_tire", "roll").do("pass", "play puncture_proof")
     assert position.coups(1) == []
-    assert position.plays() == {"ROLL"}
-    assert position.do("discard ROLL").turn(0).run_out().points() == [0, 100]
+    assert position.plays() == {"roll"}
+    assert position.do("discard roll").turn(0).run_out().points() == [0, 100]
 
 
 def test_nobody_is_asked_when_nobody_holds_the_safety() -> None:
     """The hazard is laid and the turn passes on: nothing tells that it was looked for (E13)."""
-    position = Position(3).battle(1, "ROLL").hand(0, "FLAT_TIRE").do("play FLAT_TIRE at 1")
+    position = Position("battle 1: roll", "hand 0: flat_tire", players=3).do("play flat_tire against team 1")
     assert (position.phase, position.seat) == ("play", 1)
-    assert position.battle_top(1) == "FLAT_TIRE"
+    assert position.battle_top(1) == "flat_tire"
 
 
 def test_the_partner_who_does_not_hold_it_is_not_asked() -> None:
     """One decision, of the one who holds the card (E13, E11)."""
-    position = Position(4).battle(1, "ROLL").hand(0, "FLAT_TIRE").hand(3, "PUNCTURE_PROOF")
-    assert position.do("play FLAT_TIRE").seat == 3
+    position = Position("battle 1: roll", "hand 0: flat_tire", "hand 3: puncture_proof", players=4)
+    assert position.do("play flat_tire").seat == 3
     assert position.do("pass").phase == "play"
 
 
 @pytest.mark.parametrize(("pile", "drawn"), [(3, 2), (2, 2), (1, 1)])
 def test_one_draws_what_there_is(pile: int, drawn: int) -> None:
     """With a single card left it is drawn, and the play follows all the same (E14)."""
-    position = Position().battle(1, "ROLL").hand(0, "FLAT_TIRE").hand(1, "PUNCTURE_PROOF", "ROLL", "STOP")
-    position.draw_pile(pile).do("play FLAT_TIRE", "claim")
+    position = Position("battle 1: roll", "hand 0: flat_tire", "hand 1: puncture_proof roll stop")
+    position.draw_pile(pile).do("play flat_tire", "claim")
     assert position.hand_sizes()[1] == 2 + drawn
     assert (position.pile_size, position.seat, position.phase) == (pile - drawn, 1, "play")
 
 
 def test_with_an_empty_pile_the_coup_fourre_is_still_legal() -> None:
     """400 points, no draw, and the extra play (E15; rules 1.4)."""
-    position = Position().battle(1, "ROLL").hand(0, "FLAT_TIRE", "STOP").draw_pile(0)
-    position.hand(1, "PUNCTURE_PROOF", "DISTANCE_25", "ROLL").do("play FLAT_TIRE", "claim")
+    position = Position("battle 1: roll", "hand 0: flat_tire stop", "hand 1: puncture_proof 25 roll")
+    position.draw_pile(0).do("play flat_tire", "claim")
     assert (position.seat, position.phase) == (1, "play")
-    assert position.hand_of(1) == ["DISTANCE_25", "ROLL"]
-    assert position.do("play DISTANCE_25", "discard STOP", "discard ROLL").points() == [0, 425]
+    assert position.hand_of(1) == ["25", "roll"]
+    assert position.do("play 25", "discard stop", "discard roll").points() == [0, 425]
 
 
 def test_a_coup_fourre_with_the_last_card_in_hand() -> None:
     """No card is left for an extra play, so the turn passes on (E15, E20)."""
-    position = Position(3).battle(2, "ROLL").hand(0, "FLAT_TIRE", "STOP").hand(1, "STOP").draw_pile(0)
-    position.hand(2, "PUNCTURE_PROOF").do("play FLAT_TIRE at 2", "claim")
+    position = Position(
+        "battle 2: roll", "hand 0: flat_tire stop", "hand 1: stop", "hand 2: puncture_proof", players=3
+    )
+    position.draw_pile(0).do("play flat_tire against team 2", "claim")
     assert (position.seat, position.phase) == (0, "play")
 
 
 def test_in_the_extra_play_one_may_attack_and_be_answered() -> None:
     """The same procedure again; the turn follows the last one who answered (E61)."""
-    position = Position(3).hand(0, "FLAT_TIRE", "STOP").hand(1, "DRIVING_ACE", "STOP")
+    position = Position("hand 0: flat_tire stop", "hand 1: driving_ace stop", players=3)
     for team in range(3):
-        position.battle(team, "ROLL")
-    position.hand(2, "PUNCTURE_PROOF", "ACCIDENT").do("play FLAT_TIRE at 2", "claim", "play ACCIDENT at 1")
+        position.battle(team, "roll")
+    position.hand(2, "puncture_proof", "accident").do(
+        "play flat_tire against team 2", "claim", "play accident against team 1"
+    )
     assert (position.phase, position.seat) == ("claim", 1)
-    position.do("claim", "discard STOP")
+    position.do("claim", "discard stop")
     assert position.seat == 2
-    assert [position.coups(team) for team in range(3)] == [[], ["DRIVING_ACE"], ["PUNCTURE_PROOF"]]
+    assert [position.coups(team) for team in range(3)] == [[], ["driving_ace"], ["puncture_proof"]]
 
 
 def test_the_first_attacker_may_answer_with_a_coup_of_his_own() -> None:
     """The counter-attack in the extra play hits him, and he parries it (E61)."""
-    position = Position().battle(0, "ROLL").battle(1, "ROLL").hand(0, "FLAT_TIRE", "DRIVING_ACE", "STOP")
-    position.hand(1, "PUNCTURE_PROOF", "ACCIDENT").do("play FLAT_TIRE", "claim", "play ACCIDENT", "claim")
-    assert (position.seat, position.phase, position.coups(0)) == (0, "play", ["DRIVING_ACE"])
+    position = Position(
+        "battle 0: roll",
+        "battle 1: roll",
+        "hand 0: flat_tire driving_ace stop",
+        "hand 1: puncture_proof accident",
+    )
+    position.do("play flat_tire", "claim", "play accident", "claim")
+    assert (position.seat, position.phase, position.coups(0)) == (0, "play", ["driving_ace"])
 
 
 @pytest.mark.parametrize("holder", [0, 2])
 def test_only_the_attacked_side_may_answer(holder: int) -> None:
     """A third side, or the attacker himself, has no say though it holds the safety (E62)."""
-    position = Position(3).battle(1, "ROLL").hand(0, "FLAT_TIRE")
+    position = Position("battle 1: roll", "hand 0: flat_tire", players=3)
     hand = position.hand_of(holder)
-    position.hand(holder, "PUNCTURE_PROOF", *hand).do("play FLAT_TIRE at 1")
-    assert (position.phase, position.seat, position.battle_top(1)) == ("play", 1, "FLAT_TIRE")
+    position.hand(holder, "puncture_proof", *hand).do("play flat_tire against team 1")
+    assert (position.phase, position.seat, position.battle_top(1)) == ("play", 1, "flat_tire")
 
 
 def test_the_attackers_partner_has_no_say() -> None:
     """Nor has he when he sits between the others (E62)."""
-    position = Position(4).battle(1, "ROLL").hand(0, "FLAT_TIRE").hand(2, "PUNCTURE_PROOF")
-    assert position.do("play FLAT_TIRE").phase == "play"
+    position = Position("battle 1: roll", "hand 0: flat_tire", "hand 2: puncture_proof", players=4)
+    assert position.do("play flat_tire").phase == "play"
 
 
 def test_the_claim_is_for_the_hazard_just_laid() -> None:
     """A hazard that has lain there for a while cannot be parried any more (US; E12)."""
-    position = Position(3).battle(1, "ROLL", "ACCIDENT").battle(2, "ROLL").hand(0, "FLAT_TIRE")
-    position.hand(1, "DRIVING_ACE").hand(2, "STOP").do("play FLAT_TIRE at 2")
+    position = Position(
+        "battle 1: accident on roll",
+        "battle 2: roll",
+        "hand 0: flat_tire",
+        "hand 1: driving_ace",
+        "hand 2: stop",
+        players=3,
+    )
+    position.do("play flat_tire against team 2")
     assert (position.phase, position.seat) == ("play", 1)
     assert "claim" not in position.legal()
 
 
 def claimants(position: Position) -> list[int]:
     """The seats that may answer, by the rule itself: the environment asks it about the seat to act only."""
-    state, rules = for_kernels(position.games.states)[0], for_kernels(rules_record(position.rules))[0]
+    state, rules = for_kernels(position.games.states)[0], compiled_rules(position.rules)
     return [seat for seat in range(position.rules.players) if can_claim(state, rules, seat)]
 
 
 def test_nobody_may_answer_when_no_hazard_was_laid() -> None:
     """A coup fourré answers the hazard just laid (US), whatever the hands hold."""
-    position = Position().battle(1, "ROLL").hand(0, *HAZARDS).hand(1, *HAZARDS, *SAFETIES)
+    position = Position("battle 1: roll").hand(0, *HAZARDS).hand(1, *HAZARDS, *SAFETIES)
     assert claimants(position) == []
-    assert claimants(position.do("play STOP")) == [1]
+    assert claimants(position.do("play stop")) == [1]
     assert claimants(position.do("pass")) == []
 
 
@@ -310,7 +334,7 @@ def test_a_seat_of_another_side_may_not_answer_whatever_it_holds(hazard: str) ->
 
 @pytest.mark.parametrize("hazard", HAZARDS)
 def test_a_hazard_that_is_never_answered_goes_to_the_discard_pile(hazard: str) -> None:
-    """Where an illegal action ends the round before the answer, no card is lost, and none is doubled."""
+    """Where an illegal action ends the round first, it goes where a parried one goes, once (E10)."""
     position = attacked(hazard)
     for _ in range(2):  # the second time nothing is pending
         drop_pending_hazard(for_kernels(position.games.states)[0])

@@ -8,40 +8,43 @@ import numpy as np
 import pytest
 
 from millebornes_env.engine.games import Games, Settings
+from millebornes_env.millebornes import rulebook
 from millebornes_env.millebornes.editions import edition
-from millebornes_env.millebornes.observation import View
+from millebornes_env.millebornes.sections import ObservationSpec
 from tests.support import CARDS, HAZARDS, PLAYERS, Position
 
 FULL_DECK = {
-    "DISTANCE_25": 10,
-    "DISTANCE_50": 10,
-    "DISTANCE_75": 10,
-    "DISTANCE_100": 12,
-    "DISTANCE_200": 4,
-    "ACCIDENT": 3,
-    "OUT_OF_GAS": 3,
-    "FLAT_TIRE": 3,
-    "STOP": 5,
-    "SPEED_LIMIT": 4,
-    "REPAIRS": 6,
-    "GASOLINE": 6,
-    "SPARE_TIRE": 6,
-    "ROLL": 14,
-    "END_OF_LIMIT": 6,
-    "DRIVING_ACE": 1,
-    "EXTRA_TANK": 1,
-    "PUNCTURE_PROOF": 1,
-    "RIGHT_OF_WAY": 1,
+    "25": 10,
+    "50": 10,
+    "75": 10,
+    "100": 12,
+    "200": 4,
+    "accident": 3,
+    "out_of_gas": 3,
+    "flat_tire": 3,
+    "stop": 5,
+    "speed_limit": 4,
+    "repairs": 6,
+    "gasoline": 6,
+    "spare_tire": 6,
+    "roll": 14,
+    "end_of_limit": 6,
+    "driving_ace": 1,
+    "extra_tank": 1,
+    "puncture_proof": 1,
+    "right_of_way": 1,
 }
 
 
 def deck_at(players: int) -> dict[str, int]:
-    return {CARDS[card]: count for card, count in Position(players, dealt=True).deck.items()}
+    return {CARDS[card]: count for card, count in Position(players=players, dealt=True).deck.items()}
 
 
 def many_deals(players: int, games: int = 200) -> np.ndarray:
-    settings = Settings(match=1, reward=0, autoreset=2, layout=View(unseen=0), punish_illegal=0)
-    batch = Games(games, edition("parker").table(players), settings)
+    settings = Settings(
+        episode=1, reward=0, autoreset=2, observation_spec=ObservationSpec(unseen=0), punish_illegal=0
+    )
+    batch = Games(rulebook, games, edition("parker").table(players), settings)
     batch.seed(7)
     batch.start()
     return batch.states
@@ -72,7 +75,7 @@ def test_the_deck_is_shuffled() -> None:
 @pytest.mark.parametrize("players", PLAYERS)
 def test_six_cards_are_dealt_to_each_player(players: int) -> None:
     """Each seat gets a hand of six; the one that begins has drawn its seventh (004:5; rules 1.1)."""
-    position = Position(players, dealt=True)
+    position = Position(players=players, dealt=True)
     expected = [6] * players
     expected[position.seat] += 1
     assert position.hand_sizes() == expected
@@ -82,24 +85,26 @@ def test_six_cards_are_dealt_to_each_player(players: int) -> None:
 @pytest.mark.parametrize(("players", "left"), [(2, 89), (3, 83), (4, 82), (6, 70)])
 def test_the_remainder_becomes_the_draw_pile(players: int, left: int) -> None:
     """What is not dealt is left to draw; the first seat has taken one of it (004:5; rules 0.2)."""
-    assert Position(players, dealt=True).pile_size == left - 1
+    assert Position(players=players, dealt=True).pile_size == left - 1
 
 
 def test_the_draw_pile_is_common_to_all() -> None:
     """Each seat has a stretch of it to itself; when that is used up it takes the left neighbour's (004:5)."""
-    position = Position(3).draws(1, "STOP", "ACCIDENT", "FLAT_TIRE").draws(2, "REPAIRS", "GASOLINE")
-    position.draw_pile(5).hand(0, "ROLL")
+    position = Position(
+        "stream 1: stop accident flat_tire ...", "stream 2: repairs gasoline ...", "hand 0: roll", players=3
+    )
+    position.draw_pile(5)
     drawn = []
-    for discarded in ("ROLL", "STOP", "REPAIRS"):
+    for discarded in ("roll", "stop", "repairs"):
         position.do(f"discard {discarded}")
         drawn.append(position.hand_of(position.seat))
-    assert drawn == [["STOP"], ["REPAIRS"], ["FLAT_TIRE"]]
+    assert drawn == [["stop"], ["repairs"], ["flat_tire"]]
 
 
 @pytest.mark.parametrize("players", PLAYERS)
 def test_the_discard_pile_forms_beside_it(players: int) -> None:
     """A pile for discards begins empty and takes the cards that are thrown away (004:5)."""
-    position = Position(players, dealt=True)
+    position = Position(players=players, dealt=True)
     assert not position.discards
     card = position.hand_of(position.seat)[0]
     position.do(f"discard {card}")
@@ -110,7 +115,7 @@ def test_the_discard_pile_forms_beside_it(players: int) -> None:
 @pytest.mark.parametrize("players", PLAYERS)
 def test_every_tableau_begins_bare(players: int) -> None:
     """At the start of a round no team has a card before it, so nobody moves or is limited (004:7, 004:13)."""
-    position = Position(players, dealt=True)
+    position = Position(players=players, dealt=True)
     for team in range(position.rules.teams):
         assert not position.laid(team)
         assert (position.battle_top(team), position.speed_top(team)) == (None, None)
@@ -126,15 +131,15 @@ def test_two_three_four_or_six_play() -> None:
 @pytest.mark.parametrize(("players", "teams"), [(2, 2), (3, 3), (4, 2), (6, 3)])
 def test_two_or_three_play_alone_four_and_six_in_pairs(players: int, teams: int) -> None:
     """2 and 3 play each for himself; 4 are two pairs, 6 three pairs (US; rules 1.1)."""
-    assert Position(players).rules.teams == teams
+    assert Position(players=players).rules.teams == teams
 
 
 @pytest.mark.parametrize(("players", "partner"), [(4, 2), (6, 3)])
 def test_partners_sit_opposite(players: int, partner: int) -> None:
     """The seat across the table lays on the same tableau; all seats between are opponents (US; rules 1.1)."""
     for seat in range(1, players):
-        position = Position(players).battle(0, "ROLL").turn(seat).hand(seat, "DISTANCE_25")
-        assert position.can("play DISTANCE_25") == (seat == partner)
+        position = Position("battle 0: roll", f"to act: seat {seat}", f"hand {seat}: 25", players=players)
+        assert position.can("play 25") == (seat == partner)
 
 
 @pytest.mark.parametrize("players", PLAYERS)
@@ -155,4 +160,4 @@ def test_the_first_dealer_is_drawn_by_chance(players: int) -> None:
 @pytest.mark.parametrize(("players", "target"), [(2, 700), (3, 700), (4, 1000), (6, 700)])
 def test_the_race_goal_is_700_or_1000(players: int, target: int) -> None:
     """Two pairs race over 1000, all others over 700 (004:30; US; rules 1.1)."""
-    assert Position(players, dealt=True).target == target
+    assert Position(players=players, dealt=True).target == target

@@ -11,35 +11,35 @@ from tests.support import CARDS, HAZARDS, PLAYERS, SAFETIES, Position
 
 def test_a_player_may_discard_although_he_could_play() -> None:
     """Throwing a card away is always allowed, any card of the hand, whatever else is possible (004:28)."""
-    position = Position().battle(0, "ROLL").battle(1, "ROLL").hand(0, *CARDS)
+    position = Position("battle 0: roll", "battle 1: roll").hand(0, *CARDS)
     assert position.plays()
     assert {f"discard {card}" for card in CARDS} <= position.legal()
 
 
 def test_who_cannot_play_must_discard() -> None:
     """With nothing to lay there is no way round a discard: no pass, no end of the turn (004:5, 004:28)."""
-    hand = ("DISTANCE_25", "DISTANCE_200", "ACCIDENT", "STOP", "REPAIRS", "END_OF_LIMIT")
+    hand = ("25", "200", "accident", "stop", "repairs", "end_of_limit")
     position = Position().hand(0, *hand)
     assert position.legal() == {f"discard {card}" for card in hand}
 
 
 def test_only_cards_of_the_own_hand_are_discarded() -> None:
     """A seat throws away what it holds, not what others hold or what lies on the table (004:5)."""
-    position = Position().battle(0, "ROLL").km(0, 100).hand(0, "GASOLINE").hand(1, "SPARE_TIRE")
-    assert position.legal() == {"discard GASOLINE"}
-    assert position.do("discard GASOLINE").discards == {"GASOLINE": 1}
+    position = Position("battle 0: roll", "hand 0: gasoline", "hand 1: spare_tire").km(0, 100)
+    assert position.legal() == {"discard gasoline"}
+    assert position.do("discard gasoline").discards == {"gasoline": 1}
     assert position.hand_of(0) == []
 
 
 def test_a_discard_ends_the_turn() -> None:
     """It is the card of the turn: the left neighbour is next (004:5)."""
-    assert Position(3).hand(0, "STOP", "ROLL").do("discard STOP").seat == 1
+    assert Position("hand 0: stop roll", players=3).do("discard stop").seat == 1
 
 
 @pytest.mark.parametrize("safety", SAFETIES)
 def test_a_safety_may_be_discarded(safety: str) -> None:
     """No text forbids it; it earns nothing and gives no other turn (E21)."""
-    position = Position().hand(0, safety, "ROLL").do(f"discard {safety}")
+    position = Position(f"hand 0: {safety} roll").do(f"discard {safety}")
     assert position.seat == 1
     assert not position.laid(0)
     assert position.run_out().points() == [0, 0]
@@ -51,7 +51,7 @@ def test_discarded_cards_are_dead(players: int) -> None:
     most = 0
     for seed in range(5):
         before: Counter[str] = Counter()
-        for position in Position(players, dealt=True, seed=seed).play_at_random(seed=1):
+        for position in Position(players=players, dealt=True, seed=seed).play_at_random(seed=1):
             assert before <= position.discards
             before = position.discards
         most = max(most, before.total())
@@ -60,19 +60,19 @@ def test_discarded_cards_are_dead(players: int) -> None:
 
 def test_the_draw_comes_from_the_draw_pile_not_from_the_discards() -> None:
     """A card just thrown away is out of reach for the next player (004:5)."""
-    position = Position().draws(1, "REPAIRS").hand(0, "ROLL").do("discard ROLL")
-    assert position.hand_of(1) == ["REPAIRS"]
-    position = Position().draw_pile(0).hand(0, "ROLL").hand(1, "STOP").do("discard ROLL")
-    assert position.hand_of(1) == ["STOP"]
+    position = Position("stream 1: repairs ...", "hand 0: roll").do("discard roll")
+    assert position.hand_of(1) == ["repairs"]
+    position = Position("hand 0: roll", "hand 1: stop").draw_pile(0).do("discard roll")
+    assert position.hand_of(1) == ["stop"]
 
 
 def test_a_hazard_without_a_target_can_only_be_discarded() -> None:
     """Where nobody can be hit a hazard is good for the discard pile only (E59)."""
-    position = Position(3).speed(1, "SPEED_LIMIT").speed(2, "SPEED_LIMIT").hand(0, *HAZARDS)
+    position = Position("speed 1: speed_limit", "speed 2: speed_limit", players=3).hand(0, *HAZARDS)
     assert position.legal() == {f"discard {hazard}" for hazard in HAZARDS}
 
 
 def test_an_overshooting_card_cannot_be_laid_by_mistake() -> None:
     """Instead of taking it back and discarding it, the table does not allow it to be laid at all (E63)."""
-    position = Position().battle(0, "ROLL").km(0, 650).hand(0, "DISTANCE_75")
-    assert position.legal() == {"discard DISTANCE_75"}
+    position = Position("battle 0: roll", "hand 0: 75").km(0, 650)
+    assert position.legal() == {"discard 75"}

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support import BREAKDOWNS, DISTANCES, PLAYERS, Position
 
-UP_TO_50 = {"DISTANCE_25", "DISTANCE_50"}
+UP_TO_50 = {"25", "50"}
 
 
 @pytest.mark.parametrize(
@@ -14,7 +14,7 @@ UP_TO_50 = {"DISTANCE_25", "DISTANCE_50"}
 )
 def test_distance_cards_count_by_their_value(card: str, length: int) -> None:
     """The distance area adds up what is printed on its cards (004:9)."""
-    position = Position().battle(0, "ROLL").km(0, 300).hand(0, card).do(f"play {card}")
+    position = Position("battle 0: roll", f"hand 0: {card}").km(0, 300).do(f"play {card}")
     assert position.km_of(0) == 300 + length
     assert position.laid(0)[card] >= 1
     assert position.km_of(1) == 0
@@ -22,22 +22,22 @@ def test_distance_cards_count_by_their_value(card: str, length: int) -> None:
 
 def test_200s_are_kept_apart_from_the_others() -> None:
     """How many 200s lie there can be told at any time (004:9)."""
-    position = Position().battle(0, "ROLL").km(0, 100).hand(0, "DISTANCE_200").do("play DISTANCE_200")
-    assert position.laid(0)["DISTANCE_200"] == 1
+    position = Position("battle 0: roll", "hand 0: 200").km(0, 100).do("play 200")
+    assert position.laid(0)["200"] == 1
 
 
 def test_a_distance_card_is_laid_if_a_roll_is_showing() -> None:
     """On a Roll every distance card may be laid (004:13)."""
-    assert Position().battle(0, "ROLL").hand(0, *DISTANCES).plays() == set(DISTANCES)
+    assert Position("battle 0: roll").hand(0, *DISTANCES).plays() == set(DISTANCES)
 
 
 @pytest.mark.parametrize(
     "pile",
     [
         (),
-        *(("ROLL", hazard) for hazard, _, _ in BREAKDOWNS),
-        *(("ROLL", hazard, remedy) for hazard, remedy, _ in BREAKDOWNS),
-        ("ROLL", "STOP"),
+        *(("roll", hazard) for hazard, _, _ in BREAKDOWNS),
+        *(("roll", hazard, remedy) for hazard, remedy, _ in BREAKDOWNS),
+        ("roll", "stop"),
     ],
     ids="-".join,
 )
@@ -48,69 +48,69 @@ def test_without_a_roll_showing_no_distance_card_is_laid(pile: tuple[str, ...]) 
 
 def test_distance_cards_go_on_the_own_tableau_only() -> None:
     """The opponent's Roll moves nobody else, and nobody lays distances for him (004:13)."""
-    assert not Position().battle(1, "ROLL").hand(0, *DISTANCES).plays()
+    assert not Position("battle 1: roll").hand(0, *DISTANCES).plays()
 
 
 def test_under_a_speed_limit_only_25_and_50_are_laid() -> None:
     """A limited player is confined to the two shortest cards (004:24; rules 1.2)."""
-    position = Position().battle(0, "ROLL").speed(0, "SPEED_LIMIT").hand(0, *DISTANCES)
+    position = Position("battle 0: roll", "speed 0: speed_limit").hand(0, *DISTANCES)
     assert position.plays() == UP_TO_50
 
 
 def test_an_end_of_limit_frees_all_distances_again() -> None:
     """Only a Speed Limit that shows limits the speed (004:24, 004:15)."""
-    position = Position().battle(0, "ROLL").speed(0, "SPEED_LIMIT", "END_OF_LIMIT").hand(0, *DISTANCES)
+    position = Position("battle 0: roll").speed(0, "speed_limit", "end_of_limit").hand(0, *DISTANCES)
     assert position.plays() == set(DISTANCES)
 
 
 def test_the_limit_of_another_team_limits_nobody_else() -> None:
     """A Speed Limit counts for the tableau it lies on (004:24)."""
-    position = Position().battle(0, "ROLL").speed(1, "SPEED_LIMIT").hand(0, *DISTANCES)
+    position = Position("battle 0: roll", "speed 1: speed_limit").hand(0, *DISTANCES)
     assert position.plays() == set(DISTANCES)
 
 
 @pytest.mark.parametrize(("laid", "may"), [(0, True), (1, True), (2, False)])
 def test_no_more_than_two_200s(laid: int, may: bool) -> None:
     """The second 200 of a round is allowed, the third is not (004:24)."""
-    position = Position(4).battle(0, "ROLL").km(0, 200 * laid, two_hundreds=laid).hand(0, *DISTANCES)
-    assert position.can("play DISTANCE_200") == may
-    assert position.can("play DISTANCE_100")
+    position = Position("battle 0: roll", players=4).km(0, 200 * laid, two_hundreds=laid).hand(0, *DISTANCES)
+    assert position.can("play 200") == may
+    assert position.can("play 100")
 
 
 def test_the_two_200s_are_a_team_s_not_a_player_s() -> None:
     """What a partner has laid counts; what the opponents have laid does not (004:24; rules 1.2)."""
-    position = Position(4).battle(0, "ROLL").battle(1, "ROLL").km(0, 400, two_hundreds=2)
-    assert not position.turn(2).hand(2, "DISTANCE_200").can("play DISTANCE_200")
-    assert position.turn(1).hand(1, "DISTANCE_200").can("play DISTANCE_200")
+    position = Position("battle 0: roll", "battle 1: roll", players=4).km(0, 400, two_hundreds=2)
+    assert not position.turn(2).hand(2, "200").can("play 200")
+    assert position.turn(1).hand(1, "200").can("play 200")
 
 
 def test_the_two_200s_are_counted_anew_in_every_round() -> None:
     """The cap holds for one round: in the next, two more may be laid (004:24)."""
     position = Position().km(0, 400, two_hundreds=2).run_out().next_round()
-    position.turn(0).battle(0, "ROLL").hand(0, "DISTANCE_200")
-    assert position.can("play DISTANCE_200")
+    position.turn(0).battle(0, "roll").hand(0, "200")
+    assert position.can("play 200")
 
 
 @pytest.mark.parametrize("players", PLAYERS)
 @pytest.mark.parametrize(
     ("missing", "may"),
     [
-        (25, {"DISTANCE_25"}),
+        (25, {"25"}),
         (50, UP_TO_50),
-        (75, UP_TO_50 | {"DISTANCE_75"}),
-        (100, set(DISTANCES) - {"DISTANCE_200"}),
-        (175, set(DISTANCES) - {"DISTANCE_200"}),
+        (75, UP_TO_50 | {"75"}),
+        (100, set(DISTANCES) - {"200"}),
+        (175, set(DISTANCES) - {"200"}),
         (200, set(DISTANCES)),
     ],
 )
 def test_no_distance_card_passes_the_race_goal(players: int, missing: int, may: set[str]) -> None:
     """A card that would take the total beyond 700 or 1000 may not be laid; one that meets it may (004:30)."""
-    position = Position(players).battle(0, "ROLL")
+    position = Position("battle 0: roll", players=players)
     assert position.km(0, position.target - missing).hand(0, *DISTANCES).plays() == may
 
 
 def test_after_an_extension_the_goal_is_the_longer_one() -> None:
     """Beyond 700, up to 1000 exactly (004:30; US C)."""
-    position = Position().extended_by(1).battle(0, "ROLL").km(0, 650).hand(0, *DISTANCES)
+    position = Position("battle 0: roll").extended_by(1).km(0, 650).hand(0, *DISTANCES)
     assert position.plays() == set(DISTANCES)
     assert position.km(0, 950).plays() == UP_TO_50

@@ -18,7 +18,7 @@ from tests.support import BREAKDOWNS, CARDS, DISTANCES, HAZARDS, SAFETIES, SAFET
 @pytest.mark.parametrize("players", [2, 3, 4, 6])
 def test_players(players: int) -> None:
     """players: how many hands are dealt, and how many seats the turn goes round."""
-    position = Position(players, dealt=True)
+    position = Position(players=players, dealt=True)
     assert position.rules.players == players
     assert [int(count) > 0 for count in position.state.hand_count] == [seat < players for seat in range(8)]
 
@@ -26,7 +26,7 @@ def test_players(players: int) -> None:
 def test_teams() -> None:
     """teams: how many tableaux there are, and so how many targets a hazard has."""
     for players, targets in ((3, 2), (4, 1), (6, 2)):
-        position = Position(players).hand(0, "SPEED_LIMIT")
+        position = Position("hand 0: speed_limit", players=players)
         assert position.rules.teams == targets + 1
         assert len(position.plays()) == targets
 
@@ -34,7 +34,7 @@ def test_teams() -> None:
 @pytest.mark.parametrize("size", [1, 5, 8])
 def test_hand_limit(size: int) -> None:
     """hand_limit: the cards dealt to each seat, here besides the one that the first has drawn."""
-    position = Position(3, dealt=True, hand_limit=size)
+    position = Position(players=3, dealt=True, hand_limit=size)
     assert sorted(position.hand_sizes()) == [size, size, size + 1]
     assert position.pile_size == 101 - 3 * size - 1
 
@@ -46,10 +46,10 @@ def test_hand_limit(size: int) -> None:
 @pytest.mark.parametrize("players", [2, 4])
 def test_copies_of_a_card(card: int, players: int) -> None:
     """copies_of_<card>: how many of it the deck has, at every table, whatever the sheet takes out there."""
-    name = CARDS[card].lower().removeprefix("distance_")
+    name = CARDS[card]
     full = {f"copies_of_{other.lower().removeprefix('distance_')}": int(n) for other, n in _full_deck()}
     fewer = int(COUNTS[card]) - 1
-    position = Position(players, **{**full, "max_200": 2, f"copies_of_{name}": fewer})
+    position = Position(players=players, **{**full, "max_200": 2, f"copies_of_{name}": fewer})
     assert position.deck.total() == 105
     assert [position.deck[other] for other in range(19)] == [
         int(count) - (other == card) for other, count in enumerate(COUNTS)
@@ -66,43 +66,43 @@ def _full_deck() -> list[tuple[str, int]]:
 
 def test_target() -> None:
     """target: the km that complete the trip."""
-    position = Position(target=500).battle(0, "ROLL").km(0, 475).hand(0, *DISTANCES)
-    assert position.plays() == {"DISTANCE_25"}
-    assert position.do("play DISTANCE_25").phase == "extension"
+    position = Position("battle 0: roll", target=500).km(0, 475).hand(0, *DISTANCES)
+    assert position.plays() == {"25"}
+    assert position.do("play 25").phase == "extension"
 
 
 def test_extended_target() -> None:
     """extended_target: the km after the call; 0 means that nobody can call."""
-    position = Position(extended_target=1200).battle(0, "ROLL").km(0, 675).hand(0, "DISTANCE_25")
-    assert position.do("play DISTANCE_25", "extend").target == 1200
-    position = Position(extended_target=0).battle(0, "ROLL").km(0, 675).hand(0, "DISTANCE_25")
-    assert position.do("play DISTANCE_25").phase == "round over"
-    position = Position(4, extended_target=1200).battle(0, "ROLL").km(0, 975).hand(0, "DISTANCE_25")
-    assert position.do("play DISTANCE_25").phase == "extension"
+    position = Position("battle 0: roll", "hand 0: 25", extended_target=1200).km(0, 675)
+    assert position.do("play 25", "extend").target == 1200
+    position = Position("battle 0: roll", "hand 0: 25", extended_target=0).km(0, 675)
+    assert position.do("play 25").phase == "round over"
+    position = Position("battle 0: roll", "hand 0: 25", players=4, extended_target=1200).km(0, 975)
+    assert position.do("play 25").phase == "extension"
 
 
 def test_exact_finish() -> None:
     """exact_finish: with 0 a card may pass the goal, counts in full and completes the trip."""
-    position = Position(4, exact_finish=0).battle(0, "ROLL").km(0, 950).hand(0, *DISTANCES)
+    position = Position("battle 0: roll", players=4, exact_finish=0).km(0, 950).hand(0, *DISTANCES)
     assert position.plays() == set(DISTANCES)
-    position.do("play DISTANCE_100")
+    position.do("play 100")
     assert (position.phase, position.winner, position.sheet(0)["distance"]) == ("round over", 0, 1050)
 
 
 @pytest.mark.parametrize(("km", "phase"), [(650, "extension"), (675, "extension"), (950, "round over")])
 def test_beyond_the_target_too_the_extension_is_called(km: int, phase: str) -> None:
     """exact_finish: with 0 who passes 700 may extend as well, if the longer trip is not done yet (E44)."""
-    position = Position(exact_finish=0, target=700).battle(0, "ROLL").km(0, 600).km(0, km)
-    assert position.hand(0, "DISTANCE_75").do("play DISTANCE_75").phase == phase
+    position = Position("battle 0: roll", exact_finish=0, target=700).km(0, 600).km(0, km)
+    assert position.hand(0, "75").do("play 75").phase == phase
 
 
 @pytest.mark.parametrize("cap", [0, 1, 3, 4])
 def test_max_200(cap: int) -> None:
     """max_200: how many 200s a team may lay."""
-    position = Position(4, max_200=cap).battle(0, "ROLL")
+    position = Position("battle 0: roll", players=4, max_200=cap)
     for laid in range(4):
-        position.km(0, 200 * laid, two_hundreds=laid).hand(0, "DISTANCE_200")
-        assert position.can("play DISTANCE_200") == (laid < cap)
+        position.km(0, 200 * laid, two_hundreds=laid).hand(0, "200")
+        assert position.can("play 200") == (laid < cap)
 
 
 # Moving ---------------------------------------------------------------------------------------------------
@@ -110,59 +110,61 @@ def test_max_200(cap: int) -> None:
 
 def test_start_needs_roll() -> None:
     """start_needs_roll: with 0 everybody rolls from the start, can be attacked, and has no use for a Roll."""
-    position = Position(start_needs_roll=0).hand(0, *DISTANCES, *HAZARDS, "ROLL")
+    position = Position(start_needs_roll=0).hand(0, *DISTANCES, *HAZARDS, "roll")
     assert position.plays() == {*DISTANCES, *HAZARDS}
-    assert position.do("play FLAT_TIRE").battle_top(1) == "FLAT_TIRE"
+    assert position.do("play flat_tire").battle_top(1) == "flat_tire"
     assert not position.is_moving(1)
 
 
 @pytest.mark.parametrize("safety", SAFETIES)
 def test_any_safety_starts(safety: str) -> None:
     """any_safety_starts: with 1 every safety replaces the first Roll, but none replaces a later one (E31)."""
-    position = Position(any_safety_starts=1).hand(0, "DISTANCE_25")
+    position = Position("hand 0: 25", any_safety_starts=1)
     assert not position.plays()
-    assert position.safety(0, safety).plays() == {"DISTANCE_25"}
-    moves_again = safety == "RIGHT_OF_WAY"
-    assert position.battle(0, "ROLL", "ACCIDENT", "REPAIRS").is_moving(0) == moves_again
+    assert position.safety(0, safety).plays() == {"25"}
+    moves_again = safety == "right_of_way"
+    assert position.battle(0, "roll", "accident", "repairs").is_moving(0) == moves_again
 
 
 @pytest.mark.parametrize(("hazard", "remedy", "_safety"), BREAKDOWNS)
 def test_roll_after_remedy(hazard: str, remedy: str, _safety: str) -> None:
     """roll_after_remedy: with 0 a remedy restarts the car, opens it to attack, takes no Roll (E25, E55)."""
-    position = Position(roll_after_remedy=0).battle(0, "ROLL", hazard).hand(0, remedy, "DISTANCE_25", "ROLL")
+    position = Position(f"battle 0: {hazard} on roll", f"hand 0: {remedy} 25 roll", roll_after_remedy=0)
     assert position.plays() == {remedy}
     position.do(f"play {remedy}").turn(0)
-    assert position.plays() == {"DISTANCE_25"}
-    assert position.turn(1).hand(1, "STOP").plays() == {"STOP"}
+    assert position.plays() == {"25"}
+    assert position.turn(1).hand(1, "stop").plays() == {"stop"}
 
 
 def test_without_roll_after_remedy_a_stop_still_takes_a_roll() -> None:
     """roll_after_remedy: with 0, Roll remains the answer to a Stop and the start."""
-    position = Position(roll_after_remedy=0).battle(0, "ROLL", "STOP").hand(0, "ROLL", "DISTANCE_25")
-    assert position.plays() == {"ROLL"}
-    assert position.battle(0).plays() == {"ROLL"}
+    position = Position("battle 0: stop on roll", "hand 0: roll 25", roll_after_remedy=0)
+    assert position.plays() == {"roll"}
+    assert position.battle(0).plays() == {"roll"}
 
 
 @pytest.mark.parametrize(("hazard", "remedy", "safety"), BREAKDOWNS)
 def test_roll_after_safety(hazard: str, remedy: str, safety: str) -> None:
     """roll_after_safety: with 0 the cured hazard is discarded and what lay beneath it shows again (E22)."""
-    position = Position(roll_after_safety=0).battle(0, "ROLL", hazard)
-    position.hand(0, safety, remedy, "DISTANCE_25", "ROLL").do(f"play {safety}")
+    position = Position(
+        f"battle 0: {hazard} on roll", f"hand 0: {safety} {remedy} 25 roll", roll_after_safety=0
+    )
+    position.do(f"play {safety}")
     assert position.discards == {hazard: 1}
-    assert position.battle_top(0) == "ROLL"
-    assert position.laid(0) == {"ROLL": 1, safety: 1}
-    assert position.plays() == {"DISTANCE_25"}
+    assert position.battle_top(0) == "roll"
+    assert position.laid(0) == {"roll": 1, safety: 1}
+    assert position.plays() == {"25"}
 
 
 @pytest.mark.parametrize("safety", SAFETIES[:3])
 def test_without_roll_after_safety_only_its_own_hazard_goes(safety: str) -> None:
     """roll_after_safety: with 0, another hazard stays where it is, and so does all that is no hazard."""
-    for hazard in ("ACCIDENT", "OUT_OF_GAS", "FLAT_TIRE", "STOP"):
+    for hazard in ("accident", "out_of_gas", "flat_tire", "stop"):
         if SAFETY_AGAINST[hazard] != safety:
-            position = Position(roll_after_safety=0).battle(0, "ROLL", hazard).hand(0, safety)
+            position = Position(f"battle 0: {hazard} on roll", f"hand 0: {safety}", roll_after_safety=0)
             assert position.do(f"play {safety}").battle_top(0) == hazard
-    for pile in ((), ("ROLL",), ("ROLL", "ACCIDENT", "REPAIRS")):
-        position = Position(roll_after_safety=0).battle(0, *pile).hand(0, safety).do(f"play {safety}")
+    for pile in ((), ("roll",), ("roll", "accident", "repairs")):
+        position = Position(f"hand 0: {safety}", roll_after_safety=0).battle(0, *pile).do(f"play {safety}")
         assert position.battle_top(0) == (pile[-1] if pile else None)
         assert not position.discards
 
@@ -170,70 +172,72 @@ def test_without_roll_after_safety_only_its_own_hazard_goes(safety: str) -> None
 @pytest.mark.parametrize(("hazard", "remedy", "_safety"), BREAKDOWNS)
 def test_hazard_opens_pile(hazard: str, remedy: str, _safety: str) -> None:
     """hazard_opens_pile: with 1 a hazard may be the first card; remedy and Roll follow as usual."""
-    position = Position(hazard_opens_pile=1).hand(0, *HAZARDS).hand(1, remedy, "ROLL", "DISTANCE_25")
+    position = Position(f"hand 1: {remedy} roll 25", hazard_opens_pile=1).hand(0, *HAZARDS)
     assert position.plays() == set(HAZARDS)
     assert position.do(f"play {hazard}").battle_top(1) == hazard
     assert position.plays() == {remedy}
     position.do(f"play {remedy}").turn(1)
-    assert position.plays() == {"ROLL"}
-    assert position.do("play ROLL").is_moving(1)
+    assert position.plays() == {"roll"}
+    assert position.do("play roll").is_moving(1)
 
 
 def test_a_hazard_opens_only_an_empty_pile() -> None:
     """hazard_opens_pile: with 1, a hazard or a remedy that shows is as closed as ever."""
-    for pile in (("ROLL", "STOP"), ("ACCIDENT",), ("ACCIDENT", "REPAIRS")):
-        assert not Position(hazard_opens_pile=1).battle(1, *pile).hand(0, "FLAT_TIRE").plays()
+    for pile in (("roll", "stop"), ("accident",), ("accident", "repairs")):
+        assert not Position("hand 0: flat_tire", hazard_opens_pile=1).battle(1, *pile).plays()
 
 
 def test_an_opening_hazard_that_is_parried_leaves_an_empty_pile() -> None:
     """hazard_opens_pile: with 1, a coup fourré restores the position before, which was no start (E10)."""
-    position = Position(hazard_opens_pile=1).hand(0, "ACCIDENT").hand(1, "DRIVING_ACE", "DISTANCE_25")
-    position.do("play ACCIDENT", "claim")
+    position = Position("hand 0: accident", "hand 1: driving_ace 25", hazard_opens_pile=1)
+    position.do("play accident", "claim")
     assert position.battle_top(1) is None
-    assert not position.can("play DISTANCE_25")
+    assert not position.can("play 25")
 
 
 @pytest.mark.parametrize(("hazard", "remedy", "_safety"), BREAKDOWNS)
 def test_opening_remedy_starts(hazard: str, remedy: str, _safety: str) -> None:
     """opening_remedy_starts: with 1 the remedy on an opening hazard starts the car without a Roll."""
-    position = Position(hazard_opens_pile=1, opening_remedy_starts=1).hand(0, hazard)
-    position.hand(1, remedy, "DISTANCE_25").do(f"play {hazard}", f"play {remedy}").turn(1)
-    assert position.plays() == {"DISTANCE_25"}
+    position = Position(
+        f"hand 0: {hazard}", f"hand 1: {remedy} 25", hazard_opens_pile=1, opening_remedy_starts=1
+    )
+    position.do(f"play {hazard}", f"play {remedy}").turn(1)
+    assert position.plays() == {"25"}
 
 
 def test_opening_remedy_starts_only_there() -> None:
     """opening_remedy_starts: with 1, after a Roll has been laid every later remedy needs another one."""
-    position = Position(hazard_opens_pile=1, opening_remedy_starts=1).hand(0, "ACCIDENT")
-    position.hand(1, "REPAIRS").do("play ACCIDENT", "play REPAIRS").hand(0, "FLAT_TIRE")
-    position.hand(1, "SPARE_TIRE", "DISTANCE_25").do("play FLAT_TIRE", "play SPARE_TIRE").turn(1)
-    assert not position.can("play DISTANCE_25")
-    position = Position(opening_remedy_starts=1).battle(0, "ROLL", "ACCIDENT", "REPAIRS")
+    position = Position("hand 0: accident", "hand 1: repairs", hazard_opens_pile=1, opening_remedy_starts=1)
+    position.do("play accident", "play repairs").hand(0, "flat_tire")
+    position.hand(1, "spare_tire", "25").do("play flat_tire", "play spare_tire").turn(1)
+    assert not position.can("play 25")
+    position = Position(opening_remedy_starts=1).battle(0, "roll", "accident", "repairs")
     assert not position.is_moving(0)
 
 
 def test_opening_stop_takes_a_roll() -> None:
     """opening_remedy_starts: with 1, a Stop that began the pile is answered by a Roll, which starts (E30)."""
-    position = Position(hazard_opens_pile=1, opening_remedy_starts=1).hand(0, "STOP").hand(1, "ROLL")
-    assert position.do("play STOP").plays() == {"ROLL"}
-    assert position.do("play ROLL").is_moving(1)
+    position = Position("hand 0: stop", "hand 1: roll", hazard_opens_pile=1, opening_remedy_starts=1)
+    assert position.do("play stop").plays() == {"roll"}
+    assert position.do("play roll").is_moving(1)
 
 
 def test_right_of_way_takes_an_opening_stop_away() -> None:
     """hazard_opens_pile: with 1, what is left is a pile that nothing has begun (E3)."""
-    position = Position(hazard_opens_pile=1).hand(0, "STOP").hand(1, "RIGHT_OF_WAY")
-    position.do("play STOP", "pass", "play RIGHT_OF_WAY")
+    position = Position("hand 0: stop", "hand 1: right_of_way", hazard_opens_pile=1)
+    position.do("play stop", "pass", "play right_of_way")
     assert position.battle_top(1) is None
-    assert position.discards == {"STOP": 1}
+    assert position.discards == {"stop": 1}
 
 
 def test_attack_needs_roll() -> None:
     """attack_needs_roll: with 1 who rolls on a mere remedy is safe, but not from a Limit (E55)."""
-    remedied = ("ROLL", "ACCIDENT", "REPAIRS")
+    remedied = ("roll", "accident", "repairs")
     position = Position(attack_needs_roll=1, roll_after_remedy=0).battle(1, *remedied).hand(0, *HAZARDS)
     assert position.is_moving(1)
-    assert position.plays() == {"SPEED_LIMIT"}
-    assert position.safety(1, "RIGHT_OF_WAY").plays() == {"ACCIDENT", "OUT_OF_GAS", "FLAT_TIRE"}
-    position = Position(attack_needs_roll=1, roll_after_remedy=0).battle(1, "ROLL").hand(0, *HAZARDS)
+    assert position.plays() == {"speed_limit"}
+    assert position.safety(1, "right_of_way").plays() == {"accident", "out_of_gas", "flat_tire"}
+    position = Position("battle 1: roll", attack_needs_roll=1, roll_after_remedy=0).hand(0, *HAZARDS)
     assert position.plays() == set(HAZARDS)
 
 
@@ -241,25 +245,25 @@ def test_attack_needs_roll_where_nothing_is_needed_to_start() -> None:
     """attack_needs_roll: with 1 an empty pile is safe too, unless a hazard may open it (E55)."""
     position = Position(attack_needs_roll=1, start_needs_roll=0).hand(0, *HAZARDS)
     assert position.is_moving(1)
-    assert position.plays() == {"SPEED_LIMIT"}
+    assert position.plays() == {"speed_limit"}
     position = Position(attack_needs_roll=1, start_needs_roll=0, hazard_opens_pile=1).hand(0, *HAZARDS)
     assert position.plays() == set(HAZARDS)
 
 
 def test_one_hazard_at_a_time() -> None:
     """one_hazard_at_a_time: with 1 a Limit keeps battle hazards away, and they keep it away (E29)."""
-    position = Position(one_hazard_at_a_time=1).battle(1, "ROLL").hand(0, *HAZARDS)
+    position = Position("battle 1: roll", one_hazard_at_a_time=1).hand(0, *HAZARDS)
     assert position.plays() == set(HAZARDS)
-    assert not position.speed(1, "SPEED_LIMIT").plays()
-    assert position.speed(1, "SPEED_LIMIT", "END_OF_LIMIT").plays() == set(HAZARDS)
-    assert not position.battle(1, "ROLL", "FLAT_TIRE").plays()
-    assert position.battle(1, "ROLL", "FLAT_TIRE", "SPARE_TIRE").plays() == {"SPEED_LIMIT"}
+    assert not position.speed(1, "speed_limit").plays()
+    assert position.speed(1, "speed_limit", "end_of_limit").plays() == set(HAZARDS)
+    assert not position.battle(1, "roll", "flat_tire").plays()
+    assert position.battle(1, "roll", "flat_tire", "spare_tire").plays() == {"speed_limit"}
 
 
 def test_a_hazard_that_a_safety_has_cancelled_keeps_none_away() -> None:
     """one_hazard_at_a_time: with 1, a cured hazard that lies there still counts as a remedy (E22, E29)."""
-    position = Position(one_hazard_at_a_time=1).battle(1, "ROLL", "FLAT_TIRE").safety(1, "PUNCTURE_PROOF")
-    assert position.hand(0, *HAZARDS).plays() == {"SPEED_LIMIT"}
+    position = Position("battle 1: flat_tire on roll", "safeties 1: puncture_proof", one_hazard_at_a_time=1)
+    assert position.hand(0, *HAZARDS).plays() == {"speed_limit"}
 
 
 # Playing and the empty draw pile --------------------------------------------------------------------------
@@ -267,29 +271,29 @@ def test_a_hazard_that_a_safety_has_cancelled_keeps_none_away() -> None:
 
 def test_discard_only_if_stuck() -> None:
     """discard_only_if_stuck: with 1 nothing may be discarded while a card of the hand can be laid."""
-    position = Position(3, discard_only_if_stuck=1).hand(0, "DISTANCE_25", "STOP")
-    assert position.legal() == {"discard DISTANCE_25", "discard STOP"}
-    assert position.battle(2, "ROLL").legal() == {"play STOP at 2"}
-    assert position.battle(2).battle(0, "ROLL").legal() == {"play DISTANCE_25"}
-    assert position.hand(0, "EXTRA_TANK").legal() == {"play EXTRA_TANK"}
+    position = Position("hand 0: 25 stop", players=3, discard_only_if_stuck=1)
+    assert position.legal() == {"discard 25", "discard stop"}
+    assert position.battle(2, "roll").legal() == {"play stop against team 2"}
+    assert position.battle(2).battle(0, "roll").legal() == {"play 25"}
+    assert position.hand(0, "extra_tank").legal() == {"play extra_tank"}
 
 
 @pytest.mark.parametrize("safety", SAFETIES)
 def test_discard_safeties(safety: str) -> None:
     """discard_safeties: with 0 a safety can be laid, as ever, but not thrown away (E21)."""
-    position = Position(discard_safeties=0).hand(0, safety, "STOP")
-    assert position.legal() == {f"play {safety}", "discard STOP"}
+    position = Position(f"hand 0: {safety} stop", discard_safeties=0)
+    assert position.legal() == {f"play {safety}", "discard stop"}
     assert position.hand(0, safety).do(f"play {safety}").laid(0) == {safety: 1}
 
 
 @pytest.mark.parametrize("players", [2, 3])
 def test_when_pile_is_empty(players: int) -> None:
     """when_pile_is_empty: with 1 the round ends with the turn in which the last card was drawn."""
-    position = Position(players, when_pile_is_empty=1).draw_pile(1).hand(0, "STOP", "STOP")
-    position.do("discard STOP").hand(1, "ROLL", "STOP")
+    position = Position("hand 0: stop stop", players=players, when_pile_is_empty=1).draw_pile(1)
+    position.do("discard stop").hand(1, "roll", "stop")
     assert position.pile_size == 0
     assert (position.phase, position.seat) == ("play", 1)
-    assert position.do("play ROLL").phase == "round over"
+    assert position.do("play roll").phase == "round over"
     assert position.winner is None
 
 
@@ -303,80 +307,92 @@ def test_a_trip_completed_in_that_last_turn_counts() -> None:
 def test_play_out_after_extension(plays_out: int, phase: str) -> None:
     """play_out_after_extension: with 1 an extended round goes on with the empty pile, others do not (E34)."""
     rules = {"when_pile_is_empty": 1, "play_out_after_extension": plays_out}
-    position = Position(**rules).extended_by(1).draw_pile(0).hand(0, "STOP").hand(1, "STOP")
-    assert position.do("discard STOP").phase == phase
-    position = Position(**rules).draw_pile(0).hand(0, "STOP").hand(1, "STOP")
-    assert position.do("discard STOP").phase == "round over"
+    position = Position("hand 0: stop", "hand 1: stop", **rules).extended_by(1).draw_pile(0)
+    assert position.do("discard stop").phase == phase
+    position = Position("hand 0: stop", "hand 1: stop", **rules).draw_pile(0)
+    assert position.do("discard stop").phase == "round over"
 
 
 @pytest.mark.parametrize(("ends", "phase"), [(0, "play"), (1, "round over")])
 def test_end_when_stuck(ends: int, phase: str) -> None:
     """end_when_stuck: with 1 the round ends, without a winner, when nobody holds a card that can be laid."""
-    position = Position(end_when_stuck=ends).draw_pile(0).hand(0, "ROLL", "ROLL").hand(1, "STOP")
-    assert position.do("play ROLL").phase == "play"
-    position.hand(0, "REPAIRS").hand(1, "DISTANCE_25", "GASOLINE").do("discard GASOLINE")
+    position = Position("hand 0: roll roll", "hand 1: stop", end_when_stuck=ends).draw_pile(0)
+    assert position.do("play roll").phase == "play"
+    position.hand(0, "repairs").hand(1, "25", "gasoline").do("discard gasoline")
     assert (position.phase, position.winner, position.hand_sizes()) == (phase, None, [1, 1])
 
 
-@pytest.mark.parametrize("card", ["DISTANCE_25", "GASOLINE", "ROLL", "SPEED_LIMIT", "EXTRA_TANK"])
+@pytest.mark.parametrize("card", ["25", "gasoline", "roll", "speed_limit", "extra_tank"])
 @pytest.mark.parametrize("holder", range(4))
 def test_nobody_is_stuck_while_one_card_can_be_laid(holder: int, card: str) -> None:
     """end_when_stuck: with 1 one such card in any hand is enough, whoever is next."""
-    position = Position(4, end_when_stuck=1).draw_pile(0)
+    position = Position(players=4, end_when_stuck=1).draw_pile(0)
     for seat in range(4):
-        position.hand(seat, "REPAIRS", *[card] * (seat == holder))
-    piles = {"DISTANCE_25": ("ROLL",), "GASOLINE": ("ROLL", "OUT_OF_GAS")}
-    position.battle(holder % 2, *piles.get(card, ())).do("discard REPAIRS")
+        position.hand(seat, "repairs", *[card] * (seat == holder))
+    piles = {"25": ("roll",), "gasoline": ("roll", "out_of_gas")}
+    position.battle(holder % 2, *piles.get(card, ())).do("discard repairs")
     assert position.phase == "play"
 
 
 def test_nobody_is_stuck_while_there_are_cards_to_draw() -> None:
     """end_when_stuck: with 1 who draws the last card has the turn, and the round ends with it."""
-    position = Position(end_when_stuck=1).draw_pile(1).hand(0, "STOP", "STOP").hand(1, "STOP")
-    assert position.do("discard STOP").phase == "play"
-    assert position.do("discard STOP").phase == "round over"
+    position = Position("hand 0: stop stop", "hand 1: stop", end_when_stuck=1).draw_pile(1)
+    assert position.do("discard stop").phase == "play"
+    assert position.do("discard stop").phase == "round over"
 
 
 def test_replay_after_safety_when_empty() -> None:
     """replay_after_safety_when_empty: with 0 a safety is the turn when no card is left to draw (E17)."""
-    position = Position(replay_after_safety_when_empty=0).draw_pile(0).hand(0, "EXTRA_TANK", "ROLL")
-    assert position.hand(1, "STOP").do("play EXTRA_TANK").seat == 1
-    assert position.hand_of(0) == ["ROLL"]
+    position = Position("hand 0: extra_tank roll", replay_after_safety_when_empty=0).draw_pile(0)
+    assert position.hand(1, "stop").do("play extra_tank").seat == 1
+    assert position.hand_of(0) == ["roll"]
 
 
 def test_the_last_card_drawn_for_a_safety_is_still_played() -> None:
     """replay_after_safety_when_empty: with 0, drawing the last card is a draw like any other (E18)."""
-    position = Position(replay_after_safety_when_empty=0).draw_pile(1).hand(0, "EXTRA_TANK", "ROLL")
-    assert position.hand(1, "STOP").do("play EXTRA_TANK").seat == 0
+    position = Position("hand 0: extra_tank roll", replay_after_safety_when_empty=0).draw_pile(1)
+    assert position.hand(1, "stop").do("play extra_tank").seat == 0
 
 
 def test_replay_after_claim_when_empty() -> None:
     """replay_after_claim_when_empty: with 0 the turn goes to the left of the attacker (E15, E16)."""
-    position = Position(3, replay_after_claim_when_empty=0).draw_pile(0).battle(2, "ROLL")
-    position.hand(0, "FLAT_TIRE", "STOP").hand(1, "STOP").hand(2, "PUNCTURE_PROOF", "ROLL")
-    position.do("play FLAT_TIRE at 2", "claim")
-    assert (position.seat, position.coups(2)) == (1, ["PUNCTURE_PROOF"])
-    assert position.battle_top(2) == "ROLL"
+    position = Position(
+        "battle 2: roll",
+        "hand 0: flat_tire stop",
+        "hand 1: stop",
+        "hand 2: puncture_proof roll",
+        players=3,
+        replay_after_claim_when_empty=0,
+    )
+    position.draw_pile(0).do("play flat_tire against team 2", "claim")
+    assert (position.seat, position.coups(2)) == (1, ["puncture_proof"])
+    assert position.battle_top(2) == "roll"
 
 
 @pytest.mark.parametrize(("players", "follows", "next_seat"), [(3, 0, 1), (3, 1, 0), (4, 0, 1), (4, 1, 0)])
 def test_turn_follows_claim_when_empty(players: int, follows: int, next_seat: int) -> None:
     """turn_follows_claim_when_empty: with 1 the left of the responder is next, not of the attacker (E16)."""
     rules = {"replay_after_claim_when_empty": 0, "turn_follows_claim_when_empty": follows}
-    responder, team = players - 1, (players - 1) % Position(players).rules.teams
-    position = Position(players, **rules).draw_pile(0).battle(team, "ROLL")
+    responder, team = players - 1, (players - 1) % Position(players=players).rules.teams
+    position = Position(f"battle {team}: roll", players=players, **rules).draw_pile(0)
     for seat in range(players):
-        position.hand(seat, "STOP")
-    position.hand(0, "FLAT_TIRE", "STOP").hand(responder, "PUNCTURE_PROOF", "ROLL")
-    attack = "play FLAT_TIRE" if position.rules.teams == 2 else f"play FLAT_TIRE at {team}"
+        position.hand(seat, "stop")
+    position.hand(0, "flat_tire", "stop").hand(responder, "puncture_proof", "roll")
+    attack = "play flat_tire" if position.rules.teams == 2 else f"play flat_tire against team {team}"
     assert position.do(attack, "claim").seat == next_seat
 
 
 def test_with_a_card_to_draw_the_claim_is_followed_by_a_play() -> None:
     """replay_after_claim_when_empty: with 0, one card left is enough for the usual turn (E14)."""
-    position = Position(3, replay_after_claim_when_empty=0).draw_pile(1).battle(2, "ROLL")
-    position.hand(0, "FLAT_TIRE", "STOP").hand(1, "STOP").hand(2, "PUNCTURE_PROOF")
-    position.do("play FLAT_TIRE at 2", "claim")
+    position = Position(
+        "battle 2: roll",
+        "hand 0: flat_tire stop",
+        "hand 1: stop",
+        "hand 2: puncture_proof",
+        players=3,
+        replay_after_claim_when_empty=0,
+    )
+    position.draw_pile(1).do("play flat_tire against team 2", "claim")
     assert (position.seat, position.phase) == (2, "play")
 
 
@@ -386,7 +402,7 @@ def test_with_a_card_to_draw_the_claim_is_followed_by_a_play() -> None:
 @pytest.mark.parametrize(("km", "winner"), [((300, 350, 0), 1), ((300, 300, 0), None)])
 def test_count_points(km: tuple[int, ...], winner: int | None) -> None:
     """count_points: with 0 there is no score, and the nearest to the goal wins; two as near share it."""
-    position = Position(3, count_points=0).safety(0, *SAFETIES)
+    position = Position(players=3, count_points=0).safety(0, *SAFETIES)
     for team, length in enumerate(km):
         position.km(team, length)
     position.run_out()
@@ -404,9 +420,9 @@ def test_without_points_the_arrival_wins() -> None:
 def test_safeties_break_tie(decide: int, winner: int | None) -> None:
     """safeties_break_tie: with 1 more safeties decide between two as near, never before a kilometre (E53)."""
     rules = {"count_points": 0, "safeties_break_tie": decide}
-    position = Position(3, **rules).km(0, 300).km(1, 300).safety(1, "EXTRA_TANK").run_out()
+    position = Position("safeties 1: extra_tank", players=3, **rules).km(0, 300).km(1, 300).run_out()
     assert position.round_winner() == winner == position.match_winner()
-    position = Position(3, **rules).km(0, 325).km(1, 300).safety(1, *SAFETIES).run_out()
+    position = Position(players=3, **rules).km(0, 325).km(1, 300).safety(1, *SAFETIES).run_out()
     assert position.round_winner() == 0
 
 
@@ -446,22 +462,26 @@ def test_points(field: str, line: str, play: Callable[[Position], Position], poi
 
 def test_points_extension_failed() -> None:
     """points_extension_failed: to each opponent of a caller who does not arrive."""
-    position = Position(3, points_extension_failed=7).extended_by(1).run_out()
+    position = Position(players=3, points_extension_failed=7).extended_by(1).run_out()
     assert position.points() == [7, 0, 7]
 
 
 def test_failed_extension_forfeits_bonuses() -> None:
     """failed_extension_forfeits_bonuses: with 1 the caller who fails scores his km and nothing else (E48)."""
     for forfeits, points in ((0, 900 + 400), (1, 900)):
-        position = Position(failed_extension_forfeits_bonuses=forfeits).extended_by(0).km(0, 900).km(1, 50)
-        position.safety(0, "EXTRA_TANK", coup=True).safety(1, "DRIVING_ACE", coup=True).run_out()
+        position = Position(
+            "safeties 0: extra_tank!",
+            "safeties 1: driving_ace!",
+            failed_extension_forfeits_bonuses=forfeits,
+        )
+        position.extended_by(0).km(0, 900).km(1, 50).run_out()
         assert position.points() == [points, 50 + 400 + 200]
 
 
 def test_an_extension_that_succeeds_forfeits_nothing() -> None:
     """failed_extension_forfeits_bonuses: with 1, who completes the longer trip scores as ever (E48)."""
-    position = Position(failed_extension_forfeits_bonuses=1).extended_by(0).safety(0, "EXTRA_TANK")
-    usual = Position().extended_by(0).safety(0, "EXTRA_TANK")
+    position = Position("safeties 0: extra_tank", failed_extension_forfeits_bonuses=1).extended_by(0)
+    usual = Position("safeties 0: extra_tank").extended_by(0)
     assert position.finish_trip(0).sheet(0) == usual.finish_trip(0).sheet(0)
     assert position.sheet(0)["safeties"] == 100
 
@@ -477,7 +497,7 @@ def test_an_extension_that_succeeds_forfeits_nothing() -> None:
 )
 def test_shutout_for(km: tuple[int, ...], points: list[int]) -> None:
     """shutout_for: with 1 each team that has distances gets 500 for each blank one, won or not (E42, E43)."""
-    position = Position(3, shutout_for=1)
+    position = Position(players=3, shutout_for=1)
     for team, length in enumerate(km):
         position.km(team, length)
     position.run_out()

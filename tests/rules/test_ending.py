@@ -12,7 +12,7 @@ def test_play_continues_until_a_trip_is_complete_or_all_cards_are_played(players
     """Not a move earlier, for whatever other reason, and both kinds of end do occur (004:32)."""
     ends = set()
     for seed in range(40):
-        for position in Position(players, dealt=True, seed=seed).play_at_random(seed):
+        for position in Position(players=players, dealt=True, seed=seed).play_at_random(seed):
             arrived = position.target in [position.km_of(team) for team in range(position.rules.teams)]
             played_out = position.pile_size == 0 and not any(position.hand_sizes())
             if position.phase == "extension":
@@ -28,14 +28,14 @@ def test_play_continues_until_a_trip_is_complete_or_all_cards_are_played(players
 
 def test_with_neither_the_round_goes_on() -> None:
     """A team 25 km short and one last card in a hand: still not over (004:32)."""
-    position = Position(4).draw_pile(0).battle(0, "ROLL").km(0, 950).hand(0, "DISTANCE_25").hand(1, "STOP")
-    assert position.do("play DISTANCE_25").phase == "play"
+    position = Position("battle 0: roll", "hand 0: 25", "hand 1: stop", players=4).draw_pile(0).km(0, 950)
+    assert position.do("play 25").phase == "play"
 
 
 def test_the_round_ends_when_a_team_reaches_exactly_1000() -> None:
     """With two pairs: at once, cards to draw and cards in hand or not (004:34)."""
-    position = Position(4).battle(0, "ROLL").km(0, 900).hand(0, "DISTANCE_100", "ROLL").hand(1, "STOP")
-    position.do("play DISTANCE_100")
+    position = Position("battle 0: roll", "hand 0: 100 roll", "hand 1: stop", players=4).km(0, 900)
+    position.do("play 100")
     assert (position.phase, position.winner, position.km_of(0)) == ("round over", 0, 1000)
     assert position.legal() == set()
     assert position.pile_size > 0
@@ -44,29 +44,28 @@ def test_the_round_ends_when_a_team_reaches_exactly_1000() -> None:
 @pytest.mark.parametrize("players", [2, 3, 6])
 def test_the_round_ends_when_a_player_reaches_exactly_700(players: int) -> None:
     """Where the race is over 700 and he does not extend it (004:34; rules 1.1)."""
-    position = Position(players).turn(1).battle(1, "ROLL").km(1, 625).hand(1, "DISTANCE_75")
-    position.do("play DISTANCE_75", "finish")
+    position = Position("to act: seat 1", "battle 1: roll", "hand 1: 75", players=players).km(1, 625)
+    position.do("play 75", "finish")
     assert (position.phase, position.winner) == ("round over", 1)
 
 
 def test_the_distances_of_partners_count_together() -> None:
     """It is the team that arrives, whoever lays the last card (004:34, 004:7)."""
-    position = (
-        Position(4).battle(1, "ROLL").km(1, 800).turn(3).hand(3, "DISTANCE_200").do("play DISTANCE_200")
-    )
+    position = Position("battle 1: roll", "to act: seat 3", "hand 3: 200", players=4)
+    position.km(1, 800).do("play 200")
     assert (position.phase, position.winner) == ("round over", 1)
 
 
 @pytest.mark.parametrize("players", PLAYERS)
 def test_the_round_ends_when_all_players_have_played_all_their_cards(players: int) -> None:
     """With nothing left to draw the last card laid or discarded is the end, without a winner (004:35)."""
-    position = Position(players).draw_pile(0)
+    position = Position(players=players).draw_pile(0)
     for seat in range(players):
-        position.hand(seat, "ROLL", "ROLL")
+        position.hand(seat, "roll", "roll")
     for turn in range(2 * players):
         assert (position.phase, position.seat) == ("play", turn % players)
         position.do(
-            "discard ROLL" if turn % 3 else f"{'play' if turn < position.rules.teams else 'discard'} ROLL"
+            "discard roll" if turn % 3 else f"{'play' if turn < position.rules.teams else 'discard'} roll"
         )
     assert (position.phase, position.winner) == ("round over", None)
     assert position.legal() == set()
@@ -74,24 +73,24 @@ def test_the_round_ends_when_all_players_have_played_all_their_cards(players: in
 
 def test_play_continues_after_the_draw_pile_is_exhausted() -> None:
     """The turn in which the last card is drawn is followed by others, without a draw (004:37)."""
-    position = Position().draw_pile(1).hand(0, "STOP", "ROLL").hand(1, "STOP", "ROLL").do("discard STOP")
+    position = Position("hand 0: stop roll", "hand 1: stop roll").draw_pile(1).do("discard stop")
     assert (position.pile_size, position.hand_sizes()) == (0, [1, 3])
-    position.do("discard STOP")
+    position.do("discard stop")
     assert (position.seat, position.hand_sizes()) == (0, [1, 2])
 
 
 def test_each_player_plays_or_discards_one_card_per_turn() -> None:
     """The hands get shorter card by card, in turn (004:37)."""
-    position = Position().draw_pile(0).battle(0, "ROLL").hand(0, "DISTANCE_25", "STOP", "ROLL")
-    position.hand(1, "ROLL", "REPAIRS", "GASOLINE")
+    position = Position("battle 0: roll", "hand 0: 25 stop roll", "hand 1: roll repairs gasoline")
+    position.draw_pile(0)
     sizes = []
     for move in (
-        "play DISTANCE_25",
-        "play ROLL",
-        "play STOP",
-        "discard REPAIRS",
-        "discard ROLL",
-        "discard GASOLINE",
+        "play 25",
+        "play roll",
+        "play stop",
+        "discard repairs",
+        "discard roll",
+        "discard gasoline",
     ):
         sizes.append((position.seat, *position.hand_sizes()))
         position.do(move)
@@ -101,17 +100,17 @@ def test_each_player_plays_or_discards_one_card_per_turn() -> None:
 
 def test_once_both_have_run_out_of_cards_play_ends() -> None:
     """One empty hand is not enough: the other one is played out (004:37)."""
-    position = Position().draw_pile(0).hand(0, "STOP").hand(1, "STOP", "ROLL").do("discard STOP")
+    position = Position("hand 0: stop", "hand 1: stop roll").draw_pile(0).do("discard stop")
     assert position.phase == "play"
-    assert position.do("discard STOP").phase == "play"
-    assert position.do("discard ROLL").phase == "round over"
+    assert position.do("discard stop").phase == "play"
+    assert position.do("discard roll").phase == "round over"
 
 
 def test_seats_without_cards_are_skipped() -> None:
     """Hands of unequal length: the turn goes to the next one who has a card, himself in the end (E50)."""
-    position = Position(3).draw_pile(0).hand(0, "STOP", "STOP", "ROLL").hand(2, "STOP")
+    position = Position("hand 0: stop stop roll", "hand 2: stop", players=3).draw_pile(0)
     seats = []
-    for move in ("discard STOP", "discard STOP", "discard STOP", "discard ROLL"):
+    for move in ("discard stop", "discard stop", "discard stop", "discard roll"):
         seats.append(position.seat)
         position.do(move)
     assert seats == [0, 2, 0, 0]
@@ -120,21 +119,21 @@ def test_seats_without_cards_are_skipped() -> None:
 
 def test_while_there_are_cards_to_draw_nobody_is_skipped() -> None:
     """Whoever's hand is empty draws and plays (E50, 004:5)."""
-    position = Position(3).draw_pile(2).hand(0, "STOP").do("discard STOP")
+    position = Position("hand 0: stop", players=3).draw_pile(2).do("discard stop")
     assert (position.seat, position.hand_sizes()) == (1, [0, 1, 0])
 
 
 def test_a_trip_completed_with_the_last_card_of_all_is_completed() -> None:
     """The arrival goes before the end of the cards, and it is a delayed action (E51)."""
-    position = Position(4).draw_pile(0).battle(0, "ROLL").km(0, 975).hand(0, "DISTANCE_25")
-    position.do("play DISTANCE_25")
+    position = Position("battle 0: roll", "hand 0: 25", players=4).draw_pile(0).km(0, 975)
+    position.do("play 25")
     assert (position.phase, position.winner) == ("round over", 0)
     assert position.sheet(0)["delayed_action"] == 300
 
 
 def test_what_can_be_played_in_the_play_out_is_what_could_always_be_played() -> None:
     """Hazards, remedies and safeties keep their rules, and a safety its other play (004:37, E17)."""
-    position = Position().draw_pile(0).battle(1, "ROLL").hand(0, "EXTRA_TANK", "STOP", "ROLL").hand(1, "ROLL")
-    position.do("play EXTRA_TANK", "play STOP")
-    assert position.plays() == {"ROLL"}
-    assert position.do("play ROLL").seat == 0
+    position = Position("battle 1: roll", "hand 0: extra_tank stop roll", "hand 1: roll").draw_pile(0)
+    position.do("play extra_tank", "play stop")
+    assert position.plays() == {"roll"}
+    assert position.do("play roll").seat == 0

@@ -8,32 +8,32 @@ from tests.support import BATTLE_HAZARDS, BREAKDOWNS, HAZARDS, SAFETIES, SAFETY_
 
 NOT_MOVING = [
     (),
-    *(("ROLL", hazard) for hazard in BATTLE_HAZARDS),
-    *(("ROLL", hazard, remedy) for hazard, remedy, _ in BREAKDOWNS),
+    *(("roll", hazard) for hazard in BATTLE_HAZARDS),
+    *(("roll", hazard, remedy) for hazard, remedy, _ in BREAKDOWNS),
 ]
-ALL_PILES = [*NOT_MOVING, ("ROLL",), ("ROLL", "STOP", "ROLL"), ("ROLL", "ACCIDENT", "REPAIRS", "ROLL")]
+ALL_PILES = [*NOT_MOVING, ("roll",), ("roll", "stop", "roll"), ("roll", "accident", "repairs", "roll")]
 
 
 def test_a_hazard_is_laid_on_the_opponent_s_roll() -> None:
     """Where the other side shows a Roll, each of the hazards may be laid (004:16)."""
-    position = Position().battle(1, "ROLL").hand(0, *HAZARDS)
+    position = Position("battle 1: roll").hand(0, *HAZARDS)
     assert position.plays() == set(HAZARDS)
 
 
 @pytest.mark.parametrize("hazard", BATTLE_HAZARDS)
 def test_a_battle_hazard_covers_the_roll_and_stops_the_opponent(hazard: str) -> None:
     """It becomes the top of his pile, and he lays no distance any more (004:16, 004:13)."""
-    position = Position().battle(1, "ROLL").hand(0, hazard).hand(1, "DISTANCE_25").do(f"play {hazard}")
+    position = Position("battle 1: roll", f"hand 0: {hazard}", "hand 1: 25").do(f"play {hazard}")
     assert position.battle_top(1) == hazard
-    assert position.laid(1) == {"ROLL": 1, hazard: 1}
+    assert position.laid(1) == {"roll": 1, hazard: 1}
     assert position.seat == 1
-    assert not position.can("play DISTANCE_25")
+    assert not position.can("play 25")
 
 
 def test_who_has_not_started_may_attack() -> None:
     """It is the opponent's Roll that matters, not an own one (004:16)."""
-    assert Position().battle(1, "ROLL").hand(0, "STOP").plays() == {"STOP"}
-    assert not Position().battle(0, "ROLL").hand(0, "STOP").plays()
+    assert Position("battle 1: roll", "hand 0: stop").plays() == {"stop"}
+    assert not Position("battle 0: roll", "hand 0: stop").plays()
 
 
 @pytest.mark.parametrize("pile", NOT_MOVING, ids="-".join)
@@ -46,49 +46,50 @@ def test_no_hazard_unless_the_opponent_is_moving(pile: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("pile", ALL_PILES, ids="-".join)
 def test_a_speed_limit_needs_no_moving_opponent(pile: tuple[str, ...]) -> None:
     """It is the exception: it may be laid on a stopped side and on one that has not begun (004:18; US C)."""
-    position = Position().battle(1, *pile).hand(0, "SPEED_LIMIT")
-    assert position.plays() == {"SPEED_LIMIT"}
-    position.do("play SPEED_LIMIT")
-    assert position.speed_top(1) == "SPEED_LIMIT"
+    position = Position("hand 0: speed_limit").battle(1, *pile)
+    assert position.plays() == {"speed_limit"}
+    position.do("play speed_limit")
+    assert position.speed_top(1) == "speed_limit"
     assert position.battle_top(1) == (pile[-1] if pile else None)
 
 
 @pytest.mark.parametrize("safety", SAFETIES)
 def test_a_safety_already_played_keeps_the_corresponding_hazard_away(safety: str) -> None:
     """The hazards it answers cannot be laid, all others can (004:16)."""
-    position = Position().battle(1, "ROLL").safety(1, safety).hand(0, *HAZARDS)
+    position = Position("battle 1: roll", f"safeties 1: {safety}").hand(0, *HAZARDS)
     assert position.plays() == {hazard for hazard in HAZARDS if SAFETY_AGAINST[hazard] != safety}
 
 
 def test_the_attackers_own_safeties_protect_nobody_else() -> None:
     """What counts is what the attacked side has played (004:16)."""
-    position = Position().battle(1, "ROLL").safety(0, *SAFETIES).hand(0, *HAZARDS)
+    position = Position("battle 1: roll").safety(0, *SAFETIES).hand(0, *HAZARDS)
     assert position.plays() == set(HAZARDS)
 
 
 def test_a_safety_in_the_hand_does_not_keep_a_hazard_away() -> None:
     """It has to lie on the table (004:16)."""
-    position = Position().battle(1, "ROLL").hand(1, *SAFETIES).hand(0, *HAZARDS)
+    position = Position("battle 1: roll").hand(1, *SAFETIES).hand(0, *HAZARDS)
     assert position.plays() == set(HAZARDS)
 
 
 @pytest.mark.parametrize("first", BATTLE_HAZARDS)
 def test_no_hazard_on_a_hazard(first: str) -> None:
     """One at a time: while one shows, a second one finds no Roll (004:16; rules 1.2)."""
-    position = Position(3).battle(2, "ROLL").hand(0, first).hand(1, *HAZARDS).do(f"play {first} at 2")
-    assert position.plays() == {"SPEED_LIMIT at 0", "SPEED_LIMIT at 2"}
+    position = Position("battle 2: roll", f"hand 0: {first}", players=3)
+    position.hand(1, *HAZARDS).do(f"play {first} against team 2")
+    assert position.plays() == {"speed_limit against team 0", "speed_limit against team 2"}
 
 
 def test_no_speed_limit_on_a_speed_limit() -> None:
     """A limited side cannot be limited twice; once freed, it can again (E28; rules 1.2)."""
-    position = Position().battle(1, "ROLL").speed(1, "SPEED_LIMIT").hand(0, "SPEED_LIMIT")
+    position = Position("battle 1: roll", "speed 1: speed_limit", "hand 0: speed_limit")
     assert not position.plays()
-    assert position.speed(1, "SPEED_LIMIT", "END_OF_LIMIT").plays() == {"SPEED_LIMIT"}
+    assert position.speed(1, "speed_limit", "end_of_limit").plays() == {"speed_limit"}
 
 
 def test_a_speed_limit_does_not_keep_other_hazards_away() -> None:
     """The two piles are apart: a limited side that rolls is open to the four others (004:9, 004:16)."""
-    position = Position().battle(1, "ROLL").speed(1, "SPEED_LIMIT").hand(0, *HAZARDS)
+    position = Position("battle 1: roll", "speed 1: speed_limit").hand(0, *HAZARDS)
     assert position.plays() == set(BATTLE_HAZARDS)
 
 
@@ -97,12 +98,12 @@ def test_a_speed_limit_does_not_keep_other_hazards_away() -> None:
     [
         *((pile, (), False) for pile in NOT_MOVING),
         *((pile, (), True) for pile in ALL_PILES if pile not in NOT_MOVING),
-        *((("ROLL", hazard), ("RIGHT_OF_WAY",), False) for hazard, _, _ in BREAKDOWNS),
-        *((("ROLL", hazard, remedy), ("RIGHT_OF_WAY",), True) for hazard, remedy, _ in BREAKDOWNS),
-        *((("ROLL", hazard), (safety,), False) for hazard, _, safety in BREAKDOWNS),
-        *((("ROLL", hazard), (safety, "RIGHT_OF_WAY"), True) for hazard, _, safety in BREAKDOWNS),
-        ((), ("RIGHT_OF_WAY",), True),
-        (("ROLL",), ("RIGHT_OF_WAY",), True),
+        *((("roll", hazard), ("right_of_way",), False) for hazard, _, _ in BREAKDOWNS),
+        *((("roll", hazard, remedy), ("right_of_way",), True) for hazard, remedy, _ in BREAKDOWNS),
+        *((("roll", hazard), (safety,), False) for hazard, _, safety in BREAKDOWNS),
+        *((("roll", hazard), (safety, "right_of_way"), True) for hazard, _, safety in BREAKDOWNS),
+        ((), ("right_of_way",), True),
+        (("roll",), ("right_of_way",), True),
     ],
 )
 def test_who_can_be_stopped_is_who_could_drive(
@@ -112,40 +113,46 @@ def test_who_can_be_stopped_is_who_could_drive(
     position = Position().battle(0, *pile).safety(0, *safeties)
     hazards = [hazard for hazard in BATTLE_HAZARDS if SAFETY_AGAINST[hazard] not in safeties]
     assert position.is_moving(0) == moves
-    assert position.hand(0, "DISTANCE_25").can("play DISTANCE_25") == moves
+    assert position.hand(0, "25").can("play 25") == moves
     assert position.turn(1).hand(1, *BATTLE_HAZARDS).plays() == set(hazards if moves else ())
 
 
 def test_a_hazard_is_laid_against_any_opponent_but_never_against_the_own_side() -> None:
     """With several sides the attacker chooses among those that can be hit (E59; 004:16)."""
-    position = Position(3)
+    position = Position(players=3)
     for team in range(3):
-        position.battle(team, "ROLL")
+        position.battle(team, "roll")
     for seat, targets in ((0, {1, 2}), (1, {0, 2}), (2, {0, 1})):
-        assert position.turn(seat).hand(seat, "STOP").plays() == {f"STOP at {team}" for team in targets}
+        assert position.turn(seat).hand(seat, "stop").plays() == {
+            f"stop against team {team}" for team in targets
+        }
         position.hand(seat)
 
 
 @pytest.mark.parametrize("target", [1, 2])
 def test_only_the_chosen_opponent_is_hit(target: int) -> None:
     """The hazard lies on one tableau; the others stay as they are (E59)."""
-    position = Position(6).battle(0, "ROLL").battle(1, "ROLL").battle(2, "ROLL").hand(3, "STOP").turn(3)
-    position.do(f"play STOP at {target}")
+    position = Position(
+        "battle 0: roll", "battle 1: roll", "battle 2: roll", "hand 3: stop", "to act: seat 3", players=6
+    )
+    position.do(f"play stop against team {target}")
     assert [position.battle_top(team) for team in range(3)] == [
-        "STOP" if team == target else "ROLL" for team in range(3)
+        "stop" if team == target else "roll" for team in range(3)
     ]
 
 
 def test_the_legality_of_a_hazard_is_judged_for_each_opponent() -> None:
     """One is protected, one stopped: the card may still hit the one that can be hit (E59, 004:16)."""
-    position = Position(3).battle(1, "ROLL", "STOP").battle(2, "ROLL").safety(2, "DRIVING_ACE")
-    assert position.hand(0, "ACCIDENT", "FLAT_TIRE").plays() == {"FLAT_TIRE at 2"}
+    position = Position("battle 1: stop on roll", "battle 2: roll", "safeties 2: driving_ace", players=3)
+    assert position.hand(0, "accident", "flat_tire").plays() == {"flat_tire against team 2"}
 
 
 def test_in_two_pairs_the_hazard_hits_the_other_pair() -> None:
     """Whichever partner lays it, the opponents' common tableau is hit (004:7, 004:16)."""
     for seat in range(4):
-        position = Position(4).battle(0, "ROLL").battle(1, "ROLL").turn(seat).hand(seat, "STOP")
-        position.do("play STOP")
-        assert position.battle_top(1 - seat % 2) == "STOP"
-        assert position.battle_top(seat % 2) == "ROLL"
+        position = Position(
+            "battle 0: roll", "battle 1: roll", f"to act: seat {seat}", f"hand {seat}: stop", players=4
+        )
+        position.do("play stop")
+        assert position.battle_top(1 - seat % 2) == "stop"
+        assert position.battle_top(seat % 2) == "roll"

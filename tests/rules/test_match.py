@@ -9,7 +9,7 @@ from tests.support import PLAYERS, Position
 
 def after_round(*points: int) -> Position:
     """A match in which the teams have these totals after a round; two teams, or three."""
-    position = Position(len(points))
+    position = Position(players=len(points))
     for team, total in enumerate(points):
         position.state.score[team] = total
     return position.run_out()
@@ -18,19 +18,20 @@ def after_round(*points: int) -> Position:
 @pytest.mark.parametrize("players", PLAYERS)
 def test_the_rounds_of_a_match_are_added_up(players: int) -> None:
     """Each side's total grows by what the round brought it (US, winning the game; rules 1.5)."""
-    position = Position(players).km(0, 300).km(1, 450).run_out()
+    position = Position(players=players).km(0, 300).km(1, 450).run_out()
     assert position.totals()[:2] == [300, 450]
     position.next_round()
     assert position.totals()[:2] == [300, 450]
-    position.empty_hands().km(0, 100).safety(1, "EXTRA_TANK").run_out()
+    position.empty_hands().km(0, 100).safety(1, "extra_tank").run_out()
     assert position.totals()[:2] == [400, 550]
 
 
 def test_the_rounds_of_a_match_are_counted_from_0() -> None:
     """Each of them is one more, and the next match begins at 0 again (rules 1.1, 1.5)."""
     position = Position()
-    assert position.state.round_number == 0
-    assert [int(position.next_round().state.round_number) for _ in range(3)] == [1, 2, 3]
+    numbers = [int(position.state.round_number)]
+    numbers += [int(position.next_round().state.round_number) for _ in range(3)]
+    assert numbers == [0, 1, 2, 3]
     position.games.start()
     assert position.state.round_number == 0
 
@@ -80,7 +81,7 @@ def test_an_equal_total_further_down_does_not_matter() -> None:
 @pytest.mark.parametrize("players", PLAYERS)
 def test_the_deal_moves_to_the_left(players: int) -> None:
     """Round by round the next seat deals, and the one to its left begins (rules 1.1)."""
-    position = Position(players)
+    position = Position(players=players)
     dealer = int(position.state.dealer)
     for number in range(1, players + 2):
         position.run_out().next_round()
@@ -91,10 +92,10 @@ def test_the_deal_moves_to_the_left(players: int) -> None:
 @pytest.mark.parametrize("players", PLAYERS)
 def test_every_round_is_dealt_afresh(players: int) -> None:
     """All cards come back, are shuffled and dealt: bare tables, no discards, six cards (004:5; rules 1.1)."""
-    position = Position(players, dealt=True)
+    position = Position(players=players, dealt=True)
     first = position.state.deck.tolist()
-    position.empty_hands().battle(0, "ROLL", "STOP").speed(1, "SPEED_LIMIT").km(1, 400, two_hundreds=2)
-    position.safety(0, "EXTRA_TANK", coup=True).run_out().next_round()
+    position.empty_hands().battle(0, "roll", "stop").speed(1, "speed_limit").km(1, 400, two_hundreds=2)
+    position.safety(0, "extra_tank", coup=True).run_out().next_round()
     assert (position.phase, position.winner) == ("play", None)
     for team in range(position.rules.teams):
         assert (position.battle_top(team), position.speed_top(team), position.km_of(team)) == (None, None, 0)

@@ -34,7 +34,7 @@ def columns(names: str) -> pytest.MarkDecorator:
 @columns("all")
 def test_scenario_01_the_full_deck(name: str) -> None:
     """106 cards: 46 distances, 18 hazards, 38 remedies, 4 safeties (002:41-107; rules 0.2)."""
-    counts = [at(name, 4).deck[card] for card in range(19)]
+    counts = [at(name, players=4).deck[card] for card in range(19)]
     assert counts == [10, 10, 10, 12, 4, 3, 3, 3, 5, 4, 6, 6, 6, 14, 6, 1, 1, 1, 1]
     assert [sum(counts[:5]), sum(counts[5:10]), sum(counts[10:15]), sum(counts[15:])] == [46, 18, 38, 4]
 
@@ -66,7 +66,7 @@ def test_scenario_04_two_players_with_the_whole_deck(name: str) -> None:
 @columns("US FRC DE")
 def test_scenario_06_six_players(name: str) -> None:
     """Three pairs, 700 km, an extension, 106 cards, 70 in the pile (002:33; FRC p. 17; US)."""
-    position = at(name, 6, dealt=True)
+    position = at(name, players=6, dealt=True)
     assert (position.rules.teams, position.target, position.rules.extended_target) == (3, 700, 1000)
     assert (position.deck.total(), position.pile_size + 1) == (106, 70)
 
@@ -74,117 +74,117 @@ def test_scenario_06_six_players(name: str) -> None:
 @columns("NL FRC FR14 DE US WP")
 def test_scenario_07_no_roll_no_distance(name: str) -> None:
     """Nothing in the battle area and no safety: 25 is illegal (000:45; 002:184; 004:13)."""
-    assert not at(name).hand(0, "DISTANCE_25").can("play DISTANCE_25")
+    assert not at(name, "hand 0: 25").can("play 25")
 
 
 @columns("FR01")
 def test_scenario_08_everybody_rolls_from_the_start(name: str) -> None:
     """Nothing in the battle area and no safety: 100 is legal (001:11-12)."""
-    assert at(name).hand(0, "DISTANCE_100").can("play DISTANCE_100")
+    assert at(name, "hand 0: 100").can("play 100")
 
 
 @columns("NL FRC FR14 US WP")
 def test_scenario_09_no_accident_on_an_empty_pile(name: str) -> None:
     """Who has not started cannot be stopped (000:195; 004:18)."""
-    assert not at(name).hand(0, "ACCIDENT").can("play ACCIDENT")
+    assert not at(name, "hand 0: accident").can("play accident")
 
 
 @columns("DE")
 def test_scenario_10_an_accident_opens_the_pile(name: str) -> None:
     """In the first turn a hazard on A's empty pile is legal and becomes its top (002:147)."""
-    assert at(name).turn(1).hand(1, "ACCIDENT").do("play ACCIDENT").battle_top(0) == "ACCIDENT"
+    assert at(name, "to act: seat 1", "hand 1: accident").do("play accident").battle_top(0) == "accident"
 
 
 @columns("DE")
 def test_scenario_12_a_roll_after_repairs(name: str) -> None:
     """On an Accident that lay on a Roll: Repairs, then no 100 but a Roll, then the 100 (002:98)."""
-    position = at(name).battle(0, "ROLL", "ACCIDENT").hand(0, "REPAIRS", "ROLL", "DISTANCE_100")
-    position.do("play REPAIRS").turn(0)
-    assert position.plays() == {"ROLL"}
-    assert position.do("play ROLL").turn(0).can("play DISTANCE_100")
+    position = at(name, "battle 0: accident on roll", "hand 0: repairs roll 100")
+    position.do("play repairs").turn(0)
+    assert position.plays() == {"roll"}
+    assert position.do("play roll").turn(0).can("play 100")
 
 
 @columns("US FRC FR14 FR01 WP DE")
 def test_scenario_13_a_limit_on_an_empty_pile(name: str) -> None:
     """Who has not started can be limited (001:92-94; 004:18; US C)."""
-    assert at(name).hand(0, "SPEED_LIMIT").can("play SPEED_LIMIT")
+    assert at(name, "hand 0: speed_limit").can("play speed_limit")
 
 
 @columns("all")
 def test_scenario_15_limited_and_rolling(name: str) -> None:
     """25 and 50, not 75, 100, 200 (000:35; 004:24)."""
-    position = at(name).battle(0, "ROLL").speed(0, "SPEED_LIMIT").hand(0, *DISTANCES)
-    assert position.plays() == {"DISTANCE_25", "DISTANCE_50"}
+    position = at(name, "battle 0: roll", "speed 0: speed_limit").hand(0, *DISTANCES)
+    assert position.plays() == {"25", "50"}
 
 
 @columns("all")
 def test_scenario_16_end_of_limit(name: str) -> None:
     """Legal on a limit, illegal without one (004:15; E26)."""
-    position = at(name).hand(0, "END_OF_LIMIT")
-    assert not position.can("play END_OF_LIMIT")
-    assert position.speed(0, "SPEED_LIMIT").can("play END_OF_LIMIT")
+    position = at(name, "hand 0: end_of_limit")
+    assert not position.can("play end_of_limit")
+    assert position.speed(0, "speed_limit").can("play end_of_limit")
 
 
 @columns("all")
 def test_scenario_17_no_second_limit(name: str) -> None:
     """A Speed Limit on a Speed Limit is illegal (002:61; E28)."""
-    assert not at(name).speed(1, "SPEED_LIMIT").hand(0, "SPEED_LIMIT").can("play SPEED_LIMIT")
+    assert not at(name, "speed 1: speed_limit", "hand 0: speed_limit").can("play speed_limit")
 
 
 @columns("NL FRC DE US WP")
 def test_scenario_18_roll_after_the_spare_tire(name: str) -> None:
     """Next turn a distance is illegal, a Roll legal (000:174; 002:98; 004:20)."""
-    position = at(name).battle(0, "ROLL", "FLAT_TIRE").hand(0, "SPARE_TIRE", "ROLL", "DISTANCE_25")
-    position.do("play SPARE_TIRE").hand(1, "STOP").do("discard STOP")
+    position = at(name, "battle 0: flat_tire on roll", "hand 0: spare_tire roll 25")
+    position.do("play spare_tire").hand(1, "stop").do("discard stop")
     assert position.seat == 0
-    assert not position.can("play DISTANCE_25")
-    assert position.can("play ROLL")
+    assert not position.can("play 25")
+    assert position.can("play roll")
 
 
 @columns("FR14 FR01")
 def test_scenario_19_no_roll_after_the_spare_tire(name: str) -> None:
     """Next turn a distance is legal (001:100-102; FR14 possibility 4)."""
-    position = at(name).battle(0, *ROLLING[name], "FLAT_TIRE").hand(0, "SPARE_TIRE", "DISTANCE_25")
-    position.do("play SPARE_TIRE").hand(1, "STOP").do("discard STOP")
+    position = at(name, "hand 0: spare_tire 25").battle(0, *ROLLING[name], "flat_tire")
+    position.do("play spare_tire").hand(1, "stop").do("discard stop")
     assert position.seat == 0
-    assert position.can("play DISTANCE_25")
+    assert position.can("play 25")
 
 
 @columns("all")
 def test_scenario_20_stop(name: str) -> None:
     """A Roll is legal and enough; Spare Tire and Gasoline are illegal (000:19; 002:100; 004:14, 004:18)."""
-    position = at(name).battle(0, *ROLLING[name], "STOP").hand(0, "ROLL", "SPARE_TIRE", "GASOLINE")
-    assert position.plays() == {"ROLL"}
-    assert position.do("play ROLL").turn(0).hand(0, "DISTANCE_25").can("play DISTANCE_25")
+    position = at(name, "hand 0: roll spare_tire gasoline").battle(0, *ROLLING[name], "stop")
+    assert position.plays() == {"roll"}
+    assert position.do("play roll").turn(0).hand(0, "25").can("play 25")
 
 
 @columns("all")
 def test_scenario_22_right_of_way_on_stop_and_limit(name: str) -> None:
     """Both are gone; in the extra play a 200 is legal (000:73; 004:26; FRC p. 10)."""
-    position = at(name).battle(0, *ROLLING[name], "STOP").speed(0, "SPEED_LIMIT")
-    position.hand(0, "RIGHT_OF_WAY", "DISTANCE_200").do("play RIGHT_OF_WAY")
-    assert position.discards == {"STOP": 1, "SPEED_LIMIT": 1}
-    assert position.can("play DISTANCE_200")
+    position = at(name, "speed 0: speed_limit", "hand 0: right_of_way 200").battle(0, *ROLLING[name], "stop")
+    position.do("play right_of_way")
+    assert position.discards == {"stop": 1, "speed_limit": 1}
+    assert position.can("play 200")
 
 
 @columns("US FRC")
 def test_scenario_24_right_of_way_on_a_remedy(name: str) -> None:
     """Its target on Gasoline: Flat Tire legal, Stop and Limit illegal (004:26; FRC p. 9; E1)."""
-    position = at(name).battle(1, "ROLL", "OUT_OF_GAS", "GASOLINE").safety(1, "RIGHT_OF_WAY")
-    assert position.hand(0, "FLAT_TIRE", "STOP", "SPEED_LIMIT").plays() == {"FLAT_TIRE"}
+    position = at(name, "safeties 1: right_of_way").battle(1, "roll", "out_of_gas", "gasoline")
+    assert position.hand(0, "flat_tire", "stop", "speed_limit").plays() == {"flat_tire"}
 
 
 @columns("FR14")
 def test_scenario_25_right_of_way_on_an_empty_pile(name: str) -> None:
     """Its target with nothing in the battle area: Accident legal (FR14 possibility 3; E2)."""
-    assert at(name).safety(1, "RIGHT_OF_WAY").hand(0, "ACCIDENT").can("play ACCIDENT")
+    assert at(name, "safeties 1: right_of_way", "hand 0: accident").can("play accident")
 
 
 @columns("US FRC NL WP")
 def test_scenario_26_no_attack_on_a_remedy(name: str) -> None:
     """Without Right of Way, on Gasoline that waits for its Roll: Flat Tire illegal (000:195; 004:16)."""
-    position = at(name).battle(1, "ROLL", "OUT_OF_GAS", "GASOLINE").hand(0, "FLAT_TIRE")
-    assert not position.can("play FLAT_TIRE")
+    position = at(name, "hand 0: flat_tire").battle(1, "roll", "out_of_gas", "gasoline")
+    assert not position.can("play flat_tire")
 
 
 @columns("all")
@@ -193,10 +193,10 @@ def test_scenario_27_a_safety_in_the_turn(name: str) -> None:
 
     Source: 001:29; 002:168; 004:22.
     """
-    position = at(name).draw_pile(50).battle(1, *ROLLING[name]).hand(0, "STOP")
-    position.hand(1, "EXTRA_TANK", "DISTANCE_25", *["GASOLINE"] * 4).do("discard STOP", "play EXTRA_TANK")
+    position = at(name, "hand 0: stop", "hand 1: extra_tank 25 4x gasoline")
+    position.draw_pile(50).battle(1, *ROLLING[name]).do("discard stop", "play extra_tank")
     assert position.seat == 1
-    position.do("play DISTANCE_25")
+    position.do("play 25")
     assert position.hand_sizes()[1] == 6
     assert position.pile_size + 1 == 48  # seat 0 has drawn its next card
 
@@ -204,9 +204,9 @@ def test_scenario_27_a_safety_in_the_turn(name: str) -> None:
 @columns("all")
 def test_scenario_28_two_safeties_and_a_distance(name: str) -> None:
     """Three cards fewer in the pile, six in hand (004:22)."""
-    position = at(name).draw_pile(50).battle(1, *ROLLING[name]).hand(0, "STOP")
-    position.hand(1, "EXTRA_TANK", "DRIVING_ACE", "DISTANCE_25", *["GASOLINE"] * 3)
-    position.do("discard STOP", "play EXTRA_TANK", "play DRIVING_ACE", "play DISTANCE_25")
+    position = at(name, "hand 0: stop", "hand 1: extra_tank driving_ace 25 3x gasoline")
+    position.draw_pile(50).battle(1, *ROLLING[name])
+    position.do("discard stop", "play extra_tank", "play driving_ace", "play 25")
     assert position.hand_sizes()[1] == 6
     assert position.pile_size + 1 == 50 - 3
 
@@ -214,16 +214,16 @@ def test_scenario_28_two_safeties_and_a_distance(name: str) -> None:
 @columns("NL")
 def test_scenario_29_extra_tank_on_out_of_gas(name: str) -> None:
     """The hazard goes to the discard pile; a distance is legal in the extra play (000:97; 000:174)."""
-    position = at(name).battle(0, "ROLL", "OUT_OF_GAS").hand(0, "EXTRA_TANK", "DISTANCE_25")
-    assert position.do("play EXTRA_TANK").discards == {"OUT_OF_GAS": 1}
-    assert position.can("play DISTANCE_25")
+    position = at(name, "battle 0: out_of_gas on roll", "hand 0: extra_tank 25")
+    assert position.do("play extra_tank").discards == {"out_of_gas": 1}
+    assert position.can("play 25")
 
 
 @columns("FR14 FR01")
 def test_scenario_31_extra_tank_restarts_at_once(name: str) -> None:
     """A distance is legal at once (001:164-166)."""
-    position = at(name).battle(0, *ROLLING[name], "OUT_OF_GAS").hand(0, "EXTRA_TANK", "DISTANCE_25")
-    assert position.do("play EXTRA_TANK").can("play DISTANCE_25")
+    position = at(name, "hand 0: extra_tank 25").battle(0, *ROLLING[name], "out_of_gas")
+    assert position.do("play extra_tank").can("play 25")
 
 
 @columns("US NL FRC DE FR")
@@ -232,34 +232,41 @@ def test_scenario_32_coup_fourre(name: str) -> None:
 
     Source: 000:211-214; 001:200-211; 002:174; US.
     """
-    position = at(name, 3).battle(2, *ROLLING[name]).hand(0, "FLAT_TIRE").hand(1, "STOP")
-    position.hand(2, "PUNCTURE_PROOF", "DISTANCE_25").do("play FLAT_TIRE at 2", "claim")
-    assert position.discards == {"FLAT_TIRE": 1}
+    position = at(name, "hand 0: flat_tire", "hand 1: stop", "hand 2: puncture_proof 25", players=3)
+    position.battle(2, *ROLLING[name]).do("play flat_tire against team 2", "claim")
+    assert position.discards == {"flat_tire": 1}
     assert position.hand_sizes()[2] == 1 + 2
     assert position.battle_top(2) == (ROLLING[name][0] if ROLLING[name] else None)
-    position.do("play DISTANCE_25")
+    position.do("play 25")
     assert position.seat == 0
-    assert position.hand_of(1) == ["STOP"]
+    assert position.hand_of(1) == ["stop"]
 
 
 @columns("all")
 def test_scenario_34_coup_fourre_in_teams(name: str) -> None:
     """N E S W: E attacks N/S, S holds the safety, claims, draws two, plays; then W (US; E11)."""
     north, east, south, west = range(4)
-    position = at(name, 4, 2).turn(east).battle(north, *ROLLING[name]).hand(east, "FLAT_TIRE")
-    position.hand(south, "PUNCTURE_PROOF", "STOP").do("play FLAT_TIRE", "claim")
+    position = at(
+        name,
+        f"to act: seat {east}",
+        f"hand {east}: flat_tire",
+        f"hand {south}: puncture_proof stop",
+        players=4,
+        teams=2,
+    )
+    position.battle(north, *ROLLING[name]).do("play flat_tire", "claim")
     assert (position.seat, position.hand_sizes()[south]) == (south, 3)
-    assert position.do("discard STOP").seat == west
+    assert position.do("discard stop").seat == west
 
 
 @columns("US")
 def test_scenario_35_the_claim_lapses_with_the_draw(name: str) -> None:
     """Drawn first: no claim any more, and the safety is a normal one for 100 (US; E12)."""
-    position = at(name, 3).battle(1, "ROLL").hand(0, "FLAT_TIRE").hand(1, "PUNCTURE_PROOF", "STOP")
-    position.do("play FLAT_TIRE at 1", "pass")
+    position = at(name, "battle 1: roll", "hand 0: flat_tire", "hand 1: puncture_proof stop", players=3)
+    position.do("play flat_tire against team 1", "pass")
     assert position.seat == 1
     assert not position.legal() & {"claim", "pass"}
-    position.do("play PUNCTURE_PROOF", "discard STOP").run_out()
+    position.do("play puncture_proof", "discard stop").run_out()
     assert position.sheet(1) == {"safeties": 100}
 
 
@@ -269,69 +276,69 @@ def test_scenario_36_right_of_way_against_a_limit(name: str) -> None:
 
     Source: 000:113; FRC pp. 10-11; E8.
     """
-    position = at(name).hand(0, "SPEED_LIMIT").hand(1, "RIGHT_OF_WAY", "DISTANCE_100")
-    position.do("play SPEED_LIMIT", "claim")
-    assert position.discards == {"SPEED_LIMIT": 1}
-    assert position.laid(1) == {"RIGHT_OF_WAY": 1}
-    assert position.can("play DISTANCE_100")
+    position = at(name, "hand 0: speed_limit", "hand 1: right_of_way 100")
+    position.do("play speed_limit", "claim")
+    assert position.discards == {"speed_limit": 1}
+    assert position.laid(1) == {"right_of_way": 1}
+    assert position.can("play 100")
 
 
 @columns("FRC")
 def test_scenario_40_a_safety_with_the_pile_empty(name: str) -> None:
     """It gives no second play: the turn passes (FRC p. 16; E17)."""
-    position = at(name).draw_pile(0).hand(0, "EXTRA_TANK", "STOP").hand(1, "STOP").do("play EXTRA_TANK")
-    assert (position.seat, position.hand_of(0)) == (1, ["STOP"])
+    position = at(name, "hand 0: extra_tank stop", "hand 1: stop").draw_pile(0).do("play extra_tank")
+    assert (position.seat, position.hand_of(0)) == (1, ["stop"])
 
 
 @columns("FRC FR14 FR01 DE US WP")
 def test_scenario_42_a_third_200(name: str) -> None:
     """Two 200s lie there: another one is illegal (001:86-88; 002:49; 004:24)."""
-    position = at(name).battle(0, *ROLLING[name]).km(0, 400, two_hundreds=2).hand(0, "DISTANCE_200")
-    assert not position.can("play DISTANCE_200")
-    assert position.km(0, 200, two_hundreds=1).can("play DISTANCE_200")
+    position = at(name, "hand 0: 200").battle(0, *ROLLING[name]).km(0, 400, two_hundreds=2)
+    assert not position.can("play 200")
+    assert position.km(0, 200, two_hundreds=1).can("play 200")
 
 
 @columns("all")
 def test_scenario_43_950_of_1000(name: str) -> None:
     """25 and 50 are legal, 75, 100, 200 illegal (002:156; 004:30; FRC p. 13)."""
-    position = at(name, 4).battle(0, *ROLLING[name]).km(0, 950).hand(0, *DISTANCES)
-    assert position.plays() == {"DISTANCE_25", "DISTANCE_50"}
+    position = at(name, players=4).battle(0, *ROLLING[name]).km(0, 950).hand(0, *DISTANCES)
+    assert position.plays() == {"25", "50"}
 
 
 @columns("US")
 def test_scenario_45_675_of_700(name: str) -> None:
     """25 ends the round or extends it; 50 is illegal (US C; 004:30)."""
-    position = at(name).battle(0, "ROLL").km(0, 675).hand(0, "DISTANCE_25", "DISTANCE_50")
-    assert position.plays() == {"DISTANCE_25"}
-    assert position.do("play DISTANCE_25").legal() == {"extend", "finish"}
+    position = at(name, "battle 0: roll", "hand 0: 25 50").km(0, 675)
+    assert position.plays() == {"25"}
+    assert position.do("play 25").legal() == {"extend", "finish"}
 
 
 @columns("WP")
 def test_scenario_46_discards(name: str) -> None:
     """With a distance that could be laid, any card may be discarded (004:28)."""
-    position = at(name).battle(0, "ROLL").hand(0, "DISTANCE_25", "STOP", "ROLL")
-    assert position.can("play DISTANCE_25")
-    assert {"discard DISTANCE_25", "discard STOP", "discard ROLL"} <= position.legal()
+    position = at(name, "battle 0: roll", "hand 0: 25 stop roll")
+    assert position.can("play 25")
+    assert {"discard 25", "discard stop", "discard roll"} <= position.legal()
 
 
 @columns("all")
 def test_scenario_47_driving_ace(name: str) -> None:
     """It is out: an Accident is illegal (000:93; 001:182-183; 004:16)."""
-    position = at(name).battle(1, *ROLLING[name]).safety(1, "DRIVING_ACE").hand(0, "ACCIDENT", "FLAT_TIRE")
-    assert position.plays() == {"FLAT_TIRE"}
+    position = at(name, "safeties 1: driving_ace", "hand 0: accident flat_tire").battle(1, *ROLLING[name])
+    assert position.plays() == {"flat_tire"}
 
 
 @columns("WP")
 def test_scenario_48_roll_on_roll(name: str) -> None:
     """Illegal (004:18)."""
-    assert not at(name).battle(0, "ROLL").hand(0, "ROLL").can("play ROLL")
+    assert not at(name, "battle 0: roll", "hand 0: roll").can("play roll")
 
 
 @columns("FRC")
 def test_scenario_49_nobody_finishes(name: str) -> None:
     """350 km, two safeties, one a coup: 850; 825 km and a safety: 925 (FRC, first scoring example)."""
-    position = at(name, 4).safety(0, "EXTRA_TANK", coup=True).safety(0, "DRIVING_ACE")
-    kms(position.safety(1, "PUNCTURE_PROOF"), (350, 825)).run_out()
+    position = at(name, "safeties 0: extra_tank!", players=4).safety(0, "driving_ace")
+    kms(position.safety(1, "puncture_proof"), (350, 825)).run_out()
     assert position.points() == [850, 925]
 
 
@@ -345,45 +352,45 @@ def test_scenario_52_all_safeties(name: str) -> None:
 @columns("US FRC NL")
 def test_scenario_54_extension_won(name: str) -> None:
     """1000 + 400 + 300 + 200 + 100 = 2000 against 450, the distance (000:235-245; US C)."""
-    position = at(name).battle(0, "ROLL").km(0, 650).km(1, 450).safety(0, "EXTRA_TANK")
-    position.hand(0, "DISTANCE_50").do("play DISTANCE_50", "extend").finish_trip(0)
+    position = at(name, "battle 0: roll", "safeties 0: extra_tank", "hand 0: 50").km(0, 650).km(1, 450)
+    position.do("play 50", "extend").finish_trip(0)
     assert position.points() == [2000, 450]
 
 
 @columns("US FRC")
 def test_scenario_57_extension_lost(name: str) -> None:
     """The cards run out: 900, and 300 + 200 for the opponent (FRC p. 18; US C)."""
-    position = at(name).battle(0, "ROLL").km(0, 650).hand(0, "DISTANCE_50")
-    position.do("play DISTANCE_50", "extend").km(0, 900).km(1, 300).run_out()
+    position = at(name, "battle 0: roll", "hand 0: 50").km(0, 650)
+    position.do("play 50", "extend").km(0, 900).km(1, 300).run_out()
     assert position.points() == [900, 500]
 
 
 @columns("US DE")
 def test_scenario_60_nobody_arrives(name: str) -> None:
     """300, 200 and a blank third: no shut-out for anybody (002:140; US)."""
-    assert kms(at(name, 3), (300, 200, 0)).run_out().points() == [300, 200, 0]
+    assert kms(at(name, players=3), (300, 200, 0)).run_out().points() == [300, 200, 0]
 
 
 @columns("US")
 def test_scenario_62_both_opponents_blank(name: str) -> None:
     """700 + 400 + 500 = 1600, with a 200 laid and cards to draw (US scoring; E42)."""
-    position = at(name, 3).km(0, 200, two_hundreds=1).finish_trip(0)
+    position = at(name, players=3).km(0, 200, two_hundreds=1).finish_trip(0)
     assert position.points() == [1600, 0, 0]
 
 
 @columns("US FRC DE")
 def test_scenario_65_delayed_action(name: str) -> None:
     """He draws the last card and finishes with it, or with another one: 300 (002:17; E37)."""
-    for last, hand in (("DISTANCE_25", ()), ("STOP", ("DISTANCE_25",))):
-        position = at(name).draw_pile(1).battle(1, "ROLL").km(1, 675).hand(0, "STOP").hand(1, *hand)
-        position.draws(1, last).do("discard STOP", "play DISTANCE_25", "finish")
+    for last, hand in (("25", ()), ("stop", ("25",))):
+        position = at(name, "battle 1: roll", "hand 0: stop", f"stream 1: {last} ...")
+        position.draw_pile(1).km(1, 675).hand(1, *hand).do("discard stop", "play 25", "finish")
         assert position.sheet(1)["delayed_action"] == 300
 
 
 @columns("WP US")
 def test_scenario_68_play_out(name: str) -> None:
     """No card to draw, three in each hand, nothing to lay: one discard per turn to the end (004:37)."""
-    position = at(name).draw_pile(0).hand(0, *["STOP"] * 2, "REPAIRS").hand(1, *["GASOLINE"] * 3)
+    position = at(name, "hand 0: 2x stop repairs", "hand 1: 3x gasoline").draw_pile(0)
     seats = []
     while position.phase != "round over":
         assert not position.plays()
@@ -406,7 +413,7 @@ def test_scenario_69_both_beyond_5000(name: str) -> None:
 @pytest.mark.parametrize("players", [2, 3, 4, 6])
 def test_scenario_70_the_dealer(name: str, players: int) -> None:
     """The dealer's left neighbour deals next, and his own left neighbour begins (FRC pp. 6-7; rules 1.1)."""
-    position = at(name, players)
+    position = at(name, players=players)
     position.state.dealer = players - 1
     position.run_out().next_round()
     assert (int(position.state.dealer), position.seat) == (0, 1)
@@ -415,12 +422,12 @@ def test_scenario_70_the_dealer(name: str, players: int) -> None:
 @columns("DE")
 def test_scenario_71_the_partner_goes_on(name: str) -> None:
     """The partner opened with a Roll and no hazard lies on it: the third player may lay miles (002:152)."""
-    position = at(name, 4).hand(0, "ROLL").hand(1, "STOP").hand(2, "DISTANCE_100")
-    position.do("play ROLL", "discard STOP")
-    assert (position.seat, position.can("play DISTANCE_100")) == (2, True)
-    position = at(name, 4).hand(0, "ROLL").hand(1, "STOP").hand(2, "DISTANCE_100")
-    position.do("play ROLL", "play STOP")
-    assert (position.seat, position.can("play DISTANCE_100")) == (2, False)
+    position = at(name, "hand 0: roll", "hand 1: stop", "hand 2: 100", players=4)
+    position.do("play roll", "discard stop")
+    assert (position.seat, position.can("play 100")) == (2, True)
+    position = at(name, "hand 0: roll", "hand 1: stop", "hand 2: 100", players=4)
+    position.do("play roll", "play stop")
+    assert (position.seat, position.can("play 100")) == (2, False)
 
 
 @columns("US")
@@ -434,8 +441,8 @@ def test_scenario_73_extension_declined(name: str) -> None:
 @columns("all")
 def test_scenario_74_no_second_coup(name: str) -> None:
     """The safety is out, so the hazard is illegal and nothing can be parried (001:182; 004:16)."""
-    for hazard, _, safety in (*BREAKDOWNS, ("STOP", "", "RIGHT_OF_WAY"), ("SPEED_LIMIT", "", "RIGHT_OF_WAY")):
-        position = at(name).battle(1, *ROLLING[name]).safety(1, safety).hand(0, *HAZARDS)
+    for hazard, _, safety in (*BREAKDOWNS, ("stop", "", "right_of_way"), ("speed_limit", "", "right_of_way")):
+        position = at(name, f"safeties 1: {safety}").battle(1, *ROLLING[name]).hand(0, *HAZARDS)
         assert not position.can(f"play {hazard}")
 
 

@@ -24,7 +24,7 @@ def test_each_safety_played_is_100(count: int, points: int) -> None:
 
 def test_a_safety_in_the_hand_is_worth_nothing() -> None:
     """It has to be laid (US scoring)."""
-    position = Position(4).hand(0, *SAFETIES).hand(1, "STOP").finish_trip(3)
+    position = Position("hand 1: stop", players=4).hand(0, *SAFETIES).finish_trip(3)
     assert "safeties" not in position.sheet(0)
 
 
@@ -32,7 +32,7 @@ def test_all_four_safeties_of_one_side_are_300_more() -> None:
     """On top of the 400 for the four (US scoring; rules 1.5)."""
     position = Position().safety(0, *SAFETIES).run_out()
     assert position.sheet(0) == {"safeties": 400, "all_safeties": 300}
-    shared = Position(3).safety(0, *SAFETIES[:2]).safety(1, *SAFETIES[2:]).run_out()
+    shared = Position(players=3).safety(0, *SAFETIES[:2]).safety(1, *SAFETIES[2:]).run_out()
     assert shared.points() == [200, 200, 0]
 
 
@@ -48,7 +48,7 @@ def test_each_coup_fourre_is_300_more(count: int) -> None:
 @pytest.mark.parametrize("players", PLAYERS)
 def test_the_trip_completed_is_400(players: int) -> None:
     """For the side that arrives, and for no other (US scoring; rules 1.5)."""
-    position = Position(players)
+    position = Position(players=players)
     last = position.rules.teams - 1
     for team in range(last):
         position.km(team, 500 - 50 * team)
@@ -67,8 +67,8 @@ def test_a_trip_completed_with_the_draw_pile_empty_is_300_more(left: int, bonus:
 
 def test_who_drew_the_last_card_himself_has_the_delayed_action() -> None:
     """What counts is that the pile is empty when the finishing card is laid (E37)."""
-    position = Position().draw_pile(1).battle(1, "ROLL").km(1, 675).hand(0, "STOP").draws(1, "DISTANCE_25")
-    position.do("discard STOP", "play DISTANCE_25", "finish")
+    position = Position("battle 1: roll", "hand 0: stop", "stream 1: 25 ...").draw_pile(1).km(1, 675)
+    position.do("discard stop", "play 25", "finish")
     assert position.sheet(1)["delayed_action"] == 300
 
 
@@ -106,7 +106,7 @@ def test_a_trip_not_completed_is_no_safe_trip() -> None:
 )
 def test_a_shut_out_is_500_once(players: int, others: tuple[int, ...], bonus: int) -> None:
     """To the winner if all opponents are without a distance card, however many they are (E42; rules 1.5)."""
-    position = Position(players)
+    position = Position(players=players)
     for team, km in enumerate(others, 1):
         position.km(team, km)
     position.finish_trip(0)
@@ -138,7 +138,7 @@ def test_a_round_with_everything() -> None:
 @pytest.mark.parametrize(("km", "winner"), [((300, 200, 0), 0), ((0, 25, 50), 2), ((50, 75, 75), None)])
 def test_the_round_goes_to_the_side_with_most_points(km: tuple[int, ...], winner: int | None) -> None:
     """Points decide, not the arrival; two who share the lead share the round (US scoring)."""
-    position = Position(3)
+    position = Position(players=3)
     for team, length in enumerate(km):
         position.km(team, length)
     assert position.run_out().round_winner() == winner

@@ -13,7 +13,7 @@ without_points = pytest.mark.parametrize("name", WITHOUT_POINTS)
 
 def at(name: str, km: tuple[int, ...], **rules: int) -> Position:
     """One seat for each team, so far along."""
-    position = Position(len(km), edition=name, teams=len(km), **rules)
+    position = Position(players=len(km), edition=name, teams=len(km), **rules)
     for team, length in enumerate(km):
         position.km(team, length)
     return position
@@ -57,7 +57,7 @@ def test_those_equally_near_share_the_win(name: str, km: tuple[int, ...], winner
 def test_more_safeties_decide_who_shares(name: str, decide: int, winners: list[int]) -> None:
     """Where they break ties, equal km and equal safeties are still shared (E53)."""
     position = at(name, (500, 500, 500, 475), safeties_break_tie=decide)
-    position.safety(1, "EXTRA_TANK").safety(2, "DRIVING_ACE").safety(3, "RIGHT_OF_WAY", "PUNCTURE_PROOF")
+    position.safety(1, "extra_tank").safety(2, "driving_ace").safety(3, "right_of_way", "puncture_proof")
     assert round_winners(position.run_out()) == winners
 
 

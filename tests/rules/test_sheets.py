@@ -70,7 +70,9 @@ def test_the_tables_of_a_sheet(name: str) -> None:
     for players, teams in TABLES[name]:
         rules = found.table(players, teams)
         assert (rules.players, rules.teams) == (players, teams)
-        assert Position(players, edition=name, teams=teams, dealt=True).deck.total() == sum(rules.deck)
+        assert Position(players=players, edition=name, teams=teams, dealt=True).deck.total() == sum(
+            rules.deck
+        )
     assert found.table(4).teams == (4 if name in ("dujardin", "dujardin_2014") else 2)
 
 
@@ -156,9 +158,9 @@ def test_a_sheet_with_one_change_plays_by_it(sheet: Callable[..., Path]) -> None
     assert (found.name, found.label, found.sources["max_200"]) == ("our_house", "our_house", "our house")
     for players, teams in TABLES["parker"]:
         assert found.table(players, teams) == edition("parker").table(players, teams)._replace(max_200=3)
-    position = Position(4, edition=str(file)).battle(0, "ROLL").km(0, 400, two_hundreds=2)
-    assert position.hand(0, "DISTANCE_200").can("play DISTANCE_200")
-    assert not position.km(0, 600, two_hundreds=3).can("play DISTANCE_200")
+    position = Position("battle 0: roll", players=4, edition=str(file)).km(0, 400, two_hundreds=2)
+    assert position.hand(0, "200").can("play 200")
+    assert not position.km(0, 600, two_hundreds=3).can("play 200")
 
 
 def test_a_sheet_of_the_own_is_played_to_the_end(sheet: Callable[..., Path]) -> None:
@@ -170,7 +172,7 @@ def test_a_sheet_of_the_own_is_played_to_the_end(sheet: Callable[..., Path]) -> 
         ("players = 6\nteams = 3", "players = 8\nteams = 4\nhand_limit = 5"),
         ('"parker"', '"mine"'),
     )
-    position = Position(8, edition=str(file), dealt=True)
+    position = Position(players=8, edition=str(file), dealt=True)
     assert (position.deck.total(), position.rules.teams) == (101, 4)
     assert sorted(set(position.hand_sizes())) == [5, 6]
     assert position.rules.start_needs_roll == 0
@@ -405,7 +407,7 @@ def test_what_is_wrong_with_a_sheet_is_named(
 @pytest.mark.parametrize("card", range(len(CARDS)), ids=CARDS)
 def test_a_missing_card_is_named(sheet: Callable[..., Path], card: int) -> None:
     """A deck lists all 19, a card that it has not with 0."""
-    name = CARDS[card].lower().removeprefix("distance_")
+    name = CARDS[card]
     count = edition("parker").rules.deck[card]
     file = sheet((f"\n{name} = {count}\n", "\n"))
     assert complaint(file) == f"deck: '{name}' is missing; write 0 if the deck has none"

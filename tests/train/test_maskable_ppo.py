@@ -11,21 +11,25 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from filelock import FileLock
 from safetensors.torch import load_file
+from sb3_contrib import MaskablePPO
 
 from millebornes_env import agents, vector_env
 from millebornes_env.agents.policy.agent import observation_scale
 from tests.train.test_run_folder import read
+from tests.train.test_selfplay import LISTED
 from train import maskable_ppo
-from train.common import checkpoints
-from train.common.checkpoints import CHECKPOINT_FILE, CHECKPOINT_KIND, RunError, read_progress
-from train.maskable_ppo import Args, RunCallback, linear_decay, main, make_model, train
+from train.common import runs
+from train.common.checkpoints import read_progress, read_tensors
+from train.common.command import LOSS_NOT_FINITE
+from train.common.errors import RunError
+from train.common.run_folder import CHECKPOINT_FILE
+from train.maskable_ppo import CHECKPOINT_KIND, Args, Learner, RunCallback, main, new_learner, train
 
 ROOT = Path(__file__).parent.parent.parent
 CLOCK_SECONDS = 2.0
@@ -42,21 +46,19 @@ SHORT = {
 
 
 class Clock:
-    """In the place of the trainer's `time`: what is learned in two seconds then depends on no machine."""
+    """In the place of the run's `time`: what is learned in two seconds then depends on no machine."""
 
     def __init__(self) -> None:
         self._now = 0.0
 
-    def monotonic(self) -> float:
+    def perf_counter(self) -> float:
         self._now += 0.01  # at each look
         return self._now
-
-    perf_counter = monotonic
 
 
 @pytest.fixture(autouse=True)
 def clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(maskable_ppo, "time", Clock())
+    monkeypatch.setattr(runs, "time", Clock())
 
 
 def command(monkeypatch: pytest.MonkeyPatch, *options: str) -> int:
@@ -69,28 +71,38 @@ def short(folder: Path, **changes: object) -> Args:
     return Args(run_dir=folder, **{**SHORT, **changes})  # type: ignore[arg-type]
 
 
+def restored(folder: Path) -> Learner:
+    """The learner of a short run, from its checkpoint."""
+    learner, _ = new_learner(short(folder), vector_env(8), lambda: 0.0)
+    progress, tensors = read_tensors(folder, CHECKPOINT_KIND)
+    learner.restore(tensors, progress)
+    return learner
+
+
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished short run."""
     folder = tmp_path_factory.mktemp("runs") / "lr=1e-3,seed=2"  # no options of the policy there
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(maskable_ppo, "time", Clock())
+        patch.setattr(runs, "time", Clock())
         train(short(folder))
     return folder
 
 
 def test_a_run_leaves_all_its_files(run: Path) -> None:
-    names = {path.name for path in run.iterdir()}
+    names = {path.relative_to(run).as_posix() for path in run.rglob("*")}
     assert {
         "config.json",
         "policy.json",
         "policy.safetensors",
+        "best/policy.json",
+        "best/policy.safetensors",
         "checkpoint.safetensors",
         "learning_curve.json",
         "learning_curve.png",
         "tensorboard",
     } <= names
-    assert not [name for name in names if "tmp" in name]
+    assert set(os.listdir(run)) == LISTED
     config = json.loads((run / "config.json").read_text())
     assert config["args"]["num_envs"] == 8
     assert config["args"]["hidden"] == [16]
@@ -109,13 +121,10 @@ def test_the_saved_policy_is_the_acting_half_of_the_checkpoint(run: Path) -> Non
 
 
 def test_the_saved_policy_plays_as_the_network_does(run: Path) -> None:
-    from millebornes_env.envs.sb3 import SelfPlayVecEnv  # noqa: PLC0415
-
     env = vector_env(16, seed=3)
     observations, _ = env.reset()
     agent = agents.load(f"policy:{run}", env)
-    model = make_model(short(run), SelfPlayVecEnv(vector_env(8)), lambda: 0.0)
-    checkpoints.load_checkpoint(model, run)
+    model = restored(run).model
     scaled = torch.from_numpy(observations["observation"] * observation_scale(agents.Table.of(env)))
     with torch.no_grad():
         logits = model.policy.action_net(model.policy.mlp_extractor.forward_actor(scaled)).numpy()
@@ -125,13 +134,13 @@ def test_the_saved_policy_plays_as_the_network_does(run: Path) -> None:
 
 def test_a_finished_run_goes_on_with_more_minutes(run: Path) -> None:
     before = read_progress(run, CHECKPOINT_KIND)
-    callback = train(short(run, minutes=SHORT["minutes"] + 2 / 60, resume=True))
+    longer = train(short(run, minutes=CLOCK_SECONDS / 60 + 2 / 60, resume=True))
     after = read_progress(run, CHECKPOINT_KIND)
     assert after["num_timesteps"] > before["num_timesteps"]
     assert after["seconds"] > before["seconds"]
     assert len(after["curve"]) > len(before["curve"])
     assert after["curve"][: len(before["curve"])] == before["curve"]
-    assert callback.num_timesteps == after["num_timesteps"]
+    assert longer.summary().startswith(f"{after['num_timesteps']:,} decisions in ")
 
 
 def test_a_finished_run_is_left_alone_by_resume(run: Path) -> None:
@@ -141,10 +150,8 @@ def test_a_finished_run_is_left_alone_by_resume(run: Path) -> None:
 
 
 def test_resuming_gives_back_weights_and_optimizer(run: Path) -> None:
-    from millebornes_env.envs.sb3 import SelfPlayVecEnv  # noqa: PLC0415
-
-    model = make_model(short(run), SelfPlayVecEnv(vector_env(8)), lambda: 0.0)
-    progress = checkpoints.load_checkpoint(model, run)
+    model = restored(run).model
+    progress = read_progress(run, CHECKPOINT_KIND)
     saved = load_file(run / CHECKPOINT_FILE)
     for name, value in model.policy.state_dict().items():
         assert torch.equal(value, saved[f"policy.{name}"])
@@ -187,7 +194,14 @@ def test_a_checkpoint_of_another_observation_version_is_refused(run: Path, tmp_p
         train(short(folder, resume=True, minutes=1.0))
 
 
-@pytest.mark.parametrize("where", ["save_checkpoint", "save_policy", "save_curve"])
+@pytest.mark.parametrize(
+    "where",
+    [
+        "train.common.runs.write_tensors",
+        "train.maskable_ppo.Learner.save_policy",
+        "train.common.runs.save_curve",
+    ],
+)
 def test_a_full_disk_is_reported_and_the_last_checkpoint_survives(
     run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], where: str
 ) -> None:
@@ -196,13 +210,13 @@ def test_a_full_disk_is_reported_and_the_last_checkpoint_survives(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(f"train.maskable_ppo.{where}", full)
+    monkeypatch.setattr(where, full)
     minutes = read_progress(run, CHECKPOINT_KIND)["seconds"] / 60 + 1 / 60
-    callback = train(short(run, resume=True, minutes=minutes))
-    assert callback.problem is not None
-    assert "No space left" in callback.problem
+    finished = train(short(run, resume=True, minutes=minutes))
+    assert finished.problem is not None
+    assert "No space left" in finished.problem
     assert "No space left" in capsys.readouterr().err
-    if where == "save_checkpoint":
+    if where.endswith("write_tensors"):
         assert (run / CHECKPOINT_FILE).read_bytes() == before
     assert read_progress(run, CHECKPOINT_KIND)
 
@@ -218,17 +232,18 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 KILLED = """
 import os, signal, sys
 from train import maskable_ppo
+from train.common import runs
 
-save_checkpoint, checkpoints_left = maskable_ppo.save_checkpoint, 3
+write_tensors, checkpoints_left = runs.write_tensors, 3
 
-def save(*arguments):
+def write(*arguments):
     global checkpoints_left
-    save_checkpoint(*arguments)
+    write_tensors(*arguments)
     checkpoints_left -= 1
     if checkpoints_left == 0:
         os.kill(os.getpid(), signal.SIGKILL)
 
-maskable_ppo.save_checkpoint = save
+runs.write_tensors = write
 sys.exit(maskable_ppo.main())
 """
 
@@ -238,7 +253,8 @@ def test_a_killed_run_goes_on_from_its_last_checkpoint(
 ) -> None:
     folder = tmp_path / "killed"
     options = ["--run-dir", str(folder), "--num-envs", "8", "--num-steps", "16", "--batch-size", "64"]
-    options += ["--threads", "1", "--eval-deals", "2", "--eval-seconds", "1000", "--checkpoint-seconds", "0"]
+    options += ["--threads", "1", "--eval-deals", "2", "--eval-seconds", "1000"]
+    options += ["--checkpoint-seconds", "1e-9"]  # before every rollout
     killed = subprocess.run(
         [sys.executable, "-c", KILLED, *options, "--minutes", "1000"],
         cwd=ROOT,
@@ -248,7 +264,7 @@ def test_a_killed_run_goes_on_from_its_last_checkpoint(
     )
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     before = read_progress(folder, CHECKPOINT_KIND)
-    assert before["num_timesteps"] == 2 * 8 * 16  # it saves before each rollout
+    assert before["num_timesteps"] == 2 * 8 * 16
     minutes = str((before["seconds"] + CLOCK_SECONDS) / 60)
     assert command(monkeypatch, *options, "--minutes", minutes, "--resume") == 0
     after = read_progress(folder, CHECKPOINT_KIND)
@@ -266,11 +282,50 @@ def test_wrong_options_are_one_line(
     assert not (tmp_path / "x").exists()
 
 
-def test_linear_decay() -> None:
-    assert linear_decay(0.0, 2.0) == pytest.approx(2.0)
-    assert linear_decay(0.5, 2.0) == pytest.approx(1.1)
-    assert linear_decay(1.0, 2.0) == pytest.approx(0.2)
-    assert linear_decay(7.0, 2.0) == pytest.approx(0.2)
+def test_a_budget_of_timesteps_is_rounded_up_to_whole_rollouts(tmp_path: Path) -> None:
+    options = {"minutes": 0.0, "eval_seconds": 0.0}
+    assert (
+        train(short(tmp_path, total_timesteps=200, **options))
+        .summary()
+        .startswith("256 decisions (a budget of 200, rounded up to whole rollouts) in ")
+    )
+    before = read_progress(tmp_path, CHECKPOINT_KIND)
+    assert (before["num_timesteps"], before["num_updates"]) == (2 * 8 * 16, 2 * 3)
+    train(short(tmp_path, total_timesteps=300, resume=True, **options))
+    assert read_progress(tmp_path, CHECKPOINT_KIND)["num_timesteps"] == 3 * 8 * 16
+    assert read_progress(tmp_path, CHECKPOINT_KIND)["curve"] == []
+
+
+def test_schedules_end_where_the_options_say(tmp_path: Path) -> None:
+    share = [0.0]
+    args = short(tmp_path, learning_rate=1e-3, final_learning_rate=2e-4)
+    model = new_learner(args, vector_env(8), lambda: share[0])[0].model
+    rates = []
+    for share[0] in (0.0, 0.5, 1.0, 7.0):
+        rates.append(model.lr_schedule(0.0))
+    assert rates == pytest.approx([1e-3, 6e-4, 2e-4, 2e-4])
+
+
+@pytest.mark.parametrize("update", [1, 2], ids=["in the middle", "at the end"])
+def test_a_loss_that_became_nan_stops_the_run_before_it_is_saved(
+    update: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    learn = MaskablePPO.train
+
+    def spoiled(model: MaskablePPO) -> None:
+        learn(model)
+        if model.num_timesteps == update * 128:
+            model.logger.record("train/loss", float("nan"))
+
+    monkeypatch.setattr(MaskablePPO, "train", spoiled)
+    options = ["--run-dir", str(tmp_path), "--num-envs", "8", "--num-steps", "16", "--hidden", "16"]
+    options += ["--batch-size", "128", "--total-timesteps", "256", "--eval-seconds", "0"]
+    assert command(monkeypatch, *options, "--checkpoint-seconds", "1e-9") == LOSS_NOT_FINITE
+    complaint = capsys.readouterr().err.splitlines()[-1]
+    assert complaint.startswith(
+        f"error: loss became NaN or infinite at timestep {update * 128}; a lower --lear"
+    )
+    assert read_progress(tmp_path, CHECKPOINT_KIND)["num_timesteps"] == (update - 1) * 128
 
 
 # When something happens -------------------------------------------------------------------------------------
@@ -323,20 +378,21 @@ def test_a_disk_that_is_full_at_the_first_evaluation(tmp_path: Path, monkeypatch
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(maskable_ppo, "save_policy", full)
+    monkeypatch.setattr(Learner, "save_policy", full)
     happening(monkeypatch, lambda: None)
-    callback = train(short(tmp_path, minutes=60.0))
-    assert callback.problem == f"could not write to {str(tmp_path)!r}: No space left on device"
+    finished = train(short(tmp_path, minutes=60.0))
+    assert finished.problem == f"could not write to {str(tmp_path)!r}: No space left on device"
     assert (tmp_path / CHECKPOINT_FILE).exists()
 
 
 def test_minutes_are_minutes_of_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [1000.0]
-    compile_all = maskable_ppo.compile_all
+    warmed_up = maskable_ppo.warmed_up
 
-    def compiles(*arguments: Any) -> None:
-        compile_all(*arguments)
+    def compiles(args: Args) -> Learner:
+        small = warmed_up(args)
         now[0] += 3600.0
+        return small
 
     on_step = RunCallback._on_step
 
@@ -344,12 +400,12 @@ def test_minutes_are_minutes_of_training(tmp_path: Path, monkeypatch: pytest.Mon
         now[0] += 1.0
         return on_step(callback)
 
-    monkeypatch.setattr(maskable_ppo, "compile_all", compiles)
+    monkeypatch.setattr(maskable_ppo, "warmed_up", compiles)
     monkeypatch.setattr(RunCallback, "_on_step", step)
-    monkeypatch.setattr(maskable_ppo, "time", SimpleNamespace(monotonic=lambda: now[0]))
-    callback = train(short(tmp_path, minutes=1.0))
+    monkeypatch.setattr(runs, "time", SimpleNamespace(perf_counter=lambda: now[0]))
+    finished = train(short(tmp_path, minutes=1.0))
     assert now[0] >= 4660.0
-    assert (callback.n_calls, callback.num_timesteps, callback.seconds) == (60, 60 * 8, 60.0)
+    assert finished.summary().startswith(f"{60 * 8} decisions in 60 s (")
 
 
 def test_the_log_is_read_by_tensorboard(run: Path) -> None:

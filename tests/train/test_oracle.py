@@ -22,8 +22,9 @@ def test_the_oracle_sees_hands_and_how_soon_cards_come(players: int) -> None:
         env.step(env.sample_actions())
     observations = env.games.buffers.observation
     size = observations.shape[1]
-    rows = np.full((20, oracle_size(size, players)), 99, np.int8)
-    write_oracle_rows(env.state(), size, players, rows)
+    streams = env.state_sections[-1].start
+    rows = np.full((20, oracle_size(streams, players)), 99, np.int8)
+    write_oracle_rows(env.state(), streams, players, rows)
     assert (rows[:, :size] == observations).all()
     for game, state in enumerate(env.get_states()):
         at = size

@@ -12,7 +12,7 @@ import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from millebornes_env.files import remove_drafts, replacing
-from train.common.checkpoints import RunError
+from train.common.errors import RunError
 from train.common.run_folder import RunFolder
 from train.common.scalars import Scalars, started_wandb
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -16,13 +17,19 @@ from safetensors.torch import load_file, save_file
 
 from millebornes_env import agents, vector_env
 from millebornes_env.agents.policy.agent import PolicyAgent
-from millebornes_env.millebornes.observation import USUAL_VIEW
+from millebornes_env.millebornes.sections import DEFAULT_SPEC
 from tests.agents.policies import rows_by_state
-from train.common import checkpoints, runs
-from train.common.checkpoints import CHECKPOINT_FILE, RunError
-from train.selfplay import Args, LossError, Trainer, linear_schedule, main, train
+from train import selfplay
+from train.common import checkpoints
+from train.common.command import LOSS_NOT_FINITE
+from train.common.errors import LossError, RunError
+from train.common.options import linear_schedule
+from train.common.run_folder import CHECKPOINT_FILE, FAILED_BATCH, RESPONSE_FILE, RUN_FILES
+from train.selfplay import CHECKPOINT_KIND, Args, Trainer, main, train
 
 ROOT = Path(__file__).parent.parent.parent
+LISTED = {name.rstrip("/") for names in RUN_FILES for name in names} - {FAILED_BATCH, RESPONSE_FILE}
+"""What lies in every run folder."""
 SHORT = {
     "total_timesteps": 6000,
     "num_envs": 32,
@@ -79,10 +86,10 @@ def test_a_run_leaves_all_its_files(run: Path) -> None:
         "learning_curve.json",
         "learning_curve.png",
     } <= names
-    assert not [name for name in names if "tmp" in name]
+    assert set(os.listdir(run)) == LISTED
     config = json.loads((run / "config.json").read_text())
     assert config["args"]["hidden"] == [16]
-    assert config["args"]["editions"] == ["parker"]
+    assert config["args"]["edition"] == ["parker"]
     assert config["versions"]["numba"]
     point = json.loads((run / "learning_curve.json").read_text())[-1]
     assert set(point["scores"]) == {"greedy", "holder", "arnold"}
@@ -101,7 +108,7 @@ def test_the_saved_policy_plays_as_the_ema_does(run: Path) -> None:
     rows, mask = observations["observation"], observations["action_mask"]
     policy = agents.load(f"policy:{run}", env)
     assert isinstance(policy, PolicyAgent)
-    inputs = rows_by_state(env, env.get_states(), USUAL_VIEW, features=True)
+    inputs = rows_by_state(env, env.get_states(), DEFAULT_SPEC, features=True)
     with torch.no_grad():
         outputs = trainer.ema_network(torch.from_numpy(inputs)).numpy()
     expected = np.where(mask == 1, outputs[:, :-1], -np.inf).argmax(axis=1)
@@ -146,7 +153,7 @@ def test_the_ema_follows_the_learner(tmp_path: Path) -> None:
         {},
         {"oracle": True, "magnet": 0.1, "magnet_updates": 3, "reward": "equity"},
         {"opponent": "arnold", "num_epochs": 2, "precision": "bfloat16"},
-        {"editions": ("parker", "dutch"), "observe_rules": True, "reward": "win", "episode": "round"},
+        {"edition": ("parker", "dutch"), "observe_rules": True, "reward": "win", "episode": "round"},
         {"players": 4, "threads": 2, "num_envs": 600, "total_timesteps": 20_000, "batch_size": 2400},
         {"players": 3},
     ],
@@ -171,6 +178,7 @@ def test_a_resumed_run_is_the_same_bit_for_bit(tmp_path: Path, options: dict[str
 KILLED_WHILE_IT_WRITES = """
 import os, signal, sys
 from millebornes_env.files import replacing
+from train import selfplay
 from train import selfplay
 from train.common import checkpoints
 
@@ -211,7 +219,7 @@ def test_a_run_killed_in_the_middle_goes_on_bit_for_bit(
         check=False,
     )
     assert killed.returncode == -signal.SIGKILL, killed.stderr
-    progress = checkpoints.read_progress(tmp_path / "killed", runs.CHECKPOINT_KIND)
+    progress = checkpoints.read_progress(tmp_path / "killed", CHECKPOINT_KIND)
     assert progress["updates"] == 3
     assert 0 < progress["decisions"] < 6000
     assert command(monkeypatch, *options_of("killed"), "--resume") == 0
@@ -223,7 +231,7 @@ def test_a_finished_run_can_be_made_longer(run: Path, tmp_path: Path) -> None:
     folder = tmp_path / "longer"
     train(short(folder))
     longer = train(short(folder, total_timesteps=9000, resume=True))
-    assert checkpoints.read_progress(folder, runs.CHECKPOINT_KIND)["decisions"] >= 9000
+    assert checkpoints.read_progress(folder, CHECKPOINT_KIND)["decisions"] >= 9000
     assert longer.problem is None
 
 
@@ -276,14 +284,17 @@ def test_a_loss_that_became_nan_stops_the_run_and_names_the_batch(
         return learn(self, share)
 
     monkeypatch.setattr(Trainer, "learn", spoiled)
+    with monkeypatch.context() as patch:
+        patch.setattr(selfplay, "train", lambda _: train(short(tmp_path / "command")))
+        assert command(patch) == LOSS_NOT_FINITE
     with pytest.raises(
         LossError, match=r"^loss became NaN or infinite in update 4: batch of \d+ rows beginning with row \d+"
     ):
         train(short(folder))
     saved = weights(folder)
-    assert checkpoints.read_progress(folder, runs.CHECKPOINT_KIND)["updates"] == 3
+    assert checkpoints.read_progress(folder, CHECKPOINT_KIND)["updates"] == 3
     assert all(torch.isfinite(value.float()).all() for value in saved.values())
-    assert (folder / "failed_batch.safetensors").exists()
+    assert (folder / FAILED_BATCH).exists()
 
 
 def test_a_full_disk_is_reported_and_the_last_checkpoint_survives(
@@ -307,8 +318,8 @@ def test_a_full_disk_is_reported_and_the_last_checkpoint_survives(
     ("options", "words"),
     [
         (("--players", "7"), "players"),
-        (("--editions", "parkers"), "parker"),
-        (("--editions", "parker", "--editions", "dutch"), "--observe-rules"),
+        (("--edition", "parkers"), "parker"),
+        (("--edition", "parker", "--edition", "dutch"), "--observe-rules"),
         (("--gae-lambda", "1.5"), "--gae-lambda is 1.5; it must lie in 0 to 1"),
         (("--num-envs", "0"), "--num-envs is 0; it must be 1 or more"),
         (("--eval-deals", "1"), "--eval-deals is 1; an interval needs 2 or more"),
@@ -346,7 +357,7 @@ def test_the_exit_code_reaches_the_shell(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_between() -> None:
+def test_linear_schedule() -> None:
     assert [linear_schedule(4.0, 2.0, share) for share in (-1.0, 0.0, 0.5, 1.0, 2.0)] == [
         4.0,
         4.0,

@@ -22,9 +22,11 @@ from tests.train.test_run_folder import read
 from tests.train.test_selfplay import same, short, weights
 from train import selfplay
 from train.common import network, runs
-from train.common.checkpoints import CHECKPOINT_FILE, RunError, read_progress
-from train.common.runs import CHECKPOINT_KIND, Run
-from train.selfplay import Trainer, train
+from train.common.checkpoints import read_progress
+from train.common.errors import RunError
+from train.common.run_folder import CHECKPOINT_FILE
+from train.common.runs import Run
+from train.selfplay import CHECKPOINT_KIND, Trainer, train
 
 LONG = {"total_timesteps": 6000, "final_learning_rate": 1e-3, "ent_coef": 0.005, "final_ent_coef": 0.005}
 

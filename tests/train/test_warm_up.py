@@ -37,9 +37,9 @@ print(json.dumps([len(before), sorted(name for name in after if after[name] != b
 SELFPLAY = {
     "imports": "from train.selfplay import Args, train\nfrom train.common.runs import Run",
     "begins": "begin = Run.begin\n"
-    "def begins(run, trainer):\n"
+    "def begins(run, learner):\n"
     "    global before\n"
-    "    begin(run, trainer)\n"
+    "    begin(run, learner)\n"
     "    before = kernels()\n"
     "Run.begin = begins",
     "train": "train(Args(folder / 'run', total_timesteps={decisions}, num_envs={games}, num_steps=16, "

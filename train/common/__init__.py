@@ -1,1 +1,1 @@
-"""What the training scripts share: network, loss, games, opponents, checkpoints, run folder."""
+"""Shared by the training scripts: options, network, loss, games, opponents, checkpoints, run folder."""

@@ -1,89 +1,30 @@
-"""A run folder on disk: what is saved, how, and how a killed run goes on.
-
-    config.json             the resolved configuration, versions and seed
-    policy.safetensors      the policy's weights, and
-    policy.json             which table and observations they are for: what `agents` plays
-    checkpoint.safetensors  everything that training needs to go on: weights, optimizer, counters, curve
-    learning_curve.png      win rates during training (and .json)
-    tensorboard/            event files
-
-Every file is written beside its place and renamed, so that a killed run or a full disk leaves the last
-complete one. Nothing is pickled.
-"""
+"""Checkpoints: one safetensors file of all that training needs to go on, with JSON in its head."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from millebornes_env.agents.policy.agent import observation_scale
-from millebornes_env.agents.protocol import Table
+from millebornes_env.command_line import option_name
 from millebornes_env.files import write_bytes_atomically
+from train.common.errors import RunError
 from train.common.options import renamed_options
-from train.common.policy_files import fold_in_scale, save_policy_files
-
-if TYPE_CHECKING:
-    from sb3_contrib import MaskablePPO
-
-CONFIG_FILE: Final = "config.json"
-CHECKPOINT_FILE: Final = "checkpoint.safetensors"
-CHECKPOINT_KIND: Final = "train.maskable_ppo 3"
-
+from train.common.run_folder import CHECKPOINT_FILE, CONFIG_FILE
 
 _DAMAGES: Final = (
     *(OSError, SafetensorError, KeyError, TypeError, ValueError, AttributeError, RecursionError),
 )
 
 
-class RunError(ValueError):
-    """A run folder cannot be used as asked; the message says why and what to do."""
-
-
-def save_policy(model: MaskablePPO, table: Table, activation: str, folder: Path) -> None:
-    """Write the acting half of the network as `agents.PolicyAgent` reads it."""
-    modules = [*model.policy.mlp_extractor.policy_net, model.policy.action_net]
-    layers = [
-        (module.weight.detach().numpy(), module.bias.detach().numpy())
-        for module in modules
-        if isinstance(module, torch.nn.Linear)
-    ]
-    save_policy_files(
-        folder,
-        fold_in_scale(layers, observation_scale(table)),
-        table,
-        activation=activation,
-        more={"decisions_trained": int(model.num_timesteps)},
-    )
-
-
-def save_checkpoint(model: MaskablePPO, progress: dict[str, Any], folder: Path) -> None:
-    """Write all that `load_checkpoint` needs, in one file.
-
-    Args:
-        model: the learner.
-        progress: JSON values to be given back: seconds trained, the learning curve, the configuration.
-        folder: the run folder.
-    """
-    tensors = {f"policy.{name}": value for name, value in model.policy.state_dict().items()}
-    tensors |= tensors_of_optimizer(model.policy.optimizer)
-    tensors["random.torch"] = torch.get_rng_state()
-    described = {
-        "num_timesteps": int(model.num_timesteps),
-        "num_updates": int(model._n_updates),
-        **progress,
-    }
-    write_tensors(folder / CHECKPOINT_FILE, CHECKPOINT_KIND, tensors, described)
-
-
 def read_progress(folder: Path, kind: str) -> dict[str, Any]:
-    """What was given to `write_tensors` for the checkpoint of a run folder, the tensors not read.
+    """The progress in the checkpoint of a run folder, as `write_tensors` was given it; no tensors are read.
 
     Raises:
         RunError: the checkpoint is missing, damaged or of another kind.
@@ -111,30 +52,6 @@ def read_progress(folder: Path, kind: str) -> dict[str, Any]:
     return result
 
 
-def load_checkpoint(model: MaskablePPO, folder: Path) -> dict[str, Any]:
-    """Put the learner where `save_checkpoint` left it.
-
-    Returns:
-        What `save_checkpoint` was given, with `num_timesteps` and `num_updates`.
-
-    Raises:
-        RunError: as `read_progress`, or the network has another shape.
-    """
-    progress, tensors = read_tensors(folder, CHECKPOINT_KIND)
-    try:
-        model.policy.load_state_dict(with_prefix(tensors, "policy."))
-        tensors_to_optimizer(model.policy.optimizer, tensors)
-        torch.set_rng_state(tensors["random.torch"])
-        model.num_timesteps = int(progress["num_timesteps"])
-        model._n_updates = int(progress["num_updates"])
-    except (KeyError, TypeError, ValueError, RuntimeError) as error:
-        raise does_not_fit(folder, error) from None
-    return progress
-
-
-# For any trainer --------------------------------------------------------------------------------------------
-
-
 def refuse_second_run(folder: Path, resume: bool) -> None:
     """Refuse to begin a run where there is one already.
 
@@ -146,6 +63,17 @@ def refuse_second_run(folder: Path, resume: bool) -> None:
         raise RunError(
             f"{str(folder)!r} already holds a run: go on with it by --resume, or choose another --run-dir"
         )
+
+
+def recorded_options(folder: Path, kind: str) -> dict[str, Any]:
+    """The options that the run in a folder was begun with, by today's names; none if it has no checkpoint.
+
+    Raises:
+        RunError: the checkpoint is damaged or of another kind.
+    """
+    if not (folder / CHECKPOINT_FILE).exists():
+        return {}
+    return recorded_config(folder, read_progress(folder, kind))
 
 
 def recorded_config(folder: Path, progress: Mapping[str, Any]) -> dict[str, Any]:
@@ -179,7 +107,7 @@ def refuse_other_options(
         if name not in free and value != begun:
             raise RunError(
                 f"the run in {str(folder)!r} was begun with {name} {begun!r}, now it is {value!r}: "
-                "leave the option as it was, or choose another --run-dir"
+                f"give {option_name(name)} as it was, or choose another --run-dir"
             )
 
 
@@ -209,7 +137,7 @@ def write_tensors(path: Path, kind: str, tensors: Mapping[str, Tensor], progress
 
 
 def read_tensors(folder: Path, kind: str) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    """What was given to `write_tensors` for the checkpoint of a run folder: progress and tensors.
+    """The progress and the tensors in the checkpoint of a run folder, as `write_tensors` was given them.
 
     Raises:
         RunError: as `read_progress`.

@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env import Rules
-from millebornes_env.arena.match import MatchConfig, by_deal, play_roles
-from millebornes_env.arena.match import load_role as load
+from millebornes_env.arena.match import MatchConfig, play
 
 UNIT: Final = 50
 """Points between two entries of a table; all round scores are multiples of it or of half of it."""
@@ -32,7 +31,7 @@ def round_law(config: MatchConfig, agent: str = "strategist", deals: int = 5000)
 
     Args:
         config: the table; two teams.
-        agent: who plays both.
+        agent: the agent that plays both.
         deals: played twice each, seats exchanged.
 
     Returns:
@@ -47,14 +46,13 @@ def round_law(config: MatchConfig, agent: str = "strategist", deals: int = 5000)
             f"match equity is for two teams that count points; {config.edition!r} with {config.players} "
             f"players has {rules.teams} teams" + ("" if rules.count_points else " and counts none")
         )
-    roles = [load(agent, config, role) for role in range(2)]
-    points = by_deal(play_roles(roles, config, 0, deals), "points", 2)
+    points = play([agent, agent], config, deals).points
     law: npt.NDArray[np.int64] = points.reshape(-1, 2).astype(np.int64)
     return law
 
 
 def equity_table(law: npt.NDArray[np.int64], rules: Rules) -> npt.NDArray[np.float32]:
-    """The chance to win from every score, by going through all scores until nothing changes any more.
+    """The chance to win from every score, by value iteration over all scores.
 
     Args:
         law: from `round_law`.

@@ -10,14 +10,14 @@ from typing import Final, Literal
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env import Rules, VectorEnv, vector_env
+from millebornes_env import VectorEnv, vector_env
 from millebornes_env.agents.policy.features import num_features, write_features
 from millebornes_env.agents.policy.network import InputSpec
 from millebornes_env.agents.protocol import Table
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.compile import kernel
-from millebornes_env.millebornes.observation import View
-from millebornes_env.millebornes.rules import compiled_rules
+from millebornes_env.millebornes.rules import RulesRecord, compiled_rules
+from millebornes_env.millebornes.sections import ObservationSpec
 from millebornes_env.millebornes.state import STATE, Int8Array, StateArray
 from train.common.equity import equity, equity_table, round_law
 from train.common.oracle import oracle_size, write_oracle_rows
@@ -31,7 +31,7 @@ EQUITY_UNIT: Final = 0.25
 
 @dataclass(frozen=True)
 class TableOptions:
-    """What is played.
+    """The tables that are played at.
 
     Attributes:
         editions: names of rule sheets; the games are shared among them.
@@ -40,7 +40,7 @@ class TableOptions:
         reward: "points", "win" or "equity".
         observe_rules: whether rows show the rules.
         features: whether those of `agents.policy.features` stand behind an observation.
-        seed: of the games.
+        seed: seed of the games.
         threads: that step them.
     """
 
@@ -58,8 +58,8 @@ class TableGames:
     """The games of one table, N of them.
 
     Attributes:
-        env: they are played in.
-        table: what agents are told of it.
+        env: the environment that they are played in.
+        table: the table as agents are told of it.
         rules: its, as kernels take them.
     """
 
@@ -69,7 +69,7 @@ class TableGames:
         Args:
             edition: the rule sheet.
             number: of the table, so that tables have other deals.
-            games: N.
+            games: number of games, N.
             options: of all tables.
 
         Raises:
@@ -115,7 +115,7 @@ class TableGames:
         if self._features:
             write_rows(
                 self.rules,
-                self.env.view,
+                self.env.observation_spec,
                 buffers.observation,
                 rollout.observations[step, games],
             )
@@ -150,7 +150,7 @@ class TableGames:
     def _gains(
         self, games: npt.NDArray[np.int64], match_over: npt.NDArray[np.bool_]
     ) -> npt.NDArray[np.float32]:
-        """What a round that has just ended changed the chances of both teams by, float32[G, S]."""
+        """Change of both teams' chances by a round that has just ended, float32[G, S]."""
         assert self._equity is not None
         before = self._scores[games]
         after = self.states["score"][games, :2].astype(np.int64)
@@ -172,20 +172,20 @@ def _equity_of(edition: str, players: int, seed: int) -> npt.NDArray[np.float32]
 
 
 @kernel
-def write_rows(rules: Rules, view: View, observations: Int8Array, rows: Int8Array) -> None:
+def write_rows(rules: RulesRecord, spec: ObservationSpec, observations: Int8Array, rows: Int8Array) -> None:
     """Write observations with features behind them.
 
     Args:
-        rules: the table's.
-        view: what an observation shows.
+        rules: the rules of the table.
+        spec: what an observation shows.
         observations: int8[N, D].
         rows: int8[N, D + num_features], overwritten.
     """
     size = observations.shape[1]
     for game in range(len(observations)):
-        for place in range(size):
-            rows[game, place] = observations[game, place]
-        write_features(rules, view, rows[game], size)
+        for column in range(size):
+            rows[game, column] = observations[game, column]
+        write_features(rules, spec, rows[game], size)
 
 
 class ManyGames:
@@ -227,7 +227,7 @@ class ManyGames:
         self.obs_size = first.games.buffers.observation.shape[1]
         self.num_inputs = self.obs_size
         if options.features:
-            self.num_inputs += num_features(rules, first.view)
+            self.num_inputs += num_features(rules, first.observation_spec)
         self.num_actions = first.games.buffers.action_mask.shape[1]
         self.players, self.teams = first.players, first.teams
         for part, _ in self.parts:
@@ -240,7 +240,7 @@ class ManyGames:
 
     @property
     def tables(self) -> list[Table]:
-        """What agents are told of each table."""
+        """The tables as agents are told of them."""
         return [part.table for part, _ in self.parts]
 
     def write_decisions(self, rollout: Rollout, step: int) -> None:
@@ -255,18 +255,23 @@ class ManyGames:
 
     @property
     def input_spec(self) -> InputSpec:
-        """What the rows show."""
-        return InputSpec(self.parts[0][0].env.view, self.features)
+        """The input of a network: what observations show, and whether there are features."""
+        return InputSpec(self.parts[0][0].env.observation_spec, self.features)
 
     @property
     def oracle_size(self) -> int:
-        """How long a row of `write_oracle_rows` is."""
-        return oracle_size(self.obs_size, self.players)
+        """Length of a row of `write_oracle_rows`."""
+        return oracle_size(self._streams, self.players)
+
+    @property
+    def _streams(self) -> int:
+        """Where the streams start in a full state."""
+        return self.parts[0][0].env.state_sections[-1].start
 
     def write_oracle_rows(self, rows: npt.NDArray[np.int8]) -> None:
         """Write what the oracle critic sees, into int8[N, oracle_size]."""
         for part, games in self.parts:
-            write_oracle_rows(part.env.state(), self.obs_size, self.players, rows[games])
+            write_oracle_rows(part.env.state(), self._streams, self.players, rows[games])
 
     def save(self) -> npt.NDArray[np.uint8]:
         """All games as bytes, uint8[N, size]."""

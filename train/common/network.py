@@ -20,7 +20,7 @@ from train.common.policy_files import fold_in_scale
 
 Precision = Literal["auto", "float32", "bfloat16"]
 PRECISIONS: Final = {"float32": torch.float32, "bfloat16": torch.bfloat16}
-"""What hidden layers calculate in; weights, their optimizer, logits and losses are float32 in any case."""
+"""Data types of the hidden layers; weights, their optimizer, logits and losses are float32 in any case."""
 
 _POLICY_GAIN: Final = 0.01  # a new policy is nearly uniform (Andrychowicz et al. 2021, section 3.2)
 
@@ -60,7 +60,7 @@ class Perceptron(nn.Module):
 
         Args:
             rows: int8[N, D].
-            precision: of the products.
+            precision: data type of the matrix products.
 
         Returns:
             float32[N, outputs].
@@ -82,7 +82,7 @@ class Perceptron(nn.Module):
 
 
 def has_fast_bfloat16() -> bool:
-    """Whether the processor multiplies bfloat16 itself, and PyTorch lets it; elsewhere float32 is faster.
+    """True if the processor multiplies bfloat16 itself, and PyTorch lets it; elsewhere float32 is faster.
 
     Asked, not measured, so that the answer is the same every time.
     """
@@ -116,8 +116,8 @@ def start_from(network: Perceptron, folder: str, table: Table) -> None:
     """Give a network the weights of a policy.
 
     Args:
-        network: what `actor_critic` made.
-        folder: of the policy.
+        network: a network made by `actor_critic`.
+        folder: the run folder of the policy.
         table: at which it can be played.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Who else sits at the table: frozen earlier selves, or one agent that stays as it is.
+"""The opponents at the table: frozen earlier selves, or one agent that does not learn.
 
 In a share of the games one team is theirs; what they decide is not learned from.
 """
@@ -13,11 +13,12 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from millebornes_env import Rules, agents
-from millebornes_env.agents.compiled.agent import MEMORY, CompiledAgent, is_compiled, remember
-from millebornes_env.agents.protocol import Agent, ask_in
+from millebornes_env import agents
+from millebornes_env.agents.compiled.agent import MEMORY, decide
+from millebornes_env.agents.protocol import Agent, CompiledFunction, ask_in, is_compiled
 from millebornes_env.chance import random_word
-from millebornes_env.compile import call_at, for_kernels, kernel
+from millebornes_env.compile import for_kernels, kernel
+from millebornes_env.millebornes.rules import RulesRecord
 from millebornes_env.millebornes.state import StateArray
 from train.common.games import ManyGames, TableGames
 from train.common.network import Perceptron
@@ -43,7 +44,7 @@ def seats_at(games: ManyGames, share: float) -> npt.NDArray[np.int8]:
     """The team that is theirs in each game: one after the other, so that the learner sits everywhere.
 
     Args:
-        games: all of them.
+        games: the games of all tables.
         share: of each table's games, the first ones.
 
     Returns:
@@ -67,9 +68,9 @@ class Pool:
         """An empty pool.
 
         Args:
-            games: all of them.
+            games: the games of all tables.
             network: of the same shape as the learner's, to be filled with weights of a snapshot.
-            share: of the games, 0 to 1.
+            share: share of the games, 0 to 1.
             size: the most snapshots; then every second of the old ones is forgotten.
             threads: that sample actions.
         """
@@ -121,10 +122,10 @@ class FixedAgent:
         """Load the agent for every table.
 
         Args:
-            games: all of them.
+            games: the games of all tables.
             spec: as for `agents.load`.
-            share: of the games, 0 to 1.
-            seed: of its random numbers.
+            share: share of the games, 0 to 1.
+            seed: seed of its random numbers.
             threads: that it plays on.
 
         Raises:
@@ -155,7 +156,7 @@ class FixedAgent:
 
     def _ask_compiled(
         self,
-        agent: CompiledAgent,
+        agent: CompiledFunction,
         part: TableGames,
         where: slice,
         rows: Int64Array,
@@ -178,7 +179,7 @@ class FixedAgent:
 def choose_in_games(
     choose: int,
     states: StateArray,
-    rules: Rules,
+    rules: RulesRecord,
     games: Int64Array,
     memories: npt.NDArray[np.int16],
     options: Int64Array,
@@ -188,9 +189,9 @@ def choose_in_games(
     """Let an agent choose for the seat that decides.
 
     Args:
-        choose: of the agent, by address.
+        choose: address of the agent's compiled function.
         states: STATE[N].
-        rules: the table's.
+        rules: the rules of the table.
         games: int64[G], which games.
         memories: int16[N * S, MEMORY], of all seats of all games.
         options: int64[MAX_OPTIONS], of the agent.
@@ -201,6 +202,5 @@ def choose_in_games(
         state = states[game]
         seat = int(state.seat)
         memory = memories[game * rules.players + seat]
-        remember(state, memory)
         draw = random_word(key[0], key[1], game)
-        actions[game] = call_at(choose, (state, rules, seat, memory, options, draw))
+        actions[game] = decide(choose, state, rules, seat, memory, options, draw)

@@ -1,18 +1,118 @@
-"""Options of the trainers: read from the command line, old names, and what is refused, in words."""
+"""Options of the trainers: those that all have, old names, and what is refused, in words."""
 
 from __future__ import annotations
 
 import dataclasses
+import importlib.util
+import json
 import math
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, TypeVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar
 
 import tyro
 
+from millebornes_env import command_line
 from millebornes_env.agents.policy.network import MAX_LAYERS, MAX_UNITS
+from millebornes_env.arena.gauntlet import GAUNTLET, check_evaluation
+from millebornes_env.command_line import option_name
 
 Options = TypeVar("Options")
+
+
+@dataclass(frozen=True)
+class TrainingOptions:
+    """The options that every trainer has; each is saved in the run's config.json."""
+
+    free: ClassVar[frozenset[str]] = frozenset(
+        (
+            *("run_dir", "resume", "total_timesteps", "minutes"),
+            *("eval_seconds", "eval_deals", "checkpoint_seconds", "wandb_project"),
+        )
+    )
+    """Names of the options that may differ between a run and its resumption."""
+
+    run_dir: Path = Path("runs/first")
+    """folder that the run is written to"""
+    total_timesteps: int = 100_000_000
+    """decisions to learn from, those before a resume included; rounded up to whole rollouts"""
+    minutes: float = 0.0
+    """if above 0, the budget in minutes instead, without compiling: what is learned depends on the machine"""
+    resume: bool = False
+    """go on with the run in the folder, if there is one"""
+    seed: int = 1
+    """seed of the games, the network and the sampled actions"""
+    players: int = 2
+    """seats at the table"""
+    episode: Literal["match", "round"] = "match"
+    """what is played: rounds of a match, whose score shows, or single rounds"""
+    num_envs: int = 1024
+    """games played at once"""
+    num_steps: int = 64
+    """steps of each game in a rollout, between two updates"""
+    batch_size: int = 1024
+    """minibatch size: decisions in one gradient step"""
+    num_epochs: int = 2
+    """epochs: passes over each rollout"""
+    learning_rate: float = 1e-3
+    """learning rate of Adam at the beginning"""
+    final_learning_rate: float = 1e-4
+    """learning rate at the end; the schedule is linear"""
+    gamma: float = 1.0
+    """discount factor, for each decision of the seat"""
+    gae_lambda: float = 0.95
+    """lambda of generalized advantage estimation, 0 to 1; lower ones trust the value function more"""
+    clip_range: float = 0.2
+    """clip range of PPO: how far an update may move the probability ratio of an action from 1"""
+    ent_coef: float = 0.02
+    """entropy coefficient of the loss at the beginning: a higher one keeps the policy random"""
+    final_ent_coef: float = 0.001
+    """entropy coefficient at the end; the schedule is linear"""
+    vf_coef: float = 0.5
+    """value function coefficient of the loss"""
+    max_grad_norm: float = 0.5
+    """norm at which gradients are clipped"""
+    hidden: Annotated[tuple[int, ...], tyro.conf.UseAppendAction] = ()
+    """width of a hidden layer; give it once for each layer (default: one of 128)"""
+    threads: int = 2
+    """CPU threads"""
+    eval_seconds: float = 30.0
+    """seconds between two evaluations; at the beginning they lie closer together; 0: none"""
+    eval_deals: int = 500
+    """deals of an evaluation against each agent of the gauntlet, each played from all seats"""
+    checkpoint_seconds: float = 60.0
+    """seconds between two checkpoints, the most that a killed run loses; 0: only at the end"""
+    wandb_project: str = ""
+    """also log to this project of Weights & Biases, which must be installed"""
+
+    @property
+    def layers(self) -> list[int]:
+        """Widths of the hidden layers."""
+        return list(self.hidden) or [128]
+
+    @property
+    def sheets(self) -> tuple[str, ...]:
+        """Names of the rule sheets that are played."""
+        raise NotImplementedError
+
+    @property
+    def gauntlet(self) -> tuple[str, ...]:
+        """Names of the agents that evaluations are against."""
+        return GAUNTLET
+
+    def config(self) -> dict[str, Any]:
+        """The options as JSON values, defaults that depend on others filled in."""
+        values = {**dataclasses.asdict(self), "run_dir": str(self.run_dir), "hidden": self.layers}
+        resolved: dict[str, Any] = json.loads(json.dumps(values))
+        return resolved
+
+
+def linear_schedule(start: float, end: float, share: float) -> float:
+    """A value that goes in a straight line from `start` to `end` as `share` goes from 0 to 1."""
+    return start + (end - start) * min(max(share, 0.0), 1.0)
+
 
 OLD_NAMES: Final = {
     "decisions": "total_timesteps",
@@ -21,13 +121,24 @@ OLD_NAMES: Final = {
     "value_coefficient": "vf_coef",
     "max_gradient": "max_grad_norm",
     "average": "ema_decay",
+    "editions": "edition",
 }
 """Options that were renamed on 2026-11-22: older checkpoints hold the old names."""
+
+_OLD_PLACES: Final = {"docs": "leaderboard"}
+"""The same for options that no checkpoint holds."""
+
+_OLD_FALL: Final = 0.1
+"""Final share of learning rate and entropy coefficient in older runs of `train.maskable_ppo`."""
 
 
 def renamed_options(config: Mapping[str, Any]) -> dict[str, Any]:
     """The options of a run, as its checkpoint holds them, by today's names."""
-    return {OLD_NAMES.get(name, name): value for name, value in config.items()}
+    renamed = {OLD_NAMES.get(name, name): value for name, value in config.items()}
+    for name in ("learning_rate", "ent_coef"):
+        if name in renamed:
+            renamed.setdefault(f"final_{name}", _OLD_FALL * renamed[name])
+    return renamed
 
 
 def parse_options(options: type[Options], description: str | None) -> Options:
@@ -42,7 +153,7 @@ def parse_options(options: type[Options], description: str | None) -> Options:
         SystemExit: after --help, and after a wrong option, about which tyro has printed what is wrong.
     """
     refuse_old_options(options, sys.argv[1:])
-    return tyro.cli(options, description=description)
+    return tyro.cli(options, prog=f"python -m train.{Path(sys.argv[0]).stem}", description=description)
 
 
 def refuse_old_options(options: type, arguments: Sequence[str]) -> None:
@@ -50,16 +161,29 @@ def refuse_old_options(options: type, arguments: Sequence[str]) -> None:
 
     Args:
         options: the dataclass of the command's options.
-        arguments: of the command line.
+        arguments: the words of the command line.
 
     Raises:
         ValueError: an argument is the old name of one of these options.
     """
-    ours = {field.name for field in dataclasses.fields(options)}
-    for argument in arguments:
-        name = argument.partition("=")[0].removeprefix("--").replace("-", "_")
-        if argument.startswith("--") and name not in ours and OLD_NAMES.get(name) in ours:
-            raise ValueError(f"{_option(name)} is called {_option(OLD_NAMES[name])} now")
+    command_line.refuse_old_options(options, arguments, {**OLD_NAMES, **_OLD_PLACES})
+
+
+def check_training(args: TrainingOptions) -> None:
+    """Refuse what no trainer can do.
+
+    Raises:
+        ValueError: the message names the option.
+    """
+    check_counts(args, "total_timesteps", "num_envs", "num_steps", "batch_size", "num_epochs", "threads")
+    check_shares(args, "gamma", "gae_lambda")
+    check_amounts(args, "minutes", "eval_seconds", "checkpoint_seconds")
+    check_amounts(args, "learning_rate", "final_learning_rate", "clip_range", "vf_coef", "max_grad_norm")
+    check_hidden(args.layers)
+    if args.eval_seconds > 0:
+        check_evaluation(args.eval_deals)
+    if args.wandb_project and importlib.util.find_spec("wandb") is None:
+        raise ValueError("--wandb-project needs Weights & Biases: pip install wandb, or leave the option out")
 
 
 def check_counts(args: object, *names: str) -> None:
@@ -70,7 +194,7 @@ def check_counts(args: object, *names: str) -> None:
     """
     for name in names:
         if getattr(args, name) < 1:
-            raise ValueError(f"{_option(name)} is {getattr(args, name)}; it must be 1 or more")
+            raise ValueError(f"{option_name(name)} is {getattr(args, name)}; it must be 1 or more")
 
 
 def check_shares(args: object, *names: str) -> None:
@@ -81,7 +205,7 @@ def check_shares(args: object, *names: str) -> None:
     """
     for name in names:
         if not 0.0 <= getattr(args, name) <= 1.0:
-            raise ValueError(f"{_option(name)} is {getattr(args, name)}; it must lie in 0 to 1")
+            raise ValueError(f"{option_name(name)} is {getattr(args, name)}; it must lie in 0 to 1")
 
 
 def check_amounts(args: object, *names: str) -> None:
@@ -92,7 +216,7 @@ def check_amounts(args: object, *names: str) -> None:
     """
     for name in names:
         if not (math.isfinite(getattr(args, name)) and getattr(args, name) >= 0.0):
-            raise ValueError(f"{_option(name)} is {getattr(args, name)}; it must be a number, 0 or more")
+            raise ValueError(f"{option_name(name)} is {getattr(args, name)}; it must be a number, 0 or more")
 
 
 def check_hidden(widths: Sequence[int]) -> None:
@@ -106,7 +230,3 @@ def check_hidden(widths: Sequence[int]) -> None:
     for width in widths:
         if not 1 <= width <= MAX_UNITS:
             raise ValueError(f"--hidden is {width}; a layer has 1 to {MAX_UNITS} units")
-
-
-def _option(name: str) -> str:
-    return f"--{name.replace('_', '-')}"

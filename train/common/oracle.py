@@ -1,4 +1,4 @@
-"""What the oracle critic sees: the row of the deciding seat, all other hands, and the cards to come.
+"""The input of the oracle critic: the row of the deciding seat, all other hands, and the cards to come.
 
 A critic is needed while learning only, so it may see what no player does: how lucky a seat will be explains
 most of what a round is worth, and is no merit of its actions. The cards to come are shown by how soon they
@@ -24,40 +24,44 @@ HANDS_SCALE: Final = 0.5
 SOON_SCALE: Final = 0.01
 
 
-def oracle_size(obs_size: int, players: int) -> int:
-    """How long a row is, with `obs_size` numbers in an observation at a table of so many players."""
-    return obs_size + (2 * players - 1) * NUM_CARD_TYPES
+def oracle_size(streams: int, players: int) -> int:
+    """The length of a row.
+
+    Args:
+        streams: where the streams start in a full state (`VectorEnv.state_sections`).
+        players: S.
+    """
+    return streams + players * NUM_CARD_TYPES
 
 
 def oracle_scale(scale: npt.NDArray[np.float32], players: int) -> npt.NDArray[np.float32]:
-    """The scale of a row, with that of an observation."""
+    """The scale of a row, from the scale of an observation."""
     hands = np.full((players - 1) * NUM_CARD_TYPES, HANDS_SCALE, np.float32)
     soon = np.full(players * NUM_CARD_TYPES, SOON_SCALE, np.float32)
     return np.concatenate([scale, hands, soon])
 
 
 @kernel
-def write_oracle_rows(full: Int8Array, obs_size: int, players: int, rows: Int8Array) -> None:
-    """Write what the critic sees.
+def write_oracle_rows(full: Int8Array, streams: int, players: int, rows: Int8Array) -> None:
+    """Write the critic's rows.
 
     Args:
         full: int8[N, K], of `VectorEnv.state`: observation, other hands, streams.
-        obs_size: D, of the observation.
+        streams: where the streams start in it.
         players: S.
         rows: int8[N, oracle_size], overwritten.
     """
-    known = obs_size + (players - 1) * NUM_CARD_TYPES
-    length = (full.shape[1] - known) // players
+    length = (full.shape[1] - streams) // players
     for game in range(len(full)):
         row, everything = rows[game], full[game]
-        for place in range(known):
-            row[place] = everything[place]
-        for place in range(known, len(row)):
-            row[place] = 0
+        for column in range(streams):
+            row[column] = everything[column]
+        for column in range(streams, len(row)):
+            row[column] = 0
         for seat in range(players):
-            first, weight = known + seat * NUM_CARD_TYPES, SOONEST
-            for place in range(known + seat * length, known + (seat + 1) * length):
-                card = int(everything[place]) - 1
+            first, weight = streams + seat * NUM_CARD_TYPES, SOONEST
+            for column in range(streams + seat * length, streams + (seat + 1) * length):
+                card = int(everything[column]) - 1
                 if card < 0:
                     break
                 row[first + card] = int(min(row[first + card] + weight, MOST))

@@ -19,10 +19,10 @@ from millebornes_env.agents.policy.files import (
 from millebornes_env.agents.policy.network import ACTIVATIONS, InputSpec, Layers
 from millebornes_env.agents.protocol import Table
 from millebornes_env.files import write_bytes_atomically, write_json_atomically
-from millebornes_env.millebornes.observation import USUAL_VIEW
+from millebornes_env.millebornes.sections import DEFAULT_SPEC
 
 NOTHING_MORE: Final[dict[str, Any]] = {}
-USUAL_INPUT: Final = InputSpec(USUAL_VIEW, features=False)
+USUAL_INPUT: Final = InputSpec(DEFAULT_SPEC, features=False)
 
 
 def save_policy_files(
@@ -44,7 +44,7 @@ def save_policy_files(
             observation as they are: whoever scales them when learning folds that in (`fold_in_scale`).
         table: one of the tables that it was trained at; all have its players and teams.
         editions: labels of the editions that it was trained on (`Table.edition`); none: the table's.
-        input_spec: what of a game it sees.
+        input_spec: the view that it sees, and whether with features.
         activation: after each layer but the last: "relu" or "tanh".
         value: what the last layer's last row says, behind those of the actions; None: there is none.
         more: entries of policy.json for people to read.
@@ -68,7 +68,7 @@ def save_policy_files(
         "editions": list(editions) or [table.edition],
         **describe_table(table, input_spec),
         "num_actions": num_actions,
-        "view": {name: bool(shown) for name, shown in input_spec.view._asdict().items()},
+        "view": {name: bool(shown) for name, shown in input_spec.observation._asdict().items()},
         "features": input_spec.features,
         "activation": activation,
         "num_layers": len(layers),

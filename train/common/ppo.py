@@ -5,7 +5,7 @@ actions; here a row is read once, and only its legal actions cost anything. `tes
 every function with the textbook's formula in PyTorch.
 
 A "row" is one decision. N rows, A actions, S seats; logits have A + 1 columns, the last is the value.
-Threads get equal stretches of rows in order, so that the same number of threads gives the same sums.
+Threads get equal shares of the rows in order, so that the same number of threads gives the same sums.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ STATISTICS: Final = (
     "clip_fraction",
     "magnet_kl",
 )
-STRETCH: Final = 32
-"""Rows that are learned from together."""
+CHUNK: Final = 32
+"""Rows that stay together when rows are shuffled."""
 _HIGHEST_LOG_RATIO: Final = 20.0  # exp of much more overflows
 POLICY_LOSS, VALUE_LOSS, ENTROPY, APPROX_KL, CLIPPED, MAGNET_KL = range(len(STATISTICS))
 
@@ -62,22 +62,22 @@ def legal_softmax(
         legal[count] = action
         count += int(mask[action])
     highest = np.float32(-np.inf)
-    for place in range(count):
-        highest = max(highest, logits[legal[place]])
+    for i in range(count):
+        highest = max(highest, logits[legal[i]])
     total = np.float32(0.0)
-    for place in range(count):
-        log_probs[place] = logits[legal[place]] - highest
-        probs[place] = np.float32(exp(log_probs[place]))
-        total += probs[place]
+    for i in range(count):
+        log_probs[i] = logits[legal[i]] - highest
+        probs[i] = np.float32(exp(log_probs[i]))
+        total += probs[i]
     shift = np.float32(log(total))
-    for place in range(count):
-        probs[place] /= total
-        log_probs[place] -= shift
+    for i in range(count):
+        probs[i] /= total
+        log_probs[i] -= shift
     return count
 
 
 class Sampling(NamedTuple):
-    """What sampling actions reads and writes; N rows."""
+    """Inputs and outputs of sampling actions; N rows."""
 
     logits: Float32Array  # [N, A + 1] the last column is the value
     mask: Int8Array  # [N, A]
@@ -90,7 +90,7 @@ class Sampling(NamedTuple):
 
 
 def new_sampling(logits: Float32Array, mask: Int8Array, threads: int) -> Sampling:
-    """Room to sample actions of N rows.
+    """Allocate what sampling actions of N rows needs.
 
     Args:
         logits: float32[N, A + 1].
@@ -119,12 +119,12 @@ def sample_range(sampling: Sampling, thread: int, key_0: int, key_1: int, first:
     for row in range(first, last):
         count = legal_softmax(sampling.logits[row], sampling.mask[row], legal, probs, log_probs)
         left = np.float32(random_word(key_0, key_1, row) * 2.0**-32)
-        place = 0
-        while place < count - 1 and left >= probs[place]:
-            left -= probs[place]
-            place += 1
-        sampling.actions[row] = legal[place] if count > 0 else -1
-        sampling.log_probs[row] = log_probs[place] if count > 0 else 0.0
+        i = 0
+        while i < count - 1 and left >= probs[i]:
+            left -= probs[i]
+            i += 1
+        sampling.actions[row] = legal[i] if count > 0 else -1
+        sampling.log_probs[row] = log_probs[i] if count > 0 else 0.0
         sampling.values[row] = sampling.logits[row, actions]
 
 
@@ -137,7 +137,7 @@ def sample_actions(sampling: Sampling, key_0: int, key_1: int, threads: int) -> 
 
 
 class Rollout(NamedTuple):
-    """What happened in T steps of N games: a row for each decision."""
+    """T steps of N games: a row for each decision."""
 
     observations: Int8Array  # [T, N, D]
     masks: Int8Array  # [T, N, A]
@@ -154,7 +154,7 @@ class Rollout(NamedTuple):
 
 
 def new_rollout(steps: int, games: int, obs_size: int, actions: int, seats: int) -> Rollout:
-    """Zeroed arrays, all that a run ever needs."""
+    """Allocate the arrays of a rollout, zeroed."""
     shape = (steps, games)
     return Rollout(
         np.zeros((*shape, obs_size), np.int8),
@@ -173,7 +173,7 @@ def new_rollout(steps: int, games: int, obs_size: int, actions: int, seats: int)
 
 
 class SeatMemory(NamedTuple):
-    """What is known of a seat's later decisions while a game is read backwards; S seats."""
+    """The next decision of each seat, while a game is read backwards; S seats."""
 
     has_next: Int8Array  # [threads, S] whether a later decision of it, or the end, is in the rollout
     value: Float32Array  # [threads, S] of that decision; 0 at the end
@@ -182,7 +182,7 @@ class SeatMemory(NamedTuple):
 
 
 def new_seat_memory(threads: int, seats: int) -> SeatMemory:
-    """Room for `write_advantages`."""
+    """Allocate what `write_advantages` needs."""
     shape = (threads, seats)
     return SeatMemory(np.zeros(shape, np.int8), *(np.zeros(shape, np.float32) for _ in range(3)))
 
@@ -237,7 +237,7 @@ def write_advantages(
 
 
 class Minibatch(NamedTuple):
-    """What one gradient is made of; B rows of a rollout (flattened), A actions."""
+    """Inputs and outputs of one gradient; B rows of a rollout (flattened), A actions."""
 
     rows: Int64Array  # [B] which rows of the rollout
     logits: Float32Array  # [B, A + 1] of the present policy; the last column is the value
@@ -265,7 +265,7 @@ class LossCoefs(NamedTuple):
 def new_minibatch(
     rows: Int64Array, logits: Float32Array, magnet: Float32Array, rollout: Rollout, threads: int
 ) -> Minibatch:
-    """Room for a gradient.
+    """Allocate what a gradient needs.
 
     Args:
         rows: int64[B], which rows of the rollout.
@@ -291,25 +291,24 @@ def new_minibatch(
 
 
 def shuffled(rows: Int64Array, batch_size: int, rng: np.random.Generator) -> list[Int64Array]:
-    """Batches of rows in another order, as equal in size as it goes.
+    """Shuffle rows into minibatches of nearly equal size.
 
-    Stretches of `STRETCH` rows stay together: they are of one step of neighbouring games, which know nothing
-    of each other, and lie side by side in memory (row by row it took four times as long to fetch them).
+    Chunks of `CHUNK` rows stay together: they are of one step of neighbouring games, which know nothing of
+    each other, and lie side by side in memory (row by row it took four times as long to fetch them).
 
     Args:
         rows: int64[n], in order.
-        batch_size: the most rows of a batch.
-        rng: of the order.
+        batch_size: the most rows of a minibatch.
+        rng: random number generator.
     """
-    stretches = -(-len(rows) // STRETCH)
-    order = rng.permutation(stretches)
-    places = (order[:, np.newaxis] * STRETCH + np.arange(STRETCH)).reshape(-1)
-    mixed = rows[places[places < len(rows)]]
-    return np.array_split(mixed, max(-(-len(rows) // batch_size), 1))
+    order = rng.permutation(-(-len(rows) // CHUNK))
+    indices = (order[:, np.newaxis] * CHUNK + np.arange(CHUNK)).reshape(-1)
+    shuffled_rows = rows[indices[indices < len(rows)]]
+    return np.array_split(shuffled_rows, max(-(-len(rows) // batch_size), 1))
 
 
 @float_kernel
-def gradient_of_row(batch: Minibatch, coefs: LossCoefs, thread: int, place: int) -> None:
+def gradient_of_row(batch: Minibatch, coefs: LossCoefs, thread: int, index: int) -> None:
     """Write the gradient of one row's loss by its logits, and add the row to the statistics.
 
     With p the present policy over legal actions, r = p(a) / p_old(a), A the advantage, H the entropy, q the
@@ -318,29 +317,29 @@ def gradient_of_row(batch: Minibatch, coefs: LossCoefs, thread: int, place: int)
 
         -min(r A, clip(r, 1 - c, 1 + c) A) - w_H H(p) + w_q KL(p, q) + w_v (v - R)^2 / 2
     """
-    row = batch.rows[place]
+    row = batch.rows[index]
     legal, sums = batch.legal[thread], batch.sums[thread]
     probs, log_probs = batch.scratch[thread, 0], batch.scratch[thread, 1]
     actions = batch.masks.shape[1]
-    count = legal_softmax(batch.logits[place], batch.masks[row], legal, probs, log_probs)
+    count = legal_softmax(batch.logits[index], batch.masks[row], legal, probs, log_probs)
     entropy = np.float32(0.0)
     chosen = 0
-    for one in range(count):
-        entropy -= probs[one] * log_probs[one]
-        if legal[one] == batch.actions[row]:
-            chosen = one
+    for i in range(count):
+        entropy -= probs[i] * log_probs[i]
+        if legal[i] == batch.actions[row]:
+            chosen = i
     log_ratio = log_probs[chosen] - batch.old_log_probs[row]
     ratio = np.float32(exp(min(log_ratio, np.float32(_HIGHEST_LOG_RATIO))))
     advantage = batch.advantages[row]
     clipped = min(max(ratio, np.float32(1.0 - coefs.clip_range)), np.float32(1.0 + coefs.clip_range))
     is_clipped = clipped * advantage < ratio * advantage
     ratio_adv = np.float32(0.0) if is_clipped else ratio * advantage
-    gradient = batch.gradient[place]
+    gradient = batch.gradient[index]
     gradient[:] = 0.0
-    for one in range(count):
-        step = probs[one] * (ratio_adv + np.float32(coefs.ent_coef) * (log_probs[one] + entropy))
-        gradient[legal[one]] = step - ratio_adv if one == chosen else step
-    error = batch.logits[place, actions] - batch.returns[row]
+    for i in range(count):
+        step = probs[i] * (ratio_adv + np.float32(coefs.ent_coef) * (log_probs[i] + entropy))
+        gradient[legal[i]] = step - ratio_adv if i == chosen else step
+    error = batch.logits[index, actions] - batch.returns[row]
     gradient[actions] = np.float32(coefs.vf_coef) * error
     sums[POLICY_LOSS] -= min(ratio * advantage, clipped * advantage)
     sums[VALUE_LOSS] += 0.5 * error * error
@@ -348,22 +347,24 @@ def gradient_of_row(batch: Minibatch, coefs: LossCoefs, thread: int, place: int)
     sums[APPROX_KL] += ratio - 1.0 - log_ratio
     sums[CLIPPED] += 1.0 if is_clipped else 0.0
     if len(batch.magnet) > 0:
-        sums[MAGNET_KL] += pull_to_magnet(batch, coefs, thread, place, count)
+        sums[MAGNET_KL] += add_magnet_gradient(batch, coefs, thread, index, count)
 
 
 @float_kernel
-def pull_to_magnet(batch: Minibatch, coefs: LossCoefs, thread: int, place: int, count: int) -> float:
+def add_magnet_gradient(batch: Minibatch, coefs: LossCoefs, thread: int, index: int, count: int) -> float:
     """Add the gradient of KL(p, q) to a row's, whose softmax lies in the scratch; the KL itself, in nats."""
     legal, probs, log_probs = batch.legal[thread], batch.scratch[thread, 0], batch.scratch[thread, 1]
-    near = batch.scratch[thread, 3]
-    legal_softmax(batch.magnet[place], batch.masks[batch.rows[place]], legal, batch.scratch[thread, 2], near)
-    distance = np.float32(0.0)
-    for one in range(count):
-        distance += probs[one] * (log_probs[one] - near[one])
-    for one in range(count):
-        pull = probs[one] * (log_probs[one] - near[one] - distance)
-        batch.gradient[place, legal[one]] += np.float32(coefs.magnet_coef) * pull
-    return float(distance)
+    magnet_log_probs = batch.scratch[thread, 3]
+    legal_softmax(
+        batch.magnet[index], batch.masks[batch.rows[index]], legal, batch.scratch[thread, 2], magnet_log_probs
+    )
+    kl = np.float32(0.0)
+    for i in range(count):
+        kl += probs[i] * (log_probs[i] - magnet_log_probs[i])
+    for i in range(count):
+        pull = probs[i] * (log_probs[i] - magnet_log_probs[i] - kl)
+        batch.gradient[index, legal[i]] += np.float32(coefs.magnet_coef) * pull
+    return float(kl)
 
 
 @float_kernel
@@ -383,6 +384,6 @@ def write_gradient(batch: Minibatch, coefs: LossCoefs, threads: int) -> None:
     rows = len(batch.rows)
     batch.sums[:] = 0.0
     for thread in prange(threads):
-        for place in range(thread * rows // threads, (thread + 1) * rows // threads):
-            gradient_of_row(batch, coefs, thread, place)
-            divide_row(batch.gradient[place], rows)
+        for index in range(thread * rows // threads, (thread + 1) * rows // threads):
+            gradient_of_row(batch, coefs, thread, index)
+            divide_row(batch.gradient[index], rows)

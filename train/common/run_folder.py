@@ -1,4 +1,8 @@
-"""The folder of a run while somebody trains in it: its lock, and what killed runs have left there."""
+"""The folder of a run: which files it holds, its lock, and what killed runs have left there.
+
+Every file is written beside its place and renamed, so that a killed run or a full disk leaves the last
+complete one. Nothing is pickled.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +16,39 @@ from typing import Final, Self
 
 from filelock import FileLock, Timeout
 
+from millebornes_env.agents.policy.files import DESCRIPTION_FILE, WEIGHTS_FILE
 from millebornes_env.files import remove_drafts
-from train.common.checkpoints import RunError
+from train.common.errors import RunError
 
+CONFIG_FILE: Final = "config.json"
+CHECKPOINT_FILE: Final = "checkpoint.safetensors"
+BEST_FOLDER: Final = "best"
+EVENTS_FOLDER: Final = "tensorboard"
+FAILED_BATCH: Final = "failed_batch.safetensors"
+RESPONSE_FILE: Final = "best_response.json"
 LOCK_FILE: Final = "run.lock"
+
+RUN_FILES: Final[dict[tuple[str, ...], str]] = {
+    (CONFIG_FILE,): "the resolved options, versions, seed and command",
+    (WEIGHTS_FILE, DESCRIPTION_FILE): (
+        "the policy as it is: weights over the raw numbers of an observation, and what they are for: "
+        "editions, players, teams, view, features, activation, and what the value head predicts"
+    ),
+    (f"{BEST_FOLDER}/",): "the policy whose lower 95 % bound of the rating was highest",
+    (CHECKPOINT_FILE,): (
+        "everything that is needed to go on: weights, optimizer, counters, the curve; with `train.selfplay` "
+        "also games and pool"
+    ),
+    ("learning_curve.png", "learning_curve.json"): (
+        "rating and matches won against each agent of the gauntlet while training"
+    ),
+    (f"{EVENTS_FOLDER}/",): "event files: `tensorboard --logdir runs`",
+    (FAILED_BATCH,): "only if a loss became NaN or infinite: the rows of that batch (`train.selfplay`)",
+    (RESPONSE_FILE,): "only of `train.exploit`: what the best policy wins against the agent",
+    (LOCK_FILE,): "held by the process that trains here",
+}
+"""Names and contents of all files of a run folder; docs/training.md shows them."""
+
 _SCRATCH: Final = ".warm-up-"
 
 
@@ -23,7 +56,7 @@ class RunFolder:
     """Holds the lock of a run folder in a `with` block.
 
     Attributes:
-        path: of the folder.
+        path: the run folder.
     """
 
     def __init__(self, path: Path) -> None:
@@ -73,7 +106,7 @@ class RunFolder:
         self._identity = self._found()
 
     def is_ours(self) -> bool:
-        """Whether the folder is still the one that was taken: not removed, moved away or made anew."""
+        """True if the folder is still the one that was taken: not removed, moved away or made anew."""
         return self._identity is not None and self._found() == self._identity
 
     @contextlib.contextmanager
@@ -87,7 +120,7 @@ class RunFolder:
             yield Path(folder)
 
     def _found(self) -> tuple[int, int] | None:
-        """Which file the lock is, whatever its name."""
+        """Device and inode of the lock file, or None if it is gone."""
         try:
             found = (self.path / LOCK_FILE).stat()
         except OSError:
@@ -101,7 +134,7 @@ class RunFolder:
 
 
 def cannot_write(folder: Path, error: OSError) -> RunError:
-    """What to raise when a run cannot begin because its folder takes no files."""
+    """The error of a run that cannot begin because its folder takes no files."""
     return RunError(
         f"the run folder {str(folder)!r} cannot be written ({error.strerror or error}): choose another "
         "--run-dir"

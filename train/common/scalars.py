@@ -28,7 +28,7 @@ class Scalars:
         """Nothing is written yet.
 
         Args:
-            folder: of the event files.
+            folder: the folder of the event files.
             step: from which on older numbers are not valid any more: a killed run may have gone farther.
             wandb_run: of Weights & Biases, or None.
         """

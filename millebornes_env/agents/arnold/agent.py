@@ -63,7 +63,7 @@ from millebornes_env.millebornes.cards import (
 )
 from millebornes_env.millebornes.legality import can_discard, can_lay
 from millebornes_env.millebornes.motion import is_moving, team_of
-from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.rules import RulesRecord
 from millebornes_env.millebornes.state import CLAIM, EXTENSION, State
 
 NO_SLOT: Final = -1
@@ -78,7 +78,9 @@ EARLIER_IF_ONE_HAS_0: Final = 7
 _CHANCE_KEY: Final = 0x61726E6F
 
 
-def choose(state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, draw: int) -> int:
+def choose(
+    state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, draw: int
+) -> int:
     """The action of Ken Arnold's player (see `agents.compiled.agent.Choose`)."""
     phase = int(state.phase)
     sort_hand(state, rules, seat, memory)
@@ -96,7 +98,7 @@ def choose(state: State, rules: Rules, seat: int, memory: Int16Array, options: I
 
 @seldom
 def choose_turn(
-    state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, draw: int
+    state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, draw: int
 ) -> int:
     """3.3: which card to play or to discard."""
     team = team_of(rules, seat)
@@ -122,7 +124,7 @@ def choose_turn(
 
 
 @seldom
-def slot_that_cures(state: State, rules: Rules, seat: int, memory: Int16Array) -> int:
+def slot_that_cures(state: State, rules: RulesRecord, seat: int, memory: Int16Array) -> int:
     """3.3, step 1: the slot of the first safety that answers the hazard now in force, or NO_SLOT."""
     for slot in range(num_slots(rules)):
         card = card_in(memory, slot)
@@ -148,7 +150,7 @@ def discard_from(memory: Int16Array, slot: int) -> int:
 
 
 @rule
-def count_plays(rules: Rules, memory: Int16Array, playable: int) -> int:
+def count_plays(rules: RulesRecord, memory: Int16Array, playable: int) -> int:
     """3.3, step 1, P: how many cards in hand, safeties apart, are playable."""
     plays = 0
     for slot in range(num_slots(rules)):
@@ -159,7 +161,7 @@ def count_plays(rules: Rules, memory: Int16Array, playable: int) -> int:
 
 
 @seldom
-def note_stopper(state: State, rules: Rules, seat: int, memory: Int16Array, playable: int) -> None:
+def note_stopper(state: State, rules: RulesRecord, seat: int, memory: Int16Array, playable: int) -> None:
     """3.3, step 1, stopper: note whether the hand can hold an opponent up.
 
     By a battle hazard, or by a Limit if no 25s and 50s are left.
@@ -171,13 +173,13 @@ def note_stopper(state: State, rules: Rules, seat: int, memory: Int16Array, play
 
 
 @rule
-def are_low_cards_gone(state: State, rules: Rules, seat: int) -> bool:
+def are_low_cards_gone(state: State, rules: RulesRecord, seat: int) -> bool:
     """Whether all 25s and 50s are seen."""
     return is_all_seen(state, rules, seat, DISTANCE_25) and is_all_seen(state, rules, seat, DISTANCE_50)
 
 
 @seldom
-def has_finisher(state: State, rules: Rules, seat: int, playable: int) -> bool:
+def has_finisher(state: State, rules: RulesRecord, seat: int, playable: int) -> bool:
     """3.3, step 1, finisher: whether a playable distance card reaches the target exactly."""
     for card in range(NUM_DISTANCES):
         if is_in(playable, card) and is_exact_finish(state, rules, team_of(rules, seat), card):
@@ -187,7 +189,7 @@ def has_finisher(state: State, rules: Rules, seat: int, playable: int) -> bool:
 
 @seldom
 def slot_of_safety_to_play(
-    state: State, rules: Rules, seat: int, memory: Int16Array, draw: int, plays: int, in_a_hurry: bool
+    state: State, rules: RulesRecord, seat: int, memory: Int16Array, draw: int, plays: int, in_a_hurry: bool
 ) -> int:
     """3.3, step 4: the slot of the first safety that is not to be kept any longer, or NO_SLOT.
 
@@ -215,7 +217,7 @@ def slot_of_safety_to_play(
 
 
 @rule
-def is_pile_low(state: State, rules: Rules, seat: int, draw: int, slot: int) -> bool:
+def is_pile_low(state: State, rules: RulesRecord, seat: int, draw: int, slot: int) -> bool:
     """3.3, step 4c: whether so few cards are left to draw that a safety had better be played."""
     left = int(state.draw_pile) - from_1_to_10(draw, slot)
     if (int(state.km[team_of(rules, seat)]) == 0) != are_all_opponents_at_0(state, rules, seat):
@@ -232,7 +234,7 @@ def from_1_to_10(draw: int, slot: int) -> int:
 @seldom
 def choose_by_value(
     state: State,
-    rules: Rules,
+    rules: RulesRecord,
     seat: int,
     memory: Int16Array,
     options: Int64Array,
@@ -258,7 +260,7 @@ def choose_by_value(
 @seldom
 def slot_to_play(
     state: State,
-    rules: Rules,
+    rules: RulesRecord,
     seat: int,
     memory: Int16Array,
     options: Int64Array,
@@ -291,7 +293,7 @@ def slot_to_play(
 
 
 @seldom
-def is_withheld(state: State, rules: Rules, seat: int, card: int) -> bool:
+def is_withheld(state: State, rules: RulesRecord, seat: int, card: int) -> bool:
     """3.3, step 6, the close-to-target rule: whether a low card is not played so near to the target.
 
     Because the copies in hand do not suffice to get there with them.
@@ -306,7 +308,7 @@ def is_withheld(state: State, rules: Rules, seat: int, card: int) -> bool:
 
 @seldom
 def slot_to_discard(
-    state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, playable: int
+    state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, playable: int
 ) -> int:
     """3.3, step 6, discard mode: the slot with the lowest value.
 
@@ -332,7 +334,7 @@ def slot_to_discard(
 
 @seldom
 def target_of(
-    state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, card: int
+    state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, card: int
 ) -> int:
     """Against which opponent to lay the card: 0 if it is no hazard."""
     if not is_hazard(card) or rules.teams == 2:
@@ -347,7 +349,9 @@ def target_of(
 
 
 @seldom
-def card_if_forced(state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array) -> int:
+def card_if_forced(
+    state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array
+) -> int:
     """The best of the cards that may be laid, where none may be discarded although the words want to."""
     begin_valuing(memory, 0)
     best, best_card = 0, NO_CARD
@@ -361,7 +365,7 @@ def card_if_forced(state: State, rules: Rules, seat: int, memory: Int16Array, op
 
 
 @rule
-def can_lay_somewhere(state: State, rules: Rules, seat: int, card: int) -> bool:
+def can_lay_somewhere(state: State, rules: RulesRecord, seat: int, card: int) -> bool:
     """Whether the card may be laid, if a hazard against any opponent."""
     for opponent in range(rules.teams - 1 if is_hazard(card) else 1):
         if can_lay(state, rules, team_of(rules, seat), card, opponent):

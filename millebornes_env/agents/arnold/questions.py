@@ -52,7 +52,7 @@ from millebornes_env.millebornes.motion import (
     is_stopped_by_hazard,
     team_of,
 )
-from millebornes_env.millebornes.rules import Rules, card_count, deck_size
+from millebornes_env.millebornes.rules import RulesRecord, card_count, deck_size
 from millebornes_env.millebornes.state import NO_TEAM, PLAY, State
 
 # The agent's options (3.5), by their place.
@@ -92,7 +92,7 @@ KM_OF_A_DRAW: Final = 3  # expected, for each card of the draw pile
 
 
 @seldom
-def seen(state: State, rules: Rules, seat: int, card: int) -> int:
+def seen(state: State, rules: RulesRecord, seat: int, card: int) -> int:
     """Copies of the card known in this round (3.1): all but those in other hands and in the draw pile.
 
     What partners play is known like what opponents play.
@@ -101,7 +101,7 @@ def seen(state: State, rules: Rules, seat: int, card: int) -> int:
 
 
 @seldom
-def is_all_seen(state: State, rules: Rules, seat: int, card: int) -> bool:
+def is_all_seen(state: State, rules: RulesRecord, seat: int, card: int) -> bool:
     """Whether no copy of the card is left that others could hold or anybody draw."""
     return seen(state, rules, seat, card) >= card_count(rules, card)
 
@@ -132,7 +132,7 @@ def need_more(state: State, team: int, memory: Int16Array) -> None:
 
 
 @rule
-def num_slots(rules: Rules) -> int:
+def num_slots(rules: RulesRecord) -> int:
     """Places in a hand: one more than are dealt, for the card drawn."""
     return min(int(rules.hand_limit) + 1, MOST_SLOTS)
 
@@ -150,7 +150,7 @@ def put_in(memory: Int16Array, slot: int, card: int) -> None:
 
 
 @rule
-def copies_in_slots(rules: Rules, memory: Int16Array, card: int, first: int) -> int:
+def copies_in_slots(rules: RulesRecord, memory: Int16Array, card: int, first: int) -> int:
     """Copies of the card in the slots from `first` on."""
     copies = 0
     for slot in range(first, num_slots(rules)):
@@ -160,7 +160,7 @@ def copies_in_slots(rules: Rules, memory: Int16Array, card: int, first: int) -> 
 
 
 @rule
-def slot_of(rules: Rules, memory: Int16Array, card: int) -> int:
+def slot_of(rules: RulesRecord, memory: Int16Array, card: int) -> int:
     """The last slot that holds the card (0, if none does)."""
     found = 0
     for slot in range(num_slots(rules)):
@@ -184,7 +184,7 @@ def let_go(memory: Int16Array, slot: int) -> None:
 
 
 @seldom
-def sort_hand(state: State, rules: Rules, seat: int, memory: Int16Array) -> None:
+def sort_hand(state: State, rules: RulesRecord, seat: int, memory: Int16Array) -> None:
     """Bring the slots up to date with the hand: what has been drawn enters, and counts for `gos` (3.1).
 
     At the first decision of a round nobody can tell in which order the cards came: they enter in card order,
@@ -206,7 +206,7 @@ def sort_hand(state: State, rules: Rules, seat: int, memory: Int16Array) -> None
 
 
 @rule
-def take_in(rules: Rules, memory: Int16Array, card: int, first: int) -> None:
+def take_in(rules: RulesRecord, memory: Int16Array, card: int, first: int) -> None:
     """Put the card into the lowest empty slot from `first` on."""
     for slot in range(first, num_slots(rules)):
         if card_in(memory, slot) == NO_CARD:
@@ -215,14 +215,14 @@ def take_in(rules: Rules, memory: Int16Array, card: int, first: int) -> None:
 
 
 @rule
-def is_starting(state: State, rules: Rules) -> bool:
+def is_starting(state: State, rules: RulesRecord) -> bool:
     """Whether this is the first decision of a round: one card has been drawn since the deal, by who plays."""
     left_by_deal = deck_size(rules) - int(rules.players) * int(rules.hand_limit)
     return int(state.phase) == PLAY and int(state.draw_pile) == left_by_deal - 1
 
 
 @seldom
-def is_hand_remembered(state: State, rules: Rules, seat: int, memory: Int16Array) -> bool:
+def is_hand_remembered(state: State, rules: RulesRecord, seat: int, memory: Int16Array) -> bool:
     """Whether the slots fit the hand: all that they hold is there, and no more is new than can be."""
     has_begun = int(memory[HAS_BEGUN]) == 1
     memory[HAS_BEGUN] = 1
@@ -236,7 +236,7 @@ def is_hand_remembered(state: State, rules: Rules, seat: int, memory: Int16Array
 
 
 @rule
-def count_gos(state: State, rules: Rules, seat: int, memory: Int16Array, card: int) -> None:
+def count_gos(state: State, rules: RulesRecord, seat: int, memory: Int16Array, card: int) -> None:
     """Count what the card drawn spares in Rolls (3.1, `gos`): a hazard that nobody else can lay any more.
 
     With a safety all its hazards that are not seen yet are spared.
@@ -254,7 +254,7 @@ def count_gos(state: State, rules: Rules, seat: int, memory: Int16Array, card: i
 
 
 @seldom
-def is_playable(state: State, rules: Rules, team: int, card: int, opponent: int) -> bool:
+def is_playable(state: State, rules: RulesRecord, team: int, card: int, opponent: int) -> bool:
     """Whether the rules and the player's own restrictions let the card be laid (3.2, playable).
 
     Its own: no Limit against who needs at most 50 km more, no Roll while moving.
@@ -267,7 +267,7 @@ def is_playable(state: State, rules: Rules, team: int, card: int, opponent: int)
 
 
 @seldom
-def playable_cards(state: State, rules: Rules, seat: int) -> int:
+def playable_cards(state: State, rules: RulesRecord, seat: int) -> int:
     """The set of the cards in hand, safeties apart, that are playable: bit `card` of the number.
 
     With several opponents, a hazard is playable if it is against any of them.
@@ -282,26 +282,26 @@ def playable_cards(state: State, rules: Rules, seat: int) -> int:
 
 
 @seldom
-def is_exact_finish(state: State, rules: Rules, team: int, card: int) -> bool:
+def is_exact_finish(state: State, rules: RulesRecord, team: int, card: int) -> bool:
     """Whether the distance card reaches the target exactly, or beyond where that will do."""
     left = km_to_go(state, team)
     return km_of(card) == left or (rules.exact_finish == 0 and km_of(card) > left)
 
 
 @rule
-def is_short_trip(state: State, rules: Rules) -> bool:
+def is_short_trip(state: State, rules: RulesRecord) -> bool:
     """Whether the trip can still be extended ("target 700")."""
     return rules.extended_target > 0 and int(state.extension_team) == NO_TEAM
 
 
 @rule
-def has_seen_way_out(state: State, rules: Rules, seat: int, options: Int64Array) -> bool:
+def has_seen_way_out(state: State, rules: RulesRecord, seat: int, options: Int64Array) -> bool:
     """3.2, threat, where Right of Way was meant: the program looks at the 100s (Q3)."""
     return seen(state, rules, seat, RIGHT_OF_WAY if options[RIGHT_OF_WAY_SEEN] == 1 else DISTANCE_100) > 0
 
 
 @seldom
-def may_go_next(state: State, rules: Rules, seat: int, team: int, options: Int64Array) -> bool:
+def may_go_next(state: State, rules: RulesRecord, seat: int, team: int, options: Int64Array) -> bool:
     """Whether the other team can go, or is thought to be able to at once (3.2, threat, first half)."""
     if is_moving(state, rules, team):
         return True
@@ -319,7 +319,7 @@ def safety_of_pile(top: int) -> int:
 
 
 @seldom
-def is_threat(state: State, rules: Rules, seat: int, team: int, options: Int64Array) -> bool:
+def is_threat(state: State, rules: RulesRecord, seat: int, team: int, options: Int64Array) -> bool:
     """Whether the other team could finish with its next card, as far as the seat knows (3.2, threat)."""
     if km_to_go(state, team) > km_of(DISTANCE_200):
         return False
@@ -339,7 +339,7 @@ def is_threat(state: State, rules: Rules, seat: int, team: int, options: Int64Ar
 
 
 @seldom
-def is_any_threat(state: State, rules: Rules, seat: int, options: Int64Array) -> bool:
+def is_any_threat(state: State, rules: RulesRecord, seat: int, options: Int64Array) -> bool:
     """Whether any opponent is a threat."""
     for opponent in range(rules.teams - 1):
         other = target_team(rules.teams, team_of(rules, seat), opponent)
@@ -349,7 +349,7 @@ def is_any_threat(state: State, rules: Rules, seat: int, options: Int64Array) ->
 
 
 @seldom
-def is_any_opponent_moving(state: State, rules: Rules, seat: int, least_km: int) -> bool:
+def is_any_opponent_moving(state: State, rules: RulesRecord, seat: int, least_km: int) -> bool:
     """Whether any opponent can go and has so many km."""
     for opponent in range(rules.teams - 1):
         other = target_team(rules.teams, team_of(rules, seat), opponent)
@@ -359,7 +359,7 @@ def is_any_opponent_moving(state: State, rules: Rules, seat: int, least_km: int)
 
 
 @seldom
-def are_all_opponents_at_0(state: State, rules: Rules, seat: int) -> bool:
+def are_all_opponents_at_0(state: State, rules: RulesRecord, seat: int) -> bool:
     """Whether no opponent has any km."""
     for opponent in range(rules.teams - 1):
         if int(state.km[target_team(rules.teams, team_of(rules, seat), opponent)]) > 0:
@@ -368,7 +368,7 @@ def are_all_opponents_at_0(state: State, rules: Rules, seat: int) -> bool:
 
 
 @rule
-def has_any_opponent_safety(state: State, rules: Rules, seat: int) -> bool:
+def has_any_opponent_safety(state: State, rules: RulesRecord, seat: int) -> bool:
     """Whether any opponent has laid a safety."""
     for opponent in range(rules.teams - 1):
         if has_any_safety(state, target_team(rules.teams, team_of(rules, seat), opponent)):
@@ -377,7 +377,7 @@ def has_any_opponent_safety(state: State, rules: Rules, seat: int) -> bool:
 
 
 @rule
-def own_safeties_known(state: State, rules: Rules, seat: int) -> int:
+def own_safeties_known(state: State, rules: RulesRecord, seat: int) -> int:
     """Safeties in hand or laid by the own side."""
     known = 0
     for safety in range(DRIVING_ACE, RIGHT_OF_WAY + 1):
@@ -397,7 +397,7 @@ def km_in_hand(state: State, seat: int) -> int:
 
 @seldom
 def would_extend(
-    state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, just_played: int
+    state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, just_played: int
 ) -> bool:
     """Whether the trip is to be extended when it is completed (3.2, extend?).
 
@@ -430,7 +430,7 @@ def answers_hazard_in_force(state: State, team: int, safety: int) -> bool:
 
 
 @rule
-def is_needless(state: State, rules: Rules, seat: int, safety: int) -> bool:
+def is_needless(state: State, rules: RulesRecord, seat: int, safety: int) -> bool:
     """Whether all hazards that the safety protects from are seen (3.3, step 4b)."""
     if safety == RIGHT_OF_WAY:
         return is_all_seen(state, rules, seat, STOP) and is_all_seen(state, rules, seat, SPEED_LIMIT)

@@ -52,7 +52,7 @@ from millebornes_env.millebornes.motion import (
     is_moving,
     team_of,
 )
-from millebornes_env.millebornes.rules import Rules, card_count
+from millebornes_env.millebornes.rules import RulesRecord, card_count
 from millebornes_env.millebornes.state import State
 
 WORTHLESS: Final = -1  # an opponent, or a hazard, is out of reach for ever
@@ -103,7 +103,7 @@ def quotient(value: int, divisor: int) -> int:
 
 @seldom
 def value_of(
-    state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, card: int, n: int
+    state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, card: int, n: int
 ) -> int:
     """What the card, no safety, is worth in the present mode (3.4)."""
     if is_distance(card):
@@ -121,7 +121,9 @@ def value_of(
 
 
 @seldom
-def value_of_distance(state: State, rules: Rules, seat: int, memory: Int16Array, card: int, n: int) -> int:
+def value_of_distance(
+    state: State, rules: RulesRecord, seat: int, memory: Int16Array, card: int, n: int
+) -> int:
     """3.4, 25 ... 200: km in eighths, but for low cards, cards that reach the target and those too many."""
     team = team_of(rules, seat)
     if card == DISTANCE_200 and is_one_200_too_many(state, rules, seat, n):
@@ -138,7 +140,9 @@ def value_of_distance(state: State, rules: Rules, seat: int, memory: Int16Array,
 
 
 @seldom
-def is_kept_for_limits(state: State, rules: Rules, seat: int, memory: Int16Array, card: int, n: int) -> bool:
+def is_kept_for_limits(
+    state: State, rules: RulesRecord, seat: int, memory: Int16Array, card: int, n: int
+) -> bool:
     """3.4, 25 and 50, the exception ("no low card yet"): one low card is kept against Limits to come.
 
     A 50, or a 25 where no 50 is held; the first of them that is valued.
@@ -153,7 +157,7 @@ def is_kept_for_limits(state: State, rules: Rules, seat: int, memory: Int16Array
 
 
 @rule
-def is_one_200_too_many(state: State, rules: Rules, seat: int, n: int) -> bool:
+def is_one_200_too_many(state: State, rules: RulesRecord, seat: int, n: int) -> bool:
     """3.4, 200: whether as many as may be laid are laid, or in hand and valued before this one."""
     valued = int(state.hand[seat, DISTANCE_200]) - n
     return int(state.tableau[team_of(rules, seat), DISTANCE_200]) + valued >= rules.max_200
@@ -172,7 +176,9 @@ def value_of_finish(memory: Int16Array, card: int) -> int:
 
 
 @seldom
-def value_of_repair(state: State, rules: Rules, seat: int, memory: Int16Array, remedy: int, n: int) -> int:
+def value_of_repair(
+    state: State, rules: RulesRecord, seat: int, memory: Int16Array, remedy: int, n: int
+) -> int:
     """3.4, Gas, Spare, Repairs."""
     team, hazard = team_of(rules, seat), hazard_of(remedy)
     if has_safety(state, team, safety_against(hazard)):
@@ -187,7 +193,9 @@ def value_of_repair(state: State, rules: Rules, seat: int, memory: Int16Array, r
 
 
 @seldom
-def value_of_answer(state: State, rules: Rules, seat: int, memory: Int16Array, hazard: int, n: int) -> int:
+def value_of_answer(
+    state: State, rules: RulesRecord, seat: int, memory: Int16Array, hazard: int, n: int
+) -> int:
     """3.4, the formula for a remedy: the more hazards may come, and the fewer remedies, the better."""
     value = WEIGHT_OF_HAZARDS * card_count(rules, hazard)
     value += seen(state, rules, seat, remedy_for(hazard)) - seen(state, rules, seat, hazard)
@@ -195,7 +203,7 @@ def value_of_answer(state: State, rules: Rules, seat: int, memory: Int16Array, h
 
 
 @seldom
-def value_of_end_of_limit(state: State, rules: Rules, seat: int, memory: Int16Array, n: int) -> int:
+def value_of_end_of_limit(state: State, rules: RulesRecord, seat: int, memory: Int16Array, n: int) -> int:
     """3.4, End."""
     team = team_of(rules, seat)
     if has_safety(state, team, RIGHT_OF_WAY):
@@ -211,7 +219,7 @@ def value_of_end_of_limit(state: State, rules: Rules, seat: int, memory: Int16Ar
 
 @seldom
 def value_of_roll(
-    state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, n: int
+    state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, n: int
 ) -> int:
     """3.4, Go: divided in both modes."""
     team, gos = team_of(rules, seat), int(memory[GOS])
@@ -230,7 +238,7 @@ def value_of_roll(
 
 @seldom
 def best_attack(
-    state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, hazard: int
+    state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, hazard: int
 ) -> tuple[int, int]:
     """The hazard's value and the opponent against whom it has it.
 
@@ -254,7 +262,7 @@ def best_attack(
 
 
 @rule
-def base_of(state: State, rules: Rules, seat: int, options: Int64Array, hazard: int) -> int:
+def base_of(state: State, rules: RulesRecord, seat: int, options: Int64Array, hazard: int) -> int:
     """3.4, the base of a hazard: lower if the own side knows the safety; repaired (Q4), if it does not."""
     base = BASE_OF_LIMIT if hazard == SPEED_LIMIT else BASE
     is_known = has_in_reach(state, rules, seat, safety_against(hazard))
@@ -263,7 +271,7 @@ def base_of(state: State, rules: Rules, seat: int, options: Int64Array, hazard: 
 
 @rule
 def is_good_time_to_attack(
-    state: State, rules: Rules, seat: int, memory: Int16Array, threatens: bool
+    state: State, rules: RulesRecord, seat: int, memory: Int16Array, threatens: bool
 ) -> bool:
     """3.4, hazards, the first +5: the own side has 0 miles, or end is found, or the opponent threatens."""
     return int(state.km[team_of(rules, seat)]) == 0 or int(memory[END_FOUND]) == 1 or threatens
@@ -281,7 +289,7 @@ def divided(memory: Int16Array, value: int, earlier: int) -> int:
 @seldom
 def value_of_hazard(
     state: State,
-    rules: Rules,
+    rules: RulesRecord,
     seat: int,
     other: int,
     memory: Int16Array,
@@ -315,7 +323,7 @@ def value_of_hazard(
 @seldom
 def value_of_stop(
     state: State,
-    rules: Rules,
+    rules: RulesRecord,
     seat: int,
     other: int,
     memory: Int16Array,

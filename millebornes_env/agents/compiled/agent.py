@@ -12,7 +12,7 @@ else calls `act` like any other agent's, which reads the game back from the obse
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Final, TypeGuard, TypeVar
+from typing import Any, ClassVar, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,36 +20,36 @@ import numpy.typing as npt
 from millebornes_env.agents.checks import (
     check_masks,
     checked_options,
-    checked_places,
     checked_rows,
+    checked_slot_ids,
     row_error,
 )
-from millebornes_env.agents.compiled.observation_reader import (
+from millebornes_env.agents.errors import AgentOptionError
+from millebornes_env.agents.observation_reader import (
     CHOSE_NOTHING,
     NO_ODDITY,
-    Layout,
+    Starts,
     bounds_of,
     first_odd_row,
-    layout_of,
     read_observation,
+    starts_of,
 )
-from millebornes_env.agents.errors import AgentOptionError
-from millebornes_env.agents.protocol import Actions, Masks, Observations, Table, actions_of_ended
+from millebornes_env.agents.protocol import Actions, BaseAgent, Masks, Observations, Table, actions_of_ended
 from millebornes_env.chance import random_word
 from millebornes_env.compile import address_of, call_at, for_kernels, kernel, rule
 from millebornes_env.engine.kernels import key_of_seed
 from millebornes_env.envs.options import checked_seed
-from millebornes_env.millebornes.rules import Rules, compiled_rules, rules_record
+from millebornes_env.millebornes.rules import Rules, RulesRecord, compiled_rules, rules_array
 from millebornes_env.millebornes.state import ROUND_OVER, Int8Array, State, StateArray, new_states
 
 Number = TypeVar("Number", bound=np.generic)
 Int16Array = npt.NDArray[np.int16]
 Int64Array = npt.NDArray[np.int64]
 
-Choose = Callable[[State, Rules, int, Int16Array, Int64Array, int], int]
+Choose = Callable[[State, RulesRecord, int, Int16Array, Int64Array, int], int]
 """`choose(state, rules, seat, memory, options, draw)`: the action of the seat that is to decide.
 
-`memory` is int16[MEMORY], the seat's own: what lies before `FIRST_FREE` is kept by `remember`, what lies
+`memory` is int16[MEMORY], the seat's own: what lies before `FIRST_FREE` is kept by `decide`, what lies
 before `FIRST_OF_MATCH` is all 0 at its first decision of a round, the rest at that of a match. `options` is
 int64[MAX_OPTIONS], the agent's own settings. `draw` is a random number from 0 to 2**32 - 1, another one at
 each decision.
@@ -72,25 +72,50 @@ _ADDRESSES: dict[Choose, int] = {}
 
 
 @rule
-def remember(state: State, memory: Int16Array) -> int:
-    """Make the memory ready for a decision; how many the seat has taken in this round before.
+def decisions_taken(state: State, memory: Int16Array) -> int:
+    """How many decisions the seat has taken in this round so far.
 
     The draw pile only shrinks in a round: a seat that finds it larger than at its last decision is in a new
-    round, and forgets.
+    round.
     """
-    pile = int(state.draw_pile) + 1
-    if pile > int(memory[_PILE]):
+    return 0 if int(state.draw_pile) + 1 > int(memory[_PILE]) else int(memory[_DECISIONS])
+
+
+@rule
+def decide(
+    choose: int,
+    state: State,
+    rules: RulesRecord,
+    seat: int,
+    memory: Int16Array,
+    options: Int64Array,
+    draw: int,
+) -> int:
+    """Let an agent take a decision: every kernel that plays agents does it here.
+
+    Args:
+        choose: of the agent, by address.
+        state: the game.
+        rules: the table's.
+        seat: who decides.
+        memory: int16[MEMORY], of that seat; at the first decision of a round, what lasts for a round is
+            forgotten.
+        options: int64[MAX_OPTIONS], of the agent.
+        draw: a random number for this decision.
+    """
+    taken = decisions_taken(state, memory)
+    if taken == 0:
         memory[:FIRST_OF_MATCH] = 0
-    memory[_PILE] = pile
-    memory[_DECISIONS] = int(memory[_DECISIONS]) + 1
-    return int(memory[_DECISIONS]) - 1
+    memory[_PILE] = int(state.draw_pile) + 1
+    memory[_DECISIONS] = taken + 1
+    return call_at(choose, (state, rules, seat, memory, options, draw))
 
 
 @kernel
 def choose_each(
     choose: int,
     states: StateArray,
-    rules: Rules,
+    rules: RulesRecord,
     seats: npt.NDArray[np.int32],
     memories: Int16Array,
     options: Int64Array,
@@ -110,15 +135,14 @@ def choose_each(
         actions: int64[N], overwritten.
     """
     for game in range(len(states)):
-        remember(states[game], memories[game])
         seat, draw = int(seats[game]), int(draws[game])
-        actions[game] = call_at(choose, (states[game], rules, seat, memories[game], options, draw))
+        actions[game] = decide(choose, states[game], rules, seat, memories[game], options, draw)
 
 
 @kernel
 def choose_from_rows(  # noqa: PLR0913, PLR0917 - as a tuple they would take Numba much longer to look at
     choose: int,
-    layout: Layout,
+    starts: Starts,
     bounds: Int8Array,
     rules: StateArray,
     options: Int64Array,
@@ -127,14 +151,14 @@ def choose_from_rows(  # noqa: PLR0913, PLR0917 - as a tuple they would take Num
     key_0: int,
     key_1: int,
     rows: Observations,
-    places: Int64Array,
+    slot_ids: Int64Array,
     actions: Int64Array,
 ) -> tuple[int, int, int]:
     """Let an agent choose from what its seats see, if the table can show all that.
 
     Args:
         choose: of the agent, by address.
-        layout: of the observations.
+        starts: of the sections of the observations.
         bounds: int8[2, D], of their numbers.
         rules: RULES[1], the table's.
         options: int64[MAX_OPTIONS], of the agent.
@@ -143,27 +167,25 @@ def choose_from_rows(  # noqa: PLR0913, PLR0917 - as a tuple they would take Num
         key_0: of the agent's random numbers.
         key_1: of the agent's random numbers.
         rows: int8[N, D], observations.
-        places: int64[N], whose memory each row's seat has.
+        slot_ids: int64[N], whose memory each row's seat has.
         actions: int64[N], overwritten; NO_ACTION where the round is over.
 
     Returns:
         How many rounds are over; the first row with an oddity or -1, and its oddity (`observation_reader`).
         If that is of the row, nothing was chosen and nothing remembered.
     """
-    number, oddity = first_odd_row(rows, layout, bounds, rules)
+    number, oddity = first_odd_row(rows, starts, bounds, rules)
     if oddity != NO_ODDITY:
         return 0, number, oddity
     state, table, ended = scratch[0], rules[0], 0
     for number in range(len(rows)):
-        read_observation(rows[number], layout, table, state)
+        read_observation(rows[number], starts, table, state)
         actions[number] = NO_ACTION
         if int(state.phase) == ROUND_OVER:
             ended += 1
             continue
-        memory = memories[places[number]]
-        remember(state, memory)
         draw = random_word(key_0, key_1, number)
-        actions[number] = call_at(choose, (state, table, 0, memory, options, draw))
+        actions[number] = decide(choose, state, table, 0, memories[slot_ids[number]], options, draw)
         if actions[number] < 0:
             return ended, number, CHOSE_NOTHING
     return ended, -1, NO_ODDITY
@@ -172,7 +194,7 @@ def choose_from_rows(  # noqa: PLR0913, PLR0917 - as a tuple they would take Num
 # The agents' common part ----------------------------------------------------------------------------------
 
 
-def _examples(table: Rules) -> tuple[State, Rules, int, Int16Array, Int64Array, int]:
+def _examples(table: Rules) -> tuple[State, RulesRecord, int, Int16Array, Int64Array, int]:
     """One of each argument of `Choose`."""
     state: State = for_kernels(new_states(1))[0]
     memory, options = np.zeros(MEMORY, np.int16), np.zeros(MAX_OPTIONS, np.int64)
@@ -204,12 +226,7 @@ def with_room(rows: npt.NDArray[Number], count: int) -> npt.NDArray[Number]:
     return more
 
 
-def is_compiled(agent: object) -> TypeGuard[CompiledAgent]:
-    """Whether the agent's function says all that it does: a subclass with an `act` of its own is asked."""
-    return isinstance(agent, CompiledAgent) and type(agent).act is CompiledAgent.act
-
-
-class CompiledAgent:
+class CompiledAgent(BaseAgent):
     """An agent that is a compiled function.
 
     Attributes:
@@ -218,8 +235,18 @@ class CompiledAgent:
     """
 
     name: str = "compiled"
+    has_memory: bool = True
+    is_compiled: bool = True
     rule: ClassVar[Choose]
     """The function; subclasses set it with `staticmethod`."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """A subclass with an `act` of its own is asked by that; what that takes it declares anew."""
+        super().__init_subclass__(**kwargs)
+        if cls.act is not CompiledAgent.act:
+            cls.is_compiled = False
+        if "act" in vars(cls) and "has_memory" not in vars(cls):
+            cls.has_memory = False
 
     def __init__(
         self,
@@ -251,8 +278,8 @@ class CompiledAgent:
         self.options[: len(settings)] = settings
         self._key = key_of_seed(checked_seed(seed))
         self._calls = 0
-        self._rules_in_array = for_kernels(rules_record(table.rules))
-        self._layout = layout_of(table, counts_unseen=counts_unseen)
+        self._rules_in_array = for_kernels(rules_array(table.rules))
+        self._starts = starts_of(table, counts_unseen=counts_unseen)
         self._bounds = bounds_of(table)
         self._memories = np.zeros((0, MEMORY), np.int16)
         self._scratch = for_kernels(new_states(1))
@@ -262,16 +289,16 @@ class CompiledAgent:
         """The function, as kernels take it for `call_at`."""
         return address_to(type(self).rule, self.table.rules)
 
-    def act(self, observations: Observations, action_masks: Masks, places: Any = None) -> Actions:
+    def act(self, observations: Observations, action_masks: Masks, slot_ids: Any = None) -> Actions:
         """Choose; see `Agent.act`.
 
         Args:
             observations: int8[N, D].
             action_masks: int8[N, A] or None; these agents know the rules and ask it only what is to be done
                 where a round is over.
-            places: int64[N], numbers from 0 on that tell apart who plays where, such as `game * players +
+            slot_ids: int64[N], numbers from 0 on that tell apart who plays where, such as `game * players +
                 seat`, so that each keeps a memory of its own; None: the number of the row. Rows that share a
-                place share its memory, in their order.
+                slot share its memory, in their order.
 
         Raises:
             AgentArgumentError: one of them has another shape or type.
@@ -280,14 +307,14 @@ class CompiledAgent:
         rows = checked_rows(self.name, observations, self._bounds.shape[1])
         if action_masks is not None:
             check_masks(self.name, action_masks, len(rows), self.table.num_actions)
-        memory_of = checked_places(self.name, places, len(rows))
+        memory_of = checked_slot_ids(self.name, slot_ids, len(rows))
         self._memories = with_room(self._memories, int(memory_of.max(initial=-1)) + 1)
         key_0, key_1 = self._key
         key_0 = random_word(key_0, key_1, self._calls + 1)
         actions: Actions = np.empty(len(rows), np.int64)
         ended, row, oddity = choose_from_rows(
             self.address,
-            self._layout,
+            self._starts,
             self._bounds,
             self._rules_in_array,
             self.options,
@@ -307,7 +334,7 @@ class CompiledAgent:
         return actions
 
     def forget(self) -> None:
-        """Forget all places: what comes next are other matches.
+        """Forget all slots: what comes next are other matches.
 
         That a round is new an agent finds out by itself; what it remembers for a match it keeps until then.
         """

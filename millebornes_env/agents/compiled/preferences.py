@@ -42,7 +42,7 @@ from millebornes_env.millebornes.distance import is_within_limits
 from millebornes_env.millebornes.hazards import can_be_attacked, can_hazard_land
 from millebornes_env.millebornes.motion import has_safety, is_limited, is_moving, team_of
 from millebornes_env.millebornes.remedies import can_play_remedy
-from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.rules import RulesRecord
 from millebornes_env.millebornes.state import CLAIM, EXTENSION, PLAY, State
 
 LARGEST_KM: Final = 200
@@ -57,7 +57,7 @@ NOTHING_LIKED: Final = -(1 << 40)
 """Less than any `rank`."""
 
 
-Liking = Callable[[State, Rules, int, int, Int64Array], int]
+Liking = Callable[[State, RulesRecord, int, int, Int64Array], int]
 """`liking(state, rules, seat, action, options)`: how much an agent likes a legal action."""
 
 
@@ -65,7 +65,7 @@ Liking = Callable[[State, Rules, int, int, Int64Array], int]
 
 
 @rule
-def legal_actions(state: State, rules: Rules, seat: int) -> int:
+def legal_actions(state: State, rules: RulesRecord, seat: int) -> int:
     """All legal actions of the seat, which is to decide."""
     phase = int(state.phase)
     if phase == PLAY:
@@ -78,7 +78,7 @@ def legal_actions(state: State, rules: Rules, seat: int) -> int:
 
 
 @rule
-def legal_cards(state: State, rules: Rules, seat: int) -> int:
+def legal_cards(state: State, rules: RulesRecord, seat: int) -> int:
     """The cards that the seat may lay or discard, it being its turn."""
     held = held_cards(state, seat)
     plays = playable_cards(state, rules, team_of(rules, seat), held)
@@ -100,7 +100,7 @@ def held_cards(state: State, seat: int) -> int:
 
 
 @rule
-def playable_cards(state: State, rules: Rules, team: int, held: int) -> int:
+def playable_cards(state: State, rules: RulesRecord, team: int, held: int) -> int:
     """Those plays with cards of a set that the rules allow; further opponents have ids of their own."""
     plays = held & _SAFETIES
     if is_moving(state, rules, team):
@@ -163,7 +163,7 @@ def action_of(ranked: int) -> int:
 
 
 @rule_of_rules
-def most_liked(liking: Liking, state: State, rules: Rules, seat: int, options: Int64Array) -> int:
+def most_liked(liking: Liking, state: State, rules: RulesRecord, seat: int, options: Int64Array) -> int:
     """The card to lay or to give away that is liked best, it being the seat's turn."""
     legal = legal_cards(state, rules, seat)
     best = NOTHING_LIKED
@@ -172,6 +172,19 @@ def most_liked(liking: Liking, state: State, rules: Rules, seat: int, options: I
         best = max(best, rank(action, liking(state, rules, seat, action, options)))
         action = first_in(legal, action + 1)
     return action_of(best)
+
+
+@rule_of_rules
+def claim_or_most_liked(
+    liking: Liking, state: State, rules: RulesRecord, seat: int, options: Int64Array
+) -> int:
+    """Claim every coup fourré, never extend a trip; else the card that is liked best."""
+    phase = int(state.phase)
+    if phase == CLAIM:
+        return CLAIM_COUP_FOURRE
+    if phase == EXTENSION:
+        return FINISH
+    return most_liked(liking, state, rules, seat, options)
 
 
 # What is hidden --------------------------------------------------------------------------------------------
@@ -184,7 +197,7 @@ def unseen_copies(state: State, seat: int, card: int) -> int:
 
 
 @rule
-def cards_unseen(state: State, rules: Rules, seat: int) -> int:
+def cards_unseen(state: State, rules: RulesRecord, seat: int) -> int:
     """How many cards lie in other hands and in the draw pile; at least 1, to divide by."""
     count = int(state.draw_pile) - int(state.hand_count[seat])
     for player in range(rules.players):
@@ -193,7 +206,7 @@ def cards_unseen(state: State, rules: Rules, seat: int) -> int:
 
 
 @rule
-def cards_held_by(state: State, rules: Rules, team: int) -> int:
+def cards_held_by(state: State, rules: RulesRecord, team: int) -> int:
     """How many cards the members of the team hold."""
     count = 0
     for player in range(team, rules.players, rules.teams):
@@ -225,7 +238,7 @@ def km_to_go(state: State, team: int) -> int:
 
 
 @rule
-def fits(state: State, rules: Rules, team: int, card: int) -> bool:
+def fits(state: State, rules: RulesRecord, team: int, card: int) -> bool:
     """Whether the distance card, laid by the team as it lies there, would complete its trip."""
     left = km_to_go(state, team)
     if not is_within_limits(state, rules, team, card):
@@ -234,7 +247,7 @@ def fits(state: State, rules: Rules, team: int, card: int) -> bool:
 
 
 @rule
-def can_finish(state: State, rules: Rules, seat: int) -> bool:
+def can_finish(state: State, rules: RulesRecord, seat: int) -> bool:
     """Whether the seat holds a card that completes the trip now."""
     team = team_of(rules, seat)
     if km_to_go(state, team) > LARGEST_KM or not is_moving(state, rules, team):
@@ -246,7 +259,7 @@ def can_finish(state: State, rules: Rules, seat: int) -> bool:
 
 
 @rule
-def could_finish(state: State, rules: Rules, seat: int, opponent: int) -> bool:
+def could_finish(state: State, rules: RulesRecord, seat: int, opponent: int) -> bool:
     """Whether an opponent's next card could complete its trip, for all that the seat knows."""
     if km_to_go(state, opponent) > LARGEST_KM or not is_moving(state, rules, opponent):
         return False
@@ -257,7 +270,7 @@ def could_finish(state: State, rules: Rules, seat: int, opponent: int) -> bool:
 
 
 @seldom
-def is_threatened(state: State, rules: Rules, seat: int) -> bool:
+def is_threatened(state: State, rules: RulesRecord, seat: int) -> bool:
     """Whether any opponent's next card could complete its trip."""
     team = team_of(rules, seat)
     for other in range(rules.teams):
@@ -276,7 +289,7 @@ def cures(state: State, team: int, safety: int) -> bool:
 
 
 @rule
-def has_in_reach(state: State, rules: Rules, seat: int, safety: int) -> bool:
+def has_in_reach(state: State, rules: RulesRecord, seat: int, safety: int) -> bool:
     """Whether the seat holds the safety or its side has laid it."""
     return int(state.hand[seat, safety]) > 0 or has_safety(state, team_of(rules, seat), safety)
 
@@ -288,7 +301,7 @@ def is_too_late_to_limit(state: State, team: int) -> bool:
 
 
 @rule
-def is_useless_distance(state: State, rules: Rules, team: int, card: int) -> bool:
+def is_useless_distance(state: State, rules: RulesRecord, team: int, card: int) -> bool:
     """Whether the team can never lay the distance card on this trip."""
     if card == DISTANCE_200 and int(state.tableau[team, DISTANCE_200]) >= rules.max_200:
         return True
@@ -296,7 +309,7 @@ def is_useless_distance(state: State, rules: Rules, team: int, card: int) -> boo
 
 
 @rule
-def large_distances_held(state: State, rules: Rules, seat: int) -> int:
+def large_distances_held(state: State, rules: RulesRecord, seat: int) -> int:
     """How many distance cards the seat could lay if there were no Speed Limit."""
     team = team_of(rules, seat)
     count = 0

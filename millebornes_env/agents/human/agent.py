@@ -1,6 +1,7 @@
 """`human`: a person at the terminal.
 
-It shows what the seat sees, and no more, and asks for one of the legal actions by its number or its name.
+It shows what the seat sees (`render.seat`), and no more, and asks for one of the legal actions by its number
+or its name.
 """
 
 from __future__ import annotations
@@ -10,13 +11,21 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, TextIO
 
 import numpy as np
-import numpy.typing as npt
 
-from millebornes_env.agents.checks import check_masks, check_ranges, checked_places, checked_rows
-from millebornes_env.agents.compiled.observation_reader import layout_of, read_observation
-from millebornes_env.agents.human.words import Names, action_words, meant_by, menu_order, what_helps, why_not
+from millebornes_env.agents.checks import check_masks, check_ranges, checked_rows, checked_slot_ids
+from millebornes_env.agents.human.words import action_words, meant_by, menu_order, why_not
+from millebornes_env.agents.observation_reader import read_observation, starts_of
 from millebornes_env.agents.policy.agent import PolicyAgent
-from millebornes_env.agents.protocol import Actions, Agent, Masks, Observations, Table, actions_of_ended, ask
+from millebornes_env.agents.protocol import (
+    Actions,
+    Agent,
+    BaseAgent,
+    Masks,
+    Observations,
+    Table,
+    actions_of_ended,
+    ask,
+)
 from millebornes_env.compile import plain
 from millebornes_env.millebornes.actions import (
     CLAIM_COUP_FOURRE,
@@ -30,16 +39,13 @@ from millebornes_env.millebornes.actions import (
 from millebornes_env.millebornes.cards import (
     ACCIDENT,
     CARD_NAMES,
-    DRIVING_ACE,
     NO_CARD,
-    NUM_SAFETIES,
     safety_against,
 )
-from millebornes_env.millebornes.observation import BATTLE_TOPS, MAX_INT8, SCORE_UNIT
 from millebornes_env.millebornes.rules import rules_record
-from millebornes_env.millebornes.state import CLAIM, EXTENSION, State, new_states
-
-Numbers = npt.NDArray[np.int64]
+from millebornes_env.millebornes.state import State, new_states
+from millebornes_env.render.names import Names
+from millebornes_env.render.seat import Numbers, SeatText
 
 QUIT: Final = "q"
 HELP: Final = "?"
@@ -57,15 +63,13 @@ _MOST_REASONS: Final = 4
 _MOST_DIGITS: Final = 9
 _SHARES_SHOWN: Final = 3
 _LEAST_SHARE: Final = 0.005
-_ROAD_LENGTH: Final = 40
-_KM_UNIT: Final = 25
 
 
 class UndoRequest(Exception):  # noqa: N818 - no error: the person asks for it
     """The person wants back to the last decision; whoever holds the game goes there."""
 
 
-class HumanAgent:
+class HumanAgent(BaseAgent):
     """A person who reads and types.
 
     Attributes:
@@ -75,11 +79,12 @@ class HumanAgent:
         adviser: makes the agent that is asked for a hint, once; None: there are no hints.
         can_undo: whether whoever holds the game catches `UndoRequest` now.
         names: what the players are called.
-        kept: by place, the hand and the draw pile after the last decision, from which follows what was drawn
+        kept: by slot, the hand and the draw pile after the last decision, from which follows what was drawn
             since; to be put back by who takes decisions back.
     """
 
     name = "human"
+    has_memory = True
 
     def __init__(self, table: Table, seed: int = 0) -> None:
         """Nothing is drawn by chance; `seed` is there because every agent takes one."""
@@ -92,15 +97,15 @@ class HumanAgent:
         self._adviser: Agent | None = None
         self._table = table
         self._rules = table.rules
-        self._layout = layout_of(table, counts_unseen=False)
+        self._starts = starts_of(table, counts_unseen=False)
 
-    def act(self, observations: Observations, action_masks: Masks, places: Any = None) -> Actions:
+    def act(self, observations: Observations, action_masks: Masks, slot_ids: Any = None) -> Actions:
         """Ask for one row after the other; see `Agent.act`.
 
         Args:
             observations: int8[N, D].
             action_masks: int8[N, A].
-            places: int64[N]; where there are several rows they say whose turn it is.
+            slot_ids: int64[N]; where there are several rows they say whose turn it is.
 
         Raises:
             KeyboardInterrupt: the person wants to stop, or the input has ended.
@@ -109,7 +114,7 @@ class HumanAgent:
         """
         observations = checked_rows(self.name, observations, self._table.sections[-1].stop)
         check_masks(self.name, action_masks, len(observations), self._table.num_actions)
-        places = None if places is None else checked_places(self.name, places, len(observations))
+        slot_ids = None if slot_ids is None else checked_slot_ids(self.name, slot_ids, len(observations))
         check_ranges(self.name, self._table, observations)
         action_masks = np.asarray(action_masks)
         actions: Actions = np.zeros(len(observations), np.int64)
@@ -117,12 +122,12 @@ class HumanAgent:
         kept = dict(self.kept)
         for number in range(len(observations)):
             row = observations[number : number + 1]
-            place = number if places is None else int(places[number])
+            slot_id = number if slot_ids is None else int(slot_ids[number])
             if self._of(row, "phase").any() and action_masks[number].any():
                 if len(observations) > 1:
-                    self.say(f"\nRow {number}" + (f", place {place}" if places is not None else ""))
-                actions[number] = self._ask(row, action_masks[number : number + 1], place)
-                kept[place] = self._after(row, int(actions[number]))
+                    self.say(f"\nRow {number}" + (f", slot {slot_id}" if slot_ids is not None else ""))
+                actions[number] = self._ask(row, action_masks[number : number + 1], slot_id)
+                kept[slot_id] = self._after(row, int(actions[number]))
             else:
                 ended[number] = True
         actions_of_ended(action_masks, actions, ended)
@@ -130,30 +135,8 @@ class HumanAgent:
         return actions
 
     def forget(self) -> None:
-        """Forget all places: what comes next are other matches."""
+        """Forget all slots: what comes next are other matches."""
         self.kept = {}
-
-    def draw(self, observation: Observations, drawn: Numbers | None = None) -> str:
-        """What the seat sees, in words.
-
-        Args:
-            observation: int8[1, D].
-            drawn: int64[19], the cards drawn since the last decision, to be marked.
-
-        Returns:
-            Several lines.
-        """
-        blocks = [self._headline(observation)]
-        blocks += [self._tableau(observation, team) for team in range(self._rules.teams)]
-        counts = self._of(observation, "hand_counts")
-        others = [
-            f"{self.names.seat(seat)}: {_cards(int(counts[seat]))}" for seat in range(1, self._rules.players)
-        ]
-        blocks.append("hands: " + ", ".join(others))
-        just_drawn = f"  (just drawn: {_listed(drawn)})" if drawn is not None and drawn.any() else ""
-        blocks.append("your hand: " + (_listed(self._of(observation, "hand")) or "no cards") + just_drawn)
-        blocks.append(self._question(observation))
-        return "\n".join(blocks)
 
     def read(self) -> str:
         """The next line, without capital letters and spaces around it.
@@ -174,10 +157,11 @@ class HumanAgent:
         """Show a line or several."""
         print(text, file=self.sink or sys.stdout, flush=True)
 
-    def _ask(self, row: Observations, mask: Masks, place: int) -> int:
+    def _ask(self, row: Observations, mask: Masks, slot_id: int) -> int:
         """Show the table and the menu, and read until the answer is one of it."""
         menu = sorted(np.flatnonzero(mask[0]).tolist(), key=menu_order)
-        self.say("\n" + self.draw(row, self._drawn(row, place)))
+        view = self._view(row)
+        self.say("\n" + "\n".join([*view.table(self._drawn(row, slot_id)), view.question()]))
         for number, action in enumerate(menu, start=1):
             self.say(f"{number:4d}  {action_words(action, self.names)}")
         while True:
@@ -185,7 +169,7 @@ class HumanAgent:
             if answer == HELP:
                 self.say(self._help(row))
             elif answer == HINT:
-                self.say(self._hint(row, mask, place))
+                self.say(self._hint(row, mask, slot_id))
             elif answer == UNDO:
                 if self.can_undo:
                     raise UndoRequest
@@ -219,7 +203,7 @@ class HumanAgent:
         discard = f" ('discard {CARD_NAMES[card]}' is possible)" if discard_action(card) in menu else ""
         return f"Not possible now: {action_words(action, self.names)}: {reason}{discard}"
 
-    def _hint(self, row: Observations, mask: Masks, place: int) -> str:
+    def _hint(self, row: Observations, mask: Masks, slot_id: int) -> str:
         """What the adviser would do, and how sure it is if it is a network."""
         if self._adviser is None and self.adviser is not None:
             self._adviser = self.adviser()
@@ -234,7 +218,7 @@ class HumanAgent:
                 if shares[action] >= _LEAST_SHARE
             ]
             return f"{self._adviser.name}: {', '.join(named)}"
-        action = int(ask(self._adviser, row, mask, np.array([place]))[0])
+        action = int(ask(self._adviser, row, mask, np.array([slot_id]))[0])
         return f"{self._adviser.name}: {action_words(action, self.names)} (how sure it is, it does not say)"
 
     def _after(self, row: Observations, action: int) -> tuple[Numbers, int]:
@@ -246,11 +230,11 @@ class HumanAgent:
             hand[card] -= 1
         return hand, int(self._of(row, "draw_pile")[0])
 
-    def _drawn(self, row: Observations, place: int) -> Numbers | None:
+    def _drawn(self, row: Observations, slot_id: int) -> Numbers | None:
         """The cards drawn since the last decision in this round; None if this is the first."""
-        if place not in self.kept:
+        if slot_id not in self.kept:
             return None
-        hand, pile = self.kept[place]
+        hand, pile = self.kept[slot_id]
         drawn = self._of(row, "hand") - hand
         is_same_round = int(self._of(row, "draw_pile")[0]) <= pile and (drawn >= 0).all()
         return drawn if is_same_round else None
@@ -258,81 +242,17 @@ class HumanAgent:
     def _read_back(self, row: Observations) -> State:
         """The game as the person knows it, the person in seat 0."""
         state: State = new_states(1)[0]
-        plain(read_observation)(row[0], self._layout, rules_record(self._rules)[0], state)
+        plain(read_observation)(row[0], self._starts, rules_record(self._rules), state)
         return state
 
     def _help(self, row: Observations) -> str:
-        lines = [HELP_TEXT, "discarded: " + (_listed(self._of(row, "discard_pile")) or "nothing")]
-        if any(section.name == "unseen" for section in self._table.sections):
-            lines.append("not seen yet: " + (_listed(self._of(row, "unseen")) or "nothing"))
-        return "\n".join(lines)
+        return "\n".join([HELP_TEXT, *self._view(row).cards_seen()])
+
+    def _view(self, row: Observations) -> SeatText:
+        """What the seat sees, in words."""
+        return SeatText(row[0], self._table.sections, self._rules)
 
     def _of(self, row: Observations, name: str) -> Numbers:
         """The numbers of one section."""
-        numbers: Numbers = self._table.view(row, name)[0]
+        numbers: Numbers = self._table.section(row, name)[0]
         return numbers
-
-    def _headline(self, row: Observations) -> str:
-        called = self._of(row, "extension").any()
-        target = _KM_UNIT * int(self._of(row, "target")[0])
-        left = int(self._of(row, "draw_pile")[0])
-        return f"trip: {target} km{' (extended)' if called else ''}  |  {_cards(left)} to draw"
-
-    def _tableau(self, row: Observations, team: int) -> str:
-        km = _KM_UNIT * int(self._of(row, "km")[team])
-        target = _KM_UNIT * int(self._of(row, "target")[0])
-        done = min(_ROAD_LENGTH, _ROAD_LENGTH * km // max(target, 1))
-        road = "=" * done + ">" + "." * (_ROAD_LENGTH - done)
-        moving = "rolling" if self._of(row, "moving")[team] else "stopped"
-        top = BATTLE_TOPS[int(self._of(row, "battle").reshape(-1, len(BATTLE_TOPS))[team].argmax())]
-        speed = "limited to 50" if self._of(row, "limited")[team] else "no limit"
-        caller = "  called the extension" if self._of(row, "extension")[team] else ""
-        return (
-            f"{self.names.team(team):17s} [{road}] {km:4d} km  {moving}{self._points(row, team)}{caller}\n"
-            f"                  battle: {top.capitalize():13s} speed: {speed:14s}"
-            f"200s: {int(self._of(row, 'two_hundreds')[team])} of {self._rules.max_200}\n"
-            f"                  safeties: {self._safeties(row, team)}"
-        )
-
-    def _points(self, row: Observations, team: int) -> str:
-        score = self._of(row, "score")
-        if not score.any():
-            return ""
-        more = " or more" if int(score[team]) == MAX_INT8 else ""
-        return f"  {SCORE_UNIT * int(score[team])} points{more}"
-
-    def _safeties(self, row: Observations, team: int) -> str:
-        laid = self._of(row, "safeties").reshape(-1, NUM_SAFETIES)[team]
-        coups = self._of(row, "coups_fourres").reshape(-1, NUM_SAFETIES)[team]
-        names = [
-            CARD_NAMES[DRIVING_ACE + safety] + (" (coup fourré)" if coups[safety] else "")
-            for safety in np.flatnonzero(laid)
-        ]
-        return ", ".join(names) or "none"
-
-    def _question(self, row: Observations) -> str:
-        phase = int(self._of(row, "phase").argmax())
-        if phase == CLAIM:
-            hazard = ACCIDENT + int(self._of(row, "pending_hazard").argmax())
-            return (
-                f"{CARD_NAMES[hazard]} is laid against {self.names.team(0)}, and you hold the "
-                f"{CARD_NAMES[safety_against(hazard)]}. Claim the coup fourré?"
-            )
-        if phase == EXTENSION:
-            km = _KM_UNIT * int(self._of(row, "km")[0])
-            return f"You have done {km} km. Extend the trip to {self._rules.extended_target} km?"
-        if self._of(row, "moving")[0]:
-            return "Your turn."
-        return f"Your turn. {what_helps(self._read_back(row), self._rules)}".rstrip()
-
-
-def _listed(counts: Numbers) -> str:
-    """Cards by card type in words: "25 km, Roll (2)"."""
-    return ", ".join(
-        CARD_NAMES[card] + (f" ({int(counts[card])})" if counts[card] > 1 else "")
-        for card in np.flatnonzero(counts)
-    )
-
-
-def _cards(count: int) -> str:
-    return f"{count} card" if count == 1 else f"{count} cards"

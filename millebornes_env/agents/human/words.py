@@ -9,12 +9,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
 
 from millebornes_env import Rules
-from millebornes_env.compile import plain
-from millebornes_env.envs.complaints import reason_of
 from millebornes_env.millebornes.actions import (
     CLAIM_COUP_FOURRE,
     EXTEND,
@@ -28,19 +25,14 @@ from millebornes_env.millebornes.actions import (
 )
 from millebornes_env.millebornes.cards import (
     CARD_NAMES,
-    END_OF_LIMIT,
     KM,
     NO_CARD,
-    REPAIRS,
-    ROLL,
     is_distance,
     is_hazard,
 )
-from millebornes_env.millebornes.remedies import can_play_remedy
-from millebornes_env.millebornes.rules import rules_record
+from millebornes_env.millebornes.reasons import reason_against
 from millebornes_env.millebornes.state import CLAIM, EXTENSION, State
-
-YOU: Final = "you"
+from millebornes_env.render.names import YOU, Names, is_plural
 
 _ANSWERS: Final = {
     CLAIM_COUP_FOURRE: ("claim the coup fourré", "coup fourré", "yes"),
@@ -48,48 +40,6 @@ _ANSWERS: Final = {
     EXTEND: ("extend the trip", "yes"),
     FINISH: ("finish the trip", "no"),
 }
-
-
-@dataclass(frozen=True)
-class Names:
-    """What the players and teams of a table are called; all places are counted to the left of the person.
-
-    Attributes:
-        players: seats at the table.
-        teams: teams at the table.
-    """
-
-    players: int
-    teams: int
-
-    def seat(self, place: int) -> str:
-        """Of one player: "you", "partner", "opponent", "opponent 2"."""
-        if place == 0:
-            return YOU
-        is_partner = place % self.teams == 0
-        alike = [other for other in range(1, self.players) if (other % self.teams == 0) == is_partner]
-        name = "partner" if is_partner else "opponent"
-        return name if len(alike) == 1 else f"{name} {alike.index(place) + 1}"
-
-    def team(self, place: int) -> str:
-        """Of one team: its player's name, or "your team", "opponents", "opponents 1 and 3"."""
-        members = range(place, self.players, self.teams)
-        if len(members) == 1:
-            return self.seat(place)
-        if place == 0:
-            return "your team"
-        if self.teams == 2:
-            return "opponents"
-        return "opponents " + " and ".join(self.seat(member).split()[-1] for member in members)
-
-    def all_teams(self) -> list[str]:
-        """Of all teams, the person's first."""
-        return [self.team(place) for place in range(self.teams)]
-
-
-def is_plural(name: str) -> bool:
-    """Whether the name takes "are" and "have"."""
-    return name == YOU or name.startswith("opponents")
 
 
 def sentence_case(text: str) -> str:
@@ -178,7 +128,7 @@ def why_not(state: State, rules: Rules, action: int, names: Names) -> str:
         return "first say whether you claim the coup fourré"
     if int(state.phase) == EXTENSION:
         return "first say whether you extend the trip"
-    reason = reason_of(state, rules, action).replace("the hand holds no", "you hold no")
+    reason = reason_against(state, rules, action).replace("the hand holds no", "you hold no")
     return re.sub(r"\bteam (\d)( is| has|'s)?", lambda found: _in_words(found, names), reason)
 
 
@@ -195,16 +145,3 @@ def _in_words(found: re.Match[str], names: Names) -> str:
     if is_plural(name):
         after = {" is": " are", " has": " have"}.get(after, after)
     return name + after
-
-
-def what_helps(state: State, rules: Rules) -> str:
-    """What gets a stopped team going, in a sentence; an empty text if no card of this kind does.
-
-    Args:
-        state: the game as the person knows it, the person in seat 0.
-        rules: the table's.
-    """
-    record = rules_record(rules)[0]
-    remedies = [card for card in range(REPAIRS, ROLL + 1) if card != END_OF_LIMIT]
-    needed = [CARD_NAMES[card] for card in remedies if plain(can_play_remedy)(state, record, 0, card)]
-    return f"You are stopped, and need: {' or '.join(needed)}." if needed else ""

@@ -2,7 +2,7 @@
 
 `files.py` says what the files hold, `network.py` is the network. A policy plays the editions that it was
 trained on; one that sees the rules plays all others too. What the environment shows does not
-matter, it looks at the game with its own view.
+matter, it looks at the game by its own `InputSpec`.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class PolicyAgent(CompiledAgent):
         options = network_options(
             self._block, self.layers, activation, mode, self.input_spec, self.value is not None
         )
-        super().__init__(table, seed, options, counts_unseen=self.input_spec.view.unseen == 1)
+        super().__init__(table, seed, options, counts_unseen=self.input_spec.observation.unseen == 1)
         self.name = path.name or str(path)
 
     def __setstate__(self, attributes: dict[str, Any]) -> None:
@@ -106,7 +106,7 @@ class PolicyAgent(CompiledAgent):
         self.options[ADDRESS] = self._block.ctypes.data
 
     def inputs(self, observations: Observations) -> Float32Array:
-        """What the network sees of games that the environment shows: its own view, and features behind it.
+        """What the network is shown of games, which the environment may show in another way.
 
         Args:
             observations: int8[N, D], of the environment that the agent was made for.
@@ -120,7 +120,7 @@ class PolicyAgent(CompiledAgent):
         rows = checked_rows(self.name, observations, self._bounds.shape[1])
         check_ranges(self.name, self.table, rows)
         inputs = np.zeros((len(rows), self.description["num_inputs"]), np.float32)
-        encode_rows(self._layout, self._rules_in_array[0], rows, self._scratch, self.options, inputs)
+        encode_rows(self._starts, self._rules_in_array[0], rows, self._scratch, self.options, inputs)
         return inputs
 
     def probabilities(self, observations: Observations, action_masks: Masks) -> Float32Array:

@@ -13,9 +13,9 @@ from __future__ import annotations
 from typing import Final
 
 from millebornes_env.compile import rule
-from millebornes_env.millebornes.cards import DECK_SIZE, NUM_CARD_TYPES, NUM_HAZARDS
-from millebornes_env.millebornes.observation import NUM_BATTLE_TOPS, View, shown_seats, shown_teams
-from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.cards import DECK_SIZE, NUM_CARD_TYPES
+from millebornes_env.millebornes.rules import RulesRecord
+from millebornes_env.millebornes.sections import OFFSETS, ObservationSpec, room_of, shown_teams, start_of
 from millebornes_env.millebornes.state import Int8Array
 
 LEFT: Final = 41
@@ -23,42 +23,37 @@ LEFT: Final = 41
 CARDS_OF_A_STEP: Final = 4
 PILE: Final = DECK_SIZE // CARDS_OF_A_STEP + 1
 
-# Where the observation has them (`millebornes.observation.sections`; a test compares).
-_HAND: Final = 0
-_DRAW_PILE: Final = 2 * NUM_CARD_TYPES
-_TO_ACT: Final = _DRAW_PILE + 1 + 3
-
 
 @rule
-def num_features(rules: Rules, view: View) -> int:
+def num_features(rules: RulesRecord, spec: ObservationSpec) -> int:
     """How many numbers stand behind those of the observation."""
-    return LEFT * shown_teams(rules, view) + 2 * NUM_CARD_TYPES + PILE
+    return LEFT * shown_teams(rules, spec) + 2 * NUM_CARD_TYPES + PILE
 
 
 @rule
-def write_features(rules: Rules, view: View, row: Int8Array, size: int) -> None:
+def write_features(rules: RulesRecord, spec: ObservationSpec, row: Int8Array, size: int) -> None:
     """Write them.
 
     Args:
         rules: the table's.
-        view: what the observation shows.
+        spec: what the observation shows.
         row: int8[size + num_features], the observation in front; the rest is overwritten.
         size: numbers of the observation.
     """
-    teams = shown_teams(rules, view)
-    target = _TO_ACT + shown_seats(rules, view) + NUM_HAZARDS
-    km = target + 1 + teams * (1 + NUM_BATTLE_TOPS + 3)
+    room = room_of(rules, spec)
+    target, km = start_of(OFFSETS.target, room), start_of(OFFSETS.km, room)
+    hand, draw_pile = start_of(OFFSETS.hand, room), start_of(OFFSETS.draw_pile, room)
     at = size
-    for place in range(at, at + num_features(rules, view)):
+    for place in range(at, at + num_features(rules, spec)):
         row[place] = 0
     for team in range(rules.teams):
         left = int(row[target]) - int(row[km + team])
         row[at + min(max(left, 0), LEFT - 1)] = 1
         at += LEFT
-    at = size + LEFT * teams
+    at = size + LEFT * room.teams
     for card in range(NUM_CARD_TYPES):
-        held = int(row[_HAND + card])
+        held = int(row[hand + card])
         row[at + card] = 1 if held >= 2 else 0
         row[at + NUM_CARD_TYPES + card] = 1 if held >= 3 else 0
     at += 2 * NUM_CARD_TYPES
-    row[at + (int(row[_DRAW_PILE]) >> 2)] = 1
+    row[at + (int(row[draw_pile]) >> 2)] = 1

@@ -21,7 +21,6 @@ is wrong with all others.
 from __future__ import annotations
 
 import json
-import reprlib
 from pathlib import Path
 from typing import Any, Final
 
@@ -38,10 +37,10 @@ from millebornes_env.agents.policy.network import (
     Layers,
 )
 from millebornes_env.agents.protocol import Table
-from millebornes_env.errors import MilleBornesError
+from millebornes_env.errors import MilleBornesError, shown
 from millebornes_env.millebornes.actions import num_actions
-from millebornes_env.millebornes.observation import View, sections
 from millebornes_env.millebornes.rules import rules_record
+from millebornes_env.millebornes.sections import ObservationSpec, sections
 from millebornes_env.millebornes.state import MAX_TEAMS
 
 POLICY_FORMAT: Final = 2
@@ -78,7 +77,7 @@ def read_description(folder: Path) -> dict[str, Any]:
         RunFolderError: there is no such folder or file, or it is not what it should be.
     """
     if not is_folder(folder):
-        raise RunFolderError(f"there is no run folder {_shown(str(folder))}; {HOW_TO_TRAIN}")
+        raise RunFolderError(f"there is no run folder {shown(str(folder))}; {HOW_TO_TRAIN}")
     path = folder / DESCRIPTION_FILE
     try:
         description = json.loads(_read_small_file(path).decode("utf-8"))
@@ -116,13 +115,6 @@ def _read_small_file(path: Path) -> bytes:
     return content
 
 
-def _shown(value: Any) -> str:
-    """A value from a file in a message, the middle of a long one left out."""
-    short = reprlib.Repr()
-    short.maxstring = short.maxother = short.maxlong = _LONGEST_SHOWN
-    return short.repr(value)
-
-
 def check_description(
     description: dict[str, Any], table: Table, folder: Path, *, any_edition: bool = False
 ) -> None:
@@ -140,7 +132,7 @@ def check_description(
     found = description.get("format")
     if not _is_one_of(found, (POLICY_FORMAT,)):
         raise RunFolderError(
-            f"the policy in {str(folder)!r} has format {_shown(found)}, this version plays {POLICY_FORMAT}: "
+            f"the policy in {str(folder)!r} has format {shown(found)}, this version plays {POLICY_FORMAT}: "
             "train it again"
         )
     input_spec = input_spec_of(description, folder)
@@ -153,13 +145,13 @@ def check_description(
         if not _is_one_of(theirs, ours):
             wanted = " or ".join(map(repr, ours))
             raise RunFolderError(
-                f"the policy in {str(folder)!r} has {key} {_shown(theirs)}, but {wanted} is "
+                f"the policy in {str(folder)!r} has {key} {shown(theirs)}, but {wanted} is "
                 "needed here: play it at the table that it was trained for, or train another"
             )
     editions = description.get("editions")
     if not (isinstance(editions, list) and all(isinstance(label, str) for label in editions)):
         raise _damaged(folder, "editions")
-    if not (any_edition or input_spec.view.rules or table.edition in editions):
+    if not (any_edition or input_spec.observation.rules or table.edition in editions):
         raise RunFolderError(
             f"the policy in {str(folder)!r} was trained on {_listed(editions)}, and does "
             f"not see the rules: it cannot play {table.edition!r}; play it where it was trained, or train "
@@ -174,7 +166,7 @@ def _is_one_of(value: Any, whole_numbers: tuple[int, ...]) -> bool:
 
 def _listed(labels: list[str]) -> str:
     """Labels of editions in a message, of many the first ones."""
-    names = [label if len(label) <= _LONGEST_SHOWN else _shown(label) for label in labels[:_MOST_LISTED]]
+    names = [label if len(label) <= _LONGEST_SHOWN else shown(label) for label in labels[:_MOST_LISTED]]
     return ", ".join(names + ["..."] * (len(labels) > _MOST_LISTED)) or "no edition"
 
 
@@ -185,20 +177,20 @@ def input_spec_of(description: dict[str, Any], folder: Path) -> InputSpec:
         RunFolderError: its description does not say.
     """
     shown = description.get("view")
-    if not (isinstance(shown, dict) and set(shown) == set(View._fields)):
+    if not (isinstance(shown, dict) and set(shown) == set(ObservationSpec._fields)):
         raise _damaged(folder, "view")
     if not all(isinstance(value, bool) for value in shown.values()):
         raise _damaged(folder, "view")
     features = description.get("features")
     if not isinstance(features, bool):
         raise _damaged(folder, "features")
-    return InputSpec(View(**{name: int(value) for name, value in shown.items()}), features)
+    return InputSpec(ObservationSpec(**{name: int(value) for name, value in shown.items()}), features)
 
 
 def describe_table(table: Table, input_spec: InputSpec) -> dict[str, Any]:
     """What a policy with such an input must agree with its table about, as JSON values."""
-    size = sections(table.rules, input_spec.view)[-1].stop
-    more = num_features(rules_record(table.rules)[0], input_spec.view) if input_spec.features else 0
+    size = sections(table.rules, input_spec.observation)[-1].stop
+    more = num_features(rules_record(table.rules), input_spec.observation) if input_spec.features else 0
     return {
         "players": table.rules.players,
         "teams": table.rules.teams,
@@ -269,7 +261,7 @@ def check_layers(layers: Layers, description: dict[str, Any], path: Path) -> Non
     if not layers or width != outputs:
         raise RunFolderError(
             f"{str(path)!r} is damaged: the last layer has {width} outputs for {description['num_actions']} "
-            f"actions with value {_shown(description['value'])}, which takes {outputs}; restore it, or "
+            f"actions with value {shown(description['value'])}, which takes {outputs}; restore it, or "
             f"{HOW_TO_TRAIN}"
         )
     _check_size_of_outputs(layers, description, path)

@@ -20,13 +20,14 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env.agents.compiled.agent import MAX_OPTIONS, NO_ACTION, Int16Array, Int64Array
-from millebornes_env.agents.compiled.observation_reader import Layout, read_observation
 from millebornes_env.agents.compiled.preferences import first_in, legal_actions
+from millebornes_env.agents.observation_reader import Starts, read_observation
 from millebornes_env.agents.policy.features import num_features, write_features
 from millebornes_env.agents.protocol import Observations
 from millebornes_env.compile import float32_at, float_rule, kernel, rule, stack_array
-from millebornes_env.millebornes.observation import View, observation_size, write_observation
-from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.observation import write_observation
+from millebornes_env.millebornes.rules import RulesRecord
+from millebornes_env.millebornes.sections import ObservationSpec, observation_size
 from millebornes_env.millebornes.state import State, StateArray
 
 Float32Array = npt.NDArray[np.float32]
@@ -48,8 +49,8 @@ ADDRESS: Final = 0
 NUM_LAYERS: Final = 1
 MODE: Final = 2
 ACTIVATION: Final = 3
-VIEW: Final = 4
-"""What it sees of `View`, one bit for each field, and one for features behind the observation."""
+INPUTS: Final = 4
+"""What it is shown: one bit for each field of `ObservationSpec`, and one for features."""
 HAS_VALUE: Final = 5
 """1: behind the actions the last layer has a row for the value of the position."""
 WIDTHS: Final = 6
@@ -59,7 +60,7 @@ WIDTHS: Final = 6
 class InputSpec(NamedTuple):
     """What the inputs of a network show of a game."""
 
-    view: View
+    observation: ObservationSpec
     features: bool  # whether those of `agents.policy.features` stand behind the observation
 
 
@@ -122,8 +123,8 @@ def network_options(
     options[NUM_LAYERS] = len(layers)
     options[MODE] = MODES.index(mode)
     options[ACTIVATION] = ACTIVATIONS.index(activation)
-    view = input_spec.view
-    options[VIEW] = view.unseen | view.rules << 1 | view.padded << 2 | int(input_spec.features) << 3
+    shown, features = input_spec
+    options[INPUTS] = shown.unseen | shown.rules << 1 | shown.padded << 2 | int(features) << 3
     options[HAS_VALUE] = int(has_value)
     widths = [layers[0][0].shape[1], *(len(bias) for _, bias in layers)]
     options[WIDTHS : WIDTHS + len(widths)] = widths
@@ -140,7 +141,7 @@ def padded_width(width: int) -> int:
 
 
 def choose_by_network(
-    state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, draw: int
+    state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, draw: int
 ) -> int:
     """The most probable legal action, or one sampled from the policy (see `agents.compiled.agent.Choose`)."""
     legal = legal_actions(state, rules, seat)
@@ -198,7 +199,7 @@ def sample_action(legal: int, options: Int64Array, last_layer: int, units: Float
 
 
 @rule
-def network_value(state: State, rules: Rules, seat: int, options: Int64Array) -> float:
+def network_value(state: State, rules: RulesRecord, seat: int, options: Int64Array) -> float:
     """What the position is worth to a seat by the network, in the unit of its `policy.json`.
 
     It has learned this of seats that are to decide; of others it guesses.
@@ -206,7 +207,7 @@ def network_value(state: State, rules: Rules, seat: int, options: Int64Array) ->
     Args:
         state: the game.
         rules: the table's.
-        seat: whose view and value it is.
+        seat: who sees the game, and whose value it is.
         options: of the network.
 
     Returns:
@@ -224,7 +225,9 @@ def network_value(state: State, rules: Rules, seat: int, options: Int64Array) ->
 
 
 @rule
-def forward_hidden(state: State, rules: Rules, seat: int, options: Int64Array, units: Float32Array) -> int:
+def forward_hidden(
+    state: State, rules: RulesRecord, seat: int, options: Int64Array, units: Float32Array
+) -> int:
     """Encode what a seat sees, and compute all layers but the last.
 
     Args:
@@ -256,16 +259,16 @@ def forward_hidden(state: State, rules: Rules, seat: int, options: Int64Array, u
 
 
 @rule
-def encode(state: State, rules: Rules, seat: int, options: Int64Array, units: Float32Array) -> None:
+def encode(state: State, rules: RulesRecord, seat: int, options: Int64Array, units: Float32Array) -> None:
     """Encode what the seat sees as inputs of the network, with zeros behind them."""
-    seen = int(options[VIEW])
-    view = View(seen & 1, seen >> 1 & 1, seen >> 2 & 1)
-    size = observation_size(rules, view)
+    shown = int(options[INPUTS])
+    spec = ObservationSpec(shown & 1, shown >> 1 & 1, shown >> 2 & 1)
+    size = observation_size(rules, spec)
     row = stack_array(np.int8, MAX_OBS_SIZE)
-    write_observation(state, rules, seat, view, row[:size])
-    if seen >> 3 & 1 == 1:
-        write_features(rules, view, row, size)
-        size += num_features(rules, view)
+    write_observation(state, rules, seat, spec, row[:size])
+    if shown >> 3 & 1 == 1:
+        write_features(rules, spec, row, size)
+        size += num_features(rules, spec)
     for place in range(size):
         units[place] = row[place]
     for place in range(size, padded_width(size)):
@@ -274,8 +277,8 @@ def encode(state: State, rules: Rules, seat: int, options: Int64Array, units: Fl
 
 @kernel
 def encode_rows(
-    layout: Layout,
-    rules: Rules,
+    starts: Starts,
+    rules: RulesRecord,
     observations: Observations,
     scratch: StateArray,
     options: Int64Array,
@@ -284,7 +287,7 @@ def encode_rows(
     """Write what a network sees of games that are shown as observations.
 
     Args:
-        layout: of the observations.
+        starts: of the sections of the observations.
         rules: the table's.
         observations: int8[N, D].
         scratch: STATE[1], where a game is read to.
@@ -293,7 +296,7 @@ def encode_rows(
     """
     units = stack_array(np.float32, _ROOM)
     for number in range(len(observations)):
-        read_observation(observations[number], layout, rules, scratch[0])
+        read_observation(observations[number], starts, rules, scratch[0])
         encode(scratch[0], rules, 0, options, units)
         for place in range(inputs.shape[1]):
             inputs[number, place] = units[place]

@@ -18,33 +18,42 @@ cards to come as well. A cheat plays only where it is handed the games themselve
 
 from __future__ import annotations
 
-import inspect
-import math
 import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from millebornes_env.agents.checks import (
     check_masks,
-    checked_places,
     checked_rows,
     checked_seats,
+    checked_slot_ids,
     row_error,
 )
-from millebornes_env.agents.compiled.agent import MEMORY, CompiledAgent, Int64Array, with_room
-from millebornes_env.agents.compiled.observation_reader import (
+from millebornes_env.agents.compiled.agent import MEMORY, Int64Array, with_room
+from millebornes_env.agents.errors import AgentArgumentError, AgentOptionError
+from millebornes_env.agents.observation_reader import (
     NO_ODDITY,
-    Layout,
+    Starts,
     bounds_of,
     first_odd_row,
-    layout_of,
+    starts_of,
 )
-from millebornes_env.agents.errors import AgentArgumentError, AgentOptionError
+from millebornes_env.agents.options import Between
 from millebornes_env.agents.policy.agent import PolicyAgent
-from millebornes_env.agents.protocol import Actions, Masks, Observations, Places, Table, actions_of_ended
+from millebornes_env.agents.protocol import (
+    Actions,
+    BaseAgent,
+    CompiledFunction,
+    Masks,
+    Observations,
+    SlotIds,
+    Table,
+    actions_of_ended,
+    is_compiled,
+)
 from millebornes_env.agents.search.kernels import (
     ALL,
     CHUNK,
@@ -59,14 +68,14 @@ from millebornes_env.agents.search.kernels import (
     read_states,
     search_on,
 )
-from millebornes_env.agents.specs import is_path, shown, split_class, without_separators
+from millebornes_env.agents.strategist.agent import StrategistAgent
 from millebornes_env.compile import for_kernels
 from millebornes_env.engine.kernels import key_of_seed
 from millebornes_env.envs.options import checked_seed
-from millebornes_env.errors import StateError
-from millebornes_env.millebornes.audit import first_problem
-from millebornes_env.millebornes.observation import sections
-from millebornes_env.millebornes.rules import compiled_rules, rules_record
+from millebornes_env.errors import StateError, shown
+from millebornes_env.millebornes.audit import first_violation
+from millebornes_env.millebornes.rules import compiled_rules, rules_array
+from millebornes_env.millebornes.sections import sections
 from millebornes_env.millebornes.state import ROUND_OVER, STATE, StateArray, new_states
 
 SEES: Final = {"": NOTHING, "hands": HANDS, "all": ALL}
@@ -74,18 +83,6 @@ SEES: Final = {"": NOTHING, "hands": HANDS, "all": ALL}
 
 OVER_A_JUDGE: Final[dict[str, Any]] = {"rollouts": 140, "z": 1.0, "depth": 24}
 """Options of `X+search` over a policy that can judge positions, whose decisions take their time."""
-
-LIMITS: Final = {
-    "rollouts": (2, 1_000_000),
-    "ms": (0, 86_400_000),
-    "z": (0, 1_000_000_000),
-    "threads": (1, 1_024),
-    "depth": (0, 4_096),
-}
-"""The least and the largest value of each option that is a number."""
-
-OPTION_SEPARATORS: Final = ";+"
-"""Between options of the rollout agent, as a comma is taken: `search:rollout=arnold:debian+openbsd,z=3`."""
 
 VALUE_IN_POINTS: Final = "points"
 """The kind of a policy's value that can stand for the points of a round."""
@@ -103,7 +100,7 @@ class HiddenCardsError(AgentArgumentError):
     """An agent that sees hidden cards was to play from an observation."""
 
 
-class SearchAgent:
+class SearchAgent(BaseAgent):
     """One action ahead of a compiled agent.
 
     Attributes:
@@ -111,29 +108,30 @@ class SearchAgent:
         table: where it plays.
         rollout_agent: who plays after the action, and decides where nothing better is found.
         playouts: rounds played to their ends so far.
+        sees_hidden_cards: whether it is a cheat.
     """
 
     name = "search"
+    has_memory = True
 
     def __init__(  # noqa: PLR0913, PLR0917 - options, all by keyword
         self,
         table: Table,
         seed: int = 0,
-        rollout: str | CompiledAgent = "strategist",
-        rollouts: int = 400,
-        ms: float = 0.0,
-        z: float = 2.0,
+        rollout: CompiledFunction | None = None,
+        rollouts: Annotated[int, Between(2, 1_000_000)] = 400,
+        ms: Annotated[float, Between(0, 86_400_000)] = 0.0,
+        z: Annotated[float, Between(0, 1_000_000_000)] = 2.0,
         sees: str = "",
-        threads: int = 2,
-        depth: int = 0,
+        threads: Annotated[int, Between(1, 1_024)] = 2,
+        depth: Annotated[int, Between(0, 4_096)] = 0,
     ) -> None:
         """Make a searcher.
 
         Args:
             table: the table to play at.
             seed: of the redeals, 0 to 2**64 - 1.
-            rollout: a compiled agent, or its name as for `agents.load`; its options are separated by ";" or
-                "+".
+            rollout: a compiled agent; None: `strategist`. (`agents.load("search:rollout=...")` takes text.)
             rollouts: redeals for each action; actions that turn out clearly worse leave theirs to the others.
             ms: instead, if above 0: milliseconds for each decision (the play then depends on the machine).
             z: so many standard errors above 0 must a gain lie.
@@ -144,15 +142,15 @@ class SearchAgent:
                 position: a policy that has learned the value "points"; 0: rounds are played to their ends.
 
         Raises:
-            SearchOptionError: an option that cannot be.
-            UnknownAgentError: no such rollout agent.
+            AgentOptionError: a number that an option cannot have.
+            SearchOptionError: `sees` or `rollout` is none, or `depth` has nobody who can judge.
         """
-        _check(rollouts, ms, z, sees, threads, depth)
-        if isinstance(rollout, str):
-            self.rollout_agent = _compiled_agent(without_separators(rollout, OPTION_SEPARATORS), table, seed)
-            self.rollout_agent.name = rollout
-        else:
-            self.rollout_agent = rollout
+        if sees not in SEES:
+            raise SearchOptionError(
+                f"the option sees is {shown(sees)}; it may be left away (no cheat), or be "
+                + " or ".join(repr(name) for name in SEES if name)
+            )
+        self.rollout_agent = StrategistAgent(table, seed) if rollout is None else _checked_rollout(rollout)
         if depth > 0:
             _check_judge(self.rollout_agent, table)
         self.playouts = 0
@@ -160,11 +158,12 @@ class SearchAgent:
         self._threads = threads
         self._seconds = ms / _MS_IN_A_SECOND
         self._rules = compiled_rules(table.rules)
-        self._rules_in_array = for_kernels(rules_record(table.rules))
-        self._layout = layout_of(table)
+        self._rules_in_array = for_kernels(rules_array(table.rules))
+        self._starts = starts_of(table)
         self._bounds = bounds_of(table)
-        self._usual_layout, self._usual_size = _usual_layout(table)
+        self._default_starts, self._default_size = _starts_by_default(table)
         self._sees = SEES[sees]
+        self.sees_hidden_cards = self._sees != NOTHING
         self._rollouts = 0 if ms > 0 else rollouts
         self._z = z
         self._depth = depth
@@ -172,25 +171,20 @@ class SearchAgent:
         self._memories = np.zeros((0, MEMORY), np.int16)
         self._taken = np.zeros(0, np.int64)
 
-    @property
-    def is_honest(self) -> bool:
-        """Whether it sees no more than its seat does."""
-        return self._sees == NOTHING
-
-    def act(self, observations: Observations, action_masks: Masks, places: Any = None) -> Actions:
+    def act(self, observations: Observations, action_masks: Masks, slot_ids: Any = None) -> Actions:
         """Choose; see `Agent.act`.
 
         Args:
             observations: int8[N, D].
             action_masks: int8[N, A]; not needed.
-            places: int64[N], as for `Agent`; None: the number of the row.
+            slot_ids: int64[N], as for `Agent`; None: the number of the row.
 
         Raises:
             HiddenCardsError: it is a cheat.
             AgentArgumentError: one of the arguments has another shape or type.
             RowError: a row that the table cannot show to a seat that is to decide.
         """
-        if not self.is_honest:
+        if self.sees_hidden_cards:
             raise HiddenCardsError(
                 f"{self.name!r} sees hidden cards, it plays only where it is handed the games themselves: "
                 "the arena (`act_on`); without `sees` it plays everywhere"
@@ -198,32 +192,32 @@ class SearchAgent:
         rows = checked_rows(self.name, observations, self._bounds.shape[1])
         if action_masks is not None:
             check_masks(self.name, action_masks, len(rows), self.table.num_actions)
-        memory_of = checked_places(self.name, places, len(rows))
-        row, oddity = first_odd_row(rows, self._layout, self._bounds, self._rules_in_array)
+        memory_of = checked_slot_ids(self.name, slot_ids, len(rows))
+        row, oddity = first_odd_row(rows, self._starts, self._bounds, self._rules_in_array)
         if oddity != NO_ODDITY:
             raise row_error(self.name, self.table, rows, row, oddity)
         decisions = self._new_decisions(len(rows))
-        searcher = self._searcher(self._layout)
+        searcher = self._searcher(self._starts)
         read_rows(searcher, self._rules, rows, decisions.roots)
         actions = self._decided(searcher, decisions, memory_of)
         actions_of_ended(action_masks, actions, decisions.roots["phase"] == ROUND_OVER)
         return actions
 
-    def act_on(self, states: StateArray, seats: npt.NDArray[np.int32], places: Places) -> Actions:
+    def act_on(self, states: StateArray, seats: npt.NDArray[np.int32], slot_ids: SlotIds) -> Actions:
         """Choose; see `StateAgent.act_on`. Unless it is a cheat it redeals before it looks.
 
         Args:
             states: STATE[N], left as they are.
             seats: int32[N], who decides.
-            places: int64[N].
+            slot_ids: int64[N].
 
         Raises:
             StateError: records that are none, or of games of another table.
-            AgentArgumentError: seats or places of the wrong shape or type, or it is another seat's turn.
+            AgentArgumentError: seats or slot_ids of the wrong shape or type, or it is another seat's turn.
         """
         games = self._checked_games(states)
         seats = checked_seats(self.name, seats, len(games), self.table.rules.players)
-        memory_of = checked_places(self.name, places, len(games))
+        memory_of = checked_slot_ids(self.name, slot_ids, len(games))
         wrong = np.flatnonzero((games["seat"] != seats) & (games["phase"] != ROUND_OVER))
         if len(wrong):
             game = int(wrong[0])
@@ -232,8 +226,8 @@ class SearchAgent:
                 f"{int(games['seat'][game])}"
             )
         decisions = self._new_decisions(len(games))
-        searcher = self._searcher(self._usual_layout)
-        row = np.zeros(self._usual_size, np.int8)
+        searcher = self._searcher(self._default_starts)
+        row = np.zeros(self._default_size, np.int8)
         read_states(searcher, self._rules, games, seats, row, decisions.roots)
         return self._decided(searcher, decisions, memory_of)
 
@@ -249,7 +243,7 @@ class SearchAgent:
             raise StateError(
                 f"{self.name!r} plays records as get_states returns them, STATE[N]; got such {what}"
             )
-        problem = first_problem(states, self.table.rules)
+        problem = first_violation(states, self.table.rules)
         if problem is not None:
             raise StateError(
                 f"game {problem[0]} of the states that {self.name!r} was asked about is no game of its table "
@@ -258,23 +252,23 @@ class SearchAgent:
         return for_kernels(np.ascontiguousarray(states))
 
     def forget(self) -> None:
-        """Forget all places; see `CompiledAgent.forget`."""
+        """Forget all slots; see `CompiledAgent.forget`."""
         self._memories, self._taken = self._memories[:0], self._taken[:0]
 
     def _new_decisions(self, count: int) -> Decisions:
         states = for_kernels(new_states(3 * count))
         return new_decisions(count, self.table.rules.players, self.table.num_actions, states)
 
-    def _searcher(self, layout: Layout) -> Searcher:
+    def _searcher(self, starts: Starts) -> Searcher:
         agent = self.rollout_agent
         settings = (self._sees, self._rollouts, self._depth, self._z)
-        return Searcher(agent.address, agent.options, layout, *settings, *self._key)
+        return Searcher(agent.address, agent.options, starts, *settings, *self._key)
 
     def _decided(self, searcher: Searcher, decisions: Decisions, memory_of: Int64Array) -> Actions:
         """Run the search for states already loaded into `decisions.roots`."""
-        places_used = int(memory_of.max(initial=-1)) + 1
-        self._memories = with_room(self._memories, places_used)
-        self._taken = with_room(self._taken, places_used)
+        slots_used = int(memory_of.max(initial=-1)) + 1
+        self._memories = with_room(self._memories, slots_used)
+        self._taken = with_room(self._taken, slots_used)
         begin_decisions(searcher, self._rules, memory_of, self._memories, self._taken, decisions)
         self._search(searcher, decisions, np.flatnonzero(decisions.num_tried))
         actions: Actions = np.empty(len(memory_of), np.int64)
@@ -302,44 +296,39 @@ class SearchAgent:
             list(pool.map(search, numbers.tolist()))
 
 
-def search_over(rollout: str, table: Table, seed: int = 0, **options: Any) -> SearchAgent:
+def search_over(rollout: CompiledFunction, table: Table, seed: int = 0, **options: Any) -> SearchAgent:
     """Search with what suits the rollout agent: `X+search`.
 
     Args:
-        rollout: the rollout agent, as for `SearchAgent`.
+        rollout: the rollout agent.
         table: the table to play at.
         seed: of the redeals.
         **options: of `SearchAgent`, instead of what suits.
 
     Raises:
-        SearchOptionError: an option that cannot be.
-        UnknownAgentError: no such rollout agent.
+        AgentOptionError: an option that cannot be.
     """
-    agent = _compiled_agent(rollout, table, seed)
-    usual = OVER_A_JUDGE if can_judge(agent, table) else {}
-    return SearchAgent(table, seed, agent, **(usual | options))
+    usual = OVER_A_JUDGE if can_judge(rollout, table) else {}
+    return SearchAgent(table, seed, rollout, **(usual | options))
 
 
-def _check(rollouts: int, ms: float, z: float, sees: str, threads: int, depth: int) -> None:
-    if sees not in SEES:
+def _checked_rollout(rollout: CompiledFunction) -> CompiledFunction:
+    given: object = rollout
+    if isinstance(given, str) or not is_compiled(rollout):
         raise SearchOptionError(
-            f"the option sees is {shown(sees)}; it may be left away (an honest player), or be "
-            + " or ".join(repr(name) for name in SEES if name)
+            f"the rollout agent is {shown(given)}; it must be a compiled agent, such as "
+            "agents.make('holder', table) (or let agents.load make both: 'search:rollout=holder')"
         )
-    for name, value in (("rollouts", rollouts), ("ms", ms), ("z", z), ("threads", threads), ("depth", depth)):
-        least, most = LIMITS[name]
-        if not (math.isfinite(value) and least <= value <= most):
-            upper = "" if value < least else f" and {most:,} or less"
-            raise SearchOptionError(f"the option {name} is {value}; it must be {least} or more{upper}")
+    return rollout
 
 
-def can_judge(agent: CompiledAgent, table: Table) -> bool:
+def can_judge(agent: CompiledFunction, table: Table) -> bool:
     """Whether the agent can say what a round is worth to the seat that is to decide, as search counts it."""
     knows_points = isinstance(agent, PolicyAgent) and agent.value == VALUE_IN_POINTS
     return knows_points and table.rules.teams == _TWO
 
 
-def _check_judge(agent: CompiledAgent, table: Table) -> None:
+def _check_judge(agent: CompiledFunction, table: Table) -> None:
     if not can_judge(agent, table):
         raise SearchOptionError(
             f"the option depth needs a rollout agent that can judge a position: a policy with the value "
@@ -348,36 +337,8 @@ def _check_judge(agent: CompiledAgent, table: Table) -> None:
         )
 
 
-def _usual_layout(table: Table) -> tuple[Layout, int]:
+def _starts_by_default(table: Table) -> tuple[Starts, int]:
     """Of the observations that games are handed over by, and the size of those."""
-    usual = sections(table.rules)
-    return layout_of(Table(table.edition, table.rules, usual, 0, table.num_actions)), usual[-1].stop
-
-
-def _compiled_agent(spec: str, table: Table, seed: int) -> CompiledAgent:
-    """The rollout agent.
-
-    Raises:
-        SearchOptionError: it is none of the compiled agents.
-        UnknownAgentError: there is no such agent, or option.
-        RunFolderError: a policy that cannot be played.
-    """
-    from millebornes_env import agents  # noqa: PLC0415 - the package names this agent
-
-    name = spec.partition(":")[0]
-    compiled = {
-        known: make
-        for known, make in agents.AGENTS.items()
-        if inspect.isclass(make) and issubclass(make, CompiledAgent)
-    }
-    is_found_elsewhere = name not in agents.AGENTS and (is_path(spec) or split_class(spec) is not None)
-    if name not in compiled and not is_found_elsewhere:
-        raise SearchOptionError(
-            f"the rollout agent is {shown(spec)}; it must be one of the compiled agents: "
-            f"{', '.join(compiled) or 'there are none'} (with options as in 'holder:pile=30'; "
-            "between two options of it in the option rollout write + instead of a comma)"
-        )
-    agent = agents.make(spec, table, seed)
-    if not isinstance(agent, CompiledAgent):
-        raise SearchOptionError(f"the rollout agent is {shown(spec)}, which makes no compiled agent")
-    return agent
+    shown_here = sections(table.rules)
+    here = Table(table.edition, table.rules, shown_here, 0, table.num_actions)
+    return starts_of(here), shown_here[-1].stop

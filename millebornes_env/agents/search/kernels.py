@@ -12,21 +12,29 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.agents.compiled.agent import MEMORY, NO_ACTION, Int16Array, Int64Array, remember
-from millebornes_env.agents.compiled.observation_reader import Layout, read_observation
+from millebornes_env.agents.compiled.agent import (
+    MEMORY,
+    NO_ACTION,
+    Int16Array,
+    Int64Array,
+    decide,
+    decisions_taken,
+)
+from millebornes_env.agents.observation_reader import Starts, read_observation
 from millebornes_env.agents.policy.network import network_value
 from millebornes_env.agents.protocol import Observations
 from millebornes_env.chance import random_below, random_word
-from millebornes_env.compile import call_at, kernel, rule
-from millebornes_env.engine.kernels import POINTS_PER_REWARD
+from millebornes_env.compile import kernel, rule
 from millebornes_env.millebornes.actions import CLAIM_COUP_FOURRE, around, card_of, is_discard
 from millebornes_env.millebornes.cards import DECK_SIZE, NO_CARD, NUM_CARD_TYPES, is_safety
 from millebornes_env.millebornes.determinize import redeal_hidden_cards
 from millebornes_env.millebornes.legality import write_mask
 from millebornes_env.millebornes.motion import team_of
-from millebornes_env.millebornes.observation import USUAL_VIEW, write_observation
-from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.observation import write_observation
+from millebornes_env.millebornes.rulebook import POINTS_PER_REWARD
+from millebornes_env.millebornes.rules import RulesRecord
 from millebornes_env.millebornes.scoring import round_score
+from millebornes_env.millebornes.sections import DEFAULT_SPEC
 from millebornes_env.millebornes.state import (
     CLAIM,
     NO_SEAT,
@@ -71,7 +79,7 @@ class Searcher(NamedTuple):
 
     choose: int  # address of the rollout agent's function
     options: Int64Array  # [MAX_OPTIONS] of the rollout agent
-    layout: Layout  # of the observations
+    starts: Starts  # of the observations
     sees: int  # NOTHING, HANDS or ALL
     rollouts: int  # redeals for each action; 0: no limit
     depth: int  # decisions of a playout before the network judges the position; 0: none does
@@ -134,24 +142,24 @@ def new_decisions(count: int, seats: int, actions: int, states: StateArray) -> D
 
 
 @kernel
-def read_rows(searcher: Searcher, rules: Rules, rows: Observations, roots: StateArray) -> None:
+def read_rows(searcher: Searcher, rules: RulesRecord, rows: Observations, roots: StateArray) -> None:
     """Read games back from observations.
 
     Args:
-        searcher: its layout is that of the observations.
+        searcher: its starts are those of the observations.
         rules: the table's.
         rows: int8[N, D].
         roots: STATE[N], overwritten.
     """
     for number in range(len(rows)):
-        read_observation(rows[number], searcher.layout, rules, roots[number])
+        read_observation(rows[number], searcher.starts, rules, roots[number])
         lay_out_hidden_cards(roots[number], rules, NOTHING)
 
 
 @kernel
 def read_states(
     searcher: Searcher,
-    rules: Rules,
+    rules: RulesRecord,
     states: StateArray,
     seats: npt.NDArray[np.int32],
     row: Int8Array,
@@ -162,7 +170,7 @@ def read_states(
     Added is what everybody knows but an observation does not tell, and what the searcher may peek at.
 
     Args:
-        searcher: its layout is that of the usual view.
+        searcher: its starts are those of the default observations.
         rules: the table's.
         states: STATE[N].
         seats: int32[N], who decides.
@@ -171,8 +179,8 @@ def read_states(
     """
     for number in range(len(states)):
         state, root, seat = states[number], roots[number], int(seats[number])
-        write_observation(state, rules, seat, USUAL_VIEW, row)
-        read_observation(row, searcher.layout, rules, root)
+        write_observation(state, rules, seat, DEFAULT_SPEC, row)
+        read_observation(row, searcher.starts, rules, root)
         for team in range(rules.teams):
             root.score[team] = state.score[around(team_of(rules, seat) + team, rules.teams)]
         if int(state.attacker) != NO_SEAT:
@@ -185,7 +193,7 @@ def read_states(
 
 
 @rule
-def lay_out_hidden_cards(root: State, rules: Rules, sees: int) -> None:
+def lay_out_hidden_cards(root: State, rules: RulesRecord, sees: int) -> None:
     """Lay the cards that the seat does not see into the other hands and the streams, by card id.
 
     Every redeal shuffles them. The streams are made equally long, whatever they were: no seat knows how long
@@ -215,7 +223,7 @@ def lay_out_hidden_cards(root: State, rules: Rules, sees: int) -> None:
 
 
 @rule
-def copy_hands(state: State, rules: Rules, seat: int, root: State) -> None:
+def copy_hands(state: State, rules: RulesRecord, seat: int, root: State) -> None:
     """Peek: the other hands are what they are."""
     for other in range(1, rules.players):
         for card in range(NUM_CARD_TYPES):
@@ -223,7 +231,7 @@ def copy_hands(state: State, rules: Rules, seat: int, root: State) -> None:
 
 
 @rule
-def copy_streams(state: State, rules: Rules, seat: int, root: State) -> None:
+def copy_streams(state: State, rules: RulesRecord, seat: int, root: State) -> None:
     """Peek: the cards to come are what they are."""
     for place in range(DECK_SIZE):
         root.deck[place] = state.deck[place]
@@ -233,7 +241,9 @@ def copy_streams(state: State, rules: Rules, seat: int, root: State) -> None:
 
 
 @rule
-def redeal(searcher: Searcher, rules: Rules, game: State, key_0: int, key_1: int, room: Int8Array) -> None:
+def redeal(
+    searcher: Searcher, rules: RulesRecord, game: State, key_0: int, key_1: int, room: Int8Array
+) -> None:
     """Deal anew what the searcher does not see; `room` is int8[DECK_SIZE]."""
     if searcher.sees == NOTHING:
         redeal_hidden_cards(game, rules, OWN, key_0, key_1, room)
@@ -242,7 +252,7 @@ def redeal(searcher: Searcher, rules: Rules, game: State, key_0: int, key_1: int
 
 
 @rule
-def shuffle_streams(game: State, rules: Rules, key_0: int, key_1: int, room: Int8Array) -> None:
+def shuffle_streams(game: State, rules: RulesRecord, key_0: int, key_1: int, room: Int8Array) -> None:
     """Shuffle the cards to come; all hands stay."""
     count = 0
     for seat in range(rules.players):
@@ -267,8 +277,8 @@ def shuffle_streams(game: State, rules: Rules, key_0: int, key_1: int, room: Int
 @kernel
 def begin_decisions(
     searcher: Searcher,
-    rules: Rules,
-    places: Int64Array,
+    rules: RulesRecord,
+    slot_ids: Int64Array,
     memories: Int16Array,
     taken: Int64Array,
     decisions: Decisions,
@@ -278,34 +288,33 @@ def begin_decisions(
     Args:
         searcher: who searches.
         rules: the table's.
-        places: int64[N], whose memory each has.
+        slot_ids: int64[N], whose memory each has.
         memories: int16[P, MEMORY], of the rollout agent in the seats that search.
         taken: int64[P], decisions taken so far.
         decisions: whose roots are there.
     """
-    for number in range(len(places)):
+    for number in range(len(slot_ids)):
         root = decisions.roots[number]
         decisions.num_tried[number] = 0
         decisions.base[number] = NO_ACTION
         if int(root.phase) == ROUND_OVER:
             continue
-        place = int(places[number])
-        key_0 = random_word(searcher.key_0, searcher.key_1, place)
-        key_1 = random_word(searcher.key_1 ^ _COUNT_TAG, key_0, int(taken[place]))
-        taken[place] += 1
+        slot_id = int(slot_ids[number])
+        key_0 = random_word(searcher.key_0, searcher.key_1, slot_id)
+        key_1 = random_word(searcher.key_1 ^ _COUNT_TAG, key_0, int(taken[slot_id]))
+        taken[slot_id] += 1
         decisions.keys[number, 0] = key_0
         decisions.keys[number, 1] = key_1
-        memory = memories[place]
-        count = remember(root, memory)
-        draw = random_word(key_1 ^ _DRAW_TAG, key_0, count)
-        decisions.base[number] = call_at(searcher.choose, (root, rules, OWN, memory, searcher.options, draw))
+        memory = memories[slot_id]
+        draw = random_word(key_1 ^ _DRAW_TAG, key_0, decisions_taken(root, memory))
+        decisions.base[number] = decide(searcher.choose, root, rules, OWN, memory, searcher.options, draw)
         for slot in range(MEMORY):
             decisions.own[number, slot] = memory[slot]
         list_actions(searcher, rules, decisions, number)
 
 
 @rule
-def list_actions(searcher: Searcher, rules: Rules, decisions: Decisions, number: int) -> None:
+def list_actions(searcher: Searcher, rules: RulesRecord, decisions: Decisions, number: int) -> None:
     """List the actions that are worth trying besides the base; none if that is not legal."""
     root, base, mask = decisions.roots[number], int(decisions.base[number]), decisions.masks[number]
     write_mask(root, rules, mask)
@@ -339,7 +348,9 @@ def is_worth_trying(root: State, action: int, base: int) -> bool:
 
 
 @kernel
-def search_on(searcher: Searcher, rules: Rules, decisions: Decisions, number: int, redeals: int) -> bool:
+def search_on(
+    searcher: Searcher, rules: RulesRecord, decisions: Decisions, number: int, redeals: int
+) -> bool:
     """Go on with one decision for so many redeals at most; whether it can be taken now."""
     for _ in range(redeals):
         if is_decided(searcher, decisions, number):
@@ -360,7 +371,7 @@ def is_decided(searcher: Searcher, decisions: Decisions, number: int) -> bool:
 
 
 @rule
-def try_actions(searcher: Searcher, rules: Rules, decisions: Decisions, number: int) -> None:
+def try_actions(searcher: Searcher, rules: RulesRecord, decisions: Decisions, number: int) -> None:
     """Redeal, and play out the base and all other actions from there, with the same cards and draws."""
     dealt = decisions.dealt[number]
     of_decision_0, of_decision_1 = int(decisions.keys[number, 0]), int(decisions.keys[number, 1])
@@ -385,7 +396,13 @@ def try_actions(searcher: Searcher, rules: Rules, decisions: Decisions, number: 
 
 @kernel
 def play_out(
-    searcher: Searcher, rules: Rules, decisions: Decisions, number: int, action: int, key_0: int, key_1: int
+    searcher: Searcher,
+    rules: RulesRecord,
+    decisions: Decisions,
+    number: int,
+    action: int,
+    key_0: int,
+    key_1: int,
 ) -> float:
     """What the round is worth to the own team if the rollout agent plays everybody after this action."""
     decisions.games[number] = decisions.dealt[number]
@@ -401,14 +418,14 @@ def play_out(
         seat = int(game.seat)
         if taken >= depth and seat == OWN:
             return judged_value(game, rules, searcher.options)
-        count = remember(game, memories[seat])
+        count = decisions_taken(game, memories[seat])
         draw = random_word(key_1 ^ _DRAW_TAG, key_0, seat * _DECISIONS_OF_A_SEAT + count)
-        action = call_at(searcher.choose, (game, rules, seat, memories[seat], searcher.options, draw))
+        action = decide(searcher.choose, game, rules, seat, memories[seat], searcher.options, draw)
     return 0.0
 
 
 @rule
-def judged_value(game: State, rules: Rules, options: Int64Array) -> float:
+def judged_value(game: State, rules: RulesRecord, options: Int64Array) -> float:
     """What the rollout agent's network thinks that the round is worth to the own team, one of two.
 
     It has learned that of a seat that is to decide, so it is asked when that is the own seat; its value is in
@@ -419,7 +436,7 @@ def judged_value(game: State, rules: Rules, options: Int64Array) -> float:
 
 
 @rule
-def value_of_round(game: State, rules: Rules) -> float:
+def value_of_round(game: State, rules: RulesRecord) -> float:
     """The own team's points less the mean of the others'; without points 1 for a win, 0 if shared, or -1."""
     if rules.count_points == 0:
         if not has_won_round(game, rules, OWN):

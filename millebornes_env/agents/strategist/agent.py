@@ -82,7 +82,7 @@ from millebornes_env.millebornes.motion import (
     is_stopped_by_hazard,
     team_of,
 )
-from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.rules import RulesRecord
 from millebornes_env.millebornes.state import CLAIM, EXTENSION, State
 
 # What things are worth, in points. They were found by play against others on the same deals: each was halved
@@ -135,7 +135,9 @@ KEEP_FURTHER_REMEDY: Final = 4
 KEEP_END_OF_LIMIT: Final = 40
 
 
-def choose(state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, draw: int) -> int:
+def choose(
+    state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, draw: int
+) -> int:
     """What is worth most (see `agents.compiled.agent.Choose`)."""
     phase = int(state.phase)
     if phase == CLAIM:
@@ -146,7 +148,7 @@ def choose(state: State, rules: Rules, seat: int, memory: Int16Array, options: I
 
 
 @rule
-def most_worth(state: State, rules: Rules, seat: int, options: Int64Array) -> int:
+def most_worth(state: State, rules: RulesRecord, seat: int, options: Int64Array) -> int:
     """The card to lay or to give away."""
     legal = legal_cards(state, rules, seat)
     unseen = cards_unseen(state, rules, seat)
@@ -174,7 +176,7 @@ def most_worth(state: State, rules: Rules, seat: int, options: Int64Array) -> in
 
 
 @rule
-def worth_of_distance(state: State, rules: Rules, seat: int, card: int, options: Int64Array) -> int:
+def worth_of_distance(state: State, rules: RulesRecord, seat: int, card: int, options: Int64Array) -> int:
     """The kilometres and the way to the finish that they leave, less the safe trip."""
     team = team_of(rules, seat)
     left = km_to_go(state, team)
@@ -212,7 +214,7 @@ def ease_of_finishing(state: State, seat: int, left: int, laid: int) -> int:
 
 
 @rule
-def odds_of_finishing(state: State, rules: Rules, team: int) -> int:
+def odds_of_finishing(state: State, rules: RulesRecord, team: int) -> int:
     """Of completing the trip before all others, in percent, by the km that the team is ahead."""
     ahead = int(state.target)
     for other in range(rules.teams):
@@ -222,7 +224,7 @@ def odds_of_finishing(state: State, rules: Rules, team: int) -> int:
 
 
 @seldom
-def would_not_finish(state: State, rules: Rules, seat: int, options: Int64Array) -> bool:
+def would_not_finish(state: State, rules: RulesRecord, seat: int, options: Int64Array) -> bool:
     """Whether it keeps the card that completes the trip: for the delayed action, or to save the match."""
     if options[MINDS_SCORE] == 1 and lead_at_end_of_match(state, rules, seat) < 0:
         return True
@@ -238,7 +240,7 @@ def would_not_finish(state: State, rules: Rules, seat: int, options: Int64Array)
 
 
 @rule
-def worth_of_remedy(state: State, rules: Rules, seat: int, remedy: int) -> int:
+def worth_of_remedy(state: State, rules: RulesRecord, seat: int, remedy: int) -> int:
     """What it is worth to drive again, or faster."""
     if remedy == ROLL:
         return STARTING
@@ -254,7 +256,9 @@ def worth_of_remedy(state: State, rules: Rules, seat: int, remedy: int) -> int:
 
 
 @rule
-def worth_of_attack(state: State, rules: Rules, seat: int, victim: int, hazard: int, unseen: int) -> int:
+def worth_of_attack(
+    state: State, rules: RulesRecord, seat: int, victim: int, hazard: int, unseen: int
+) -> int:
     """The turns that the hazard will probably cost the victim, less the price of a coup fourré."""
     held = cards_held_by(state, rules, victim)
     worth = int(state.km[victim]) * DANGER_OF_100_KM // 100
@@ -309,7 +313,7 @@ def tenths_of_turns(state: State, seat: int, remedy: int, held: int, unseen: int
 
 
 @rule
-def worth_of_safety(state: State, rules: Rules, seat: int, safety: int, unseen: int) -> int:
+def worth_of_safety(state: State, rules: RulesRecord, seat: int, safety: int, unseen: int) -> int:
     """The safety and another play at once, less the coup fourré that it could still become."""
     team = team_of(rules, seat)
     if cures(state, team, safety) or hazards_to_come(state, seat, safety) == 0:
@@ -330,7 +334,7 @@ def worth_of_safety(state: State, rules: Rules, seat: int, safety: int, unseen: 
 
 
 @rule
-def lacks_only_roll(state: State, rules: Rules, seat: int) -> bool:
+def lacks_only_roll(state: State, rules: RulesRecord, seat: int) -> bool:
     """Whether a Roll, which the seat does not hold, is all that keeps its team from driving."""
     team = team_of(rules, seat)
     if int(state.hand[seat, ROLL]) > 0 or is_stopped_by_hazard(state, team):
@@ -342,7 +346,7 @@ def lacks_only_roll(state: State, rules: Rules, seat: int) -> bool:
 
 
 @rule
-def worth_of_keeping(state: State, rules: Rules, seat: int, card: int, unseen: int) -> int:
+def worth_of_keeping(state: State, rules: RulesRecord, seat: int, card: int, unseen: int) -> int:
     """What is lost if one copy of the card is given away."""
     if is_distance(card):
         return worth_of_keeping_distance(state, rules, seat, card)
@@ -356,7 +360,7 @@ def worth_of_keeping(state: State, rules: Rules, seat: int, card: int, unseen: i
 
 
 @rule
-def worth_of_keeping_distance(state: State, rules: Rules, seat: int, card: int) -> int:
+def worth_of_keeping_distance(state: State, rules: RulesRecord, seat: int, card: int) -> int:
     """Nothing if it leads too far, much if it ends the trip."""
     team = team_of(rules, seat)
     if is_useless_distance(state, rules, team, card):
@@ -367,7 +371,7 @@ def worth_of_keeping_distance(state: State, rules: Rules, seat: int, card: int) 
 
 
 @rule
-def worth_of_keeping_hazard(state: State, rules: Rules, seat: int, hazard: int, unseen: int) -> int:
+def worth_of_keeping_hazard(state: State, rules: RulesRecord, seat: int, hazard: int, unseen: int) -> int:
     """The more, the less probable it is that all opponents are safe from it; shared among its copies."""
     team = team_of(rules, seat)
     is_safety_out = unseen_copies(state, seat, safety_against(hazard)) > 0
@@ -385,7 +389,7 @@ def worth_of_keeping_hazard(state: State, rules: Rules, seat: int, hazard: int, 
 
 
 @rule
-def worth_of_keeping_roll(state: State, rules: Rules, seat: int) -> int:
+def worth_of_keeping_roll(state: State, rules: RulesRecord, seat: int) -> int:
     """The first is worth most; with Right of Way none is needed."""
     if has_safety(state, team_of(rules, seat), RIGHT_OF_WAY):
         return 0
@@ -398,7 +402,7 @@ def worth_of_keeping_roll(state: State, rules: Rules, seat: int) -> int:
 
 
 @rule
-def worth_of_keeping_remedy(state: State, rules: Rules, seat: int, remedy: int) -> int:
+def worth_of_keeping_remedy(state: State, rules: RulesRecord, seat: int, remedy: int) -> int:
     """By the hazards that may still come; the second copy is worth little."""
     worth = need_of_remedy(state, rules, seat, remedy)
     copies = int(state.hand[seat, remedy])
@@ -408,7 +412,7 @@ def worth_of_keeping_remedy(state: State, rules: Rules, seat: int, remedy: int) 
 
 
 @rule
-def need_of_remedy(state: State, rules: Rules, seat: int, remedy: int) -> int:
+def need_of_remedy(state: State, rules: RulesRecord, seat: int, remedy: int) -> int:
     """What the first copy is worth."""
     team, hazard = team_of(rules, seat), hazard_of(remedy)
     if int(state.battle[team]) == hazard and is_stopped_by_hazard(state, team):

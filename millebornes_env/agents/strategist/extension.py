@@ -22,14 +22,14 @@ from millebornes_env.millebornes.motion import (
     is_moving,
     team_of,
 )
-from millebornes_env.millebornes.observation import MAX_INT8, SCORE_UNIT
-from millebornes_env.millebornes.rules import Rules
+from millebornes_env.millebornes.rules import RulesRecord
 from millebornes_env.millebornes.scoring import (
     blank_opponents,
     coups_fourres,
     points_for_all_safeties,
     safeties_laid,
 )
+from millebornes_env.millebornes.sections import MAX_INT8, SCORE_UNIT
 from millebornes_env.millebornes.state import State
 
 # Its options.
@@ -49,7 +49,7 @@ OPPONENT_MOVES: Final = 300
 
 
 @rule
-def safe_trip_at_stake(state: State, rules: Rules, team: int) -> int:
+def safe_trip_at_stake(state: State, rules: RulesRecord, team: int) -> int:
     """Points that the first 200 costs a team that completes its trip."""
     if rules.count_points == 0 or int(state.tableau[team, DISTANCE_200]) > 0:
         return 0
@@ -57,7 +57,7 @@ def safe_trip_at_stake(state: State, rules: Rules, team: int) -> int:
 
 
 @seldom
-def would_extend(state: State, rules: Rules, seat: int, options: Int64Array) -> bool:
+def would_extend(state: State, rules: RulesRecord, seat: int, options: Int64Array) -> bool:
     """Whether it goes on: where finishing decides the match for the sake of that, else if it pays."""
     if options[MINDS_SCORE] == 1:
         lead = lead_at_end_of_match(state, rules, seat)
@@ -69,7 +69,7 @@ def would_extend(state: State, rules: Rules, seat: int, options: Int64Array) -> 
 
 
 @rule
-def worth_of_longer_trip(state: State, rules: Rules, seat: int) -> int:
+def worth_of_longer_trip(state: State, rules: RulesRecord, seat: int) -> int:
     """What extending wins on average, by a straight line through what was won and lost by it."""
     team = team_of(rules, seat)
     worth = GOING_ON + EACH_CARD_LEFT * int(state.draw_pile)
@@ -92,7 +92,7 @@ def worth_of_longer_trip(state: State, rules: Rules, seat: int) -> int:
 
 
 @rule
-def strength_of_opponent(state: State, rules: Rules, team: int) -> int:
+def strength_of_opponent(state: State, rules: RulesRecord, team: int) -> int:
     """How much an opponent spoils a longer trip."""
     strength = EACH_SAFETY * safeties_laid(state, team)
     if is_moving(state, rules, team):
@@ -103,7 +103,7 @@ def strength_of_opponent(state: State, rules: Rules, team: int) -> int:
 
 
 @rule
-def km_in_hand(state: State, rules: Rules, seat: int) -> int:
+def km_in_hand(state: State, rules: RulesRecord, seat: int) -> int:
     """Km of the distance cards in hand, without 200s where these would cost the safe trip."""
     km = 0
     for card in range(DISTANCE_200):
@@ -114,7 +114,7 @@ def km_in_hand(state: State, rules: Rules, seat: int) -> int:
 
 
 @rule
-def lead_at_end_of_match(state: State, rules: Rules, seat: int) -> int:
+def lead_at_end_of_match(state: State, rules: RulesRecord, seat: int) -> int:
     """By how many points the seat's team leads if it completes its trip now and that ends the match.
 
     0 if the match goes on then; behind, it is less than 0.
@@ -139,7 +139,7 @@ def lead_at_end_of_match(state: State, rules: Rules, seat: int) -> int:
 
 
 @rule
-def total_so_far(state: State, rules: Rules, team: int) -> int:
+def total_so_far(state: State, rules: RulesRecord, team: int) -> int:
     """The team's score, as everybody sees it, with what it has in this round for certain."""
     total = SCORE_UNIT * min(int(state.score[team]) // SCORE_UNIT, MAX_INT8) + int(state.km[team])
     total += rules.points_per_safety * safeties_laid(state, team)

@@ -15,7 +15,7 @@ WITHOUT_POINTS = ("dujardin", "dujardin_2014")
 WITH_POINTS = ("dujardin_classic", "dutch", "parker", "winning_moves")
 TABLES = [(name, players, teams) for name in EDITIONS for players, teams in edition(name).tables]
 
-ROLLING: dict[str, tuple[str, ...]] = dict.fromkeys(EDITIONS, ("ROLL",)) | {"dujardin": ()}
+ROLLING: dict[str, tuple[str, ...]] = dict.fromkeys(EDITIONS, ("roll",)) | {"dujardin": ()}
 """The battle pile of who rolls: a Roll, or none where none is needed to start."""
 
 every_edition = pytest.mark.parametrize("name", EDITIONS)
@@ -33,14 +33,14 @@ def all_but(*names: str) -> pytest.MarkDecorator:
     return in_editions(*(name for name in EDITIONS if name not in names))
 
 
-def at(name: str, players: int = 2, teams: int | None = None, **options: Any) -> Position:
-    """A bare position at a table of the edition; see `Position`."""
-    return Position(players, edition=name, teams=teams, **options)
+def at(name: str, *lines: str, **options: Any) -> Position:
+    """A position at a table of the edition; see `Position`."""
+    return Position(*lines, edition=name, **options)
 
 
 def lay(position: Position, hazard: str, team: int) -> str:
     """The move that lays the hazard against the team."""
-    return f"play {hazard}" if position.rules.teams == 2 else f"play {hazard} at {team}"
+    return f"play {hazard}" if position.rules.teams == 2 else f"play {hazard} against team {team}"
 
 
 def kms(position: Position, lengths: Iterable[int]) -> Position:

@@ -45,7 +45,7 @@ PILES = {
 @every_table
 def test_six_cards_each_and_the_rest_is_the_draw_pile(name: str, players: int, teams: int) -> None:
     """Six cards to each, the others face down (000:138-140; 001:40-44; 002:192; rules 0.2, 1.1; E56)."""
-    position = at(name, players, teams, dealt=True)
+    position = at(name, players=players, teams=teams, dealt=True)
     assert sorted(position.hand_sizes()) == [6] * (players - 1) + [7]  # the first has drawn
     assert position.pile_size + 1 == PILES[name, players]
     assert position.discards.total() == 0
@@ -60,7 +60,7 @@ def test_the_deck_of_a_table(name: str, players: int, teams: int) -> None:
     removed = [0] * 19
     if players <= 3 and name not in ("dujardin", "dujardin_2014"):
         removed[5:10] = [1, 1, 1, 0 if name == "winning_moves" else 1, 1]
-    deck = at(name, players, teams).deck
+    deck = at(name, players=players, teams=teams).deck
     assert [deck[card] for card in range(19)] == [n - r for n, r in zip(FULL_DECK, removed, strict=True)]
 
 
@@ -71,14 +71,14 @@ def test_700_km_alone_and_1000_in_two_teams(name: str, players: int, target: int
 
     Source: 000:122; 000:132; 000:233; 002:27-29; 002:156; rules 1.1.
     """
-    position = at(name, players)
+    position = at(name, players=players)
     assert (position.target, position.rules.extended_target) == (target, extended)
 
 
 @in_editions("parker", "dujardin_classic", "winning_moves")
 def test_six_play_in_three_pairs_to_700_with_extension(name: str) -> None:
     """Three teams of two, the trip shortened to 700, with the extension (002:33; rules 1.1)."""
-    position = at(name, 6)
+    position = at(name, players=6)
     assert (position.rules.teams, position.target, position.rules.extended_target) == (3, 700, 1000)
 
 
@@ -88,7 +88,7 @@ def test_teams_take_turns_around_the_table(name: str, players: int, teams: int) 
 
     Source: 000:140; 001:5-6; 001:49-50; 002:150; 002:190; 002:196; rules 1.1.
     """
-    position = at(name, players, teams, dealt=True)
+    position = at(name, players=players, teams=teams, dealt=True)
     seats = []
     for _ in range(players):
         seats.append(position.seat)
@@ -110,21 +110,22 @@ def test_a_team_has_one_display(name: str, players: int, teams: int) -> None:
     """
     for seat in range(teams, players):  # seats of the second partners, and the third ones
         team = seat % teams
-        position = at(name, players, teams).battle(team, *ROLLING[name]).turn(team).hand(team, "DISTANCE_25")
-        position.do("play DISTANCE_25").turn(seat).hand(seat, "DISTANCE_50").do("play DISTANCE_50")
+        position = at(name, f"to act: seat {team}", f"hand {team}: 25", players=players, teams=teams)
+        position.battle(team, *ROLLING[name])
+        position.do("play 25").turn(seat).hand(seat, "50").do("play 50")
         assert position.km_of(team) == 75
-        position.battle(team, *ROLLING[name], "ACCIDENT").turn(team).hand(team, "DISTANCE_25")
+        position.battle(team, *ROLLING[name], "accident").turn(team).hand(team, "25")
         assert not position.plays()
-        assert position.turn(seat).hand(seat, "REPAIRS", "DISTANCE_25").plays() == {"REPAIRS"}
-        position.safety(team, "EXTRA_TANK").turn(team + 1).hand(team + 1, "OUT_OF_GAS")
-        assert not position.can(lay(position, "OUT_OF_GAS", team))
+        assert position.turn(seat).hand(seat, "repairs", "25").plays() == {"repairs"}
+        position.safety(team, "extra_tank").turn(team + 1).hand(team + 1, "out_of_gas")
+        assert not position.can(lay(position, "out_of_gas", team))
 
 
 @pytest.mark.parametrize(("name", "players", "teams"), TABLES)
 def test_every_opponent_may_be_attacked_and_nobody_else(name: str, players: int, teams: int) -> None:
     """A hazard is laid on another side's piles (000:17; 000:183; 001:14-16; 001:72; E59, E62)."""
     for seat in range(players):
-        position = at(name, players, teams).turn(seat).hand(seat, *HAZARDS)
+        position = at(name, players=players, teams=teams).turn(seat).hand(seat, *HAZARDS)
         for team in range(teams):
             position.battle(team, *ROLLING[name])
         opponents = [team for team in range(teams) if team != seat % teams]
@@ -142,7 +143,7 @@ def test_a_turn_is_one_card_drawn_and_one_laid_or_discarded(name: str) -> None:
 
     Source: 000:178-180; 000:185; 001:8-9; 002:148; 002:196.
     """
-    position = at(name, 3, dealt=True)
+    position = at(name, players=3, dealt=True)
     for _ in range(6):
         seat, pile = position.seat, position.pile_size
         assert position.hand_sizes()[seat] == 7
@@ -157,14 +158,14 @@ def test_any_card_may_be_discarded_at_any_time(name: str) -> None:
     position = at(name).battle(0, *ROLLING[name]).hand(0, *CARDS)
     assert position.plays()
     assert {f"discard {card}" for card in CARDS} <= position.legal()
-    assert position.do("discard DRIVING_ACE").discards == {"DRIVING_ACE": 1}
+    assert position.do("discard driving_ace").discards == {"driving_ace": 1}
     assert position.seat == 1
 
 
 @every_edition
 def test_who_is_attacked_may_attack(name: str) -> None:
     """One may attack although one is under attack oneself (001:17-18; 000:183; rules 1.2)."""
-    position = at(name).battle(0, *ROLLING[name], "STOP").speed(0, "SPEED_LIMIT").battle(1, *ROLLING[name])
+    position = at(name, "speed 0: speed_limit").battle(0, *ROLLING[name], "stop").battle(1, *ROLLING[name])
     assert position.hand(0, *HAZARDS).plays() == set(HAZARDS)
 
 
@@ -185,8 +186,8 @@ def test_distance_cards_add_up(name: str) -> None:
 def test_a_roll_comes_first(name: str) -> None:
     """Before a distance card can be laid a Roll must lie there (000:43-45; 000:172; 002:184; 002:198)."""
     position = at(name).hand(0, *DISTANCES, *REMEDIES)
-    assert position.plays() == {"ROLL"}
-    position.do("play ROLL").turn(0).hand(0, *DISTANCES)
+    assert position.plays() == {"roll"}
+    position.do("play roll").turn(0).hand(0, *DISTANCES)
     assert position.plays() == set(DISTANCES)
 
 
@@ -194,27 +195,27 @@ def test_a_roll_comes_first(name: str) -> None:
 def test_of_the_safeties_right_of_way_alone_replaces_the_first_roll(name: str) -> None:
     """With Right of Way one starts at once, with another safety not (000:47; 000:113; 002:199; E31)."""
     for safety in SAFETIES:
-        position = at(name).hand(0, safety, "DISTANCE_100").do(f"play {safety}")
-        assert position.can("play DISTANCE_100") == (safety == "RIGHT_OF_WAY")
+        position = at(name, f"hand 0: {safety} 100").do(f"play {safety}")
+        assert position.can("play 100") == (safety == "right_of_way")
 
 
 @every_edition
 def test_no_second_roll_on_a_roll(name: str) -> None:
     """A Roll is laid only where it is asked for, not with Right of Way on a Roll either (E25)."""
-    for pile in ROLLING[name], (*ROLLING[name], "STOP", "ROLL"):
-        position = at(name).battle(0, *pile).hand(0, "ROLL")
+    for pile in ROLLING[name], (*ROLLING[name], "stop", "roll"):
+        position = at(name, "hand 0: roll").battle(0, *pile)
         assert not position.plays()
-        assert not position.safety(0, "RIGHT_OF_WAY").plays()
+        assert not position.safety(0, "right_of_way").plays()
 
 
 @every_edition
 def test_a_limit_leaves_25_and_50(name: str) -> None:
     """Nothing above 50 under a Speed Limit (000:35; 001:110-112; rules 1.2); its end lifts it (002:100)."""
-    position = at(name).battle(0, *ROLLING[name]).speed(0, "SPEED_LIMIT").hand(0, *DISTANCES, "END_OF_LIMIT")
-    assert position.plays() == {"DISTANCE_25", "DISTANCE_50", "END_OF_LIMIT"}
-    position.do("play END_OF_LIMIT").turn(0).hand(0, *DISTANCES, "END_OF_LIMIT")
+    position = at(name, "speed 0: speed_limit").battle(0, *ROLLING[name]).hand(0, *DISTANCES, "end_of_limit")
+    assert position.plays() == {"25", "50", "end_of_limit"}
+    position.do("play end_of_limit").turn(0).hand(0, *DISTANCES, "end_of_limit")
     assert position.plays() == set(DISTANCES)
-    assert position.speed_top(0) == "END_OF_LIMIT"
+    assert position.speed_top(0) == "end_of_limit"
 
 
 @every_edition
@@ -224,16 +225,16 @@ def test_the_limit_has_a_pile_of_its_own(name: str) -> None:
     Source: 000:65; 000:158; 001:57-67; 001:92-94; 002:59; E29, E36.
     """
     for pile in ((), ROLLING[name], *((*ROLLING[name], hazard) for hazard in BATTLE_HAZARDS)):
-        position = at(name).battle(1, *pile).hand(0, "SPEED_LIMIT").do("play SPEED_LIMIT")
-        assert (position.speed_top(1), position.battle_top(1)) == ("SPEED_LIMIT", pile[-1] if pile else None)
-        position.hand(1, "END_OF_LIMIT").do("play END_OF_LIMIT")
-        assert (position.speed_top(1), position.battle_top(1)) == ("END_OF_LIMIT", pile[-1] if pile else None)
+        position = at(name, "hand 0: speed_limit").battle(1, *pile).do("play speed_limit")
+        assert (position.speed_top(1), position.battle_top(1)) == ("speed_limit", pile[-1] if pile else None)
+        position.hand(1, "end_of_limit").do("play end_of_limit")
+        assert (position.speed_top(1), position.battle_top(1)) == ("end_of_limit", pile[-1] if pile else None)
 
 
 @every_edition
 def test_a_limit_does_not_keep_battle_hazards_away(name: str) -> None:
     """The Limit cumulates with each of the four others (001:92-94; 001:104-107; E29)."""
-    position = at(name).battle(1, *ROLLING[name]).speed(1, "SPEED_LIMIT").hand(0, *HAZARDS)
+    position = at(name, "speed 1: speed_limit").battle(1, *ROLLING[name]).hand(0, *HAZARDS)
     assert position.plays() == set(BATTLE_HAZARDS)
 
 
@@ -242,11 +243,11 @@ def test_no_hazard_on_a_hazard(name: str) -> None:
     """One attack on a pile at a time, no Limit on a Limit (001:19-21; 001:104-107; 002:61; E28)."""
     for hazard in BATTLE_HAZARDS:
         position = at(name).battle(1, *ROLLING[name], hazard).hand(0, *HAZARDS)
-        assert position.plays() == {"SPEED_LIMIT"}
-        assert not position.speed(1, "SPEED_LIMIT").plays()
+        assert position.plays() == {"speed_limit"}
+        assert not position.speed(1, "speed_limit").plays()
         # nor with Right of Way, which leaves the three breakdowns (E4)
-        if hazard != "STOP":
-            assert not position.safety(1, "RIGHT_OF_WAY").plays()
+        if hazard != "stop":
+            assert not position.safety(1, "right_of_way").plays()
 
 
 @every_edition
@@ -257,7 +258,7 @@ def test_each_breakdown_stops_until_its_remedy(name: str, hazard: str, remedy: s
     Source: 000:17; 000:29; 000:57; 000:104-107; 000:150; 000:199; 001:23-27; 001:100-102; 001:115-157;
     002:59; 002:98; E27.
     """
-    position = at(name).battle(1, *ROLLING[name]).hand(0, hazard).do(f"play {hazard}")
+    position = at(name, f"hand 0: {hazard}").battle(1, *ROLLING[name]).do(f"play {hazard}")
     assert position.battle_top(1) == hazard
     position.hand(1, *DISTANCES, *REMEDIES)
     assert position.plays() == {remedy}
@@ -267,11 +268,10 @@ def test_each_breakdown_stops_until_its_remedy(name: str, hazard: str, remedy: s
 @every_edition
 def test_a_stop_takes_a_roll_and_no_more(name: str) -> None:
     """A Roll alone lifts it (000:17-19; 000:104; 001:136-147; 002:100; rules 1.2)."""
-    position = (
-        at(name).battle(1, *ROLLING[name]).hand(0, "STOP").do("play STOP").hand(1, *DISTANCES, *REMEDIES)
-    )
-    assert position.plays() == {"ROLL"}
-    position.do("play ROLL").turn(1)
+    position = at(name, "hand 0: stop")
+    position.battle(1, *ROLLING[name]).do("play stop").hand(1, *DISTANCES, *REMEDIES)
+    assert position.plays() == {"roll"}
+    position.do("play roll").turn(1)
     assert position.plays() == set(DISTANCES)
 
 
@@ -282,22 +282,22 @@ def test_after_a_remedy_a_roll_is_needed(name: str, hazard: str, remedy: str, _s
 
     Source: 000:59; 000:172-174; 000:201; 002:98; rules 1.2. Till then no hazard can be laid on it (000:195).
     """
-    position = at(name).battle(0, "ROLL", hazard).hand(0, remedy, "ROLL", "DISTANCE_25").do(f"play {remedy}")
+    position = at(name, f"battle 0: {hazard} on roll", f"hand 0: {remedy} roll 25").do(f"play {remedy}")
     for _ in range(3):
         position.turn(1).hand(1, *BATTLE_HAZARDS)
         assert not position.plays()
         position.turn(0)
-        assert position.plays() == {"ROLL"}
-    assert position.do("play ROLL").turn(0).plays() == {"DISTANCE_25"}
+        assert position.plays() == {"roll"}
+    assert position.do("play roll").turn(0).plays() == {"25"}
 
 
 @in_editions("dujardin", "dujardin_2014")
 @pytest.mark.parametrize(("hazard", "remedy", "_safety"), BREAKDOWNS)
 def test_a_remedy_restarts_at_once(name: str, hazard: str, remedy: str, _safety: str) -> None:
     """No light after it, and none can be laid: FR14 possibility 4; 001:100-102; E25. He rolls: E55."""
-    position = at(name).battle(0, *ROLLING[name], hazard).hand(0, remedy, "ROLL", "DISTANCE_25")
+    position = at(name, f"hand 0: {remedy} roll 25").battle(0, *ROLLING[name], hazard)
     position.do(f"play {remedy}").turn(0)
-    assert position.plays() == {"DISTANCE_25"}
+    assert position.plays() == {"25"}
     assert position.turn(1).hand(1, *HAZARDS).plays() == set(HAZARDS)
 
 
@@ -309,7 +309,7 @@ def test_a_safety_protects_for_good(name: str, hazard: str) -> None:
     Source: 000:93; 000:115-116; 001:158-162; 001:172-188; 001:213-214; 002:109; 002:170.
     """
     safety = SAFETY_AGAINST[hazard]
-    position = at(name).battle(1, *ROLLING[name]).safety(1, safety).hand(0, *HAZARDS)
+    position = at(name, f"safeties 1: {safety}").battle(1, *ROLLING[name]).hand(0, *HAZARDS)
     assert position.plays() == {other for other in HAZARDS if SAFETY_AGAINST[other] != safety}
     assert hazard not in position.plays()
 
@@ -317,11 +317,11 @@ def test_a_safety_protects_for_good(name: str, hazard: str) -> None:
 @every_edition
 def test_no_more_than_two_200s_to_a_display(name: str) -> None:
     """Two of them at most, whoever of the team has laid them (001:86-88; 002:49; rules 1.2; E60)."""
-    position = at(name, 4, 2).battle(0, *ROLLING[name]).hand(0, "DISTANCE_200").hand(2, *["DISTANCE_200"] * 2)
-    position.do("play DISTANCE_200").turn(2).do("play DISTANCE_200").turn(2)
+    position = at(name, "hand 0: 200", "hand 2: 2x200", players=4, teams=2).battle(0, *ROLLING[name])
+    position.do("play 200").turn(2).do("play 200").turn(2)
     assert not position.plays()
-    assert not position.turn(0).hand(2).hand(0, "DISTANCE_200").plays()
-    assert position.turn(1).battle(1, *ROLLING[name]).hand(1, "DISTANCE_200").can("play DISTANCE_200")
+    assert not position.turn(0).hand(2).hand(0, "200").plays()
+    assert position.turn(1).battle(1, *ROLLING[name]).hand(1, "200").can("play 200")
 
 
 @every_table
@@ -330,10 +330,10 @@ def test_the_target_is_met_exactly(name: str, players: int, teams: int) -> None:
 
     Source: 000:235; 002:29; 002:79; 002:156; E63; rules 1.2 (cut in FR01, as FR14).
     """
-    position = at(name, players, teams)
+    position = at(name, players=players, teams=teams)
     position.battle(0, *ROLLING[name]).km(0, position.target - 75).hand(0, *DISTANCES)
-    assert position.plays() == {"DISTANCE_25", "DISTANCE_50", "DISTANCE_75"}
-    position.do("play DISTANCE_75")
+    assert position.plays() == {"25", "50", "75"}
+    position.do("play 75")
     assert position.phase == ("extension" if position.rules.extended_target else "round over")
     assert position.do(*["finish"] * (position.phase == "extension")).winner == 0
 
@@ -344,9 +344,9 @@ def test_the_target_is_met_exactly(name: str, players: int, teams: int) -> None:
 @every_edition
 def test_right_of_way_lifts_stop_and_limit(name: str) -> None:
     """Both go to the discard pile and one drives on without a Roll (000:73; 001:164-166; 002:170; E3, E6)."""
-    position = at(name).battle(0, *ROLLING[name], "STOP").speed(0, "SPEED_LIMIT")
-    position.hand(0, "RIGHT_OF_WAY", *DISTANCES).do("play RIGHT_OF_WAY")
-    assert position.discards == {"STOP": 1, "SPEED_LIMIT": 1}
+    position = at(name, "speed 0: speed_limit").battle(0, *ROLLING[name], "stop")
+    position.hand(0, "right_of_way", *DISTANCES).do("play right_of_way")
+    assert position.discards == {"stop": 1, "speed_limit": 1}
     assert position.plays() == set(DISTANCES)
 
 
@@ -356,41 +356,39 @@ def test_right_of_way_leaves_breakdowns_but_saves_the_roll(
     name: str, hazard: str, remedy: str, _safety: str
 ) -> None:
     """The remedy is still needed, no Roll after it (002:170; 000:113; E4); a remedy that waits rolls (E5)."""
-    position = (
-        at(name).battle(0, *ROLLING[name], hazard).hand(0, "RIGHT_OF_WAY", remedy, "DISTANCE_25", "ROLL")
-    )
-    assert position.do("play RIGHT_OF_WAY").plays() == {remedy}
-    assert position.do(f"play {remedy}").turn(0).can("play DISTANCE_25")
-    position = at(name).battle(0, *ROLLING[name], hazard, remedy).hand(0, "RIGHT_OF_WAY", "DISTANCE_25")
-    assert position.do("play RIGHT_OF_WAY").plays() == {"DISTANCE_25"}
+    position = at(name, f"hand 0: right_of_way {remedy} 25 roll").battle(0, *ROLLING[name], hazard)
+    assert position.do("play right_of_way").plays() == {remedy}
+    assert position.do(f"play {remedy}").turn(0).can("play 25")
+    position = at(name, "hand 0: right_of_way 25").battle(0, *ROLLING[name], hazard, remedy)
+    assert position.do("play right_of_way").plays() == {"25"}
 
 
 @every_edition
 def test_with_right_of_way_one_is_attacked_whatever_shows(name: str) -> None:
     """Empty pile or waiting remedy: who may drive may be stopped (E1, E2, E36; FR14 possibility 3)."""
-    for pile in ((), (*ROLLING[name], "ACCIDENT", "REPAIRS"), (*ROLLING[name], "STOP", "ROLL")):
-        position = at(name).safety(1, "RIGHT_OF_WAY").battle(1, *pile).hand(0, *HAZARDS)
-        assert position.plays() == {"ACCIDENT", "OUT_OF_GAS", "FLAT_TIRE"}
+    for pile in ((), (*ROLLING[name], "accident", "repairs"), (*ROLLING[name], "stop", "roll")):
+        position = at(name, "safeties 1: right_of_way").battle(1, *pile).hand(0, *HAZARDS)
+        assert position.plays() == {"accident", "out_of_gas", "flat_tire"}
 
 
 @in_editions("dujardin", "winning_moves")
 @pytest.mark.parametrize("players", [2, 3, 4, 6])
 def test_a_hazard_may_open_the_pile_of_any_opponent(name: str, players: int) -> None:
     """All five, against who has not begun (001:14-16; 001:96-98; 002:147)."""
-    position = at(name, players).hand(0, *HAZARDS)
+    position = at(name, players=players).hand(0, *HAZARDS)
     teams = range(1, position.rules.teams)
     assert len(position.plays()) == len(HAZARDS) * len(teams)
     for team in teams:
-        other = at(name, players).hand(0, "ACCIDENT")
-        assert other.do(lay(other, "ACCIDENT", team)).battle_top(team) == "ACCIDENT"
+        other = at(name, "hand 0: accident", players=players)
+        assert other.do(lay(other, "accident", team)).battle_top(team) == "accident"
 
 
 @all_but("dujardin", "winning_moves")
 @pytest.mark.parametrize("players", [2, 3, 4, 6])
 def test_only_a_limit_may_be_laid_against_who_has_not_begun(name: str, players: int) -> None:
     """Hazards lie on a Roll only, the Limit apart (000:195; E36; FRC possibility 3; FR14 possibility 3)."""
-    position = at(name, players).hand(0, *HAZARDS)
-    assert {move.partition(" at ")[0] for move in position.plays()} == {"SPEED_LIMIT"}
+    position = at(name, players=players).hand(0, *HAZARDS)
+    assert {move.partition(" against ")[0] for move in position.plays()} == {"speed_limit"}
     assert len(position.plays()) == position.rules.teams - 1
 
 

@@ -24,8 +24,8 @@ from tests.support import BREAKDOWNS, DISTANCES, HAZARDS, SAFETIES, SAFETY_AGAIN
 @pytest.mark.parametrize("safety", SAFETIES)
 def test_a_safety_may_be_laid_in_any_own_turn(name: str, safety: str) -> None:
     """Before the first distance, rolling, under attack: always (000:118; 000:187; 002:109; 002:199)."""
-    for pile in ((), ROLLING[name], (*ROLLING[name], "STOP"), (*ROLLING[name], "ACCIDENT")):
-        position = at(name).battle(0, *pile).speed(0, "SPEED_LIMIT").hand(0, safety)
+    for pile in ((), ROLLING[name], (*ROLLING[name], "stop"), (*ROLLING[name], "accident")):
+        position = at(name, "speed 0: speed_limit", f"hand 0: {safety}").battle(0, *pile)
         assert position.can(f"play {safety}")
     assert at(name).hand(0, *SAFETIES).do(*(f"play {card}" for card in SAFETIES)).laid(0) == dict.fromkeys(
         SAFETIES, 1
@@ -38,10 +38,10 @@ def test_a_safety_gives_a_card_and_another_play(name: str) -> None:
 
     Source: 000:191; 001:29; 001:168; 002:148; 002:168.
     """
-    position = at(name).battle(1, *ROLLING[name]).hand(0, "STOP").draw_pile(50)
-    position.hand(1, "EXTRA_TANK", "DISTANCE_25", *["GASOLINE"] * 4).do("discard STOP", "play EXTRA_TANK")
+    position = at(name, "hand 0: stop", "hand 1: extra_tank 25 4x gasoline")
+    position.battle(1, *ROLLING[name]).draw_pile(50).do("discard stop", "play extra_tank")
     assert (position.seat, position.phase, position.hand_sizes()[1]) == (1, "play", 7)
-    position.do("play DISTANCE_25")
+    position.do("play 25")
     assert (position.seat, position.hand_sizes()[1]) == (0, 6)
     assert position.pile_size == 50 - 2 - 1  # the next player has drawn
 
@@ -49,11 +49,11 @@ def test_a_safety_gives_a_card_and_another_play(name: str) -> None:
 @every_edition
 def test_each_further_safety_gives_the_same_again(name: str) -> None:
     """Cards drawn in the turn: one, and one for each safety (000:189; E19, E35); last card drawn: E18."""
-    position = at(name).draw_pile(50).hand(0, *SAFETIES, "STOP", "STOP", "STOP")
+    position = at(name).draw_pile(50).hand(0, *SAFETIES, "stop", "stop", "stop")
     for number, safety in enumerate(SAFETIES, 1):
         position.do(f"play {safety}")
         assert (position.seat, position.hand_sizes()[0], position.pile_size) == (0, 7, 50 - number)
-    position = at(name).draw_pile(1).hand(0, "EXTRA_TANK").do("play EXTRA_TANK")
+    position = at(name, "hand 0: extra_tank").draw_pile(1).do("play extra_tank")
     assert (position.seat, position.hand_sizes()[0], position.pile_size) == (0, 1, 0)
 
 
@@ -66,7 +66,7 @@ def test_a_safety_takes_its_hazard_away_and_one_drives_on(
 
     Source: 000:79; 000:85; 000:91; 000:97; 000:104-107; 000:174; 001:164-166; 002:109; E22, E23.
     """
-    position = at(name).battle(0, *ROLLING[name], hazard).hand(0, safety, remedy, "ROLL", *DISTANCES)
+    position = at(name).battle(0, *ROLLING[name], hazard).hand(0, safety, remedy, "roll", *DISTANCES)
     position.do(f"play {safety}")
     assert position.discards == {hazard: 1}
     assert position.battle_top(0) == (ROLLING[name][0] if ROLLING[name] else None)
@@ -98,19 +98,25 @@ def test_a_coup_fourre_at_every_table(name: str, players: int, teams: int) -> No
             team = responder % teams
             if team == attacker % teams:
                 continue
-            position = at(name, players, teams).turn(attacker).battle(team, *ROLLING[name])
-            position.hand(attacker, "FLAT_TIRE").hand(responder, "PUNCTURE_PROOF", "END_OF_LIMIT")
-            position.do(lay(position, "FLAT_TIRE", team))
+            position = at(
+                name,
+                f"to act: seat {attacker}",
+                f"hand {attacker}: flat_tire",
+                f"hand {responder}: puncture_proof end_of_limit",
+                players=players,
+                teams=teams,
+            )
+            position.battle(team, *ROLLING[name]).do(lay(position, "flat_tire", team))
             assert (position.phase, position.seat) == ("claim", responder)
             held, pile = position.hand_sizes(), position.pile_size
             position.do("claim")
             assert (position.phase, position.seat) == ("play", responder)
             held[responder] += -1 + 2
             assert (position.hand_sizes(), position.pile_size) == (held, pile - 2)
-            assert position.discards == {"FLAT_TIRE": 1}
-            assert position.coups(team) == ["PUNCTURE_PROOF"]
+            assert position.discards == {"flat_tire": 1}
+            assert position.coups(team) == ["puncture_proof"]
             assert position.is_moving(team)
-            position.do("discard END_OF_LIMIT")
+            position.do("discard end_of_limit")
             assert position.seat == (responder + 1) % players
             assert [size for seat, size in enumerate(position.hand_sizes()) if seat != position.seat] == [
                 size - (seat == responder) for seat, size in enumerate(held) if seat != position.seat
@@ -125,7 +131,7 @@ def test_a_coup_fourre_undoes_the_hazard(name: str, hazard: str) -> None:
     Source: 000:205-211; 001:202-203; 001:213-214; 002:174; E10.
     """
     safety = SAFETY_AGAINST[hazard]
-    position = at(name).battle(1, *ROLLING[name]).hand(0, hazard).hand(1, safety, *DISTANCES)
+    position = at(name, f"hand 0: {hazard}").battle(1, *ROLLING[name]).hand(1, safety, *DISTANCES)
     position.do(f"play {hazard}", "claim")
     assert position.discards == {hazard: 1}
     assert position.laid(1) == {**dict.fromkeys(ROLLING[name], 1), safety: 1}
@@ -140,7 +146,8 @@ def test_a_hazard_is_answered_only_with_its_own_safety(name: str) -> None:
     """One must hold the safety that belongs to it (000:207; 001:192-194; 002:174)."""
     for hazard in HAZARDS:
         others = [safety for safety in SAFETIES if safety != SAFETY_AGAINST[hazard]]
-        position = at(name).battle(1, *ROLLING[name]).hand(0, hazard).hand(1, *others).do(f"play {hazard}")
+        position = at(name, f"hand 0: {hazard}")
+        position.battle(1, *ROLLING[name]).hand(1, *others).do(f"play {hazard}")
         assert (position.phase, position.seat) == ("play", 1)
 
 
@@ -150,69 +157,77 @@ def test_only_the_attacked_side_is_asked(name: str, players: int, teams: int) ->
     for holder in range(players):
         if holder % teams == 1:
             continue
-        position = at(name, players, teams).battle(1, *ROLLING[name]).hand(holder, "PUNCTURE_PROOF")
-        position.turn(0).hand(0, "FLAT_TIRE", *["PUNCTURE_PROOF"] * (holder == 0))
-        position.do("play FLAT_TIRE at 1")
-        assert (position.phase, position.seat, position.battle_top(1)) == ("play", 1, "FLAT_TIRE")
+        position = at(name, f"hand {holder}: puncture_proof", players=players, teams=teams)
+        position.battle(1, *ROLLING[name])
+        position.turn(0).hand(0, "flat_tire", *["puncture_proof"] * (holder == 0))
+        position.do("play flat_tire against team 1")
+        assert (position.phase, position.seat, position.battle_top(1)) == ("play", 1, "flat_tire")
 
 
 @every_edition
 def test_an_answer_may_be_declined(name: str) -> None:
     """Then the hazard lies there, and the safety laid later is an ordinary one (E12; rules 1.3)."""
-    position = at(name).battle(1, *ROLLING[name]).hand(0, "FLAT_TIRE").hand(1, "PUNCTURE_PROOF", "STOP")
-    position.do("play FLAT_TIRE", "pass")
-    assert (position.seat, position.battle_top(1)) == (1, "FLAT_TIRE")
-    position.do("play PUNCTURE_PROOF")
-    assert (position.coups(1), position.laid(1)["PUNCTURE_PROOF"]) == ([], 1)
+    position = at(name, "hand 0: flat_tire", "hand 1: puncture_proof stop").battle(1, *ROLLING[name])
+    position.do("play flat_tire", "pass")
+    assert (position.seat, position.battle_top(1)) == (1, "flat_tire")
+    position.do("play puncture_proof")
+    assert (position.coups(1), position.laid(1)["puncture_proof"]) == ([], 1)
 
 
 @every_edition
 def test_a_coup_fourre_with_right_of_way_lifts_what_else_it_can(name: str) -> None:
     """Against a Limit while a Stop lies there both are gone, for one bonus (E7); an Accident stays (E9)."""
-    position = at(name).battle(1, *ROLLING[name], "STOP").hand(0, "SPEED_LIMIT").hand(1, "RIGHT_OF_WAY")
-    position.do("play SPEED_LIMIT", "claim")
-    assert position.discards == {"SPEED_LIMIT": 1, "STOP": 1}
-    assert (position.coups(1), position.is_moving(1)) == (["RIGHT_OF_WAY"], True)
-    position = at(name).battle(1, *ROLLING[name], "ACCIDENT").hand(0, "SPEED_LIMIT").hand(1, "RIGHT_OF_WAY")
-    position.do("play SPEED_LIMIT", "claim")
-    assert (position.seat, position.battle_top(1), position.is_moving(1)) == (1, "ACCIDENT", False)
+    position = at(name, "hand 0: speed_limit", "hand 1: right_of_way").battle(1, *ROLLING[name], "stop")
+    position.do("play speed_limit", "claim")
+    assert position.discards == {"speed_limit": 1, "stop": 1}
+    assert (position.coups(1), position.is_moving(1)) == (["right_of_way"], True)
+    position = at(name, "hand 0: speed_limit", "hand 1: right_of_way").battle(1, *ROLLING[name], "accident")
+    position.do("play speed_limit", "claim")
+    assert (position.seat, position.battle_top(1), position.is_moving(1)) == (1, "accident", False)
 
 
 @every_edition
 def test_before_the_start_right_of_way_answers_a_limit_and_starts(name: str) -> None:
     """Legal with an empty pile, and a distance may follow (000:113; E8)."""
-    position = at(name).hand(0, "SPEED_LIMIT").hand(1, "RIGHT_OF_WAY", "DISTANCE_200")
-    position.do("play SPEED_LIMIT", "claim")
-    assert position.can("play DISTANCE_200")
+    position = at(name, "hand 0: speed_limit", "hand 1: right_of_way 200")
+    position.do("play speed_limit", "claim")
+    assert position.can("play 200")
 
 
 @every_edition
 def test_in_the_extra_turn_one_may_attack_and_be_answered(name: str) -> None:
     """The order follows the last one who answered (E61)."""
-    position = at(name, 3).battle(2, *ROLLING[name]).battle(1, *ROLLING[name]).hand(0, "FLAT_TIRE")
-    position.hand(2, "PUNCTURE_PROOF", "ACCIDENT").hand(1, "DRIVING_ACE", "STOP")
-    position.do("play FLAT_TIRE at 2", "claim", "play ACCIDENT at 1", "claim")
+    position = at(
+        name,
+        "hand 0: flat_tire",
+        "hand 2: puncture_proof accident",
+        "hand 1: driving_ace stop",
+        players=3,
+    )
+    position.battle(2, *ROLLING[name]).battle(1, *ROLLING[name])
+    position.do("play flat_tire against team 2", "claim", "play accident against team 1", "claim")
     assert (position.seat, position.phase) == (1, "play")
-    assert position.do("discard STOP").seat == 2
-    assert position.discards == {"FLAT_TIRE": 1, "ACCIDENT": 1, "STOP": 1}
+    assert position.do("discard stop").seat == 2
+    assert position.discards == {"flat_tire": 1, "accident": 1, "stop": 1}
 
 
 @every_edition
 def test_after_a_coup_fourre_another_safety_gives_another_play(name: str) -> None:
     """Each safety in the extra turn gives card and play as ever (E19)."""
-    position = at(name, 3).battle(2, *ROLLING[name]).hand(0, "FLAT_TIRE").draw_pile(50)
-    position.hand(2, "PUNCTURE_PROOF", "EXTRA_TANK", "STOP")
-    position.do("play FLAT_TIRE at 2", "claim", "play EXTRA_TANK")
+    position = at(name, "hand 0: flat_tire", "hand 2: puncture_proof extra_tank stop", players=3)
+    position.battle(2, *ROLLING[name]).draw_pile(50)
+    position.do("play flat_tire against team 2", "claim", "play extra_tank")
     assert (position.seat, position.hand_sizes()[2], position.pile_size) == (2, 4, 47)
-    assert position.coups(2) == ["PUNCTURE_PROOF"]
-    assert position.do("discard STOP").seat == 0
+    assert position.coups(2) == ["puncture_proof"]
+    assert position.do("discard stop").seat == 0
 
 
 @every_edition
 def test_a_coup_fourre_with_one_card_left_draws_that(name: str) -> None:
     """Draw one, then play (E14)."""
-    position = at(name, 3).battle(2, *ROLLING[name]).hand(0, "FLAT_TIRE").draw_pile(1)
-    position.hand(2, "PUNCTURE_PROOF", "STOP").do("play FLAT_TIRE at 2", "claim")
+    position = at(name, "hand 0: flat_tire", "hand 2: puncture_proof stop", players=3)
+    position.battle(2, *ROLLING[name]).draw_pile(1)
+    position.do("play flat_tire against team 2", "claim")
     assert (position.seat, position.phase, position.hand_sizes()[2], position.pile_size) == (2, "play", 2, 0)
 
 
@@ -222,12 +237,19 @@ def test_a_coup_fourre_with_one_card_left_draws_that(name: str) -> None:
 @in_editions("parker", "winning_moves")
 def test_with_the_pile_empty_safeties_still_give_a_play(name: str) -> None:
     """In the play-out a safety and a coup fourré give another play, without a card (E15, E17)."""
-    position = at(name, 3).draw_pile(0).hand(0, "EXTRA_TANK", "FLAT_TIRE", "STOP").hand(1, "STOP")
-    position.hand(2, "PUNCTURE_PROOF", "ROLL").battle(2, "ROLL")
-    assert position.do("play EXTRA_TANK").seat == 0
-    position.do("play FLAT_TIRE at 2", "claim")
-    assert (position.seat, position.hand_of(2)) == (2, ["ROLL"])
-    assert position.do("discard ROLL").seat == 0
+    position = at(
+        name,
+        "hand 0: extra_tank flat_tire stop",
+        "hand 1: stop",
+        "hand 2: puncture_proof roll",
+        "battle 2: roll",
+        players=3,
+    )
+    position.draw_pile(0)
+    assert position.do("play extra_tank").seat == 0
+    position.do("play flat_tire against team 2", "claim")
+    assert (position.seat, position.hand_of(2)) == (2, ["roll"])
+    assert position.do("discard roll").seat == 0
 
 
 @in_editions("dutch", *WITHOUT_POINTS)
@@ -236,17 +258,18 @@ def test_in_the_last_turn_nothing_is_played_again(name: str) -> None:
 
     Source: 000:219; rules 1.4.
     """
-    position = at(name, 3).draw_pile(0).hand(0, "EXTRA_TANK", "STOP").hand(1, "STOP")
-    assert position.do("play EXTRA_TANK").phase == "round over"
-    position = at(name, 3).draw_pile(0).hand(0, "FLAT_TIRE", "STOP").battle(1, *ROLLING[name])
-    position.hand(1, "PUNCTURE_PROOF", "STOP").do("play FLAT_TIRE at 1", "claim")
-    assert (position.phase, position.coups(1)) == ("round over", ["PUNCTURE_PROOF"])
+    position = at(name, "hand 0: extra_tank stop", "hand 1: stop", players=3).draw_pile(0)
+    assert position.do("play extra_tank").phase == "round over"
+    position = at(name, "hand 0: flat_tire stop", "hand 1: puncture_proof stop", players=3)
+    position.draw_pile(0).battle(1, *ROLLING[name])
+    position.do("play flat_tire against team 1", "claim")
+    assert (position.phase, position.coups(1)) == ("round over", ["puncture_proof"])
     assert position.battle_top(1) == (ROLLING[name][0] if ROLLING[name] else None)
 
 
 @all_but("dutch", *WITHOUT_POINTS)
 def test_a_safety_as_the_last_card_of_the_play_out(name: str) -> None:
     """It may be laid; the extra play is void with an empty hand (E20)."""
-    position = at(name, 3).draw_pile(0).hand(0, "EXTRA_TANK").hand(1, "STOP").hand(2, "STOP")
-    position.do("play EXTRA_TANK")
-    assert (position.seat, position.laid(0)) == (1, {"EXTRA_TANK": 1})
+    position = at(name, "hand 0: extra_tank", "hand 1: stop", "hand 2: stop", players=3).draw_pile(0)
+    position.do("play extra_tank")
+    assert (position.seat, position.laid(0)) == (1, {"extra_tank": 1})

@@ -16,11 +16,11 @@ from tests.support import (
     Position,
 )
 
-BREAKDOWN_HAZARDS = {"ACCIDENT", "OUT_OF_GAS", "FLAT_TIRE"}
+BREAKDOWN_HAZARDS = {"accident", "out_of_gas", "flat_tire"}
 
 
-def fr14(players: int = 2, teams: int | None = None, **options: int) -> Position:
-    return at("dujardin_2014", players, teams, **options)
+def fr14(*lines: str, **options: int) -> Position:
+    return at("dujardin_2014", *lines, **options)
 
 
 # The table ------------------------------------------------------------------------------------------------
@@ -32,14 +32,14 @@ def fr14(players: int = 2, teams: int | None = None, **options: int) -> Position
 )
 def test_two_to_four_alone_four_to_eight_in_pairs(players: int, teams: int | None, alone: bool) -> None:
     """Each table to 1,000 km, with the 106 cards (FR14 preparation; rules 0.2, 1.1)."""
-    position = fr14(players, teams)
+    position = fr14(players=players, teams=teams)
     assert position.rules.teams == (players if alone else players // 2)
     assert (position.target, position.rules.extended_target, position.deck.total()) == (1000, 0, 106)
 
 
 def test_each_of_a_pair_has_a_hand_of_six() -> None:
     """Partners hold cards of their own and take their team's turns in alternation (FR14; E56)."""
-    position = fr14(8, dealt=True)
+    position = fr14(players=8, dealt=True)
     assert sorted(position.hand_sizes()) == [6] * 7 + [7]
     turns = []
     for _ in range(8):
@@ -55,38 +55,38 @@ def test_each_of_a_pair_has_a_hand_of_six() -> None:
 def test_possibility_1_a_green_light_to_start() -> None:
     """Nothing of one's own but the light and safeties can be laid before it (FR14 possibility 1)."""
     position = fr14().hand(0, *CARDS)
-    assert position.plays() == {"ROLL", "SPEED_LIMIT", *SAFETIES}
-    assert position.do("play ROLL").turn(0).plays() == {"SPEED_LIMIT", *SAFETIES, *DISTANCES}
+    assert position.plays() == {"roll", "speed_limit", *SAFETIES}
+    assert position.do("play roll").turn(0).plays() == {"speed_limit", *SAFETIES, *DISTANCES}
 
 
 def test_possibility_2_a_distance_with_the_light_or_the_right_of_way() -> None:
     """Vehicule Prioritaire replaces the light, another safety does not (FR14 possibility 2; E31)."""
     for safety in SAFETIES:
-        position = fr14().safety(0, safety).hand(0, *DISTANCES)
-        assert position.plays() == (set(DISTANCES) if safety == "RIGHT_OF_WAY" else set())
-    assert fr14().battle(0, "ROLL").hand(0, *DISTANCES).plays() == set(DISTANCES)
+        position = fr14(f"safeties 0: {safety}").hand(0, *DISTANCES)
+        assert position.plays() == (set(DISTANCES) if safety == "right_of_way" else set())
+    assert fr14("battle 0: roll").hand(0, *DISTANCES).plays() == set(DISTANCES)
 
 
 def test_possibility_3_an_attack_on_who_rolls() -> None:
     """On a green light, or where Vehicule Prioritaire is out; else a Limit only (FR14 possibility 3; E2)."""
-    assert fr14().hand(0, *HAZARDS).plays() == {"SPEED_LIMIT"}
-    assert fr14().battle(1, "ROLL").hand(0, *HAZARDS).plays() == set(HAZARDS)
-    assert fr14().safety(1, "RIGHT_OF_WAY").hand(0, *HAZARDS).plays() == BREAKDOWN_HAZARDS
+    assert fr14().hand(0, *HAZARDS).plays() == {"speed_limit"}
+    assert fr14("battle 1: roll").hand(0, *HAZARDS).plays() == set(HAZARDS)
+    assert fr14("safeties 1: right_of_way").hand(0, *HAZARDS).plays() == BREAKDOWN_HAZARDS
     for hazard in BATTLE_HAZARDS:
-        assert fr14().battle(1, "ROLL", hazard).hand(0, *HAZARDS).plays() == {"SPEED_LIMIT"}
+        assert fr14(f"battle 1: {hazard} on roll").hand(0, *HAZARDS).plays() == {"speed_limit"}
 
 
 @pytest.mark.parametrize("team", [1, 2, 3])
 def test_possibility_3_a_limit_before_the_start(team: int) -> None:
     """It may be laid against who has not started yet (FR14 possibility 3; rules 1.2)."""
-    position = fr14(4).hand(0, "SPEED_LIMIT")
-    assert position.do(lay(position, "SPEED_LIMIT", team)).speed_top(team) == "SPEED_LIMIT"
+    position = fr14("hand 0: speed_limit", players=4)
+    assert position.do(lay(position, "speed_limit", team)).speed_top(team) == "speed_limit"
 
 
 @pytest.mark.parametrize(("hazard", "remedy", "_safety"), BREAKDOWNS)
 def test_possibility_4_a_remedy_and_no_light(hazard: str, remedy: str, _safety: str) -> None:
     """The next turn already one drives (FR14 possibility 4)."""
-    position = fr14().battle(0, "ROLL", hazard).hand(0, *DISTANCES, *REMEDIES)
+    position = fr14(f"battle 0: {hazard} on roll").hand(0, *DISTANCES, *REMEDIES)
     assert position.plays() == {remedy}
     position.do(f"play {remedy}").turn(0)
     assert position.plays() == set(DISTANCES)
@@ -95,25 +95,25 @@ def test_possibility_4_a_remedy_and_no_light(hazard: str, remedy: str, _safety: 
 @pytest.mark.parametrize(("hazard", "remedy", "_safety"), BREAKDOWNS)
 def test_the_variant_with_a_light_after_a_remedy(hazard: str, remedy: str, _safety: str) -> None:
     """The sheet offers the older rule as a variant: an option here (FR14 variant; rules 1.5)."""
-    position = fr14(roll_after_remedy=1).battle(0, "ROLL", hazard).hand(0, remedy, "ROLL", "DISTANCE_25")
+    position = fr14(f"battle 0: {hazard} on roll", f"hand 0: {remedy} roll 25", roll_after_remedy=1)
     position.do(f"play {remedy}").turn(0)
-    assert position.plays() == {"ROLL"}
-    assert position.do("play ROLL").turn(0).plays() == {"DISTANCE_25"}
+    assert position.plays() == {"roll"}
+    assert position.do("play roll").turn(0).plays() == {"25"}
 
 
 def test_possibility_5_a_safety_and_another_turn() -> None:
     """One draws and plays again (FR14 possibility 5)."""
-    position = fr14().draw_pile(9).hand(0, "EXTRA_TANK", "ROLL").do("play EXTRA_TANK")
-    assert (position.seat, position.pile_size, position.can("play ROLL")) == (0, 8, True)
+    position = fr14("hand 0: extra_tank roll").draw_pile(9).do("play extra_tank")
+    assert (position.seat, position.pile_size, position.can("play roll")) == (0, 8, True)
 
 
 def test_possibility_6_a_discard() -> None:
     """Allowed always here; as an option only to who can lay nothing (FR14 possibility 6; rules 1.2)."""
-    hand = ("ROLL", "STOP")
-    assert fr14().hand(0, *hand).legal() == {"play ROLL", "discard ROLL", "discard STOP"}
+    hand = ("roll", "stop")
+    assert fr14().hand(0, *hand).legal() == {"play roll", "discard roll", "discard stop"}
     strict = fr14(discard_only_if_stuck=1)
-    assert strict.hand(0, *hand).legal() == {"play ROLL"}
-    assert strict.hand(0, "STOP").legal() == {"discard STOP"}
+    assert strict.hand(0, *hand).legal() == {"play roll"}
+    assert strict.hand(0, "stop").legal() == {"discard stop"}
 
 
 # What is decided for it -----------------------------------------------------------------------------------
@@ -123,69 +123,72 @@ def test_possibility_6_a_discard() -> None:
 @pytest.mark.parametrize("literal", [0, 1])
 def test_who_has_remedied_can_be_attacked(hazard: str, remedy: str, _safety: str, literal: int) -> None:
     """He rolls; taken literally, as an option, only a green light on top can be attacked (E55)."""
-    position = fr14(attack_needs_roll=literal).battle(1, "ROLL", hazard, remedy).hand(0, *HAZARDS)
-    assert position.plays() == ({"SPEED_LIMIT"} if literal else set(HAZARDS))
+    position = fr14(attack_needs_roll=literal).battle(1, "roll", hazard, remedy).hand(0, *HAZARDS)
+    assert position.plays() == ({"speed_limit"} if literal else set(HAZARDS))
     assert position.is_moving(1)
-    assert position.safety(1, "RIGHT_OF_WAY").plays() == BREAKDOWN_HAZARDS
+    assert position.safety(1, "right_of_way").plays() == BREAKDOWN_HAZARDS
 
 
 @pytest.mark.parametrize(
     ("pile", "legal"),
     [
         ((), True),
-        (("ROLL", "STOP"), True),
-        (("ROLL",), False),
-        (("ROLL", "ACCIDENT"), False),
-        (("ROLL", "ACCIDENT", "REPAIRS"), False),
-        (("ROLL", "OUT_OF_GAS", "GASOLINE"), False),
-        (("ROLL", "FLAT_TIRE", "SPARE_TIRE"), False),
+        (("roll", "stop"), True),
+        (("roll",), False),
+        (("roll", "accident"), False),
+        (("roll", "accident", "repairs"), False),
+        (("roll", "out_of_gas", "gasoline"), False),
+        (("roll", "flat_tire", "spare_tire"), False),
     ],
 )
 def test_a_green_light_on_nothing_or_on_a_stop(pile: tuple[str, ...], legal: bool) -> None:
     """Nowhere else is it asked for (E25)."""
-    assert fr14().battle(0, *pile).hand(0, "ROLL").can("play ROLL") == legal
+    assert fr14("hand 0: roll").battle(0, *pile).can("play roll") == legal
 
 
 @pytest.mark.parametrize(("hazard", "_remedy", "safety"), BREAKDOWNS)
 def test_a_safety_cancels_its_hazard_at_once(hazard: str, _remedy: str, safety: str) -> None:
     """The light beneath shows again (FR14 possibility 5; rules 1.3; E22)."""
-    position = fr14().battle(0, "ROLL", hazard).hand(0, safety, *DISTANCES).do(f"play {safety}")
-    assert (position.battle_top(0), position.plays()) == ("ROLL", set(DISTANCES))
+    position = fr14(f"battle 0: {hazard} on roll").hand(0, safety, *DISTANCES).do(f"play {safety}")
+    assert (position.battle_top(0), position.plays()) == ("roll", set(DISTANCES))
 
 
 def test_a_safety_cancels_a_hazard_on_a_remedy_and_shows_it_again() -> None:
     """What lay beneath was rolling already, without a light (E10, E22; FR14 possibility 4)."""
-    position = (
-        fr14().battle(0, "ROLL", "ACCIDENT", "REPAIRS", "FLAT_TIRE").hand(0, "PUNCTURE_PROOF", *DISTANCES)
-    )
+    position = fr14()
+    position.battle(0, "roll", "accident", "repairs", "flat_tire").hand(0, "puncture_proof", *DISTANCES)
     assert not position.is_moving(0)
-    position.do("play PUNCTURE_PROOF")
-    assert (position.battle_top(0), position.plays()) == ("REPAIRS", set(DISTANCES))
+    position.do("play puncture_proof")
+    assert (position.battle_top(0), position.plays()) == ("repairs", set(DISTANCES))
 
 
 def test_a_breakdown_with_the_right_of_way_before_the_start() -> None:
     """Who was hit so and cured by a safety stands as before: no light, but driving (E2, E10)."""
-    position = fr14().safety(1, "RIGHT_OF_WAY").hand(0, "ACCIDENT").hand(1, "DRIVING_ACE", "DISTANCE_25")
-    position.do("play ACCIDENT", "pass", "play DRIVING_ACE")
-    assert (position.battle_top(1), position.can("play DISTANCE_25")) == (None, True)
+    position = fr14("safeties 1: right_of_way", "hand 0: accident", "hand 1: driving_ace 25")
+    position.do("play accident", "pass", "play driving_ace")
+    assert (position.battle_top(1), position.can("play 25")) == (None, True)
 
 
 @pytest.mark.parametrize(("players", "teams"), [(2, 2), (3, 3), (4, 4), (4, 2), (6, 3), (8, 4)])
 def test_the_pile_empty_ends_the_game(players: int, teams: int) -> None:
     """When the turn is over; the nearest to 1,000 wins (rules 1.4; E54)."""
-    position = kms(fr14(players, teams), [25] * (teams - 1) + [50]).draw_pile(1).hand(0, "STOP", "STOP")
-    position.do("discard STOP").hand(1, "STOP", "STOP")
+    position = (
+        kms(fr14(players=players, teams=teams), [25] * (teams - 1) + [50])
+        .draw_pile(1)
+        .hand(0, "stop", "stop")
+    )
+    position.do("discard stop").hand(1, "stop", "stop")
     assert position.phase == "play"
-    position.do("discard STOP")
+    position.do("discard stop")
     assert (position.phase, position.round_winner()) == ("round over", teams - 1)
 
 
 def test_a_pile_without_distances_does_not_end_it() -> None:
     """Nobody can see that none is left in it (E54)."""
-    rest = (("REPAIRS", "SPARE_TIRE", "ROLL"), ("END_OF_LIMIT", "GASOLINE"))
-    position = fr14().draw_pile(5).draws(0, *rest[0]).draws(1, *rest[1]).hand(0, "STOP").hand(1, "STOP")
+    rest = (("repairs", "spare_tire", "roll"), ("end_of_limit", "gasoline"))
+    position = fr14("hand 0: stop", "hand 1: stop").draw_pile(5).draws(0, *rest[0]).draws(1, *rest[1])
     for left, seat in ((4, 1), (3, 0), (2, 1)):
-        position.do("discard STOP" if position.can("discard STOP") else min(position.legal()))
+        position.do("discard stop" if position.can("discard stop") else min(position.legal()))
         assert (position.phase, position.pile_size, position.seat) == ("play", left, seat)
     assert not set(DISTANCES) & {*position.hand_of(0), *position.hand_of(1)}
 
@@ -193,8 +196,8 @@ def test_a_pile_without_distances_does_not_end_it() -> None:
 @pytest.mark.parametrize(("decide", "winner"), [(0, None), (1, 0)])
 def test_a_tie_is_a_shared_win(decide: int, winner: int | None) -> None:
     """As an option more safeties decide it, among those who are equally near (E53)."""
-    position = kms(fr14(3, safeties_break_tie=decide), (500, 500, 400)).safety(0, "EXTRA_TANK")
-    position.safety(2, "DRIVING_ACE", "PUNCTURE_PROOF").run_out()
+    position = kms(fr14(players=3, safeties_break_tie=decide), (500, 500, 400)).safety(0, "extra_tank")
+    position.safety(2, "driving_ace", "puncture_proof").run_out()
     assert (position.round_winner(), position.match_winner()) == (winner, winner)
 
 

@@ -8,8 +8,8 @@ from tests.rules.editions.tables import at, kms
 from tests.support import BATTLE_HAZARDS, BREAKDOWNS, CARDS, HAZARDS, SAFETIES, Position
 
 
-def frc(players: int = 2, **options: int) -> Position:
-    return at("dujardin_classic", players, **options)
+def frc(*lines: str, **options: int) -> Position:
+    return at("dujardin_classic", *lines, **options)
 
 
 # The table ------------------------------------------------------------------------------------------------
@@ -21,7 +21,7 @@ def frc(players: int = 2, **options: int) -> Position:
 )
 def test_the_tables(players: int, teams: int, target: int, extended: int, deck: int) -> None:
     """Alone with one of each hazard less, two pairs, three pairs (FRC p. 17; rules 0.2, 1.1)."""
-    position = frc(players)
+    position = frc(players=players)
     assert (position.rules.teams, position.target, position.rules.extended_target) == (
         teams,
         target,
@@ -34,43 +34,43 @@ def test_the_tables(players: int, teams: int, target: int, extended: int, deck: 
 
 def test_six_sit_a_b_c_a_b_c() -> None:
     """Partners opposite, three seats apart (rules 1.1)."""
-    position = frc(6).battle(1, "ROLL").turn(4).hand(4, "DISTANCE_25").do("play DISTANCE_25")
+    position = frc("battle 1: roll", "to act: seat 4", "hand 4: 25", players=6).do("play 25")
     assert (position.km_of(1), position.seat) == (25, 5)
 
 
 # Moving and attacking -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("pile", [(), *(("ROLL", hazard) for hazard in BATTLE_HAZARDS)])
+@pytest.mark.parametrize("pile", [(), *(("roll", hazard) for hazard in BATTLE_HAZARDS)])
 def test_a_limit_on_who_stands(pile: tuple[str, ...]) -> None:
     """Before his start and under another hazard (FRC possibility 3, advice 7; rules 1.2)."""
-    assert frc().battle(1, *pile).hand(0, *HAZARDS).plays() == {"SPEED_LIMIT"}
+    assert frc().battle(1, *pile).hand(0, *HAZARDS).plays() == {"speed_limit"}
 
 
 @pytest.mark.parametrize(("hazard", "remedy", "_safety"), BREAKDOWNS)
 def test_on_the_last_remedy_of_who_has_the_right_of_way(hazard: str, remedy: str, _safety: str) -> None:
     """A hazard may lie there as on a light (FRC p. 9; rules 1.2); without it not."""
-    position = frc().battle(1, "ROLL", hazard, remedy).hand(0, *HAZARDS)
-    assert position.plays() == {"SPEED_LIMIT"}
-    assert position.safety(1, "RIGHT_OF_WAY").plays() == {"ACCIDENT", "OUT_OF_GAS", "FLAT_TIRE"}
+    position = frc().battle(1, "roll", hazard, remedy).hand(0, *HAZARDS)
+    assert position.plays() == {"speed_limit"}
+    assert position.safety(1, "right_of_way").plays() == {"accident", "out_of_gas", "flat_tire"}
 
 
 @pytest.mark.parametrize(("hazard", "remedy", "_safety"), BREAKDOWNS)
 def test_the_light_after_a_remedy_comes_on_a_later_turn(hazard: str, remedy: str, _safety: str) -> None:
     """Remedy and light are two turns, and the distance a third (FRC; rules 1.2)."""
-    position = frc().battle(0, "ROLL", hazard).hand(0, remedy, "ROLL", "DISTANCE_25").do(f"play {remedy}")
+    position = frc(f"battle 0: {hazard} on roll", f"hand 0: {remedy} roll 25").do(f"play {remedy}")
     assert position.seat == 1
-    position.turn(0).do("play ROLL")
+    position.turn(0).do("play roll")
     assert position.seat == 1
-    assert position.turn(0).can("play DISTANCE_25")
+    assert position.turn(0).can("play 25")
 
 
 @pytest.mark.parametrize(("hazard", "_remedy", "safety"), BREAKDOWNS)
 def test_a_safety_gives_the_light_back(hazard: str, _remedy: str, safety: str) -> None:
     """Its hazard is removed and the light beneath shows again, in the same turn (rules 1.3; E22)."""
-    position = frc().battle(0, "ROLL", hazard).hand(0, safety, "DISTANCE_25").do(f"play {safety}")
-    assert (position.battle_top(0), position.discards) == ("ROLL", {hazard: 1})
-    assert position.can("play DISTANCE_25")
+    position = frc(f"battle 0: {hazard} on roll", f"hand 0: {safety} 25").do(f"play {safety}")
+    assert (position.battle_top(0), position.discards) == ("roll", {hazard: 1})
+    assert position.can("play 25")
 
 
 @pytest.mark.parametrize(("hazard", "_remedy", "safety"), BREAKDOWNS)
@@ -78,11 +78,11 @@ def test_a_safety_against_a_hazard_on_a_remedy_shows_the_remedy(
     hazard: str, _remedy: str, safety: str
 ) -> None:
     """With Right of Way out one was rolling on it, and rolls again (rules 1.3; E10, E22)."""
-    position = frc().battle(0, "ROLL", "ACCIDENT", "REPAIRS", hazard).safety(0, "RIGHT_OF_WAY")
-    position.hand(0, safety, "DISTANCE_25")
-    assert not position.can("play DISTANCE_25")
+    position = frc("safeties 0: right_of_way", f"hand 0: {safety} 25")
+    position.battle(0, "roll", "accident", "repairs", hazard)
+    assert not position.can("play 25")
     position.do(f"play {safety}")
-    assert (position.battle_top(0), position.can("play DISTANCE_25")) == ("REPAIRS", True)
+    assert (position.battle_top(0), position.can("play 25")) == ("repairs", True)
 
 
 # With the shoe empty (FRC p. 16) --------------------------------------------------------------------------
@@ -90,14 +90,14 @@ def test_a_safety_against_a_hazard_on_a_remedy_shows_the_remedy(
 
 def test_a_safety_gives_no_second_play_any_more() -> None:
     """Once the shoe is empty the turn is over with it (FRC p. 16; E17)."""
-    position = frc(3).draw_pile(0).hand(0, "EXTRA_TANK", "STOP").hand(1, "STOP").hand(2, "STOP")
-    position.do("play EXTRA_TANK")
-    assert (position.seat, position.hand_of(0), position.laid(0)) == (1, ["STOP"], {"EXTRA_TANK": 1})
+    position = frc("hand 0: extra_tank stop", "hand 1: stop", "hand 2: stop", players=3).draw_pile(0)
+    position.do("play extra_tank")
+    assert (position.seat, position.hand_of(0), position.laid(0)) == (1, ["stop"], {"extra_tank": 1})
 
 
 def test_a_safety_that_draws_the_last_card_gives_a_second_play() -> None:
     """The shoe was not empty when it was laid (FRC p. 16; E18)."""
-    position = frc().draw_pile(1).hand(0, "EXTRA_TANK", "STOP").hand(1, "STOP").do("play EXTRA_TANK")
+    position = frc("hand 0: extra_tank stop", "hand 1: stop").draw_pile(1).do("play extra_tank")
     assert (position.seat, position.pile_size, position.hand_sizes()[0]) == (0, 0, 2)
 
 
@@ -112,24 +112,24 @@ def test_a_coup_fourre_is_still_allowed_but_gives_no_turn(
 
     As an option to the left of who answered, as the sentence about the extra turn would have it.
     """
-    position = frc(players, turn_follows_claim_when_empty=follows).draw_pile(0)
+    position = frc(players=players, turn_follows_claim_when_empty=follows).draw_pile(0)
     team = responder % position.rules.teams
     for seat in range(players):
-        position.hand(seat, "GASOLINE" if seat % 2 else "REPAIRS")
-    position.battle(team, "ROLL").hand(0, "FLAT_TIRE", "REPAIRS").hand(responder, "PUNCTURE_PROOF", "ROLL")
-    position.do("play FLAT_TIRE" if position.rules.teams == 2 else f"play FLAT_TIRE at {team}", "claim")
-    assert (position.seat, position.hand_of(responder)) == (next_seat, ["ROLL"])
-    assert (position.coups(team), position.battle_top(team)) == (["PUNCTURE_PROOF"], "ROLL")
+        position.hand(seat, "gasoline" if seat % 2 else "repairs")
+    position.battle(team, "roll").hand(0, "flat_tire", "repairs").hand(responder, "puncture_proof", "roll")
+    position.do(f"play flat_tire against team {team}", "claim")
+    assert (position.seat, position.hand_of(responder)) == (next_seat, ["roll"])
+    assert (position.coups(team), position.battle_top(team)) == (["puncture_proof"], "roll")
     position.run_out()
     assert position.sheet(team) == {"safeties": 100, "coups_fourres": 300}
 
 
 def test_an_attacker_without_cards_is_followed_by_his_left_neighbour_too() -> None:
     """Also if the responder has none left either (E16, E20, E50)."""
-    position = frc(3).draw_pile(0).battle(2, "ROLL").hand(0, "FLAT_TIRE").hand(1, "STOP")
-    position.hand(2, "PUNCTURE_PROOF").do("play FLAT_TIRE at 2", "claim")
+    position = frc("battle 2: roll", "hand 0: flat_tire", "hand 1: stop", "hand 2: puncture_proof", players=3)
+    position.draw_pile(0).do("play flat_tire against team 2", "claim")
     assert (position.seat, position.hand_sizes()) == (1, [0, 1, 0])
-    assert position.do("discard STOP").phase == "round over"
+    assert position.do("discard stop").phase == "round over"
 
 
 # Points ---------------------------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ def test_an_attacker_without_cards_is_followed_by_his_left_neighbour_too() -> No
 
 def test_all_four_safeties_are_700_instead_of_400() -> None:
     """Coups fourrés come on top (FRC scoring; rules 1.5)."""
-    position = frc(4).safety(1, *SAFETIES[:3]).safety(1, SAFETIES[3], coup=True).run_out()
+    position = frc(players=4).safety(1, *SAFETIES[:3]).safety(1, SAFETIES[3], coup=True).run_out()
     assert position.points() == [0, 700 + 300]
 
 
@@ -153,12 +153,12 @@ def test_all_four_safeties_are_700_instead_of_400() -> None:
 @pytest.mark.parametrize("players", [3, 6])
 def test_capot_without_a_winner(players: int, km: tuple[int, ...], points: tuple[int, ...]) -> None:
     """Each adversary of a blank side who is placed gets 500 (rules 1.5; E42, E43)."""
-    assert kms(frc(players), km).run_out().points() == list(points)
+    assert kms(frc(players=players), km).run_out().points() == list(points)
 
 
 def test_capot_of_both_opponents() -> None:
     """Paid for each of them: 700 + 400 + 1000, with a 200 laid (rules 1.5; E42)."""
-    assert frc(3).km(0, 200, two_hundreds=1).finish_trip(0).points() == [2100, 0, 0]
+    assert frc(players=3).km(0, 200, two_hundreds=1).finish_trip(0).points() == [2100, 0, 0]
 
 
 @pytest.mark.parametrize("players", [3, 6])
@@ -167,14 +167,16 @@ def test_capot_and_a_failed_extension(players: int) -> None:
 
     Source: FRC p. 18; E43, E47. The check of scenario 58 in rules 3: A has called, B is placed, C is blank.
     """
-    position = kms(frc(players).extended_by(0), (900, 300, 0)).safety(2, "EXTRA_TANK", coup=True).run_out()
+    position = (
+        kms(frc(players=players).extended_by(0), (900, 300, 0)).safety(2, "extra_tank", coup=True).run_out()
+    )
     assert position.points() == [900 + 500, 300 + 500 + 200, 200 + 100 + 300]
 
 
 def test_couronnement() -> None:
     """300 for the trip completed after the shoe is empty (rules 1.5; E37)."""
     for pile, points in ((0, 300), (1, 0)):
-        position = frc(4).km(1, 25).draw_pile(pile).finish_trip(0)
+        position = frc(players=4).km(1, 25).draw_pile(pile).finish_trip(0)
         assert position.sheet(0).get("delayed_action", 0) == points
 
 

@@ -1,0 +1,87 @@
+"""The options of agents: the arguments of their classes besides table and seed.
+
+`Between` in the annotation of one says which numbers it may be.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, get_type_hints
+
+import numpy as np
+
+from millebornes_env.agents.errors import AgentOptionError
+from millebornes_env.errors import shown
+
+
+class Between(NamedTuple):
+    """In the annotation of an option: the least and the largest value that it may have."""
+
+    least: float
+    most: float
+
+
+def check_ranges(name: str, maker: Callable[..., Any], options: Mapping[str, Any]) -> None:
+    """Refuse numbers that an option cannot have.
+
+    Args:
+        name: what the message calls the agent.
+        maker: of the agent; a class, or a function that makes one.
+        options: by name.
+
+    Raises:
+        AgentOptionError: there is one.
+    """
+    for option, bounds in ranges_of(maker).items():
+        if option not in options:
+            continue
+        value = options[option]
+        if not isinstance(value, (int, float, np.number)) or not bounds.least <= value <= bounds.most:
+            raise AgentOptionError(
+                f"{shown(name)}: the option {option} is {shown(value)}; it must be from {bounds.least:,} "
+                f"to {bounds.most:,}"
+            )
+
+
+def check_arguments(maker: type[Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+    """`check_ranges` of what a class is called with; arguments that it does not take it refuses itself.
+
+    Raises:
+        AgentOptionError: an option has a value that it cannot have.
+    """
+    if ranges_of(maker):
+        try:
+            given = inspect.signature(maker.__init__).bind_partial(None, *args, **kwargs)
+        except TypeError:
+            return
+        check_ranges(getattr(maker, "name", maker.__name__), maker, given.arguments)
+
+
+def defaults_of(maker: Callable[..., Any]) -> dict[str, Any]:
+    """The options of an agent and their defaults; a text where there is none."""
+    return {
+        name: "" if parameter.default in (inspect.Parameter.empty, None) else parameter.default
+        for name, parameter in inspect.signature(maker).parameters.items()
+        if name not in ("table", "seed")
+        and parameter.kind not in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    }
+
+
+def ranges_of(maker: Callable[..., Any]) -> dict[str, Between]:
+    """The options of an agent that say what numbers they may be."""
+    function: Any = maker.__init__ if inspect.isclass(maker) else maker
+    try:
+        hints = get_type_hints(function, include_extras=True)
+    except (
+        AttributeError,
+        NameError,
+        TypeError,
+    ):  # annotations that are for readers only
+        return {}
+    return {
+        name: bounds
+        for name, hint in hints.items()
+        for bounds in getattr(hint, "__metadata__", ())
+        if isinstance(bounds, Between)
+    }

@@ -1,0 +1,272 @@
+"""Every agent that has a name, and what text makes of one: it is read here, inside agents are objects."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+from millebornes_env import VectorEnv
+from millebornes_env.agents.arnold.agent import ArnoldAgent
+from millebornes_env.agents.attacker import AttackerAgent
+from millebornes_env.agents.champion import ChampionAgent
+from millebornes_env.agents.compiled.agent import CompiledAgent
+from millebornes_env.agents.errors import AgentArgumentError, UnknownAgentError
+from millebornes_env.agents.greedy import GreedyAgent
+from millebornes_env.agents.hoarder import HoarderAgent
+from millebornes_env.agents.holder import HolderAgent
+from millebornes_env.agents.human.agent import HumanAgent
+from millebornes_env.agents.options import defaults_of
+from millebornes_env.agents.own_classes import HOW_TO_NAME, find_class, make_own
+from millebornes_env.agents.policy.agent import PolicyAgent
+from millebornes_env.agents.protocol import (
+    Agent,
+    CompiledFunction,
+    Table,
+    check_declarations,
+    is_compiled,
+    made_for,
+)
+from millebornes_env.agents.racer import RacerAgent
+from millebornes_env.agents.random import RandomAgent
+from millebornes_env.agents.search.agent import SearchAgent, SearchOptionError, search_over
+from millebornes_env.agents.specs import (
+    ROLLOUT,
+    SEARCH_SUFFIX,
+    is_path,
+    options_of,
+    rollout_spec,
+    split_class,
+    split_search,
+)
+from millebornes_env.agents.strategist.agent import StrategistAgent
+from millebornes_env.envs.aec import raw_env
+from millebornes_env.envs.options import checked_seed, plain_text
+from millebornes_env.errors import shown
+
+Spec = str | Path | Agent
+"""What says which agent is meant: its name with options, a run folder, or the agent itself."""
+
+AGENTS: Final[dict[str, Callable[..., Agent]]] = {
+    "random": RandomAgent,
+    "greedy": GreedyAgent,
+    "holder": HolderAgent,
+    "arnold": ArnoldAgent,
+    "racer": RacerAgent,
+    "attacker": AttackerAgent,
+    "hoarder": HoarderAgent,
+    "strategist": StrategistAgent,
+    "search": SearchAgent,
+    "policy": PolicyAgent,
+    "champion": ChampionAgent,
+    "human": HumanAgent,
+}
+"""Every agent that has a name."""
+
+
+def register(name: str, make: Callable[..., Agent]) -> None:
+    """Give an agent of your own a name, for `load`, `evaluate` and all who take names.
+
+    Args:
+        name: how it is called; a name that is taken is taken over.
+        make: called with a `Table`, a seed and the options after the colon.
+
+    Raises:
+        UnknownAgentError: the name is no text that `load` could find, or `make` cannot be called.
+    """
+    given: object = name
+    named = plain_text(given) if isinstance(given, str) else ""
+    if not named.isprintable() or not named.strip() or any(mark in named for mark in (":", SEARCH_SUFFIX)):
+        raise UnknownAgentError(
+            f"an agent cannot be called {shown(given)}: its name must be a text that can be printed, "
+            f"without ':' and {SEARCH_SUFFIX!r}"
+        )
+    if not callable(make):
+        raise UnknownAgentError(
+            f"what makes the agent {shown(named)} is {shown(make)}, which cannot be called"
+        )
+    AGENTS[named] = make
+
+
+def load(spec: Spec, env: VectorEnv | raw_env, seed: int = 0) -> Agent:
+    """Make an agent for the table of an environment.
+
+    Args:
+        spec: `name`, `name:option=value,option=value`, `policy:<run folder>`, the path of a run folder, or a
+            class of your own as `my_file.py:Class:option=value` or `module:Class:option=value`;
+            each of them, if the agent is compiled, with `+search` or `+search:option=value` behind it. A
+            `Path` is always a run folder, whatever stands in its name; an agent is handed back as it is.
+        env: the vector or AEC environment whose table it will play at.
+        seed: of the agent's own random numbers, 0 to 2**64 - 1.
+
+    Returns:
+        The agent; its `name` is the spec as given.
+
+    Raises:
+        UnknownAgentError: no such agent or option.
+        AgentProtocolError: an agent whose members contradict each other.
+        AgentOptionError: an option with a value that it cannot have.
+        AgentArgumentError: an agent that was made for another table, or an environment that is none.
+        SeedError: a seed that is none.
+        RunFolderError: a run folder that is missing, damaged or for another table.
+        SearchOptionError: `+search` behind an agent that is not compiled, or an option that cannot be.
+    """
+    games = env.vector if isinstance(env, raw_env) else env
+    if not isinstance(games, VectorEnv):
+        raise AgentArgumentError(
+            f"an agent is loaded for a vector or an AEC environment of millebornes_env, not for {shown(env)}"
+        )
+    return make(spec, Table.of(games), seed)
+
+
+def make(spec: Spec, table: Table, seed: int = 0) -> Agent:
+    """Make an agent for a table; see `load`.
+
+    Raises:
+        AgentArgumentError: the table is no `Table`; or as `load`.
+    """
+    given: object = table
+    if not isinstance(given, Table):
+        raise AgentArgumentError(
+            f"an agent is made for a Table, such as Table.of(env), not for {shown(given)}"
+        )
+    seed = checked_seed(seed)
+    if isinstance(spec, Path):
+        return _named(PolicyAgent(table, seed, folder=str(spec)), str(spec))
+    if not isinstance(spec, str):
+        return _made(spec, table)
+    spec = plain_text(spec)
+    rollout, search_options = split_search(spec)
+    if search_options is not None:
+        return _named(_search(spec, rollout, search_options, table, seed), spec)
+    name, _, rest = spec.partition(":")
+    if name in AGENTS:
+        return _named(_registered(spec, AGENTS[name], rest, table, seed), spec)
+    named = split_class(spec)
+    maker = None if named is None else find_class(named)
+    if named is not None and maker is not None:
+        options = _with_rollout_agent(maker, options_of(spec, maker, named.options), table, seed)
+        return _named(make_own(spec, maker, table, seed, options), spec)
+    if is_path(spec):
+        return _named(PolicyAgent(table, seed, folder=spec), spec)
+    close = difflib.get_close_matches(name, AGENTS, n=1)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    module = "" if named is None else ", and no module of that name"
+    raise UnknownAgentError(
+        f"there is no agent {shown(name)}{module}; the agents are {', '.join(AGENTS)}, "
+        f"the path of a run folder, or {HOW_TO_NAME}.{hint}"
+    )
+
+
+def _registered(spec: str, maker: Callable[..., Agent], text: str, table: Table, seed: int) -> Agent:
+    """An agent that has a name."""
+    options = _with_rollout_agent(maker, options_of(spec, maker, text), table, seed)
+    try:
+        inspect.signature(maker).bind(table, seed, **options)
+    except TypeError as error:
+        raise UnknownAgentError(
+            f"{shown(spec)}: {error}; its options are {', '.join(defaults_of(maker))}"
+        ) from None
+    return maker(table, seed, **options)
+
+
+def name_of(spec: Spec) -> str:
+    """What an agent is called that was given by its name, by its folder, or as it is."""
+    return spec if isinstance(spec, str) else str(spec) if isinstance(spec, Path) else spec.name
+
+
+def _made(agent: Agent, table: Table) -> Agent:
+    """An agent that was made before.
+
+    Raises:
+        UnknownAgentError: it is none.
+        AgentArgumentError: it was made for another table.
+    """
+    try:
+        has_name, can_act = isinstance(agent.name, str), callable(agent.act)
+    except Exception:  # it has none, or raises when it is asked
+        has_name = can_act = False
+    if isinstance(agent, type) or not (has_name and can_act):
+        raise UnknownAgentError(
+            f"{shown(agent)} is no agent: it must be the name of one, the path of a run folder, or have a "
+            "name and a method act"
+        )
+    own = made_for(agent)
+    if own is not None and (own.rules, own.sections) != (table.rules, table.sections):
+        raise AgentArgumentError(
+            f"{shown(agent.name)} was made for {own.edition}, {own.rules.players} players; "
+            f"this table is {table.edition}, {table.rules.players} players, or shows other observations: "
+            "make it for this table"
+        )
+    check_declarations(agent, agent.name)
+    return agent
+
+
+def _search(spec: str, rollout: str, text: str, table: Table, seed: int) -> Agent:
+    """`X+search`."""
+    options = options_of(spec, SearchAgent, text)
+    if ROLLOUT in options:
+        raise UnknownAgentError(f"{shown(spec)} names its rollout agent twice; leave the option rollout away")
+    return search_over(_compiled_agent(rollout, table, seed), table, seed, **options)
+
+
+def _with_rollout_agent(
+    maker: Callable[..., Agent], options: dict[str, Any], table: Table, seed: int
+) -> dict[str, Any]:
+    """The options of an agent, those of `search` with its rollout agent instead of that one's name."""
+    if not (ROLLOUT in options and inspect.isclass(maker) and issubclass(maker, SearchAgent)):
+        return options
+    return options | {ROLLOUT: rollout_agent(options[ROLLOUT], table, seed)}
+
+
+def rollout_agent(text: str, table: Table, seed: int = 0) -> CompiledFunction:
+    """The agent that the option `rollout` of `search` names; see `load`.
+
+    Args:
+        text: as for `load`, but with `+` or `;` between its options.
+        table: the table to play at.
+        seed: of its random numbers.
+
+    Raises:
+        SearchOptionError: it is none of the compiled agents.
+        UnknownAgentError: there is no such agent, or option.
+        RunFolderError: a policy that cannot be played.
+    """
+    agent = _compiled_agent(rollout_spec(text), table, seed)
+    agent.name = text
+    return agent
+
+
+def _compiled_agent(spec: str, table: Table, seed: int) -> CompiledFunction:
+    """An agent that search can look ahead with; raises what `rollout_agent` does."""
+    name = spec.partition(":")[0]
+    compiled = [known for known, maker in AGENTS.items() if _makes_compiled(maker)]
+    is_found_elsewhere = name not in AGENTS and (is_path(spec) or split_class(spec) is not None)
+    if name not in compiled and not is_found_elsewhere:
+        raise SearchOptionError(
+            f"the rollout agent is {shown(spec)}; it must be one of the compiled agents: "
+            f"{', '.join(compiled) or 'there are none'} (with options as in 'holder:pile=30'; "
+            "between two options of it in the option rollout write + instead of a comma)"
+        )
+    agent = make(spec, table, seed)
+    if not is_compiled(agent):
+        raise SearchOptionError(f"the rollout agent is {shown(spec)}, which makes no compiled agent")
+    return agent
+
+
+def _makes_compiled(maker: Callable[..., Agent]) -> bool:
+    return inspect.isclass(maker) and issubclass(maker, CompiledAgent) and maker.is_compiled
+
+
+def _named(agent: Agent, spec: str) -> Agent:
+    """An agent that was just made, its declarations checked, with the name that it was loaded by."""
+    check_declarations(agent, spec)
+    try:
+        agent.name = spec
+    except AttributeError:
+        raise AgentArgumentError(
+            f"{shown(spec)}: the name of its agent cannot be set; let name be a plain attribute"
+        ) from None
+    return agent

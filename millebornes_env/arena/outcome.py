@@ -1,0 +1,150 @@
+"""What one lineup has played, deal by deal, and what it says about the agent in role 0."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.arena.counters import NUM_COUNTERS
+from millebornes_env.arena.intervals import (
+    Float64Array,
+    Interval,
+    mean_interval,
+    ratio_interval,
+    share_interval,
+)
+
+Lineup = tuple[int, ...]
+"""Agents by number, one for each team of the table; the place in it is the agent's role."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one lineup has played; B deals, R rotations of each, T teams and roles.
+
+    In rotation r, role i (the i-th of the lineup) sat in team (i + r) % T; R = T.
+
+    Attributes:
+        lineup: the number of the agent in each role; an agent may have more than one.
+        points: int32[B, R, T], points of the role's team in the whole episode.
+        wins: float64[B, R, T], 1 for the win of the episode, 1 / k to each of k that share it, else 0.
+        rounds: int32[B, R], rounds of the episode.
+        decisions: int32[B, R], actions of all seats in the episode.
+        first: int8[B, R], the role that began the first round.
+        counters: int64[T, NUM_COUNTERS], by role, summed over all episodes (`arena.counters`).
+        variates: float64[B, R, F, T], luck that was counted (`arena.control_variate`), or None.
+        faults: what agents did wrong; with any, there is nothing else (B is 0).
+    """
+
+    lineup: Lineup
+    points: npt.NDArray[np.int32]
+    wins: npt.NDArray[np.float64]
+    rounds: npt.NDArray[np.int32]
+    decisions: npt.NDArray[np.int32]
+    first: npt.NDArray[np.int8]
+    counters: npt.NDArray[np.int64]
+    variates: npt.NDArray[np.float64] | None = None
+    faults: tuple[str, ...] = ()
+
+    @property
+    def num_deals(self) -> int:
+        """B."""
+        return len(self.points)
+
+    @property
+    def lead(self) -> Float64Array:
+        """float64[B, R], points of role 0 in each episode less the mean of the other roles'."""
+        return own_less_others(self.points.astype(np.float64))
+
+    def win_rate(self) -> Interval:
+        """The share of the episodes that role 0 won, 0 to 1; a win that k teams share counts 1 / k."""
+        return share_interval(self.wins[..., 0].mean(axis=1))
+
+    def points_per_episode(self) -> Interval:
+        """The lead of role 0 in points, mean over the episodes."""
+        return mean_interval(self.lead.mean(axis=1))
+
+    def points_per_round(self) -> Interval:
+        """The lead of role 0 in points, over the rounds of all episodes."""
+        return ratio_interval(self.lead.sum(axis=1), self.rounds_of_deals())
+
+    def rounds_of_deals(self) -> Float64Array:
+        """float64[B], rounds in all rotations of a deal."""
+        rounds: Float64Array = self.rounds.sum(axis=1, dtype=np.float64)
+        return rounds
+
+    @classmethod
+    def faulty(cls, lineup: Lineup, fault: str) -> Outcome:
+        """A lineup that could not be played to the end.
+
+        Args:
+            lineup: of agents.
+            fault: what one of them did wrong.
+        """
+        teams = len(lineup)
+        return cls(
+            lineup=lineup,
+            points=np.zeros((0, teams, teams), np.int32),
+            wins=np.zeros((0, teams, teams)),
+            rounds=np.zeros((0, teams), np.int32),
+            decisions=np.zeros((0, teams), np.int32),
+            first=np.zeros((0, teams), np.int8),
+            counters=np.zeros((teams, NUM_COUNTERS), np.int64),
+            faults=(fault,),
+        )
+
+    def followed_by(self, other: Outcome) -> Outcome:
+        """Both one after the other: the same lineup, more deals."""
+        variates = None
+        if self.variates is not None and other.variates is not None:
+            variates = np.concatenate([self.variates, other.variates])
+        return Outcome(
+            lineup=self.lineup,
+            points=np.concatenate([self.points, other.points]),
+            wins=np.concatenate([self.wins, other.wins]),
+            rounds=np.concatenate([self.rounds, other.rounds]),
+            decisions=np.concatenate([self.decisions, other.decisions]),
+            first=np.concatenate([self.first, other.first]),
+            counters=self.counters + other.counters,
+            variates=variates,
+            faults=self.faults + other.faults,
+        )
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Everything as arrays, for a file of data."""
+        names = ("points", "wins", "rounds", "decisions", "first", "counters")
+        arrays: dict[str, npt.NDArray[Any]] = {name: getattr(self, name) for name in names}
+        arrays["lineup"] = np.array(self.lineup, np.int64)
+        arrays["faults"] = np.array("\n".join(self.faults))
+        if self.variates is not None:
+            arrays["variates"] = self.variates
+        return arrays
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, npt.NDArray[Any]]) -> Outcome:
+        """Read back what `arrays` gave.
+
+        Raises:
+            KeyError: an array is missing.
+        """
+        faults = str(arrays["faults"])
+        return cls(
+            lineup=tuple(int(agent) for agent in arrays["lineup"]),
+            points=arrays["points"],
+            wins=arrays["wins"],
+            rounds=arrays["rounds"],
+            decisions=arrays["decisions"],
+            first=arrays["first"],
+            counters=arrays["counters"],
+            variates=arrays.get("variates"),
+            faults=tuple(faults.split("\n")) if faults else (),
+        )
+
+
+def own_less_others(by_role: Float64Array) -> Float64Array:
+    """What role 0 has (last axis) less the mean of the others."""
+    difference: Float64Array = by_role[..., 0] - by_role[..., 1:].mean(axis=-1)
+    return difference

@@ -1,0 +1,113 @@
+"""Is one agent better than another, by how much, and how sure is that?
+
+    python -m millebornes_env compare strategist arnold
+    python -m millebornes_env compare runs/second runs/first --until "ci<5" --deals 100000
+
+Every deal is played once from each team's place with the same cards; at a table of more than two teams the
+agent plays one of them, and the other agent the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import tyro
+
+from millebornes_env.arena.comparison import Comparison, compare
+from millebornes_env.arena.match import MatchConfig
+from millebornes_env.arena.results import table_words
+from millebornes_env.arena.tournament import check_until, entrants_of, named, who_sees_hidden_cards
+from millebornes_env.command_line import carry_out, complain, one_line
+from millebornes_env.commands.console import progress_console
+from millebornes_env.commands.options import MatchArgs, match_config, parse_options, refuse_cheating
+from millebornes_env.commands.progress import tournament_bar
+from millebornes_env.files import write_json_atomically
+from millebornes_env.stopping import exit_code_of
+from millebornes_env.versions import versions
+
+
+@dataclass(kw_only=True)
+class Args(MatchArgs):
+    """Say in one sentence which of two agents is better, by how much, and how sure that is."""
+
+    agent: tyro.conf.Positional[str]
+    """The agent: `name:option=value`, the path of a run folder, or `my_file.py:Class`."""
+    other: tyro.conf.Positional[str]
+    """The agent that it is compared with, named in the same way."""
+    deals: int = 1000
+    """Deals, each played once from each team's place; with --until, the most."""
+    until: str | None = None
+    """Play until the 95 % interval is so narrow: "ci<10" (points per round), "ci<1%" (wins)."""
+    allow_cheating: bool = False
+    """Admit agents that see hidden cards."""
+    out: Path | None = None
+    """File for the result as JSON. None: none is written."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Args:
+        arguments: without the program's name; None for those of the process.
+
+    Returns:
+        The exit code: 0; 2 if the arguments make no sense or the file could not be written; 130 after Ctrl-C.
+    """
+    return carry_out(lambda: _command(arguments))
+
+
+def _command(arguments: Sequence[str] | None) -> int:
+    args = parse_options(Args, "compare", arguments)
+    texts = [args.agent, args.other if args.other != args.agent else f"other@{args.other}"]
+    config = match_config(args, [named(text)[1] for text in texts])
+    check_until(args.until, config)
+    with progress_console().status("Loading; the first time, agents are compiled (a minute) ..."):
+        entrants = entrants_of(texts, config)
+    refuse_cheating(who_sees_hidden_cards(entrants), args.allow_cheating)
+    specs, teams = [entrant.spec for entrant in entrants], config.rules.teams
+    found: Comparison | None = None
+    try:
+        with tournament_bar() as on_turn:
+            turns = compare(
+                specs,
+                config,
+                args.deals,
+                until=args.until,
+                names=(named(args.agent)[0], named(args.other)[0]),
+                on_progress=lambda episodes: on_turn(" - ".join(specs), episodes / teams, args.deals),
+            )
+            for found in turns:  # noqa: B007 - the last one is the result; Ctrl-C shows the one there is
+                pass
+    except KeyboardInterrupt as stop:
+        if found is not None:
+            _print(found, config)
+        return complain("stopped; the rest of the deals was not played", exit_code_of(stop))
+    assert found is not None, "two deals or more were played"
+    _print(found, config)
+    if args.out is not None:
+        write_json_atomically(args.out, as_json(found))
+        print(f"wrote {args.out}")
+    return 0
+
+
+def _print(found: Comparison, config: MatchConfig) -> None:
+    print(one_line(found.verdict()))
+    print(f"({table_words(config.edition, config.players, config.rules.teams)}; seed {config.seed})")
+    if warning := found.warning():
+        print(warning)
+
+
+def as_json(found: Comparison) -> dict[str, object]:
+    """The comparison as JSON values."""
+    return {
+        "agents": list(found.names),
+        "config": asdict(found.config),
+        "deals": found.outcome.num_deals,
+        "points_per_round": None if found.points is None else found.points._asdict(),
+        "win_rate": found.wins._asdict(),
+        "even": found.even,
+        "verdict": found.verdict(),
+        "versions": versions(),
+    }

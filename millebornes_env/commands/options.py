@@ -1,0 +1,149 @@
+"""Options that commands have in common: the same names, order, help and defaults wherever they occur.
+
+An option that was renamed is refused with its new name (`RENAMED`).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal, TypeVar
+
+import tyro
+
+from millebornes_env import agents
+from millebornes_env.agents.policy.files import read_description
+from millebornes_env.agents.specs import is_path, split_policy
+from millebornes_env.arena.match import MatchConfig
+from millebornes_env.command_line import refuse_old_options
+from millebornes_env.errors import ArenaError
+
+Options = TypeVar("Options")
+
+RENAMED: Final = {
+    "num_games": "deals",
+    "cheats": "allow_cheating",
+    "luck": "control_variate",
+    "kept": "tournaments",
+}
+"""Old names of options, with today's."""
+
+_USUAL_EDITION: Final = "parker"
+_USUAL_PLAYERS: Final = 2
+
+
+@dataclass(kw_only=True)
+class TableArgs:
+    """Where is played."""
+
+    edition: str | None = None
+    """Rule sheet, with overrides: parker+max_200=4. None: as the first agent's run folder, else parker."""
+    players: int | None = None
+    """Seats at the table. None: as the first agent's run folder, else 2."""
+    teams: int | None = None
+    """Teams at the table. None: as usual for the sheet."""
+
+
+@dataclass(kw_only=True)
+class MatchArgs(TableArgs):
+    """What is played, where strength is measured."""
+
+    episode: Literal["match", "round"] = "match"
+    """Play whole matches, or single rounds."""
+    seed: int = 1
+    """Seed of the deals and of the agents; the same seed gives the same results."""
+    threads: int = 2
+    """Threads of compiled agents; they change no result."""
+
+
+def parse_options(options: type[Options], command: str, arguments: Sequence[str] | None) -> Options:
+    """Read the options of a command.
+
+    Args:
+        options: the dataclass of the command's options.
+        command: its name.
+        arguments: without the program's name; None for those of the process.
+
+    Raises:
+        ValueError: an option is given by its old name; the message says the new one.
+        SystemExit: after --help, and after a wrong option, about which tyro has printed what is wrong.
+    """
+    refuse_old_options(options, sys.argv[1:] if arguments is None else arguments, RENAMED)
+    return tyro.cli(options, prog=f"python -m millebornes_env {command}", args=arguments)
+
+
+def match_config(
+    args: MatchArgs, specs: Sequence[str], *, plain: bool = False, control_variate: bool = False
+) -> MatchConfig:
+    """What is played, with all defaults filled in.
+
+    Args:
+        args: what was asked for.
+        specs: of the agents; the first one that is a run folder's policy names the usual table.
+        plain: as in `MatchConfig`.
+        control_variate: as in `MatchConfig`.
+
+    Raises:
+        RunFolderError: the run folder is missing or damaged.
+        ValueError: there is no such table, or an option with a value that it cannot have.
+    """
+    edition, players = table_asked_for(args, specs)
+    config = MatchConfig(
+        edition=edition,
+        players=players,
+        teams=args.teams,
+        episode=args.episode,
+        seed=args.seed,
+        plain=plain,
+        control_variate=control_variate,
+        threads=args.threads,
+    )
+    config.table()  # refuses one that there is not
+    return config
+
+
+def table_asked_for(args: TableArgs, specs: Sequence[str]) -> tuple[str, int]:
+    """The edition and the seats: as asked for, else as the first run folder among the agents names them.
+
+    Raises:
+        RunFolderError: the run folder is missing or damaged.
+    """
+    folder = next(filter(None, map(run_folder, specs)), None)
+    trained = {} if folder is None else read_description(folder)
+    editions, seats = trained.get("editions"), trained.get("players")
+    edition = str(editions[0]) if isinstance(editions, list) and editions else _USUAL_EDITION
+    players = seats if type(seats) is int else _USUAL_PLAYERS  # of others loading the policy complains
+    return (
+        edition if args.edition is None else args.edition,
+        players if args.players is None else args.players,
+    )
+
+
+def run_folder(spec: str) -> Path | None:
+    """The run folder that an agent's specification names, whether it exists or not; None for other agents.
+
+    Of search over a policy, it is the policy's.
+    """
+    spec, _ = agents.split_search(spec)
+    name, _, rest = spec.partition(":")
+    if name == "policy":
+        folder, _ = split_policy(rest)
+        return Path(folder) if folder else None
+    if name in agents.AGENTS or not is_path(spec):
+        return None
+    return Path(spec)
+
+
+def refuse_cheating(cheats: Sequence[str], is_allowed: bool) -> None:
+    """Refuse agents that see hidden cards, unless the user wants them.
+
+    Raises:
+        ArenaError: there are some; the message names them.
+    """
+    if cheats and not is_allowed:
+        verb = "see" if len(cheats) > 1 else "sees"
+        raise ArenaError(
+            f"{', '.join(cheats)} {verb} hidden cards, which is not allowed unless --allow-cheating is given"
+        )

@@ -1,0 +1,210 @@
+"""What the engine asks of a game: `Rulebook`, the one interface between the two.
+
+A rulebook is a Python module that has the names below; `millebornes_env.millebornes.rulebook` is one. Its
+compiled functions are made by `compile.rule` and `compile.seldom`: they take one game's record and the record
+of the table's rules, and write to the arrays that they are handed. A kernel is compiled for a rulebook, so a
+call through the interface costs nothing when it runs.
+
+The words: a *round* is played until nobody is to act any more, and scored; an *episode* is one round or more.
+A game without rounds has episodes of one. *Teams* are who wins; in a game of each against all every seat is
+one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any, Final, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.errors import RulebookError, shown
+
+StateArray = npt.NDArray[np.void]
+"""An array of a rulebook's `STATE` records, one for each game."""
+Row = npt.NDArray[np.int8]
+"""One row of a buffer."""
+
+NO_TEAM: Final = -1
+"""What `winner` returns where nobody has won alone."""
+
+RECORD_FIELDS: Final = {"key": (2,), "episode": (), "seat": ()}
+"""The fields of `STATE` that the engine reads or writes itself, all of whole numbers, and their shapes."""
+
+
+class State(Protocol):
+    """What the engine reads and writes in a game's record; the rest is the rulebook's.
+
+    Attributes:
+        key: int64[2], written by `Games.seed`. All that is left to chance in a game is a function of it, of
+            `episode` and of what else the record holds (`chance.random_word`).
+        episode: how many episodes the game has begun, minus one; the engine counts.
+        seat: who decides now.
+    """
+
+    key: npt.NDArray[np.int64]
+    episode: int
+    seat: int
+
+
+class TableRules(Protocol):
+    """What the engine reads of a table's rules, compiled or not."""
+
+    @property
+    def players(self) -> int:
+        """Seats at the table."""
+
+    @property
+    def teams(self) -> int:
+        """Teams at the table."""
+
+
+class Section(Protocol):
+    """What the engine reads of a stretch of an observation."""
+
+    @property
+    def stop(self) -> int:
+        """One past the index of its last number."""
+
+
+class Rulebook(Protocol):
+    """What a module must have to be a game that the engine runs.
+
+    In all of it, `state` is one record of `STATE`, `rules` the record of the table's rules (element 0 of
+    `rules_array`) in compiled functions and the tuple that it is made from in the others, and `spec` a
+    named tuple of ints that says what an observation shows; the engine hands it on as it is.
+    """
+
+    # The game and its tables --------------------------------------------------------------------------------
+
+    @property
+    def NAME(self) -> str:  # noqa: N802 - a constant of a module
+        """What the game is called in names of kernels: letters, digits and underscores."""
+
+    @property
+    def STATE(self) -> np.dtype[np.void]:  # noqa: N802
+        """The structured dtype of one game, without padding; it has the fields of `RECORD_FIELDS`."""
+
+    @property
+    def EPISODES(self) -> Sequence[str]:  # noqa: N802
+        """What an episode can be, such as "round" and "match"; compiled functions get the index."""
+
+    @property
+    def REWARDS(self) -> Sequence[str]:  # noqa: N802
+        """What seats can be paid by, such as "points" and "win"; compiled functions get the index."""
+
+    @property
+    def REDEAL_ROOM(self) -> int:  # noqa: N802
+        """How many int8 `redeal` needs to work in."""
+
+    def rules_array(self, rules: Any, /) -> npt.NDArray[np.void]:
+        """The rules as an array of one record, which compiled functions read."""
+
+    def action_count(self, rules: Any, spec: Any, /) -> int:
+        """A, how many actions a mask has; with None for a spec, how many the table itself has."""
+
+    def sections(self, rules: Any, spec: Any, /) -> Sequence[Section]:
+        """The layout of an observation (`observation.Section`); the last one's stop is D."""
+
+    def full_state_sections(self, rules: Any, spec: Any, /) -> Sequence[Section]:
+        """The layout of a row with everything: the observation, then what is hidden from it."""
+
+    def is_won_by_score(self, rules: Any, /) -> bool:
+        """Whether the highest `final_score` wins an episode; if not, the highest reward says who did."""
+
+    # Playing (compiled) -------------------------------------------------------------------------------------
+
+    def start(self, state: Any, rules: Any, /) -> None:
+        """Begin an episode: everything but `key` and `episode` is written anew."""
+
+    def step(self, state: Any, rules: Any, action: int, /) -> None:
+        """Carry out a legal action of `state.seat`, up to the next decision or the end of the round."""
+
+    def is_round_over(self, state: Any, /) -> bool:
+        """Whether nobody is to act: the round is over, or was broken off."""
+
+    def is_episode_over(self, state: Any, rules: Any, episode: int, /) -> bool:
+        """Whether the episode has ended; asked when a round is over."""
+
+    def start_next_round(self, state: Any, rules: Any, /) -> None:
+        """Begin the next round of an episode that has not ended."""
+
+    def break_off(self, state: Any, /) -> None:
+        """End the round at once, without a winner: somebody has acted against the rules."""
+
+    def is_legal(self, state: Any, rules: Any, action: int, /) -> bool:
+        """Whether `state.seat` may do this; any int can be asked about. Not asked when the round is over."""
+
+    def write_mask(self, state: Any, rules: Any, mask: Row, /) -> None:
+        """Write 1 at each action that is legal and 0 elsewhere: int8[A]; all 0 when the round is over."""
+
+    # What is seen (compiled) --------------------------------------------------------------------------------
+
+    def write_observation(self, state: Any, rules: Any, seat: int, spec: Any, row: Row, /) -> None:
+        """Write what the seat sees, whether it is its turn or not: int8[D], overwritten."""
+
+    def write_hidden(self, state: Any, rules: Any, seat: int, spec: Any, row: Row, at: int, /) -> None:
+        """Write what the seat does not see into a full state, from `at` on; the row is 0 there."""
+
+    def redeal(self, state: Any, rules: Any, seat: int, key_0: int, key_1: int, room: Row, /) -> None:
+        """Replace all that the seat cannot see by chance: each game that it could be in, equally probable.
+
+        `key_0` and `key_1` are the key of the random numbers, `room` is int8[REDEAL_ROOM], overwritten.
+        """
+
+    # What comes of it (compiled) ----------------------------------------------------------------------------
+
+    def write_rewards(
+        self, state: Any, rules: Any, episode: int, reward: int, over: bool, row: npt.NDArray[np.float32], /
+    ) -> None:
+        """Write what a finished round gives to each seat, `over` saying whether it ends the episode.
+
+        The row is float32[players] and 0. A sum of 0 is what `Games.win_shares` relies on where
+        `is_won_by_score` is False.
+        """
+
+    def winner(self, state: Any, rules: Any, episode: int, /) -> int:
+        """The team that has won the finished episode alone, or `NO_TEAM`."""
+
+    def final_score(self, state: Any, rules: Any, episode: int, team: int, /) -> int:
+        """The team's points of the episode, an int16."""
+
+    # In words -----------------------------------------------------------------------------------------------
+
+    def action_name(self, action: int, rules: Any, seat: int | None, /) -> str:
+        """What a person calls the action of a seat (None: of any); ids that name none are named as such."""
+
+    def reason_against(self, state: Any, rules: Any, action: int, /) -> str:
+        """Why the action is not legal now, half a sentence that tells nothing the seat cannot see."""
+
+
+_NAMES: Final = sorted(name for name in vars(Rulebook) if not name.startswith("_"))
+
+
+def checked_module(rulebook: Rulebook) -> ModuleType:
+    """The rulebook as the module that it is, with all that the engine asks for.
+
+    Raises:
+        RulebookError: something is missing; the message says what it would be.
+    """
+    if not isinstance(rulebook, ModuleType):
+        raise RulebookError(
+            f"a rulebook is {shown(rulebook)}; it must be a Python module (see engine/rulebook.py)"
+        )
+    who = f"the rulebook {rulebook.__name__}"
+    missing = [name for name in _NAMES if not hasattr(rulebook, name)]
+    if missing:
+        meaning = str(getattr(Rulebook, missing[0]).__doc__).partition("\n")[0]
+        raise RulebookError(f"{who} has no {', no '.join(missing)}. {missing[0]}: {meaning}")
+    for name, shape in RECORD_FIELDS.items():
+        _check_field(who, rulebook.STATE, name, shape)
+    return rulebook
+
+
+def _check_field(who: str, record: np.dtype[np.void], name: str, shape: tuple[int, ...]) -> None:
+    kind = record[name] if name in (record.names or ()) else None
+    if kind is None or kind.shape != shape or kind.base.kind != "i":
+        found = f"it is {kind}" if kind is not None else "it has none of that name"
+        wanted = "a signed whole number" if shape == () else f"{shape[0]} signed whole numbers"
+        raise RulebookError(f"{who}: the field {name!r} of STATE must be {wanted}; {found}")

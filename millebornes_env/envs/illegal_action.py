@@ -1,0 +1,55 @@
+"""What an illegal action is told: which game, which seat, which play, why, and what was legal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from millebornes_env.compile import plain
+from millebornes_env.engine.rulebook import Rulebook
+from millebornes_env.errors import (
+    ActionRangeError,
+    IllegalActionError,
+    MilleBornesError,
+    ResetNeededError,
+    shown,
+)
+
+
+def illegal_action_error(
+    rulebook: Rulebook, state: Any, rules: Any, names: Sequence[str], action: int, game: int | None = None
+) -> MilleBornesError:
+    """The exception for an action that a game could not carry out.
+
+    Args:
+        rulebook: of the game.
+        state: the game, as it was and is.
+        rules: the table's.
+        names: of the seats.
+        action: the action that was tried.
+        game: which game of several; None: there is but one, and the message need not say.
+
+    Returns:
+        `ResetNeededError` if the game is over, `ActionRangeError` for an id that names no play, else
+        `IllegalActionError`.
+    """
+    if plain(rulebook.is_round_over)(state):
+        return ResetNeededError(
+            f"game {game or 0} has ended: begin its next episode with "
+            'reset(options={"reset_mask": ...}), or leave it with action -1'
+        )
+    seat = int(state.seat)
+    who = names[seat] if game is None else f"game {game}, {names[seat]}"
+    count = rulebook.action_count(rules, None)
+    if not 0 <= action < count:
+        return ActionRangeError(f"{who}: there is no action {shown(action)}; ids go from 0 to {count - 1}")
+    is_legal, record = plain(rulebook.is_legal), rulebook.rules_array(rules)[0]
+    choices = ", ".join(
+        f"{rulebook.action_name(one, rules, seat)} ({one})"
+        for one in range(count)
+        if is_legal(state, record, one)
+    )
+    return IllegalActionError(
+        f"{who}: {rulebook.action_name(action, rules, seat)!r} (action {action}) is not legal: "
+        f"{rulebook.reason_against(state, rules, action)}. Legal now: {choices}"
+    )

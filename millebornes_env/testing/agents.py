@@ -1,0 +1,351 @@
+"""`check_agent`: what an agent must do, asked of it while it plays."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env import agents
+from millebornes_env.agents.compiled.agent import MEMORY, choose_each
+from millebornes_env.agents.errors import AgentAnswerError
+from millebornes_env.agents.own_classes import make_own
+from millebornes_env.agents.protocol import Agent, Table, ask, is_compiled, is_state_agent, sees_hidden_cards
+from millebornes_env.compile import for_kernels
+from millebornes_env.engine.kernels import SKIP
+from millebornes_env.envs.options import checked_seed
+from millebornes_env.envs.vector import VectorEnv, vector_env
+from millebornes_env.errors import ConformanceError, OptionError, shown
+from millebornes_env.millebornes.actions import action_name
+from millebornes_env.millebornes.editions import Edition
+from millebornes_env.millebornes.editions import edition as find_edition
+from millebornes_env.millebornes.rules import compiled_rules
+from millebornes_env.millebornes.sections import shown_teams
+from millebornes_env.millebornes.state import ROUND_OVER, StateArray
+
+Actions = npt.NDArray[np.int64]
+Given = str | Path | Agent | Callable[..., Agent]
+"""An agent's name, run folder or class (called with a `Table` and a seed), or an agent that was made."""
+
+OTHER_SEEDS: Final = 3
+"""Tried to find out whether an agent draws random numbers."""
+MOST_NAMED: Final = 4
+"""Legal actions that a message names."""
+LONGEST_ROUND: Final = 1_000
+"""Decisions; no round of any edition takes so many."""
+
+
+def check_agent(
+    agent: Given,
+    edition: str | Edition = "parker",
+    *,
+    players: int | None = None,
+    teams: int | None = None,
+    seed: int = 0,
+    games: int = 12,
+    decisions: int = 120,
+    is_random: bool | None = None,
+    **shows: bool,
+) -> None:
+    """Check an agent at the tables of an edition.
+
+    It plays all seats of some games. Checked are:
+
+    * `act` returns an integer for each row, a legal action, and does not write to what it is handed;
+    * the same seed gives the same actions;
+    * rows do not influence each other: asked about the rows in another order, some of them alone, it chooses
+      the same. With `has_memory` it may remember, but for each of `slot_ids`;
+    * the hidden cards change nothing: dealt anew, it chooses the same. An agent that is handed observations
+      cannot see them; this concerns compiled agents and those with `act_on`. One that says so
+      (`sees_hidden_cards`) may see them;
+    * where a round is over it returns what the mask allows, or -1 where that allows nothing.
+
+    Args:
+        agent: an agent's name, run folder or class, or an agent that was made (which is copied).
+        edition: name of a rule sheet, or an `Edition` of your own.
+        players: seats at the table; None: every table of the edition.
+        teams: teams at the table; None: the sheet's usual way to play with so many.
+        seed: of the agent and of the games, 0 to 2**64 - 1.
+        games: played side by side.
+        decisions: of each game.
+        is_random: whether it draws random numbers, so that it may choose otherwise when it is asked in
+            another order. None: found out with other seeds.
+        shows: what observations show: `observe_unseen`, `observe_rules`, `padded`, as for `vector_env`.
+
+    Raises:
+        ConformanceError: the agent does not do what it must; the message says what, where, and what to do.
+        MilleBornesError: there is no such agent, edition or table.
+    """
+    sheet = find_edition(edition)
+    first = checked_seed(seed, or_none=False)
+    tables = sheet.tables if players is None else [(players, teams)]
+    for seats, sides in tables:
+        options: dict[str, Any] = {"players": seats, "teams": sides, "seed": first, **shows}
+        env = vector_env(games, sheet, episode="match", autoreset_mode="next_step", **options)
+        check = _Check(agent, env, first, is_random)
+        check.play(decisions)
+        check.finish_rounds(vector_env(games, sheet, episode="round", autoreset_mode="disabled", **options))
+
+
+@dataclass
+class _Moment:
+    """What the agents are asked about at one decision of each game."""
+
+    env: VectorEnv
+    number: int  # of the decision
+    observations: npt.NDArray[np.int8]
+    masks: npt.NDArray[np.int8]
+    states: StateArray
+    seats: npt.NDArray[np.int32]
+
+    @classmethod
+    def of(cls, env: VectorEnv, number: int, observations: dict[str, npt.NDArray[Any]]) -> _Moment:
+        return cls(
+            env,
+            number,
+            observations["observation"].copy(),
+            observations["action_mask"].copy(),
+            env.get_states().view(np.ndarray),
+            env.agent_selection.copy(),
+        )
+
+    @property
+    def slot_ids(self) -> npt.NDArray[np.int64]:
+        """Numbers that tell apart who sits where."""
+        return np.arange(len(self.seats)) * self.env.players + self.seats
+
+    @property
+    def over(self) -> npt.NDArray[np.bool_]:
+        """Where the round is over."""
+        over: npt.NDArray[np.bool_] = self.states["phase"] == ROUND_OVER
+        return over
+
+    def where(self, game: int) -> str:
+        """Which decision that is."""
+        rules = self.env.rules
+        return (
+            f"{self.env.edition.label}, {rules.players} players in {rules.teams} teams, game {game}, "
+            f"seat {self.seats[game]}, decision {self.number}"
+        )
+
+    def action(self, game: int, action: int) -> str:
+        """What an action of the game is called."""
+        if not 0 <= action < self.masks.shape[1]:
+            return str(action)
+        teams = shown_teams(self.env.rules, self.env.observation_spec)
+        return f"{action_name(action, teams, int(self.seats[game]) % self.env.teams)} ({action})"
+
+
+class _Check:
+    """The checks of an agent at one table.
+
+    Attributes:
+        player: plays the games.
+        twin: the same agent with the same seed, asked the same.
+        piecewise: the same agent with the same seed, asked about the rows in pieces.
+        others: the same agent with other seeds, asked the same.
+    """
+
+    def __init__(self, given: Given, env: VectorEnv, seed: int, is_random: bool | None) -> None:
+        self._env, self._table = env, Table.of(env)
+        self._given, self._seed = given, seed
+        self.player, self.twin, self.piecewise = (self._made(seed) for _ in range(3))
+        self.others = [self._made((seed + more) % 2**64) for more in range(1, OTHER_SEEDS + 1)]
+        self._is_random = is_random
+        self._differs = ""  # where the agent that is asked in pieces chose otherwise for the first time
+        self._memories = np.zeros((env.num_envs * env.players, MEMORY), np.int16)
+
+    def _made(self, seed: int) -> Agent:
+        """The agent, made anew."""
+        given: Any = self._given
+        try:
+            if isinstance(given, (str, Path)):
+                return agents.make(given, self._table, seed)
+            if isinstance(given, type) or not hasattr(given, "act"):
+                made = make_own(shown(given), given, self._table, seed, {})
+                return agents.make(made, self._table, seed)
+            return agents.make(copy.deepcopy(given), self._table, seed)
+        except Exception as error:
+            raise ConformanceError(
+                f"{shown(given)} cannot be made for {self._table.edition}, {self._env.players} players in "
+                f"{self._env.teams} teams: {type(error).__name__}: {error} (an agent for certain tables "
+                "only is checked there: give players= and teams=)"
+            ) from error
+
+    # Playing ------------------------------------------------------------------------------------------------
+
+    def play(self, decisions: int) -> None:
+        """Play on, rounds and all, and compare the agents."""
+        if decisions < 1:
+            raise OptionError(f"decisions is {decisions}; it must be 1 or more")
+        observations, _ = self._env.reset()
+        for number in range(decisions):
+            moment = _Moment.of(self._env, number, observations)
+            actions = self._asked(self.player, moment)
+            self._compare_twin(moment, actions)
+            self._compare_pieces(moment, actions)
+            self._compare_redeal(moment, actions)
+            observations = self._env.step(np.where(actions == SKIP, 0, actions)).observations
+        if self._differs and not self._is_random:
+            raise ConformanceError(self._differs)
+
+    def finish_rounds(self, env: VectorEnv) -> None:
+        """Play rounds to their ends, where nothing is to be chosen any more."""
+        observations, _ = env.reset()
+        agent = self._made(self._seed)
+        for number in range(LONGEST_ROUND):
+            moment = _Moment.of(env, number, observations)
+            actions = self._asked(agent, moment)
+            if moment.over.all():
+                return
+            observations = env.step(actions).observations
+
+    # Asking -------------------------------------------------------------------------------------------------
+
+    def _asked(self, agent: Agent, moment: _Moment, rows: slice = slice(None)) -> Actions:
+        """What an agent chooses, checked."""
+        handed = (moment.observations[rows].copy(), moment.masks[rows].copy(), moment.slot_ids[rows])
+        states = moment.states[rows].copy()
+        games = np.arange(len(moment.seats))[rows]
+        try:
+            actions = ask(agent, *handed, lambda: states)
+        except AgentAnswerError as error:
+            raise ConformanceError(f"{error} [{moment.where(int(games[0]))}]") from None
+        except Exception as error:
+            raise self._failed(
+                moment,
+                int(games[0]),
+                f"raised {type(error).__name__} when asked about {len(games)} rows: {error}",
+            ) from error
+        same = (
+            np.array_equal(handed[0], moment.observations[rows])
+            and np.array_equal(handed[1], moment.masks[rows])
+            and np.array_equal(handed[2], moment.slot_ids[rows])
+            and states.tobytes() == moment.states[rows].tobytes()
+        )
+        if not same:
+            raise self._failed(
+                moment,
+                int(games[0]),
+                "wrote to what it was handed; let it work on a copy (`observations.copy()`)",
+            )
+        self._check_legal(moment, games, actions)
+        return actions
+
+    def _check_legal(self, moment: _Moment, games: npt.NDArray[np.int64], actions: Actions) -> None:
+        for game, action in zip(games.tolist(), actions.tolist(), strict=True):
+            mask = moment.masks[game]
+            if 0 <= action < len(mask) and mask[action]:
+                continue
+            if moment.over[game]:
+                if action == SKIP:
+                    continue
+                raise self._failed(
+                    moment,
+                    game,
+                    f"chose {action} although the round is over and the mask allows nothing; return -1 "
+                    "there, for example np.where(action_masks.any(axis=1), actions, -1)",
+                )
+            legal = [moment.action(game, one) for one in np.flatnonzero(mask).tolist()]
+            legal[MOST_NAMED:] = ["..."] * (len(legal) > MOST_NAMED)
+            raise self._failed(
+                moment,
+                game,
+                f"chose {moment.action(game, action)}, which is illegal; legal were {', '.join(legal)}: "
+                "choose only where action_masks is 1",
+            )
+
+    def _failed(self, moment: _Moment, game: int, what: str) -> ConformanceError:
+        return ConformanceError(f"{shown(self.player.name)} {what} [{moment.where(game)}]")
+
+    # Comparing ----------------------------------------------------------------------------------------------
+
+    def _compare_twin(self, moment: _Moment, actions: Actions) -> None:
+        again = self._asked(self.twin, moment)
+        if np.array_equal(again, actions):
+            return
+        game = int((again != actions).argmax())
+        raise self._failed(
+            moment,
+            game,
+            f"chose {moment.action(game, int(actions[game]))}, and made and asked again in the same way "
+            f"{moment.action(game, int(again[game]))}: all its random numbers must come from its seed, and "
+            "two agents must not share what they remember",
+        )
+
+    def _compare_pieces(self, moment: _Moment, actions: Actions) -> None:
+        others = [self._asked(other, moment) for other in self.others]
+        if self._is_random is None and any(not np.array_equal(other, actions) for other in others):
+            self._is_random = True
+        middle = len(actions) // 2
+        again = actions.copy()
+        for rows in (slice(middle, None), slice(1, middle), slice(0, 1)):
+            if len(actions[rows]):
+                again[rows] = self._asked(self.piecewise, moment, rows)
+        if self._differs or np.array_equal(again, actions):
+            return
+        game = int((again != actions).argmax())
+        self._differs = str(
+            self._failed(
+                moment,
+                game,
+                f"chose {moment.action(game, int(actions[game]))} in a batch of {len(actions)} rows, and "
+                f"{moment.action(game, int(again[game]))} for the same row in a smaller batch: rows must not "
+                "influence each other, and what it remembers it must keep for each of `slot_ids` (an agent "
+                "that draws random numbers so seldom that other seeds changed nothing is checked with "
+                "is_random=True)",
+            )
+        )
+
+    def _compare_redeal(self, moment: _Moment, actions: Actions) -> None:
+        """Ask about the games as they are, and with the hidden cards dealt anew."""
+        compiled = is_compiled(self.player)
+        if sees_hidden_cards(self.player) or not (compiled or is_state_agent(self.player)):
+            return
+        redealt = self._env.determinize(moment.seats, seed=moment.number)
+        draws = np.random.default_rng([self._seed % 2**32, moment.number]).integers(2**32, size=len(actions))
+        one, other = (self._chosen_from(states, moment, draws) for states in (moment.states, redealt))
+        if compiled:
+            self._memories[moment.slot_ids] = one[:, 1:]
+        different = (one != other).any(axis=1) & ~moment.over
+        if different.any():
+            game = int(different.argmax())
+            raise self._failed(
+                moment,
+                game,
+                f"chose {moment.action(game, int(one[game, 0]))}, and "
+                f"{moment.action(game, int(other[game, 0]))} after the cards that its seat cannot see were "
+                "dealt anew (or remembers other things): let it read its own hand, the piles, the counts and "
+                "`hidden` only, or let it say that it cheats (`sees_hidden_cards = True`)",
+            )
+
+    def _chosen_from(
+        self, states: StateArray, moment: _Moment, draws: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.int64]:
+        """int64[N, ...]: what an agent chooses from the games themselves, and what it then remembers."""
+        agent: Any = self.player
+        if not is_compiled(agent):
+            agent = self._made(self._seed)
+            chosen: Actions = np.asarray(agent.act_on(states.copy(), moment.seats, moment.slot_ids))
+            return chosen[:, np.newaxis]
+        memories = self._memories[moment.slot_ids]
+        chosen = np.zeros(len(states), np.int64)
+        asked = np.flatnonzero(~moment.over)
+        here, some = memories[asked], np.zeros(len(asked), np.int64)
+        choose_each(
+            agent.address,
+            for_kernels(states[asked]),
+            compiled_rules(self._env.rules),
+            moment.seats[asked],
+            here,
+            agent.options,
+            draws[asked],
+            some,
+        )
+        chosen[asked], memories[asked] = some, here
+        return np.column_stack([chosen, memories])

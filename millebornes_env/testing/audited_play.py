@@ -1,0 +1,402 @@
+"""Random play of many styles, every law checked at every step.
+
+The laws are those of `millebornes.audit` for a record and of `step_laws` for a decision and a step. What
+concerns the engine is here.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.chance import random_below, random_word
+from millebornes_env.compile import for_kernels, kernel, rule
+from millebornes_env.engine.games import new_buffers
+from millebornes_env.engine.kernels import (
+    DISABLED,
+    Buffers,
+    Settings,
+    kernels_of,
+    key_of_seed,
+    start_episode,
+    write_decision,
+)
+from millebornes_env.engine.kernels import carry_out as carry_out_in_engine
+from millebornes_env.millebornes import rulebook
+from millebornes_env.millebornes.actions import (
+    CLAIM_COUP_FOURRE,
+    EXTEND,
+    num_actions,
+)
+from millebornes_env.millebornes.audit import NO_VIOLATION, SCRATCH_SIZE, violation_of
+from millebornes_env.millebornes.audit.violations import require
+from millebornes_env.millebornes.cards import (
+    DECK_SIZE,
+)
+from millebornes_env.millebornes.determinize import redeal_hidden_cards
+from millebornes_env.millebornes.ending import are_hands_played_out
+from millebornes_env.millebornes.motion import team_of
+from millebornes_env.millebornes.rulebook import POINTS, WIN, is_episode_over
+from millebornes_env.millebornes.rules import Rules, RulesRecord
+from millebornes_env.millebornes.scoring import blank_opponents
+from millebornes_env.millebornes.sections import DEFAULT_SPEC, sections
+from millebornes_env.millebornes.state import (
+    MAX_TEAMS,
+    NO_TEAM,
+    ROUND_OVER,
+    Int8Array,
+    State,
+    StateArray,
+    new_states,
+)
+from millebornes_env.millebornes.turn import start_next_round, step
+from millebornes_env.testing.random_players import FINISHER, IDLER, UNIFORM, WEIGHTS
+from millebornes_env.testing.step_laws import (
+    HIDDEN_CARDS_SHOW,
+    OBSERVATION_OUT_OF_BOUNDS,
+    REDEAL_IS_NO_GAME,
+    WRONG_DEAL,
+    WRONG_END_OF_EPISODE,
+    WRONG_REWARDS,
+    are_equal,
+    decision_violation,
+    is_freshly_dealt,
+    is_within_bounds,
+    step_violation,
+)
+
+Int64Array = npt.NDArray[np.int64]
+
+COUNTS: Final = (
+    *("games", "rounds", "matches", "steps", "claims", "extensions"),
+    *("empty_piles", "play_outs", "shutouts", "violations"),
+)
+"""What is counted at a table."""
+_GAMES, _ROUNDS, _MATCHES, _STEPS, _CLAIMS, _EXTENSIONS, _EMPTY, _PLAY_OUTS, _SHUTOUTS, _VIOLATIONS = range(
+    len(COUNTS)
+)
+
+FOUND: Final = ("game", "step", "seat", "action", "violation")
+"""What is noted of a violation."""
+NO_ACTION: Final = -1
+MOST_FOUND: Final = 8
+"""Violations of a table that are noted in full; all are counted."""
+
+_SAMPLE: Final = 64
+_UNIFORM_SHARE: Final = 0.1
+_UNIFORM_BELOW: Final = round(_UNIFORM_SHARE * 2**32)
+_ROUNDING: Final = 1e-4
+_LONE_DRIVER: Final = 8
+
+
+class Play(NamedTuple):
+    """The games of one table, and room to work in.
+
+    Games with an odd number play matches, the others rounds; every fourth pair of them is paid by wins.
+    """
+
+    states: StateArray  # [G] the games
+    before: StateArray  # [1] the game before the step
+    copied: StateArray  # [1] a copy to try something with
+    counts: Int64Array  # [len(COUNTS)]
+    weights: Int64Array  # [styles, actions]
+    styles: Int64Array  # [G, MAX_TEAMS] how each team plays in this round
+    steps: Int64Array  # [G] since the beginning
+    round_steps: Int64Array  # [G] of the present round
+    mask: Int8Array  # [A]
+    row: Int8Array  # [D] what the deciding seat sees
+    high: Int8Array  # [D] the largest value of each number
+    hidden: Int8Array  # [DECK_SIZE]
+    scratch: Int64Array  # [SCRATCH_SIZE]
+    found: Int64Array  # [MOST_FOUND, len(FOUND)]
+    saved: StateArray  # [2 * MOST_FOUND] before and after each violation
+    buffers: Buffers  # what the engine writes, for one game
+
+
+def new_play(games: int, rules: Rules, seed: int) -> Play:
+    """Games of the table that have not been dealt yet; `begin` deals them.
+
+    Args:
+        games: how many.
+        rules: the table's.
+        seed: 0 to 2**64 - 1.
+    """
+    layout = sections(rules)
+    high = np.concatenate([np.full(section.size, section.high, np.int8) for section in layout])
+    play = Play(
+        states=_records(games),
+        before=_records(1),
+        copied=_records(1),
+        counts=np.zeros(len(COUNTS), np.int64),
+        weights=WEIGHTS.copy(),  # an argument: as a constant it would stay in the cache of compiled code
+        styles=np.zeros((games, MAX_TEAMS), np.int64),
+        steps=np.zeros(games, np.int64),
+        round_steps=np.zeros(games, np.int64),
+        mask=np.zeros(num_actions(rules.teams), np.int8),
+        row=np.zeros(len(high), np.int8),
+        high=high,
+        hidden=np.zeros(DECK_SIZE, np.int8),
+        scratch=np.zeros(SCRATCH_SIZE, np.int64),
+        found=np.zeros((MOST_FOUND, len(FOUND)), np.int64),
+        saved=_records(2 * MOST_FOUND),
+        buffers=new_buffers(rulebook, 1, rules, settings_of(0)),
+    )
+    kernels_of(rulebook).seed_games(play.states, 0, *key_of_seed(seed))
+    return play
+
+
+def _records(number: int) -> StateArray:
+    return for_kernels(new_states(number))
+
+
+@kernel
+def begin(play: Play, rules: RulesRecord) -> None:
+    """Deal the first round of every game."""
+    for game in range(len(play.states)):
+        deal_next(play, rules, game, True)
+
+
+@kernel
+def play_on(play: Play, rules: RulesRecord, steps: int) -> None:
+    """Play so many steps in every game; check each decision, carry it out, check what came of it."""
+    for game in range(len(play.states)):
+        state = play.states[game]
+        for _ in range(steps):
+            sampled = int(play.steps[game]) & (_SAMPLE - 1) == 0
+            action = NO_ACTION
+            play.before[0] = state
+            violation = judge_decision(state, rules, play.mask, play.row, play.high)
+            if violation == NO_VIOLATION and sampled:
+                violation = judge_redeal(play, rules, game)
+            if violation == NO_VIOLATION:
+                action = chosen_action(play, rules, state, game)
+                carry_out(state, rules, action)
+                count_step(play, state, game, action)
+                violation = judge_state(state, rules, play.scratch)
+            if violation == NO_VIOLATION:
+                number = int(play.round_steps[game])
+                violation = judge_step(play.before[0], state, rules, action, number)
+            if violation == NO_VIOLATION and (sampled or int(state.phase) == ROUND_OVER):
+                violation = judge_engine(play, rules, game, action)
+            if violation != NO_VIOLATION:
+                report(play, game, action, violation)
+            if violation != NO_VIOLATION or int(state.phase) == ROUND_OVER:
+                deal_next(play, rules, game, violation != NO_VIOLATION)
+
+
+# Each of these is compiled for itself: inlined into one loop they would take minutes to compile.
+
+
+@kernel
+def judge_decision(state: State, rules: RulesRecord, mask: Int8Array, row: Int8Array, high: Int8Array) -> int:
+    """`decision_violation`."""
+    return decision_violation(state, rules, mask, row, high)
+
+
+@kernel
+def carry_out(state: State, rules: RulesRecord, action: int) -> None:
+    """`step`."""
+    step(state, rules, action)
+
+
+@kernel
+def judge_state(state: State, rules: RulesRecord, scratch: Int64Array) -> int:
+    """`violation_of`."""
+    return violation_of(state, rules, scratch)
+
+
+@kernel
+def judge_step(before: State, after: State, rules: RulesRecord, action: int, steps: int) -> int:
+    """`step_violation`; the step was the round's `steps`-th."""
+    return step_violation(before, after, rules, action, steps)
+
+
+# Choosing -------------------------------------------------------------------------------------------------
+
+
+@rule
+def chosen_action(play: Play, rules: RulesRecord, state: State, game: int) -> int:
+    """A legal action by the weights of the team's style; one in ten is uniform."""
+    key_0, key_1 = int(state.key[1]), int(state.key[0])  # the rounds' own numbers have them in this order
+    counter = 2 * int(play.steps[game])
+    style = int(play.styles[game, team_of(rules, int(state.seat))])
+    if random_word(key_0, key_1, counter) < _UNIFORM_BELOW:
+        style = UNIFORM
+    total = total_weight(play, style)
+    if total == 0:
+        style = UNIFORM
+        total = total_weight(play, style)
+    left = random_below(key_0, key_1, counter + 1, total)
+    action = -1
+    while left >= 0:
+        action += 1
+        left -= int(play.mask[action]) * int(play.weights[style, action])
+    return action
+
+
+@rule
+def total_weight(play: Play, style: int) -> int:
+    """The weights of all legal actions together."""
+    total = 0
+    for action in range(len(play.mask)):
+        total += int(play.mask[action]) * int(play.weights[style, action])
+    return total
+
+
+# Rounds and episodes --------------------------------------------------------------------------------------
+
+
+@rule
+def settings_of(game: int) -> Settings:
+    """What the engine is told of the game."""
+    reward = WIN if (game >> 1) & 3 == 3 else POINTS
+    return Settings(game & 1, reward, DISABLED, DEFAULT_SPEC, 0)
+
+
+@kernel
+def deal_next(play: Play, rules: RulesRecord, game: int, is_new: bool) -> None:
+    """Deal the game's next round, of the same match or of another episode, and check the deal.
+
+    Args:
+        play: the games of the table.
+        rules: of it.
+        game: which.
+        is_new: whether the round before is none that ended by the rules.
+    """
+    state = play.states[game]
+    over = True
+    if not is_new:
+        over = is_episode_over(state, rules, settings_of(game).episode)
+        count_round(play, state, rules)
+        play.counts[_MATCHES] += game & 1 if over else 0
+    if over:
+        play.counts[_GAMES] += 1
+        start_episode(rulebook, state, rules)
+    else:
+        start_next_round(state, rules)
+    play.round_steps[game] = 0
+    draw_styles(play, rules, game)
+    violation = judge_state(state, rules, play.scratch)
+    violation = require(violation, WRONG_DEAL, is_freshly_dealt(state, rules))
+    if violation != NO_VIOLATION:
+        play.before[0] = state
+        report(play, game, NO_ACTION, violation)
+
+
+@rule
+def count_round(play: Play, state: State, rules: RulesRecord) -> None:
+    """Count the round that has ended and how."""
+    play.counts[_ROUNDS] += 1
+    if int(state.winner) == NO_TEAM and are_hands_played_out(state, rules):
+        play.counts[_PLAY_OUTS] += 1
+    if is_shutout(state, rules):
+        play.counts[_SHUTOUTS] += 1
+
+
+@rule
+def is_shutout(state: State, rules: RulesRecord) -> bool:
+    """Whether somebody has won and all others are without km."""
+    winner = int(state.winner)
+    return winner != NO_TEAM and blank_opponents(state, rules, winner) == rules.teams - 1
+
+
+@rule
+def draw_styles(play: Play, rules: RulesRecord, game: int) -> None:
+    """Each team draws how it plays this round; in one of eight all but one idle, who is then shut out."""
+    state = play.states[game]
+    key_0, key_1 = int(state.key[1]), int(state.key[0]) ^ 1
+    counter = int(play.steps[game]) * (MAX_TEAMS + 1)
+    for team in range(rules.teams):
+        play.styles[game, team] = random_below(key_0, key_1, counter + team, len(play.weights))
+    chosen = random_below(key_0, key_1, counter + MAX_TEAMS, rules.teams * _LONE_DRIVER)
+    if chosen < rules.teams:
+        for team in range(rules.teams):
+            play.styles[game, team] = FINISHER if team == chosen else IDLER
+
+
+@rule
+def count_step(play: Play, state: State, game: int, action: int) -> None:
+    """Count the step and what happened in it."""
+    play.steps[game] += 1
+    play.round_steps[game] += 1
+    play.counts[_STEPS] += 1
+    play.counts[_CLAIMS] += 1 if action == CLAIM_COUP_FOURRE else 0
+    play.counts[_EXTENSIONS] += 1 if action == EXTEND else 0
+    play.counts[_EMPTY] += 1 if int(play.before[0].draw_pile) > 0 and int(state.draw_pile) == 0 else 0
+
+
+@kernel
+def report(play: Play, game: int, action: int, violation: int) -> None:
+    """Count a violation, and note it with the game before and after it."""
+    number = int(play.counts[_VIOLATIONS])
+    play.counts[_VIOLATIONS] += 1
+    if number >= MOST_FOUND:
+        return
+    found = play.found[number]
+    found[0] = game
+    found[1] = play.steps[game]
+    found[2] = play.before[0].seat
+    found[3] = action
+    found[4] = violation
+    play.saved[2 * number] = play.before[0]
+    play.saved[2 * number + 1] = play.states[game]
+
+
+# Sampled --------------------------------------------------------------------------------------------------
+
+
+@kernel
+def judge_redeal(play: Play, rules: RulesRecord, game: int) -> int:
+    """The seat sees and may do the same whatever is hidden; any redeal makes a game."""
+    play.copied[0] = play.states[game]
+    redealt = play.copied[0]
+    seat, number = int(redealt.seat), int(play.steps[game])
+    key_0, key_1 = int(redealt.key[0]) ^ 2, int(redealt.key[1])
+    redeal_hidden_cards(redealt, rules, seat, random_word(key_0, key_1, number), key_1, play.hidden)
+    row, mask = play.buffers.observation[0], play.buffers.action_mask[0]
+    seen = decision_violation(redealt, rules, mask, row, play.high) == NO_VIOLATION
+    same = seen and are_equal(row, play.row) and are_equal(mask, play.mask)
+    found = require(NO_VIOLATION, HIDDEN_CARDS_SHOW, same)
+    return require(found, REDEAL_IS_NO_GAME, judge_state(redealt, rules, play.scratch) == NO_VIOLATION)
+
+
+@kernel
+def judge_engine(play: Play, rules: RulesRecord, game: int, action: int) -> int:
+    """The same step by the engine, on a copy of the game before it."""
+    play.copied[0] = play.before[0]
+    settings = settings_of(game)
+    buffers = play.buffers
+    buffers.rewards[0, :] = 0.0
+    buffers.terminations[0] = False
+    carry_out_in_engine(rulebook, play.copied[0], rules, settings, action, buffers, 0)
+    write_decision(rulebook, play.copied[0], rules, settings, buffers, 0)
+    state = play.states[game]
+    is_over = int(state.phase) == ROUND_OVER
+    ended = is_over and is_episode_over(state, rules, settings.episode)
+    found = require(NO_VIOLATION, WRONG_REWARDS, rewards_are_right(buffers, rules, is_over))
+    found = require(found, WRONG_END_OF_EPISODE, bool(buffers.terminations[0]) == ended)
+    if ended:
+        for seat in range(rules.players):
+            found = require(
+                found,
+                OBSERVATION_OUT_OF_BOUNDS,
+                is_within_bounds(buffers.final_observation[0, seat], play.high),
+            )
+    return found
+
+
+@rule
+def rewards_are_right(buffers: Buffers, rules: RulesRecord, is_over: bool) -> bool:
+    """Nothing is paid before the end of the round; then partners get the same, and all teams together 0."""
+    total, paid, apart = 0.0, 0.0, 0.0
+    for seat in range(rules.players):
+        reward = float(buffers.rewards[0, seat])
+        paid += abs(reward)
+        apart += abs(reward - float(buffers.rewards[0, team_of(rules, seat)]))
+        total += reward
+    return (is_over or paid == 0.0) and apart == 0.0 and abs(total) < _ROUNDING
+
+
+__all__ = ["COUNTS", "FOUND", "Play", "begin", "new_play", "play_on"]

@@ -1,0 +1,75 @@
+"""`check_edition`: random play at the tables of an edition, every law checked at every step."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from millebornes_env.envs.options import checked_seed, whole_number
+from millebornes_env.errors import ConformanceError, OptionError, shown
+from millebornes_env.millebornes.actions import action_name
+from millebornes_env.millebornes.audit import message_of
+from millebornes_env.millebornes.editions import Edition
+from millebornes_env.millebornes.editions import edition as find_edition
+from millebornes_env.millebornes.rules import Rules, compiled_rules
+from millebornes_env.testing.audited_play import COUNTS, FOUND, NO_ACTION, begin, new_play, play_on
+from millebornes_env.testing.step_laws import ALL_MESSAGES
+
+GAMES: Final = 16
+"""Played side by side at a table."""
+
+
+def check_edition(
+    edition: str | Edition,
+    *,
+    players: int | None = None,
+    teams: int | None = None,
+    steps: int = 100_000,
+    seed: int = 0,
+) -> dict[tuple[int, int], dict[str, int]]:
+    """Play an edition at random and check every law at every step: of the state, the mask, the observation.
+
+    Args:
+        edition: name of a rule sheet, or an `Edition` of your own.
+        players: seats at the table; None: every table of the edition.
+        teams: teams at the table; None: the sheet's usual way to play with so many.
+        steps: at each table, at least.
+        seed: of the games, 0 to 2**64 - 1.
+
+    Returns:
+        What happened, for each table (players, teams): how many games, rounds, claims, extensions ...
+
+    Raises:
+        ConformanceError: a law was broken; the message says at which table, in which game and at which step.
+        OptionError: steps that are not a whole number of at least 1.
+        MilleBornesError: the edition, the table or the seed is none.
+    """
+    sheet = find_edition(edition)
+    number = whole_number(steps)
+    if number is None or number < 1:
+        raise OptionError(f"steps is {shown(steps)}; it must be a whole number, 1 or more")
+    chosen = checked_seed(seed, or_none=False)
+    tables = sheet.tables if players is None else [(players, teams)]
+    return {
+        (rules.players, rules.teams): _check_table(sheet.label, rules, number, chosen)
+        for rules in (sheet.table(*table) for table in tables)
+    }
+
+
+def _check_table(label: str, rules: Rules, steps: int, seed: int) -> dict[str, int]:
+    play, compiled = new_play(GAMES, rules, seed), compiled_rules(rules)
+    begin(play, compiled)
+    play_on(play, compiled, -(-steps // GAMES))
+    counts = dict(zip(COUNTS, play.counts.tolist(), strict=True))
+    if counts["violations"]:
+        found = dict(zip(FOUND, play.found[0].tolist(), strict=True))
+        action = found["action"]
+        what = "the deal"
+        if action != NO_ACTION:
+            what = action_name(action, rules.teams, found["seat"] % rules.teams)
+        raise ConformanceError(
+            f"{label}, {rules.players} players in {rules.teams} teams, seed {seed}, game {found['game']}, "
+            f"step {found['step']}, seat {found['seat']}, {what}: "
+            f"{message_of(found['violation'], rules, ALL_MESSAGES)} "
+            f"({counts['violations']} violations in {counts['steps']:,} steps)"
+        )
+    return counts

@@ -1,0 +1,199 @@
+"""`check_env`: what a vector environment must return, and that it can be relied on."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.compile import for_kernels
+from millebornes_env.engine.kernels import SKIP
+from millebornes_env.envs.options import checked_seed, whole_number
+from millebornes_env.envs.vector import VectorEnv
+from millebornes_env.errors import ConformanceError, IllegalActionError, OptionError, shown
+from millebornes_env.millebornes.actions import num_actions
+from millebornes_env.millebornes.legality import write_mask
+from millebornes_env.millebornes.rules import compiled_rules
+from millebornes_env.millebornes.state import ROUND_OVER
+from millebornes_env.testing.states import check_state
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+REPLAYED: Final = 50
+"""Steps that are played again from the same seed."""
+CHECKED_CLOSELY: Final = 16
+"""Steps between two copies, two refusals and two looks at the records."""
+
+
+def check_env(env: VectorEnv, *, steps: int = 200, seed: int = 0) -> None:
+    """Play a vector environment at random: one with options or buffers of your own, or a subclass.
+
+    Checked are: shapes, dtypes and bounds of what `reset` and `step` return; the mask, which must be what the
+    rules allow; the laws of the records; that the same seed and actions give the same; that copies and
+    restored records show the same; and that an illegal action is refused and changes nothing.
+
+    Args:
+        env: it is copied, and left as it is.
+        steps: of each game.
+        seed: of the games, 0 to 2**64 - 1.
+
+    Raises:
+        ConformanceError: something is not as it must be; the message says what, and in which step and game.
+        OptionError: no vector environment, or steps that are not a whole number of at least 1.
+        SeedError: the seed is none.
+    """
+    given: object = env
+    if not isinstance(given, VectorEnv):
+        raise OptionError(f"env is {shown(given)}; it must be a vector environment of millebornes_env")
+    number = whole_number(steps)
+    if number is None or number < 1:
+        raise OptionError(f"steps is {shown(steps)}; it must be a whole number, 1 or more")
+    _EnvCheck(env.clone()).run(number, checked_seed(seed, or_none=False))
+
+
+class _EnvCheck:
+    """The checks of one environment; `step` counts from 0, the reset."""
+
+    def __init__(self, env: VectorEnv) -> None:
+        self._env = env
+        self._step = 0
+
+    def run(self, steps: int, seed: int) -> None:
+        """Play, checking every step; then play the first steps again."""
+        first = [self._reset(seed)]
+        played = []
+        for self._step in range(1, steps + 1):
+            if self._step % CHECKED_CLOSELY == 1:
+                self._check_copies()
+                self._check_refusal()
+            actions = self._next_actions()
+            played.append(actions)
+            after = self._step_with(actions)
+            if self._step <= REPLAYED:
+                first.append(after)
+        self._step = 0
+        self._compare(first[0], self._reset(seed))
+        for self._step, (actions, before) in enumerate(zip(played, first[1:], strict=False), 1):
+            self._compare(before, self._step_with(actions))
+
+    def _failed(self, what: str, game: int | None = None) -> ConformanceError:
+        where = "" if game is None else f", game {game}, seat {int(self._env.agent_selection[game])}"
+        return ConformanceError(f"{what} [step {self._step}{where}]")
+
+    # Playing ------------------------------------------------------------------------------------------------
+
+    def _next_actions(self) -> npt.NDArray[np.int64]:
+        """Legal actions; where games have ended that only a reset begins again, the reset is done first."""
+        actions = self._env.sample_actions()
+        ended = actions == SKIP
+        if ended.any():
+            self._checked(self._env.reset(options={"reset_mask": ended})[0])
+            actions = self._env.sample_actions()
+        return actions
+
+    def _reset(self, seed: int) -> Arrays:
+        returned: Any = self._env.reset(seed=seed)
+        if not isinstance(returned, tuple) or len(returned) != 2:
+            raise self._failed("reset returned no pair (observations, infos)")
+        return self._checked(returned[0])
+
+    def _step_with(self, actions: npt.NDArray[np.int64]) -> Arrays:
+        returned: Any = self._env.step(actions)
+        if not isinstance(returned, tuple) or len(returned) != 5:
+            raise self._failed("step returned no (observations, rewards, terminations, truncations, infos)")
+        observations, rewards, terminations, truncations, _ = returned
+        games, seats = self._env.num_envs, self._env.players
+        self._check_array("rewards", rewards, (games, seats), np.float32)
+        self._check_array("terminations", terminations, (games,), np.bool_)
+        self._check_array("truncations", truncations, (games,), np.bool_)
+        finite = np.isfinite(rewards).all(axis=1)
+        if not finite.all():
+            raise self._failed("a reward is NaN or infinite", int(finite.argmin()))
+        ends = {"rewards": rewards.copy(), "terminations": terminations.copy()}
+        return self._checked(observations) | ends
+
+    # Checking -----------------------------------------------------------------------------------------------
+
+    def _check_array(self, name: str, array: Any, shape: tuple[int, ...], dtype: Any) -> None:
+        if not isinstance(array, np.ndarray) or array.shape != shape or array.dtype != dtype:
+            found = f"{array.dtype}{list(array.shape)}" if isinstance(array, np.ndarray) else shown(array)
+            raise self._failed(f"{name} is {found}; it must be {np.dtype(dtype)}{list(shape)}")
+
+    def _checked(self, observations: Any) -> Arrays:
+        """Copies of the observations' arrays, if they are as the spaces and the rules say."""
+        games, space = self._env.num_envs, self._env.single_observation_space
+        for name in ("observation", "action_mask", "agent_selection"):
+            if name not in observations:
+                raise self._failed(f"the observations have no {name!r}")
+            self._check_array(
+                name, observations[name], (games, *(space[name].shape or ())), space[name].dtype
+            )
+        seen: Any = space["observation"]
+        inside = ((observations["observation"] >= seen.low) & (observations["observation"] <= seen.high)).all(
+            1
+        )
+        if not inside.all():
+            raise self._failed("an observation lies outside single_observation_space", int(inside.argmin()))
+        seats = observations["agent_selection"]
+        if not ((seats >= 0) & (seats < self._env.players)).all():
+            raise self._failed(
+                f"agent_selection is {shown(seats)}; the seats are 0 to {self._env.players - 1}"
+            )
+        check = self._step % CHECKED_CLOSELY == 0
+        if check:
+            self._check_records(observations["action_mask"])
+        return {name: array.copy() for name, array in observations.items()}
+
+    def _check_records(self, masks: npt.NDArray[np.int8]) -> None:
+        """The records obey the laws, and the masks are what the rules allow in them."""
+        env = self._env
+        states = env.get_states()
+        try:
+            check_state(states, env.rules)
+        except ConformanceError as error:
+            raise ConformanceError(f"{error} [step {self._step}]") from None
+        records, rules = for_kernels(states), compiled_rules(env.rules)
+        legal = np.zeros(num_actions(env.teams), np.int8)
+        for game in np.flatnonzero(states["phase"] != ROUND_OVER).tolist():
+            write_mask(records[game], rules, legal)
+            if not np.array_equal(np.flatnonzero(masks[game]), np.flatnonzero(legal)):
+                raise self._failed("action_mask is not what the rules allow", game)
+
+    def _check_copies(self) -> None:
+        """A clone, and records put back, show the same; playing the clone changes nothing here."""
+        env = self._env
+        before, states = env.observe(0), env.get_states()
+        other = env.clone()
+        if not np.array_equal(other.observe(0), before):
+            raise self._failed("clone() shows other observations")
+        other.step(other.sample_actions())
+        if env.get_states().tobytes() != states.tobytes():
+            raise self._failed("a step of clone() changed the environment that it is a copy of")
+        other.set_states(states)
+        if not np.array_equal(other.observe(0), before):
+            raise self._failed("set_states(get_states()) shows other observations")
+
+    def _check_refusal(self) -> None:
+        """An illegal action is refused and changes nothing, where the environment is to refuse it."""
+        env = self._env
+        states = env.get_states()
+        if env.settings.punish_illegal or (states["phase"] == ROUND_OVER).any():
+            return
+        actions = env.clone().sample_actions()
+        actions[-1] = int(np.asarray(env.games.buffers.action_mask)[-1].argmin())
+        try:
+            env.step(actions)
+        except IllegalActionError:
+            if env.get_states().tobytes() != states.tobytes():
+                raise self._failed("an illegal action was refused, but the games have changed") from None
+            return
+        raise self._failed(f"the illegal action {actions[-1]} was not refused", env.num_envs - 1)
+
+    def _compare(self, before: Arrays, again: Arrays) -> None:
+        for name, array in before.items():
+            if not np.array_equal(array, again[name]):
+                raise self._failed(f"{name} differs when the same seed and actions are played again")
+
+
+__all__ = ["check_env"]

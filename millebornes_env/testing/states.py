@@ -1,0 +1,109 @@
+"""`check_state`, `check_step` and `perft`: the laws of the audit and the count of sequences, for users."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from millebornes_env.compile import for_kernels
+from millebornes_env.envs.arrays import checked_states
+from millebornes_env.envs.options import whole_number
+from millebornes_env.errors import ActionRangeError, ConformanceError, OptionError, shown
+from millebornes_env.millebornes.actions import action_name, num_actions
+from millebornes_env.millebornes.audit import NO_VIOLATION, SCRATCH_SIZE, first_violation, message_of
+from millebornes_env.millebornes.legality import write_mask
+from millebornes_env.millebornes.rules import Rules, compiled_rules
+from millebornes_env.millebornes.state import StateArray
+from millebornes_env.testing.audited_play import judge_state, judge_step
+from millebornes_env.testing.counting import count_sequences
+from millebornes_env.testing.given import States, states_and_rules
+from millebornes_env.testing.step_laws import ALL_MESSAGES
+
+
+def check_state(states: States, rules: Rules | None = None, *, from_deal: bool = True) -> None:
+    """Check that game records obey every law of the audit.
+
+    Args:
+        states: a `notation.Position`, a record or `STATE[N]`; they are not changed.
+        rules: of their table, such as `env.rules`; a `Position` has its own.
+        from_deal: whether the games were played from a deal. False: they may have been set up by hand, and
+            need only be such that they can be played on.
+
+    Raises:
+        ConformanceError: a record breaks a law; the message says which game and what is wrong with it.
+        StateError: they are no records of games.
+        OptionError: the rules are missing.
+    """
+    records, table = states_and_rules(states, rules)
+    violation = first_violation(records, table)
+    if violation is None and from_deal:
+        violation = _first_unreachable(records, table)
+    if violation is not None:
+        game, what = violation
+        raise ConformanceError(f"game {game}, seat {records['seat'][game]}: {what}")
+
+
+def _first_unreachable(records: StateArray, rules: Rules) -> tuple[int, str] | None:
+    shown_to_kernels, scratch = for_kernels(records), np.zeros(SCRATCH_SIZE, np.int64)
+    for game in range(len(records)):
+        violation = judge_state(shown_to_kernels[game], compiled_rules(rules), scratch)
+        if violation != NO_VIOLATION:
+            return game, f"{message_of(violation, rules)}; no play from a deal leads there"
+    return None
+
+
+def check_step(before: States, action: int, after: States, rules: Rules | None = None) -> None:
+    """Check that an action changed a game only in the ways that the rules allow.
+
+    The laws were written without a look at the rulebook's `step`: they are a second opinion of it.
+
+    Args:
+        before: one game before the action: a `notation.Position` or one record.
+        action: what the seat did.
+        after: the game after it, the next round not yet dealt.
+        rules: of their table; a `Position` has its own.
+
+    Raises:
+        ConformanceError: the action was illegal, or the step broke a law.
+        StateError: they are no records of games, or not one each.
+        ActionRangeError: the action is none of this table.
+        OptionError: the rules are missing.
+    """
+    first, table = states_and_rules(before, rules)
+    second, _ = states_and_rules(after, table)
+    check_state(first, table, from_deal=False)
+    check_state(second, table, from_deal=False)
+    number = whole_number(action)
+    mask = np.zeros(num_actions(table.teams), np.int8)
+    if number is None or not 0 <= number < len(mask):
+        raise ActionRangeError(f"action is {shown(action)}; this table has the actions 0 to {len(mask) - 1}")
+    state, later = for_kernels(first)[0], for_kernels(second)[0]
+    write_mask(state, compiled_rules(table), mask)
+    seat = int(first["seat"][0])
+    what = f"seat {seat}: {action_name(number, table.teams, seat % table.teams)} (action {number})"
+    if mask[number] == 0:
+        raise ConformanceError(f"{what} is illegal before the step")
+    violation = judge_step(state, later, compiled_rules(table), number, 1)
+    if violation != NO_VIOLATION:
+        raise ConformanceError(f"{what}: {message_of(violation, table, ALL_MESSAGES)}")
+
+
+def perft(states: States, depth: int, rules: Rules | None = None) -> int:
+    """Count the sequences of exactly `depth` legal actions from a position.
+
+    Args:
+        states: a `notation.Position`, a record or `STATE[N]`; they are not changed.
+        depth: the length of the sequences; there is one of length 0 from each state.
+        rules: of their table; a `Position` has its own.
+
+    Returns:
+        The number of sequences from all states together; see `count_sequences` for what counts.
+
+    Raises:
+        StateError: no such records, or one that no game of this table can be in.
+        OptionError: a depth that is not a whole number of at least 0, or rules that are missing.
+    """
+    records, table = states_and_rules(states, rules)
+    number = whole_number(depth)
+    if number is None or number < 0:
+        raise OptionError(f"depth is {shown(depth)}; it must be a whole number, 0 or more")
+    return count_sequences(checked_states(records, len(records), table), table, number)

@@ -1,0 +1,216 @@
+"""What an agent may have beside `act`: it says so, is asked accordingly, and contradictions are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from millebornes_env import VectorEnv, agents, vector_env
+from millebornes_env.agents import AgentAnswerError, AgentProtocolError, BaseAgent, UnknownAgentError
+from millebornes_env.agents.protocol import (
+    ask,
+    ask_in,
+    forget,
+    has_memory,
+    is_compiled,
+    is_state_agent,
+    sees_hidden_cards,
+)
+
+
+class Short:
+    """As short as an agent can be."""
+
+    name = "short"
+
+    def act(self, observations: np.ndarray, action_masks: np.ndarray) -> Any:
+        return action_masks.argmax(axis=1)
+
+
+class Remembering(Short):
+    """Keeps the slot ids that it was handed."""
+
+    has_memory = True
+
+    def __init__(self) -> None:
+        self.slots: list[list[int]] = []
+
+    def act(self, observations: np.ndarray, action_masks: np.ndarray, slot_ids: Any = None) -> Any:
+        self.slots.append(list(slot_ids))
+        return super().act(observations, action_masks)
+
+    def forget(self) -> None:
+        self.slots = []
+
+
+class OfStates(Short):
+    """Wants the games themselves."""
+
+    def act_on(self, states: np.ndarray, seats: np.ndarray, slot_ids: np.ndarray) -> Any:
+        assert (seats == states["seat"]).all()
+        states["seat"] = 7  # it was handed copies
+        return np.full(len(states), 19 + (states["hand"][0, seats[0]] > 0).argmax())
+
+
+@pytest.fixture
+def env() -> VectorEnv:
+    env = vector_env(2)
+    env.reset(seed=4)
+    return env
+
+
+def shown(env: VectorEnv) -> dict[str, np.ndarray]:
+    buffers = env.games.buffers
+    return {"observation": buffers.observation, "action_mask": buffers.action_mask}
+
+
+# What it says -----------------------------------------------------------------------------------------------
+
+
+def test_what_is_not_said_is_assumed() -> None:
+    short = Short()
+    assert [read(short) for read in (has_memory, sees_hidden_cards, is_compiled, is_state_agent)] == [
+        False
+    ] * 4
+    forget(short)
+    assert not any(
+        (BaseAgent.has_memory, BaseAgent.sees_hidden_cards, BaseAgent.is_compiled),
+    )
+
+
+def test_agents_of_our_own_say_what_they_are(env: VectorEnv) -> None:
+    for name in ("random", "strategist", "champion"):
+        agent = agents.load(name, env)
+        assert (has_memory(agent), is_compiled(agent), is_state_agent(agent)) == (True, True, False)
+    search = agents.load("search", env)
+    assert (has_memory(search), is_compiled(search), is_state_agent(search)) == (True, False, True)
+    assert not sees_hidden_cards(search)
+    assert sees_hidden_cards(agents.load("search:sees=all", env))
+    human = agents.load("human", env)
+    assert (has_memory(human), is_compiled(human), is_state_agent(human)) == (True, False, False)
+
+
+def test_a_compiled_agent_with_an_act_of_its_own_is_not_called_by_kernels(env: VectorEnv) -> None:
+    class Asked(agents.RandomAgent):
+        def act(self, observations: np.ndarray, action_masks: np.ndarray) -> Any:
+            return action_masks.argmax(axis=1)
+
+    class Mixed(Short, agents.RandomAgent):
+        has_memory = False
+
+    class Named(agents.RandomAgent):
+        pass
+
+    table = agents.Table.of(env)
+    assert [is_compiled(kind(table)) for kind in (Asked, Mixed, Named)] == [False, False, True]
+    assert [has_memory(kind(table)) for kind in (Asked, Mixed, Named)] == [False, False, True]
+    for kind in (Asked, Mixed):
+        assert (
+            ask_in(env, agents.load(kind(table), env), shown(env)) == shown(env)["action_mask"].argmax(1)
+        ).all()
+
+
+# How it is asked --------------------------------------------------------------------------------------------
+
+
+def test_who_remembers_is_handed_slot_ids(env: VectorEnv) -> None:
+    agent = Remembering()
+    ask_in(env, agent, shown(env))
+    assert agent.slots == [[int(seat) + 2 * game for game, seat in enumerate(env.agent_selection)]]
+    forget(agent)
+    assert agent.slots == []
+
+
+def test_who_wants_the_games_is_handed_copies(env: VectorEnv) -> None:
+    before = env.get_states()
+    chosen = ask_in(env, OfStates(), shown(env))
+    assert (chosen >= 19).all()
+    assert np.array_equal(env.get_states(), before)
+    rows = shown(env)
+    seen = ask(OfStates(), rows["observation"], rows["action_mask"], np.arange(2))  # there are no games
+    assert np.array_equal(seen, rows["action_mask"].argmax(axis=1))
+
+
+@pytest.mark.parametrize(
+    "returned", [3, [1], [1.0, 2.0], [[1], [2]], [[1], [2, 3]], None, "ab", [True, False]]
+)
+@pytest.mark.parametrize("method", ["act", "act_on"])
+def test_what_is_no_action_for_each_row_is_refused(env: VectorEnv, returned: Any, method: str) -> None:
+    class Wrong(OfStates if method == "act_on" else Short):  # type: ignore[misc]
+        name = "wrong"
+
+    setattr(Wrong, method, lambda self, *batch: returned)
+    with pytest.raises(
+        AgentAnswerError, match=rf"^'wrong': {method} returned .* for 2 rows; it must be int64\[2\]"
+    ):
+        ask_in(env, Wrong(), shown(env))
+
+
+# What is refused --------------------------------------------------------------------------------------------
+
+
+def with_act(act: Callable[..., Any], **members: Any) -> Any:
+    return type("Made", (), {"name": "made", "act": act, **members})()
+
+
+CONTRADICTIONS = {
+    "places": (
+        with_act(lambda self, observations, action_masks, places=None: 0),
+        "places is called slot_ids now: rename the argument of act, and declare has_memory = True",
+    ),
+    "is_honest": (
+        with_act(Short.act, is_honest=False),
+        "is_honest is called sees_hidden_cards now and means the opposite: .* write sees_hidden_cards = True",
+    ),
+    "memory not declared": (
+        with_act(Remembering.act),
+        "act takes slot_ids, but has_memory is not declared: write has_memory = True in the class",
+    ),
+    "no slot ids": (
+        with_act(Short.act, has_memory=True),
+        r"act must take \(self, observations, action_masks, slot_ids\), as has_memory is True: ",
+    ),
+    "too few arguments": (
+        with_act(lambda self, observations: 0),
+        r"act must take \(self, observations, action_masks\): too many positional arguments",
+    ),
+    "a flag that is none": (
+        with_act(Short.act, sees_hidden_cards="no"),
+        "sees_hidden_cards is 'no'; it must be True or False",
+    ),
+    "a method that is none": (with_act(Short.act, forget=3), "forget is 3; it must be a method"),
+    "compiled from nothing": (
+        with_act(Short.act, is_compiled=True),
+        "is_compiled is True, but it has no compiled function: leave is_compiled away, or derive",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", CONTRADICTIONS)
+def test_contradictions_are_refused_at_load(
+    env: VectorEnv, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent, words = CONTRADICTIONS[kind]
+    monkeypatch.setitem(agents.AGENTS, "registered", lambda table, seed=0: agent)
+    for spec, name in ((agent, "made"), ("registered", "registered")):
+        with pytest.raises(AgentProtocolError, match=f"^'{name}': {words}") as refused:
+            agents.load(spec, env)
+        assert isinstance(refused.value, UnknownAgentError)
+        assert agent.name == "made"
+
+
+def test_whatever_fits_is_welcome(env: VectorEnv) -> None:
+    fitting = [
+        Short(),
+        Remembering(),
+        OfStates(),
+        with_act(lambda self, *batch: 0),
+        with_act(lambda self, *batch, **more: 0, has_memory=True),
+        with_act(lambda self, observations, action_masks, temperature=1: 0),
+        type("Derived", (BaseAgent,), {"name": "derived", "act": Short.act})(),
+    ]
+    for agent in fitting:
+        assert agents.load(agent, env) is agent

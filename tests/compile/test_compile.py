@@ -1,0 +1,237 @@
+"""What `compile` adds to Numba: room on the stack, numbers by their address, floats added in any order."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pytest
+
+from millebornes_env.compile import (
+    IS_COMPILED,
+    float32_at,
+    float_kernel,
+    float_rule,
+    kernel,
+    parallel_float_kernel,
+    plain,
+    prange,
+    rule,
+    seldom,
+    stack_array,
+)
+from tests.patience import SECONDS_OF_A_HANG
+
+ROOT = Path(__file__).resolve().parents[2]
+SIZE: Final = 300
+
+compiled_only = pytest.mark.skipif(not IS_COMPILED, reason="is about the compiler")
+
+
+@rule
+def alternating_sum(first: int) -> int:
+    """Of so many numbers from `first` on, by way of two arrays of its own."""
+    plus, minus = stack_array(np.float32, SIZE), stack_array(np.int8, SIZE)
+    for place in range(SIZE):
+        plus[place] = first + place
+        minus[place] = place & 1
+    total = 0
+    for place in range(SIZE):
+        total += int(plus[place]) * (1 - 2 * int(minus[place]))
+    return total
+
+
+@seldom
+def alternating_sum_by_call(first: int) -> int:
+    """The same, not copied to its caller."""
+    return alternating_sum(first)
+
+
+@rule
+def somewhere(number: int) -> int:
+    """A place that no compiler foresees."""
+    return (number * 2654435761 >> 7) & 255
+
+
+@kernel
+def stack_arrays_in_a_loop(rounds: int) -> int:
+    """Were each of them another one, the stack would overflow."""
+    total = 0
+    for number in range(rounds):
+        room = stack_array(np.int64, SIZE)
+        for place in range(SIZE):
+            room[place] = number
+        room[somewhere(number)] += 1
+        total += room[somewhere(number + total)]
+    return total
+
+
+@kernel
+def alternating_sums(totals: np.ndarray, rounds: int) -> None:
+    """Many calls for each number; were the room not given back, the stack would overflow."""
+    for _ in range(rounds):
+        for number in range(len(totals)):
+            totals[number] = alternating_sum(number) + alternating_sum_by_call(number)
+
+
+@float_rule
+def total_of(numbers: np.ndarray) -> float:
+    total = np.float32(0.0)
+    for place in range(len(numbers)):
+        total += numbers[place]
+    return total
+
+
+@kernel
+def total_at(address: int, size: int) -> float:
+    return total_of(float32_at(address, size))
+
+
+@float_kernel
+def total_in_any_order(numbers: np.ndarray) -> float:
+    total = np.float32(0.0)
+    for place in range(len(numbers)):
+        total += numbers[place]
+    return total
+
+
+@kernel
+def total_in_order(numbers: np.ndarray) -> float:
+    total = np.float32(0.0)
+    for place in range(len(numbers)):
+        total += numbers[place]
+    return total
+
+
+@float_kernel
+def number_of_infinities_and_nans(numbers: np.ndarray) -> int:
+    count = 0
+    for number in numbers:
+        if number in (-np.inf, np.inf) or np.isnan(number):
+            count += 1
+    return count
+
+
+@parallel_float_kernel
+def totals_in_any_order(rows: np.ndarray, totals: np.ndarray) -> None:
+    for row in prange(len(rows)):
+        totals[row] = total_in_any_order(rows[row])
+
+
+def test_arrays_on_the_stack_are_apart_and_given_back() -> None:
+    totals = np.zeros(100, np.int64)
+    alternating_sums(totals, 2_000 if IS_COMPILED else 1)
+    assert (totals == -SIZE).all()
+
+
+def test_each_thread_has_a_stack_of_its_own() -> None:
+    totals = np.zeros((4, 100), np.int64)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(alternating_sums, totals, [500 if IS_COMPILED else 1] * 4))
+    assert (totals == -SIZE).all()
+
+
+def test_a_stack_array_in_a_loop_is_the_same_in_every_round() -> None:
+    rounds = 100_000 if IS_COMPILED else 10
+    expected = sum(range(rounds))
+    assert expected <= stack_arrays_in_a_loop(rounds) <= expected + rounds
+
+
+@rule
+def first_of(numbers: np.ndarray) -> int:
+    return int(numbers[0])
+
+
+@rule
+def first_doubled(numbers: np.ndarray) -> int:
+    return 2 * first_of(numbers)
+
+
+def test_a_plain_rule_is_not_compiled_and_nor_is_what_it_calls() -> None:
+    assert plain(first_doubled)(np.full(3, 7)) == 14
+    assert plain(plain(first_doubled)) is plain(first_doubled)
+    if IS_COMPILED:
+        assert "_called" not in vars(first_of) | vars(first_doubled)
+        assert first_doubled(np.full(3, 7)) == 14
+        assert "_called" in vars(first_doubled)
+
+
+@rule
+def winner(state: Any) -> int:
+    """Called as the field that it reads."""
+    return int(state.winner)
+
+
+def test_a_plain_rule_may_be_called_as_a_field_of_the_record() -> None:
+    record = np.zeros(1, [("winner", np.int8)]).view(np.recarray)[0]
+    assert plain(winner)(record) == 0
+
+
+@compiled_only
+def test_a_stack_array_has_a_constant_size() -> None:
+    @kernel
+    def with_any_size(size: int) -> int:
+        return len(stack_array(np.int8, size))
+
+    with pytest.raises(Exception, match="stack_array"):
+        with_any_size(3)
+
+
+def test_numbers_are_read_at_their_address() -> None:
+    numbers = np.array([3.0, 4.5, 100.25], np.float32)
+    assert total_at(numbers.ctypes.data, 3) == 107.75
+    assert total_at(numbers.ctypes.data + 4, 1) == 4.5
+    assert total_at(numbers.ctypes.data, 0) == 0.0
+    numbers[0] = 0.0
+    assert total_at(numbers.ctypes.data, 3) == 104.75
+
+
+def test_numbers_by_their_address_are_not_written_to() -> None:
+    @kernel
+    def write(address: int) -> None:
+        float32_at(address, 1)[0] = 1.0
+
+    numbers = np.zeros(1, np.float32)
+    with pytest.raises(Exception, match=r"read-?only"):
+        write(numbers.ctypes.data)
+    assert numbers[0] == 0.0
+
+
+@compiled_only
+def test_fast_sums_are_not_taken_in_order_and_keep_infinities() -> None:
+    numbers = np.ones(1_002, np.float32)
+    numbers[0], numbers[-1] = 1e9, -1e9  # a 1 added to this is lost
+    assert total_in_order(numbers) == 0.0
+    assert total_in_any_order(numbers) > 500.0, "it was added up one by one, which is slow"
+    assert total_in_any_order(np.array([1.0, -np.inf], np.float32)) == -np.inf
+    special = np.array([1.0, np.inf, np.nan, -np.inf], np.float32)
+    assert number_of_infinities_and_nans(special) == 3
+
+
+def test_threads_share_a_loop_of_fast_sums() -> None:
+    rows = np.random.default_rng(1).normal(size=(7, 100)).astype(np.float32)
+    totals = np.zeros(7, np.float32)
+    totals_in_any_order(rows, totals)
+    assert totals == pytest.approx(rows.sum(axis=1), abs=1e-4)
+
+
+@compiled_only
+def test_all_of_this_in_plain_python() -> None:
+    surroundings = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(Path(__file__))]
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        env=surroundings,
+        timeout=SECONDS_OF_A_HANG,
+    )
+    assert done.returncode == 0, done.stdout
+    assert "8 passed" in done.stdout

@@ -1,0 +1,317 @@
+"""Mixed players at every table of every edition, every law checked at every step.
+
+Run it with `python -m tests.laws.audit`. The laws are those of `millebornes_env.millebornes.audit` for a game
+record, and of `millebornes_env.testing.step_laws` for what a step may change. How the players play is in
+`testing/random_players.py`. Half of the games are matches, half are rounds.
+
+A violation does not stop the run: it is counted, the first of each table are saved with the game before and
+after the step, and the exit status is 1. Ctrl-C stops the run; what there is is printed and saved.
+"""
+
+from __future__ import annotations
+
+import collections
+import math
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tyro
+from rich.console import Console
+from rich.table import Table
+from tqdm import tqdm
+
+from benchmarks.results import environment_info, format_rate
+from millebornes_env import __version__, edition
+from millebornes_env.files import replacing, write_json_atomically, write_text_atomically
+from millebornes_env.millebornes.audit import message_of
+from millebornes_env.millebornes.editions import editions
+from millebornes_env.millebornes.rules import Rules, compiled_rules
+from millebornes_env.testing.audited_play import COUNTS, FOUND, MOST_FOUND, Play, begin, new_play, play_on
+from millebornes_env.testing.step_laws import ALL_MESSAGES
+
+DOCS = Path(__file__).parents[2] / "docs"
+MOST_GAMES = 64
+"""At a table: their records stay in the processor's cache."""
+STEPS_WORTH_A_GAME = 2000
+STEPS_AT_ONCE = 1024
+"""Of a game, between two looks at whether the run is to stop."""
+PIPED_WIDTH = 190
+
+
+@dataclass(frozen=True)
+class Args:
+    """The options of the command line."""
+
+    steps: float = 1e9
+    """steps in all, shared evenly among the tables"""
+    seed: int = 1
+    """of all games"""
+    threads: int = 2
+    """tables that are played at the same time; it changes no result"""
+    edition: tuple[str, ...] = ()
+    """only these editions; all, if none is named"""
+    out: Path = Path("benchmarks/results/audit.json")
+    """where the figures go; the games of violations go beside it"""
+    docs: bool = False
+    """write docs/audit.md and docs/benchmarks/audit.json too"""
+
+    @property
+    def command(self) -> str:
+        """The command that plays the same games."""
+        names = f" --edition {' '.join(self.edition)}" if self.edition else ""
+        return f"python -m tests.laws.audit --steps {self.steps:g} --seed {self.seed}{names}"
+
+
+@dataclass
+class Audited:
+    """The games of one table and how far they are.
+
+    Attributes:
+        edition: its name.
+        rules: of the table.
+        play: the games.
+        steps: to go in each game.
+        seconds: that playing took.
+    """
+
+    edition: str
+    rules: Rules
+    play: Play
+    steps: int
+    seconds: float = 0.0
+    compiled: Any = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.compiled = compiled_rules(self.rules)
+
+    @property
+    def name(self) -> str:
+        """Of the table: `parker, 4 players in 2 teams`."""
+        return f"{self.edition}, {self.rules.players} players in {self.rules.teams} teams"
+
+    def go_on(self, steps: int) -> int:
+        """Play up to so many steps in each game; how many steps of all games that were."""
+        steps = min(steps, self.steps)
+        began = time.perf_counter()
+        play_on(self.play, self.compiled, steps)
+        self.seconds += time.perf_counter() - began
+        self.steps -= steps
+        return steps * len(self.play.states)
+
+    def counts(self) -> dict[str, int]:
+        """What was counted, by the names of `COUNTS`."""
+        return dict(zip(COUNTS, self.play.counts.tolist(), strict=True))
+
+    def violations(self) -> list[dict[str, Any]]:
+        """The first violations in full."""
+        number = min(self.counts()["violations"], MOST_FOUND)
+        rows = [dict(zip(FOUND, row.tolist(), strict=True)) for row in self.play.found[:number]]
+        for row in rows:
+            row["what"] = message_of(row.pop("violation"), self.rules, ALL_MESSAGES)
+        return rows
+
+
+def new_tables(args: Args) -> list[Audited]:
+    """All tables, with their games dealt."""
+    names = args.edition or editions()
+    tables = [(name, edition(name).table(*table)) for name in names for table in edition(name).tables]
+    share = max(1, math.ceil(args.steps / len(tables)))
+    games = max(2, min(MOST_GAMES, share // STEPS_WORTH_A_GAME))
+    audited = [
+        Audited(name, rules, new_play(games, rules, args.seed), -(-share // games)) for name, rules in tables
+    ]
+    for table in audited:
+        begin(table.play, table.compiled)
+        table.go_on(0)  # compiles, or loads what was compiled
+        table.seconds = 0.0
+    return audited
+
+
+class Run:
+    """Threads that play the tables in turn, a stretch of each at a time."""
+
+    def __init__(self, tables: Sequence[Audited], threads: int) -> None:
+        """Start the threads."""
+        self._waiting = collections.deque(tables)
+        self._steps: collections.deque[int] = collections.deque()
+        self._stop = threading.Event()
+        self._errors: list[BaseException] = []
+        self._threads = [threading.Thread(target=self._work) for _ in range(max(1, threads))]
+        for thread in self._threads:
+            thread.start()
+
+    def _work(self) -> None:
+        try:
+            while not self._stop.is_set():
+                try:
+                    table = self._waiting.popleft()
+                except IndexError:
+                    return
+                self._steps.append(table.go_on(STEPS_AT_ONCE))
+                if table.steps:
+                    self._waiting.append(table)
+        except BaseException as error:  # whatever it is, it belongs to the main thread
+            self._errors.append(error)
+            self._stop.set()
+
+    def wait(self, total: int) -> bool:
+        """Show a progress bar until all is played; False if Ctrl-C stopped it."""
+        finished = True
+        with tqdm(total=total, unit=" steps", unit_scale=True, desc="audited") as bar:
+            try:
+                while any(thread.is_alive() for thread in self._threads):
+                    self._threads[0].join(0.1)
+                    time.sleep(0 if self._threads[0].is_alive() else 0.05)
+                    self._show(bar)
+            except KeyboardInterrupt:
+                finished = False
+            finally:
+                self._stop.set()
+                for thread in self._threads:
+                    thread.join()
+            self._show(bar)
+        if self._errors:
+            raise self._errors[0]
+        return finished
+
+    def _show(self, bar: Any) -> None:
+        while self._steps:
+            bar.update(self._steps.popleft())
+
+
+def report_of(args: Args, tables: Sequence[Audited], seconds: float, finished: bool) -> dict[str, Any]:
+    """All figures, as they are stored."""
+    rows = []
+    for table in tables:
+        counts = table.counts()
+        rate = counts["steps"] / table.seconds if table.seconds else 0.0
+        rows.append(
+            {
+                "edition": table.edition,
+                "players": table.rules.players,
+                "teams": table.rules.teams,
+                **counts,
+                "steps_per_second": rate,
+                "found": table.violations(),
+            }
+        )
+    total = {name: sum(table.counts()[name] for table in tables) for name in COUNTS}
+    return {
+        "command": args.command,
+        "seed": args.seed,
+        "threads": args.threads,
+        "finished": finished,
+        "seconds": seconds,
+        "steps_per_second": total["steps"] / seconds,
+        "environment": {"millebornes_env": __version__, **environment_info()},
+        "total": total,
+        "tables": rows,
+    }
+
+
+HEADER = ("edition", "players", "teams", *(name.replace("_", " ") for name in COUNTS), "steps/s")
+
+
+def cells(report: dict[str, Any]) -> list[tuple[str, ...]]:
+    """The lines of the table, the last one for all tables together."""
+    lines = []
+    for row in [*report["tables"], {**report["total"], "edition": "all", "players": "", "teams": ""}]:
+        rate = row.get("steps_per_second", report["steps_per_second"])
+        counts = (f"{row[name]:,}" for name in COUNTS)
+        lines.append((row["edition"], str(row["players"]), str(row["teams"]), *counts, format_rate(rate)))
+    return lines
+
+
+def print_report(report: dict[str, Any]) -> None:
+    """Print the table, then every violation that was noted."""
+    table = Table(header_style="bold")
+    for heading in HEADER:
+        table.add_column(heading, justify="left" if heading == "edition" else "right")
+    lines = cells(report)
+    for line in lines:
+        table.add_row(*line, style="bold" if line is lines[-1] else "")
+    Console(width=None if sys.stdout.isatty() else PIPED_WIDTH).print(table)
+    for row in report["tables"]:
+        for found in row["found"]:
+            print(
+                f"VIOLATION: {row['edition']}, {row['players']} players in {row['teams']} teams, "
+                f"seed {report['seed']}, game {found['game']}, step {found['step']}, seat {found['seat']}, "
+                f"action {found['action']}: {found['what']} (saved: {found['file']})"
+            )
+    left = "" if report["finished"] else "; stopped before the end"
+    print(
+        f"{report['total']['violations']} violations in {report['total']['steps']:,} steps, "
+        f"{report['seconds']:.0f} s, {format_rate(report['steps_per_second'])} "
+        f"on {report['threads']} threads{left}"
+    )
+
+
+def page(report: dict[str, Any]) -> str:
+    """The report as a page of the documentation."""
+    machine = report["environment"]
+    lines = [
+        "# The audit",
+        "",
+        f"Made by `{report['command']} --docs`: mixed players at every table, every law checked "
+        "at every step.",
+        "",
+        f"{report['total']['steps']:,} steps in {report['seconds']:.0f} s on {report['threads']} threads of "
+        f"{machine['cpu']}: **{report['total']['violations']} violations**.",
+        "",
+        "The laws: [audit](../millebornes_env/millebornes/audit/violations.py) for a game record, "
+        "[step_laws.py](../millebornes_env/testing/step_laws.py) for a step; the players: "
+        "[random_players.py](../millebornes_env/testing/random_players.py). Half of the games are matches, "
+        "half are rounds. The rate of a table is that of one thread, the last one that of all. Games are "
+        "counted as they begin.",
+        "",
+        "| " + " | ".join(HEADER) + " |",
+        "|---|" + "--:|" * (len(HEADER) - 1),
+        *("| " + " | ".join(line) + " |" for line in cells(report)),
+        "",
+        f"millebornes_env {machine['millebornes_env']}, Python {machine['python']}, "
+        f"NumPy {machine['numpy']}, Numba {machine['numba']}. "
+        "Figures: [benchmarks/audit.json](benchmarks/audit.json).",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def save_violations(report: dict[str, Any], tables: Sequence[Audited], out: Path) -> None:
+    """Save the game before and after each violation that was noted, `STATE[2]`, and name the file."""
+    for row, table in zip(report["tables"], tables, strict=True):
+        for number, found in enumerate(row["found"]):
+            name = f"violation_{row['edition']}_{row['players']}_{row['teams']}_{number}.npy"
+            with replacing(out.with_name(name)) as draft, draft.open("wb") as file:
+                np.save(file, np.asarray(table.play.saved[2 * number : 2 * number + 2]).view(np.ndarray))
+            found["file"] = name
+
+
+def audit(args: Args) -> dict[str, Any]:
+    """Play, print and save; the report."""
+    tables = new_tables(args)
+    total = sum(table.steps * len(table.play.states) for table in tables)
+    began = time.perf_counter()
+    finished = Run(tables, args.threads).wait(total)
+    report = report_of(args, tables, time.perf_counter() - began, finished)
+    save_violations(report, tables, args.out)
+    write_json_atomically(args.out, report)
+    if args.docs:
+        write_json_atomically(DOCS / "benchmarks" / "audit.json", report)
+        write_text_atomically(DOCS / "audit.md", page(report))
+    print_report(report)
+    return report
+
+
+def main() -> None:
+    """The command line."""
+    report = audit(tyro.cli(Args, description=__doc__))
+    sys.exit(1 if report["total"]["violations"] else 0)
+
+
+if __name__ == "__main__":
+    main()

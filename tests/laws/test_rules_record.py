@@ -1,0 +1,30 @@
+"""The rules as compiled code reads them: a record with the fields of the tuple, and a type of its own."""
+
+from __future__ import annotations
+
+from typing import get_type_hints
+
+import numpy as np
+import pytest
+
+from millebornes_env.compile import for_kernels
+from millebornes_env.millebornes.editions import edition, editions
+from millebornes_env.millebornes.rules import RULES, RulesRecord, compiled_rules, rules_array, rules_record
+
+
+def test_the_type_has_the_fields_of_the_record() -> None:
+    assert tuple(get_type_hints(RulesRecord)) == RULES.names
+
+
+@pytest.mark.parametrize("name", editions())
+def test_the_record_says_what_the_tuple_says(name: str) -> None:
+    rules = edition(name).table(2, None)
+    record = rules_record(rules)
+    for field in RULES.names or ():
+        assert np.array_equal(getattr(record, field), getattr(rules, field)), field
+
+
+def test_all_three_conversions_hold_the_same() -> None:
+    rules = edition("parker").table(4, None)
+    assert rules_record(rules) == compiled_rules(rules) == rules_array(rules)[0]
+    assert type(compiled_rules(rules)) is type(for_kernels(rules_array(rules))[0])

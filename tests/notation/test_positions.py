@@ -1,0 +1,372 @@
+"""Positions as text: exact both ways, completed where something is left out, refused where they cannot be."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+import re
+from collections import deque
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from millebornes_env import edition, editions, vector_env
+from millebornes_env.errors import NotationError, StateError
+from millebornes_env.millebornes.actions import num_actions
+from millebornes_env.millebornes.audit import first_violation
+from millebornes_env.millebornes.cards import Card
+from millebornes_env.millebornes.editions import read_sheet
+from millebornes_env.millebornes.legality import write_mask
+from millebornes_env.millebornes.rules import Rules, rules_record
+from millebornes_env.millebornes.state import PHASE_NAMES, ROUND_OVER, StateArray, new_states
+from millebornes_env.millebornes.turn import start_match, start_next_round, step
+from millebornes_env.notation.position_reader import LINE_NAMES
+from millebornes_env.notation.positions import Position, read_position, write_position
+from tests.support import Position as Table
+
+ROOT = Path(__file__).parents[2]
+SHEETS = ROOT / "millebornes_env" / "millebornes" / "sheets"
+TABLES = [(name, *table) for name in editions() for table in edition(name).tables]
+FIRST_DISCARD, LAST_DISCARD = 19, 37
+
+
+def games(rules: Rules, seed: int, rounds: int = 2) -> Iterator[StateArray]:
+    """The record, the same one every time, before every play of a match that lays cards when it can."""
+    chance, table = random.Random(seed), rules_record(rules)
+    states = new_states(1)
+    state = states[0]
+    state.key[:] = [chance.getrandbits(32), chance.getrandbits(32)]
+    state.episode = seed
+    start_match(state, table)
+    mask = np.zeros(num_actions(rules.teams), np.int8)
+    while True:
+        yield states
+        if int(state.phase) == ROUND_OVER:
+            rounds -= 1
+            if rounds == 0:
+                return
+            start_next_round(state, table)
+            continue
+        write_mask(state, table, mask)
+        legal = np.flatnonzero(mask).tolist()
+        step(state, table, chance.choice([one for one in legal if not 19 <= one <= 37] or legal))
+
+
+def position(*lines: str) -> Position:
+    return read_position("\n".join(lines))
+
+
+# Round trips -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "players", "teams"), TABLES)
+def test_every_byte_of_a_played_game_survives(name: str, players: int, teams: int) -> None:
+    played = edition(name)
+    rules = played.table(players, teams)
+    for moment, states in enumerate(games(rules, seed=players + teams)):
+        if moment % 8 and states[0].phase == 0:
+            continue
+        text = write_position(states[0], played, rules)
+        found = read_position(text)
+        assert found.state.tobytes() == states.tobytes(), text
+        assert found.rules == rules
+        assert found.edition.label == name
+        assert found.has_key
+        assert str(found) == text
+        assert "opened" not in text, "how a pile began follows from its cards"
+
+
+def test_all_phases_are_met_in_those_games() -> None:
+    met = set()
+    for players, teams in edition("parker").tables:
+        rules = edition("parker").table(players, teams)
+        for seed in range(4):
+            met |= {PHASE_NAMES[int(states[0].phase)] for states in games(rules, seed, rounds=1)}
+    assert met == set(PHASE_NAMES)
+
+
+@settings(max_examples=20, deadline=None, derandomize=True, database=None)
+@given(st.sampled_from(TABLES), st.integers(0, 2**31 - 10), st.integers(0, 150))
+def test_any_moment_of_any_game_survives(table: tuple[str, int, int], seed: int, moment: int) -> None:
+    rules = edition(table[0]).table(*table[1:])
+    (states,) = deque(islice(games(rules, seed % 10**9), moment + 1), maxlen=1)
+    assert read_position(write_position(states, table[0], rules)).state.tobytes() == states.tobytes()
+
+
+def test_overridden_rules_and_sheets_of_ones_own(tmp_path: Path) -> None:
+    mine = edition("parker").replace(max_200=4)
+    text = write_position(next(games(mine.table(2), 1)), mine, mine.table(2))
+    assert text.startswith("edition: parker+max_200=4\n")
+    assert read_position(text).rules.max_200 == 4
+
+    sheet = (
+        (SHEETS / "parker.toml").read_text(encoding="utf-8").replace('name = "parker"', 'name = "home"', 1)
+    )
+    (tmp_path / "home.toml").write_text(sheet, encoding="utf-8")
+    home = read_sheet(tmp_path / "home.toml")
+    text = write_position(next(games(home.table(2), 1)), home, home.table(2))
+    assert text.startswith("edition: home\n")
+    assert str(read_position(text, edition=home)) == text
+    with pytest.raises(NotationError, match="no edition 'home'"):
+        read_position(text)
+    with pytest.raises(NotationError, match="with other rules"):
+        read_position(text.replace("home", "home+max_200=4"), edition=home)
+
+
+def test_an_edition_made_in_code_is_not_written_under_another_s_name() -> None:
+    """`parker` would be read as the shipped sheet."""
+    other = edition("parker").rules._replace(max_200=3)
+    mine = dataclasses.replace(edition("parker"), rules=other)
+    states = next(games(mine.table(2), 1))
+    with pytest.raises(NotationError, match="the shipped sheet of that name has other rules: give it a name"):
+        write_position(states, mine, mine.table(2))
+    home = dataclasses.replace(mine, name="home")
+    text = write_position(states, home, home.table(2))
+    assert read_position(text, edition=home).rules.max_200 == 3
+
+
+def test_an_empty_stream_keeps_its_place() -> None:
+    table = Table(players=3).draws(0, "roll").draw_pile(1).hand(0, "stop").hand(1, "roll")
+    table.state.stream_next[2] = table.state.stream_end[2] = 40
+    table.state.discard_top = Card.ROLL.value
+    text = write_position(table.state, "parker", table.rules)
+    assert "stream 2 at 40: none\n" in text
+    assert read_position(text).state["stream_end"][0, 2] == 40
+
+
+def test_what_only_a_hand_made_record_holds() -> None:
+    table = Table(edition="dutch").draw_pile(10).hand(0, "roll").battle(0, "accident", "repairs")
+    table.state.opening[0] = 0
+    text = write_position(table.state, "dutch", table.rules)
+    assert "battle 0: repairs (opened by a roll)\n" in text
+    assert "(top unknown)\n" in text
+    found = read_position(text)
+    assert found.state["opening"][0, 0] == 0
+    assert found.state["discard_top"][0] == -1
+    assert found.state["discard_pile"].sum() > 0
+    assert str(found) == text
+    assert (
+        position("edition: dutch", "battle 0: repairs", "covered 0: accident", "hand 0: ...").state[
+            "opening"
+        ][0, 0]
+        == 1
+    )
+
+
+def test_a_game_that_was_broken_off() -> None:
+    env = vector_env(1, illegal_action="terminate", autoreset_mode="disabled", seed=1)
+    env.reset()
+    env.step([38])
+    states = env.get_states()
+    found = read_position(write_position(states[0], env.edition, env.rules))
+    assert found.state.tobytes() == states.tobytes()
+
+
+def test_without_the_key() -> None:
+    rules = edition("parker").table(2)
+    states = next(games(rules, 1))
+    text = write_position(states, "parker", rules, key=False)
+    assert "key:" not in text
+    found = read_position(text)
+    assert not found.has_key
+    assert found.state["key"].tolist() == [[0, 0]]
+    assert str(found) == text
+    assert found == read_position(text)
+    assert hash(found) == hash(read_position(text))
+    assert found != read_position(text + "key: 0 0")
+    assert found != text
+
+
+# By hand ---------------------------------------------------------------------------------------------------
+
+
+def test_a_few_lines_are_enough() -> None:
+    found = position("hand 0: roll ...")
+    state = found.state[0]
+    assert first_violation(found.state, found.rules) is None
+    assert found.edition.name == "parker"
+    assert state.hand_count.tolist()[:2] == [7, 0]
+    assert state.draw_pile == 101 - 7
+    assert (int(state.seat), int(state.dealer), int(state.phase)) == (0, 1, 0)
+    assert found == position("hand 0: roll ...")
+    assert found != position("hand 0: roll ...", "key: 1 2")
+
+
+def test_lines_in_any_order_with_comments_capitals_and_blanks() -> None:
+    found = position(
+        "\ufeff# a position",
+        "",
+        "Hand 1:  2x Roll,3x25  # with a comment",
+        "table: 3 players",
+        "to act: seat 1\r",
+    )
+    assert found.rules.teams == 3
+    state = found.state[0]
+    assert int(state.seat) == 1
+    assert state.hand[1, Card.ROLL] == 2
+    assert state.hand[1, Card.DISTANCE_25] == 3
+
+
+def test_piles_say_what_follows_from_them() -> None:
+    found = position(
+        "battle 0: stop on roll",
+        "speed 0: speed_limit",
+        "distance 0: 2x25 100 200",
+        "safeties 0: extra_tank! driving_ace",
+        "hand 0: right_of_way",
+        "discard pile: 3x25 stop",
+    )
+    state = found.state[0]
+    assert int(state.km[0]) == 350
+    assert state.coup_fourre[0].tolist() == [0, 1, 0, 0]
+    assert int(state.battle_below[0]) == Card.ROLL
+    assert int(state.discard_top) == Card.STOP
+    assert int(state.discard_pile[Card.DISTANCE_25]) == 3
+    cards = state.hidden + state.discard_pile + state.tableau.sum(axis=0)
+    assert cards.tolist() == list(found.rules.deck)
+    assert int(state.draw_pile) == state.hidden.sum() - 1
+    assert str(read_position(str(found))) == str(found)
+
+
+def test_a_stream_may_give_its_first_cards() -> None:
+    state = position("hand 0: stop", "stream 0: roll 200 ...", "stream 1: 2x accident ...").state[0]
+    for seat, first in ((0, [Card.ROLL, Card.DISTANCE_200]), (1, [Card.ACCIDENT] * 2)):
+        start = int(state.stream_next[seat])
+        assert state.deck[start : start + 2].tolist() == first
+        assert 49 <= int(state.stream_end[seat]) - start <= 51
+
+
+def test_the_others_may_lie_in_the_discard_pile() -> None:
+    found = position("hand 0: stop", "stream 0: roll", "stream 1: none", "discard pile: ... 25")
+    state = found.state[0]
+    assert int(state.draw_pile) == 1
+    assert int(state.discard_top) == Card.DISTANCE_25
+    assert int(state.discard_pile.sum()) == 99
+
+
+def test_a_claim_finds_who_is_asked() -> None:
+    found = position(
+        "table: 4 players in 2 teams",
+        "hand 3: right_of_way 25",
+        "hand 0: roll",
+        "pending: stop by seat 0 against team 1",
+        "battle 1: roll",
+    )
+    assert int(found.state[0].seat) == 3
+    assert PHASE_NAMES[int(found.state[0].phase)] == "claim"
+    assert "to act: seat 3, claim\n" in str(found)
+
+
+def test_streams_longer_than_their_part_lie_one_after_the_other() -> None:
+    found = position("hand 0: stop", "stream 0: none")
+    assert found.state["stream_end"][0].tolist()[:2] == [0, 100]
+    assert " at " not in str(found)
+
+
+def test_an_extension_and_a_finished_round() -> None:
+    asked = position("distance 0: 7x100", "battle 0: roll", "hand 0: 25", "to act: seat 0, extension")
+    assert PHASE_NAMES[int(asked.state[0].phase)] == "extension"
+    called = position("distance 0: 7x100", "extension: team 0", "hand 0: 25")
+    assert int(called.state[0].target) == 1000
+    over = position("distance 0: 7x100", "to act: round over", "winner: team 0", "scores: 700 0")
+    assert int(over.state[0].winner) == 0
+    sheet = "score sheet 0: distance 700, trip_completed 400, safe_trip 300, shutout 500"
+    assert "safe_trip 300" in str(
+        position("distance 0: 7x100", "to act: round over", "winner: team 0", "scores: 2000 0", sheet)
+    )
+
+
+def test_a_record_that_is_none_is_not_written() -> None:
+    rules = edition("parker").table(2)
+    states = next(games(rules, 1)).copy()
+    with pytest.raises(NotationError, match="rules are not those of 'dutch'"):
+        write_position(states, "dutch", rules)
+    with pytest.raises(StateError, match="one record"):
+        write_position(np.concatenate([states, states]), "parker", rules)
+    with pytest.raises(StateError, match="int64"):
+        write_position(3, "parker", rules)
+    states["hand"][0, 0, 0] += 1
+    with pytest.raises(NotationError, match="no game of this table: hidden"):
+        write_position(states, "parker", rules)
+
+
+def test_a_record_that_no_text_describes_is_not_written() -> None:
+    table = Table().hand(0, "roll").battle(0, "roll")
+    table.state["battle"][0] = -1  # the Roll is in the pile, and nothing shows on top
+    with pytest.raises(NotationError, match=r"no text describes this record.*roll lies under nothing"):
+        write_position(table.state, "parker", table.rules)
+
+
+def test_a_hand_that_is_too_large_for_a_seat_that_waits_is_not_written() -> None:
+    table = Table().hand(0, "roll").hand(1, *["25"] * 7)
+    with pytest.raises(NotationError, match="hand_count is more than a hand can hold"):
+        write_position(table.state, "parker", table.rules)
+
+
+# Any text --------------------------------------------------------------------------------------------------
+
+ALPHABET = st.one_of(
+    st.sampled_from(
+        [*"0123456789x!:#.,() \n", "...", " on ", "roll", "stop", "seat", "team", "none", "hand"]
+    ),
+    st.characters(),
+)
+EDITS = st.lists(st.tuples(st.floats(0, 1), st.integers(0, 12), ALPHABET), min_size=1, max_size=4)
+SOURCES = [
+    write_position(states, name, edition(name).table(players, teams))
+    for name, players, teams in TABLES[::5]
+    for states in list(games(edition(name).table(players, teams), 3))[60:61]
+]
+
+
+@settings(max_examples=200, deadline=None, derandomize=True, database=None)
+@given(st.sampled_from(SOURCES), EDITS)
+def test_any_change_of_a_text_reads_or_is_refused(text: str, edits: list[tuple[float, int, str]]) -> None:
+    for where, length, inserted in edits:
+        start = int(where * len(text))
+        text = text[:start] + inserted + text[start + length :]
+    try:
+        found = read_position(text)
+    except NotationError:
+        return
+    assert first_violation(found.state, found.rules) is None
+    assert read_position(str(found)) == found
+
+
+@settings(max_examples=60, deadline=None, derandomize=True, database=None)
+@given(st.sampled_from(SOURCES), st.sets(st.integers(0, 40)))
+def test_any_lines_may_be_left_out(text: str, missing: set[int]) -> None:
+    lines = [line for place, line in enumerate(text.splitlines()) if place not in missing]
+    try:
+        found = read_position("\n".join(lines))
+    except NotationError:
+        return
+    assert str(read_position(str(found))) == str(found)
+
+
+# The page --------------------------------------------------------------------------------------------------
+
+
+def test_the_positions_of_the_page_read() -> None:
+    page = (ROOT / "docs" / "notation.md").read_text(encoding="utf-8")
+    examples = re.findall(r"```position\n(.*?)```", page, flags=re.DOTALL)
+    assert len(examples) >= 3
+    for text in examples:
+        assert isinstance(read_position(text), Position)
+    named = set(re.findall(r"^\| `([a-z ]+?)(?: N)?(?: at P)?` \|", page, flags=re.MULTILINE))
+    assert named == set(LINE_NAMES), "the table of lines"
+
+
+def test_the_examples_of_the_page_run(capsys: pytest.CaptureFixture[str]) -> None:
+    page = (ROOT / "docs" / "notation.md").read_text(encoding="utf-8")
+    names: dict[str, object] = {"text": page.split("```record\n")[1].split("```")[0]}
+    examples = re.findall(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", page, flags=re.DOTALL)
+    assert examples
+    for code, printed in examples:
+        exec(compile(code, "notation.md", "exec"), names)
+        assert capsys.readouterr().out == printed

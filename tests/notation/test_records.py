@@ -1,0 +1,406 @@
+"""Games as text: exact both ways, replayed play by play, refused where they are damaged."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from millebornes_env import edition, editions, machine_code, vector_env
+from millebornes_env.errors import NotationError, RulesError, StateError
+from millebornes_env.millebornes.actions import num_actions
+from millebornes_env.millebornes.legality import write_mask
+from millebornes_env.millebornes.replay import play_until_refused
+from millebornes_env.millebornes.rules import rules_record
+from millebornes_env.millebornes.state import ROUND_OVER, StateArray, new_states
+from millebornes_env.millebornes.turn import start_match, start_next_round, step
+from millebornes_env.millebornes.winning import is_match_over
+from millebornes_env.notation.jsonl import read_jsonl, write_jsonl
+from millebornes_env.notation.positions import Position, read_position, write_position
+from millebornes_env.notation.records import (
+    NEXT_ROUND,
+    Play,
+    Record,
+    read_action,
+    read_record,
+    write_action,
+    write_record,
+)
+from millebornes_env.notation.replays import record_of, replay
+
+TABLES = [(name, *table) for name in editions() for table in edition(name).tables]
+POSITION = "battle 0: roll\nhand 0: 25 stop\nhand 1: roll 50\nstream 0: 50 ...\nstream 1: 75 ...\n"
+
+
+def played(
+    name: str, players: int, teams: int, seed: int, rounds: int = 2
+) -> tuple[Record, list[StateArray]]:
+    """A record of random play, made by `record_of`, and the states met on the way."""
+    chance = random.Random(seed)
+    rules = edition(name).table(players, teams)
+    table, states = rules_record(rules), new_states(1)
+    states["key"] = [chance.getrandbits(32), chance.getrandbits(32)]
+    start_match(states[0], table)
+    position = Position(edition(name), rules, states.copy())
+    actions, seen = [], [states.copy()]
+    mask = np.zeros(num_actions(teams), np.int8)
+    while True:
+        if states[0].phase == ROUND_OVER:
+            rounds -= 1
+            if rounds == 0 or is_match_over(states[0], table):
+                return record_of(position, actions), seen
+            start_next_round(states[0], table)
+        else:
+            write_mask(states[0], table, mask)
+            legal = np.flatnonzero(mask).tolist()
+            actions.append(chance.choice([one for one in legal if not 19 <= one <= 37] or legal))
+            step(states[0], table, actions[-1])
+        seen.append(states.copy())
+
+
+def record(*plays: str, position: str = POSITION) -> Record:
+    return read_record(position + "plays:\n" + "\n".join(plays))
+
+
+def refused(error: NotationError, *words: str) -> None:
+    for word in words:
+        assert word in str(error), str(error)
+
+
+# Actions ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "players", "teams"), TABLES)
+def test_every_action_survives(name: str, players: int, teams: int) -> None:
+    rules = edition(name).table(players, teams)
+    for seat in range(players):
+        words = [write_action(action, rules, seat) for action in range(num_actions(teams))]
+        assert len(set(words)) == len(words)
+        assert [read_action(said, rules, seat) for said in words] == list(range(num_actions(teams)))
+
+
+def test_actions_may_be_shorter() -> None:
+    rules = edition("parker").table(2)
+    assert read_action("Stop", rules, 0) == read_action("play stop against team 1", rules, 0) == 8
+    assert read_action("  play   25 ", rules, 1) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", ["nothing is played"]),
+        ("rol", ["'rol' is no play", "Did you mean 'roll'?"]),
+        ("discrad stop", ["Did you mean 'discard'?"]),
+        ("discard", ["which card"]),
+        ("discard rol", ["Did you mean 'roll'?"]),
+        ("25 50", ["'50' is too much", "one line is one play"]),
+        ("discard 25 50", ["too much"]),
+        ("stop", ["'against team N'", "one of 1, 2"]),
+        ("stop at 1", ["'against team N'"]),
+        ("stop against team 0", ["team 0 is the seat's own"]),
+        ("stop against team 3", ["no team 3"]),
+        ("stop against team 1 now", ["too much"]),
+        ("25 against team 1", ["too much"]),
+        (3, ["an action is text"]),
+    ],
+)
+def test_words_that_are_no_action(text: str, words: list[str]) -> None:
+    with pytest.raises(NotationError) as error:
+        read_action(text, edition("parker").table(3), 0)
+    refused(error.value, *words)
+
+
+def test_actions_that_there_are_not() -> None:
+    rules = edition("parker").table(2)
+    with pytest.raises(NotationError, match="no action 42; they are 0 to 41"):
+        write_action(42, rules, 0)
+    with pytest.raises(NotationError, match="no seat 2"):
+        write_action(0, rules, 2)
+    with pytest.raises(NotationError, match="no seat 2"):
+        read_action("25", rules, 2)
+
+
+# Records ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "players", "teams"), TABLES)
+def test_a_game_survives_and_plays_again(name: str, players: int, teams: int) -> None:
+    rounds = 2 if (players, teams) in {(2, 2), (4, 2)} else 1
+    game, seen = played(name, players, teams, seed=players, rounds=rounds)
+    text = write_record(game)
+    found = read_record(text)
+    assert found == game
+    assert str(found) == text
+    assert game.result is not None
+    replayed = list(replay(found))
+    assert len(replayed) == len(game.plays) + 1
+    # A claim that is offered, and so on: every state between two decisions is the same.
+    assert [states.tobytes() for states in replayed] == [states.tobytes() for states in seen]
+    lines = text.splitlines()
+    assert all(lines[number - 1].startswith(("seat", "next")) for number in found.lines)
+
+
+def test_a_whole_match_plays_again() -> None:
+    game, seen = played("parker", 2, 2, seed=1, rounds=100)
+    assert sum(play.action == NEXT_ROUND for play in game.plays) >= 3
+    assert max(game.result or ()) >= 5000
+    *_, end = replay(read_record(str(game)))
+    assert end.tobytes() == seen[-1].tobytes()
+    with pytest.raises(NotationError, match=r"'next round': the match is over"):
+        list(replay(Record(game.position, (*game.plays, Play(-1, NEXT_ROUND)))))
+
+
+def test_the_games_of_an_environment_are_recorded() -> None:
+    env = vector_env(1, seed=3, autoreset_mode="disabled")
+    env.reset()
+    begin = Position(env.edition, env.rules, env.get_states())
+    actions = []
+    while not env.games.buffers.terminations[0]:
+        actions.append(int(env.sample_actions()[0]))
+        env.step(np.array(actions[-1:]))
+    game = record_of(begin, actions)
+    *_, end = replay(read_record(str(game)))
+    assert end.tobytes() == env.get_states().tobytes()
+
+
+def calls_to_write(game: Record) -> int:
+    """How many functions are called to write a game; unlike the time, it is the same on every machine."""
+    calls = 0
+
+    def count(_frame: object, event: str, _argument: object) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    sys.setprofile(count)
+    try:
+        write_record(game)
+    finally:
+        sys.setprofile(None)
+    return calls
+
+
+def test_writing_is_quick() -> None:
+    """A play costs a few calls, and as many in a long game as in a short one."""
+    game, _ = played("parker", 4, 2, seed=1)
+    few, more, many = (calls_to_write(Record(game.position, game.plays[:count])) for count in (0, 50, 100))
+    assert more - few < 50 * 60
+    assert many - more == pytest.approx(more - few, rel=0.2)
+
+
+def test_a_record_without_plays_is_a_position() -> None:
+    found = read_record(POSITION)
+    assert found.plays == ()
+    assert len(list(replay(found))) == 1
+    assert read_record(str(found)) == found
+
+
+def test_a_record_at_a_table_that_the_reader_is_told() -> None:
+    text = "hand 0: stop\nhand 2: right_of_way\nbattle 2: roll\nplays:\n"
+    found = read_record(text + "seat 0: stop against team 2\nseat 2: claim", edition="dutch", players=3)
+    assert found.position.rules.teams == 3
+    assert [play.seat for play in found.plays] == [0, 2]
+    assert len(list(replay(found))) == 3
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        (["seat 0: 25", "seat 0 50"], ["line 8, 'seat 0 50'", "'seat 0: 25'"]),
+        (["seat 0: 25", "# no play", "seat 5: 50"], ["line 9", "no seat 5"]),
+        (["seat 0: 25", "next rund"], ["Did you mean 'next round'?"]),
+        (["team 0: 25"], ["a play begins with the seat"]),
+        (["seat: 25"], ["a play begins with the seat"]),
+        (["seat 0: 26"], ["line 7, 'seat 0: 26'", "Write a card, 'discard' and a card"]),
+        (["result: 0 0", "seat 0: 25"], ["line 8", "ends with its result"]),
+        (["result: 0"], ["points of 2 teams; these are 1"]),
+        (["result: 0 -1"], ["team 1's is '-1'"]),
+    ],
+)
+def test_a_record_that_does_not_read(lines: list[str], words: list[str]) -> None:
+    with pytest.raises(NotationError) as error:
+        record(*lines)
+    refused(error.value, *words)
+
+
+def test_parts_in_the_wrong_place() -> None:
+    with pytest.raises(NotationError, match=r"line 6.*the result stands at the end"):
+        read_record(POSITION + "result: 0 0\nplays:\n")
+    with pytest.raises(NotationError, match="each play stands in a line of its own"):
+        read_record(POSITION + "plays: seat 0: 25")
+    with pytest.raises(NotationError, match=r"line 4, 'hand 2: "):
+        read_record("\n\n\nhand 2: roll\nplays:\nseat 0: 25")
+    with pytest.raises(NotationError, match="a record is text; got None"):
+        read_record(None)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        (["seat 1: 50"], ["line 7, 'seat 1: 50'", "seat 0 is to act (play)", "25, discard 25, discard stop"]),
+        (["seat 0: 50"], ["line 7, 'seat 0: 50'", "does not hold 50", "It may: 25,"]),
+        (["seat 0: 25", "", "seat 1: 50"], ["line 9, 'seat 1: 50'", "do not allow it now", "It may: roll"]),
+        (["seat 0: claim"], ["'seat 0: claim'", "do not allow it"]),
+        (["next round"], ["round is not over", "seat 0 is to act"]),
+        (["seat 0: 25", "result: 25 0"], ["its last round is not over"]),
+    ],
+)
+def test_a_record_that_does_not_play(lines: list[str], words: list[str]) -> None:
+    found = record(*lines)
+    with pytest.raises(NotationError) as error:
+        list(replay(found))
+    refused(error.value, *words)
+
+
+def test_after_the_end() -> None:
+    over = "to act: round over\nscores: 100 50\n"
+    with pytest.raises(NotationError, match="'seat 0: 25': the round is over; in a match write 'next round'"):
+        list(replay(record("seat 0: 25", position=over)))
+    with pytest.raises(NotationError, match="result of the record is 100 60, and its plays lead to 100 50"):
+        list(replay(record("result: 100 60", position=over)))
+    *_, end = replay(record("next round", position=over))
+    assert end["round_number"][0] == 1
+    assert end["hand_count"][0].sum() == 13
+
+
+def test_plays_that_no_text_was_read_for_are_counted() -> None:
+    game = Record(read_position(POSITION), (Play(0, 0), Play(1, 1)))
+    with pytest.raises(NotationError, match="play 2, 'seat 1: 50'"):
+        list(replay(game))
+    with pytest.raises(NotationError, match="play 2, 'seat 1: 50'"):
+        record_of(game.position, [0, 1])
+    with pytest.raises(NotationError, match="no action 99"):
+        record_of(game.position, [99])
+    with pytest.raises(NotationError, match="no action 99"):
+        write_record(Record(game.position, (Play(0, 99),)))
+
+
+def test_a_round_is_recorded_in_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the speed of play: the rules carry out all actions of a round by themselves."""
+    game, _ = played("parker", 2, 2, seed=3)
+    calls = []
+
+    def counted(states: Any, rules: Any, actions: Any, seats: Any) -> int:
+        calls.append(len(actions))
+        return play_until_refused(states, rules, actions, seats)
+
+    of = machine_code.of
+    monkeypatch.setattr(
+        machine_code, "of", lambda kernel: counted if kernel is play_until_refused else of(kernel)
+    )
+    actions = [play.action for play in game.plays if play.action != NEXT_ROUND]
+    assert record_of(game.position, actions) == game
+    deal = [play.action for play in game.plays].index(NEXT_ROUND)
+    assert calls == [len(actions), 1, len(actions) - deal]
+
+
+def test_actions_without_end_are_refused() -> None:
+    """What is read of them ends with the first that the rules do not allow."""
+    with pytest.raises(NotationError) as error:
+        record_of(read_position(POSITION), itertools.cycle([0, 1]))
+    refused(error.value, "play 2, 'seat 1: 50'", "the rules do not allow it now")
+
+
+def test_what_is_wrong_first_is_told_first() -> None:
+    with pytest.raises(NotationError, match="play 2, 'seat 1: 25': the seat does not hold 25"):
+        record_of(read_position(POSITION), [0, 0, 99])
+    with pytest.raises(NotationError, match="no action 99"):
+        record_of(read_position(POSITION), [0, 99, 0])
+
+
+@pytest.mark.parametrize("action", [1.5, "0", None, True, -1, 10**30])
+def test_what_is_no_action(action: object) -> None:
+    """A float is not cut off to the action before it."""
+    position = read_position(POSITION)
+    for call in (
+        lambda: record_of(position, [action]),  # type: ignore[list-item]
+        lambda: write_action(action, position.rules, 0),  # type: ignore[arg-type]
+        lambda: (
+            list(replay(Record(position, (Play(0, action),)))) if action != -1 else record_of(position, [-1])
+        ),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(NotationError, match="there is no action"):
+            call()
+    assert record_of(position, [np.int32(0)]).plays == (Play(0, 0),)
+
+
+def test_a_position_that_nobody_has_read_is_looked_at_first() -> None:
+    """Compiled code takes the numbers of a record as they are."""
+    position = read_position(POSITION)
+    states = position.state.copy()
+    states["seat"] = 100
+    hostile = Position(position.edition, position.rules, states)
+    for call in (lambda: record_of(hostile, [0]), lambda: list(replay(Record(hostile, (Play(0, 0),))))):
+        with pytest.raises(NotationError, match="no game of this table: seat is not one of 0 to 1"):
+            call()
+    with pytest.raises(RulesError, match="at most 8 players"):
+        record_of(Position(position.edition, position.rules._replace(players=100), position.state), [0])
+
+
+@pytest.mark.parametrize("state", [None, 3, np.zeros(1), new_states(2), new_states(1)[0]])
+def test_a_position_holds_one_record(state: Any) -> None:
+    position = Position(edition("parker"), edition("parker").table(2), state)
+    for call in (lambda: record_of(position, []), lambda: list(replay(Record(position, ())))):
+        with pytest.raises(StateError, match="a position holds one record of a game"):
+            call()
+
+
+@pytest.mark.parametrize("thing", [None, 3, "game", (0, 0)])
+def test_things_that_are_no_game(tmp_path: Path, thing: Any) -> None:
+    """Each function says what it wants."""
+    position, path = read_position(POSITION), tmp_path / "games.jsonl"
+    for call in (
+        lambda: write_record(thing),
+        lambda: list(replay(thing)),
+        lambda: record_of(thing, []),
+        lambda: write_jsonl(path, [thing]),
+        lambda: Record(thing, ()),
+        lambda: Record(position, thing),
+        lambda: Record(position, (thing,)),
+        lambda: write_position(position.state, "parker", thing),
+        lambda: read_action("25", position.rules, thing),
+    ):
+        with pytest.raises(NotationError):
+            call()
+    with pytest.raises(NotationError, match=r"the actions of a game are their ids, such as \[0, 13\]; got 3"):
+        record_of(position, 3)  # type: ignore[arg-type]
+    with pytest.raises(NotationError, match=r"writes a list of notation\.Record; got NoneType"):
+        write_jsonl(path, None)  # type: ignore[arg-type]
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("path", [None, 3, b"games", "games\0.jsonl"])
+def test_what_names_no_file(path: Any) -> None:
+    for call in (lambda: write_jsonl(path, []), lambda: next(read_jsonl(path))):
+        with pytest.raises(NotationError, match="names no file"):
+            call()
+
+
+TEXTS = [write_record(played("dutch", 3, 3, seed=1)[0]), POSITION + "plays:\nseat 0: 25\nseat 1: roll\n"]
+
+
+@settings(max_examples=80, deadline=None, derandomize=True, database=None)
+@given(
+    st.sampled_from(TEXTS),
+    st.floats(0, 1),
+    st.integers(0, 12),
+    st.sampled_from(["", "\n", "seat 1: ", "stop", "next round\n", "7", ":", "result: 1 2 3\n", "discard "])
+    | st.text(),
+)
+def test_any_change_of_a_record_plays_or_is_refused(
+    text: str, where: float, length: int, inserted: str
+) -> None:
+    start = int(where * len(text))
+    try:
+        found = read_record(text[:start] + inserted + text[start + length :])
+        for states in replay(found):
+            assert states["hand_count"].min() >= 0
+    except NotationError:
+        return
+    assert read_record(str(found)) == found

@@ -1,0 +1,185 @@
+"""An agent as it should be, and others that have one fault each."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from millebornes_env.agents.compiled.agent import Choose, CompiledAgent
+from millebornes_env.agents.compiled.preferences import first_in, legal_actions
+from millebornes_env.agents.protocol import Table
+from millebornes_env.millebornes.state import ROUND_OVER
+
+
+class FirstLegal:
+    """Does nothing wrong: the first legal action, or -1 where there is none."""
+
+    name = "first_legal"
+
+    def __init__(self, table: Table, seed: int = 0) -> None:
+        self.table, self.seed = table, seed
+
+    def act(self, observations: np.ndarray, action_masks: np.ndarray) -> Any:
+        return np.where(action_masks.any(axis=1), action_masks.argmax(axis=1), -1)
+
+
+class Drawing(FirstLegal):
+    """Nothing wrong either: any legal action, by its own seed."""
+
+    def __init__(self, table: Table, seed: int = 0) -> None:
+        super().__init__(table, seed)
+        self.rng = np.random.default_rng(seed)
+
+    def act(self, observations: np.ndarray, action_masks: np.ndarray) -> Any:
+        liking = self.rng.random(action_masks.shape) * action_masks
+        return np.where(action_masks.any(axis=1), liking.argmax(axis=1), -1)
+
+
+class Remembering(FirstLegal):
+    """Nor here: every other decision of a seat it takes the last legal action."""
+
+    has_memory = True
+
+    def __init__(self, table: Table, seed: int = 0) -> None:
+        super().__init__(table, seed)
+        self.decisions: dict[int, int] = {}
+
+    def act(self, observations: np.ndarray, action_masks: np.ndarray, slot_ids: Any = None) -> Any:
+        actions = super().act(observations, action_masks)
+        for row, slot in enumerate(range(len(actions)) if slot_ids is None else slot_ids.tolist()):
+            self.decisions[slot] = self.decisions.get(slot, 0) + 1
+            if actions[row] >= 0 and self.decisions[slot] % 2:
+                actions[row] = np.flatnonzero(action_masks[row])[-1]
+        return actions
+
+
+class Illegal(FirstLegal):
+    def act(self, observations: np.ndarray, action_masks: np.ndarray) -> Any:
+        return np.where(action_masks.any(axis=1), action_masks.argmin(axis=1), -1)
+
+
+class Scalar(FirstLegal):
+    def act(self, observations: np.ndarray, action_masks: np.ndarray) -> Any:
+        return int(action_masks[0].argmax())
+
+
+class Squeezed(FirstLegal):
+    """Wrong for a batch of one only."""
+
+    def act(self, observations: np.ndarray, action_masks: np.ndarray) -> Any:
+        return super().act(observations, action_masks).squeeze()
+
+
+class Floats(FirstLegal):
+    def act(self, observations: np.ndarray, action_masks: np.ndarray) -> Any:
+        return super().act(observations, action_masks).astype(np.float64)
+
+
+class Raising(FirstLegal):
+    def act(self, observations: np.ndarray, action_masks: np.ndarray) -> Any:
+        if self.table.section(observations, "km")[:, 0].max() > 0:
+            raise KeyError("km")
+        return super().act(observations, action_masks)
+
+
+class WritesObservations(FirstLegal):
+    def act(self, observations: np.ndarray, action_masks: np.ndarray) -> Any:
+        observations[:] = 0
+        return super().act(observations, action_masks)
+
+
+class WritesMasks(FirstLegal):
+    def act(self, observations: np.ndarray, action_masks: np.ndarray) -> Any:
+        actions = super().act(observations, action_masks)
+        action_masks[:, 0] = 0
+        return actions
+
+
+class Unseeded(Drawing):
+    def __init__(self, table: Table, seed: int = 0) -> None:
+        super().__init__(table, seed)
+        self.rng = np.random.default_rng()
+
+
+class SharedMemory(FirstLegal):
+    """Two agents of the class share what they count."""
+
+    calls: ClassVar[list[int]] = []
+
+    def act(self, observations: np.ndarray, action_masks: np.ndarray) -> Any:
+        self.calls.append(1)
+        if len(self.calls) % 3:
+            return super().act(observations, action_masks)
+        return np.where(action_masks.any(axis=1), 41 - action_masks[:, 41::-1].argmax(axis=1), -1)
+
+
+class RowsTogether(FirstLegal):
+    """Plays the last legal action if the mean of the batch says so."""
+
+    def act(self, observations: np.ndarray, action_masks: np.ndarray) -> Any:
+        if self.table.section(observations, "hand").std() > 0.6:
+            return super().act(observations, action_masks)
+        return np.where(action_masks.any(axis=1), 41 - action_masks[:, 41::-1].argmax(axis=1), -1)
+
+
+class MemoryByRow(Remembering):
+    """Remembers for each row of the batch, not for each slot."""
+
+    def act(self, observations: np.ndarray, action_masks: np.ndarray, slot_ids: Any = None) -> Any:
+        return super().act(observations, action_masks)
+
+
+class PlaysOnAfterTheEnd(FirstLegal):
+    def act(self, observations: np.ndarray, action_masks: np.ndarray) -> Any:
+        return action_masks.argmax(axis=1)
+
+
+class ForTwo(FirstLegal):
+    def __init__(self, table: Table, seed: int = 0) -> None:
+        super().__init__(table, seed)
+        if table.rules.players != 2:
+            raise ValueError("plays with two players only")
+
+
+class SeesStates(FirstLegal):
+    """Nothing wrong: it is handed the games, and looks at its own hand."""
+
+    def act_on(self, states: np.ndarray, seats: np.ndarray, slot_ids: np.ndarray) -> Any:
+        return self.choose(states, states["hand"][np.arange(len(seats)), seats].argmax(axis=1))
+
+    def choose(self, states: np.ndarray, cards: np.ndarray) -> Any:
+        actions = np.where(states["phase"] == 0, 19 + cards, np.where(states["phase"] == 1, 39, 41))
+        return np.where(states["phase"] == ROUND_OVER, -1, actions)
+
+
+class Peeks(SeesStates):
+    """Discards what it has, unless the next player has many of a kind."""
+
+    def act_on(self, states: np.ndarray, seats: np.ndarray, slot_ids: np.ndarray) -> Any:
+        own = states["hand"][np.arange(len(seats)), seats]
+        others = states["hand"][np.arange(len(seats)), (seats + 1) % self.table.rules.players]
+        last = 18 - own[:, ::-1].argmax(axis=1)
+        return self.choose(states, np.where(others.max(axis=1) > 1, own.argmax(axis=1), last))
+
+
+class SaysThatItPeeks(Peeks):
+    sees_hidden_cards = True
+
+
+class WritesStates(SeesStates):
+    def act_on(self, states: np.ndarray, seats: np.ndarray, slot_ids: np.ndarray) -> Any:
+        actions = super().act_on(states, seats, slot_ids)
+        states["deck"][:] = 0
+        return actions
+
+
+def _choose_by_the_deck(state: Any, rules: Any, seat: int, memory: Any, options: Any, draw: int) -> int:
+    return first_in(legal_actions(state, rules, seat), 19 * (int(state.deck[40]) & 1))
+
+
+class CompiledPeeks(CompiledAgent):
+    """A compiled agent that reads a card to come."""
+
+    name = "compiled_peeks"
+    rule: ClassVar[Choose] = staticmethod(_choose_by_the_deck)

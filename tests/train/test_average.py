@@ -1,0 +1,104 @@
+"""Policies are averaged: those of run folders, and the earlier selves of a run."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file
+
+from millebornes_env import agents, vector_env
+from tests.agents.policies import network_for, write_run
+from tests.train.test_selfplay import short
+from train import average
+from train.common.checkpoints import read_tensors
+from train.common.run_folder import CHECKPOINT_FILE
+from train.selfplay import CHECKPOINT_KIND, Trainer, train
+
+
+def command(monkeypatch: pytest.MonkeyPatch, *words: str | Path) -> int:
+    """The exit code of `python -m train.average` with these words."""
+    monkeypatch.setattr(sys, "argv", ["average", *map(str, words)])
+    return average.main()
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> list[Path]:
+    """Three policies, of weights by chance."""
+    env = vector_env(1)
+    return [write_run(tmp_path / f"a={seed}", env, network_for(env, seed=seed)) for seed in (1, 2, 3)]
+
+
+def test_the_mean_of_policies_is_played(
+    folders: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert command(monkeypatch, *folders, "--out", tmp_path / "mean") == 0
+    found = load_file(tmp_path / "mean" / "policy.safetensors")
+    ours = [load_file(folder / "policy.safetensors") for folder in folders]
+    assert found.keys() == ours[0].keys()
+    for name, value in found.items():
+        assert value == pytest.approx(sum(one[name] for one in ours) / 3, rel=1e-6, abs=1e-7)
+    env = vector_env(4, seed=1)
+    observations, _ = env.reset()
+    agents.load(tmp_path / "mean", env).act(observations["observation"], observations["action_mask"])
+
+
+def test_the_mean_of_a_policy_with_itself_is_that_policy(folders: list[Path], tmp_path: Path) -> None:
+    average.average_policies([folders[0]] * 2, tmp_path / "mean")
+    one, other = (load_file(folder / "policy.safetensors") for folder in (folders[0], tmp_path / "mean"))
+    assert all((one[name] == other[name]).all() for name in one)
+
+
+def test_the_mean_of_the_last_snapshots_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = tmp_path / "run"
+    train(short(run, total_timesteps=3500))
+    progress, tensors = read_tensors(run, CHECKPOINT_KIND)
+    assert progress["pool"] >= 3
+    assert command(monkeypatch, run, "--snapshots", "2", "--out", tmp_path / "mean") == 0
+    found = load_file(tmp_path / "mean" / "policy.safetensors")
+    trainer = Trainer(short(run))
+    last = [progress["pool"] - 2, progress["pool"] - 1]
+    weights = np.mean([tensors[f"pool.{number}.layers.0.weight"].numpy() for number in last], axis=0)
+    scale = trainer.network.scale.numpy()
+    assert found["layers.0.weight"] == pytest.approx(weights * scale, rel=1e-5, abs=1e-7)
+    longer = train(short(tmp_path / "second", total_timesteps=700, start=str(tmp_path / "mean")))
+    assert longer.problem is None
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["a=1"], "name two or more run folders to average, or one with --snapshots"),
+        (["a=1", "wide"], "their layers (outputs, inputs) are [(8, "),
+        (["a=1", "relu"], "their activation are tanh and relu"),
+        (["a=1", "nowhere"], "there is no run folder"),
+        (["a=1", "a=2", "--snapshots", "2"], "name one run folder"),
+        (["a=1", "--snapshots", "2"], "there is no checkpoint in"),
+        (["a=1", "--snapshots", "-1"], "--snapshots is -1; it must be 1 or more"),
+        (["run", "--snapshots", "2"], "keeps 0 earlier selves"),
+        (["a=1", "a=2", "--out", "a=3"], "already holds a policy: choose another --out"),
+    ],
+)
+def test_what_cannot_be_averaged_is_told(
+    words: list[str],
+    complaint: str,
+    folders: list[Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    env = vector_env(1)
+    write_run(tmp_path / "wide", env, network_for(env, hidden=(16, 6)))
+    write_run(tmp_path / "relu", env, network_for(env), activation="relu")
+    if "run" in words:
+        train(short(tmp_path / "run", total_timesteps=300))
+        assert (tmp_path / "run" / CHECKPOINT_FILE).exists()
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.rglob("*"))
+    assert command(monkeypatch, *words, *([] if "--out" in words else ["--out", "mean"])) == 2
+    complaints = capsys.readouterr().err.splitlines()
+    assert complaint in complaints[-1]
+    assert complaints[-1].startswith("error: ")
+    assert sorted(tmp_path.rglob("*")) == before

@@ -1,0 +1,135 @@
+"""The trainers agree: in the names, the help and the defaults of their options, and in what a run leaves."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.train.test_selfplay import short
+from train import average, exploit, maskable_ppo, selfplay
+from train.common import options
+from train.common.options import TrainingOptions
+from train.common.run_folder import FAILED_BATCH, RESPONSE_FILE, RUN_FILES
+
+ROOT = Path(__file__).parents[2]
+SCRIPTS = {
+    "selfplay": selfplay.Args,
+    "maskable_ppo": maskable_ppo.Args,
+    "exploit": exploit.Args,
+    "average": average.Args,
+}
+MAIN = {
+    "selfplay": selfplay.main,
+    "maskable_ppo": maskable_ppo.main,
+    "exploit": exploit.main,
+    "average": average.main,
+}
+
+
+def defaults(args: type) -> dict[str, object]:
+    """The default of each option that has one."""
+    return {
+        field.name: field.default
+        for field in dataclasses.fields(args)
+        if field.default is not dataclasses.MISSING
+    }
+
+
+def test_the_trainers_have_the_same_defaults() -> None:
+    """But for how much is learned from at once, which each learner has its own best of."""
+    shared = defaults(TrainingOptions)
+    assert shared.items() <= defaults(selfplay.Args).items()
+    theirs = defaults(maskable_ppo.Args)
+    other = {name for name, value in shared.items() if theirs[name] != value}
+    assert other == {"num_envs", "batch_size", "num_epochs", "ent_coef", "final_ent_coef"}
+
+
+def test_a_best_response_is_trained_with_the_defaults_of_self_play() -> None:
+    ours, theirs = defaults(exploit.Args), defaults(selfplay.Args)
+    differ = {name for name in ours.keys() & theirs.keys() if ours[name] != theirs[name]}
+    assert differ == {"total_timesteps", "run_dir", "edition"}
+    assert (
+        ours["edition"] == selfplay.Args().sheets[0] == "parker"
+    )  # one sheet here, as many as one likes there
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_every_option_has_its_sentence(
+    script: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "300")
+    monkeypatch.setattr(sys, "argv", [f"somewhere/{script}.py", "--help"])
+    with pytest.raises(SystemExit) as stop:
+        MAIN[script]()
+    assert stop.value.code == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith(f"usage: python -m train.{script} ")
+    words = re.sub(r"[\s│]+", " ", shown)
+    for field in dataclasses.fields(SCRIPTS[script]):
+        name = field.name.replace("_", "-")
+        option = rf" --{name}( [^ ]+|, --no-{name}) "
+        pattern = {"agent": " AGENT ", "folders": r" FOLDER \.\.\. "}.get(name, option)
+        found = re.search(pattern + r"(?!\(|--)\w+", words)
+        assert found, f"--{name} is not explained"
+
+
+def test_old_names_are_no_options() -> None:
+    names = {field.name for args in SCRIPTS.values() for field in dataclasses.fields(args)}
+    assert not names & options.OLD_NAMES.keys()
+
+
+# The run folder ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("trainer", ["selfplay", "maskable_ppo"])
+def test_a_run_leaves_the_files_that_are_listed(trainer: str, tmp_path: Path) -> None:
+    args = short(tmp_path / "run", total_timesteps=1500, eval_seconds=0.01, eval_deals=2)
+    if trainer == "selfplay":
+        selfplay.train(args)
+    else:
+        shared = {field.name: getattr(args, field.name) for field in dataclasses.fields(TrainingOptions)}
+        maskable_ppo.train(maskable_ppo.Args(**shared))
+    listed = {name.rstrip("/") for names in RUN_FILES for name in names}
+    assert set(os.listdir(tmp_path / "run")) == listed - {FAILED_BATCH, RESPONSE_FILE}
+
+
+def test_the_page_lists_the_same_files() -> None:
+    page = (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
+    rows = [f"| {', '.join(f'`{name}`' for name in names)} | {what} |\n" for names, what in RUN_FILES.items()]
+    assert "| file | what it holds |\n|---|---|\n" + "".join(rows) + "\n" in page
+
+
+# Ctrl-C -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("script", ["selfplay", "average"])
+def test_ctrl_c_while_pytorch_is_imported(script: str, tmp_path: Path) -> None:
+    """A package in the place of PyTorch sends the signal while it is imported."""
+    (tmp_path / "torch.py").write_text(
+        "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nraise RuntimeError('it goes on')\n",
+        encoding="utf-8",
+    )
+    paths = os.pathsep.join(filter(None, (str(tmp_path), os.environ.get("PYTHONPATH"))))
+    done = subprocess.run(
+        [sys.executable, "-m", f"train.{script}"],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        check=False,
+        restore_signals=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "error: interrupted\n")
+
+
+def test_importing_the_package_leaves_signals_alone() -> None:
+    """Only a script that is being started has them."""
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
