@@ -105,7 +105,7 @@ class Rulebook(Protocol):
         """A, how many actions a mask has; with None for a spec, how many the table itself has."""
 
     def sections(self, rules: Any, spec: Any, /) -> Sequence[Section]:
-        """The layout of an observation (`observation.Section`); the last one's stop is D."""
+        """The layout of an observation (`sections.Section`); the last one's stop is D."""
 
     def full_state_sections(self, rules: Any, spec: Any, /) -> Sequence[Section]:
         """The layout of a row with everything: the observation, then what is hidden from it."""
