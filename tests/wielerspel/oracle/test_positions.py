@@ -113,7 +113,7 @@ def test_ii_c_riding_further_ahead(square: int, cost: int) -> None:
 
 
 def test_only_one_escape_at_a_time() -> None:
-    """003:51: on an escape square the peloton's first cannot follow; on his own square nor can its owner."""
+    """003:51: while somebody is away the owner of the square hunts him and is not asked whether to escape."""
     game = do(landing(FLAT, escaped=0, lead=9, owner={FLAT: 1}, yellow=1), "pay")
     assert (game.escaped, game.lead, game.over) == (0, 8, True)
 
