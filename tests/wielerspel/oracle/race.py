@@ -189,7 +189,7 @@ class Race:
 
     def price_of_lead(self) -> int:
         """What an escaped rider pays at the start of his turn (003:57)."""
-        return max(price for lead, price in self.sheet["prices"] if self.lead >= lead)
+        return max(int(price) for lead, price in self.sheet["prices"] if self.lead >= lead)
 
     def _stay_away_or_give_up(self) -> Steps:
         while self.escaped != NOBODY:
@@ -329,7 +329,7 @@ class Race:
             if self._servants(seat) == 0:
                 continue  # nobody to place (ruling)
             bid = yield from self._bid(seat, highest)
-            if bid > highest:
+            if bid:
                 highest, winner = bid, seat
         if winner == NOBODY:
             return

@@ -68,6 +68,13 @@ def test_retiring_before_a_bid() -> None:
     assert game.owner[FLAT] == 1
 
 
+def test_nobody_retires_with_full_energy() -> None:
+    """W7: it would gain nothing."""
+    game = do(landing(FLAT), "retire")
+    assert energy(game) == [58, 60, 58]
+    assert game.legal() == ["pass", *[f"bid {amount}" for amount in range(1, 61)]]
+
+
 def test_last_servant_does_not_retire_for_a_bid() -> None:
     """W8: with one servant left there would be nobody to place."""
     game = landing(FLAT, energy=[60, 5, 60], off_board=[6, 1, 6], retired=[0, 5, 0])

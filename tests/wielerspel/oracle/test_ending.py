@@ -103,6 +103,16 @@ def test_points_are_earned_once_in_an_escape() -> None:
     assert points(game) == [0, 2, 0]
 
 
+def test_another_escape_earns_again() -> None:
+    """003:202: for every escape."""
+    game = landing(ESCAPE, players=2, yellow=7, options={"max_turns": 3})
+    game.chance.whites += [4, 5]  # a supply post, where 1 goes last, and an escape square
+    game.chance.yellows[2] = 7
+    do(game, "escape", "give up")
+    assert points(game) == [1, 0]
+    assert points(do(game, "escape")) == [2, 0]
+
+
 def test_both_points_at_once() -> None:
     """003:202: an escape that jumps over both minutes earns both."""
     game = landing(ESCAPE, yellow=13)

@@ -145,7 +145,9 @@ def test_asked_again_as_long_as_possible() -> None:
     game = landing(GREEN, **jerseys(green=[3, 0, 0], triples=[4, 0, 0]))
     assert game.legal() == ["exchange green", "exchange polka", "keep"]
     do(game, "exchange green")
+    assert asked(game) == (0, "EXCHANGE")
     assert game.legal() == ["exchange polka", "keep"]
+    assert game.square == GREEN - 1  # still before the white die
     do(game, "exchange polka")
     assert game.over
     assert held(game, "rainbow") == [2, 0, 0]
@@ -225,7 +227,12 @@ def test_five_rainbow_jerseys() -> None:
 
 @pytest.mark.parametrize(
     ("also", "wins"),
-    [({}, False), ({"green": [1, 0, 0]}, False), ({"green": [1, 0, 0], "doubles": [1, 0, 0]}, True)],
+    [
+        ({}, False),
+        ({"green": [1, 0, 0]}, False),
+        ({"doubles": [1, 0, 0]}, False),
+        ({"green": [1, 0, 0], "doubles": [1, 0, 0]}, True),
+    ],
 )
 def test_rainbow_and_a_green_and_a_polka_dot(also: dict[str, list[int]], wins: bool) -> None:
     """003:200: three rainbow jerseys, a green one and a polka-dot one."""

@@ -137,3 +137,16 @@ def test_number_of_seats(players: int) -> None:
     """003:7, and two by ruling."""
     with pytest.raises(ValueError, match="2 to 6 seats"):
         Race(players, ARC_EN_CIEL, Seeded(1, players, ARC_EN_CIEL))
+
+
+def test_position_from_facts() -> None:
+    """The facts at the start of a turn are enough to set the race up again."""
+    chance = Seeded(5, 4, ARC_EN_CIEL)
+    game, lots, times = Race(4, ARC_EN_CIEL, chance), random.Random(5), 0
+    while not game.over:
+        if game.phase == "AWAY":
+            again = Race(4, ARC_EN_CIEL, chance, game.facts())
+            assert (again.facts(), again.legal()) == (game.facts(), game.legal())
+            times += 1
+        game.do(sensible_action(game, lots))
+    assert times > 9
