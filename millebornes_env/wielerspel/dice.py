@@ -15,11 +15,11 @@ from millebornes_env.wielerspel.state import NO_CARD, State
 
 FACES: Final = 6
 
-# What a random number is for: the first word of its key is drawn with this.
-_WHITE: Final = 0
-_YELLOW: Final = 1
-_LOT: Final = 2
-_DECK: Final = 3
+# What a random number is for: its key is drawn with this.
+_WHITE: Final = 1
+_YELLOW: Final = 2
+_LOT: Final = 3
+_DECK: Final = 4
 
 
 @rule
@@ -27,7 +27,7 @@ def key_of(state: State, purpose: int) -> tuple[int, int]:
     """The key of the random numbers for one purpose: a function of the race's key, the episode and it."""
     key_0, key_1 = int(state.key[0]), int(state.key[1])
     episode_key = random_word(key_0, key_1, int(state.episode))
-    return episode_key, random_word(key_1, episode_key, purpose)
+    return random_word(episode_key, key_1, purpose), random_word(key_1, episode_key, purpose)
 
 
 @rule

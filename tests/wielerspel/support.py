@@ -60,9 +60,9 @@ def _key_of_dice(white: int, yellow: int, number: int) -> tuple[int, int]:
     state = np.zeros(1, STATE).view(np.recarray)[0]
     white_die, yellow_die = plain(dice.white_die), plain(dice.yellow_die)
     for word in range(10_000):
-        state.key[0] = word
+        state.key[:] = (word, 1)
         if white_die(state, number) == white and yellow_die(state, number) == yellow:
-            return word, 0
+            return word, 1
     raise AssertionError("no key gives these dice")
 
 
@@ -79,6 +79,8 @@ class Race:
         for seat in range(6):
             plain(turn.set_up_team)(self.state, self.record, seat)
         plain(turn.begin_turn)(self.state)
+        self.state.phase = RIDING
+        plain(dice.shuffle_deck)(self.state, self.record)
         self.order(*range(players))
 
     # Setting up --------------------------------------------------------------------------------------------
