@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.wielerspel.support import CHANCE, COBBLES_3, DESCENT_1, ESCAPE, FLAT_2, GREEN, LINE, Race
+from tests.wielerspel.support import CHANCE, COBBLES_3, ESCAPE, FLAT_2, GREEN, LINE, Race
 
 
 @pytest.mark.parametrize(("lead", "price"), [(1, 1), (5, 1), (6, 1), (7, 2), (12, 2), (13, 3), (18, 3)])
@@ -113,11 +113,13 @@ def test_who_can_do_nothing_but_give_up_is_not_asked() -> None:
 
 
 def test_who_can_do_nothing_but_stay_is_not_asked() -> None:
-    """Ruling W11: 1 energy, the escape costs 3, no servant left (the one on the square retires as it lands)."""
-    race = Race().away(1, 3).land_on(ESCAPE).do("pay")
-    assert race.decision == ("escape", 1)  # at no price he is always asked
-    race = Race().servants(0, DESCENT_1).energy(0, 0).retired(0, 5).land_on(DESCENT_1)
-    assert race.legal() == {"stay", f"retire {DESCENT_1}"}  # and while he has a servant
+    """Ruling W11: where a servant gives 1 energy only, it may be too little when the last one has retired."""
+    race = Race(retirement_energy=1).servants(0, COBBLES_3).energy(0, 0).retired(0, 5).land_on(COBBLES_3)
+    assert race.legal() == {"stay", f"retire {COBBLES_3}"}
+    race.do(f"retire {COBBLES_3}")
+    assert race.decision is None
+    assert race.lead == (-1, 0)
+    assert race.riders == [0, 1, 2]
 
 
 def test_beyond_the_inner_track_the_race_is_won() -> None:
