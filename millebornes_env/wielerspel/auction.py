@@ -28,8 +28,8 @@ def open_auction(state: State) -> None:
 def can_bid(state: State, rules: Rules, seat: int, amount: int) -> bool:
     """Whether the seat may bid so much.
 
-    Rule: 003:121, more than the highest bid. Rulings: at least 1, at most the own energy; who has no servant
-    left cannot bid.
+    Rule: 003:121, more than the highest bid. Ruling W21: at least 1, at most the own energy; who has no
+    servant left cannot bid.
     """
     if servants_left(state, rules, seat) == 0:
         return False
@@ -56,7 +56,7 @@ def is_asked_to_bid(state: State, rules: Rules, seat: int) -> bool:
 def next_bidder(state: State, rules: Rules) -> int:
     """The next seat in line that is asked, or NO_SEAT when all have had their turn.
 
-    Ruling: once around: each seat bids once (003:184-186, bidding last is an advantage).
+    Ruling W21: once around: each seat bids once (003:184-186, bidding last is an advantage).
     """
     while int(state.queue_next) < int(state.queue_end):
         seat = int(state.queue[int(state.queue_next)])

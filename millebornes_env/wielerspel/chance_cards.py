@@ -30,7 +30,7 @@ def draw_card(state: State, rules: Rules) -> None:
     """Draw a card; the square is for this turn what it shows (003:138).
 
     Rule: 003:192, cards are drawn without replacement, until the forced retirement has been drawn: then the
-    whole deck is shuffled. Ruling: an empty deck is shuffled too.
+    whole deck is shuffled. Ruling W24: an empty deck is shuffled too.
     Rule: 003:155, the card "no supply" lies at the start until the end of the lap; it goes back with the next
     shuffle.
     """

@@ -104,8 +104,8 @@ def is_exhausted(state: State, rules: Rules, seat: int, amount: int) -> bool:
 def leave_race(state: State, rules: Rules, seat: int) -> None:
     """The leader leaves the race: the player is out of the game (003:178).
 
-    Ruling: his energy is gone, his jerseys stay for the ranking; he holds no squares any more, since all his
-    servants have retired.
+    Ruling W22: his energy is gone, his jerseys stay for the ranking; he holds no squares any more, since all
+    his servants have retired.
     """
     state.energy[seat] = 0
     state.out[seat] = 1

@@ -14,7 +14,7 @@ def price_of_lead(state: State, rules: Rules) -> int:
     """What the escaped rider pays when his turn begins.
 
     Rule: 003:57, one energy for a lead of less than a minute, two up to two minutes, three beyond.
-    Ruling: six arrows, a minute sharp, still cost one, twelve still two.
+    Ruling W17: six arrows, a minute sharp, still cost one, twelve still two.
     """
     if int(state.lead) <= rules.first_minute:
         return rules.first_price
@@ -28,7 +28,7 @@ def can_escape(state: State, seat: int) -> bool:
     """Whether the seat may escape, or ride further away, at the price on the square.
 
     Rule: 003:90 and 003:117, the value of the square is paid; 003:133, an escape square costs nothing.
-    Ruling: who lacks the energy cannot, unless servants retire first.
+    Ruling W20: who lacks the energy cannot, unless servants retire first.
     """
     return int(state.energy[seat]) >= int(state.number)
 
@@ -60,7 +60,7 @@ def play_escape(state: State, seat: int) -> None:
 def has_reached_the_end(state: State, rules: Rules) -> bool:
     """Whether the escaped rider is beyond the inner track: more than three minutes ahead (003:36).
 
-    Ruling: 18 arrows are three minutes, the END is the 19th.
+    Ruling W18: 18 arrows are three minutes, the END is the 19th.
     """
     return int(state.lead) > rules.inner_track
 

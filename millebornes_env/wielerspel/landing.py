@@ -93,5 +93,5 @@ def pay_in_turn(state: State, rules: Rules) -> int:
 
 @rule
 def can_be_forced_to_retire(state: State, rules: Rules, seat: int) -> bool:
-    """Whether the card that takes a servant finds one (003:174). Ruling: with none left it does nothing."""
+    """Whether the card that takes a servant finds one (003:174). W23: with none left it does nothing."""
     return servants_left(state, rules, seat) > 0

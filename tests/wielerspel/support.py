@@ -5,8 +5,8 @@
     assert race.decision == ("bid", 1)
     race.do("bid 3", "pass", "pass")
 
-A turn stops at its end, so that a test sees what it has done; `next_turn` goes on. The dice are those of a key
-that is looked for until it gives what the test asks for. The rules run as plain Python here, compiled or not;
+A turn stops at its end, so that a test sees what it has done; `next_turn` goes on. The dice are those of a
+key that is looked for until it gives what the test asks for. The rules run as plain Python here, compiled or not;
 `test_engine.py` compares the two.
 """
 
@@ -201,7 +201,9 @@ class Race:
     @property
     def squares(self) -> dict[int, int]:
         """The seat on each square that is held."""
-        return {int(square): int(self.state.owner[square]) for square in np.flatnonzero(self.state.owner >= 0)}
+        return {
+            int(square): int(self.state.owner[square]) for square in np.flatnonzero(self.state.owner >= 0)
+        }
 
     def cards(self, seat: int) -> dict[str, int]:
         """The jersey cards that the seat has."""

@@ -32,7 +32,9 @@ BROKEN: dict[str, Callable[[Race], object]] = {
     f"a servant stands on square {SUPPLY}, which is no effort square": lambda race: race.servants(0, SUPPLY),
     "of the set green there are [10, 0, 0, 1, 0] cards": lambda race: race.stack("green", 10),
     "there is a gap in the deck": lambda race: race.state.deck.__setitem__(3, -1),
-    "there are 2 cards of type 9 in the deck": lambda race: race.deck("forced_retirement", "forced_retirement"),
+    "there are 2 cards of type 9 in the deck": lambda race: race.deck(
+        "forced_retirement", "forced_retirement"
+    ),
     "the phase is 0": lambda race: race.set(phase=0),
     "seat 4 decides, which is not in the race": lambda race: race.set(seat=4),
 }

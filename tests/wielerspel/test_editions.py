@@ -156,20 +156,32 @@ def test_an_own_sheet_can_be_read(tmp_path: Path) -> None:
         (FLAT, FLAT.replace(", number = 2", ""), "board, square 1: effort needs a number from 1 to 60; 0 is"),
         (FLAT, FLAT.replace("number = 2", "number = -2"), "board, square 1: effort needs a number"),
         (FLAT, FLAT.replace("number = 2", "number = 2.5"), "board, square 1: number is 2.5"),
-        (FLAT, FLAT.replace('"effort"', '"effrot"'), "board, square 1: the kind is 'effrot'.*Did you mean 'effort'"),
+        (
+            FLAT,
+            FLAT.replace('"effort"', '"effrot"'),
+            "board, square 1: the kind is 'effrot'.*Did you mean 'effort'",
+        ),
         (FLAT, FLAT.replace('"effort"', '"tail_wind"'), "board, square 1: the kind is 'tail_wind'"),
         (FLAT, FLAT.replace("road", "raod"), "board, square 1: unknown entry 'raod'"),
         (FLAT, FLAT.replace(', source = "ruling W15"', ""), "board, square 1: the source is missing"),
         (GREEN, GREEN.replace('"green"', '"green", number = 3'), "board, square 20: green has no number; 3"),
         (START, START + 4 * FLAT, "board: it has 44 squares; there may be at most 43"),
-        ("number = 2, source = \"003:73", "number = 4, source = \"003:73", "a polka-dot card is worth 2 or 3"),
+        ('number = 2, source = "003:73', 'number = 4, source = "003:73', "a polka-dot card is worth 2 or 3"),
         ("board = [", "board = 3\nother = [", "unknown entry 'other'"),
         ("copies = 4, ", "copies = -1, ", "deck, card type 0: copies is -1"),
         ("copies = 4, ", "copies = 40, ", "deck: it has 61 cards; there may be at most 59"),
         ("copies = 4, ", "", "deck, card type 0: copies is None; it must be a whole number"),
         ("lap_supply = {", "lap_suply = {", "unknown entry 'lap_suply'.* Did you mean 'lap_supply'"),
-        ("combativity = { value = false", "combativity = { value = 0", "'combativity' is 0; it must be true or false"),
-        ("energy = { value = 60", "energy = { value = '60'", "the rule 'energy' is '60'; it must be a whole number"),
+        (
+            "combativity = { value = false",
+            "combativity = { value = 0",
+            "'combativity' is 0; it must be true or false",
+        ),
+        (
+            "energy = { value = 60",
+            "energy = { value = '60'",
+            "the rule 'energy' is '60'; it must be a whole number",
+        ),
         ("least = 2", "least = 1", "players: 1 to 6; least and most must be 2 to 6"),
         ("title = ", "title = 3 #", "the entry 'title' is missing, or no text"),
         ("name = ", "name ", "this is no TOML"),
@@ -195,7 +207,7 @@ def test_a_deck_of_no_cards_is_refused(tmp_path: Path) -> None:
 
 def test_a_missing_rule_is_named_with_what_it_says(tmp_path: Path) -> None:
     line = next(line for line in SHEET.splitlines() if line.startswith("inner_track"))
-    with pytest.raises(EditionFileError, match="'inner_track' is missing; write inner_track = .*arrows"):
+    with pytest.raises(EditionFileError, match=r"'inner_track' is missing; write inner_track = .*arrows"):
         read_sheet(changed(tmp_path, (line, "")))
 
 

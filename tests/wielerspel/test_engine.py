@@ -76,7 +76,9 @@ def test_races_are_run_to_their_ends_and_begin_anew() -> None:
             assert abs(rewards.sum()) < 1e-6
             if winner >= 0:
                 assert rewards.tolist() == [1.0 if seat == winner else -0.5 for seat in range(3)]
-                assert games.win_shares([int(game)]).tolist() == [[float(seat == winner) for seat in range(3)]]
+                assert games.win_shares([int(game)]).tolist() == [
+                    [float(seat == winner) for seat in range(3)]
+                ]
         if number % 20 == 0:
             assert [violations(state, games.rules) for state in games.states] == [[]] * len(games)
     assert ended > 20

@@ -50,7 +50,7 @@ def _seen(state: Any, rules: Rules, seat: int, spec: ObservationSpec = SPEC) -> 
 @settings(max_examples=40, deadline=None)
 @given(RACES)
 def test_no_position_breaks_a_law(race: tuple[int, dict[str, int], int, Any]) -> None:
-    """Energy 0 to 60, servants, jerseys and cards conserved, one escape at most, every rider somewhere once."""
+    """Energy 0 to 60, servants, jerseys, cards conserved, one escape at most, every rider somewhere once."""
     players, changes, seed, player = race
     rules = _rules(players, changes)
     for state, _ in decisions(rules, seed, player, 400):
@@ -201,10 +201,7 @@ def test_rewards_add_up_to_nothing(race: tuple[int, dict[str, int], int, Any]) -
     players, changes, seed, player = race
     rules = _rules(players, changes)
     record = rules_record(rules)[0]
-    state = None
-    for state, _ in decisions(rules, seed, player):
-        pass
-    assert state is not None
+    state, _ = list(decisions(rules, seed, player))[-1]
     assert is_over(state)
     row = np.zeros(players, np.float32)
     plain(rulebook.write_rewards)(state, record, 0, 0, True, row)

@@ -93,7 +93,7 @@ def test_who_has_no_lead_left_is_caught_and_goes_last() -> None:
 
 @pytest.mark.parametrize("yellow", [1, 4, 6])
 def test_on_another_team_s_square_its_leader_pulls_the_peloton(yellow: int) -> None:
-    """003:99: he goes to the front of the peloton, the yellow die is taken off the lead; nobody may escape."""
+    """003:99: he goes to the front of the peloton, the lead shrinks by the yellow die; nobody may escape."""
     race = Race(players=4).order(0, 1, 2, 3).servants(2, FLAT_2).away(3, 7)
     race.land_on(FLAT_2, yellow=yellow).do("pay")
     assert race.riders == [2, 0, 1]
@@ -133,7 +133,7 @@ def test_he_may_keep_his_lead_as_it_is(square: int) -> None:
     assert race.lead == (1, 2)
 
 
-# The leader leaves the race (W6) ------------------------------------------------------------------------------
+# The leader leaves the race (W6) ---------------------------------------------------------------------------
 
 
 def test_if_the_first_leaves_the_race_nobody_else_is_moved_back() -> None:
