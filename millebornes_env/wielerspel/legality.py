@@ -113,8 +113,7 @@ def write_mask(state: State, rules: Rules, mask: Int8Array) -> None:
         mask[STAY] = 1
     elif phase == BID:
         mask[PASS] = 1
-        for amount in range(int(state.highest_bid) + 1, int(state.energy[seat]) + 1):
-            mask[bid_action(amount)] = 1
+        mask[bid_action(int(state.highest_bid) + 1) : bid_action(int(state.energy[seat])) + 1] = 1
     elif phase == MOVE:
         mark_servants(state, rules, seat, mask, FIRST_MOVE)
 

@@ -11,7 +11,6 @@ from typing import Final
 
 from millebornes_env.compile import IS_COMPILED, rule
 from millebornes_env.wielerspel.escape import price_of_lead
-from millebornes_env.wielerspel.peloton import place_in_peloton
 from millebornes_env.wielerspel.rules import Rules
 from millebornes_env.wielerspel.sections import (
     MAX_INT8,
@@ -59,11 +58,22 @@ def write_observation(state: State, rules: Rules, seat: int, spec: ObservationSp
     write_tracks(state, seats, row)
     write_cards_left(state, row, start_of(OFFSETS.cards_left, seats))
     for place in range(rules.players):
-        other = seat + place
-        other = other - rules.players if other >= rules.players else other
-        write_line(state, other, seats, place, row)
-        write_team(state, other, seats, place, row)
+        write_team(state, around(seat + place, rules.players), seats, place, row)
+    write_race_order(state, rules, seat, seats, row)
+    write_deciders(state, rules, seat, seats, row)
     write_servants(state, rules, seat, seats, row)
+
+
+@rule
+def around(place: int, players: int) -> int:
+    """`place` counted around the table, for places up to twice the players."""
+    return place - players if place >= players else place
+
+
+@rule
+def place_seen(rules: Rules, observer: int, seat: int) -> int:
+    """How many places to the left of the observer the seat is."""
+    return around(seat - observer + rules.players, rules.players)
 
 
 @rule
@@ -112,24 +122,38 @@ def write_cards_left(state: State, row: Int8Array, at: int) -> None:
 
 
 @rule
-def write_line(state: State, seat: int, seats: int, place: int, row: Int8Array) -> None:
-    """Sections `to_act`, `to_come`, `highest_bidder`: the seat's part in the decision."""
+def write_deciders(state: State, rules: Rules, seat: int, seats: int, row: Int8Array) -> None:
+    """Sections `to_act`, `to_come`, `highest_bidder`: whose decision it is, and who waits for his turn."""
     phase = int(state.phase)
-    if phase != RACE_OVER and int(state.seat) == seat:
+    if phase != RACE_OVER:
+        place = place_seen(rules, seat, int(state.seat))
         row[part_of(OFFSETS.to_act, seats, place)] = 1
     if phase in (MUST_PAY, BID):
         for waiting in range(int(state.queue_next), int(state.queue_end)):
-            if int(state.queue[waiting]) == seat:
-                row[part_of(OFFSETS.to_come, seats, place)] = 1
-    if int(state.highest_bidder) == seat:
+            place = place_seen(rules, seat, int(state.queue[waiting]))
+            row[part_of(OFFSETS.to_come, seats, place)] = 1
+    if int(state.highest_bidder) != NO_SEAT:
+        place = place_seen(rules, seat, int(state.highest_bidder))
         row[part_of(OFFSETS.highest_bidder, seats, place)] = 1
 
 
 @rule
+def write_race_order(state: State, rules: Rules, seat: int, seats: int, row: Int8Array) -> None:
+    """Sections `place` and `away`: 1 leads the race, 2 is next; 0 for a leader who has left it."""
+    number = 1
+    if int(state.escaped) != NO_SEAT:
+        place = place_seen(rules, seat, int(state.escaped))
+        row[part_of(OFFSETS.away, seats, place)] = 1
+        row[part_of(OFFSETS.place, seats, place)] = 1
+        number = 2
+    for behind in range(int(state.riders)):
+        place = place_seen(rules, seat, int(state.peloton[behind]))
+        row[part_of(OFFSETS.place, seats, place)] = number + behind
+
+
+@rule
 def write_team(state: State, seat: int, seats: int, place: int, row: Int8Array) -> None:
-    """Sections `place` to `escape_points`: the seat's leader, energy, servants beside the board, jerseys."""
-    row[part_of(OFFSETS.place, seats, place)] = place_in_race(state, seat)
-    row[part_of(OFFSETS.away, seats, place)] = 1 if int(state.escaped) == seat else 0
+    """Sections `energy` to `escape_points`: the seat's energy, servants beside the board, jerseys."""
     row[part_of(OFFSETS.energy, seats, place)] = state.energy[seat]
     row[part_of(OFFSETS.off_board, seats, place)] = state.off_board[seat]
     row[part_of(OFFSETS.retired, seats, place)] = state.retired[seat]
@@ -139,25 +163,12 @@ def write_team(state: State, seat: int, seats: int, place: int, row: Int8Array) 
 
 
 @rule
-def place_in_race(state: State, seat: int) -> int:
-    """1 for the race leader, 2 for the next ...; 0 for a leader who has left the race."""
-    if int(state.out[seat]) == 1:
-        return 0
-    if int(state.escaped) == seat:
-        return 1
-    before = 0 if int(state.escaped) == NO_SEAT else 1
-    return before + place_in_peloton(state, seat) + 1
-
-
-@rule
 def write_servants(state: State, rules: Rules, seat: int, seats: int, row: Int8Array) -> None:
     """Section `servants`: which squares each seat holds."""
     for square in range(rules.length):
         owner = int(state.owner[square])
         if owner != NO_SEAT:
-            place = owner - seat
-            place = place + rules.players if place < 0 else place
-            row[part_of(OFFSETS.servants, seats, place) + square] = 1
+            row[part_of(OFFSETS.servants, seats, place_seen(rules, seat, owner)) + square] = 1
 
 
 @rule

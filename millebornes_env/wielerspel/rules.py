@@ -240,7 +240,7 @@ def _check_jerseys(rules: Rules) -> None:
 def _check_board(board: object) -> None:
     """A board has a start, at square 0, effort squares with a value, and at most 43 squares (003:109)."""
     if not isinstance(board, tuple) or len(board) < MIN_SQUARES:
-        raise RulesError(f"board: it needs {MIN_SQUARES} squares or more, so no die goes around it")
+        raise RulesError(f"board: it needs {MIN_SQUARES} squares, more than a die shows")
     if len(board) > MAX_SQUARES:
         raise RulesError(
             f"board: it has {len(board)} squares; there may be at most {MAX_SQUARES}, since 22 effort squares "

@@ -6,7 +6,8 @@
     race.do("bid 3", "pass", "pass")
 
 A turn stops at its end, so that a test sees what it has done; `next_turn` goes on. The dice are those of a
-key that is looked for until it gives what the test asks for. The rules run as plain Python here, compiled or not;
+key that is looked for until it gives what the test asks for. The
+rules run as plain Python here, compiled or not;
 `test_engine.py` compares the two.
 """
 

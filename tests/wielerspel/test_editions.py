@@ -219,7 +219,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("board", "message"),
     [
-        ((), "board: it needs 7 squares or more"),
+        ((), "board: it needs 7 squares"),
         ((Place(0, 0), *[Place(2, 0)] * 9), "board: there is no effort square"),
         ((Place(0, 0), *[Place(8, 2)] * 9), "board, square 1: the kind is 8"),
     ],

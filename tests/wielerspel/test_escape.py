@@ -84,7 +84,7 @@ def test_who_lacks_the_energy_cannot_escape_until_a_servant_retires() -> None:
 
 
 def test_the_servant_of_the_square_may_be_the_one_who_retires() -> None:
-    """003:172: at any moment, on the board too; the leader may escape all the same, and no auction follows."""
+    """003:172: at any moment, on the board too; the leader may escape all the same, no auction follows."""
     race = Race().servants(0, COBBLES_3).retired(0, 5).energy(0, 0).land_on(COBBLES_3)
     assert race.do(f"retire {COBBLES_3}", "escape").lead == (0, 1)
     assert race.decision is None
