@@ -243,8 +243,8 @@ def _check_board(board: object) -> None:
         raise RulesError(f"board: it needs {MIN_SQUARES} squares, more than a die shows")
     if len(board) > MAX_SQUARES:
         raise RulesError(
-            f"board: it has {len(board)} squares; there may be at most {MAX_SQUARES}, since 22 effort squares "
-            "are the majority"
+            f"board: it has {len(board)} squares; there may be at most {MAX_SQUARES}, since 22 effort "
+            "squares are the majority"
         )
     starts = [square for square, place in enumerate(board) if place[0] == START]
     if not starts:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from millebornes_env.wielerspel.editions import edition
+from millebornes_env.wielerspel.squares import KIND_NAMES
 from tests.wielerspel.support import CHANCE, LINE, Race
 
 
@@ -19,6 +20,15 @@ def test_there_are_25_cards() -> None:
     deck = edition("arc_en_ciel").table(3).deck
     assert sum(card.copies for card in deck) == 25
     assert [card.copies for card in deck if card.kind in (9, 10, 11)] == [1, 1, 1]
+
+
+def test_the_square_is_for_this_turn_what_the_card_shows() -> None:
+    """003:138: it is a chance square again in the next."""
+    race = Race().deck("event 4", "supply 5").land_on(CHANCE)
+    assert KIND_NAMES[race.state.kind] == "event"
+    race.next_turn().energy(1, 30).land_on(CHANCE)
+    assert KIND_NAMES[race.state.kind] == "supply"
+    assert race.energies == [56, 35, 60]
 
 
 def test_a_green_number_is_a_supply_post() -> None:

@@ -171,7 +171,7 @@ def test_no_play_shifts_the_dice() -> None:
 
 @pytest.mark.parametrize("die", [white_die, yellow_die])
 def test_the_dice_are_fair(die: Any) -> None:
-    """And neither die tells the other: all 36 pairs come about as often."""
+    """003:44-45, a white and a yellow die; neither tells the other: all 36 pairs come about as often."""
     key = new_race(_rules(2, {}), 3)
     thrown = [plain(die)(key, turn) for turn in range(6000)]
     assert set(thrown) == set(range(1, 7))
