@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from millebornes_env.compile import plain
+from millebornes_env.compile_cache import sources_on_top
 from millebornes_env.engine.games import NO_GAME, Games, Settings
 from millebornes_env.engine.kernels import DISABLED, SAME_STEP, SKIP
 from millebornes_env.engine.rulebook import checked_module
@@ -41,6 +43,14 @@ def sampled(games: Games, number: int) -> np.ndarray:
 def test_the_rulebook_has_all_that_the_engine_asks_for() -> None:
     assert checked_module(rulebook) is rulebook
     assert rulebook.STATE.itemsize == sum(rulebook.STATE[name].itemsize for name in rulebook.STATE.names)
+
+
+def test_a_change_of_any_chapter_is_compiled_anew() -> None:
+    """The machine code of the race's kernels is kept under a name that all compiled files count for."""
+    folder = Path(rulebook.__file__).parent
+    plain_python = {"__init__.py", "audit.py", "editions.py"}
+    compiled = {file for file in folder.glob("*.py") if file.name not in plain_python}
+    assert compiled <= sources_on_top(rulebook.__name__)
 
 
 @pytest.mark.parametrize("players", [2, 3, 4, 5, 6])
