@@ -30,6 +30,8 @@ MAX_DECK: Final = 59
 MAX_SERVANTS: Final = 10
 MAX_INNER_TRACK: Final = 100
 MAX_JERSEYS: Final = 30
+MIN_TURNS: Final = 100
+"""A race that ended before anybody had a decision would be none."""
 MAX_TURNS: Final = 10_000
 MAX_NUMBER: Final = MOST_ENERGY
 NO_OR_YES: Final = ("no", "yes")
@@ -107,7 +109,7 @@ class Rules(NamedTuple):
     also_green: Annotated[int, Field("green jerseys that are needed besides", 0, MAX_JERSEYS)]
     also_polka: Annotated[int, Field("polka-dot jerseys that are needed besides", 0, MAX_JERSEYS)]
     combativity: Annotated[int, Field("do points for combativity decide who wins?", 0, 1, NO_OR_YES)]
-    max_turns: Annotated[int, Field("turns after which the race is broken off and ranked", 1, MAX_TURNS)]
+    max_turns: Annotated[int, Field("turns after which the race is broken off and ranked", MIN_TURNS, MAX_TURNS)]
     # The board and the deck
     board: tuple[Place, ...]
     deck: tuple[Card, ...]

@@ -27,7 +27,7 @@ OPTIONS: list[dict[str, int]] = [
     {"combativity": 1},
     {"energy": 20, "retirement_energy": 1, "servants": 3},
     {"jersey_cards": 3, "inner_track": 4, "first_minute": 1, "second_minute": 2},
-    {"max_turns": 9},
+    {"max_turns": 100},
 ]
 RACES = st.tuples(
     st.integers(2, 6), st.sampled_from(OPTIONS), st.integers(0, 10**6), st.sampled_from([wild, sober])
