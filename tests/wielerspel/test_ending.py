@@ -122,6 +122,13 @@ def test_option_an_escape_over_a_minute_gives_a_point_over_two_minutes_two(highe
     assert race.state.escape_points[1] == points
 
 
+def test_option_the_highest_lead_counts_though_it_shrank() -> None:
+    """003:202: "topt": 14 arrows at its highest, then 3, then 4."""
+    race = Race(combativity=1).away(1, 14).set(lead=3).land_on(ESCAPE, yellow=1).do("pay", "escape")
+    race.next_turn().land_on(LINE).do("give up")
+    assert race.state.escape_points[1] == 2
+
+
 def test_option_an_escape_under_way_counts() -> None:
     """Ruling W12: 9 + 2 points for jerseys and 2 for a lead of 14, against 9 + 4."""
     race = Race(combativity=1).jerseys(0, rainbow=2, green=2).away(0, 14).jerseys(1, rainbow=3, green=4)

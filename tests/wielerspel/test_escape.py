@@ -83,6 +83,13 @@ def test_who_lacks_the_energy_cannot_escape_until_a_servant_retires() -> None:
     assert race.do("escape").energies[0] == 14
 
 
+def test_exactly_the_energy_of_the_escape_is_enough() -> None:
+    """003:90."""
+    race = Race().servants(0, COBBLES_3).energy(0, 3).land_on(COBBLES_3)
+    assert race.legal() == {"escape", "stay"}
+    assert race.do("escape").energies[0] == 0
+
+
 def test_the_servant_of_the_square_may_be_the_one_who_retires() -> None:
     """003:172: at any moment, on the board too; the leader may escape all the same, no auction follows."""
     race = Race().servants(0, COBBLES_3).retired(0, 5).energy(0, 0).land_on(COBBLES_3)
