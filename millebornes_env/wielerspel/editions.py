@@ -6,6 +6,7 @@ Each is a file of the folder `sheets`: the squares, the chance cards and a value
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -34,6 +35,8 @@ OVERRIDABLE: Final = tuple(name for name in FIELDS if name not in TABLE_FIELDS)
 
 _MOST_BYTES_OF_A_SHEET: Final = 2**20
 _TEXTS: Final = ("name", "title", "summary")
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}")
+_NUMBER: Final = re.compile(r"[0-9]{1,18}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,23 +124,40 @@ def edition(name: str | Path | Edition) -> Edition:
     """The board of that name, or that of a file (an `Edition` is returned as it is).
 
     Args:
-        name: one of `editions()`, or the path of a sheet, ending in `.toml`.
+        name: one of `editions()`, a label such as `arc_en_ciel+target_rainbows=5`, or the path of a sheet,
+            ending in `.toml`.
 
     Raises:
         UnknownEditionError: there is none; the message lists those there are.
         EditionFileError: the file does not describe a board.
+        RulesError: the label overrides something that cannot be overridden so.
     """
     if isinstance(name, Edition):
         return name
-    if isinstance(name, (str, Path)):
-        if str(name).endswith(".toml"):
-            return read_sheet(Path(name))
-        if str(name) in editions():
-            return _shipped(str(name))
-    raise UnknownEditionError(
-        f"there is no race {shown(name)}; there are: {', '.join(editions())}, or the path of a sheet of your "
-        "own, ending in .toml." + (closest(name, editions()) if isinstance(name, str) else "")
-    )
+    given: object = name  # what a caller without a type checker may hand in
+    path, suffix, rest = str(given).rpartition(".toml")
+    last, *overrides = rest.split("+")
+    stem = path + suffix + last
+    if not isinstance(given, (str, Path)) or not (stem.endswith(".toml") or stem in editions()):
+        raise UnknownEditionError(
+            f"there is no race {shown(name)}; there are: {', '.join(editions())}, or the path of a sheet of "
+            "your own, ending in .toml." + (closest(stem, editions()) if isinstance(name, str) else "")
+        )
+    found = read_sheet(Path(stem)) if stem.endswith(".toml") else _shipped(stem)
+    return found.replace(**_overrides(overrides)) if overrides else found
+
+
+def _overrides(parts: list[str]) -> dict[str, int]:
+    """The numbers that a label overrides."""
+    changes: dict[str, int] = {}
+    for part in parts:
+        name, _, value = part.partition("=")
+        if _NUMBER.fullmatch(value) is None:
+            raise RulesError(f"{shown(part)} overrides no rule: it must read name=number")
+        if name in changes:
+            raise RulesError(f"the label overrides a rule twice: {shown(name)}")
+        changes[name] = int(value)
+    return changes
 
 
 @cache
@@ -166,14 +186,26 @@ def read_sheet(path: Path) -> Edition:
     except (ValueError, RecursionError) as error:  # no TOML; a number of thousands of digits; too deep
         raise EditionFileError(f"{path}: this is no TOML: {error}") from None
     try:
-        return _edition_of(sheet)
+        found = _edition_of(sheet)
     except (EditionFileError, RulesError) as error:
         raise EditionFileError(f"{path}: {error}") from None
+    if path.parent != _SHEETS and found.name in editions() and found.rules != _shipped(found.name).rules:
+        raise EditionFileError(
+            f"{path}: the name {found.name!r} is that of a shipped sheet, and this one differs from it: give "
+            "it a name of its own, so that nobody takes its results for those of the other"
+        )
+    return found
 
 
 def _edition_of(sheet: dict[str, Any]) -> Edition:
     for name in _TEXTS:
         _need_text(f"the entry {name!r}", sheet.get(name))
+    if _NAME.fullmatch(sheet["name"]) is None or sheet["name"].endswith(".toml"):
+        raise EditionFileError(
+            f"the name {shown(sheet['name'])} is none for a race: it is made of letters (a to z), "
+            "digits, '_', '-' and '.', begins with a letter or digit, "
+            "has at most 60 of them and does not end in .toml"
+        )
     _refuse_unknown(sheet, (*_TEXTS, "players", "board", "deck", *OVERRIDABLE), "unknown entry {}")
     least, most, players_source = _players_of(sheet.get("players"))
     sources = {"players": players_source}

@@ -109,7 +109,9 @@ class Rules(NamedTuple):
     also_green: Annotated[int, Field("green jerseys that are needed besides", 0, MAX_JERSEYS)]
     also_polka: Annotated[int, Field("polka-dot jerseys that are needed besides", 0, MAX_JERSEYS)]
     combativity: Annotated[int, Field("do points for combativity decide who wins?", 0, 1, NO_OR_YES)]
-    max_turns: Annotated[int, Field("turns after which the race is broken off and ranked", MIN_TURNS, MAX_TURNS)]
+    max_turns: Annotated[
+        int, Field("turns after which the race is broken off and ranked", MIN_TURNS, MAX_TURNS)
+    ]
     # The board and the deck
     board: tuple[Place, ...]
     deck: tuple[Card, ...]

@@ -107,6 +107,21 @@ def test_numbers_can_be_overridden() -> None:
     assert race.label == "arc_en_ciel+combativity=1+target_rainbows=5"
     assert race.table(3).target_rainbows == 5
     assert edition("arc_en_ciel").table(3).target_rainbows == 3
+    assert edition(race.label) == race
+
+
+@pytest.mark.parametrize(
+    ("label", "message"),
+    [
+        ("arc_en_ciel+target_rainbows", "overrides no rule: it must read name=number"),
+        ("arc_en_ciel+energy=-1", "overrides no rule"),
+        ("arc_en_ciel+energy=20+energy=30", "overrides a rule twice: 'energy'"),
+        ("arc_en_ciel+energi=20", "Did you mean 'energy'"),
+    ],
+)
+def test_a_label_that_overrides_nothing_is_refused(label: str, message: str) -> None:
+    with pytest.raises(RulesError, match=message):
+        edition(label)
 
 
 @pytest.mark.parametrize(
@@ -185,6 +200,7 @@ def test_an_own_sheet_can_be_read(tmp_path: Path) -> None:
         ("least = 2", "least = 1", "players: 1 to 6; least and most must be 2 to 6"),
         ("title = ", "title = 3 #", "the entry 'title' is missing, or no text"),
         ("name = ", "name ", "this is no TOML"),
+        ('name = "mine"', 'name = "my race"', "the name 'my race' is none for a race"),
     ],
 )
 def test_a_sheet_that_cannot_be_is_refused(tmp_path: Path, old: str, new: str, message: str) -> None:
@@ -192,6 +208,15 @@ def test_a_sheet_that_cannot_be_is_refused(tmp_path: Path, old: str, new: str, m
     with pytest.raises(EditionFileError, match=message) as refused:
         edition(path)
     assert str(refused.value).startswith(str(path))
+
+
+def test_the_name_of_a_shipped_sheet_is_refused_for_other_rules(tmp_path: Path) -> None:
+    path = tmp_path / "other.toml"
+    path.write_text(SHEET, "utf-8")
+    assert edition(path) == edition("arc_en_ciel")
+    path.write_text(SHEET.replace("value = 15,", "value = 14,"), "utf-8")
+    with pytest.raises(EditionFileError, match="the name 'arc_en_ciel' is that of a shipped sheet"):
+        edition(path)
 
 
 def test_a_deck_of_no_cards_is_refused(tmp_path: Path) -> None:

@@ -111,6 +111,8 @@ def test_option_points_for_combativity_decide() -> None:
     race.set(rainbow_lap=1).land_on(LINE)
     assert race.is_over
     assert race.winners == [1]  # 9 points against 6 + 2 + 2
+    race = Race(combativity=1).jerseys(0, rainbow=2).jerseys(1, rainbow=2, green=2)
+    assert race.set(rainbow_lap=1).land_on(LINE).winners == [0]  # 9 points against 6 + 2
 
 
 @pytest.mark.parametrize(("highest", "points"), [(6, 0), (7, 1), (12, 1), (13, 2)])
