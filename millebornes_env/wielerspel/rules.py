@@ -82,7 +82,7 @@ class Card(NamedTuple):
 class Rules(NamedTuple):
     """All that a board, its deck and the rule text leave to be set.
 
-    Compiled code gets it as a record with the same fields (`rules_record`).
+    Compiled code gets it as a record with the same fields (`rules_array`).
     """
 
     players: Annotated[int, Field("seats; each is a team of its own", MIN_PLAYERS, MAX_PLAYERS)]
@@ -179,7 +179,7 @@ RULES: Final = np.dtype(
 """The structured dtype of `Rules`: its numbers, and the board and the deck as arrays."""
 
 
-def rules_record(rules: Rules) -> npt.NDArray[np.void]:
+def rules_array(rules: Rules) -> npt.NDArray[np.void]:
     """The rules as an array of one record, which compiled code can read.
 
     Returns:
