@@ -15,7 +15,7 @@ from millebornes_env.agents.errors import AgentAnswerError, AgentArgumentError, 
 from millebornes_env.agents.options import check_arguments
 from millebornes_env.engine.kernels import SKIP
 from millebornes_env.errors import shown
-from millebornes_env.millebornes.sections import Section
+from millebornes_env.layout import Section
 from millebornes_env.millebornes.state import ROUND_OVER, StateArray
 
 Observations = npt.NDArray[np.int8]
