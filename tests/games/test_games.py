@@ -97,17 +97,13 @@ def test_what_is_no_sheet_is_told_as_ever(given: Any) -> None:
 
 
 def test_sheets_of_other_games_are_listed_too(pig: ModuleType) -> None:
-    with pytest.raises(
-        UnknownEditionError, match=r"there is no edition 'pgi'.* Of other games: pig.*'pig'\?"
-    ):
+    with pytest.raises(UnknownEditionError, match=r"no edition 'pgi'.* Of other games: pig.*'pig'\?"):
         vector_env(1, "pgi")
 
 
 def test_a_sheet_of_a_game_that_is_not_there(pig: ModuleType) -> None:
     sheet = SheetOfTables("pgi", "pgi", pig.TABLES)
-    with pytest.raises(
-        UnknownGameError, match=r"there is no game 'pgi'; the games are: .*pig.*Did you mean 'pig'"
-    ):
+    with pytest.raises(UnknownGameError, match=r"no game 'pgi'; the games are: .*pig.*Did you mean 'pig'"):
         vector_env(1, sheet)
 
 
@@ -144,7 +140,7 @@ def entry(pig: ModuleType, **changes: Any) -> Game:
         ),
         (
             lambda pig: entry(pig, sheets=[SheetOfTables("hog", "parker", pig.TABLES)]),
-            "the game 'hog' has a sheet 'parker', and so has the game 'millebornes': the name of a sheet says",
+            "the game 'hog' has a sheet 'parker', and so has the game 'millebornes': the name of",
         ),
     ],
     ids=["no entry", "name", "number", "shipped", "no sheets", "other game", "taken"],

@@ -224,7 +224,8 @@ def test_an_illegal_action_is_told_in_its_words(pig: ModuleType) -> None:
     with pytest.raises(IllegalActionError) as told:
         env.step([pig.ROLL, pig.HOLD])
     assert str(told.value) == (
-        "game 1, player_0: 'hold' (action 1) is not legal: this turn has brought nothing yet. Legal now: roll (0)"
+        "game 1, player_0: 'hold' (action 1) is not legal: this turn has brought nothing yet. "
+        "Legal now: roll (0)"
     )
 
 
