@@ -19,7 +19,7 @@ from millebornes_env.engine.games import NO_GAME
 from millebornes_env.engine.kernels import Buffers
 from millebornes_env.envs.guard import Guard, alone
 from millebornes_env.envs.illegal_action import illegal_action_error
-from millebornes_env.envs.options import checked_mapping, flag, one_of, plain_text, whole_number
+from millebornes_env.envs.options import USUAL, checked_mapping, flag, one_of, plain_text, whole_number
 from millebornes_env.envs.vector import VectorEnv
 from millebornes_env.errors import ActionShapeError, OptionError, ResetNeededError, shown
 from millebornes_env.games import Sheet
@@ -53,8 +53,8 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         *,
         players: int = 2,
         teams: int | None = None,
-        episode: str | None = None,
-        reward: str | None = None,
+        episode: str = USUAL,
+        reward: str = USUAL,
         observe_unseen: bool = True,
         observe_rules: bool = False,
         padded: bool = False,
@@ -67,7 +67,7 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
             edition: name of a rule sheet, or an `Edition`; the sheet says which game is played.
             players: seats at the table.
             teams: teams at the table; None for the sheet's usual way.
-            episode: "round" or "match"; None for the game's usual one, as with `reward`.
+            episode: "round" or "match"; "usual" is the game's usual one, as with `reward`.
             reward: "points" or "win" (see `vector_env`).
             observe_unseen: append the counts of unseen cards to the observation.
             observe_rules: append the table's rules to it.

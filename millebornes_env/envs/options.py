@@ -208,16 +208,21 @@ def observation_spec(game: Game, **options: object) -> Any:
     return kind(**values)
 
 
+USUAL = "usual"
+"""An episode or a reward that is the game's usual one."""
+
+
 def _place_of(option: str, value: object, known: Sequence[str]) -> int:
-    """Where the value stands among the known ones; 0 for None."""
-    return 0 if value is None else known.index(one_of(option, value, known))
+    """Where the value stands among the known ones, of which the first is the usual one."""
+    is_usual = isinstance(value, str) and plain_text(value) == USUAL
+    return 0 if is_usual else known.index(one_of(option, value, known))
 
 
 def settings(
     rulebook: Rulebook,
     *,
-    episode: str | None,
-    reward: str | None,
+    episode: str,
+    reward: str,
     mode: AutoresetMode,
     observation_spec: Any,
     illegal_action: str,
@@ -226,8 +231,8 @@ def settings(
 
     Args:
         rulebook: of the game.
-        episode: one of its `EPISODES`; None: the first.
-        reward: one of its `REWARDS`; None: the first.
+        episode: one of its `EPISODES`, or `USUAL`.
+        reward: one of its `REWARDS`, or `USUAL`.
         mode: when the next episode begins.
         observation_spec: what an observation shows.
         illegal_action: what becomes of one, one of `ILLEGAL_ACTIONS`.

@@ -85,8 +85,8 @@ class VectorEnv:
         *,
         players: int = 2,
         teams: int | None = None,
-        episode: str | None = None,
-        reward: str | None = None,
+        episode: str = check.USUAL,
+        reward: str = check.USUAL,
         seed: int | None = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
         observe_unseen: bool = True,
@@ -104,11 +104,11 @@ class VectorEnv:
                 or an `Edition`. The sheet says which game is played.
             players: seats at the table.
             teams: teams at the table; None for the sheet's usual way to play with so many.
-            episode: "round", one deal to its scoring, or "match", rounds until a team has 5,000 points; None
-                for the game's usual one, which is "round". Other games have other episodes and rewards.
+            episode: "round", one deal to its scoring, or "match", rounds until a team has 5,000 points;
+                "usual" is the game's usual one, here "round". Other games have other episodes and rewards.
             reward: "points", at the end of each round the team's points less the mean of the other teams', in
                 thousands; or "win", at the end of the episode 1 to the winner and -1 shared by the others
-                (a shared win: docs/training.md). None for the game's usual one, "points".
+                (a shared win: docs/training.md). "usual" is the game's usual one, "points".
             seed: what `reset()` without a seed starts from; None draws one by chance.
             autoreset_mode: as in Gymnasium: SAME_STEP begins the next episode in the step that ends one,
                 NEXT_STEP in the step after it, DISABLED leaves it to `reset(options={"reset_mask": ...})`.

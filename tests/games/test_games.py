@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 from collections.abc import Callable
@@ -115,6 +116,33 @@ def test_attributes_that_fail_are_no_sheets() -> None:
 
     with pytest.raises(UnknownEditionError, match="there is no edition <"):
         vector_env(1, Odd())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", sorted(GAMES))
+def test_what_an_entry_names_is_there(name: str) -> None:
+    entry = GAMES[name]
+    assert entry.name == name
+    assert callable(entry.module().start)
+    for part in (
+        entry.sheets,
+        entry.observation,
+        entry.audit,
+        entry.draw,
+        entry.draw_end,
+        entry.describe,
+        entry.laws,
+    ):
+        if isinstance(part, str):
+            module, _, attribute = part.partition(":")
+            assert callable(getattr(importlib.import_module(module), attribute)), part
+    if entry.positions is not None:
+        notation = importlib.import_module(str(entry.positions))
+        assert callable(notation.read_position)
+        assert isinstance(notation.Position, type)
+    assert entry.version() >= 1
+    assert entry.editions
+    for sheet in entry.editions:
+        assert find_sheet(sheet).game == name
 
 
 # Registering -----------------------------------------------------------------------------------------------
