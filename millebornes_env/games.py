@@ -1,4 +1,4 @@
-"""The table of games: what the faces (`envs/`) need to know of a game besides what the engine asks of it.
+"""The table of games: what the environments (`envs/`) need to know of a game besides its rulebook.
 
 A game of the package is a folder and an entry in `GAMES`; one of your own is added by `register_game`
 (docs/add_a_game.md). An entry names modules, and imports none of them before the game is asked for.
@@ -48,7 +48,7 @@ PARTS: Final = {
 
 
 class Sheet(Protocol):
-    """What the faces ask of a rule sheet; `millebornes.editions.Edition` is one."""
+    """What the environments ask of a rule sheet; `millebornes.editions.Edition` is one."""
 
     @property
     def name(self) -> str:
@@ -366,7 +366,7 @@ def _game_of_file(path: Path) -> Game:
 
 
 def register_game(entry: Game) -> None:
-    """Add a game of your own to the table, so that `vector_env` and the other faces know its sheets.
+    """Add a game of your own to the table, so that `vector_env` and the other environments know its sheets.
 
     An entry of the same name is replaced, so that a notebook's cell can be run again.
 

@@ -22,7 +22,10 @@ from millebornes_env.agents import registry
 from tests.patience import SECONDS_OF_A_HANG
 
 ROOT = Path(__file__).parent.parent
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+MODEL_CARDS = (ROOT / "millebornes_env" / "agents" / "champions").glob("*/README.md")
+DOCUMENTS = sorted(
+    [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "agents" / "README.md", *MODEL_CARDS]
+)
 SHEETS = ROOT / "millebornes_env" / "millebornes" / "sheets"
 LONGEST_README = 150
 
@@ -175,11 +178,11 @@ def test_what_make_train_printed_is_the_same_on_both_pages() -> None:
         assert line == "..." or f"{line}\n" in text_of("docs/training.md")
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_links_lead_somewhere(document: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)[^)]*\)", document.read_text(encoding="utf-8")):
         if "://" not in target and not target.startswith("mailto:"):
-            assert (document.parent / target).exists(), f"{document.name} links to {target}"
+            assert (document.parent / target).exists(), f"{document.relative_to(ROOT)} links to {target}"
 
 
 def test_every_agent_and_option_is_in_the_list_of_agents() -> None:

@@ -324,11 +324,15 @@ class Table:
         """The table of an environment.
 
         Raises:
-            AgentArgumentError: it is no vector environment.
+            AgentArgumentError: it is no vector environment, or one of another game.
         """
         given: object = env
         if not isinstance(given, VectorEnv):
             raise AgentArgumentError(f"a Table is that of a vector environment, not of {shown(given)}")
+        if not isinstance(env.rules, Rules):
+            raise AgentArgumentError(
+                f"agents play Mille Bornes only; this environment plays the game {env.game.name!r}"
+            )
         return cls(
             edition=env.edition.label,
             rules=env.rules,

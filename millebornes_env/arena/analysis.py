@@ -73,7 +73,7 @@ class Analysis:
     faults: list[tuple[Lineup, str]]
 
 
-def analysed(tournament: Tournament, anchor: str | None = None) -> Analysis:
+def analyse_tournament(tournament: Tournament, anchor: str | None = None) -> Analysis:
     """Work out everything that has been played.
 
     Args:

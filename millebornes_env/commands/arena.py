@@ -21,7 +21,7 @@ from typing import Final
 
 import tyro
 
-from millebornes_env.arena.analysis import Analysis, analysed
+from millebornes_env.arena.analysis import Analysis, analyse_tournament
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.arena.report import grids, notes, rich_table, save_report, table_name
 from millebornes_env.arena.tournament import (
@@ -149,14 +149,14 @@ def _play(args: Args, tournament: Tournament, folder: Path) -> int:
             play_tournament(tournament, folder, only, on_turn)
     except KeyboardInterrupt as stop:
         if any(len(outcome.points) for outcome in tournament.outcomes.values()):
-            _print(analysed(tournament, args.anchor), tournament.config.match)
+            _print(analyse_tournament(tournament, args.anchor), tournament.config.match)
         return complain(
             f"stopped; what was played is in {folder}: give the same command again to go on",
             exit_code_of(stop),
         )
     except OSError as error:
         return complain(_not_written(error))
-    analysis = analysed(tournament, args.anchor)
+    analysis = analyse_tournament(tournament, args.anchor)
     try:
         written = save_report(tournament, analysis, folder, asdict(tournament.config))
     except OSError as error:

@@ -19,7 +19,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.arena.analysis import Analysis, analysed
+from millebornes_env.arena.analysis import Analysis, analyse_tournament
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.arena.pictures import PAYOFF_TITLES, save_overview
 from millebornes_env.arena.report import Grid, markdown_table, notes, ratings_grid, save_report, table_name
@@ -44,11 +44,12 @@ RESPONSES_FILE: Final = "best_responses.json"
 _HEAD: Final = """# Leaderboard
 
 Written by `python -m millebornes_env leaderboard`; do not edit. {agents} agents at {tables} tables:
-matches to the end, every deal once from each team's place with the same cards, every choice of agents
-together. Ratings are Elo points (Bradley-Terry), `{anchor}` being 0 at every table; intervals are 95 %, over
-deals; "-": it does not play there. Who the agents are: [agents.md](agents.md); how the figures are made:
-[arena.md](arena.md). "Best response": what a policy wins that was trained against that agent and nobody else,
-with so many decisions; a lower bound on how far the agent can be exploited ([training.md](training.md)).
+whole matches, every deal once from each team's place with the same cards, every combination of agents.
+Ratings are Elo points (Bradley-Terry), `{anchor}` being 0 at every table; intervals are 95 %, over deals;
+"-": it does not play there. The agents: [agents.md](agents.md); how the figures are made:
+[arena.md](arena.md). "Best response": what a policy wins after training against that agent alone, with the
+number of decisions in brackets; a lower bound on how far the agent can be exploited
+([training.md](training.md)).
 
 ![Ratings at all tables](leaderboard/ratings.png)
 
@@ -181,7 +182,7 @@ def _play_event(event: Event, anchor: str, args: Args) -> Analysis:
         tournament = opened_for(entrants, config, folder, args.fresh)
     with tournament_bar() as on_turn:
         play_tournament(tournament, folder, None, on_turn)
-    analysis = analysed(tournament, anchor)
+    analysis = analyse_tournament(tournament, anchor)
     seconds = time.perf_counter() - start
     rounds = sum(int(outcome.rounds.sum()) for outcome in tournament.outcomes.values())
     print(f"{table_name(config.match)}: {rounds:,} rounds, {seconds:.0f} s")

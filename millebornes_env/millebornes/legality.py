@@ -156,25 +156,25 @@ def write_mask_of_hand(state: State, rules: RulesRecord, mask: Int8Array) -> Non
     team = team_of(rules, seat)
     if can_discard(state, rules, seat):
         for card in range(NUM_CARD_TYPES if rules.discard_safeties == 1 else DRIVING_ACE):
-            mask[FIRST_DISCARD + card] = holds(state, seat, card)
+            mask[FIRST_DISCARD + card] = mask_value(state, seat, card)
     if is_moving(state, rules, team):
         for card in range(NUM_DISTANCES):
             if is_within_limits(state, rules, team, card):
-                mask[card] = holds(state, seat, card)
+                mask[card] = mask_value(state, seat, card)
     for opponent in range(rules.teams - 1):
         target = target_team(rules.teams, team, opponent)
         is_open = can_be_attacked(state, rules, target)
         for hazard in range(ACCIDENT, SPEED_LIMIT + 1):
             if can_hazard_land(state, rules, target, hazard, is_open):
-                mask[play_action(hazard, opponent)] = holds(state, seat, hazard)
+                mask[play_action(hazard, opponent)] = mask_value(state, seat, hazard)
     for remedy in range(REPAIRS, END_OF_LIMIT + 1):
         if can_play_remedy(state, rules, team, remedy):
-            mask[remedy] = holds(state, seat, remedy)
+            mask[remedy] = mask_value(state, seat, remedy)
     for safety in range(DRIVING_ACE, RIGHT_OF_WAY + 1):
-        mask[safety] = holds(state, seat, safety)
+        mask[safety] = mask_value(state, seat, safety)
 
 
 @rule
-def holds(state: State, seat: int, card: int) -> int:
-    """1 if the seat holds the card, else 0."""
+def mask_value(state: State, seat: int, card: int) -> int:
+    """What the mask says of a card that may be played: 1 if the seat holds it, else 0."""
     return 1 if int(state.hand[seat, card]) > 0 else 0

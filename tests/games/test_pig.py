@@ -17,7 +17,8 @@ import numpy as np
 import pytest
 from pettingzoo.test import api_test, seed_test
 
-from millebornes_env import millebornes_v0, vector_env
+from millebornes_env import agents, millebornes_v0, vector_env
+from millebornes_env.agents.errors import AgentArgumentError
 from millebornes_env.compile import plain
 from millebornes_env.engine import games as engine_games
 from millebornes_env.errors import GamePartError, IllegalActionError, OptionError, PlayersError, RulesError
@@ -335,3 +336,10 @@ def test_it_is_learned_by_stable_baselines(pig: ModuleType) -> None:
             dones += int(done.sum())
             assert set(rewards[done].tolist()) <= {1.0, -0.5}
         assert dones == 0 or all("won" in info for info, over in zip(infos, done, strict=True) if over)
+
+
+def test_agents_of_another_game_say_so(pig: ModuleType) -> None:
+    told = "agents play Mille Bornes only; this environment plays the game 'pig'"
+    for env in (vector_env(1, "pig"), millebornes_v0.env("pig")):
+        with pytest.raises(AgentArgumentError, match=told):
+            agents.load("random", env)

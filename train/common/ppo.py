@@ -26,7 +26,7 @@ Int32Array = npt.NDArray[np.int32]
 Int8Array = npt.NDArray[np.int8]
 BoolArray = npt.NDArray[np.bool_]
 
-# Columns of the statistics that `ppo_gradient` sums up.
+# Columns of `Minibatch.sums`, which `gradient_of_row` adds to.
 STATISTICS: Final = (
     "policy_loss",
     "value_loss",
