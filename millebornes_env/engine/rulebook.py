@@ -61,7 +61,7 @@ class TableRules(Protocol):
 
 
 class Section(Protocol):
-    """What the engine and the environments read of a stretch of an observation (`layout.Section` has it all)."""
+    """What the engine and the environments read of a section of an observation (as `layout.Section`)."""
 
     @property
     def name(self) -> str:
