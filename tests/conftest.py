@@ -26,6 +26,7 @@ LONGEST_FIRST = (
     "tests/agents/test_policy.py",
     "tests/envs/test_aec.py",
     "tests/rules/editions/test_all.py",
+    "tests/wielerspel/test_engine.py",
 )
 """Files that take long. Begun last, each would keep one process busy when the others have nothing left."""
 

@@ -1,0 +1,79 @@
+"""The start: 003:20-30, 003:40."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from millebornes_env.compile import plain
+from millebornes_env.wielerspel import dice, rulebook
+from millebornes_env.wielerspel.rules import rules_record
+from millebornes_env.wielerspel.state import STATE
+from tests.wielerspel.support import BOARD, Race
+
+
+def test_everybody_starts_with_60_energy_and_6_servants() -> None:
+    """003:30 and 003:40."""
+    race = Race(players=6)
+    assert race.energies == [60] * 6
+    assert [race.servants_left(seat) for seat in range(6)] == [6] * 6
+    assert race.squares == {}
+
+
+def test_the_rainbow_rider_starts_on_the_start_square() -> None:
+    """003:26."""
+    assert Race().state.square == 0
+
+
+def test_four_sets_of_twelve_jerseys_lie_on_the_board() -> None:
+    """003:24; the French rules: 48 cards, 12 of each kind."""
+    assert Race().state.stacks.tolist() == [12, 12, 12, 12]
+
+
+def test_the_first_lap_is_no_rainbow_lap() -> None:
+    """003:75: the rainbow cards lie face down at the beginning."""
+    race = Race().land_on(1, white=2)  # passes the line
+    assert race.cards(0) == {}
+
+
+def test_the_chance_cards_are_shuffled() -> None:
+    """003:22: all 25 of them, in another order in each race."""
+    decks = {tuple(_shuffled(word)) for word in range(20)}
+    assert len(decks) == 20
+    for deck in decks:
+        cards = [card for card in deck if card >= 0]
+        assert np.bincount(cards).tolist() == [card.copies for card in BOARD.deck]
+
+
+def test_the_order_of_the_peloton_is_decided_by_lot() -> None:
+    """003:28: each of the six orders of three leaders comes about as often."""
+    orders = [_lot(word) for word in range(1200)]
+    counts = [orders.count(order) for order in set(orders)]
+    assert len(counts) == 6
+    assert min(counts) > 150
+    assert max(counts) < 250
+
+
+def test_unused_seats_have_nothing() -> None:
+    state = _blank(1)
+    plain(rulebook.start)(state, rules_record(BOARD)[0])
+    assert state.energy[3:].tolist() == state.off_board[3:].tolist() == [0, 0, 0]
+
+
+def _blank(word: int) -> Any:
+    state = np.zeros(1, STATE).view(np.recarray)[0]
+    state.key[:] = (word, 1)
+    return state
+
+
+def _shuffled(word: int) -> list[int]:
+    state = _blank(word)
+    plain(dice.shuffle_deck)(state, rules_record(BOARD)[0])
+    return [int(card) for card in state.deck]
+
+
+def _lot(word: int) -> tuple[int, ...]:
+    state = _blank(word)
+    plain(dice.draw_lots)(state, rules_record(BOARD)[0])
+    return tuple(int(seat) for seat in state.peloton[:3])
