@@ -126,11 +126,9 @@ class VectorEnv:
             MilleBornesError: one of its subclasses says what is wrong with which argument.
         """
         self.num_envs = check.checked_num_envs(num_envs)
-        # Any: editions and rules of each game are of a class of its own.
-        self.edition: Any = find_sheet(edition)
-        game = self.game
-        rulebook = game.module()
+        self.edition: Any = find_sheet(edition)  # Any: each game has classes of its own
         self.rules: Any = self.edition.table(players, teams)
+        game, rulebook = self.game, self.game.module()
         self.players, self.teams = self.rules.players, self.rules.teams
         self.possible_agents = [f"player_{seat}" for seat in range(self.players)]
         mode = check.autoreset_mode(autoreset_mode)
@@ -147,16 +145,10 @@ class VectorEnv:
         )
         self.episode = rulebook.EPISODES[self.settings.episode]
         self.reward = rulebook.REWARDS[self.settings.reward]
-        self.metadata: dict[str, Any] = {
-            "name": f"{game.name}_v0",
-            "autoreset_mode": mode,
-            "render_modes": ["ansi"] if game.has("draw") else [],
-        }
+        self.metadata: dict[str, Any] = {"name": f"{game.name}_v0", "autoreset_mode": mode}
+        self.metadata["render_modes"] = ["ansi"] if game.has("draw") else []
         self.observation_version = game.version()
-        spec, sections = (
-            self.observation_spec,
-            cast("Any", rulebook),
-        )  # sections of any class will do
+        spec, sections = self.observation_spec, cast("Any", rulebook)  # sections of any class do
         self.observation_sections: tuple[Section, ...] = tuple(sections.sections(self.rules, spec))
         self.state_sections: tuple[Section, ...] = tuple(sections.full_state_sections(self.rules, spec))
         self._next_seed = None if seed is None else check.checked_seed(seed)
@@ -248,8 +240,7 @@ class VectorEnv:
             ClosedError: the environment was closed.
         """
         self._check_open()
-        table = check.Table(self.game, self.edition, self.rules)
-        begun = check.reset_options(options, self.num_envs, table)
+        begun = check.reset_options(options, self.num_envs, check.Table(self.game, self.edition, self.rules))
         if seed is not None:
             seed = check.checked_seed(seed)
             if not begun.chosen.all():
@@ -298,8 +289,8 @@ class VectorEnv:
         illegal = self.games.step(checked)
         if illegal != NO_GAME:
             state, action = self.games.states[illegal], int(np.asarray(actions)[illegal])
-            rulebook, agents = self.games.rulebook, self.possible_agents
-            raise illegal_action_error(rulebook, state, self.rules, agents, action, illegal)
+            names = self.possible_agents
+            raise illegal_action_error(self.games.rulebook, state, self.rules, names, action, illegal)
         return self._step
 
     @alone
@@ -458,8 +449,7 @@ class VectorEnv:
         self._check_ready("describe")
         seat = check.checked_index("seat", seat, self.players)
         row = self.observe(seat)[check.checked_index("game", game, self.num_envs)]
-        in_words = self.game.part("describe", "describe")
-        return str(in_words(row, self.observation_sections, self.rules))
+        return str(self.game.part("describe", "describe")(row, self.observation_sections, self.rules))
 
     def close(self) -> None:
         """Refuse all further use."""
