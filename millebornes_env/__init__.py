@@ -12,6 +12,7 @@ import pettingzoo
 
 from millebornes_env import millebornes_v0
 from millebornes_env.envs.vector import VectorEnv, vector_env
+from millebornes_env.games import register_game
 from millebornes_env.millebornes.actions import action_name
 from millebornes_env.millebornes.cards import Card
 from millebornes_env.millebornes.editions import Edition, edition, editions
@@ -36,5 +37,6 @@ __all__ = [
     "edition",
     "editions",
     "millebornes_v0",
+    "register_game",
     "vector_env",
 ]
