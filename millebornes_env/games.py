@@ -284,6 +284,15 @@ GAMES: Final[dict[str, Game]] = {
         describe="millebornes_env.render.seat:describe_seat",
         laws="millebornes_env.testing.states:check_state",
     ),
+    "wielerspel": Game(
+        name="wielerspel",
+        rulebook="millebornes_env.wielerspel.rulebook",
+        sheets="millebornes_env.wielerspel.editions:edition",
+        sheet_names=_sheets_in("wielerspel"),
+        observation="millebornes_env.wielerspel.sections:ObservationSpec",
+        observation_version="millebornes_env.wielerspel.observation:OBSERVATION_VERSION",
+        audit="millebornes_env.wielerspel.audit:first_violation",
+    ),
 }
 """Every game, by its name."""
 
