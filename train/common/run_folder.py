@@ -31,13 +31,13 @@ LOCK_FILE: Final = "run.lock"
 RUN_FILES: Final[dict[tuple[str, ...], str]] = {
     (CONFIG_FILE,): "the resolved options, versions, seed and command",
     (WEIGHTS_FILE, DESCRIPTION_FILE): (
-        "the policy as it is: weights over the raw numbers of an observation, and what they are for: "
-        "editions, players, teams, view, features, activation, and what the value head predicts"
+        "the current policy: weights over the raw observation, and their metadata: editions, players, teams, "
+        "view, features, activation, and what the value head predicts"
     ),
     (f"{BEST_FOLDER}/",): "the policy whose lower 95 % bound of the rating was highest",
     (CHECKPOINT_FILE,): (
-        "everything that is needed to go on: weights, optimizer, counters, the curve; with `train.selfplay` "
-        "also games and pool"
+        "everything needed to resume: weights, optimizer, counters, the curve; with `train.selfplay` also "
+        "games and pool"
     ),
     ("learning_curve.png", "learning_curve.json"): (
         "rating and matches won against each agent of the gauntlet while training"
@@ -45,7 +45,7 @@ RUN_FILES: Final[dict[tuple[str, ...], str]] = {
     (f"{EVENTS_FOLDER}/",): "event files: `tensorboard --logdir runs`",
     (FAILED_BATCH,): "only if a loss became NaN or infinite: the rows of that batch (`train.selfplay`)",
     (RESPONSE_FILE,): "only of `train.exploit`: what the best policy wins against the agent",
-    (LOCK_FILE,): "held by the process that trains here",
+    (LOCK_FILE,): "locked by the process that trains here",
 }
 """Names and contents of all files of a run folder; docs/training.md shows them."""
 
