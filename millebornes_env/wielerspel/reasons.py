@@ -9,7 +9,7 @@ from millebornes_env.wielerspel.energy import has_servant_at
 from millebornes_env.wielerspel.escape import price_of_lead
 from millebornes_env.wielerspel.jerseys import polka_dots
 from millebornes_env.wielerspel.legality import may_retire_now
-from millebornes_env.wielerspel.rules import Rules, rules_record
+from millebornes_env.wielerspel.rules import Rules, rules_array
 from millebornes_env.wielerspel.squares import NO_SQUARE
 from millebornes_env.wielerspel.state import (
     AWAY,
@@ -62,7 +62,7 @@ def reason_against(state: State, rules: Rules, action: int) -> str:
     if _PHASES_OF.get(action) != phase:
         return _decision(phase)
     if phase == AWAY:
-        return f"the lead costs {plain(price_of_lead)(state, rules_record(rules)[0])}, and {energy}"
+        return f"the lead costs {plain(price_of_lead)(state, rules_array(rules)[0])}, and {energy}"
     if phase == ESCAPING:
         return f"the escape costs {int(state.number)}, and {energy}"
     return _reason_against_exchange(state, seat, action)
@@ -78,7 +78,7 @@ def _no_servant(seat: int, square: int) -> str:
 
 
 def _reason_against_retirement(state: State, rules: Rules, action: int) -> str:
-    seat, phase, record = int(state.seat), int(state.phase), rules_record(rules)[0]
+    seat, phase, record = int(state.seat), int(state.phase), rules_array(rules)[0]
     if not plain(has_servant_at)(state, record, seat, square_of(action)):
         return _no_servant(seat, square_of(action))
     if plain(may_retire_now)(state, record, seat, phase):

@@ -17,7 +17,7 @@ from millebornes_env.wielerspel.determinize import redeal_hidden
 from millebornes_env.wielerspel.legality import is_legal, write_mask
 from millebornes_env.wielerspel.observation import write_cards_to_come, write_observation
 from millebornes_env.wielerspel.reasons import reason_against
-from millebornes_env.wielerspel.rules import Rules, rules_record
+from millebornes_env.wielerspel.rules import Rules, rules_array
 from millebornes_env.wielerspel.sections import ObservationSpec, full_state_sections, sections
 from millebornes_env.wielerspel.state import BROKEN_OFF, NO_SEAT, RACE_OVER, RAINBOW, STATE, State
 from millebornes_env.wielerspel.turn import start_race, step
@@ -129,7 +129,7 @@ __all__ = [
     "is_won_by_score",
     "reason_against",
     "redeal",
-    "rules_record",
+    "rules_array",
     "sections",
     "start",
     "start_next_round",

@@ -82,7 +82,7 @@ class Card(NamedTuple):
 class Rules(NamedTuple):
     """All that a board, its deck and the rule text leave to be set.
 
-    Compiled code gets it as a record with the same fields (`rules_record`).
+    Compiled code gets it as a record with the same fields (`rules_array`).
     """
 
     players: Annotated[int, Field("seats; each is a team of its own", MIN_PLAYERS, MAX_PLAYERS)]
@@ -95,8 +95,12 @@ class Rules(NamedTuple):
     lap_supply: Annotated[int, Field("energy for everybody at the end of a lap", 0, MOST_ENERGY)]
     # The escape
     inner_track: Annotated[int, Field("arrows of the inner track; beyond is its end", 1, MAX_INNER_TRACK)]
-    first_minute: Annotated[int, Field("the longest lead that costs the first price", 1, MAX_INNER_TRACK)]
-    second_minute: Annotated[int, Field("the longest lead that costs the second price", 1, MAX_INNER_TRACK)]
+    first_minute: Annotated[
+        int, Field("arrows of a minute: a shorter lead costs the first price", 1, MAX_INNER_TRACK)
+    ]
+    second_minute: Annotated[
+        int, Field("arrows of two minutes: a longer lead costs the third price", 1, MAX_INNER_TRACK)
+    ]
     first_price: Annotated[int, Field("energy for a turn with a lead of the first minute", 0, MOST_ENERGY)]
     second_price: Annotated[int, Field("energy for a turn with a lead of the second minute", 0, MOST_ENERGY)]
     third_price: Annotated[int, Field("energy for a turn with a longer lead", 0, MOST_ENERGY)]
@@ -179,7 +183,7 @@ RULES: Final = np.dtype(
 """The structured dtype of `Rules`: its numbers, and the board and the deck as arrays."""
 
 
-def rules_record(rules: Rules) -> npt.NDArray[np.void]:
+def rules_array(rules: Rules) -> npt.NDArray[np.void]:
     """The rules as an array of one record, which compiled code can read.
 
     Returns:

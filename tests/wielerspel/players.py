@@ -12,7 +12,7 @@ import numpy.typing as npt
 from millebornes_env.compile import plain
 from millebornes_env.wielerspel import rulebook
 from millebornes_env.wielerspel.actions import NUM_ACTIONS, PASS, RETIRE, bid_of, is_retirement
-from millebornes_env.wielerspel.rules import Rules, rules_record
+from millebornes_env.wielerspel.rules import Rules, rules_array
 from millebornes_env.wielerspel.state import STATE
 
 CHEAP = 8
@@ -28,7 +28,7 @@ def new_race(rules: Rules, seed: int) -> Any:
     """A race that has just begun: a record of `STATE`."""
     state = np.zeros(1, STATE).view(np.recarray)[0]
     state.key[:] = (seed, seed + 1)
-    start(state, rules_record(rules)[0])
+    start(state, rules_array(rules)[0])
     return state
 
 
@@ -59,7 +59,7 @@ def sober(state: Any, legal: list[int], rng: random.Random) -> int:
 
 def decisions(rules: Rules, seed: int, player: Any = wild, most: int = 10**6) -> Iterator[tuple[Any, int]]:
     """Play a race: each position with the action that is about to be carried out; last the end, with -1."""
-    record, rng = rules_record(rules)[0], random.Random(seed)
+    record, rng = rules_array(rules)[0], random.Random(seed)
     state = new_race(rules, seed)
     for _ in range(most):
         if is_over(state):

@@ -22,7 +22,7 @@ from millebornes_env.compile import plain
 from millebornes_env.wielerspel import dice, energy, jerseys, legality, peloton, rulebook, turn, winning
 from millebornes_env.wielerspel.actions import NUM_ACTIONS, action_name
 from millebornes_env.wielerspel.editions import edition
-from millebornes_env.wielerspel.rules import Rules, rules_record
+from millebornes_env.wielerspel.rules import Rules, rules_array
 from millebornes_env.wielerspel.squares import KIND_NAMES
 from millebornes_env.wielerspel.state import (
     NO_CARD,
@@ -72,7 +72,7 @@ class Race:
 
     def __init__(self, players: int = 3, **changes: int) -> None:
         self.rules: Rules = edition("arc_en_ciel").replace(**changes).table(players)
-        self.record: Any = rules_record(self.rules)[0]
+        self.record: Any = rules_array(self.rules)[0]
         self.states = np.zeros(1, STATE).view(np.recarray)
         self.state: Any = self.states[0]
         plain(rulebook.start)(self.state, self.record)

@@ -15,7 +15,7 @@ from millebornes_env.errors import (
     UnknownEditionError,
 )
 from millebornes_env.wielerspel.editions import Edition, edition, editions, read_sheet
-from millebornes_env.wielerspel.rules import FIELDS, TABLE_FIELDS, Card, Place, rules_record, validated
+from millebornes_env.wielerspel.rules import FIELDS, TABLE_FIELDS, Card, Place, rules_array, validated
 from millebornes_env.wielerspel.squares import KIND_NAMES
 
 SHEET = (Path(__file__).parents[2] / "millebornes_env/wielerspel/sheets/arc_en_ciel.toml").read_text("utf-8")
@@ -91,7 +91,7 @@ def test_it_is_for_2_to_6_players() -> None:
 
 def test_the_record_says_what_the_rules_say() -> None:
     rules = edition("arc_en_ciel").table(5)
-    record = rules_record(rules)[0]
+    record = rules_array(rules)[0]
     assert (record.players, record.length, record.card_types) == (5, 40, 10)
     assert record.square_kind[:40].tolist() == [place.kind for place in rules.board]
     assert record.square_number[:40].tolist() == [place.number for place in rules.board]

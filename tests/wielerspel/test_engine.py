@@ -17,7 +17,7 @@ from millebornes_env.wielerspel import rulebook
 from millebornes_env.wielerspel.actions import GIVE_UP, KEEP, MOST_ENERGY, bid_action
 from millebornes_env.wielerspel.audit import violations
 from millebornes_env.wielerspel.editions import edition
-from millebornes_env.wielerspel.rules import rules_record
+from millebornes_env.wielerspel.rules import rules_array
 from millebornes_env.wielerspel.sections import ObservationSpec
 
 STEPS = 60
@@ -57,7 +57,7 @@ def test_a_change_of_any_chapter_is_compiled_anew() -> None:
 def test_the_engine_plays_what_plain_python_plays(players: int) -> None:
     """Decision by decision: states, masks, observations."""
     games = races(players, 6, autoreset=DISABLED)
-    record = rules_record(games.rules)[0]
+    record = rules_array(games.rules)[0]
     step, write_mask = plain(rulebook.step), plain(rulebook.write_mask)
     write_observation = plain(rulebook.write_observation)
     row, mask = games.buffers.observation[0].copy(), games.buffers.action_mask[0].copy()

@@ -16,7 +16,7 @@ from millebornes_env.wielerspel.actions import NUM_ACTIONS
 from millebornes_env.wielerspel.audit import violations
 from millebornes_env.wielerspel.dice import white_die, yellow_die
 from millebornes_env.wielerspel.editions import edition
-from millebornes_env.wielerspel.rules import Rules, rules_record
+from millebornes_env.wielerspel.rules import Rules, rules_array
 from millebornes_env.wielerspel.sections import ObservationSpec, full_state_sections, sections
 from tests.wielerspel.players import decisions, is_over, legal_actions, new_race, sober, step, wild
 
@@ -43,7 +43,7 @@ def _rules(players: int, changes: dict[str, int]) -> Rules:
 
 def _seen(state: Any, rules: Rules, seat: int, spec: ObservationSpec = SPEC) -> np.ndarray:
     row = np.full(sections(rules, spec)[-1].stop, 99, np.int8)
-    plain(rulebook.write_observation)(state, rules_record(rules)[0], seat, spec, row)
+    plain(rulebook.write_observation)(state, rules_array(rules)[0], seat, spec, row)
     return row
 
 
@@ -63,7 +63,7 @@ def test_the_mask_allows_what_is_legal(race: tuple[int, dict[str, int], int, Any
     """And there are at least two legal actions: else nobody is asked (W11)."""
     players, changes, seed, player = race
     rules = _rules(players, changes)
-    record, is_legal = rules_record(rules)[0], plain(rulebook.is_legal)
+    record, is_legal = rules_array(rules)[0], plain(rulebook.is_legal)
     for state, action in decisions(rules, seed, player, 60):
         if action >= 0:
             legal = [one for one in range(-2, NUM_ACTIONS + 2) if is_legal(state, record, one)]
@@ -79,7 +79,7 @@ def test_nothing_seen_depends_on_the_order_of_the_hidden_cards(
     """Nor on the dice to come; `redeal` changes both and nothing else."""
     players, changes, seed, player = race
     rules = _rules(players, changes)
-    record, room = rules_record(rules)[0], np.zeros(rulebook.REDEAL_ROOM, np.int8)
+    record, room = rules_array(rules)[0], np.zeros(rulebook.REDEAL_ROOM, np.int8)
     for number, (state, _) in enumerate(decisions(rules, seed, player, MOST)):
         if number % 10:
             continue
@@ -146,7 +146,7 @@ def test_two_different_positions_look_different() -> None:
 def test_the_same_key_and_actions_give_the_same_race(race: tuple[int, dict[str, int], int, Any]) -> None:
     players, changes, seed, player = race
     rules = _rules(players, changes)
-    record, again = rules_record(rules)[0], new_race(rules, seed)
+    record, again = rules_array(rules)[0], new_race(rules, seed)
     for state, action in decisions(rules, seed, player, MOST):
         assert again.tobytes() == state.tobytes()
         if action >= 0:
@@ -188,7 +188,7 @@ def test_every_action_that_is_not_legal_has_a_reason(race: tuple[int, dict[str, 
     rules, rng = _rules(players, changes), random.Random(seed)
     for state, action in decisions(rules, seed, player, 40):
         if action >= 0:
-            legal = legal_actions(state, rules_record(rules)[0])
+            legal = legal_actions(state, rules_array(rules)[0])
             for other in rng.sample(sorted(set(range(NUM_ACTIONS)) - set(legal)), 20):
                 reason = rulebook.reason_against(state, rules, other)
                 assert reason
@@ -200,7 +200,7 @@ def test_every_action_that_is_not_legal_has_a_reason(race: tuple[int, dict[str, 
 def test_rewards_add_up_to_nothing(race: tuple[int, dict[str, int], int, Any]) -> None:
     players, changes, seed, player = race
     rules = _rules(players, changes)
-    record = rules_record(rules)[0]
+    record = rules_array(rules)[0]
     state, _ = list(decisions(rules, seed, player))[-1]
     assert is_over(state)
     row = np.zeros(players, np.float32)
@@ -217,7 +217,7 @@ def test_a_full_state_shows_the_cards_to_come() -> None:
     parts = full_state_sections(rules, SPEC)
     for state, _ in decisions(rules, 5, sober, 40):
         row = np.zeros(parts[-1].stop, np.int8)
-        plain(rulebook.write_hidden)(state, rules_record(rules)[0], 0, SPEC, row, parts[-1].start)
+        plain(rulebook.write_hidden)(state, rules_array(rules)[0], 0, SPEC, row, parts[-1].start)
         assert not row[: parts[-1].start].any()
         left = state.deck[state.deck_next :]
         assert (row[parts[-1].start :][: len(left)] == left + 1).all()
@@ -226,7 +226,7 @@ def test_a_full_state_shows_the_cards_to_come() -> None:
 
 def test_a_race_that_was_broken_off_has_no_winner() -> None:
     rules = _rules(3, {})
-    state, record = new_race(rules, 1), rules_record(rules)[0]
+    state, record = new_race(rules, 1), rules_array(rules)[0]
     plain(rulebook.break_off)(state)
     assert is_over(state)
     assert plain(rulebook.winner)(state, record, 0) == -1

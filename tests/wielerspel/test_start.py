@@ -8,7 +8,7 @@ import numpy as np
 
 from millebornes_env.compile import plain
 from millebornes_env.wielerspel import dice, rulebook
-from millebornes_env.wielerspel.rules import rules_record
+from millebornes_env.wielerspel.rules import rules_array
 from millebornes_env.wielerspel.state import STATE
 from tests.wielerspel.support import BOARD, Race
 
@@ -57,7 +57,7 @@ def test_the_order_of_the_peloton_is_decided_by_lot() -> None:
 
 def test_unused_seats_have_nothing() -> None:
     state = _blank(1)
-    plain(rulebook.start)(state, rules_record(BOARD)[0])
+    plain(rulebook.start)(state, rules_array(BOARD)[0])
     assert state.energy[3:].tolist() == state.off_board[3:].tolist() == [0, 0, 0]
 
 
@@ -69,11 +69,11 @@ def _blank(word: int) -> Any:
 
 def _shuffled(word: int) -> list[int]:
     state = _blank(word)
-    plain(dice.shuffle_deck)(state, rules_record(BOARD)[0])
+    plain(dice.shuffle_deck)(state, rules_array(BOARD)[0])
     return [int(card) for card in state.deck]
 
 
 def _lot(word: int) -> tuple[int, ...]:
     state = _blank(word)
-    plain(dice.draw_lots)(state, rules_record(BOARD)[0])
+    plain(dice.draw_lots)(state, rules_array(BOARD)[0])
     return tuple(int(seat) for seat in state.peloton[:3])
