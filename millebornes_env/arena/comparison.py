@@ -64,6 +64,11 @@ class Comparison:
             return f"{ahead} makes more points than {behind}, but wins less often: {found}."
         if sign:
             return f"{one} is {'better' if sign > 0 else 'worse'} than {other}: {found}."
+        if by_wins:
+            ahead, behind = (one, other) if by_wins > 0 else (other, one)
+            return (
+                f"{ahead} wins more often than {behind}, though no difference in points was found: {found}."
+            )
         return f"No difference found between {one} and {other}: {found}{self._advice()}."
 
     def warning(self) -> str:

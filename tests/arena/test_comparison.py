@@ -66,6 +66,16 @@ def test_points_and_wins_may_tell_against_each_other() -> None:
     assert swapped.startswith("old makes more points than new, but wins less often: -")
 
 
+def test_wins_may_tell_what_points_do_not_tell_yet() -> None:
+    often = np.where(np.arange(500)[:, None, None] % 5 < 3, [100, 0], [0, 150]).repeat(2, axis=1)
+    found = of(outcome_of((0, 1), often))
+    assert found.sign() == 0
+    opening = "wins more often than {}, though no difference in points was found: "
+    assert found.verdict().startswith(f"new {opening.format('old')}+0.0 points a round")
+    swapped = of(outcome_of((0, 1), often[..., ::-1])).verdict()
+    assert swapped.startswith(f"old {opening.format('new')}+0.0 points a round")
+
+
 def test_without_points_it_speaks_of_wins() -> None:
     wins = (np.arange(300) % 3 > 0).astype(np.float64)
     outcome = outcome_of((0, 1), np.zeros((300, 2, 2)))
