@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from millebornes_env import Edition, edition, editions
+from millebornes_env.layout import Section
 from millebornes_env.millebornes.actions import action_name, num_actions
 from millebornes_env.millebornes.observation import OBSERVATION_VERSION
 from millebornes_env.millebornes.rules import FIELDS, Rules
-from millebornes_env.millebornes.sections import ObservationSpec, Section, full_state_sections, sections
+from millebornes_env.millebornes.sections import ObservationSpec, full_state_sections, sections
 from millebornes_env.render.editions import CHAPTERS, LEGEND, agreement, cell, table_name, tables_row
 
 FOLDER = Path(__file__).parent

@@ -10,8 +10,9 @@ from importlib.metadata import PackageNotFoundError, version
 
 import pettingzoo
 
-from millebornes_env import millebornes_v0
+from millebornes_env import millebornes_v0, wielerspel_v0
 from millebornes_env.envs.vector import VectorEnv, vector_env
+from millebornes_env.games import register_game
 from millebornes_env.millebornes.actions import action_name
 from millebornes_env.millebornes.cards import Card
 from millebornes_env.millebornes.editions import Edition, edition, editions
@@ -22,9 +23,9 @@ try:
 except PackageNotFoundError:  # a source tree that was never installed
     __version__ = "0+unknown"
 
-_ENVIRONMENT_ID = "millebornes/millebornes-v0"
-if _ENVIRONMENT_ID not in pettingzoo.aec_registry:  # a module that is loaded again would warn
-    pettingzoo.register("aec", _ENVIRONMENT_ID, entry_point="millebornes_env.millebornes_v0:env")
+for _id, _module in (("millebornes-v0", "millebornes_v0"), ("wielerspel-v0", "wielerspel_v0")):
+    if f"millebornes/{_id}" not in pettingzoo.aec_registry:  # a module that is loaded again would warn
+        pettingzoo.register("aec", f"millebornes/{_id}", entry_point=f"millebornes_env.{_module}:env")
 
 __all__ = [
     "Card",
@@ -36,5 +37,7 @@ __all__ = [
     "edition",
     "editions",
     "millebornes_v0",
+    "register_game",
     "vector_env",
+    "wielerspel_v0",
 ]

@@ -32,6 +32,18 @@ class RulebookError(MilleBornesError):
     """A module lacks what the engine asks of a game (`engine.rulebook.Rulebook`)."""
 
 
+class UnknownGameError(MilleBornesError):
+    """No game of that name; the message lists the games there are."""
+
+
+class GameError(MilleBornesError):
+    """An entry that the table of games cannot take."""
+
+
+class GamePartError(MilleBornesError):
+    """A call needs something that a game may have, and this one has not; the message names both."""
+
+
 class NumEnvsError(MilleBornesError):
     """`num_envs` is not a whole number of at least 1."""
 

@@ -15,7 +15,7 @@ from millebornes_env.agents.errors import AgentAnswerError, AgentArgumentError, 
 from millebornes_env.agents.options import check_arguments
 from millebornes_env.engine.kernels import SKIP
 from millebornes_env.errors import shown
-from millebornes_env.millebornes.sections import Section
+from millebornes_env.layout import Section
 from millebornes_env.millebornes.state import ROUND_OVER, StateArray
 
 Observations = npt.NDArray[np.int8]
@@ -324,11 +324,15 @@ class Table:
         """The table of an environment.
 
         Raises:
-            AgentArgumentError: it is no vector environment.
+            AgentArgumentError: it is no vector environment, or one of another game.
         """
         given: object = env
         if not isinstance(given, VectorEnv):
             raise AgentArgumentError(f"a Table is that of a vector environment, not of {shown(given)}")
+        if not isinstance(env.rules, Rules):
+            raise AgentArgumentError(
+                f"agents play Mille Bornes only; this environment plays the game {env.game.name!r}"
+            )
         return cls(
             edition=env.edition.label,
             rules=env.rules,

@@ -61,7 +61,23 @@ class TableRules(Protocol):
 
 
 class Section(Protocol):
-    """What the engine reads of a stretch of an observation."""
+    """What the engine and the environments read of a section of an observation (as `layout.Section`)."""
+
+    @property
+    def name(self) -> str:
+        """What code calls it."""
+
+    @property
+    def start(self) -> int:
+        """The index of its first number."""
+
+    @property
+    def size(self) -> int:
+        """How many numbers it has."""
+
+    @property
+    def high(self) -> int:
+        """The largest value that a number can have; the smallest is 0."""
 
     @property
     def stop(self) -> int:
@@ -105,7 +121,7 @@ class Rulebook(Protocol):
         """A, how many actions a mask has; with None for a spec, how many the table itself has."""
 
     def sections(self, rules: Any, spec: Any, /) -> Sequence[Section]:
-        """The layout of an observation (`sections.Section`); the last one's stop is D."""
+        """The layout of an observation (`layout.Section`); the last one's stop is D."""
 
     def full_state_sections(self, rules: Any, spec: Any, /) -> Sequence[Section]:
         """The layout of a row with everything: the observation, then what is hidden from it."""

@@ -19,17 +19,16 @@ from millebornes_env.engine.games import NO_GAME
 from millebornes_env.engine.kernels import Buffers
 from millebornes_env.envs.guard import Guard, alone
 from millebornes_env.envs.illegal_action import illegal_action_error
-from millebornes_env.envs.options import checked_mapping, flag, one_of, plain_text, whole_number
+from millebornes_env.envs.options import USUAL, checked_mapping, flag, one_of, plain_text, whole_number
 from millebornes_env.envs.vector import VectorEnv
 from millebornes_env.errors import ActionShapeError, OptionError, ResetNeededError, shown
-from millebornes_env.millebornes.editions import Edition
-from millebornes_env.render.text import draw_game, draw_score_sheet
+from millebornes_env.games import Sheet
 
 Observation = dict[str, npt.NDArray[np.int8]]
 
 
 class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; it has no types
-    """One game of Mille Bornes for PettingZoo.
+    """One game of Mille Bornes, or of another game, for PettingZoo.
 
     Observations are dictionaries of `observation` int8[D] (layout: `observation_sections`) and `action_mask`
     int8[A], all zero for an agent that is not to act. Illegal actions raise an error that names the play; no
@@ -50,12 +49,12 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
 
     def __init__(  # noqa: PLR0913 - options, nearly all by keyword
         self,
-        edition: str | Edition = "parker",
+        edition: str | Sheet = "parker",
         *,
         players: int = 2,
         teams: int | None = None,
-        episode: str = "round",
-        reward: str = "points",
+        episode: str = USUAL,
+        reward: str = USUAL,
         observe_unseen: bool = True,
         observe_rules: bool = False,
         padded: bool = False,
@@ -65,10 +64,10 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         """Make the environment.
 
         Args:
-            edition: name of a rule sheet, or an `Edition`.
+            edition: name of a rule sheet, or an `Edition`; the sheet says which game is played.
             players: seats at the table.
             teams: teams at the table; None for the sheet's usual way.
-            episode: "round" or "match".
+            episode: "round" or "match"; "usual" is the game's usual one, as with `reward`.
             reward: "points" or "win" (see `vector_env`).
             observe_unseen: append the counts of unseen cards to the observation.
             observe_rules: append the table's rules to it.
@@ -95,6 +94,9 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         )
         if render_mode is not None:
             one_of("render_mode", render_mode, self.metadata["render_modes"])
+            self.vector.game.part("draw", "render")
+        if self.vector.metadata["name"] != self.metadata["name"]:
+            self.metadata = {**self.metadata, "name": self.vector.metadata["name"]}
         self.render_mode = render_mode
         self.possible_agents = list(self.vector.possible_agents)
         self.agents: list[str] = []
@@ -329,9 +331,10 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
             return None
         self._check_reset()
         game, rules = self.vector.games.states[0], self.vector.rules
-        picture = draw_game(game, rules)
+        entry = self.vector.game
+        picture = str(entry.part("draw", "render")(game, rules))
         if self._buffers.terminations[0]:
-            picture += "\n" + draw_score_sheet(game, rules)
+            picture += entry.end_of_drawing(game, rules)
         if self.render_mode == "human":
             print(picture, end="\n\n")
             return None

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env.engine.kernels import SKIP, Buffers
+from millebornes_env.engine.rulebook import StateArray
 from millebornes_env.errors import (
     ActionShapeError,
     BufferShapeError,
@@ -16,9 +17,7 @@ from millebornes_env.errors import (
     StateError,
     shown,
 )
-from millebornes_env.millebornes.audit import first_violation
-from millebornes_env.millebornes.rules import Rules
-from millebornes_env.millebornes.state import STATE, StateArray
+from millebornes_env.games import Game
 
 
 def array_of(name: str, given: object, error: type[MilleBornesError]) -> npt.NDArray[Any]:
@@ -127,35 +126,45 @@ def checked_buffers(buffers: object, wanted: Buffers) -> Buffers:
     return found
 
 
-def copied_records(states: object, count: int, name: str = "set_states") -> StateArray:
+def copied_records(
+    states: object, count: int, record: np.dtype[np.void], name: str = "set_states"
+) -> StateArray:
     """A copy of game records, whatever they lie in, in the layout that kernels are compiled for.
+
+    Args:
+        states: as a caller gave them.
+        count: how many there must be.
+        record: the rulebook's `STATE`.
+        name: what the caller calls them.
 
     Raises:
         StateError: it is not `STATE[count]`.
     """
-    if not isinstance(states, np.ndarray) or states.dtype != STATE or states.shape != (count,):
+    if not isinstance(states, np.ndarray) or states.dtype != record or states.shape != (count,):
         found = type(states).__name__
         if isinstance(states, np.ndarray):
             kind: object = states.dtype
             if states.dtype.names:
-                kind = "such records" if states.dtype == STATE else "records of another version"
+                kind = "such records" if states.dtype == record else "records of another version"
             found = f"{kind} of shape {states.shape}"
         raise StateError(f"{name} needs {count} records as get_states returned them; got {found}")
-    copied = np.empty(count, STATE)
+    copied = np.empty(count, record)
     copied[:] = states
     return copied
 
 
-def checked_states(states: object, count: int, rules: Rules) -> StateArray:
+def checked_states(states: object, count: int, game: Game, rules: Any) -> StateArray:
     """A copy of game records that can be played on at a table.
 
     The copy is what is checked and what is used: nobody can change it in between.
 
     Raises:
+        GamePartError: the game has no audit to check them with.
         StateError: it is not `STATE[count]`, or a record that no game of this table can be in.
     """
-    copied = copied_records(states, count)
-    problem = first_violation(copied, rules)
+    audit = game.part("audit", "set_states")
+    copied = copied_records(states, count, game.module().STATE)
+    problem = audit(copied, rules)
     if problem is not None:
         raise StateError(f"game {problem[0]} of the states is no game of this table: {problem[1]}")
     return copied

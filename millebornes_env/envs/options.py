@@ -12,9 +12,11 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 
+from millebornes_env.compile import plain
 from millebornes_env.engine import kernels
 from millebornes_env.engine.games import new_buffers
 from millebornes_env.engine.kernels import Settings
+from millebornes_env.engine.rulebook import Rulebook, StateArray, TableRules
 from millebornes_env.envs.arrays import array_of, copied_records
 from millebornes_env.errors import (
     MilleBornesError,
@@ -25,14 +27,7 @@ from millebornes_env.errors import (
     StateError,
     shown,
 )
-from millebornes_env.millebornes import rulebook
-from millebornes_env.millebornes.audit import first_violation
-from millebornes_env.millebornes.editions import Edition
-from millebornes_env.millebornes.rules import Rules
-from millebornes_env.millebornes.sections import ObservationSpec
-from millebornes_env.millebornes.state import ROUND_OVER, StateArray
-from millebornes_env.notation.lines import table_words
-from millebornes_env.notation.positions import Position, read_position
+from millebornes_env.games import Game, Sheet
 from millebornes_env.texts import items_of
 
 ILLEGAL_ACTIONS = {"error": 0, "terminate": 1}
@@ -109,7 +104,7 @@ def checked_num_envs(num_envs: object) -> int:
     return _at_least_one("num_envs", num_envs, MOST_ENVS, NumEnvsError)
 
 
-def check_memory(num_envs: int, rules: Rules, settings: Settings) -> None:
+def check_memory(rulebook: Rulebook, num_envs: int, rules: TableRules, settings: Settings) -> None:
     """Compare what so many games take with the memory of the machine, before it is asked for.
 
     Raises:
@@ -182,17 +177,72 @@ def autoreset_mode(mode: object) -> AutoresetMode:
     return AutoresetMode[one_of("autoreset_mode", name, AutoresetMode.__members__)]
 
 
+OBSERVATION_OPTIONS = {
+    "unseen": ("observe_unseen", True),
+    "rules": ("observe_rules", False),
+    "padded": ("padded", False),
+}
+"""What can be chosen about observations, by the field of a game's spec: the option, and its usual value."""
+
+
+def observation_spec(game: Game, **options: object) -> Any:
+    """What an observation is to show, as the named tuple of ints that the game's kernels take.
+
+    Args:
+        game: that is played.
+        options: `observe_unseen`, `observe_rules` and `padded`.
+
+    Raises:
+        OptionError: one of them is neither True nor False, or is not as usual in a game without it.
+    """
+    kind = game.observation_kind()
+    values = {}
+    for field, (option, usual) in OBSERVATION_OPTIONS.items():
+        chosen = flag(option, options[option])
+        if field in kind._fields:
+            values[field] = int(chosen)
+        elif chosen != usual:
+            raise OptionError(
+                f"{option} is {chosen}; the game {game.name!r} has no such option: leave it out"
+            )
+    return kind(**values)
+
+
+USUAL = "usual"
+"""An episode or a reward that is the game's usual one."""
+
+
+def _place_of(option: str, value: object, known: Sequence[str]) -> int:
+    """Where the value stands among the known ones, of which the first is the usual one."""
+    is_usual = isinstance(value, str) and plain_text(value) == USUAL
+    return 0 if is_usual else known.index(one_of(option, value, known))
+
+
 def settings(
-    *, episode: str, reward: str, mode: AutoresetMode, observation_spec: ObservationSpec, illegal_action: str
+    rulebook: Rulebook,
+    *,
+    episode: str,
+    reward: str,
+    mode: AutoresetMode,
+    observation_spec: Any,
+    illegal_action: str,
 ) -> Settings:
     """The environment's options as the engine takes them.
+
+    Args:
+        rulebook: of the game.
+        episode: one of its `EPISODES`, or `USUAL`.
+        reward: one of its `REWARDS`, or `USUAL`.
+        mode: when the next episode begins.
+        observation_spec: what an observation shows.
+        illegal_action: what becomes of one, one of `ILLEGAL_ACTIONS`.
 
     Raises:
         OptionError: an option has a value that it cannot have.
     """
     return Settings(
-        episode=rulebook.EPISODES.index(one_of("episode", episode, rulebook.EPISODES)),
-        reward=rulebook.REWARDS.index(one_of("reward", reward, rulebook.REWARDS)),
+        episode=_place_of("episode", episode, rulebook.EPISODES),
+        reward=_place_of("reward", reward, rulebook.REWARDS),
         autoreset=AUTORESET_MODES[mode],
         observation_spec=observation_spec,
         punish_illegal=ILLEGAL_ACTIONS[one_of("illegal_action", illegal_action, ILLEGAL_ACTIONS)],
@@ -213,7 +263,7 @@ class Reset(NamedTuple):
     """
 
     chosen: npt.NDArray[np.bool_]
-    positions: list[Position]
+    positions: list[Any]
 
     def set_up(self, states: StateArray) -> None:
         """Lay the positions out in the chosen games, which have begun their next episode.
@@ -227,10 +277,19 @@ class Reset(NamedTuple):
                 states["key"][game], states["episode"][game] = key, episode
 
 
-def reset_options(options: Mapping[str, Any] | None, num_envs: int, edition: Edition, rules: Rules) -> Reset:
+class Table(NamedTuple):
+    """Where a position must be of: the game, its rule sheet and the rules of the table."""
+
+    game: Game
+    edition: Sheet
+    rules: Any
+
+
+def reset_options(options: Mapping[str, Any] | None, num_envs: int, table: Table) -> Reset:
     """The options of `reset`.
 
     Raises:
+        GamePartError: positions, of a game that has none as text.
         OptionError: an unknown one, a mask of the wrong shape, or positions that are not those of the table.
         NotationError: a text is no position.
     """
@@ -245,8 +304,10 @@ def reset_options(options: Mapping[str, Any] | None, num_envs: int, edition: Edi
     if "positions" not in options:
         return Reset(chosen, [])
     asked, games = options["positions"], int(chosen.sum())
-    if isinstance(asked, (str, Position)):
-        return Reset(chosen, [_checked_position(asked, "positions", edition, rules)] * games)
+    notation = table.game.part("positions", "reset's option 'positions'")
+    checked = _PositionCheck(table, notation)
+    if isinstance(asked, (str, notation.Position)):
+        return Reset(chosen, [checked(asked, "positions")] * games)
     given = items_of(asked, num_envs) if isinstance(asked, Sequence) else None
     if given is None or len(given) != games:
         what = shown(asked) if given is None else f"{len(given)} of them"
@@ -256,7 +317,7 @@ def reset_options(options: Mapping[str, Any] | None, num_envs: int, edition: Edi
         )
     return Reset(
         chosen,
-        [_checked_position(one, f"positions[{place}]", edition, rules) for place, one in enumerate(given)],
+        [checked(one, f"positions[{place}]") for place, one in enumerate(given)],
     )
 
 
@@ -288,26 +349,52 @@ def _reset_mask(mask: object, num_envs: int) -> npt.NDArray[np.bool_]:
     return np.array(found, order="C", subok=False)
 
 
-def _checked_position(given: object, name: str, edition: Edition, rules: Rules) -> Position:
-    """A position of this table at which a seat is to act."""
-    if isinstance(given, str):
+def _table_words(rules: TableRules) -> str:
+    return f"{rules.players} players in {rules.teams} teams"
+
+
+class _PositionCheck:
+    """Makes of what was given a position of this table at which a seat is to act."""
+
+    def __init__(self, table: Table, notation: Any) -> None:
+        self._table = table
+        self._notation = notation
+        self._audit = table.game.part("audit", "reset's option 'positions'")
+        rulebook = table.game.module()
+        self._record = rulebook.STATE
+        self._is_round_over = plain(rulebook.is_round_over)
+
+    def __call__(self, given: object, name: str) -> Any:
+        """The position.
+
+        Args:
+            given: a text, or a position.
+            name: what the caller calls it.
+        """
+        edition, rules = self._table.edition, self._table.rules
+        position: Any = self._read(given, name) if isinstance(given, str) else given
+        if not isinstance(position, self._notation.Position):
+            raise OptionError(f"{name} is {shown(given)}; it must be a text or a notation.Position")
+        if position.rules != rules:
+            raise OptionError(
+                f"{name} is of the edition {position.edition.label!r}, {_table_words(position.rules)}; this "
+                f"environment plays {edition.label!r}, {_table_words(rules)}"
+            )
         try:
-            given = read_position(given, edition=edition, players=rules.players, teams=rules.teams)
+            copied = copied_records(position.state, 1, self._record, name)
+        except StateError as error:
+            raise OptionError(str(error)) from None
+        problem = self._audit(copied, rules)
+        if problem is not None:
+            raise OptionError(f"{name} is no game of this table: {problem[1]}")
+        if self._is_round_over(copied.view(np.recarray)[0]):
+            raise OptionError(f"{name}: the round is over there, and nobody is to act")
+        return position
+
+    def _read(self, text: str, name: str) -> Any:
+        table = self._table
+        players, teams = table.rules.players, table.rules.teams
+        try:
+            return self._notation.read_position(text, edition=table.edition, players=players, teams=teams)
         except NotationError as error:
             raise NotationError(f"{name}: {error}") from None
-    if not isinstance(given, Position):
-        raise OptionError(f"{name} is {shown(given)}; it must be a text or a notation.Position")
-    if given.rules != rules:
-        raise OptionError(
-            f"{name} is of the edition {given.edition.label!r}, {table_words(given.rules)}; this environment "
-            f"plays {edition.label!r}, {table_words(rules)}"
-        )
-    try:
-        problem = first_violation(copied_records(given.state, 1, name), rules)
-    except StateError as error:
-        raise OptionError(str(error)) from None
-    if problem is not None:
-        raise OptionError(f"{name} is no game of this table: {problem[1]}")
-    if int(given.state["phase"][0]) == ROUND_OVER:
-        raise OptionError(f"{name}: the round is over there, and nobody is to act")
-    return given

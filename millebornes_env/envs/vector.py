@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import gymnasium
 import numpy as np
@@ -19,17 +19,15 @@ from gymnasium.vector.utils import batch_space
 from millebornes_env.chance import random_word
 from millebornes_env.engine.games import NO_GAME, Games, new_buffers
 from millebornes_env.engine.kernels import SKIP, Buffers, key_of_seed
+from millebornes_env.engine.rulebook import StateArray
 from millebornes_env.envs import arrays
 from millebornes_env.envs import options as check
 from millebornes_env.envs.guard import Guard, alone
 from millebornes_env.envs.illegal_action import illegal_action_error
 from millebornes_env.errors import ClosedError, OptionError, ResetNeededError, shown
-from millebornes_env.millebornes import rulebook
-from millebornes_env.millebornes.editions import Edition
-from millebornes_env.millebornes.editions import edition as find_edition
-from millebornes_env.millebornes.observation import OBSERVATION_VERSION
-from millebornes_env.millebornes.sections import ObservationSpec, Section
-from millebornes_env.millebornes.state import StateArray
+from millebornes_env.games import Game, Sheet, find_sheet
+from millebornes_env.games import game as find_game
+from millebornes_env.layout import Section
 
 Observations = dict[str, npt.NDArray[Any]]
 """`observation` int8[N, D], `action_mask` int8[N, A] and `agent_selection` int32[N]."""
@@ -49,7 +47,7 @@ class Step(NamedTuple):
 
 
 class VectorEnv:
-    """N games of Mille Bornes in one object.
+    """N games of Mille Bornes, or of another game, in one object.
 
     Each game waits for one seat's decision. `step` takes an action for every game, carries it out and returns
     what the seat that decides next sees and may do. Nothing is allocated in `step`: **the arrays that it
@@ -63,6 +61,7 @@ class VectorEnv:
     Attributes:
         num_envs: number of games, N.
         edition: the rule sheet that is played.
+        game: its game's entry in the table of games.
         rules: its rules at this table.
         players: seats at the table, S.
         teams: teams at the table, T; the team of a seat is `seat % teams`.
@@ -82,12 +81,12 @@ class VectorEnv:
     def __init__(  # noqa: PLR0913 - options, nearly all by keyword
         self,
         num_envs: int = 1,
-        edition: str | Edition = "parker",
+        edition: str | Sheet = "parker",
         *,
         players: int = 2,
         teams: int | None = None,
-        episode: str = "round",
-        reward: str = "points",
+        episode: str = check.USUAL,
+        reward: str = check.USUAL,
         seed: int | None = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
         observe_unseen: bool = True,
@@ -101,13 +100,15 @@ class VectorEnv:
 
         Args:
             num_envs: number of games, N.
-            edition: name of a rule sheet (`editions()` lists them), or an `Edition` of your own.
+            edition: name of a rule sheet (`editions()` lists Mille Bornes'), the path of one of your own,
+                or an `Edition`. The sheet says which game is played.
             players: seats at the table.
             teams: teams at the table; None for the sheet's usual way to play with so many.
-            episode: "round", one deal to its scoring, or "match", rounds until a team has 5,000 points.
+            episode: "round", one deal to its scoring, or "match", rounds until a team has 5,000 points;
+                "usual" is the game's usual one, here "round". Other games have other episodes and rewards.
             reward: "points", at the end of each round the team's points less the mean of the other teams', in
                 thousands; or "win", at the end of the episode 1 to the winner and -1 shared by the others
-                (a shared win: docs/training.md).
+                (a shared win: docs/training.md). "usual" is the game's usual one, "points".
             seed: what `reset()` without a seed starts from; None draws one by chance.
             autoreset_mode: as in Gymnasium: SAME_STEP begins the next episode in the step that ends one,
                 NEXT_STEP in the step after it, DISABLED leaves it to `reset(options={"reset_mask": ...})`.
@@ -125,40 +126,36 @@ class VectorEnv:
             MilleBornesError: one of its subclasses says what is wrong with which argument.
         """
         self.num_envs = check.checked_num_envs(num_envs)
-        self.edition = find_edition(edition)
-        self.rules = self.edition.table(players, teams)
+        self.edition: Any = find_sheet(edition)  # Any: each game has classes of its own
+        self.rules: Any = self.edition.table(players, teams)
+        game, rulebook = self.game, self.game.module()
         self.players, self.teams = self.rules.players, self.rules.teams
         self.possible_agents = [f"player_{seat}" for seat in range(self.players)]
-        self.episode = episode
-        self.reward = reward
         mode = check.autoreset_mode(autoreset_mode)
-        self.observation_spec = ObservationSpec(
-            int(check.flag("observe_unseen", observe_unseen)),
-            int(check.flag("observe_rules", observe_rules)),
-            int(check.flag("padded", padded)),
+        self.observation_spec = check.observation_spec(
+            game, observe_unseen=observe_unseen, observe_rules=observe_rules, padded=padded
         )
         self.settings = check.settings(
+            rulebook,
             episode=episode,
             reward=reward,
             mode=mode,
             observation_spec=self.observation_spec,
             illegal_action=illegal_action,
         )
-        self.metadata: dict[str, Any] = {
-            "name": "millebornes_v0",
-            "autoreset_mode": mode,
-            "render_modes": ["ansi"],
-        }
-        self.observation_version = OBSERVATION_VERSION
-        self.observation_sections: tuple[Section, ...] = rulebook.sections(self.rules, self.observation_spec)
-        self.state_sections: tuple[Section, ...] = rulebook.full_state_sections(
-            self.rules, self.observation_spec
-        )
+        self.episode = rulebook.EPISODES[self.settings.episode]
+        self.reward = rulebook.REWARDS[self.settings.reward]
+        self.metadata: dict[str, Any] = {"name": f"{game.name}_v0", "autoreset_mode": mode}
+        self.metadata["render_modes"] = ["ansi"] if game.has("draw") else []
+        self.observation_version = game.version()
+        spec, sections = self.observation_spec, cast("Any", rulebook)  # sections of any class do
+        self.observation_sections: tuple[Section, ...] = tuple(sections.sections(self.rules, spec))
+        self.state_sections: tuple[Section, ...] = tuple(sections.full_state_sections(self.rules, spec))
         self._next_seed = None if seed is None else check.checked_seed(seed)
         threads = check.checked_num_threads(num_threads)
-        check.check_memory(self.num_envs, self.rules, self.settings)
+        check.check_memory(rulebook, self.num_envs, self.rules, self.settings)
         try:
-            self._make_spaces()
+            self._make_spaces(rulebook.action_count(self.rules, self.observation_spec))
             ours = new_buffers(rulebook, self.num_envs, self.rules, self.settings)
             if buffers is not None:
                 ours = arrays.checked_buffers(buffers, ours)
@@ -173,9 +170,8 @@ class VectorEnv:
         self.closed = False
         self._guard = Guard()
 
-    def _make_spaces(self) -> None:
+    def _make_spaces(self, actions: int) -> None:
         high = np.concatenate([np.full(s.size, s.high, np.int8) for s in self.observation_sections])
-        actions = rulebook.action_count(self.rules, self.observation_spec)
         self.single_observation_space = gymnasium.spaces.Dict(
             {
                 "observation": gymnasium.spaces.Box(np.zeros_like(high), high, dtype=np.int8),
@@ -209,6 +205,11 @@ class VectorEnv:
         )
 
     @property
+    def game(self) -> Game:
+        """The game's entry in the table of games."""
+        return find_game(self.edition.game)
+
+    @property
     def agent_selection(self) -> npt.NDArray[np.int32]:
         """int32[N]: the seat that decides in each game."""
         return self._observations["agent_selection"]
@@ -235,10 +236,11 @@ class VectorEnv:
             SeedError: the seed is not one.
             OptionError: an unknown option, a mask of the wrong shape, or positions that are not the table's.
             NotationError: a text that is no position.
+            GamePartError: positions, of a game that has none as text.
             ClosedError: the environment was closed.
         """
         self._check_open()
-        begun = check.reset_options(options, self.num_envs, self.edition, self.rules)
+        begun = check.reset_options(options, self.num_envs, check.Table(self.game, self.edition, self.rules))
         if seed is not None:
             seed = check.checked_seed(seed)
             if not begun.chosen.all():
@@ -287,7 +289,8 @@ class VectorEnv:
         illegal = self.games.step(checked)
         if illegal != NO_GAME:
             state, action = self.games.states[illegal], int(np.asarray(actions)[illegal])
-            raise illegal_action_error(rulebook, state, self.rules, self.possible_agents, action, illegal)
+            names = self.possible_agents
+            raise illegal_action_error(self.games.rulebook, state, self.rules, names, action, illegal)
         return self._step
 
     @alone
@@ -387,10 +390,11 @@ class VectorEnv:
 
         Raises:
             StateError: not such an array, or a record that no game of this table can be in.
+            GamePartError: the game has no audit to check them with.
             ClosedError: the environment was closed.
         """
         self._check_open()
-        self.games.states[:] = arrays.checked_states(states, self.num_envs, self.rules)
+        self.games.states[:] = arrays.checked_states(states, self.num_envs, self.game, self.rules)
         self.games.write_decisions()
         self._was_reset = True
         return self._observations
@@ -426,13 +430,12 @@ class VectorEnv:
 
         Raises:
             OptionError: there is no such game.
+            GamePartError: of games of this kind there are no drawings.
             ResetNeededError: before the first `reset`.
         """
         self._check_ready("render")
         game = check.checked_index("game", game, self.num_envs)
-        from millebornes_env.render.text import draw_game  # noqa: PLC0415 - only who renders needs it
-
-        return draw_game(self.games.states[game], self.rules)
+        return str(self.game.part("draw", "render")(self.games.states[game], self.rules))
 
     @alone
     def describe(self, seat: int, game: int = 0) -> str:
@@ -440,14 +443,13 @@ class VectorEnv:
 
         Raises:
             OptionError: there is no such seat or game.
+            GamePartError: for games of this kind there are no such words.
             ResetNeededError: before the first `reset`.
         """
         self._check_ready("describe")
         seat = check.checked_index("seat", seat, self.players)
         row = self.observe(seat)[check.checked_index("game", game, self.num_envs)]
-        from millebornes_env.render.seat import describe_seat  # noqa: PLC0415 - only who reads needs it
-
-        return describe_seat(row, self.observation_sections, self.rules)
+        return str(self.game.part("describe", "describe")(row, self.observation_sections, self.rules))
 
     def close(self) -> None:
         """Refuse all further use."""
@@ -464,8 +466,9 @@ class VectorEnv:
         self._check_ready("legal_actions")
         game = check.checked_index("game", game, self.num_envs)
         seat = int(self.agent_selection[game])
+        name = self.games.rulebook.action_name
         legal = np.flatnonzero(self.games.buffers.action_mask[game]).tolist()
-        return {action: rulebook.action_name(action, self.rules, seat) for action in legal}
+        return {action: name(action, self.rules, seat) for action in legal}
 
     def section(self, name: str) -> slice:
         """Where a section lies in an observation: `observation[:, env.section("hand")]`.

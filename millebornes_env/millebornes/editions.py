@@ -14,12 +14,14 @@ from dataclasses import replace as dataclass_replace
 from functools import cache, cached_property
 from numbers import Integral
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from millebornes_env.errors import EditionFileError, PlayersError, RulesError, UnknownEditionError, shown
 from millebornes_env.millebornes.cards import Card
 from millebornes_env.millebornes.rules import FIELDS, NO_OR_YES, TABLE_FIELDS, Rules, validated
 from millebornes_env.texts import closest, file_name, text_of_file
+
+GAME: Final = "millebornes"
 
 OVERRIDABLE: Final = tuple(name for name in Rules._fields if name not in TABLE_FIELDS)
 """The fields that a sheet states and that a user may override."""
@@ -58,6 +60,9 @@ class Edition:
     tables: Mapping[tuple[int, int], Mapping[str, int]]
     sources: Mapping[str, str]
     changes: Mapping[str, int] = field(default_factory=dict)
+
+    game: ClassVar[str] = GAME
+    """The name of the game in the table of games."""
 
     def __post_init__(self) -> None:
         _check_name(self.name)
@@ -310,7 +315,11 @@ def _edition_of(sheet: dict[str, Any]) -> Edition:
     for name in ("name", "title", "summary"):
         if not _is_text(sheet.get(name)):
             raise EditionFileError(f"the entry {name!r} is missing, or no text")
-    known = ("name", "title", "summary", "deck", "tables", *OVERRIDABLE)
+    if sheet.get("game", GAME) != GAME:
+        raise EditionFileError(
+            f"the entry 'game' is {shown(sheet['game'])}; an edition of Mille Bornes says {GAME!r}"
+        )
+    known = ("game", "name", "title", "summary", "deck", "tables", *OVERRIDABLE)
     _refuse_unknown(sheet, known, "unknown entry {}")
     values, sources = _deck_of(sheet.get("deck"))
     for name in OVERRIDABLE:

@@ -7,9 +7,10 @@ bounds are worked out from it, here and nowhere else. `observation` writes the s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Final, Generic, Literal, NamedTuple, TypeVar, get_type_hints
+from typing import Annotated, Final, Generic, NamedTuple, TypeVar, get_type_hints
 
 from millebornes_env.compile import rule
+from millebornes_env.layout import Owner, Section
 from millebornes_env.millebornes.cards import (
     ACCIDENT,
     CARD_NAMES,
@@ -68,8 +69,6 @@ DEFAULT_SPEC: Final = ObservationSpec()
 
 
 # The table of the layout -----------------------------------------------------------------------------------
-
-Owner = Literal["table", "team", "seat"]
 
 
 class Content(NamedTuple):
@@ -236,31 +235,6 @@ def part_of(offset: Offset, room: Room, place: int) -> int:
 def observation_size(rules: AnyRules, spec: ObservationSpec) -> int:
     """How many numbers an observation has at this table."""
     return start_of(END, room_of(rules, spec))
-
-
-class Section(NamedTuple):
-    """A stretch of the observation.
-
-    Attributes:
-        name: what code calls it.
-        start: index of its first number.
-        size: how many numbers.
-        high: the largest value that a number can have (the smallest is always 0).
-        meaning: what the numbers say.
-        owner: "table", or "team" or "seat" if it is divided equally among the teams or the seats.
-    """
-
-    name: str
-    start: int
-    size: int
-    high: int
-    meaning: str
-    owner: Owner = "table"
-
-    @property
-    def stop(self) -> int:
-        """One past the index of its last number."""
-        return self.start + self.size
 
 
 def sections(rules: Rules, spec: ObservationSpec = DEFAULT_SPEC) -> tuple[Section, ...]:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env.compile import plain
+from millebornes_env.layout import Section
 from millebornes_env.millebornes.cards import (
     ACCIDENT,
     CARD_NAMES,
@@ -26,7 +27,6 @@ from millebornes_env.millebornes.sections import (
     BATTLE_TOPS,
     MAX_INT8,
     SCORE_UNIT,
-    Section,
 )
 from millebornes_env.millebornes.state import CLAIM, EXTENSION, State, new_states
 from millebornes_env.render.names import Names

@@ -7,16 +7,11 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.compile import for_kernels
+from millebornes_env.compile import for_kernels, plain
 from millebornes_env.engine.kernels import SKIP
 from millebornes_env.envs.options import checked_seed, whole_number
 from millebornes_env.envs.vector import VectorEnv
 from millebornes_env.errors import ConformanceError, IllegalActionError, OptionError, shown
-from millebornes_env.millebornes.actions import num_actions
-from millebornes_env.millebornes.legality import write_mask
-from millebornes_env.millebornes.rules import compiled_rules
-from millebornes_env.millebornes.state import ROUND_OVER
-from millebornes_env.testing.states import check_state
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -150,15 +145,21 @@ class _EnvCheck:
         env = self._env
         states = env.get_states()
         try:
-            check_state(states, env.rules)
+            env.game.check_laws(states, env.rules)
         except ConformanceError as error:
             raise ConformanceError(f"{error} [step {self._step}]") from None
-        records, rules = for_kernels(states), compiled_rules(env.rules)
-        legal = np.zeros(num_actions(env.teams), np.int8)
-        for game in np.flatnonzero(states["phase"] != ROUND_OVER).tolist():
-            write_mask(records[game], rules, legal)
+        rulebook = env.games.rulebook
+        records, rules = for_kernels(states), for_kernels(rulebook.rules_array(env.rules))[0]
+        legal = np.zeros(rulebook.action_count(env.rules, None), np.int8)
+        for game in np.flatnonzero(~self._are_over(states)).tolist():
+            rulebook.write_mask(records[game], rules, legal)
             if not np.array_equal(np.flatnonzero(masks[game]), np.flatnonzero(legal)):
                 raise self._failed("action_mask is not what the rules allow", game)
+
+    def _are_over(self, states: Any) -> npt.NDArray[np.bool_]:
+        """bool[N]: in which games nobody is to act."""
+        is_round_over = plain(self._env.games.rulebook.is_round_over)
+        return np.array([is_round_over(state) for state in states.view(np.recarray)], np.bool_)
 
     def _check_copies(self) -> None:
         """A clone, and records put back, show the same; playing the clone changes nothing here."""
@@ -170,6 +171,8 @@ class _EnvCheck:
         other.step(other.sample_actions())
         if env.get_states().tobytes() != states.tobytes():
             raise self._failed("a step of clone() changed the environment that it is a copy of")
+        if not env.game.has("audit"):
+            return
         other.set_states(states)
         if not np.array_equal(other.observe(0), before):
             raise self._failed("set_states(get_states()) shows other observations")
@@ -178,10 +181,12 @@ class _EnvCheck:
         """An illegal action is refused and changes nothing, where the environment is to refuse it."""
         env = self._env
         states = env.get_states()
-        if env.settings.punish_illegal or (states["phase"] == ROUND_OVER).any():
+        if env.settings.punish_illegal or self._are_over(states).any():
             return
-        actions = env.clone().sample_actions()
-        actions[-1] = int(np.asarray(env.games.buffers.action_mask)[-1].argmin())
+        actions, mask = env.clone().sample_actions(), np.asarray(env.games.buffers.action_mask)[-1]
+        if mask.all():  # in a game of few actions nothing may be illegal now
+            return
+        actions[-1] = int(mask.argmin())
         try:
             env.step(actions)
         except IllegalActionError:

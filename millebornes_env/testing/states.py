@@ -8,8 +8,10 @@ from millebornes_env.compile import for_kernels
 from millebornes_env.envs.arrays import checked_states
 from millebornes_env.envs.options import whole_number
 from millebornes_env.errors import ActionRangeError, ConformanceError, OptionError, shown
+from millebornes_env.games import GAMES
 from millebornes_env.millebornes.actions import action_name, num_actions
 from millebornes_env.millebornes.audit import NO_VIOLATION, SCRATCH_SIZE, first_violation, message_of
+from millebornes_env.millebornes.editions import GAME
 from millebornes_env.millebornes.legality import write_mask
 from millebornes_env.millebornes.rules import Rules, compiled_rules
 from millebornes_env.millebornes.state import StateArray
@@ -106,4 +108,4 @@ def perft(states: States, depth: int, rules: Rules | None = None) -> int:
     number = whole_number(depth)
     if number is None or number < 0:
         raise OptionError(f"depth is {shown(depth)}; it must be a whole number, 0 or more")
-    return count_sequences(checked_states(records, len(records), table), table, number)
+    return count_sequences(checked_states(records, len(records), GAMES[GAME], table), table, number)

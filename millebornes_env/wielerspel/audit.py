@@ -3,12 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from millebornes_env.wielerspel.rules import Rules
 from millebornes_env.wielerspel.squares import EFFORT
 from millebornes_env.wielerspel.state import NO_CARD, NO_SEAT, RACE_OVER, RIDING, SET_NAMES, State
+
+
+def first_violation(states: npt.NDArray[np.void], rules: Rules) -> tuple[int, str] | None:
+    """The first game that no race can be in, and why; None if there is none.
+
+    Args:
+        states: `STATE[N]`, at decisions or after the end.
+        rules: the table's rules.
+    """
+    records: Any = np.asarray(states).view(np.recarray)
+    for number in range(len(records)):
+        found = violations(records[number], rules)
+        if found:
+            return number, found[0]
+    return None
 
 
 def violations(state: State, rules: Rules) -> list[str]:

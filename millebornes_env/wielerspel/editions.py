@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from dataclasses import replace as dataclass_replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from millebornes_env.errors import EditionFileError, PlayersError, RulesError, UnknownEditionError, shown
 from millebornes_env.texts import closest, file_name, text_of_file
@@ -29,6 +29,8 @@ from millebornes_env.wielerspel.rules import (
     validated,
 )
 from millebornes_env.wielerspel.squares import KIND_NAMES, KINDS_OF_CARDS, KINDS_OF_SQUARES
+
+GAME: Final = "wielerspel"
 
 OVERRIDABLE: Final = tuple(name for name in FIELDS if name not in TABLE_FIELDS)
 """The numbers that a sheet states and that a user may override."""
@@ -56,6 +58,9 @@ class Edition:
         changes: numbers that a user has overridden with `replace`, so that saved results name them.
     """
 
+    game: ClassVar[str] = GAME
+    """The name of the game in the table of games."""
+
     name: str
     title: str
     summary: str
@@ -76,20 +81,26 @@ class Edition:
         """The name, with what was overridden: `arc_en_ciel` or `arc_en_ciel+target_rainbows=5`."""
         return "+".join([self.name, *(f"{name}={value}" for name, value in sorted(self.changes.items()))])
 
-    def table(self, players: int) -> Rules:
+    def table(self, players: int, teams: int | None = None) -> Rules:
         """The rules at one table.
 
         Args:
             players: number of seats.
+            teams: as many, or None: every seat rides for itself.
 
         Raises:
-            PlayersError: the sheet does not allow so many.
+            PlayersError: the sheet does not allow so many, or other teams.
             RulesError: what was overridden makes no race.
         """
         if isinstance(players, bool) or players not in self.players:
             raise PlayersError(
                 f"{self.name!r} is a race for {self.least_players} to {self.most_players} players; "
                 f"got {shown(players)}"
+            )
+        if isinstance(teams, bool) or teams not in (None, players):
+            raise PlayersError(
+                f"{self.name!r} is a race without partners: {players} players are {players} teams, "
+                f"not {shown(teams)}"
             )
         changed: dict[str, Any] = {**self.changes, "players": int(players), "teams": int(players)}
         return validated(self.rules._replace(**changed))
@@ -206,7 +217,9 @@ def _edition_of(sheet: dict[str, Any]) -> Edition:
             "digits, '_', '-' and '.', begins with a letter or digit, "
             "has at most 60 of them and does not end in .toml"
         )
-    _refuse_unknown(sheet, (*_TEXTS, "players", "board", "deck", *OVERRIDABLE), "unknown entry {}")
+    if sheet.get("game", GAME) != GAME:
+        raise EditionFileError(f"the entry 'game' is {shown(sheet['game'])}; a race says {GAME!r}")
+    _refuse_unknown(sheet, ("game", *_TEXTS, "players", "board", "deck", *OVERRIDABLE), "unknown entry {}")
     least, most, players_source = _players_of(sheet.get("players"))
     sources = {"players": players_source}
     numbers = {}

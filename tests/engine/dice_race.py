@@ -11,7 +11,7 @@ import numpy as np
 
 from millebornes_env.chance import random_below
 from millebornes_env.compile import rule
-from millebornes_env.millebornes.sections import Section
+from millebornes_env.layout import Section
 
 NAME: Final = "dice_race"
 EPISODES: Final = ("race",)

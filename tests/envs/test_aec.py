@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import importlib
 import inspect
 import pickle
 from collections.abc import Callable, Iterator
@@ -27,6 +26,7 @@ from millebornes_env.errors import (
 from millebornes_env.millebornes.determinize import redeal_hidden_cards
 from millebornes_env.millebornes.rules import rules_record
 from tests.envs.playing import LIMIT, TEAMS, choose, look, short_match
+from tests.pettingzoo_lists import enter
 
 tables = pytest.mark.parametrize("players", TEAMS)
 episodes = pytest.mark.parametrize("episode", ["round", "match"])
@@ -82,15 +82,7 @@ def picture_of(env: raw_env) -> list[Any]:
 
 @pytest.fixture
 def known_to_pettingzoo(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Enter this environment in the lists of `api_test`.
-
-    PettingZoo warns of dictionary observations, and of masks without a legal action (those of the agents
-    whose episode is over), unless the environment's name is in lists that it keeps, of its own environments,
-    in the module `api_test`. A function of the same name hides the module in the package `pettingzoo.test`.
-    """
-    module = importlib.import_module("pettingzoo.test.api_test")
-    for name in ("env_obs_dicts", "env_obs_space", "env_all_zeros_obs"):
-        monkeypatch.setattr(module, name, [*getattr(module, name), "millebornes_v0"])
+    enter(monkeypatch, "millebornes_v0")
 
 
 @pytest.mark.usefixtures("known_to_pettingzoo")

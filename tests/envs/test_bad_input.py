@@ -51,11 +51,11 @@ def test_each_is_a_value_error_of_this_package(error: type) -> None:
 
 @pytest.mark.parametrize("error", all_errors())
 def test_each_is_tested(error: type) -> None:
-    """In this folder, the engine's or the arena's, by a call that must raise it."""
+    """In this folder, the engine's, the arena's or that of the games, by a call that must raise it."""
     asked: set[str] = set()
     tests = Path(__file__).parents[1]
     for file in [
-        file for folder in ("envs", "engine", "arena") for file in tests.glob(f"{folder}/test_*.py")
+        file for folder in ("envs", "engine", "arena", "games") for file in tests.glob(f"{folder}/test_*.py")
     ]:
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call):

@@ -1,0 +1,438 @@
+"""The table of games: what the environments (`envs/`) need to know of a game besides its rulebook.
+
+A game of the package is a folder and an entry in `GAMES`; one of your own is added by `register_game`
+(docs/add_a_game.md). An entry names modules, and imports none of them before the game is asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final, NamedTuple, Protocol
+
+from millebornes_env.engine.rulebook import Rulebook, StateArray, TableRules, checked_module
+from millebornes_env.errors import (
+    ConformanceError,
+    EditionFileError,
+    GameError,
+    GamePartError,
+    PlayersError,
+    RulesError,
+    UnknownEditionError,
+    UnknownGameError,
+    shown,
+)
+from millebornes_env.texts import closest, text_of_file
+
+_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,59}")
+_MOST_BYTES_OF_A_SHEET: Final = 2**20
+
+Part = str | Callable[..., Any] | None
+"""Something that a game may have: itself, or where it stands, as "module:name"; None: the game has none."""
+
+PARTS: Final = {
+    "audit": "audit of states",
+    "positions": "positions as text",
+    "draw": "drawing of its table",
+    "describe": "words for what a seat sees",
+}
+"""What a game may lack, in words."""
+
+
+# What entries are made of ----------------------------------------------------------------------------------
+
+
+class Sheet(Protocol):
+    """What the environments ask of a rule sheet; `millebornes.editions.Edition` is one."""
+
+    @property
+    def name(self) -> str:
+        """How code calls it."""
+
+    @property
+    def label(self) -> str:
+        """The name, with what was changed of the sheet's rules."""
+
+    @property
+    def game(self) -> str:
+        """The name of the game that it is of."""
+
+    def table(self, players: int, teams: int | None = None, /) -> TableRules:
+        """The rules at one table.
+
+        Raises:
+            PlayersError: the sheet has no such table.
+        """
+
+
+@dataclass(frozen=True)
+class SheetOfTables:
+    """A rule sheet that says no more than which tables there are, for a game that has no files of sheets.
+
+    Attributes:
+        game: the name of the game.
+        name: how code calls the sheet.
+        tables: the rules of each table; the first one with a number of players is that number's usual way.
+    """
+
+    game: str
+    name: str
+    tables: Sequence[TableRules]
+
+    @property
+    def label(self) -> str:
+        """The name: nothing can be changed."""
+        return self.name
+
+    def table(self, players: int, teams: int | None = None) -> TableRules:
+        """The rules at one table.
+
+        Raises:
+            PlayersError: the sheet has no such table; the message lists those it has.
+        """
+        for rules in self.tables:
+            if rules.players == players and teams in (None, rules.teams):
+                return rules
+        asked = f"{shown(players)} players" + ("" if teams is None else f" in {shown(teams)} teams")
+        known = ", ".join(f"{rules.players} players in {rules.teams} teams" for rules in self.tables)
+        raise PlayersError(f"the edition {self.name!r} has no table for {asked}; it has: {known}")
+
+
+class Everything(NamedTuple):
+    """What an observation shows where a game leaves no choice: compiled code takes no empty tuple."""
+
+    everything: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Game:
+    """An entry of the table of games.
+
+    Where it says *part*, the entry has a function or class, or where it stands, as "module:name".
+
+    Attributes:
+        name: of the game: letters, digits and underscores. A sheet says which game it is of by it.
+        rulebook: what the engine asks (`engine.rulebook.Rulebook`): the module, or its name.
+        sheets: the rule sheets; or the part `edition(name)` that finds one by its name or reads it from the
+            path of a file, and hands a sheet back as it is.
+        sheet_names: of the sheets that come with the game, where `sheets` is a part.
+        observation: the part that says what can be chosen about observations: a named tuple of ints, with a
+            field `unseen`, `rules` or `padded` for each of the options that the game knows; None: nothing.
+        observation_version: a number that goes up when trained policies would notice, or its part.
+        audit: part `audit(states, rules)`: the first of `STATE[N]` that is no game of this table and why, as
+            (number, words), or None. `set_states` and positions need it: kernels trust what is in a record.
+        positions: part: a module with `Position` (attributes `edition`, `rules`, `state`, `has_key`) and
+            `read_position(text, edition=, players=, teams=)`.
+        draw: part `draw(state, rules)`: the table as text.
+        draw_end: part `draw_end(state, rules)`: what is drawn below it when an episode is over.
+        laws: part `laws(states, rules)`: raises `ConformanceError` for records that no play leads to, which
+            `testing.check_env` asks; None: the audit is what it asks.
+        describe: part `describe(row, sections, rules)`: an observation in words.
+    """
+
+    name: str
+    rulebook: str | ModuleType
+    sheets: str | Callable[..., Any] | Sequence[Sheet]
+    sheet_names: tuple[str, ...] = ()
+    observation: Part = None
+    observation_version: int | str = 1
+    audit: Part = None
+    positions: str | ModuleType | None = None
+    draw: Part = None
+    draw_end: Part = None
+    describe: Part = None
+    laws: Part = None
+
+    @property
+    def editions(self) -> tuple[str, ...]:
+        """The names of the sheets that come with the game."""
+        if _is_part(self.sheets):
+            return self.sheet_names
+        return tuple(one.name for one in self._listed)
+
+    @property
+    def _listed(self) -> Sequence[Sheet]:
+        sheets: Any = self.sheets
+        return [] if _is_part(sheets) else sheets
+
+    def module(self) -> Rulebook:
+        """The rulebook.
+
+        Raises:
+            RulebookError: it lacks something that the engine asks for.
+        """
+        rulebook: Any = self.rulebook
+        if isinstance(rulebook, str):
+            rulebook = importlib.import_module(rulebook)
+        checked: Any = checked_module(rulebook)
+        return checked  # type: ignore[no-any-return] # a module: mypy knows them by their files only
+
+    def sheet(self, given: object) -> Sheet:
+        """The sheet of that name or file; a sheet is handed back as it is.
+
+        Raises:
+            UnknownEditionError: there is none.
+            EditionFileError: the file describes none.
+            GamePartError: the game has no files of sheets.
+        """
+        if _is_part(self.sheets):
+            found: Sheet = _found(self.sheets)(given)
+            return found
+        if not isinstance(given, (str, Path)):
+            own: Any = given
+            return own  # type: ignore[no-any-return] # it said that it is a sheet of this game
+        for one in self._listed:
+            if one.name == str(given):
+                return one
+        if str(given).endswith(".toml"):
+            raise GamePartError(
+                f"the game {self.name!r} reads no sheets from files, such as {shown(str(given))}"
+            )
+        raise RulesError(
+            f"{shown(str(given))}: in a sheet of the game {self.name!r} no rule can be overridden"
+        )
+
+    def observation_kind(self) -> Any:
+        """The named tuple that says what an observation shows."""
+        return Everything if self.observation is None else _found(self.observation)
+
+    def version(self) -> int:
+        """Of observations."""
+        version = self.observation_version
+        return int(version) if isinstance(version, int) else int(_found(version))
+
+    def has(self, part: str) -> bool:
+        """Whether the game has one of `PARTS`."""
+        return getattr(self, part) is not None
+
+    def part(self, part: str, call: str) -> Any:
+        """One of `PARTS`.
+
+        Args:
+            part: its name.
+            call: who needs it, in the words of the caller.
+
+        Raises:
+            GamePartError: the game has none.
+        """
+        if not self.has(part):
+            raise GamePartError(
+                f"the game {self.name!r} has no {PARTS[part]}, which {call} needs; docs/add_a_game.md says "
+                "how a game gets one"
+            )
+        return _found(getattr(self, part))
+
+    def check_laws(self, states: StateArray, rules: Any) -> None:
+        """Check records by the laws of the game, as far as it has any.
+
+        Raises:
+            ConformanceError: a record breaks one.
+        """
+        if self.laws is not None:
+            _found(self.laws)(states, rules)
+        elif self.audit is not None:
+            problem = _found(self.audit)(states, rules)
+            if problem is not None:
+                raise ConformanceError(f"game {problem[0]}, seat {states['seat'][problem[0]]}: {problem[1]}")
+
+    def end_of_drawing(self, state: Any, rules: Any) -> str:
+        """What stands below the drawing of a game that is over: "" if the game has nothing to add."""
+        return "" if self.draw_end is None else f"\n{_found(self.draw_end)(state, rules)}"
+
+
+def _is_part(given: object) -> bool:
+    return isinstance(given, str) or callable(given)
+
+
+def _found(part: Any) -> Any:
+    """What a part is or names."""
+    if not isinstance(part, str):
+        return part
+    module, _, name = part.partition(":")
+    found = importlib.import_module(module)
+    return getattr(found, name) if name else found
+
+
+# The table -------------------------------------------------------------------------------------------------
+
+
+def _sheets_in(package: str) -> tuple[str, ...]:
+    """The names of a package's sheets, without importing it."""
+    return tuple(sorted(file.stem for file in (Path(__file__).parent / package / "sheets").glob("*.toml")))
+
+
+DEFAULT_GAME: Final = "millebornes"
+"""What a sheet is of that does not say."""
+
+GAMES: Final[dict[str, Game]] = {
+    "millebornes": Game(
+        name="millebornes",
+        rulebook="millebornes_env.millebornes.rulebook",
+        sheets="millebornes_env.millebornes.editions:edition",
+        sheet_names=_sheets_in("millebornes"),
+        observation="millebornes_env.millebornes.sections:ObservationSpec",
+        observation_version="millebornes_env.millebornes.observation:OBSERVATION_VERSION",
+        audit="millebornes_env.millebornes.audit:first_violation",
+        positions="millebornes_env.notation.positions",
+        draw="millebornes_env.render.text:draw_game",
+        draw_end="millebornes_env.render.text:draw_score_sheet",
+        describe="millebornes_env.render.seat:describe_seat",
+        laws="millebornes_env.testing.states:check_state",
+    ),
+    "wielerspel": Game(
+        name="wielerspel",
+        rulebook="millebornes_env.wielerspel.rulebook",
+        sheets="millebornes_env.wielerspel.editions:edition",
+        sheet_names=_sheets_in("wielerspel"),
+        observation="millebornes_env.wielerspel.sections:ObservationSpec",
+        observation_version="millebornes_env.wielerspel.observation:OBSERVATION_VERSION",
+        audit="millebornes_env.wielerspel.audit:first_violation",
+    ),
+}
+"""Every game, by its name."""
+
+_SHIPPED: Final = tuple(GAMES)
+
+
+def game(name: str) -> Game:
+    """The game of that name.
+
+    Raises:
+        UnknownGameError: there is none; the message lists those there are.
+    """
+    given: object = name
+    if isinstance(given, str) and given in GAMES:
+        return GAMES[given]
+    raise UnknownGameError(f"there is no game {shown(given)}; {_known_games(given)}")
+
+
+def _known_games(given: object) -> str:
+    hint = closest(given, GAMES) if isinstance(given, str) else ""
+    return f"the games are: {', '.join(GAMES)} (millebornes_env.register_game adds one).{hint}"
+
+
+def find_sheet(given: object) -> Sheet:
+    """The rule sheet that is meant; it says which game it is of.
+
+    Args:
+        given: the name of a sheet of any game, with overrides where its game knows them
+            (`parker+max_200=4`); the path of a file, ending in `.toml`, whose entry `game` says of which game
+            it is; or a sheet, which is handed back as it is.
+
+    Raises:
+        UnknownEditionError: there is none; the message lists those there are.
+        UnknownGameError: the sheet is of a game that is not registered.
+        EditionFileError: the file does not describe a sheet.
+        RulesError: an override that cannot be.
+        GamePartError: the file is of a game that reads none.
+    """
+    found = _game_of(given)
+    try:
+        return found.sheet(given)
+    except UnknownEditionError as error:
+        others = [name for one in GAMES.values() if one.name != found.name for name in one.editions]
+        if not others:
+            raise
+        hint = closest(given, others) if isinstance(given, str) else ""
+        raise UnknownEditionError(f"{error} Of other games: {', '.join(others)}.{hint}") from None
+
+
+def _game_of(given: object) -> Game:
+    """The game of a sheet; of what is no sheet at all, the one whose complaint is told."""
+    if isinstance(given, (str, Path)):
+        path, suffix, rest = str(given).rpartition(".toml")
+        stem = path + suffix + rest.partition("+")[0]
+        if stem.endswith(".toml"):
+            return _game_of_file(Path(stem))
+        return next((one for one in GAMES.values() if stem in one.editions), GAMES[DEFAULT_GAME])
+    try:
+        name = getattr(given, "game", None)
+    except Exception:  # whatever an attribute of theirs raises
+        name = None
+    return game(name) if isinstance(name, str) else GAMES[DEFAULT_GAME]
+
+
+def _game_of_file(path: Path) -> Game:
+    """What the entry `game` says; a file that cannot be read is left to the default game to complain of."""
+    try:
+        if not path.is_file():  # a pipe can be read once only
+            return GAMES[DEFAULT_GAME]
+        entries = tomllib.loads(text_of_file(path, most_bytes=_MOST_BYTES_OF_A_SHEET))
+    except (OSError, ValueError, RecursionError):
+        return GAMES[DEFAULT_GAME]
+    name: object = entries.get("game", DEFAULT_GAME)
+    if isinstance(name, str) and name in GAMES:
+        return GAMES[name]
+    raise EditionFileError(f"{path}: the entry 'game' is {shown(name)}; {_known_games(name)}")
+
+
+# A game of one's own ---------------------------------------------------------------------------------------
+
+
+def register_game(entry: Game) -> None:
+    """Add a game of your own to the table, so that `vector_env` and the other environments know its sheets.
+
+    An entry of the same name is replaced, so that a notebook's cell can be run again.
+
+    Args:
+        entry: what the table is to say; docs/add_a_game.md has an example.
+
+    Raises:
+        GameError: no entry; a name that is none, or that of a game of the package; no sheets, or sheets that
+            are of another game or have the name of another game's sheet.
+    """
+    given: object = entry
+    if not isinstance(given, Game):
+        raise GameError(f"a game is registered by a millebornes_env.games.Game; got {shown(given)}")
+    name: object = entry.name
+    if not isinstance(name, str) or _NAME.fullmatch(name) is None:
+        raise GameError(
+            f"a game cannot be called {shown(entry.name)}: its name is made of letters (a to z), digits and "
+            "'_', and begins with a letter"
+        )
+    if entry.name in _SHIPPED:
+        raise GameError(f"the game {entry.name!r} comes with the package: give yours a name of its own")
+    _check_sheets(entry)
+    GAMES[entry.name] = entry
+
+
+def _check_sheets(entry: Game) -> None:
+    if not _is_part(entry.sheets):
+        if not entry._listed:
+            raise GameError(f"the game {entry.name!r} has no sheets: it needs one at least")
+        for sheet in entry._listed:
+            if sheet.game != entry.name:
+                raise GameError(
+                    f"the sheet {sheet.name!r} says that it is of the game {sheet.game!r}; it is "
+                    f"registered for {entry.name!r}"
+                )
+    taken = _taken(entry)
+    for name in entry.editions:
+        if name in taken:
+            raise GameError(
+                f"the game {entry.name!r} has a sheet {name!r}, and so has the game {taken[name]!r}: the "
+                "name of a sheet says which game is meant, so give yours another one"
+            )
+
+
+def _taken(entry: Game) -> dict[str, str]:
+    """The names of the other games' sheets, and whose they are."""
+    others: Iterable[Game] = (one for one in GAMES.values() if one.name != entry.name)
+    return {name: one.name for one in others for name in one.editions}
+
+
+__all__ = [
+    "DEFAULT_GAME",
+    "GAMES",
+    "Game",
+    "Sheet",
+    "SheetOfTables",
+    "find_sheet",
+    "game",
+    "register_game",
+]

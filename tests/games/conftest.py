@@ -1,0 +1,51 @@
+"""Pig, as the page on adding a game has it: taken from there, imported, registered."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from millebornes_env.games import GAMES
+
+PAGE = Path(__file__).parents[2] / "docs" / "add_a_game.md"
+
+
+def examples() -> list[str]:
+    """The Python blocks of the page; the first one is the file `pig.py`."""
+    return re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+@pytest.fixture(autouse=True)
+def _games_as_they_were() -> Iterator[None]:
+    before = dict(GAMES)
+    yield
+    GAMES.clear()
+    GAMES.update(before)
+
+
+@pytest.fixture(scope="session")
+def pig_file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder of `pig.py`, on Python's path."""
+    folder = tmp_path_factory.mktemp("pig")
+    (folder / "pig.py").write_text(examples()[0], encoding="utf-8")
+    sys.path.insert(0, str(folder))
+    importlib.invalidate_caches()
+    yield folder / "pig.py"
+    sys.path.remove(str(folder))
+    sys.modules.pop("pig", None)
+
+
+@pytest.fixture
+def pig(pig_file: Path) -> ModuleType:
+    """The module, its game registered."""
+    module = importlib.import_module("pig")
+    from millebornes_env.games import Game, SheetOfTables, register_game  # noqa: PLC0415
+
+    register_game(Game(name="pig", rulebook="pig", sheets=[SheetOfTables("pig", "pig", module.TABLES)]))
+    return module

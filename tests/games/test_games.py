@@ -1,0 +1,227 @@
+"""The table of games: which game a sheet is of, and what it does not take."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from millebornes_env import edition, editions, vector_env
+from millebornes_env.errors import (
+    EditionFileError,
+    GameError,
+    GamePartError,
+    RulebookError,
+    UnknownEditionError,
+    UnknownGameError,
+)
+from millebornes_env.games import DEFAULT_GAME, GAMES, Game, SheetOfTables, find_sheet, game, register_game
+from tests.patience import SECONDS_OF_A_HANG
+
+PARKER = Path(__file__).parents[2] / "millebornes_env" / "millebornes" / "sheets" / "parker.toml"
+
+
+def own_sheet(folder: Path, first_line: str) -> Path:
+    path = folder / "mine.toml"
+    text = PARKER.read_text(encoding="utf-8").replace('name = "parker"', 'name = "mine"')
+    path.write_text(f"{first_line}\n{text}", encoding="utf-8")
+    return path
+
+
+# Sheets ----------------------------------------------------------------------------------------------------
+
+
+def test_every_edition_is_of_mille_bornes() -> None:
+    assert GAMES[DEFAULT_GAME].editions == editions()
+    for name in editions():
+        assert find_sheet(name) is edition(name)
+        assert find_sheet(name).game == "millebornes"
+    assert find_sheet("parker+max_200=4").label == "parker+max_200=4"
+    own = edition("dutch").replace(max_200=3)
+    assert find_sheet(own) is own
+
+
+@pytest.mark.parametrize("line", ["", 'game = "millebornes"'])
+def test_a_file_says_of_which_game_it_is(tmp_path: Path, line: str) -> None:
+    path = own_sheet(tmp_path, line)
+    assert vector_env(1, path).edition.name == "mine"
+    assert vector_env(1, f"{path}+max_200=4").edition.label == "mine+max_200=4"
+    assert edition(path).game == "millebornes"
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (
+            'game = "millebornse"',
+            "the entry 'game' is 'millebornse'; the games are: millebornes, wielerspel ",
+        ),
+        ("game = 3", "the entry 'game' is 3; the games are: millebornes, wielerspel "),
+        ('game = ["millebornes"]', "the entry 'game' is ['millebornes']; the games are"),
+    ],
+)
+def test_a_file_of_no_game(tmp_path: Path, line: str, told: str) -> None:
+    path = own_sheet(tmp_path, line)
+    with pytest.raises(EditionFileError) as caught:
+        vector_env(1, path)
+    assert f"{path}: {told}" in str(caught.value)
+    with pytest.raises(EditionFileError, match="an edition of Mille Bornes says 'millebornes'"):
+        edition(path)
+
+
+def test_a_file_of_a_game_that_reads_none(pig: ModuleType, tmp_path: Path) -> None:
+    path = own_sheet(tmp_path, 'game = "pig"')
+    with pytest.raises(GamePartError, match="the game 'pig' reads no sheets from files, such as"):
+        vector_env(1, path)
+
+
+def test_a_game_can_read_files(pig: ModuleType, tmp_path: Path) -> None:
+    def read(given: Any) -> SheetOfTables:
+        return SheetOfTables("hog", Path(given).stem, pig.TABLES)
+
+    register_game(Game(name="hog", rulebook="pig", sheets=read, sheet_names=("hog",)))
+    path = own_sheet(tmp_path, 'game = "hog"')
+    assert vector_env(1, path).edition.label == "mine"
+    assert vector_env(2, "hog").game is GAMES["hog"]
+
+
+@pytest.mark.parametrize("given", ["parkr", "missing.toml", "mine.toml+x", 3, None, "", object()])
+def test_what_is_no_sheet_is_told_as_by_the_game_itself(given: Any) -> None:
+    with pytest.raises((UnknownEditionError, EditionFileError)) as ours:
+        edition(given)
+    with pytest.raises(type(ours.value)) as told:
+        find_sheet(given)
+    others = " Of other games: arc_en_ciel." if isinstance(ours.value, UnknownEditionError) else ""
+    assert str(told.value) == str(ours.value) + others
+
+
+def test_sheets_of_other_games_are_listed_too(pig: ModuleType) -> None:
+    with pytest.raises(
+        UnknownEditionError, match=r"no edition 'pgi'.* Of other games: arc_en_ciel, pig.*'pig'\?"
+    ):
+        vector_env(1, "pgi")
+
+
+def test_a_sheet_of_a_game_that_is_not_there(pig: ModuleType) -> None:
+    sheet = SheetOfTables("pgi", "pgi", pig.TABLES)
+    with pytest.raises(UnknownGameError, match=r"no game 'pgi'; the games are: .*pig.*Did you mean 'pig'"):
+        vector_env(1, sheet)
+
+
+def test_attributes_that_fail_are_no_sheets() -> None:
+    class Odd:
+        @property
+        def game(self) -> str:
+            raise OSError("no")
+
+    with pytest.raises(UnknownEditionError, match="there is no edition <"):
+        vector_env(1, Odd())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", sorted(GAMES))
+def test_what_an_entry_names_is_there(name: str) -> None:
+    entry = GAMES[name]
+    assert entry.name == name
+    assert callable(entry.module().start)
+    for part in (
+        entry.sheets,
+        entry.observation,
+        entry.audit,
+        entry.draw,
+        entry.draw_end,
+        entry.describe,
+        entry.laws,
+    ):
+        if isinstance(part, str):
+            module, _, attribute = part.partition(":")
+            assert callable(getattr(importlib.import_module(module), attribute)), part
+    if entry.positions is not None:
+        notation = importlib.import_module(str(entry.positions))
+        assert callable(notation.read_position)
+        assert isinstance(notation.Position, type)
+    assert entry.version() >= 1
+    assert entry.editions
+    for sheet in entry.editions:
+        assert find_sheet(sheet).game == name
+
+
+# Registering -----------------------------------------------------------------------------------------------
+
+
+def entry(pig: ModuleType, **changes: Any) -> Game:
+    name = changes.get("name", "hog")
+    usual = {"name": name, "rulebook": "pig", "sheets": [SheetOfTables(name, "hog", pig.TABLES)]}
+    return Game(**(usual | changes))
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (lambda pig: "pig", "a game is registered by a millebornes_env.games.Game; got 'pig'"),
+        (lambda pig: entry(pig, name="my game"), "a game cannot be called 'my game': its name is made of"),
+        (lambda pig: entry(pig, name=3), "a game cannot be called 3: its name is made of"),
+        (lambda pig: entry(pig, name="millebornes"), "the game 'millebornes' comes with the package"),
+        (lambda pig: entry(pig, sheets=[]), "the game 'hog' has no sheets: it needs one at least"),
+        (
+            lambda pig: entry(pig, sheets=[SheetOfTables("pig", "hog", pig.TABLES)]),
+            "the sheet 'hog' says that it is of the game 'pig'; it is registered for 'hog'",
+        ),
+        (
+            lambda pig: entry(pig, sheets=[SheetOfTables("hog", "parker", pig.TABLES)]),
+            "the game 'hog' has a sheet 'parker', and so has the game 'millebornes': the name of",
+        ),
+    ],
+    ids=["no entry", "name", "number", "shipped", "no sheets", "other game", "taken"],
+)
+def test_entries_that_cannot_be(pig: ModuleType, make: Callable[[ModuleType], Any], told: str) -> None:
+    before = dict(GAMES)
+    with pytest.raises(GameError) as caught:
+        register_game(make(pig))
+    assert told in str(caught.value)
+    assert before == GAMES
+
+
+def test_a_game_can_be_registered_again(pig: ModuleType) -> None:
+    assert game("pig").audit is None
+    again = entry(pig, name="pig", sheets=[SheetOfTables("pig", "pig", pig.TABLES)], audit=lambda *_: None)
+    register_game(again)
+    assert game("pig") is again
+
+
+def test_games_that_are_not_there() -> None:
+    for name in ("milleborne", 3, None):
+        with pytest.raises(UnknownGameError, match="the games are: millebornes"):
+            game(name)  # type: ignore[arg-type]
+
+
+def test_a_rulebook_that_lacks_something_is_told_when_it_is_asked_for(pig: ModuleType) -> None:
+    half = ModuleType("half")
+    vars(half).update({name: value for name, value in vars(pig).items() if name != "start"}, __name__="half")
+    register_game(entry(pig, rulebook=half))
+    with pytest.raises(RulebookError, match="the rulebook half has no start"):
+        vector_env(1, "hog")
+
+
+def test_nothing_of_a_game_is_imported_by_the_table() -> None:
+    """Beyond what the engine takes from it, which is nothing."""
+    program = (
+        "import sys, types; package = types.ModuleType('millebornes_env');"
+        "package.__path__ = [sys.argv[1]]; sys.modules['millebornes_env'] = package;"
+        "import millebornes_env.games as games; assert 'millebornes' in games.GAMES;"
+        "print([name for name in sys.modules if name.startswith(('millebornes_env.millebornes', "
+        "'millebornes_env.render', 'millebornes_env.notation'))])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(PARKER.parents[2])],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=SECONDS_OF_A_HANG,
+    )
+    assert done.stdout == "[]\n", done.stderr

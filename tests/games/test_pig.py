@@ -1,0 +1,345 @@
+"""The game of docs/add_a_game.md: a third game is a file and an entry, and plays on every face."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from pettingzoo.test import api_test, seed_test
+
+from millebornes_env import agents, millebornes_v0, vector_env
+from millebornes_env.agents.errors import AgentArgumentError
+from millebornes_env.compile import plain
+from millebornes_env.engine import games as engine_games
+from millebornes_env.errors import GamePartError, IllegalActionError, OptionError, PlayersError, RulesError
+from millebornes_env.games import Game, SheetOfTables, register_game
+from millebornes_env.testing import check_env
+from tests.games.conftest import PAGE, examples
+from tests.patience import SECONDS_OF_A_HANG
+
+STEPS = 120
+
+
+def played(env: Any, steps: int = STEPS, seed: int = 5) -> list[tuple[np.ndarray, ...]]:
+    """Random play from a seed, all that steps returned."""
+    env.reset(seed=seed)
+    rows = []
+    for _ in range(steps):
+        step = env.step(env.sample_actions())
+        arrays = (*step.observations.values(), step.rewards, step.terminations)
+        rows.append(tuple(array.copy() for array in arrays))
+    return rows
+
+
+# The page --------------------------------------------------------------------------------------------------
+
+
+def test_the_examples_run_and_print_what_stands_below_them(
+    pig: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text, names = PAGE.read_text(encoding="utf-8"), dict[str, object]()
+    for example in examples()[1:]:
+        exec(compile(example, PAGE.name, "exec"), names)
+        printed = capsys.readouterr().out
+        assert ("print(" in example) == bool(printed)
+        assert not printed or f"```\n{printed}```" in text
+
+
+def test_the_page_shows_what_a_missing_part_is_told(pig: ModuleType) -> None:
+    env = vector_env(1, "pig")
+    env.reset()
+    with pytest.raises(GamePartError) as told:
+        env.render()
+    assert f"```\n{told.value}\n```" in PAGE.read_text(encoding="utf-8")
+
+
+# It plays --------------------------------------------------------------------------------------------------
+
+
+def test_pig_is_played_by_its_rules(pig: ModuleType) -> None:
+    """Each step is what the rules say, worked out here once more."""
+    env = vector_env(40, "pig", players=3, seed=2)
+    env.reset()
+    ended = 0
+    for _ in range(400):
+        before = env.get_states()
+        actions = env.sample_actions()
+        step = env.step(actions)
+        after = env.get_states()
+        for game, action in enumerate(actions):
+            seat, turn = int(before["seat"][game]), int(before["turn"][game])
+            points = before["points"][game].copy()
+            if step.terminations[game]:
+                ended += 1
+                assert action == pig.HOLD
+                assert points[seat] + turn >= 100
+                assert step.infos["final_winner"][game] == seat
+                assert step.rewards[game].tolist() == [1.0 if one == seat else -0.5 for one in range(3)]
+                assert not after["points"][game].any()
+            elif action == pig.HOLD:
+                points[seat] += turn
+                assert after["points"][game].tolist() == points.tolist()
+                assert (after["seat"][game], after["turn"][game]) == ((seat + 1) % 3, 0)
+            else:
+                gained = int(after["turn"][game]) - turn
+                assert after["points"][game].tolist() == points.tolist()
+                if after["turn"][game] == 0:
+                    assert after["seat"][game] == (seat + 1) % 3
+                else:
+                    assert 2 <= gained <= 6
+                    assert after["seat"][game] == seat
+        mask = step.observations["action_mask"]
+        mine = after["points"][np.arange(40), after["seat"]] + after["turn"]
+        assert mask.tolist() == np.stack([mine < 100, after["turn"] > 0], axis=1).astype(int).tolist()
+    assert ended > 20
+
+
+def test_the_same_seed_is_the_same_game(pig: ModuleType) -> None:
+    one, two = (vector_env(16, "pig", players=4) for _ in range(2))
+    first, again, other = played(one), played(two), played(one, seed=6)
+    assert all(
+        np.array_equal(a, b) for x, y in zip(first, again, strict=True) for a, b in zip(x, y, strict=True)
+    )
+    assert any(not np.array_equal(x[0], y[0]) for x, y in zip(first, other, strict=True))
+
+
+def test_the_batch_size_does_not_matter(pig: ModuleType) -> None:
+    large, small = vector_env(9, "pig"), vector_env(3, "pig")
+    large.reset(seed=4)
+    small.reset(seed=4)
+    for _ in range(STEPS):
+        actions = large.sample_actions()
+        wide, narrow = large.step(actions), small.step(actions[:3])
+        for name, array in narrow.observations.items():
+            assert np.array_equal(wide.observations[name][:3], array)
+        assert np.array_equal(wide.rewards[:3], narrow.rewards)
+
+
+def test_threads_do_not_matter(pig: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine_games, "GAMES_WORTH_A_THREAD", 1)
+    one, two = vector_env(8, "pig"), vector_env(8, "pig", num_threads=2)
+    for x, y in zip(played(one), played(two), strict=True):
+        assert all(np.array_equal(a, b) for a, b in zip(x, y, strict=True))
+
+
+def test_the_same_game_without_the_engine(pig: ModuleType) -> None:
+    """Its functions as plain Python, one after the other."""
+    env = vector_env(4, "pig", autoreset_mode="disabled", seed=8)
+    env.reset()
+    step, over = plain(pig.step), plain(pig.is_round_over)
+    rules = pig.rules_array(env.rules)[0]
+    for _ in range(STEPS):
+        expected, actions = env.get_states(), env.sample_actions()
+        for state, action in zip(expected, actions, strict=True):
+            if action == -1:
+                assert over(state)
+            else:
+                step(state, rules, action)
+        env.step(actions)
+        assert env.get_states().tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize(
+    "make", [copy.deepcopy, lambda env: env.clone(), lambda env: pickle.loads(pickle.dumps(env))]
+)
+def test_copies_go_on_alike(pig: ModuleType, make: Callable[[Any], Any]) -> None:
+    env = vector_env(6, "pig", players=5, seed=1)
+    env.reset()
+    other = make(env)
+    for _ in range(STEPS):
+        actions = env.sample_actions()
+        assert np.array_equal(actions, other.sample_actions())
+        ours, theirs = env.step(actions), other.step(actions)
+        assert np.array_equal(ours.observations["observation"], theirs.observations["observation"])
+    assert other.game.name == "pig"
+
+
+def test_a_pickle_brings_the_game_along(pig: ModuleType, pig_file: Path, tmp_path: Path) -> None:
+    """Another process imports `pig` as it reads the environment, and the file registers itself."""
+    env = vector_env(2, "pig", seed=1)
+    env.reset()
+    (tmp_path / "env").write_bytes(pickle.dumps(env))
+    program = (
+        "import pickle, sys; env = pickle.loads(open(sys.argv[1], 'rb').read());"
+        "print(env.game.name, env.legal_actions())"
+    )
+    paths = os.pathsep.join([str(pig_file.parent), *filter(None, sys.path)])
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path / "env")],
+        env=os.environ | {"PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=SECONDS_OF_A_HANG,
+    )
+    assert done.stdout == "pig {0: 'roll'}\n", done.stderr
+
+
+@pytest.mark.parametrize("mode", ["same_step", "next_step", "disabled"])
+def test_it_is_checked_as_ours_are(pig: ModuleType, mode: str) -> None:
+    check_env(vector_env(5, "pig", autoreset_mode=mode), steps=60)
+
+
+# Options and what is against the rules ---------------------------------------------------------------------
+
+
+def test_the_usual_episode_and_reward_are_the_games_first(pig: ModuleType) -> None:
+    env = vector_env(1, "pig")
+    assert (env.episode, env.reward, env.metadata["name"]) == ("game", "win", "pig_v0")
+    ours = vector_env(1, episode="usual", reward="usual")
+    assert (ours.episode, ours.reward, ours.metadata["name"]) == ("round", "points", "millebornes_v0")
+    with pytest.raises(OptionError, match="episode is 'round'; it may be 'game'"):
+        vector_env(1, "pig", episode="round")
+    with pytest.raises(OptionError, match="reward is 'points'; it may be 'win'"):
+        vector_env(1, "pig", reward="points")
+
+
+@pytest.mark.parametrize("option", [{"observe_unseen": False}, {"observe_rules": True}, {"padded": True}])
+def test_options_of_other_games_are_refused_by_name(pig: ModuleType, option: dict[str, bool]) -> None:
+    name, value = next(iter(option.items()))
+    with pytest.raises(OptionError, match=f"{name} is {value}; the game 'pig' has no such option"):
+        vector_env(1, "pig", **option)
+
+
+def test_tables_and_overrides_that_it_has_not(pig: ModuleType) -> None:
+    with pytest.raises(
+        PlayersError, match="'pig' has no table for 9 players; it has: 2 players in 2 teams, 3"
+    ):
+        vector_env(1, "pig", players=9)
+    with pytest.raises(PlayersError, match="no table for 4 players in 2 teams"):
+        vector_env(1, "pig", players=4, teams=2)
+    with pytest.raises(RulesError, match=r"'pig\+goal=50': in a sheet of the game 'pig' no rule"):
+        vector_env(1, "pig+goal=50")
+
+
+def test_an_illegal_action_is_told_in_its_words(pig: ModuleType) -> None:
+    env = vector_env(2, "pig")
+    env.reset(seed=0)
+    with pytest.raises(IllegalActionError) as told:
+        env.step([pig.ROLL, pig.HOLD])
+    assert str(told.value) == (
+        "game 1, player_0: 'hold' (action 1) is not legal: this turn has brought nothing yet. "
+        "Legal now: roll (0)"
+    )
+
+
+# Parts -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda env: env.render(), "no drawing of its table, which render needs"),
+        (lambda env: env.describe(0), "no words for what a seat sees, which describe needs"),
+        (lambda env: env.set_states(env.get_states()), "no audit of states, which set_states needs"),
+        (
+            lambda env: env.reset(options={"positions": "hand: roll"}),
+            "no positions as text, which reset's option 'positions' needs",
+        ),
+    ],
+    ids=["render", "describe", "set_states", "positions"],
+)
+def test_what_it_lacks_is_said_with_its_name(pig: ModuleType, call: Callable[[Any], Any], told: str) -> None:
+    env = vector_env(3, "pig")
+    env.reset(seed=1)
+    before = env.get_states().tobytes()
+    with pytest.raises(GamePartError, match=f"the game 'pig' has {told}"):
+        call(env)
+    assert env.get_states().tobytes() == before
+    env.step(env.sample_actions())
+
+
+def test_parts_are_used_once_they_are_there(pig: ModuleType) -> None:
+    def audit(states: Any, rules: Any) -> tuple[int, str] | None:
+        wrong = np.flatnonzero(states["turn"] > rules.goal + 5)
+        return (int(wrong[0]), "the turn is too long") if len(wrong) else None
+
+    register_game(
+        Game(
+            name="pig",
+            rulebook=pig,
+            sheets=[SheetOfTables("pig", "pig", pig.TABLES)],
+            audit=audit,
+            draw=lambda state, rules: f"turn {state.turn}",
+            draw_end=lambda state, rules: f"won by {state.winner}",
+            describe=lambda row, sections, rules: f"{sections[0].name}: {row[0]}",
+        )
+    )
+    env = vector_env(3, "pig", seed=1)
+    env.reset()
+    env.step(env.sample_actions())
+    states = env.get_states()
+    turn = int(states["turn"][0])
+    assert env.render() == f"turn {turn}"
+    assert env.describe(int(env.agent_selection[0])) == f"turn: {turn}"
+    other = vector_env(3, "pig")
+    other.set_states(states)
+    assert other.get_states().tobytes() == states.tobytes()
+    states["turn"][2] = 120
+    with pytest.raises(
+        ValueError, match="game 2 of the states is no game of this table: the turn is too long"
+    ):
+        other.set_states(states)
+    check_env(other, steps=40)
+
+
+# Other faces -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore:The base environment")
+def test_it_passes_pettingzoos_own_tests(pig: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = importlib.import_module("pettingzoo.test.api_test")  # tests/envs/test_aec.py says why
+    for name in ("env_obs_dicts", "env_obs_space", "env_all_zeros_obs"):
+        monkeypatch.setattr(module, name, [*getattr(module, name), "pig_v0"])
+    api_test(millebornes_v0.env("pig", players=3), num_cycles=100)
+    seed_test(lambda: millebornes_v0.env("pig"), num_cycles=50)
+
+
+def test_a_pettingzoo_game_to_its_end(pig: ModuleType) -> None:
+    env = millebornes_v0.env("pig", players=3)
+    assert env.metadata["name"] == "pig_v0"
+    assert millebornes_v0.env.metadata["name"] == "millebornes_v0"
+    env.reset(seed=3)
+    for agent in env.agent_iter():
+        observation, _, terminated, _, info = env.last()
+        env.step(None if terminated else int(np.flatnonzero(observation["action_mask"])[-1]))
+        if terminated:
+            assert info["final_score"][info["final_winner"]] >= 100
+            assert agent in env.possible_agents
+    with pytest.raises(GamePartError, match="the game 'pig' has no drawing of its table, which render needs"):
+        millebornes_v0.env("pig", render_mode="ansi")
+
+
+def test_it_is_learned_by_stable_baselines(pig: ModuleType) -> None:
+    pytest.importorskip("stable_baselines3")
+    from millebornes_env.envs.sb3 import OpponentVecEnv, SelfPlayVecEnv, uniform_policy  # noqa: PLC0415
+
+    for env in (
+        OpponentVecEnv(vector_env(6, "pig", players=3), [uniform_policy()]),
+        SelfPlayVecEnv(vector_env(6, "pig", players=3)),
+    ):
+        observations, dones = env.reset(), 0
+        for _ in range(200):
+            assert env.observation_space.contains(observations[0])
+            observations, rewards, done, infos = env.step(env.action_masks().argmax(axis=1))
+            assert env.action_masks().any(axis=1).all()
+            dones += int(done.sum())
+            assert set(rewards[done].tolist()) <= {1.0, -0.5}
+        assert dones == 0 or all("won" in info for info, over in zip(infos, done, strict=True) if over)
+
+
+def test_agents_of_another_game_say_so(pig: ModuleType) -> None:
+    told = "agents play Mille Bornes only; this environment plays the game 'pig'"
+    for env in (vector_env(1, "pig"), millebornes_v0.env("pig")):
+        with pytest.raises(AgentArgumentError, match=told):
+            agents.load("random", env)

@@ -1,0 +1,78 @@
+"""The race in the environments: what they do for any game, they do for this one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pettingzoo
+import pytest
+from pettingzoo.test import api_test, seed_test
+
+from millebornes_env import vector_env, wielerspel_v0
+from millebornes_env.errors import GamePartError, OptionError, PlayersError, StateError, UnknownEditionError
+from millebornes_env.testing import check_env
+from tests.pettingzoo_lists import enter
+
+ALL_TABLES = pytest.mark.parametrize("players", range(2, 7))
+
+
+@ALL_TABLES
+def test_the_vector_environment_plays_races_to_their_ends(players: int) -> None:
+    env = vector_env(32, "arc_en_ciel", players=players, seed=4)
+    env.reset()
+    ended = np.zeros(32, int)
+    rewards = np.zeros((32, players))
+    for _ in range(1_500):
+        _, paid, terminations, _, _ = env.step(env.sample_actions())
+        ended += terminations
+        rewards += paid
+    assert (ended > 0).all()
+    assert rewards.sum(axis=1) == pytest.approx(np.zeros(32), abs=1e-3)
+
+
+@ALL_TABLES
+def test_it_is_an_environment_as_ours_are(players: int) -> None:
+    check_env(vector_env(8, "arc_en_ciel", players=players, seed=2))
+
+
+@ALL_TABLES
+def test_pettingzoos_api(players: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    enter(monkeypatch, "wielerspel_v0")
+    api_test(wielerspel_v0.env(players=players), num_cycles=200)
+
+
+def test_pettingzoos_seeds() -> None:
+    seed_test(wielerspel_v0.env, num_cycles=200)
+
+
+def test_pettingzoo_finds_it_by_its_name() -> None:
+    env = pettingzoo.make("aec", "millebornes/wielerspel-v0", players=5)
+    env.reset(seed=1)
+    assert (len(env.agents), env.metadata["name"]) == (5, "wielerspel_v0")
+
+
+def test_states_travel_and_those_of_no_race_are_refused() -> None:
+    env = vector_env(4, "arc_en_ciel", players=3, seed=1)
+    env.reset()
+    states = env.get_states()
+    env.step(env.sample_actions())
+    env.set_states(states)
+    assert (env.get_states() == states).all()
+    states["energy"][2, 1] = 61
+    with pytest.raises(StateError, match="energy"):
+        env.set_states(states)
+
+
+def test_what_the_race_has_not_is_said_by_its_name() -> None:
+    env = vector_env(1, "arc_en_ciel", players=3)
+    env.reset()
+    for call in (lambda: env.render(0), lambda: env.describe(0)):
+        with pytest.raises(GamePartError, match="'wielerspel' has no"):
+            call()
+    with pytest.raises(OptionError, match="'wielerspel' has no such option"):
+        vector_env(1, "arc_en_ciel", players=3, observe_rules=True)
+    with pytest.raises(PlayersError, match="2 to 6 players; got 7"):
+        vector_env(1, "arc_en_ciel", players=7)
+    with pytest.raises(PlayersError, match="without partners: 4 players are 4 teams, not 2"):
+        vector_env(1, "arc_en_ciel", players=4, teams=2)
+    with pytest.raises(UnknownEditionError, match="Did you mean 'arc_en_ciel'"):
+        vector_env(1, "arc_en_cil")
