@@ -13,10 +13,10 @@ from millebornes_env.wielerspel.state import NO_SEAT, State
 def price_of_lead(state: State, rules: Rules) -> int:
     """What the escaped rider pays when his turn begins.
 
-    Rule: 003:57, one energy for a lead of less than a minute, two up to two minutes, three beyond.
-    Ruling W17: six arrows, a minute sharp, still cost one, twelve still two.
+    Rule: 003:57, one energy for a lead of less than a minute, three for one of more than two, else two.
+    Ruling W17: so six arrows, a minute sharp, cost two, and twelve too.
     """
-    if int(state.lead) <= rules.first_minute:
+    if int(state.lead) < rules.first_minute:
         return rules.first_price
     if int(state.lead) <= rules.second_minute:
         return rules.second_price

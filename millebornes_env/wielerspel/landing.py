@@ -28,7 +28,10 @@ from millebornes_env.wielerspel.state import DOUBLES, GREENS, NO_SEAT, TRIPLES, 
 
 @rule
 def reach_square(state: State, rules: Rules) -> None:
-    """Read what the square is for this turn, and whose servant stands on it."""
+    """Read what the square is for this turn, and whose servant stands on it.
+
+    Ruling W26: that servant's team holds it for the whole turn, even if he retires before it escapes.
+    """
     square = int(state.square)
     state.kind = rules.square_kind[square]
     state.number = rules.square_number[square]

@@ -95,8 +95,12 @@ class Rules(NamedTuple):
     lap_supply: Annotated[int, Field("energy for everybody at the end of a lap", 0, MOST_ENERGY)]
     # The escape
     inner_track: Annotated[int, Field("arrows of the inner track; beyond is its end", 1, MAX_INNER_TRACK)]
-    first_minute: Annotated[int, Field("the longest lead that costs the first price", 1, MAX_INNER_TRACK)]
-    second_minute: Annotated[int, Field("the longest lead that costs the second price", 1, MAX_INNER_TRACK)]
+    first_minute: Annotated[
+        int, Field("arrows of a minute: a shorter lead costs the first price", 1, MAX_INNER_TRACK)
+    ]
+    second_minute: Annotated[
+        int, Field("arrows of two minutes: a longer lead costs the third price", 1, MAX_INNER_TRACK)
+    ]
     first_price: Annotated[int, Field("energy for a turn with a lead of the first minute", 0, MOST_ENERGY)]
     second_price: Annotated[int, Field("energy for a turn with a lead of the second minute", 0, MOST_ENERGY)]
     third_price: Annotated[int, Field("energy for a turn with a longer lead", 0, MOST_ENERGY)]

@@ -22,6 +22,7 @@ from millebornes_env.wielerspel.state import (
 _MORE_THAN_POLKA_DOTS: Final = 1000
 """More than the polka-dot jerseys that a seat can have: a green jersey outweighs all of them."""
 _MORE_THAN_GREENS: Final = 100
+_LAST: Final = -1
 
 POINTS_PER_RAINBOW: Final = 3
 POLKA_DOTS_PER_POINT: Final = 3
@@ -74,8 +75,10 @@ def combativity_points(state: State, rules: Rules, seat: int) -> int:
 def standing(state: State, rules: Rules, seat: int) -> int:
     """What seats are ranked by: rainbow jerseys, then green, then polka-dot ones (003:178).
 
-    Ruling W12: with points for combativity, by these.
+    Ruling W12: with points for combativity by these. Who has left a race that jerseys end is out of it.
     """
+    if int(state.ending) == BY_JERSEYS and int(state.out[seat]) == 1:
+        return _LAST
     if rules.combativity == 1:
         return combativity_points(state, rules, seat)
     greens = int(state.jerseys[seat, RAINBOW]) * _MORE_THAN_GREENS + int(state.jerseys[seat, GREENS])

@@ -143,3 +143,19 @@ def test_option_the_inner_track_wins_whatever_the_points() -> None:
     """003:36."""
     race = Race(combativity=1).jerseys(0, green=9).away(1, 18).land_on(ESCAPE).do("pay", "escape")
     assert race.winners == [1]
+
+
+def test_option_who_has_left_the_race_does_not_win_it_by_points() -> None:
+    """003:178, "completely out of the game"; ruling W12."""
+    race = Race(combativity=1).jerseys(0, rainbow=2).jerseys(2, rainbow=2, green=9).order(0, 1)
+    race.retired(2, 6).energy(2, 0).state.out[2] = 1
+    assert race.set(rainbow_lap=1).land_on(LINE).winners == [0]
+
+
+def test_option_points_rank_a_race_in_which_all_are_exhausted() -> None:
+    """003:202, the winner is then determined by the points; ruling W12: seats that have left it, too."""
+    race = Race(players=2, combativity=1).jerseys(0, rainbow=1).jerseys(1, green=4).order(0)
+    race.retired(1, 6).energy(1, 0).retired(0, 6).energy(0, 1).state.out[1] = 1
+    race.land_on(FLAT_2)
+    assert race.is_over
+    assert race.winners == [1]  # 4 points against 3

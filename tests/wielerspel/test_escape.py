@@ -7,9 +7,9 @@ import pytest
 from tests.wielerspel.support import CHANCE, COBBLES_3, ESCAPE, FLAT_2, GREEN, LINE, Race
 
 
-@pytest.mark.parametrize(("lead", "price"), [(1, 1), (5, 1), (6, 1), (7, 2), (12, 2), (13, 3), (18, 3)])
+@pytest.mark.parametrize(("lead", "price"), [(1, 1), (5, 1), (6, 2), (7, 2), (12, 2), (13, 3), (18, 3)])
 def test_the_lead_costs_1_2_or_3_energy_as_the_turn_begins(lead: int, price: int) -> None:
-    """003:55, 003:57: under a minute, from one to two, over two; ruling W17: six arrows are the first."""
+    """003:55, 003:57: under a minute, from one to two, over two; ruling W17: six arrows are not under."""
     race = Race().away(0, lead).land_on(LINE)
     assert race.decision == ("away", 0)
     assert race.legal() == {"give up", "pay"}
@@ -143,3 +143,13 @@ def test_the_end_of_the_inner_track_wins_whatever_jerseys_others_have() -> None:
     """003:36."""
     race = Race().jerseys(0, rainbow=2).away(1, 17).land_on(ESCAPE, yellow=6).do("pay", "escape")
     assert race.winners == [1]
+
+
+def test_the_servant_on_the_very_square_may_retire_for_the_escape() -> None:
+    """Ruling W26: who held the square as the turn began to work may escape; nobody buys it in this turn."""
+    race = Race().servants(0, COBBLES_3).retired(0, 5).energy(0, 2).land_on(COBBLES_3, yellow=4)
+    assert race.legal() == {"stay", f"retire {COBBLES_3}"}
+    race.do(f"retire {COBBLES_3}", "escape")
+    assert race.lead == (0, 4)
+    assert race.energies[0] == 2 + 15 - 3
+    assert race.decision is None

@@ -454,12 +454,22 @@ class Race:
             return
         if team.green < self.sheet["also_green"] or team.polka() < self.sheet["also_polka"]:
             return
-        if self.sheet["combativity"]:  # 003:202: among the seats in the race the points decide
-            points = {other: self.teams[other].combativity() for other in self.race_order()}
-            raise RaceOver(sorted(other for other in points if points[other] == max(points.values())))
+        if self.sheet["combativity"]:  # 003:202, W12: the points decide among the seats in the race (003:178)
+            raise RaceOver(self._best(sorted(self.race_order())))
         raise RaceOver([seat])
 
     def _end_by_rank(self) -> None:
-        """Ends the race by the jerseys of all seats, those that have left it included (003:178)."""
-        best = max(team.rank() for team in self.teams)
-        raise RaceOver([seat for seat, team in enumerate(self.teams) if team.rank() == best])
+        """Ends the race by the jerseys of all seats, those that have left it included (003:178).
+
+        W12: by the points of combativity if they decide (003:202).
+        """
+        raise RaceOver(self._best(list(range(len(self.teams)))))
+
+    def _best(self, seats: list[int]) -> list[int]:
+        """Lists those of the seats that are ranked first; more than one: a true draw (003:178)."""
+        standing = {
+            seat: (team.combativity(),) if self.sheet["combativity"] else team.rank()
+            for seat, team in enumerate(self.teams)
+        }
+        best = max(standing[seat] for seat in seats)
+        return [seat for seat in seats if standing[seat] == best]

@@ -150,6 +150,14 @@ def test_points_do_not_outweigh_the_inner_track() -> None:
     assert do(game, "pay", "escape").winners() == [1]
 
 
+def test_points_rank_an_exhausted_race() -> None:
+    """003:202, W12: also when nobody reaches the target; seats that have left the race (003:178) included."""
+    position = jerseys(rainbow=[1, 0], green=[0, 4]) | {"out": [0, 1], "peloton": [0], "energy": [1, 0]}
+    position |= {"off_board": [0, 0], "retired": [6, 6]}
+    assert landing(FLAT, players=2, **position).winners() == [0]
+    assert landing(FLAT, players=2, options={"combativity": 1}, **position).winners() == [1]
+
+
 def test_without_the_option_points_count_nothing() -> None:
     """003:34."""
     position = jerseys(rainbow=[2, 0, 0]) | {"escape_points": [0, 50, 0]}
