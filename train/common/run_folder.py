@@ -44,7 +44,7 @@ RUN_FILES: Final[dict[tuple[str, ...], str]] = {
     ),
     (f"{EVENTS_FOLDER}/",): "event files: `tensorboard --logdir runs`",
     (FAILED_BATCH,): "only if a loss became NaN or infinite: the rows of that batch (`train.selfplay`)",
-    (RESPONSE_FILE,): "only of `train.exploit`: what the best policy wins against the agent",
+    (RESPONSE_FILE,): "only from `train.exploit`: what the best policy wins against the agent",
     (LOCK_FILE,): "locked by the process that trains here",
 }
 """Names and contents of all files of a run folder; docs/training.md shows them."""
