@@ -292,6 +292,9 @@ GAMES: Final[dict[str, Game]] = {
         observation="millebornes_env.wielerspel.sections:ObservationSpec",
         observation_version="millebornes_env.wielerspel.observation:OBSERVATION_VERSION",
         audit="millebornes_env.wielerspel.audit:first_violation",
+        draw="millebornes_env.render.race:draw_race",
+        draw_end="millebornes_env.render.race:draw_end",
+        describe="millebornes_env.render.race:describe",
     ),
 }
 """Every game, by its name."""

@@ -28,6 +28,12 @@ DOCUMENTS = sorted(
 )
 SHEETS = ROOT / "millebornes_env" / "millebornes" / "sheets"
 LONGEST_README = 150
+PAGES_THAT_SHOW_WHAT_IS_PRINTED = {
+    "README.md",
+    "docs/add_an_edition.md",
+    "docs/race.md",
+    "docs/testing.md",
+}
 
 # What a test adds to a command so that it ends soon and leaves the checkout alone.
 SHORTER = {
@@ -79,6 +85,7 @@ def test_generated_pages_are_current() -> None:
         "docs/add_an_edition.md",
         "docs/agents.md",
         "docs/arena.md",
+        "docs/race.md",
         "docs/testing.md",
         "docs/training.md",
     ],
@@ -98,7 +105,7 @@ def test_the_examples_run(
     for example in examples:
         exec(compile(example, name, "exec"), names)
         printed = capsys.readouterr().out
-        if "print(" in example and name in {"README.md", "docs/add_an_edition.md", "docs/testing.md"}:
+        if "print(" in example and name in PAGES_THAT_SHOW_WHAT_IS_PRINTED:
             assert f"```\n{printed}```" in text
 
 

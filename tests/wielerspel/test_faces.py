@@ -8,7 +8,7 @@ import pytest
 from pettingzoo.test import api_test, seed_test
 
 from millebornes_env import vector_env, wielerspel_v0
-from millebornes_env.errors import GamePartError, OptionError, PlayersError, StateError, UnknownEditionError
+from millebornes_env.errors import OptionError, PlayersError, StateError, UnknownEditionError
 from millebornes_env.testing import check_env
 from tests.pettingzoo_lists import enter
 
@@ -63,11 +63,6 @@ def test_states_travel_and_those_of_no_race_are_refused() -> None:
 
 
 def test_what_the_race_has_not_is_said_by_its_name() -> None:
-    env = vector_env(1, "arc_en_ciel", players=3)
-    env.reset()
-    for call in (lambda: env.render(0), lambda: env.describe(0)):
-        with pytest.raises(GamePartError, match="'wielerspel' has no"):
-            call()
     with pytest.raises(OptionError, match="'wielerspel' has no such option"):
         vector_env(1, "arc_en_ciel", players=3, observe_rules=True)
     with pytest.raises(PlayersError, match="2 to 6 players; got 7"):
