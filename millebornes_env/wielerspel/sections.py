@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Annotated, Final, Generic, Literal, NamedTuple, TypeVar, get_type_hints
 
 from millebornes_env.compile import rule
+from millebornes_env.layout import Section
 from millebornes_env.wielerspel.actions import MOST_ENERGY
 from millebornes_env.wielerspel.dice import FACES
 from millebornes_env.wielerspel.rules import (
@@ -174,31 +175,6 @@ def part_of(offset: Offset, seats: int, place: int) -> int:
 def observation_size(rules: Rules, spec: ObservationSpec) -> int:
     """How many numbers an observation has at this table."""
     return start_of(END, shown_seats(rules, spec))
-
-
-class Section(NamedTuple):
-    """A stretch of the observation.
-
-    Attributes:
-        name: what code calls it.
-        start: index of its first number.
-        size: how many numbers.
-        high: the largest value that a number can have (the smallest is always 0).
-        meaning: what the numbers say.
-        owner: "table", or "seat" if it is divided equally among the seats.
-    """
-
-    name: str
-    start: int
-    size: int
-    high: int
-    meaning: str
-    owner: Owner = "table"
-
-    @property
-    def stop(self) -> int:
-        """One past the index of its last number."""
-        return self.start + self.size
 
 
 def sections(rules: Rules, spec: ObservationSpec | None = DEFAULT_SPEC) -> tuple[Section, ...]:
