@@ -167,8 +167,11 @@ def test_every_ruling_is_cited_or_has_a_reason_not_to_be() -> None:
     assert sorted({*cited, *OTHER_RULINGS}) == list(range(1, 65))
 
 
+FIELD_TESTS = ("test_edition_fields.", "test_edition_fields_of_scoring.")
+
+
 def test_every_ruling_in_a_question_is_cited_by_the_test_of_its_field() -> None:
-    texts = {name: text for name, text in docstrings().items() if name.startswith("test_edition_fields.")}
+    texts = {name: text for name, text in docstrings().items() if name.startswith(FIELD_TESTS)}
     for field, meaning in FIELDS.items():
         own = [text for text in texts.values() if text.startswith(f"{field}: ")]
         if own and not field.startswith("points_"):
@@ -191,8 +194,8 @@ def test_every_scenario_has_one_test_in_the_editions_that_it_names() -> None:
 
 @pytest.mark.parametrize("field", [field for field in FIELDS if not field.startswith("copies_of_")])
 def test_every_field_is_overridden_in_a_test(field: str) -> None:
-    texts = [text for name, text in docstrings().items() if name.startswith("test_edition_fields.")]
-    code = (HERE / "test_edition_fields.py").read_text(encoding="utf-8")
+    texts = [text for name, text in docstrings().items() if name.startswith(FIELD_TESTS)]
+    code = "".join((HERE / f"{name}py").read_text(encoding="utf-8") for name in FIELD_TESTS)
     assert any(text.startswith(f"{field}: ") for text in texts) or f'("{field}", ' in code
     assert field in TABLE_FIELDS or re.search(rf'\b{field}=|"{field}"', code)
 
