@@ -44,9 +44,9 @@ print(machine_code.status())
 
 AGENTS = """
 from millebornes_env import agents
-from millebornes_env.arena.evaluation import EvaluationConfig, evaluate
+from millebornes_env.arena.evaluation import evaluate
 
-(row,) = evaluate("champion", ["strategist"], EvaluationConfig(num_games=200))
+(row,) = evaluate("champion", ["strategist"], deals=100)
 print(agents.__file__, row.win_rate > 0.4)
 """
 
