@@ -6,6 +6,7 @@ import codecs
 import difflib
 import io
 import itertools
+import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
@@ -46,6 +47,27 @@ def text_of_file(
         return io.StringIO(decoded(content), newline=None).read()
     except UnicodeDecodeError as problem:
         raise error(f"{file_name(path)}: {undecodable(content, problem)}") from None
+
+
+def toml_of_file(path: Path, error: type[MilleBornesError], most_bytes: int = MOST_BYTES) -> dict[str, Any]:
+    """What a TOML file says.
+
+    Args:
+        path: the file.
+        error: what is raised where it cannot be read or holds no TOML.
+        most_bytes: how many are read at most.
+
+    Raises:
+        MilleBornesError: of the class `error`; the message names the file.
+    """
+    try:
+        return tomllib.loads(text_of_file(path, error, most_bytes))
+    except error:
+        raise
+    except OSError as problem:
+        raise error(f"{file_name(path)}: {problem.strerror or problem}") from None
+    except (ValueError, RecursionError) as problem:  # no TOML; a number of thousands of digits; too deep
+        raise error(f"{path}: this is no TOML: {problem}") from None
 
 
 def decoded(content: bytes) -> str:

@@ -7,7 +7,6 @@ what changes from table to table. A sheet of your own is read with `edition("pat
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from dataclasses import replace as dataclass_replace
@@ -19,7 +18,7 @@ from typing import Any, ClassVar, Final
 from millebornes_env.errors import EditionFileError, PlayersError, RulesError, UnknownEditionError, shown
 from millebornes_env.millebornes.cards import Card
 from millebornes_env.millebornes.rules import FIELDS, NO_OR_YES, TABLE_FIELDS, Rules, validated
-from millebornes_env.texts import closest, file_name, text_of_file
+from millebornes_env.texts import closest, toml_of_file
 
 GAME: Final = "millebornes"
 
@@ -271,14 +270,7 @@ def read_sheet(path: Path) -> Edition:
     given: object = path
     if not isinstance(given, Path):
         raise EditionFileError(f"a sheet is read from a pathlib.Path; got {shown(given)}")
-    try:
-        sheet = tomllib.loads(text_of_file(path, EditionFileError, _MOST_BYTES_OF_A_SHEET))
-    except EditionFileError:
-        raise
-    except OSError as error:
-        raise EditionFileError(f"{file_name(path)}: {error.strerror or error}") from None
-    except (ValueError, RecursionError) as error:  # no TOML; a number of thousands of digits; too deep
-        raise EditionFileError(f"{path}: this is no TOML: {error}") from None
+    sheet = toml_of_file(path, EditionFileError, _MOST_BYTES_OF_A_SHEET)
     try:
         found = _edition_of(sheet)
         if path.parent != _SHEETS:

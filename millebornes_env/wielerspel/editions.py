@@ -7,7 +7,6 @@ Each is a file of the folder `sheets`: the squares, the chance cards and a value
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from dataclasses import replace as dataclass_replace
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from millebornes_env.errors import EditionFileError, PlayersError, RulesError, UnknownEditionError, shown
-from millebornes_env.texts import closest, file_name, text_of_file
+from millebornes_env.texts import closest, toml_of_file
 from millebornes_env.wielerspel.rules import (
     FIELDS,
     MAX_PLAYERS,
@@ -188,14 +187,7 @@ def read_sheet(path: Path) -> Edition:
     Raises:
         EditionFileError: the file cannot be read or describes no board; the message names file and entry.
     """
-    try:
-        sheet = tomllib.loads(text_of_file(path, EditionFileError, _MOST_BYTES_OF_A_SHEET))
-    except EditionFileError:
-        raise
-    except OSError as error:
-        raise EditionFileError(f"{file_name(path)}: {error.strerror or error}") from None
-    except (ValueError, RecursionError) as error:  # no TOML; a number of thousands of digits; too deep
-        raise EditionFileError(f"{path}: this is no TOML: {error}") from None
+    sheet = toml_of_file(path, EditionFileError, _MOST_BYTES_OF_A_SHEET)
     try:
         found = _edition_of(sheet)
     except (EditionFileError, RulesError) as error:
