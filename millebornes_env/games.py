@@ -40,6 +40,7 @@ PARTS: Final = {
     "positions": "positions as text",
     "draw": "drawing of its table",
     "describe": "words for what a seat sees",
+    "features": "features for networks",
 }
 """What a game may lack, in words."""
 
@@ -133,6 +134,9 @@ class Game:
         laws: part `laws(states, rules)`: raises `ConformanceError` for records that no play leads to, which
             `testing.check_env` asks; None: the audit is what it asks.
         describe: part `describe(row, sections, rules)`: an observation in words.
+        features: part: a module with `num_features(rules, spec)` and `write_features(rules, spec, row, size)`,
+            compiled: numbers behind an observation that a network can use better than the observation's own.
+        gauntlet: names of the agents that a policy is measured against while it is trained.
     """
 
     name: str
@@ -146,6 +150,8 @@ class Game:
     draw: Part = None
     draw_end: Part = None
     describe: Part = None
+    features: str | ModuleType | None = None
+    gauntlet: tuple[str, ...] = ("random",)
     laws: Part = None
 
     @property
@@ -282,6 +288,8 @@ GAMES: Final[dict[str, Game]] = {
         draw="millebornes_env.render.text:draw_game",
         draw_end="millebornes_env.render.text:draw_score_sheet",
         describe="millebornes_env.render.seat:describe_seat",
+        features="millebornes_env.agents.policy.features",
+        gauntlet=("greedy", "holder", "arnold"),
         laws="millebornes_env.testing.states:check_state",
     ),
     "wielerspel": Game(
@@ -295,6 +303,7 @@ GAMES: Final[dict[str, Game]] = {
         draw="millebornes_env.render.race:draw_race",
         draw_end="millebornes_env.render.race:draw_end",
         describe="millebornes_env.render.race:describe",
+        gauntlet=("saver", "escaper", "bidder"),
     ),
 }
 """Every game, by its name."""

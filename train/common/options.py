@@ -10,14 +10,17 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Final, TypeVar
 
 import tyro
 
 from millebornes_env import command_line
 from millebornes_env.agents.policy.network import MAX_LAYERS, MAX_UNITS
-from millebornes_env.arena.gauntlet import GAUNTLET, check_evaluation
+from millebornes_env.arena.gauntlet import check_evaluation
 from millebornes_env.command_line import option_name
+from millebornes_env.errors import shown
+from millebornes_env.games import Game, find_sheet
+from millebornes_env.games import game as game_named
 
 Options = TypeVar("Options")
 
@@ -46,8 +49,10 @@ class TrainingOptions:
     """seed of the games, the network and the sampled actions"""
     players: int = 2
     """seats at the table"""
-    episode: Literal["match", "round"] = "match"
-    """what is played: rounds of a match, whose score shows, or single rounds"""
+    episode: str = ""
+    """what is played: match (its score shows), round, race ... (default: the longest that the game has)"""
+    reward: str = ""
+    """what is rewarded: points of a round, or win, of the episode (default: the first that the game has)"""
     num_envs: int = 1024
     """games played at once"""
     num_steps: int = 64
@@ -98,13 +103,47 @@ class TrainingOptions:
         raise NotImplementedError
 
     @property
+    def game(self) -> Game:
+        """The game that the rule sheets are of.
+
+        Raises:
+            UnknownEditionError: there is no such sheet.
+            ValueError: they are of several games.
+        """
+        names = {name: find_sheet(name).game for name in self.sheets}
+        first = names[self.sheets[0]]
+        for name, other in names.items():
+            if other != first:
+                raise ValueError(
+                    f"--edition {self.sheets[0]} is of the game {first!r}, --edition {name} of {other!r}: "
+                    "one network learns one game"
+                )
+        return game_named(first)
+
+    @property
+    def chosen_episode(self) -> str:
+        """What is played."""
+        return self.episode or self.game.module().EPISODES[-1]
+
+    @property
+    def chosen_reward(self) -> str:
+        """What is rewarded."""
+        return self.reward or self.game.module().REWARDS[0]
+
+    @property
+    def rewards(self) -> tuple[str, ...]:
+        """What can be rewarded, in this game by this trainer."""
+        return tuple(self.game.module().REWARDS)
+
+    @property
     def gauntlet(self) -> tuple[str, ...]:
         """Names of the agents that evaluations are against."""
-        return GAUNTLET
+        return self.game.gauntlet
 
     def config(self) -> dict[str, Any]:
         """The options as JSON values, defaults that depend on others filled in."""
         values = {**dataclasses.asdict(self), "run_dir": str(self.run_dir), "hidden": self.layers}
+        values |= {"episode": self.chosen_episode, "reward": self.chosen_reward}
         resolved: dict[str, Any] = json.loads(json.dumps(values))
         return resolved
 
@@ -180,10 +219,27 @@ def check_training(args: TrainingOptions) -> None:
     check_amounts(args, "minutes", "eval_seconds", "checkpoint_seconds")
     check_amounts(args, "learning_rate", "final_learning_rate", "clip_range", "vf_coef", "max_grad_norm")
     check_hidden(args.layers)
+    check_game(args)
     if args.eval_seconds > 0:
         check_evaluation(args.eval_deals)
     if args.wandb_project and importlib.util.find_spec("wandb") is None:
         raise ValueError("--wandb-project needs Weights & Biases: pip install wandb, or leave the option out")
+
+
+def check_game(args: TrainingOptions) -> None:
+    """Refuse episodes and rewards that the game does not have.
+
+    Raises:
+        ValueError: the message names the option, and says what there is.
+    """
+    known = {"episode": (args.chosen_episode, args.game.module().EPISODES)}
+    known["reward"] = (args.chosen_reward, args.rewards)
+    for name, (chosen, there_are) in known.items():
+        if chosen not in there_are:
+            raise ValueError(
+                f"{option_name(name)} is {shown(chosen)}; in the game {args.game.name!r} it may be "
+                + " or ".join(there_are)
+            )
 
 
 def check_counts(args: object, *names: str) -> None:
