@@ -303,6 +303,7 @@ GAMES: Final[dict[str, Game]] = {
         draw="millebornes_env.render.race:draw_race",
         draw_end="millebornes_env.render.race:draw_end",
         describe="millebornes_env.render.race:describe",
+        features="millebornes_env.agents.policy.race_features",
         gauntlet=("saver", "escaper", "bidder"),
     ),
 }

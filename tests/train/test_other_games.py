@@ -1,0 +1,241 @@
+"""The trainers at other games: the race, and a game of one's own; what only Mille Bornes has is refused in words."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from millebornes_env import agents, vector_env
+from millebornes_env.agents.policy import race_features
+from millebornes_env.games import GAMES, Game, SheetOfTables, register_game
+from millebornes_env.wielerspel.sections import OFFSETS, ObservationSpec, part_of, start_of
+from tests.engine import dice_race
+from tests.train.test_selfplay import command, same, short, weights
+from train import average, maskable_ppo, selfplay
+from train.common.games import ManyGames, features_of
+from train.common.opponents import places_at
+from train.common.policy_files import read_description
+from train.common.run_folder import CHECKPOINT_FILE
+from train.common.selfplay_options import table_options
+from train.selfplay import Args, Trainer, train
+
+RACE = {"edition": ("arc_en_ciel",), "players": 4}
+PLAYERS = 4
+EVEN = 1 / PLAYERS
+
+
+@pytest.fixture
+def _dice_race() -> Iterator[None]:
+    sheets = [SheetOfTables("dice_race", "dice", [dice_race.Rules(3, 3)])]
+    register_game(Game(name="dice_race", rulebook=dice_race, sheets=sheets))
+    yield
+    del GAMES["dice_race"]
+
+
+@pytest.fixture(scope="module")
+def learned(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A short run at the race, with evaluations and with an agent in the pool."""
+    folder = tmp_path_factory.mktemp("race") / "run"
+    options = {"num_envs": 256, "num_steps": 32, "batch_size": 1024, "hidden": (32,), "pool_share": 0.5}
+    pool = {"pool_agent": ("random", "bidder"), "opponent_teams": "others"}
+    train(
+        short(folder, **RACE, **options, **pool, total_timesteps=150_000, eval_seconds=1e-9, eval_deals=8)
+    )
+    return folder
+
+
+# The race --------------------------------------------------------------------------------------------------
+
+
+def test_the_race_is_learned(learned: Path) -> None:
+    """Whoever plays at random wins one race in four against others who do."""
+    curve = json.loads((learned / "learning_curve.json").read_text(encoding="utf-8"))
+    assert set(curve[0]["scores"]) == set(GAMES["wielerspel"].gauntlet)
+    assert win_share(learned, "random") > 2 * EVEN
+
+
+def win_share(folder: Path, opponent: str, games: int = 400) -> float:
+    """Of a policy in one seat against three of an agent."""
+    env = vector_env(games, "arc_en_ciel", players=PLAYERS, autoreset_mode="disabled")
+    ours, theirs = agents.load(folder, env), agents.load(opponent, env, seed=3)
+    env.reset(seed=5)
+    seats, shares = np.arange(games) % PLAYERS, np.zeros(games)
+    while not env.games.buffers.terminations.all() or not shares.any():
+        masks, rows = env.games.buffers.action_mask, env.games.buffers.observation
+        is_ours = env.agent_selection == seats
+        actions = np.full(games, -1, np.int64)
+        is_on = masks.any(axis=1)
+        if not is_on.any():
+            break
+        for agent, chosen in ((ours, is_ours & is_on), (theirs, ~is_ours & is_on)):
+            actions[chosen] = agent.act(rows[chosen], masks[chosen])
+        result = env.step(actions)
+        ended = np.flatnonzero(result.terminations & is_on)
+        shares[ended] = (result.rewards[ended, seats[ended]] * (PLAYERS - 1) + 1) / PLAYERS
+    return float(shares.mean())
+
+
+def test_a_policy_of_the_race_says_what_it_is(learned: Path) -> None:
+    about = read_description(learned)
+    assert (about["editions"], about["players"], about["value"]) == (["arc_en_ciel"], PLAYERS, "win")
+    assert about["features"] is True
+    config = json.loads((learned / "config.json").read_text(encoding="utf-8"))["args"]
+    assert (config["episode"], config["reward"]) == ("race", "win")
+
+
+def test_a_stopped_run_with_agents_in_its_pool_goes_on_bit_for_bit(tmp_path: Path) -> None:
+    pool = {"pool_share": 1.0, "pool_agent": ("bidder", "saver"), "opponent_teams": "others"}
+    whole = short(tmp_path / "whole", **RACE, **pool, total_timesteps=4000, num_steps=32, pool_updates=1)
+    train(whole)
+    parts = dataclasses.replace(whole, run_dir=tmp_path / "parts", total_timesteps=2000)
+    train(parts)
+    before = weights(parts.run_dir)
+    train(dataclasses.replace(parts, total_timesteps=4000, resume=True))
+    assert "memories.1" in before
+    assert not same(before, weights(whole.run_dir))
+    assert same(weights(parts.run_dir), weights(whole.run_dir))
+
+
+def test_maskable_ppo_learns_the_race(tmp_path: Path) -> None:
+    args = short(tmp_path / "run", **RACE, total_timesteps=1500)
+    shared = {field.name: getattr(args, field.name) for field in dataclasses.fields(maskable_ppo.TrainingOptions)}
+    maskable_ppo.train(maskable_ppo.Args(**shared, edition="arc_en_ciel"))
+    env = vector_env(2, "arc_en_ciel", players=PLAYERS)
+    assert agents.load(tmp_path / "run", env).table.game == "wielerspel"
+
+
+def test_policies_of_the_race_are_averaged(learned: Path, tmp_path: Path) -> None:
+    average.average_policies([learned, learned], tmp_path / "mean")
+    assert read_description(tmp_path / "mean")["num_actions"] == read_description(learned)["num_actions"]
+    average.average_snapshots(learned, 2, tmp_path / "snapshots")
+    assert read_description(tmp_path / "snapshots")["features"] is True
+
+
+# What the network is shown ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("padded", [0, 1])
+def test_the_features_of_the_race_say_what_the_observation_says(padded: int) -> None:
+    env = vector_env(200, "arc_en_ciel", players=3, padded=bool(padded), seed=4)
+    env.reset()
+    for _ in range(150):
+        env.step(env.sample_actions())
+    rows = env.games.buffers.observation
+    spec, features = ObservationSpec(padded), features_of(env.game)
+    size, seats = rows.shape[1], 6 if padded else 3
+    more = features.size(env.rules, spec)
+    written = np.full((len(rows), size + more), 99, np.int8)
+    features.write_rows(Trainer_rules(env), spec, rows, written)
+    assert (written[:, :size] == rows).all()
+    length = len(env.rules.board)
+    for row, found in zip(rows.astype(int), written[:, size:].astype(int), strict=True):
+        square = row[start_of(OFFSETS.square, seats)]
+        expected = np.zeros(more, int)
+        expected[square] = 1
+        at = race_features.MAX_SQUARES
+        for place in range(seats):
+            held = part_of(OFFSETS.servants, seats, place)
+            for ahead in range(1, race_features.AHEAD + 1):
+                expected[at] = row[held + (square + ahead) % length] if place < 3 else 0
+                at += 1
+        expected[at + min(row[start_of(OFFSETS.lead, seats)], 24)] = 1
+        expected[at + 25 + min(row[start_of(OFFSETS.highest_bid, seats)], 20)] = 1
+        expected[at + 25 + 21 + row[part_of(OFFSETS.energy, seats, 0)] // 3] = 1
+        assert found.tolist() == expected.tolist()
+    assert len({tuple(row) for row in written[:, size:]}) > 100
+
+
+def Trainer_rules(env):  # type: ignore[no-untyped-def]
+    from millebornes_env.compile import for_kernels
+    return for_kernels(env.game.module().rules_array(env.rules))[0]
+
+
+# Who plays where -------------------------------------------------------------------------------------------
+
+
+def test_opponents_have_one_team_or_all_others() -> None:
+    games = ManyGames(20, table_options(Args(**RACE, threads=1, features=False)))  # type: ignore[arg-type]
+    seats = np.arange(20, dtype=np.int8) // 5
+    one, others = (places_at(games, 0.2, 0.6, teams) for teams in ("one", "others"))
+    assert one.teams.tolist() == [-1] * 4 + [0, 1, 2, 3] * 2 + [-1] * 8 == others.teams.tolist()
+    assert one.theirs(seats).tolist() == [game in range(4, 12) and team == (game - 4) % 4 for game, team in enumerate(seats)]
+    assert (one.theirs(seats) ^ others.theirs(seats)).tolist() == [game in range(4, 12) for game in range(20)]
+
+
+def test_the_pool_shares_its_games(tmp_path: Path) -> None:
+    """Earlier selves and agents in a quarter of the games each; what they decide is not learned from."""
+    pool = {"pool_share": 0.75, "pool_agent": ("bidder", "saver"), "opponent_teams": "others"}
+    trainer = Trainer(short(tmp_path, **RACE, **pool, num_steps=64, threads=2))
+    trainer.collect()
+    trainer.opponents.pool.add(trainer.network)
+    trainer.collect()
+    rollout = trainer._rollout
+    theirs = rollout.opponent_mask.mean(axis=0)
+    assert (theirs[:24] > 0.5).all()
+    assert (theirs[24:] == 0).all()
+    assert not (rollout.loss_mask & rollout.opponent_mask).any()
+    learner = np.arange(8) % PLAYERS
+    for quarter in range(3):
+        where = slice(8 * quarter, 8 * quarter + 8)
+        assert (rollout.opponent_mask[:, where] == (rollout.seats[:, where] != learner)).all()
+
+
+# A game of one's own, and what is refused -------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("_dice_race")
+def test_a_game_of_ones_own_is_learned(tmp_path: Path) -> None:
+    """It has no features, no compiled agents and no audit."""
+    args = short(tmp_path / "run", edition=("dice",), players=3, total_timesteps=3000)
+    pool = {"pool_share": 0.5, "pool_agent": ("random",)}
+    run = train(dataclasses.replace(args, **pool, eval_seconds=1e-9, eval_deals=4))  # type: ignore[arg-type]
+    assert list(run.curve[0].scores) == ["random"]
+    assert read_description(tmp_path / "run")["features"] is False
+    env = vector_env(3, "dice", players=3)
+    env.reset(seed=1)
+    agent = agents.load(tmp_path / "run", env)
+    chosen = agent.act(env.games.buffers.observation, env.games.buffers.action_mask)
+    assert env.games.buffers.action_mask[np.arange(3), chosen].all()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--reward", "points"), "--reward is 'points'; in the game 'wielerspel' it may be win"),
+        (("--reward", "equity"), "--reward is 'equity'; in the game 'wielerspel' it may be win"),
+        (("--episode", "match"), "--episode is 'match'; in the game 'wielerspel' it may be race"),
+        (("--oracle",), "the game 'wielerspel' has none: leave it out"),
+        (("--observe-rules",), "observe_rules is True; the game 'wielerspel' has no such option"),
+        (("--edition", "parker"), "is of the game 'wielerspel', --edition parker of 'millebornes'"),
+        (("--opponent", "greedy"), "plays millebornes, not wielerspel"),
+        (("--pool-agent", "arnold"), "plays millebornes, not wielerspel"),
+        (("--players", "7"), "players"),
+    ],
+)
+def test_what_the_race_does_not_have_is_refused(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    options: tuple[str, ...],
+    words: str,
+) -> None:
+    folder = tmp_path / "wrong"
+    race = ("--edition", "arc_en_ciel", "--players", "4", "--num-envs", "8")
+    assert command(monkeypatch, "--run-dir", str(folder), *race, *options) == 2
+    assert words in capsys.readouterr().err
+    assert not (folder / CHECKPOINT_FILE).exists()
+
+
+def test_mille_bornes_has_no_episode_of_the_race(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["maskable_ppo", "--episode", "race", "--run-dir", str(tmp_path / "x")])
+    assert maskable_ppo.main() == 2
+    assert "in the game 'millebornes' it may be round or match" in capsys.readouterr().err
+    assert selfplay.Args().config()["episode"] == "match"
