@@ -40,7 +40,8 @@ PARTS: Final = {
     "positions": "positions as text",
     "draw": "drawing of its table",
     "describe": "words for what a seat sees",
-    "features": "features for networks",
+    "seen": "reading of what a seat sees",
+    "features": "features of networks",
 }
 """What a game may lack, in words."""
 
@@ -134,8 +135,10 @@ class Game:
         laws: part `laws(states, rules)`: raises `ConformanceError` for records that no play leads to, which
             `testing.check_env` asks; None: the audit is what it asks.
         describe: part `describe(row, sections, rules)`: an observation in words.
-        features: part: a module with `num_features(rules, spec)` and `write_features(rules, spec, row, size)`,
-            compiled: numbers behind an observation that a network can use better than the observation's own.
+        seen: part: a module that reads an observation back into a record (`agents.seen.Seen`), which
+            compiled agents need to choose from observations.
+        features: part: a module with what networks can be shown behind an observation
+            (`agents.policy.network.Features`).
         gauntlet: names of the agents that a policy is measured against while it is trained.
     """
 
@@ -150,9 +153,10 @@ class Game:
     draw: Part = None
     draw_end: Part = None
     describe: Part = None
+    laws: Part = None
+    seen: str | ModuleType | None = None
     features: str | ModuleType | None = None
     gauntlet: tuple[str, ...] = ("random",)
-    laws: Part = None
 
     @property
     def editions(self) -> tuple[str, ...]:
@@ -288,9 +292,10 @@ GAMES: Final[dict[str, Game]] = {
         draw="millebornes_env.render.text:draw_game",
         draw_end="millebornes_env.render.text:draw_score_sheet",
         describe="millebornes_env.render.seat:describe_seat",
+        laws="millebornes_env.testing.states:check_state",
+        seen="millebornes_env.agents.observation_reader",
         features="millebornes_env.agents.policy.features",
         gauntlet=("greedy", "holder", "arnold"),
-        laws="millebornes_env.testing.states:check_state",
     ),
     "wielerspel": Game(
         name="wielerspel",
@@ -322,6 +327,12 @@ def game(name: str) -> Game:
     if isinstance(given, str) and given in GAMES:
         return GAMES[given]
     raise UnknownGameError(f"there is no game {shown(given)}; {_known_games(given)}")
+
+
+def game_of(rulebook: Rulebook | ModuleType) -> Game | None:
+    """The game whose rulebook the module is; None: it is that of no game."""
+    name = getattr(rulebook, "__name__", None)
+    return next((one for one in GAMES.values() if one.rulebook is rulebook or one.rulebook == name), None)
 
 
 def _known_games(given: object) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple, ParamSpec, TypeVar
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,14 +15,12 @@ from millebornes_env.agents.policy.network import InputSpec
 from millebornes_env.agents.protocol import Table
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.compile import for_kernels, kernel
+from millebornes_env.engine.kernels import named_for
 from millebornes_env.engine.rulebook import StateArray
 from millebornes_env.games import Game
 from train.common.equity import equity, equity_table, round_law
 from train.common.oracle import oracle_size, streams_in, write_oracle_rows
 from train.common.ppo import Int8Array, Rollout
-
-P = ParamSpec("P")
-R = TypeVar("R")
 
 POINTS: Final = "points"
 WIN: Final = "win"
@@ -182,14 +180,6 @@ def _equity_of(edition: str, players: int, seed: int) -> npt.NDArray[np.float32]
     return equity_table(round_law(config), config.rules)
 
 
-def kernel_of_module(module: Any, function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a loop that calls functions of a module, under a name and in a cache folder of its own."""
-    name = f"{module.__name__.replace('.', '_')}_{function.__name__}"
-    function.__name__ = function.__qualname__ = name
-    function.__module__ = module.__name__
-    return kernel(function)
-
-
 class Features(NamedTuple):
     """The features of a game.
 
@@ -208,11 +198,11 @@ def features_of(game: Game) -> Features:
     Raises:
         GamePartError: it has none.
     """
-    return _features_of(game.part("features", "--features"))
+    return _features_of(game.module(), game.part("features", "--features"))
 
 
 @functools.cache
-def _features_of(features: Any) -> Features:
+def _features_of(rulebook: Any, features: Any) -> Features:
     def write_rows(rules: Any, spec: Any, observations: Int8Array, rows: Int8Array) -> None:
         """Write observations with features behind them.
 
@@ -228,7 +218,7 @@ def _features_of(features: Any) -> Features:
                 rows[game, column] = observations[game, column]
             features.write_features(rules, spec, rows[game], size)
 
-    return Features(features.num_features, kernel_of_module(features, write_rows))
+    return Features(features.num_features, kernel(named_for(rulebook, write_rows, features)))
 
 
 class ManyGames:

@@ -17,13 +17,15 @@ import torch
 from torch import Tensor
 
 from millebornes_env import agents
-from millebornes_env.agents.compiled.agent import MEMORY, agent_kernels_of
+from millebornes_env.agents.compiled.agent import MEMORY, decide
 from millebornes_env.agents.protocol import Agent, CompiledFunction, ask_in, is_compiled
+from millebornes_env.agents.seen import seen_of
 from millebornes_env.chance import random_word
-from millebornes_env.compile import for_kernels
+from millebornes_env.compile import for_kernels, kernel
+from millebornes_env.engine.kernels import named_for
 from millebornes_env.engine.rulebook import StateArray
 from train.common.checkpoints import with_prefix
-from train.common.games import ManyGames, TableGames, kernel_of_module
+from train.common.games import ManyGames, TableGames
 from train.common.network import Perceptron
 from train.common.ppo import BoolArray, Int8Array, Rollout, new_sampling, sample_actions
 
@@ -207,7 +209,7 @@ class FixedAgent:
 @functools.cache
 def choose_in_games_of(rulebook: Any) -> Any:
     """The kernel that lets a compiled agent choose in games of a rulebook."""
-    decide = agent_kernels_of(rulebook).decide
+    seen = seen_of(rulebook)
 
     def choose_in_games(
         choose: int,
@@ -236,9 +238,9 @@ def choose_in_games_of(rulebook: Any) -> Any:
             seat = int(state.seat)
             memory = memories[game * rules.players + seat]
             draw = random_word(key[0], key[1], game)
-            actions[game] = decide(choose, state, rules, seat, memory, options, draw)
+            actions[game] = decide(seen, choose, state, rules, seat, memory, options, draw)
 
-    return kernel_of_module(rulebook, choose_in_games)
+    return kernel(named_for(rulebook, choose_in_games, seen))
 
 
 @dataclass(frozen=True)
