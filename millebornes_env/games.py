@@ -40,6 +40,7 @@ PARTS: Final = {
     "positions": "positions as text",
     "draw": "drawing of its table",
     "describe": "words for what a seat sees",
+    "luck": "count of luck",
 }
 """What a game may lack, in words."""
 
@@ -133,6 +134,12 @@ class Game:
         laws: part `laws(states, rules)`: raises `ConformanceError` for records that no play leads to, which
             `testing.check_env` asks; None: the audit is what it asks.
         describe: part `describe(row, sections, rules)`: an observation in words.
+        counts: what the arena counts of it: a module with the members of `arena.statistics.GameCounts`, or its
+            name.
+        luck: a module that counts luck, such as `arena.control_variate`, or its name; None: nothing tells it
+            from skill.
+        opponents: the agents that evaluations play against where none are named.
+        title: what a person calls the game; "": its name.
     """
 
     name: str
@@ -147,6 +154,10 @@ class Game:
     draw_end: Part = None
     describe: Part = None
     laws: Part = None
+    counts: str | ModuleType = "millebornes_env.arena.plain_counters"
+    luck: str | ModuleType | None = None
+    opponents: tuple[str, ...] = ("random",)
+    title: str = ""
 
     @property
     def editions(self) -> tuple[str, ...]:
@@ -283,6 +294,10 @@ GAMES: Final[dict[str, Game]] = {
         draw_end="millebornes_env.render.text:draw_score_sheet",
         describe="millebornes_env.render.seat:describe_seat",
         laws="millebornes_env.testing.states:check_state",
+        counts="millebornes_env.arena.counters",
+        luck="millebornes_env.arena.control_variate",
+        opponents=("random", "greedy", "holder"),
+        title="Mille Bornes",
     ),
     "wielerspel": Game(
         name="wielerspel",
@@ -295,6 +310,8 @@ GAMES: Final[dict[str, Game]] = {
         draw="millebornes_env.render.race:draw_race",
         draw_end="millebornes_env.render.race:draw_end",
         describe="millebornes_env.render.race:describe",
+        counts="millebornes_env.arena.race_counters",
+        title="Maillot Arc-en-ciel",
     ),
 }
 """Every game, by its name."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from millebornes_env.arena.intervals import FEW_DEALS, NORMAL_QUANTILE, Interval
-from millebornes_env.arena.match import EPISODES, MatchConfig
+from millebornes_env.arena.match import MatchConfig, plural
 from millebornes_env.files import save_figure_atomically, write_json_atomically
 from millebornes_env.versions import versions
 
@@ -38,8 +38,8 @@ class Row:
         edition: name of the rule sheet.
         players: seats at the table.
         teams: teams at the table; the agent plays one of them, in turn each of them.
-        episode: "match" or "round".
-        num_episodes: matches or rounds played, `teams` for each deal.
+        episode: "match", "round", or what the episodes of another game are.
+        num_episodes: episodes played, `teams` for each deal.
         num_deals: blocks of episodes with the same cards.
         win_rate: share of the episodes that the agent's team won, 0 to 1; a win that k teams share counts
             1 / k.
@@ -128,7 +128,7 @@ def table_words(edition: str, players: int, teams: int) -> str:
 
 def episodes_word(row: Row) -> str:
     """The row's kind of episode in the plural."""
-    return EPISODES[row.episode]
+    return plural(row.episode)
 
 
 def table_of(rows: Sequence[Row]) -> Table:
@@ -163,7 +163,7 @@ def table_of(rows: Sequence[Row]) -> Table:
 
 def _has_points(row: Row) -> bool:
     """Whether the edition counts points."""
-    return bool(MatchConfig(row.edition, row.players, row.teams).rules.count_points)
+    return MatchConfig(row.edition, row.players, row.teams).has_points
 
 
 def caption(rows: Sequence[Row]) -> str:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, TypeVar
+from typing import Final, TypeVar
 
 import tyro
 
@@ -18,6 +18,7 @@ from millebornes_env.agents.policy.files import read_description
 from millebornes_env.agents.specs import is_path, split_policy
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.command_line import refuse_old_options
+from millebornes_env.envs.options import USUAL
 from millebornes_env.errors import ArenaError
 
 Options = TypeVar("Options")
@@ -39,7 +40,7 @@ class TableArgs:
     """Where is played."""
 
     edition: str | None = None
-    """Rule sheet, with overrides: parker+max_200=4. None: as the first agent's run folder, else parker."""
+    """Rule sheet of any game, with overrides: parker+max_200=4. None: as the first run folder, else parker."""
     players: int | None = None
     """Seats at the table. None: as the first agent's run folder, else 2."""
     teams: int | None = None
@@ -50,8 +51,8 @@ class TableArgs:
 class MatchArgs(TableArgs):
     """What is played, where strength is measured."""
 
-    episode: Literal["match", "round"] = "match"
-    """Play whole matches, or single rounds."""
+    episode: str = USUAL
+    """Play whole matches ("match") or single rounds ("round"); usual: the longest that the game has."""
     seed: int = 1
     """Seed of the deals and of the agents; the same seed gives the same results."""
     threads: int = 2
