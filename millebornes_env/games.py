@@ -140,6 +140,7 @@ class Game:
             from skill.
         opponents: the agents that evaluations play against where none are named.
         title: what a person calls the game; "": its name.
+        chance: what is left to chance in it, in a word: "cards", "dice".
     """
 
     name: str
@@ -158,6 +159,7 @@ class Game:
     luck: str | ModuleType | None = None
     opponents: tuple[str, ...] = ("random",)
     title: str = ""
+    chance: str = "chance"
 
     @property
     def editions(self) -> tuple[str, ...]:
@@ -298,6 +300,7 @@ GAMES: Final[dict[str, Game]] = {
         luck="millebornes_env.arena.control_variate",
         opponents=("random", "greedy", "holder"),
         title="Mille Bornes",
+        chance="cards",
     ),
     "wielerspel": Game(
         name="wielerspel",
@@ -312,6 +315,7 @@ GAMES: Final[dict[str, Game]] = {
         describe="millebornes_env.render.race:describe",
         counts="millebornes_env.arena.race_counters",
         title="Maillot Arc-en-ciel",
+        chance="dice and cards",
     ),
 }
 """Every game, by its name."""

@@ -170,7 +170,7 @@ def count_episode(rules: RulesRecord, first: int, shares: Float64Array, counters
 
 
 def part_played(points: npt.NDArray[np.int32], rules: Rules) -> Float64Array:
-    """How much of their matches has been played: the part of the goal that the leader has; see `GameCounts`."""
+    """How much of their matches has been played: the part of the goal that the leader has."""
     return np.clip(points.max(axis=1) / rules.goal, 0.0, 0.99)
 
 
@@ -222,15 +222,15 @@ def hazard_actions(hazards: Iterable[int], opponents: Iterable[int] = range(3)) 
     ]
 
 
-_DISTANCES: Final = range(DISTANCE_25, DISTANCE_200 + 1)
-_HAZARDS: Final = range(ACCIDENT, SPEED_LIMIT + 1)
-_REMEDIES: Final = range(REPAIRS, END_OF_LIMIT + 1)
-_SAFETIES: Final = range(DRIVING_ACE, RIGHT_OF_WAY + 1)
+_DISTANCE_CARDS: Final = range(DISTANCE_25, DISTANCE_200 + 1)
+_HAZARD_CARDS: Final = range(ACCIDENT, SPEED_LIMIT + 1)
+_REMEDY_CARDS: Final = range(REPAIRS, END_OF_LIMIT + 1)
+_SAFETY_CARDS: Final = range(DRIVING_ACE, RIGHT_OF_WAY + 1)
 _KINDS: Final = (
-    ("distances", _DISTANCES),
-    ("hazards", _HAZARDS),
-    ("remedies", _REMEDIES),
-    ("safeties", _SAFETIES),
+    ("distances", _DISTANCE_CARDS),
+    ("hazards", _HAZARD_CARDS),
+    ("remedies", _REMEDY_CARDS),
+    ("safeties", _SAFETY_CARDS),
 )
 _TARGETS: Final = ("next_team", "second_team", "third_team")
 
@@ -318,9 +318,9 @@ def _play() -> list[Statistic]:
             "the chances",
         ),
         per("two_hundreds_per_round", "200s", "cards per round", "two_hundreds", "rounds"),
-        _chosen_per_round("distances", "distance cards laid", _DISTANCES, "cards"),
-        _chosen_per_round("remedies", "remedies laid", _REMEDIES, "cards"),
-        _chosen_per_round("hazards", "hazards laid", hazard_actions(_HAZARDS), "cards"),
+        _chosen_per_round("distances", "distance cards laid", _DISTANCE_CARDS, "cards"),
+        _chosen_per_round("remedies", "remedies laid", _REMEDY_CARDS, "cards"),
+        _chosen_per_round("hazards", "hazards laid", hazard_actions(_HAZARD_CARDS), "cards"),
         *(
             _chosen_per_round(
                 f"hazards_{CARD_NAMES[card].lower().replace(' ', '_')}",
@@ -328,14 +328,14 @@ def _play() -> list[Statistic]:
                 hazard_actions([card]),
                 "cards",
             )
-            for card in _HAZARDS
+            for card in _HAZARD_CARDS
         ),
         *(
             _chosen_percent(
                 f"hazards_on_{target}",
                 f"hazards on the {target.replace('_', ' ')} to the left",
-                hazard_actions(_HAZARDS, [opponent]),
-                hazard_actions(_HAZARDS),
+                hazard_actions(_HAZARD_CARDS, [opponent]),
+                hazard_actions(_HAZARD_CARDS),
                 "hazards laid",
             )
             for opponent, target in enumerate(_TARGETS)

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 from millebornes_env.arena.intervals import FEW_DEALS, NORMAL_QUANTILE, Interval
 from millebornes_env.arena.match import MatchConfig, plural
 from millebornes_env.files import save_figure_atomically, write_json_atomically
+from millebornes_env.games import find_sheet
+from millebornes_env.games import game as find_game
 from millebornes_env.versions import versions
 
 if TYPE_CHECKING:
@@ -40,7 +42,7 @@ class Row:
         teams: teams at the table; the agent plays one of them, in turn each of them.
         episode: "match", "round", or what the episodes of another game are.
         num_episodes: episodes played, `teams` for each deal.
-        num_deals: blocks of episodes with the same cards.
+        num_deals: blocks of episodes with the same cards or dice.
         win_rate: share of the episodes that the agent's team won, 0 to 1; a win that k teams share counts
             1 / k.
         win_rate_low: lower end of its 95 % interval; 0 after a single deal, which tells nothing.
@@ -172,7 +174,7 @@ def caption(rows: Sequence[Row]) -> str:
     deals = f"{row.num_deals:,} deal{'s' if row.num_deals > 1 else ''}"
     lines = [
         f"± and [low, high]: 95 % intervals over {deals}, each played {row.teams} times with "
-        f"the same cards, the agent once in each team ({NORMAL_QUANTILE} standard errors, normal quantile)."
+        f"the same {find_game(find_sheet(row.edition).game).chance}, the agent once in each team ({NORMAL_QUANTILE} standard errors, normal quantile)."
     ]
     if row.teams > 2:
         lines.append(f"The agent plays one team, the opponent the {row.teams - 1} others.")
