@@ -41,6 +41,8 @@ PARTS: Final = {
     "draw": "drawing of its table",
     "describe": "words for what a seat sees",
     "luck": "count of luck",
+    "seen": "reading of what a seat sees",
+    "features": "features of networks",
 }
 """What a game may lack, in words."""
 
@@ -134,13 +136,17 @@ class Game:
         laws: part `laws(states, rules)`: raises `ConformanceError` for records that no play leads to, which
             `testing.check_env` asks; None: the audit is what it asks.
         describe: part `describe(row, sections, rules)`: an observation in words.
-        counts: what the arena counts of it: a module with the members of `arena.statistics.GameCounts`, or its
-            name.
+        counts: what the arena counts of it: a module with the members of `arena.statistics.GameCounts`, or
+            its name.
         luck: a module that counts luck, such as `arena.control_variate`, or its name; None: nothing tells it
             from skill.
         opponents: the agents that evaluations play against where none are named.
         title: what a person calls the game; "": its name.
         chance: what is left to chance in it, in a word: "cards", "dice".
+        seen: part: a module that reads an observation back into a record (`agents.seen.Seen`), which
+            compiled agents need to choose from observations.
+        features: part: a module with what networks can be shown behind an observation
+            (`agents.policy.network.Features`).
     """
 
     name: str
@@ -160,6 +166,8 @@ class Game:
     opponents: tuple[str, ...] = ("random",)
     title: str = ""
     chance: str = "chance"
+    seen: str | ModuleType | None = None
+    features: str | ModuleType | None = None
 
     @property
     def editions(self) -> tuple[str, ...]:
@@ -301,6 +309,8 @@ GAMES: Final[dict[str, Game]] = {
         opponents=("random", "greedy", "holder"),
         title="Mille Bornes",
         chance="cards",
+        seen="millebornes_env.agents.observation_reader",
+        features="millebornes_env.agents.policy.features",
     ),
     "wielerspel": Game(
         name="wielerspel",
@@ -333,6 +343,12 @@ def game(name: str) -> Game:
     if isinstance(given, str) and given in GAMES:
         return GAMES[given]
     raise UnknownGameError(f"there is no game {shown(given)}; {_known_games(given)}")
+
+
+def game_of(rulebook: Rulebook | ModuleType) -> Game | None:
+    """The game whose rulebook the module is; None: it is that of no game."""
+    name = getattr(rulebook, "__name__", None)
+    return next((one for one in GAMES.values() if one.rulebook is rulebook or one.rulebook == name), None)
 
 
 def _known_games(given: object) -> str:

@@ -1,7 +1,8 @@
 """How strong a policy is while it learns: duplicate matches against opponents that stay the same.
 
 The same deals every time, each played from all seats, so that two points of a curve differ by the policy and
-not by the cards. Elo ratings are on the gauntlet's own scale: its agents play each other once, the first is 0.
+not by the cards. Elo ratings are on the gauntlet's own scale: its agents play each other once; the
+first is 0.
 """
 
 from __future__ import annotations

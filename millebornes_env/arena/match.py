@@ -18,7 +18,6 @@ import numpy.typing as npt
 
 from millebornes_env import VectorEnv, vector_env
 from millebornes_env.agents import Spec, make
-from millebornes_env.agents.compiled.agent import MAX_OPTIONS
 from millebornes_env.agents.protocol import Agent, Table, forget, is_compiled
 from millebornes_env.arena.faults import ask_about, illegal_action, rows_of
 from millebornes_env.arena.kernels import (
@@ -54,7 +53,8 @@ class MatchConfig:
         edition: name of the rule sheet, overrides included ("parker+max_200=4").
         players: seats at the table.
         teams: teams at the table; None: as usual for the sheet.
-        episode: one of the game's kinds of episodes, in Mille Bornes "match" or "round"; "usual": the longest.
+        episode: one of the game's kinds of episodes, in Mille Bornes "match" or "round"; "usual": its
+            longest.
         seed: of the deals and of the agents; 0 to 2**64 - 1.
         plain: True: every rotation of a deal has cards of its own; False: the same cards in the same seats.
         control_variate: whether the luck of the draw is counted, to take it off the points (a third slower).

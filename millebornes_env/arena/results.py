@@ -172,9 +172,10 @@ def caption(rows: Sequence[Row]) -> str:
     """What a reader must know to judge the table, in a few lines of text."""
     row = rows[0]
     deals = f"{row.num_deals:,} deal{'s' if row.num_deals > 1 else ''}"
+    chance = find_game(find_sheet(row.edition).game).chance
     lines = [
-        f"± and [low, high]: 95 % intervals over {deals}, each played {row.teams} times with "
-        f"the same {find_game(find_sheet(row.edition).game).chance}, the agent once in each team ({NORMAL_QUANTILE} standard errors, normal quantile)."
+        f"± and [low, high]: 95 % intervals over {deals}, each played {row.teams} times with the "
+        f"same {chance}, the agent once in each team ({NORMAL_QUANTILE} standard errors, normal quantile)."
     ]
     if row.teams > 2:
         lines.append(f"The agent plays one team, the opponent the {row.teams - 1} others.")

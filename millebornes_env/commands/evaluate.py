@@ -5,9 +5,9 @@
     python -m millebornes_env evaluate --run-dir runs/first
 
 Luck decides most games of cards, so every deal (a seed and a number) is played once for each team of the
-table with the same cards (or dice) in the same seats: the agent sits in each team in turn, and the opponent in
-all the other teams. These episodes form a block, and all intervals are over the means of the blocks: the luck of the
-cards cancels out, and far fewer games tell two agents apart.
+table with the same cards (or dice) in the same seats: the agent sits in each team in turn, and the opponent
+in all the other teams. These episodes form a block, and all intervals are over the means of the blocks: the
+luck of the cards cancels out, and far fewer games tell two agents apart.
 
 Prints a table, and writes it as JSON with a picture beside it.
 """
@@ -54,7 +54,7 @@ class Args(MatchArgs):
     agent: Annotated[str | None, tyro.conf.Positional, tyro.conf.arg(metavar="[AGENT]")] = None
     """The agent to evaluate: `name:option=value`, the path of a run folder, or `my_file.py:Class`."""
     against: tuple[str, ...] | None = None
-    """The opponents, named in the same way, one after the other. None: in Mille Bornes random greedy holder."""
+    """The opponents, named in the same way, one after the other. None: the game's usual ones."""
     run_dir: Path | None = None
     """Instead of an agent: evaluate the policy in this run folder."""
     deals: int = 1000

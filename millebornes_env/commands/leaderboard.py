@@ -4,7 +4,8 @@
     python -m millebornes_env leaderboard --list race_leaderboard
 
 Writes docs/leaderboard.md (or the page that the list names), and for each table a page, the pictures and
-everything as JSON beside it. What has been played is kept in results/leaderboard: a run that was stopped goes on when the command is given again.
+everything as JSON beside it. What has been played is kept in results/leaderboard: a run that was stopped goes
+on when the command is given again.
 """
 
 from __future__ import annotations

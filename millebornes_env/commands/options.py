@@ -40,7 +40,7 @@ class TableArgs:
     """Where is played."""
 
     edition: str | None = None
-    """Rule sheet of any game, with overrides: parker+max_200=4. None: as the first run folder, else parker."""
+    """Rule sheet, with overrides: parker+max_200=4. None: as the first agent's run folder, else parker."""
     players: int | None = None
     """Seats at the table. None: as the first agent's run folder, else 2."""
     teams: int | None = None
