@@ -40,6 +40,7 @@ PARTS: Final = {
     "positions": "positions as text",
     "draw": "drawing of its table",
     "describe": "words for what a seat sees",
+    "luck": "count of luck",
     "seen": "reading of what a seat sees",
     "features": "features of networks",
 }
@@ -135,6 +136,13 @@ class Game:
         laws: part `laws(states, rules)`: raises `ConformanceError` for records that no play leads to, which
             `testing.check_env` asks; None: the audit is what it asks.
         describe: part `describe(row, sections, rules)`: an observation in words.
+        counts: what the arena counts of it: a module with the members of `arena.statistics.GameCounts`, or
+            its name.
+        luck: a module that counts luck, such as `arena.control_variate`, or its name; None: nothing tells it
+            from skill.
+        opponents: the agents that evaluations play against where none are named.
+        title: what a person calls the game; "": its name.
+        chance: what is left to chance in it, in a word: "cards", "dice".
         seen: part: a module that reads an observation back into a record (`agents.seen.Seen`), which
             compiled agents need to choose from observations.
         features: part: a module with what networks can be shown behind an observation
@@ -154,6 +162,11 @@ class Game:
     draw_end: Part = None
     describe: Part = None
     laws: Part = None
+    counts: str | ModuleType = "millebornes_env.arena.plain_counters"
+    luck: str | ModuleType | None = None
+    opponents: tuple[str, ...] = ("random",)
+    title: str = ""
+    chance: str = "chance"
     seen: str | ModuleType | None = None
     features: str | ModuleType | None = None
     gauntlet: tuple[str, ...] = ("random",)
@@ -293,6 +306,11 @@ GAMES: Final[dict[str, Game]] = {
         draw_end="millebornes_env.render.text:draw_score_sheet",
         describe="millebornes_env.render.seat:describe_seat",
         laws="millebornes_env.testing.states:check_state",
+        counts="millebornes_env.arena.counters",
+        luck="millebornes_env.arena.control_variate",
+        opponents=("random", "greedy", "holder"),
+        title="Mille Bornes",
+        chance="cards",
         seen="millebornes_env.agents.observation_reader",
         features="millebornes_env.agents.policy.features",
         gauntlet=("greedy", "holder", "arnold"),
@@ -310,6 +328,9 @@ GAMES: Final[dict[str, Game]] = {
         describe="millebornes_env.render.race:describe",
         features="millebornes_env.agents.policy.race_features",
         gauntlet=("saver", "escaper", "bidder"),
+        counts="millebornes_env.arena.race_counters",
+        title="Maillot Arc-en-ciel",
+        chance="dice and cards",
     ),
 }
 """Every game, by its name."""

@@ -16,16 +16,15 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from millebornes_env.arena.analysis import Analysis
-from millebornes_env.arena.behaviour import STATISTICS
 from millebornes_env.arena.estimates import Payoff, VarianceReduction
 from millebornes_env.arena.intervals import FEW_DEALS, Interval
-from millebornes_env.arena.match import EPISODES, MatchConfig
+from millebornes_env.arena.match import MatchConfig
 from millebornes_env.arena.outcome import Lineup
 from millebornes_env.arena.pictures import PAYOFF_TITLES, save_payoff, save_ratings
 from millebornes_env.arena.results import table_words
 from millebornes_env.arena.tournament import Tournament
 from millebornes_env.files import write_json_atomically, write_text_atomically
-from millebornes_env.millebornes.editions import edition
+from millebornes_env.games import find_sheet
 from millebornes_env.versions import versions
 
 if TYPE_CHECKING:
@@ -118,7 +117,7 @@ def behaviour_grid(analysis: Analysis, only_differing: bool = False) -> Grid:
     """
     order = analysis.ratings.order()
     rows = []
-    for statistic in STATISTICS:
+    for statistic in analysis.statistics:
         values = [analysis.behaviour[agent][statistic.key] for agent in order]
         if any(values) and (_differ(values) or not only_differing):
             cells = (_number(value, _form(value)) for value in values)
@@ -300,7 +299,7 @@ def to_json(analysis: Analysis) -> dict[str, Any]:
         "ratings": {**asdict(analysis.ratings), "order": analysis.ratings.order()},
         "alpha_rank": asdict(analysis.alpha),
         "cycles": analysis.cycles,
-        "statistics": {one.key: {"heading": one.heading, "unit": one.unit} for one in STATISTICS},
+        "statistics": {one.key: {"heading": one.heading, "unit": one.unit} for one in analysis.statistics},
         "behaviour": dict(zip(analysis.names, analysis.behaviour, strict=True)),
         "variance_reductions": _by_lineup(analysis.names, analysis.variance_reductions),
         "control_variate_reductions": _by_lineup(analysis.names, analysis.control_variate_reductions),
@@ -381,9 +380,10 @@ def _escaped(cell: str) -> str:
 
 def table_name(config: MatchConfig) -> str:
     """Such as "Parker Brothers and Winning Moves USA, 4 players in 2 teams, matches"; overrides are named."""
-    sheet = edition(config.edition)
-    title = sheet.title + (f" ({sheet.label})" if sheet.label != sheet.name else "")
-    return f"{table_words(title, config.players, config.rules.teams)}, {EPISODES[config.episode]}"
+    sheet = find_sheet(config.edition)
+    changed = f" ({sheet.label})" if sheet.label != sheet.name else ""
+    title = getattr(sheet, "title", sheet.name) + changed  # not all games' sheets have titles
+    return f"{table_words(title, config.players, config.rules.teams)}, {config.episodes}"
 
 
 def save_report(

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, TypeVar
+from typing import Final, TypeVar
 
 import tyro
 
@@ -18,6 +18,7 @@ from millebornes_env.agents.policy.files import read_description
 from millebornes_env.agents.specs import is_path, split_policy
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.command_line import refuse_old_options
+from millebornes_env.envs.options import USUAL
 from millebornes_env.errors import ArenaError
 
 Options = TypeVar("Options")
@@ -50,8 +51,8 @@ class TableArgs:
 class MatchArgs(TableArgs):
     """What is played, where strength is measured."""
 
-    episode: Literal["match", "round"] = "match"
-    """Play whole matches, or single rounds."""
+    episode: str = USUAL
+    """Play whole matches ("match") or single rounds ("round"); usual: the longest that the game has."""
     seed: int = 1
     """Seed of the deals and of the agents; the same seed gives the same results."""
     threads: int = 2
