@@ -1,4 +1,4 @@
-"""The trainers at other games: the race, and a game of one's own; what only Mille Bornes has is refused in words."""
+"""The trainers at the race and at a game of one's own; what only Mille Bornes has is refused in words."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ import pytest
 
 from millebornes_env import agents, vector_env
 from millebornes_env.agents.policy import race_features
+from millebornes_env.agents.policy.files import read_description
+from millebornes_env.compile import for_kernels
 from millebornes_env.games import GAMES, Game, SheetOfTables, register_game
 from millebornes_env.wielerspel.sections import OFFSETS, ObservationSpec, part_of, start_of
 from tests.engine import dice_race
@@ -20,7 +22,7 @@ from tests.train.test_selfplay import command, same, short, weights
 from train import average, maskable_ppo, selfplay
 from train.common.games import ManyGames, features_of
 from train.common.opponents import places_at
-from train.common.policy_files import read_description
+from train.common.options import TrainingOptions
 from train.common.run_folder import CHECKPOINT_FILE
 from train.common.selfplay_options import table_options
 from train.selfplay import Args, Trainer, train
@@ -44,9 +46,7 @@ def learned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("race") / "run"
     options = {"num_envs": 256, "num_steps": 32, "batch_size": 1024, "hidden": (32,), "pool_share": 0.5}
     pool = {"pool_agent": ("random", "bidder"), "opponent_teams": "others"}
-    train(
-        short(folder, **RACE, **options, **pool, total_timesteps=150_000, eval_seconds=1e-9, eval_deals=8)
-    )
+    train(short(folder, **RACE, **options, **pool, total_timesteps=150_000, eval_seconds=1e-9, eval_deals=8))
     return folder
 
 
@@ -104,7 +104,8 @@ def test_a_stopped_run_with_agents_in_its_pool_goes_on_bit_for_bit(tmp_path: Pat
 
 def test_maskable_ppo_learns_the_race(tmp_path: Path) -> None:
     args = short(tmp_path / "run", **RACE, total_timesteps=1500)
-    shared = {field.name: getattr(args, field.name) for field in dataclasses.fields(maskable_ppo.TrainingOptions)}
+    names = [field.name for field in dataclasses.fields(TrainingOptions)]
+    shared = {name: getattr(args, name) for name in names}
     maskable_ppo.train(maskable_ppo.Args(**shared, edition="arc_en_ciel"))
     env = vector_env(2, "arc_en_ciel", players=PLAYERS)
     assert agents.load(tmp_path / "run", env).table.game == "wielerspel"
@@ -131,7 +132,7 @@ def test_the_features_of_the_race_say_what_the_observation_says(padded: int) -> 
     size, seats = rows.shape[1], 6 if padded else 3
     more = features.size(env.rules, spec)
     written = np.full((len(rows), size + more), 99, np.int8)
-    features.write_rows(Trainer_rules(env), spec, rows, written)
+    features.write_rows(for_kernels(env.game.module().rules_array(env.rules))[0], spec, rows, written)
     assert (written[:, :size] == rows).all()
     length = len(env.rules.board)
     for row, found in zip(rows.astype(int), written[:, size:].astype(int), strict=True):
@@ -151,11 +152,6 @@ def test_the_features_of_the_race_say_what_the_observation_says(padded: int) -> 
     assert len({tuple(row) for row in written[:, size:]}) > 100
 
 
-def Trainer_rules(env):  # type: ignore[no-untyped-def]
-    from millebornes_env.compile import for_kernels
-    return for_kernels(env.game.module().rules_array(env.rules))[0]
-
-
 # Who plays where -------------------------------------------------------------------------------------------
 
 
@@ -164,8 +160,12 @@ def test_opponents_have_one_team_or_all_others() -> None:
     seats = np.arange(20, dtype=np.int8) // 5
     one, others = (places_at(games, 0.2, 0.6, teams) for teams in ("one", "others"))
     assert one.teams.tolist() == [-1] * 4 + [0, 1, 2, 3] * 2 + [-1] * 8 == others.teams.tolist()
-    assert one.theirs(seats).tolist() == [game in range(4, 12) and team == (game - 4) % 4 for game, team in enumerate(seats)]
-    assert (one.theirs(seats) ^ others.theirs(seats)).tolist() == [game in range(4, 12) for game in range(20)]
+    is_theirs = [4 <= game < 12 for game in range(20)]
+    assert one.theirs(seats).tolist() == [
+        there and seat == (game - 4) % 4
+        for game, (there, seat) in enumerate(zip(is_theirs, seats, strict=True))
+    ]
+    assert (one.theirs(seats) ^ others.theirs(seats)).tolist() == is_theirs
 
 
 def test_the_pool_shares_its_games(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from millebornes_env import command_line
 from millebornes_env.agents.policy.network import MAX_LAYERS, MAX_UNITS
 from millebornes_env.arena.gauntlet import check_evaluation
 from millebornes_env.command_line import option_name
+from millebornes_env.envs.options import USUAL
 from millebornes_env.errors import shown
 from millebornes_env.games import Game, find_sheet
 from millebornes_env.games import game as game_named
@@ -49,10 +50,10 @@ class TrainingOptions:
     """seed of the games, the network and the sampled actions"""
     players: int = 2
     """seats at the table"""
-    episode: str = ""
-    """what is played: match (its score shows), round, race ... (default: the longest that the game has)"""
-    reward: str = ""
-    """what is rewarded: points of a round, or win, of the episode (default: the first that the game has)"""
+    episode: str = USUAL
+    """what is played: match (its score shows), round, race ...; usual: the longest that the game has"""
+    reward: str = USUAL
+    """what is rewarded: points, in each round, or win, of the episode; usual: points, if the game has any"""
     num_envs: int = 1024
     """games played at once"""
     num_steps: int = 64
@@ -123,12 +124,12 @@ class TrainingOptions:
     @property
     def chosen_episode(self) -> str:
         """What is played."""
-        return self.episode or self.game.module().EPISODES[-1]
+        return self.game.module().EPISODES[-1] if self.episode == USUAL else self.episode
 
     @property
     def chosen_reward(self) -> str:
         """What is rewarded."""
-        return self.reward or self.game.module().REWARDS[0]
+        return self.game.module().REWARDS[0] if self.reward == USUAL else self.reward
 
     @property
     def rewards(self) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import tyro
 
 from millebornes_env import editions
+from millebornes_env.envs.options import USUAL
 from train.common.games import EQUITY, MATCH, POINTS, TableOptions
 from train.common.network import Precision, chosen_precision
 from train.common.opponents import OpponentOptions, Teams
@@ -20,8 +21,8 @@ class Args(TrainingOptions):
 
     edition: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
     """rule sheet that is played; give it once for each, "all" for those of Mille Bornes (default: parker)"""
-    reward: str = ""
-    """thousands of points of a round's lead, win, or match equity (default: the first that the game has)"""
+    reward: str = USUAL
+    """points: a round's lead, in thousands; win; equity, of a match; usual: points, if the game has any"""
     features: bool = True
     """show the network the game's features too, if it has any (Mille Bornes: agents/policy/features.py)"""
     observe_rules: bool = False
