@@ -305,6 +305,7 @@ GAMES: Final[dict[str, Game]] = {
         draw="millebornes_env.render.race:draw_race",
         draw_end="millebornes_env.render.race:draw_end",
         describe="millebornes_env.render.race:describe",
+        seen="millebornes_env.agents.race_reader",
     ),
 }
 """Every game, by its name."""
