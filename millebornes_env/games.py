@@ -326,11 +326,12 @@ GAMES: Final[dict[str, Game]] = {
         draw="millebornes_env.render.race:draw_race",
         draw_end="millebornes_env.render.race:draw_end",
         describe="millebornes_env.render.race:describe",
-        features="millebornes_env.agents.policy.race_features",
-        gauntlet=("saver", "escaper", "bidder"),
         counts="millebornes_env.arena.race_counters",
         title="Maillot Arc-en-ciel",
         chance="dice and cards",
+        seen="millebornes_env.agents.race_reader",
+        features="millebornes_env.agents.policy.race_features",
+        gauntlet=("saver", "escaper", "bidder"),
     ),
 }
 """Every game, by its name."""
