@@ -244,8 +244,9 @@ def median_ratio(over: Sequence[float], under: Sequence[float]) -> float:
 
 def table_of(lines: Sequence[Line], args: Args) -> Group:
     """The lines as a table, with what is the same for all of them above, and below how to read it."""
+    played = f"{args.edition}, {args.players} players, {args.work.episode}"
     table = Table(
-        title=f"Decisions learned from per second: {args.edition}, {args.players} players, {args.work.episode}",
+        title=f"Decisions learned from per second: {played}",
         title_justify="left",
         header_style="bold",
     )
