@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from millebornes_env import agents, vector_env
-from millebornes_env.agents.policy import race_features
 from millebornes_env.agents.policy.files import read_description
 from millebornes_env.compile import for_kernels
 from millebornes_env.games import GAMES, Game, SheetOfTables, register_game
@@ -134,22 +133,43 @@ def test_the_features_of_the_race_say_what_the_observation_says(padded: int) -> 
     written = np.full((len(rows), size + more), 99, np.int8)
     features.write_rows(for_kernels(env.game.module().rules_array(env.rules))[0], spec, rows, written)
     assert (written[:, :size] == rows).all()
-    length = len(env.rules.board)
     for row, found in zip(rows.astype(int), written[:, size:].astype(int), strict=True):
-        square = row[start_of(OFFSETS.square, seats)]
-        expected = np.zeros(more, int)
-        expected[square] = 1
-        at = race_features.MAX_SQUARES
-        for place in range(seats):
-            held = part_of(OFFSETS.servants, seats, place)
-            for ahead in range(1, race_features.AHEAD + 1):
-                expected[at] = row[held + (square + ahead) % length] if place < 3 else 0
-                at += 1
-        expected[at + min(row[start_of(OFFSETS.lead, seats)], 24)] = 1
-        expected[at + 25 + min(row[start_of(OFFSETS.highest_bid, seats)], 20)] = 1
-        expected[at + 25 + 21 + row[part_of(OFFSETS.energy, seats, 0)] // 3] = 1
-        assert found.tolist() == expected.tolist()
+        assert found.tolist() == [*of_the_table(row, seats), *of_the_seats(row, seats)]
     assert len({tuple(row) for row in written[:, size:]}) > 100
+
+
+def one_of(value: int, size: int) -> list[int]:
+    """A one for a value, those that are too high counting as the highest."""
+    return [int(place == min(value, size - 1)) for place in range(size)]
+
+
+def of_the_table(row: np.ndarray, seats: int) -> list[int]:
+    def number(name: str) -> int:
+        return int(row[start_of(getattr(OFFSETS, name), seats)])
+
+    return [
+        *one_of(number("square"), 43),
+        *one_of(number("number"), 8),
+        *one_of(number("price"), 8),
+        *one_of(number("lead"), 25),
+        *one_of(number("highest_bid"), 21),
+        *one_of(number("energy") // 3, 21),
+    ]
+
+
+def of_the_seats(row: np.ndarray, seats: int) -> list[int]:
+    """The own seat first; those of a padded row that nobody has show nothing."""
+    length, square = 40, int(row[start_of(OFFSETS.square, seats)])
+    shown: list[int] = []
+    for place in range(seats):
+        at = [part_of(offset, seats, place) for offset in OFFSETS]
+        found = dict(zip(OFFSETS._fields, at, strict=True))
+        shown += [row[found["servants"] + (square + ahead) % length] for ahead in range(1, 13)]
+        shown += [int(row[found["place"]] == number) for number in range(1, 7)]
+        shown += [int(row[found["energy"]] >= enough) for enough in (2, 5, 10, 20, 35)]
+        rainbow, green = row[found["jerseys"]], row[found["jerseys"] + 1]
+        shown += [int(rainbow >= 1), int(rainbow >= 2), int(green >= 1), int(green >= 2)]
+    return shown
 
 
 # Who plays where -------------------------------------------------------------------------------------------
