@@ -267,7 +267,7 @@ def _compile_flags_of(typing: Any, kind: Any, bits: Any) -> Any:
     """Types and code of `flags_of`, as Numba asks for them."""
     if not isinstance(kind, types.NamedTupleClass):
         return None
-    flags = types.NamedUniTuple(types.int64, len(kind.instance_class._fields), kind.instance_class)
+    flags = _numba.types.NamedUniTuple(types.int64, len(kind.instance_class._fields), kind.instance_class)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         one = context.get_constant(types.int64, 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
+from typing import Any
 
 from millebornes_env.agents.own_classes import sources_of_class
 from millebornes_env.agents.policy.agent import PolicyAgent
@@ -20,7 +21,7 @@ def _sources_of_game(agent: Agent) -> frozenset[Path]:
     table, files = made_for(agent), frozenset[Path]()
     if table is None or not is_compiled(agent):
         return files
-    rulebook = table.rulebook
+    rulebook: Any = table.rulebook
     for part in (rulebook, seen_of(rulebook), features_of(rulebook)):
         files = sources_on_top(part.__name__, files)
     return files

@@ -11,6 +11,8 @@ import pytest
 from millebornes_env import VectorEnv, vector_env
 from millebornes_env.agents import AgentOptionError
 from millebornes_env.agents.compiled.agent import MEMORY
+from millebornes_env.agents.policy import features
+from millebornes_env.agents.policy.network import network_value
 from millebornes_env.agents.protocol import Table, ask_in, sees_hidden_cards
 from millebornes_env.agents.registry import rollout_agent
 from millebornes_env.agents.search.agent import SearchAgent, SearchOptionError
