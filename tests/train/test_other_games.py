@@ -216,12 +216,8 @@ def test_a_game_of_ones_own_is_learned(tmp_path: Path) -> None:
     pool = {"pool_share": 0.5, "pool_agent": ("random",)}
     run = train(dataclasses.replace(args, **pool, eval_seconds=1e-9, eval_deals=4))  # type: ignore[arg-type]
     assert list(run.curve[0].scores) == ["random"]
-    assert read_description(tmp_path / "run")["features"] is False
-    env = vector_env(3, "dice", players=3)
-    env.reset(seed=1)
-    agent = agents.load(tmp_path / "run", env)
-    chosen = agent.act(env.games.buffers.observation, env.games.buffers.action_mask)
-    assert env.games.buffers.action_mask[np.arange(3), chosen].all()
+    about = read_description(tmp_path / "run")
+    assert (about["game"], about["features"], about["num_inputs"]) == ("dice_race", False, 4)
 
 
 @pytest.mark.parametrize(
