@@ -198,7 +198,8 @@ def features_of(game: Game) -> Features:
     Raises:
         GamePartError: it has none.
     """
-    return _features_of(game.module(), game.part("features", "--features"))
+    rulebook: Any = game.module()
+    return _features_of(rulebook, game.part("features", "--features"))
 
 
 @functools.cache

@@ -89,7 +89,7 @@ def save_policy_files(
 
 def usual_input(table: Table) -> InputSpec:
     """What the observations of the table's game usually show, without features."""
-    usual = {option: shown for option, shown in OBSERVATION_OPTIONS.values()}
+    usual = dict(OBSERVATION_OPTIONS.values())
     return InputSpec(observation_spec(game_named(table.game), **usual), features=False)
 
 
