@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env.agents.compiled.agent import MAX_OPTIONS, NO_ACTION, Choose, Int16Array, Int64Array
+from millebornes_env.agents.compiled.legal import list_legal
 from millebornes_env.agents.policy import no_features
 from millebornes_env.agents.protocol import Observations
 from millebornes_env.agents.seen import seen_of
@@ -101,6 +102,7 @@ _BYTES: Final = 4  # of a weight
 _UNITS_AT_ONCE: Final = 16  # rows of weights are as long as the widest registers like them
 _ROWS_AT_ONCE: Final = 4  # that many are added to the units each time these are read and written
 _ROOM: Final = max(MAX_UNITS, MAX_OBS_SIZE) + _ROWS_AT_ONCE
+_MORE_THAN_ACTIONS: Final = MAX_ACTIONS + 1
 _ZERO: Final = np.float32(0.0)
 
 
@@ -212,70 +214,64 @@ def _choose_by_network(rulebook: Rulebook, features: Any, kind: Any) -> Choose:
         num_actions = int(options[WIDTHS + int(options[NUM_LAYERS])]) - int(options[HAS_VALUE])
         mask = stack_array(np.int8, MAX_ACTIONS)[:num_actions]
         rulebook.write_mask(state, rules, mask)
-        if next_legal(mask, 0) == NO_ACTION:
+        actions = stack_array(np.int16, _MORE_THAN_ACTIONS)
+        count = list_legal(mask, actions)
+        if count == 0:
             return NO_ACTION
         units = stack_array(np.float32, _ROOM)
         last_layer = forward_hidden(rulebook, features, kind, state, rules, seat, options, units)
         if int(options[MODE]) == BEST:
-            return greedy_action(mask, options, last_layer, units)
-        return sample_action(mask, options, last_layer, units, draw)
+            return greedy_action(actions, count, options, last_layer, units)
+        return sample_action(actions, count, options, last_layer, units, draw)
 
     return named_for(rulebook, choose_by_network, features)
 
 
 @rule
-def next_legal(mask: Int8Array, action: int) -> int:
-    """The lowest legal action that is not below `action`; NO_ACTION if there is none."""
-    for found in range(action, len(mask)):
-        if int(mask[found]) == 1:
-            return found
-    return NO_ACTION
+def greedy_action(
+    actions: Int16Array, count: int, options: Int64Array, last_layer: int, units: Float32Array
+) -> int:
+    """The legal action with the highest logit; the lowest of those that are equal.
 
-
-@rule
-def greedy_action(mask: Int8Array, options: Int64Array, last_layer: int, units: Float32Array) -> int:
-    """The legal action with the highest logit; the lowest of those that are equal."""
-    best = next_legal(mask, 0)
+    Args:
+        actions: the legal actions, the lowest first.
+        count: how many they are, 1 or more.
+        options: of the network.
+        last_layer: its address.
+        units: its inputs.
+    """
+    best = int(actions[0])
     highest = output(options, last_layer, units, best)
-    action = next_legal(mask, best + 1)
-    while action != NO_ACTION:
-        logit = output(options, last_layer, units, action)
+    for place in range(1, count):
+        logit = output(options, last_layer, units, int(actions[place]))
         if logit > highest:
-            best, highest = action, logit
-        action = next_legal(mask, action + 1)
+            best, highest = int(actions[place]), logit
     return best
 
 
 @rule
 def sample_action(
-    mask: Int8Array, options: Int64Array, last_layer: int, units: Float32Array, draw: int
+    actions: Int16Array, count: int, options: Int64Array, last_layer: int, units: Float32Array, draw: int
 ) -> int:
     """A legal action, each with the probability that the softmax of the legal logits gives it.
 
     The draw says how far to go along the legal actions, each as long as it is probable, laid end to end.
     """
     logits = stack_array(np.float32, MAX_ACTIONS)
-    best = NO_ACTION
-    action = next_legal(mask, 0)
-    while action != NO_ACTION:
-        logits[action] = output(options, last_layer, units, action)
-        if best == NO_ACTION or logits[action] > logits[best]:
-            best = action
-        action = next_legal(mask, action + 1)
+    best = 0
+    for place in range(count):
+        logits[place] = output(options, last_layer, units, int(actions[place]))
+        best = place if logits[place] > logits[best] else best
     whole = 0.0
-    action = next_legal(mask, 0)
-    while action != NO_ACTION:
-        whole += math.exp(float(logits[action]) - float(logits[best]))
-        action = next_legal(mask, action + 1)
+    for place in range(count):
+        whole += math.exp(float(logits[place]) - float(logits[best]))
     goal = whole * draw / 2.0**32
     reached = 0.0
-    action = next_legal(mask, 0)
-    while action != NO_ACTION:
-        reached += math.exp(float(logits[action]) - float(logits[best]))
+    for place in range(count):
+        reached += math.exp(float(logits[place]) - float(logits[best]))
         if reached > goal:
-            return action
-        action = next_legal(mask, action + 1)
-    return best  # only if a logit is infinite
+            return int(actions[place])
+    return int(actions[best])  # only if a logit is infinite
 
 
 @rule_of_rules
