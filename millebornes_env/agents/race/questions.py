@@ -9,10 +9,13 @@ from millebornes_env.wielerspel.actions import (
     EXCHANGE_GREEN,
     EXCHANGE_POLKA_DOT,
     KEEP,
+    PASS,
     RETIRE,
+    bid_action,
     move_action,
     retire_action,
 )
+from millebornes_env.wielerspel.auction import can_bid
 from millebornes_env.wielerspel.energy import servants_left
 from millebornes_env.wielerspel.jerseys import (
     JERSEYS_ON_A_DOUBLE,
@@ -60,14 +63,6 @@ def riders_left(state: State) -> int:
 
 
 @rule
-def place_in_race(state: State, seat: int) -> int:
-    """How many seats are in front of the seat, which is still in the race."""
-    if is_away(state, seat):
-        return 0
-    return place_in_peloton(state, seat) + (1 if is_anybody_away(state) else 0)
-
-
-@rule
 def squares_to_the_line(state: State, rules: Rules) -> int:
     """How many squares the rainbow rider has before it: a whole lap if it stands on the line."""
     return int(rules.length) - int(state.square)
@@ -90,11 +85,14 @@ def energy_of_later_bidders(state: State, seat: int) -> int:
 
 
 @rule
-def later_bidders(state: State, seat: int) -> int:
-    """How many seats bid after the seat."""
-    if is_away(state, seat):
-        return int(state.riders)
-    return int(state.riders) - 1 - place_in_peloton(state, seat)
+def bid_up_to(state: State, rules: Rules, seat: int, most: int) -> int:
+    """Bid, if the square can be had for `most` energy; else pass.
+
+    Each seat bids once. So the first to bid go as high as they would; it is enough, though, to bid what those
+    who are still to come have. Who bids last needs one more than the highest bid (003:184).
+    """
+    amount = min(most, max(int(state.highest_bid) + 1, energy_of_later_bidders(state, seat)))
+    return bid_action(amount) if can_bid(state, rules, seat, amount) else PASS
 
 
 # Squares ---------------------------------------------------------------------------------------------------
