@@ -43,6 +43,7 @@ PARTS: Final = {
     "luck": "count of luck",
     "seen": "reading of what a seat sees",
     "features": "features of networks",
+    "champion": "preferred champion",
 }
 """What a game may lack, in words."""
 
@@ -148,6 +149,7 @@ class Game:
         features: part: a module with what networks can be shown behind an observation
             (`agents.policy.network.Features`).
         gauntlet: names of the agents that a policy is measured against while it is trained.
+        champion: part `champion(table)`: which of several folders of `agents/champions` plays better there.
     """
 
     name: str
@@ -170,6 +172,7 @@ class Game:
     seen: str | ModuleType | None = None
     features: str | ModuleType | None = None
     gauntlet: tuple[str, ...] = ("random",)
+    champion: Part = None
 
     @property
     def editions(self) -> tuple[str, ...]:
@@ -314,6 +317,7 @@ GAMES: Final[dict[str, Game]] = {
         seen="millebornes_env.agents.observation_reader",
         features="millebornes_env.agents.policy.features",
         gauntlet=("greedy", "holder", "arnold"),
+        champion="millebornes_env.agents.champion:champion_of_millebornes",
     ),
     "wielerspel": Game(
         name="wielerspel",
