@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from millebornes_env import VectorEnv, agents, vector_env
+from millebornes_env import agents, vector_env
 from millebornes_env.agents.compiled.agent import MEMORY, CompiledAgent, agent_kernels_of
-from millebornes_env.agents.protocol import Table
-from millebornes_env.agents.race import stakes
-from millebornes_env.compile import for_kernels, plain
+from millebornes_env.agents.race import laps, stakes
+from millebornes_env.compile import for_kernels, kernel, plain
 from millebornes_env.engine.rulebook import StateArray
 from millebornes_env.wielerspel import rulebook
 from millebornes_env.wielerspel.actions import action_name, bid_of
 from millebornes_env.wielerspel.editions import edition
 from millebornes_env.wielerspel.rules import rules_array
+from millebornes_env.wielerspel.state import RAINBOW
 from tests.wielerspel.support import (
     CLIMB_4,
     COBBLES_3,
@@ -34,7 +34,7 @@ SPECS = (
     *RACERS,
     "saver:limit=0,keeps=0,finish=0",
     "escaper:free=43,thin=0,lead=100,line=60,keeps=0",
-    "bidder:race=10000,power=1000,keeps=0,learns=200",
+    "bidder:race=10000,power=1000,learns=200",
     "bidder:race=0,power=0,laps=0,late=1,saving=0",
 )
 TABLES = (
@@ -95,8 +95,9 @@ def bid(spec: str, race: Race) -> int:
 
 @pytest.mark.parametrize(("name", "players"), TABLES)
 def test_racers_play_legally_and_by_what_they_see(name: str, players: int) -> None:
-    """The environment refuses what is illegal. The choice is the same by state, by observation, and after all
-    that is hidden was dealt anew.
+    """The environment refuses what is illegal.
+
+    The choice is the same by state, by observation, and after all that is hidden was dealt anew.
     """
     env = vector_env(GAMES, name, players=players, padded=players % 2 == 0, seed=players)
     step: dict[str, np.ndarray] = env.reset()[0]
@@ -331,18 +332,23 @@ def test_bidder_notices_that_its_bids_are_too_high_or_too_low() -> None:
         assert memories[0, 3] == 28 + 1
         return int(memories[0, 2]), amount
 
-    learns = int(agent_for("bidder", "arc_en_ciel", 4).options[6])
+    learns = int(agent_for("bidder", "arc_en_ciel", 4).options[5])
     assert after(owner=1, off_price=0)[0] == learns
     assert after(owner=2, off_price=600)[0] == max(0, 600 - 4 * learns)
     assert after(owner=1, off_price=600)[1] < after(owner=1, off_price=0)[1]
 
 
+def full() -> Race:
+    """Four effort squares are free."""
+    return crowded().servants(3, 22, 24, 26, 27, 28, 30)
+
+
 def test_bidder_escapes_for_a_jersey() -> None:
-    """From the last escape square of a rainbow lap; but not for nothing."""
-    race = Race(4).set(rainbow_lap=1).land_on(37)
+    """From the last escape square of a rainbow lap; in an ordinary lap nothing waits at the line."""
+    race = full().land_on(37)
     assert race.decision == ("escape", 0)
-    assert move("bidder", race) == "escape"
-    assert move("bidder:race=0", race) == "stay"
+    assert move("bidder", race) == "stay"
+    assert move("bidder", race.set(rainbow_lap=1)) == "escape"
 
 
 def test_bidder_wins_by_the_inner_track_if_it_can() -> None:
@@ -350,10 +356,11 @@ def test_bidder_wins_by_the_inner_track_if_it_can() -> None:
     assert move("bidder", race) == "escape"
 
 
-def test_bidder_gives_up_what_costs_more_than_it_brings() -> None:
-    race = Race(4).away(0, 7).land_on(FLAT_2)
-    assert move("bidder", race) == "pay"
-    assert move("bidder:race=0", race) == "give up"
+def test_bidder_gives_up_a_lead_that_costs_more_than_it_brings() -> None:
+    race = full().away(0, 3).land_on(37)
+    assert race.decision == ("away", 0)
+    assert move("bidder", race) == "give up"
+    assert move("bidder", race.set(rainbow_lap=1)) == "pay"
 
 
 def test_bidder_lets_a_servant_retire_for_its_lead() -> None:
@@ -396,3 +403,45 @@ def test_the_option_asks_for_jerseys_besides() -> None:
     assert missing(record, 3, 1, 2) == 0.0
     assert missing(record, 3, 0, 2) == pytest.approx(1 / 3)
     assert missing(record, 2, 3, 2) > missing(record, 2, 4, 2) == 0.0
+
+
+# What places are worth -------------------------------------------------------------------------------------
+
+
+@kernel
+def fill_table(
+    races: StateArray, rules: StateArray, worth: np.ndarray, values: np.ndarray, landings: np.ndarray
+) -> None:
+    laps.value_laps(races[0], rules[0], 0, worth, values, landings, False)
+
+
+def places_before_the_line(race: Race, energy: float) -> dict[tuple[str, int], float]:
+    """What a place (0: in front) or a lead is worth to seat 0 on square 38, at the end of a rainbow lap.
+
+    To lead over the line is worth 1, that somebody else does costs a half.
+    """
+    worth, values = np.zeros(stakes.SIZE_OF_STAKES), np.zeros(laps.SIZE)
+    worth[RAINBOW], worth[stakes.OTHERS + RAINBOW], worth[stakes.ENERGY] = 1.0, -0.5, energy
+    records, rules = for_kernels(race.states), for_kernels(rules_array(race.rules))
+    fill_table(records, rules, worth, values, np.zeros_like(values))
+    at = {("place", place): laps.at(laps.NEXT_RAINBOW_LAP, 38, place) for place in range(2)}
+    for lead in (1, 2):
+        at["lead", lead] = laps.at(laps.NEXT_RAINBOW_LAP, 38, laps.slot_of_lead(lead))
+    return {name: float(values[index]) for name, index in at.items()}
+
+
+def test_what_places_are_worth_before_the_line() -> None:
+    """One throw in six lands on square 39, which may be own, another's or nobody's; all others pass the line."""
+    own, others, free = Race(2).servants(0, 39), Race(2).servants(1, 39), Race(2)
+    before = places_before_the_line(own, 0.0)
+    assert before["place", 0] == pytest.approx(1)
+    assert before["place", 1] == pytest.approx(1 / 6 - 5 / 12)
+    before = places_before_the_line(others, 0.0)
+    assert before["place", 0] == pytest.approx(5 / 6 - 1 / 12)
+    assert before["place", 1] == pytest.approx(-1 / 2)
+    assert before["lead", 2] == pytest.approx(5 / 6 + (1 / 6 - 5 / 12) / 6)
+    before = places_before_the_line(free, 0.1)
+    assert before["place", 0] == pytest.approx(5 / 6 - 1 / 12)
+    assert before["place", 1] == pytest.approx(1 / 6 - 5 / 12)
+    assert before["lead", 1] == pytest.approx(5 / 6 - 1 / 12 - 0.1)
+    assert places_before_the_line(free, 5.0)["lead", 1] == pytest.approx(1 / 6 - 5 / 12)  # it gives up
