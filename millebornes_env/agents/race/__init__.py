@@ -1,1 +1,1 @@
-"""The agents of the cycling race: `saver`, `escaper` and `bidder`; `questions` and `laps` are what they share."""
+"""The agents of the cycling race: `saver`, `escaper` and `bidder`; the other files are what they share."""

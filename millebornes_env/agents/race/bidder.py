@@ -35,9 +35,9 @@ from millebornes_env.agents.race.laps import (
     SIZE,
     THIS_LAP,
     Values,
-    at,
     further,
     slot_of_lead,
+    value_at,
     value_laps,
 )
 from millebornes_env.agents.race.questions import (
@@ -54,7 +54,6 @@ from millebornes_env.compile import rule, seldom, stack_array
 from millebornes_env.wielerspel.actions import (
     ESCAPE,
     GIVE_UP,
-    MOST_ENERGY,
     PASS,
     PAY,
     RETIRE,
@@ -76,8 +75,7 @@ POWER: Final = 1
 LAPS: Final = 2
 LATE: Final = 3
 SAVING: Final = 4
-KEEPS: Final = 5
-LEARNS: Final = 6
+LEARNS: Final = 5
 
 # What it remembers.
 OFF_PRICE: Final = FIRST_FREE
@@ -85,6 +83,8 @@ OFF_PRICE: Final = FIRST_FREE
 OPENED: Final = FIRST_FREE + 1
 """1 + the square that it bid for last, while others could still bid; 0: it has seen what became of that."""
 
+_KEEPS: Final = 5
+"""Energy that it does not bid: some landings must be paid for."""
 _WHOLE: Final = 1000
 _MOST_OFF: Final = 800
 _LOST_STEPS: Final = 4
@@ -93,9 +93,7 @@ _NO_LAP_LEFT: Final = 0.3
 """What is left of a race that may end at any moment, in laps."""
 
 
-def choose(
-    state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, draw: int
-) -> int:
+def choose(state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, draw: int) -> int:
     """What is worth most (see `agents.compiled.agent.Choose`)."""
     notice_last_bid(state, seat, memory, int(options[LEARNS]))
     phase = int(state.phase)
@@ -125,13 +123,13 @@ def choose(
 @rule
 def laps_left(state: State, rules: Rules, options: Int64Array) -> float:
     """How many laps the race may still take: by the jerseys that the nearest to the win still needs."""
-    return _NO_LAP_LEFT + least_missing(state, rules) * options[LAPS] / 10.0
+    return _NO_LAP_LEFT + least_missing(state, rules) * int(options[LAPS]) / 10.0
 
 
 @rule
 def worth_of_energy(laps: float, options: Int64Array) -> float:
     """What one energy is worth with so many laps left: 1, and less when few are left to spend it in."""
-    return min(1.0, laps * 10.0 / options[LATE])
+    return min(1.0, laps * 10.0 / int(options[LATE]))
 
 
 # What squares and servants are worth -----------------------------------------------------------------------
@@ -148,10 +146,12 @@ def worth_of_square(
     """
     front, riders = 0.0, riders_left(state)
     for place in range(riders):
-        ordinary = values[at(NEXT_LAP, square, 0)] - values[at(NEXT_LAP, square, place)]
-        rainbow = values[at(NEXT_RAINBOW_LAP, square, 0)] - values[at(NEXT_RAINBOW_LAP, square, place)]
+        ordinary = value_at(values, NEXT_LAP, square, 0) - value_at(values, NEXT_LAP, square, place)
+        rainbow = value_at(values, NEXT_RAINBOW_LAP, square, 0) - value_at(
+            values, NEXT_RAINBOW_LAP, square, place
+        )
         front += ordinary + (rainbow - ordinary) * LANDINGS_PER_LAP
-    saved = stakes[ENERGY] * int(rules.square_number[square]) * options[SAVING] / 100.0
+    saved = float(stakes[ENERGY]) * int(rules.square_number[square]) * int(options[SAVING]) / 100.0
     return laps * LANDINGS_PER_LAP * (front / riders + saved)
 
 
@@ -172,7 +172,7 @@ def least_square(
 @rule
 def worth_of_retirement(rules: Rules, stakes: Stakes) -> float:
     """What the energy is worth that a servant brings who retires."""
-    return stakes[ENERGY] * int(rules.retirement_energy)
+    return float(stakes[ENERGY]) * int(rules.retirement_energy)
 
 
 @rule
@@ -221,12 +221,12 @@ def bid(
     memory: Int16Array,
     options: Int64Array,
 ) -> int:
-    """Bid up to what the square is worth to the seat; with too little energy, let a servant retire or pass."""
+    """Bid up to what the square is worth; with too little energy, let a servant retire, or pass."""
     square, highest = int(state.square), int(state.highest_bid)
     worth = worth_of_square(state, rules, stakes, values, square, laps, options)
     worth -= price_of_servant(state, rules, seat, stakes, values, laps, options)
     limit = int(worth / stakes[ENERGY] + surplus(state, rules, seat))
-    spare = int(state.energy[seat]) - options[KEEPS]
+    spare = int(state.energy[seat]) - _KEEPS
     amount = opening_bid(state, seat, min(limit, spare), memory)
     if can_bid(state, rules, seat, amount):
         return bid_action(amount)
@@ -271,9 +271,9 @@ def opening_bid(state: State, seat: int, most: int, memory: Int16Array) -> int:
 
 @rule
 def notice_last_bid(state: State, seat: int, memory: Int16Array, step: int) -> None:
-    """See who has got the last square that the seat bid for while others could bid more: bid less, or more."""
+    """See who has got the last square that it bid for before others could bid more: bid less, or more."""
     square = int(memory[OPENED]) - 1
-    if square < 0 or int(state.phase) in (BID, MOVE) and int(state.square) == square:
+    if square < 0 or (int(state.phase) in (BID, MOVE) and int(state.square) == square):
         return  # there was none, or its auction goes on
     memory[OPENED] = 0
     if int(state.owner[square]) == seat:
@@ -291,8 +291,8 @@ def escape(
 ) -> int:
     """Escape, or ride further, if that is worth more than to stay; a servant may retire for it."""
     square, lead = int(state.square), int(state.lead) if is_away(state, seat) else 0
-    stays = values[at(THIS_LAP, square, slot_of_lead(lead) if lead > 0 else 0)]
-    goes = further(rules, stakes, values, THIS_LAP, square, lead) - stakes[ENERGY] * int(state.number)
+    stays = value_at(values, THIS_LAP, square, slot_of_lead(lead) if lead > 0 else 0)
+    goes = further(rules, stakes, values, THIS_LAP, square, lead) - float(stakes[ENERGY]) * int(state.number)
     if can_escape(state, seat):
         return ESCAPE if goes > stays else STAY
     if servants_left(state, rules, seat) == 0:
@@ -309,8 +309,8 @@ def away(
 ) -> int:
     """Pay for the lead, if that is worth more than the last place; a servant may retire for it."""
     square = int(state.square)
-    gives_up = values[at(THIS_LAP, square, riders_left(state) - 1)]
-    keeps = values[at(THIS_LAP, square, slot_of_lead(int(state.lead)))]  # the better one of both
+    gives_up = value_at(values, THIS_LAP, square, riders_left(state) - 1)
+    keeps = value_at(values, THIS_LAP, square, slot_of_lead(int(state.lead)))  # the better one of both
     if int(state.energy[seat]) >= price_of_lead(state, rules):
         return PAY if keeps > gives_up else GIVE_UP
     loss = loss_by_retirement(state, rules, seat, stakes, values, laps, options)
@@ -335,7 +335,6 @@ class BidderAgent(CompiledAgent):
         laps: Annotated[int, Between(0, 1_000)] = 50,
         late: Annotated[int, Between(1, 1_000)] = 80,
         saving: Annotated[int, Between(0, 1_000)] = 130,
-        keeps: Annotated[int, Between(0, MOST_ENERGY)] = 5,
         learns: Annotated[int, Between(0, 200)] = 50,
     ) -> None:
         """Nothing is drawn by chance.
@@ -349,8 +348,7 @@ class BidderAgent(CompiledAgent):
             late: tenths of laps; with fewer left, energy loses its worth.
             saving: what energy saved on a square counts, in percent: more than 100, because the others do
                 not save it.
-            keeps: the energy that it does not bid.
             learns: thousandths by which it lowers its bids with each square that it gets before others could
                 bid more.
         """
-        super().__init__(table, seed, (race, power, laps, late, saving, keeps, learns))
+        super().__init__(table, seed, (race, power, laps, late, saving, learns))

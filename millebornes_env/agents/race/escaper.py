@@ -44,9 +44,7 @@ LINE: Final = 3
 KEEPS: Final = 4
 
 
-def choose(
-    state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, draw: int
-) -> int:
+def choose(state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, draw: int) -> int:
     """Away, if that pays (see `agents.compiled.agent.Choose`)."""
     phase = int(state.phase)
     if phase == BID:
@@ -65,7 +63,7 @@ def choose(
 @rule
 def can_spare(state: State, seat: int, price: int, options: Int64Array) -> bool:
     """Whether it can pay so much; in a rainbow lap it keeps nothing back."""
-    keeps = 0 if int(state.rainbow_lap) == 1 else options[KEEPS]
+    keeps = 0 if int(state.rainbow_lap) == 1 else int(options[KEEPS])
     return int(state.energy[seat]) >= price + keeps
 
 
@@ -77,7 +75,7 @@ def is_tempted(state: State, rules: Rules, seat: int, options: Int64Array) -> bo
     if not can_spare(state, seat, int(state.number), options):
         return False
     if is_away(state, seat):
-        return int(state.lead) < options[LEAD]
+        return int(state.lead) < int(options[LEAD])
     return free_squares(state, rules) <= options[FREE] and not is_dangerous(state, rules, options)
 
 
@@ -93,8 +91,8 @@ def most_to_bid(state: State, rules: Rules, seat: int, options: Int64Array) -> i
     """What the square costs in a landing; and more for squares from which a throw can reach the line."""
     worth = int(rules.square_number[int(state.square)])
     if squares_to_the_line(state, rules) <= FACES:
-        worth += options[LINE]
-    return min(worth, int(state.energy[seat]) - options[KEEPS])
+        worth += int(options[LINE])
+    return min(worth, int(state.energy[seat]) - int(options[KEEPS]))
 
 
 class EscaperAgent(CompiledAgent):

@@ -60,6 +60,12 @@ def at(lap: int, square: int, slot: int) -> int:
 
 
 @rule
+def value_at(values: Values, lap: int, square: int, slot: int) -> float:
+    """What the table says there."""
+    return float(values[at(lap, square, slot)])
+
+
+@rule
 def slot_of_lead(lead: int) -> int:
     """Where leads stand behind the places."""
     return MAX_PLAYERS - 1 + min(lead, MOST_ARROWS)
@@ -71,9 +77,9 @@ def further(rules: Rules, stakes: Values, values: Values, lap: int, square: int,
     total = 0.0
     for eyes in range(1, FACES + 1):
         if lead + eyes > int(rules.inner_track):
-            total += stakes[WHOLE_RACE]
+            total += float(stakes[WHOLE_RACE])
         else:
-            total += values[at(lap, square, slot_of_lead(lead + eyes))]
+            total += value_at(values, lap, square, slot_of_lead(lead + eyes))
     return total / FACES
 
 
@@ -154,7 +160,7 @@ def add_landing(
 def rainbow_at_the_line(state: State, stakes: Values, lap: int, leads: bool) -> float:
     """What the end of the lap brings to the seat: in a rainbow lap the race leader takes a rainbow jersey."""
     if lap == NEXT_RAINBOW_LAP or (lap == THIS_LAP and int(state.rainbow_lap) == 1):
-        return stakes[RAINBOW if leads else OTHERS + RAINBOW]
+        return float(stakes[RAINBOW if leads else OTHERS + RAINBOW])
     return 0.0
 
 
@@ -181,7 +187,10 @@ def value_landing(
     square: int,
 ) -> None:
     """What is to be expected when the rainbow rider lands on the square."""
-    led, followed = gain_of_landing(rules, stakes, square, True), gain_of_landing(rules, stakes, square, False)
+    led, followed = (
+        gain_of_landing(rules, stakes, square, True),
+        gain_of_landing(rules, stakes, square, False),
+    )
     riders = riders_left(state)
     for place in range(riders, MAX_PLAYERS):
         landings[at(lap, square, place)] = 0.0
@@ -200,14 +209,15 @@ def gain_of_landing(rules: Rules, stakes: Values, square: int, leads: bool) -> f
     first = 0 if leads else OTHERS
     kind, number = int(rules.square_kind[square]), int(rules.square_number[square])
     if kind == GREEN:
-        return stakes[first + GREENS]
+        return float(stakes[first + GREENS])
     if kind == POLKA_DOT:
-        return stakes[first + (DOUBLES if number == JERSEYS_ON_A_DOUBLE else TRIPLES)]
+        return float(stakes[first + (DOUBLES if number == JERSEYS_ON_A_DOUBLE else TRIPLES)])
     if not leads:
         return 0.0
+    energy = float(stakes[ENERGY]) * number
     if gives_energy(kind):
-        return stakes[ENERGY] * number
-    return -stakes[ENERGY] * number if kind == EVENT else 0.0
+        return energy
+    return -energy if kind == EVENT else 0.0
 
 
 @rule
@@ -216,18 +226,19 @@ def after_in_peloton(
 ) -> float:
     """What follows for a seat in this place, once the positions are worked out (003:83-90)."""
     riders, owner = riders_left(state), int(state.owner[square])
-    stays = values[at(lap, square, place)]
+    stays = value_at(values, lap, square, place)
     if owner == seat:
-        price = stakes[ENERGY] * int(rules.square_number[square])
-        return max(values[at(lap, square, 0)], further(rules, stakes, values, lap, square, 0) - price)
+        price = float(stakes[ENERGY]) * int(rules.square_number[square])
+        return max(value_at(values, lap, square, 0), further(rules, stakes, values, lap, square, 0) - price)
     if owner != NO_SEAT:
-        falls_back = values[at(lap, square, min(place + 1, riders - 1))]
+        falls_back = value_at(values, lap, square, min(place + 1, riders - 1))
         from_behind = 1.0 - place / max(riders - 1, 1)
         return from_behind * falls_back + (1.0 - from_behind) * stays
     kind = int(rules.square_kind[square])
     if place == 0 and kind in (ESCAPE, CHANCE):
         stays = max(stays, further(rules, stakes, values, lap, square, 0))
-    return mixed(rules, stakes, kind, stays, values[at(lap, square, riders - 1 if place == 0 else place - 1)])
+    moves_up = value_at(values, lap, square, riders - 1 if place == 0 else place - 1)
+    return mixed(rules, stakes, kind, stays, moves_up)
 
 
 @rule
@@ -237,7 +248,8 @@ def mixed(rules: Rules, stakes: Values, kind: int, escape: float, free: float) -
         return escape
     if kind != CHANCE:
         return free
-    return stakes[ESCAPE_CARDS] * escape + (1.0 - stakes[ESCAPE_CARDS]) * free
+    escapes = float(stakes[ESCAPE_CARDS])
+    return escapes * escape + (1.0 - escapes) * free
 
 
 @rule
@@ -246,9 +258,9 @@ def after_away(
 ) -> float:
     """What follows for a seat that is away, once the positions are worked out (003:95-103)."""
     owner, kind = int(state.owner[square]), int(rules.square_kind[square])
-    keeps = values[at(lap, square, slot_of_lead(lead))]
+    keeps = value_at(values, lap, square, slot_of_lead(lead))
     if owner == seat or kind in (ESCAPE, CHANCE):
-        price = stakes[ENERGY] * int(rules.square_number[square])
+        price = float(stakes[ENERGY]) * int(rules.square_number[square])
         keeps = max(keeps, further(rules, stakes, values, lap, square, lead) - price)
         if owner == seat:
             return keeps
@@ -264,4 +276,4 @@ def after_away(
 def after_loss(state: State, values: Values, lap: int, square: int, lead: int, arrows: int) -> float:
     """A shorter lead, or the last place for who is caught (003:59)."""
     slot = slot_of_lead(lead - arrows) if lead > arrows else riders_left(state) - 1
-    return values[at(lap, square, slot)]
+    return value_at(values, lap, square, slot)

@@ -32,9 +32,7 @@ KEEPS: Final = 1
 FINISH: Final = 2
 
 
-def choose(
-    state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, draw: int
-) -> int:
+def choose(state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, draw: int) -> int:
     """What saves most (see `agents.compiled.agent.Choose`)."""
     phase = int(state.phase)
     if phase == BID:

@@ -91,7 +91,7 @@ def least_missing(state: State, rules: Rules) -> float:
 @rule
 def odds(missing_rainbows: float, power: float) -> float:
     """In proportion to the chance to win."""
-    return max(missing_rainbows, _NEAREST) ** -power
+    return float(max(missing_rainbows, _NEAREST) ** -power)
 
 
 @rule
@@ -126,7 +126,9 @@ def write_stakes(
         more = odds(still, power)
         gained = chance_with(more, total - own + more, still <= 0.0)
         stakes[kind] = race * (gained - own / total)
-        stakes[OTHERS + kind] = race * (chance_if_another_gains(state, rules, seat, kind, power, total, own) - own / total)
+        stakes[OTHERS + kind] = race * (
+            chance_if_another_gains(state, rules, seat, kind, power, total, own) - own / total
+        )
     stakes[WHOLE_RACE] = race * (1.0 - own / total)
     stakes[ENERGY] = energy
     cards = cards_left(state)
