@@ -119,8 +119,8 @@ def read_board(path: Path, threads: int = 2) -> Board:
     Raises:
         ArenaError: there is no such file, or it is not what it should be.
     """
-    own = LIST.with_name(f"{path}.toml")
-    name = str(path) if not path.exists() and own.exists() else ""
+    own = LIST.parent / f"{path.name}.toml"
+    name = path.name if str(path) == path.name and own.exists() else ""
     path = own if name else path
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
