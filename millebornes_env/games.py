@@ -326,6 +326,7 @@ GAMES: Final[dict[str, Game]] = {
         counts="millebornes_env.arena.race_counters",
         title="Maillot Arc-en-ciel",
         chance="dice and cards",
+        seen="millebornes_env.agents.race_reader",
     ),
 }
 """Every game, by its name."""
