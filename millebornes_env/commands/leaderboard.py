@@ -142,7 +142,8 @@ def read_board(path: Path, threads: int = 2) -> Board:
         board = Board(str(content["anchor"]), events, page, "" if path == LIST else name or str(path))
     except FileNotFoundError:
         raise ArenaError(
-            f"there is no list {str(path)!r}; the project's own are {str(LIST)!r} and race_leaderboard"
+            f"there is no list {str(path)!r}; the project's own is {str(LIST)!r}, and for the race "
+            "'race_leaderboard'"
         ) from None
     except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
         raise ArenaError(f"{str(path)!r} is no list of agents and tables: {error!r}") from None
