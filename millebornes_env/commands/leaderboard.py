@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from millebornes_env.arena.analysis import Analysis, analyse_tournament
 from millebornes_env.arena.match import MatchConfig
-from millebornes_env.arena.pictures import PAYOFF_TITLES, save_overview
+from millebornes_env.arena.pictures import payoff_title, save_overview
 from millebornes_env.arena.report import Grid, markdown_table, notes, ratings_grid, save_report, table_name
 from millebornes_env.arena.tournament import (
     TournamentConfig,
@@ -235,7 +235,7 @@ def page(board: Board, analyses: Sequence[Analysis], out: Path) -> str:
             f"lineup; [how they play, and everybody against everybody]({at}/report.md); "
             f"[everything as JSON]({at}/arena.json).\n\n{markdown_table(rated)}\n{listed}\n"
             f"![Ratings with intervals]({at}/ratings.png)\n\n"
-            f"![{PAYOFF_TITLES[analysis.payoff.measure]}]({at}/payoff.png)\n"
+            f"![{payoff_title(analysis.payoff.measure, analysis.episodes)}]({at}/payoff.png)\n"
         )
     return "\n".join(parts)
 

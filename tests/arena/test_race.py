@@ -241,6 +241,8 @@ def test_a_tournament_is_reported_in_the_races_words(
     printed = capsys.readouterr().out
     assert "Maillot Arc-en-ciel, 3 players, races" in printed
     assert "effort squares won by auction" in printed
+    assert "Races won, %, row against column" in printed
+    assert "races won, %" in printed
     assert "points per round" not in printed
     found = json.loads(Path("here/arena.json").read_text())
     assert found["statistics"]["price"] == {"heading": "paid for such a square", "unit": "energy"}
