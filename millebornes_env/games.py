@@ -331,6 +331,7 @@ GAMES: Final[dict[str, Game]] = {
         draw_end="millebornes_env.render.race:draw_end",
         describe="millebornes_env.render.race:describe",
         counts="millebornes_env.arena.race_counters",
+        opponents=("random", "saver", "escaper", "bidder"),
         title="Maillot Arc-en-ciel",
         chance="dice and cards",
         seen="millebornes_env.agents.race_reader",

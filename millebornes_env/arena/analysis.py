@@ -21,11 +21,12 @@ from millebornes_env.arena.estimates import (
 )
 from millebornes_env.arena.intervals import Float64Array
 from millebornes_env.arena.kernels import luck_of_game
-from millebornes_env.arena.match import MatchConfig, play
+from millebornes_env.arena.match import MatchConfig, play, plural
 from millebornes_env.arena.outcome import Lineup, Outcome
 from millebornes_env.arena.ratings import REPLICATES, AlphaRank, Ratings, alpha_rank, cycles, ratings
 from millebornes_env.arena.statistics import Statistic
 from millebornes_env.arena.tournament import Tournament
+from millebornes_env.games import game as find_game
 
 SAMPLE_DEALS: Final = 3000
 """Deals that say what luck is worth at a table, whoever plays the tournament."""
@@ -62,6 +63,8 @@ class Analysis:
         variance_reductions: by lineup, what duplicate deals saved.
         control_variate_reductions: by lineup, what the control variate saved on top; empty without one.
         faults: lineups that could not be played to the end, with what was wrong.
+        episodes: what these are called, in a game that has one kind only.
+        rounds: what these are called.
     """
 
     names: tuple[str, ...]
@@ -75,6 +78,8 @@ class Analysis:
     variance_reductions: dict[Lineup, VarianceReduction]
     control_variate_reductions: dict[Lineup, VarianceReduction]
     faults: list[tuple[Lineup, str]]
+    episodes: str = "episodes"
+    rounds: str = "rounds"
 
 
 def analyse_tournament(tournament: Tournament, anchor: str | None = None) -> Analysis:
@@ -138,4 +143,11 @@ def analyse(
         if coefficients is None
         else {outcome.lineup: control_variate_reduction(outcome, coefficients) for outcome in valid},
         faults=[(outcome.lineup, fault) for outcome in outcomes for fault in outcome.faults],
+        **_words(outcomes),
     )
+
+
+def _words(outcomes: Sequence[Outcome]) -> dict[str, str]:
+    """What the episodes and rounds are called in the game that was played, if those words say enough."""
+    kinds = find_game(outcomes[0].game).module().EPISODES if outcomes else ()
+    return dict.fromkeys(("episodes", "rounds"), plural(kinds[0])) if len(kinds) == 1 else {}

@@ -171,7 +171,8 @@ def count_episode(rules: RulesRecord, first: int, shares: Float64Array, counters
 
 def part_played(points: npt.NDArray[np.int32], rules: Rules) -> Float64Array:
     """How much of their matches has been played: the part of the goal that the leader has."""
-    return np.clip(points.max(axis=1) / rules.goal, 0.0, 0.99)
+    parts: Float64Array = np.clip(points.max(axis=1) / rules.goal, 0.0, 0.99)
+    return parts
 
 
 # What is made of the counts --------------------------------------------------------------------------------

@@ -21,11 +21,12 @@ import numpy.typing as npt
 from millebornes_env.agents.compiled.agent import FIRST_OF_MATCH, MEMORY, decide, decisions_taken
 from millebornes_env.agents.seen import seen_of
 from millebornes_env.arena import no_luck
-from millebornes_env.arena.statistics import Float64Array, GameCounts, Int64Array
+from millebornes_env.arena.statistics import Float64Array, GameCounts, GameLuck, Int64Array
 from millebornes_env.chance import random_word
 from millebornes_env.compile import kernel, rule, rule_of_rules, seldom, seldom_rule_of_rules
 from millebornes_env.engine.kernels import Settings, named_for, start_episode
 from millebornes_env.engine.rulebook import Rulebook, State, StateArray, TableRules
+from millebornes_env.errors import GamePartError, shown
 from millebornes_env.games import Game
 
 Int8Array = npt.NDArray[np.int8]
@@ -225,13 +226,34 @@ def arena_kernels_of(game: Game) -> ArenaKernels:
 
 
 def counts_of_game(game: Game) -> Any:
-    """What the game counts: a module with the members of `arena.statistics.GameCounts`."""
-    return importlib.import_module(game.counts) if isinstance(game.counts, str) else game.counts
+    """What the game counts: a module with the members of `GameCounts`.
+
+    Raises:
+        GamePartError: it lacks one.
+    """
+    return _checked(game, "counts", game.counts, GameCounts)
 
 
 def luck_of_game(game: Game) -> Any:
-    """What luck is in the game, as in `arena.control_variate`: none where it has no such part."""
-    return importlib.import_module(game.luck) if isinstance(game.luck, str) else game.luck or no_luck
+    """What luck is in the game: a module with the members of `GameLuck`; one with none where it has no part.
+
+    Raises:
+        GamePartError: it lacks one.
+    """
+    return _checked(game, "luck", no_luck if game.luck is None else game.luck, GameLuck)
+
+
+def _checked(game: Game, part: str, given: str | ModuleType, interface: type) -> ModuleType:
+    """A part of the game as the module that it is, with all that the arena asks for."""
+    module: object = importlib.import_module(given) if isinstance(given, str) else given
+    missing = [name for name in vars(interface) if not name.startswith("_") and not hasattr(module, name)]
+    if not isinstance(module, ModuleType) or missing:
+        lacks = f" without {', '.join(missing)}" if isinstance(module, ModuleType) else ", no module"
+        raise GamePartError(
+            f"the part {part!r} of the game {game.name!r} is {shown(given)}{lacks}; "
+            f"millebornes_env.arena.statistics.{interface.__name__} says what it must have"
+        )
+    return module
 
 
 @functools.cache

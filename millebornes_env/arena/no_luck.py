@@ -7,6 +7,7 @@ from typing import Any, Final
 from millebornes_env.compile import seldom
 
 NUM_VARIATES: Final = 0
+SAMPLE_AGENTS: Final[tuple[str, ...]] = ()
 
 
 @seldom

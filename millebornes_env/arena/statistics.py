@@ -59,6 +59,29 @@ class GameCounts(Protocol):
         """
 
 
+class GameLuck(Protocol):
+    """What a module must have to count the luck in a game; `arena.control_variate` is one.
+
+    What is counted has mean 0 whatever is played: only then can it be taken off the points without bias.
+    """
+
+    @property
+    def NUM_VARIATES(self) -> int:  # noqa: N802
+        """How many numbers it counts, for each role."""
+
+    @property
+    def SAMPLE_AGENTS(self) -> Sequence[str]:  # noqa: N802
+        """The agents whose games say what each of them is worth in points."""
+
+    def count_deal(self, state: Any, rules: Any, role_of: Any, variates: Any, /) -> None:
+        """Add the luck of a deal to `variates` float64[T, NUM_VARIATES], by role; compiled."""
+
+    def count_draws(
+        self, before: Any, after: Any, rules: Any, action: int, role_of: Any, variates: Any, /
+    ) -> None:
+        """Add the luck of all that chance did in one step; compiled."""
+
+
 class Counts:
     """The counts of one agent, by name or by action."""
 

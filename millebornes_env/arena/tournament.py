@@ -366,7 +366,8 @@ def _sources_of(match: MatchConfig) -> frozenset[Path]:
     """The files outside of engine and rulebook that decide what is played and counted."""
     game = match.game
     found = frozenset({Path(millebornes_env.arena.match.__file__)})
-    for module in (game.module(), counts_of_game(game), luck_of_game(game)):
+    modules: list[Any] = [game.module(), counts_of_game(game), luck_of_game(game)]
+    for module in modules:
         found = sources_on_top(module.__name__, found)
     return sources_on_top("millebornes_env.arena.kernels", found)
 

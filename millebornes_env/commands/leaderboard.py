@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from millebornes_env.arena.analysis import Analysis, analyse_tournament
 from millebornes_env.arena.match import MatchConfig
-from millebornes_env.arena.pictures import PAYOFF_TITLES, save_overview
+from millebornes_env.arena.pictures import payoff_title, save_overview
 from millebornes_env.arena.report import Grid, markdown_table, notes, ratings_grid, save_report, table_name
 from millebornes_env.arena.tournament import (
     TournamentConfig,
@@ -119,8 +119,8 @@ def read_board(path: Path, threads: int = 2) -> Board:
     Raises:
         ArenaError: there is no such file, or it is not what it should be.
     """
-    own = LIST.with_name(f"{path}.toml")
-    name = str(path) if not path.exists() and own.exists() else ""
+    own = LIST.parent / f"{path.name}.toml"
+    name = path.name if str(path) == path.name and own.exists() else ""
     path = own if name else path
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -142,7 +142,8 @@ def read_board(path: Path, threads: int = 2) -> Board:
         board = Board(str(content["anchor"]), events, page, "" if path == LIST else name or str(path))
     except FileNotFoundError:
         raise ArenaError(
-            f"there is no list {str(path)!r}; the project's own are {str(LIST)!r} and race_leaderboard"
+            f"there is no list {str(path)!r}; the project's own is {str(LIST)!r}, and for the race "
+            "'race_leaderboard'"
         ) from None
     except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
         raise ArenaError(f"{str(path)!r} is no list of agents and tables: {error!r}") from None
@@ -234,7 +235,7 @@ def page(board: Board, analyses: Sequence[Analysis], out: Path) -> str:
             f"lineup; [how they play, and everybody against everybody]({at}/report.md); "
             f"[everything as JSON]({at}/arena.json).\n\n{markdown_table(rated)}\n{listed}\n"
             f"![Ratings with intervals]({at}/ratings.png)\n\n"
-            f"![{PAYOFF_TITLES[analysis.payoff.measure]}]({at}/payoff.png)\n"
+            f"![{payoff_title(analysis.payoff.measure, analysis.episodes)}]({at}/payoff.png)\n"
         )
     return "\n".join(parts)
 
