@@ -42,6 +42,7 @@ PARTS: Final = {
     "describe": "words for what a seat sees",
     "seen": "reading of what a seat sees",
     "features": "features of networks",
+    "champion": "preferred champion",
 }
 """What a game may lack, in words."""
 
@@ -139,6 +140,7 @@ class Game:
             compiled agents need to choose from observations.
         features: part: a module with what networks can be shown behind an observation
             (`agents.policy.network.Features`).
+        champion: part `champion(table)`: which of several folders of `agents/champions` plays better there.
     """
 
     name: str
@@ -155,6 +157,7 @@ class Game:
     laws: Part = None
     seen: str | ModuleType | None = None
     features: str | ModuleType | None = None
+    champion: Part = None
 
     @property
     def editions(self) -> tuple[str, ...]:
@@ -293,6 +296,7 @@ GAMES: Final[dict[str, Game]] = {
         laws="millebornes_env.testing.states:check_state",
         seen="millebornes_env.agents.observation_reader",
         features="millebornes_env.agents.policy.features",
+        champion="millebornes_env.agents.champion:champion_of_millebornes",
     ),
     "wielerspel": Game(
         name="wielerspel",
