@@ -43,6 +43,7 @@ PARTS: Final = {
     "luck": "count of luck",
     "seen": "reading of what a seat sees",
     "features": "features of networks",
+    "champion": "preferred champion",
 }
 """What a game may lack, in words."""
 
@@ -147,6 +148,7 @@ class Game:
             compiled agents need to choose from observations.
         features: part: a module with what networks can be shown behind an observation
             (`agents.policy.network.Features`).
+        champion: part `champion(table)`: which of several folders of `agents/champions` plays better there.
     """
 
     name: str
@@ -168,6 +170,7 @@ class Game:
     chance: str = "chance"
     seen: str | ModuleType | None = None
     features: str | ModuleType | None = None
+    champion: Part = None
 
     @property
     def editions(self) -> tuple[str, ...]:
@@ -311,6 +314,7 @@ GAMES: Final[dict[str, Game]] = {
         chance="cards",
         seen="millebornes_env.agents.observation_reader",
         features="millebornes_env.agents.policy.features",
+        champion="millebornes_env.agents.champion:champion_of_millebornes",
     ),
     "wielerspel": Game(
         name="wielerspel",
