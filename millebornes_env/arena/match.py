@@ -41,6 +41,9 @@ from millebornes_env.games import game as find_game
 SECONDS_BETWEEN_REPORTS: Final = 0.1
 FEWEST_DEALS_OF_A_THREAD: Final = 16
 
+_TABLES: dict[tuple[str, int, int | None], tuple[Game, Table]] = {}
+"""Those that were asked for, with the game that each is of."""
+
 OnProgress = Callable[[float], None]
 """Is told how many episodes have been played, with parts of those going on."""
 
@@ -92,7 +95,11 @@ class MatchConfig:
     @property
     def game(self) -> Game:
         """The game that the rule sheet is of, in the table of games."""
-        return find_game(find_sheet(self.edition).game)
+        return find_game(self._game_name)
+
+    @functools.cached_property
+    def _game_name(self) -> str:
+        return find_sheet(self.edition).game
 
     @property
     def rules(self) -> Any:
@@ -115,7 +122,12 @@ class MatchConfig:
         Raises:
             ValueError: there is no such table; the message says what there is.
         """
-        return _table(self.edition, self.players, self.teams)
+        key = (self.edition, self.players, self.teams)
+        game, table = _TABLES.get(key, (None, None))
+        if table is None or game is not self.game:  # a game of the user's can be registered anew
+            table = Table.of(vector_env(1, self.edition, players=self.players, teams=self.teams))
+            _TABLES[key] = (self.game, table)
+        return table
 
     def env(self) -> VectorEnv:
         """One game at the table, which stops after an episode.
@@ -136,11 +148,6 @@ class MatchConfig:
 def plural(episode: str) -> str:
     """A kind of episode in the plural, such as "matches" or "races"."""
     return f"{episode}{'es' if episode.endswith(('ch', 'sh', 's', 'x')) else 's'}"
-
-
-@functools.cache
-def _table(name: str, players: int, teams: int | None) -> Table:
-    return Table.of(vector_env(1, name, players=players, teams=teams))
 
 
 def agent_seed(*words: int) -> int:

@@ -54,7 +54,7 @@ class Args(MatchArgs):
     agent: Annotated[str | None, tyro.conf.Positional, tyro.conf.arg(metavar="[AGENT]")] = None
     """The agent to evaluate: `name:option=value`, the path of a run folder, or `my_file.py:Class`."""
     against: tuple[str, ...] | None = None
-    """The opponents, named in the same way, one after the other. None: the game's usual ones."""
+    """The opponents, one after the other. None: the usual ones, in Mille Bornes random greedy holder."""
     run_dir: Path | None = None
     """Instead of an agent: evaluate the policy in this run folder."""
     deals: int = 1000
