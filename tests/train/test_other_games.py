@@ -14,10 +14,9 @@ import pytest
 from millebornes_env import agents, vector_env
 from millebornes_env.agents.policy.files import read_description
 from millebornes_env.compile import for_kernels
-from millebornes_env.games import GAMES, Game, SheetOfTables, register_game
+from millebornes_env.games import GAMES
 from millebornes_env.wielerspel.sections import OFFSETS, ObservationSpec, part_of, start_of
-from tests.engine import dice_race
-from tests.train.test_selfplay import command, same, short, weights
+from tests.train.test_selfplay import SHORT, command, same, short, weights
 from train import average, maskable_ppo, selfplay
 from train.common.games import ManyGames, features_of
 from train.common.opponents import places_at
@@ -32,11 +31,19 @@ EVEN = 1 / PLAYERS
 
 
 @pytest.fixture
-def _dice_race() -> Iterator[None]:
-    sheets = [SheetOfTables("dice_race", "dice", [dice_race.Rules(3, 3)])]
-    register_game(Game(name="dice_race", rulebook=dice_race, sheets=sheets))
+def _own_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A module `my_dice`, which registers a game when it is imported."""
+    (tmp_path / "my_dice.py").write_text(
+        "from millebornes_env.games import Game, SheetOfTables, register_game\n"
+        "from tests.engine import dice_race\n"
+        "sheets = [SheetOfTables('dice_race', 'dice', [dice_race.Rules(3, 3)])]\n"
+        "register_game(Game(name='dice_race', rulebook=dice_race, sheets=sheets))\n",
+        encoding="utf-8",
+    )
+    monkeypatch.syspath_prepend(tmp_path)
     yield
-    del GAMES["dice_race"]
+    GAMES.pop("dice_race", None)
+    sys.modules.pop("my_dice", None)
 
 
 @pytest.fixture(scope="module")
@@ -210,15 +217,22 @@ def test_the_pool_shares_its_games(tmp_path: Path) -> None:
 # A game of one's own, and what is refused -------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("_dice_race")
-def test_a_game_of_ones_own_is_learned(tmp_path: Path) -> None:
-    """It has no features, no compiled agents and no audit."""
-    args = short(tmp_path / "run", edition=("dice",), players=3, total_timesteps=3000)
-    pool = {"pool_share": 0.5, "pool_agent": ("random",)}
-    run = train(dataclasses.replace(args, **pool, eval_seconds=1e3, eval_deals=2))  # type: ignore[arg-type]
-    assert list(run.curve[0].scores) == ["random"]
+@pytest.mark.usefixtures("_own_game")
+def test_a_game_of_ones_own_is_learned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has no features, no compiled agents and no audit; its module stands before its sheet."""
+    small = [f"--{name.replace('_', '-')}={value}" for name, value in SHORT.items() if name != "hidden"]
+    pool = ("--hidden=8", "--pool-share=0.5", "--pool-agent=random", "--total-timesteps=2000")
+    evaluated = ("--eval-seconds=1000", "--eval-deals=2", "--run-dir", str(tmp_path / "run"))
+    assert command(monkeypatch, "--edition", "my_dice:dice", "--players=3", *small, *pool, *evaluated) == 0
+    curve = json.loads((tmp_path / "run" / "learning_curve.json").read_text(encoding="utf-8"))
+    assert list(curve[-1]["scores"]) == ["random"]
     about = read_description(tmp_path / "run")
-    assert (about["game"], about["features"], about["num_inputs"]) == ("dice_race", False, 4)
+    assert (about["game"], about["editions"], about["num_inputs"]) == ("dice_race", ["dice"], 4)
+    env = vector_env(3, "dice", players=3)
+    env.reset(seed=1)
+    shown = env.games.buffers.observation, env.games.buffers.action_mask
+    chosen = agents.load(tmp_path / "run", env).act(*shown)
+    assert shown[1][np.arange(3), chosen].all()
 
 
 @pytest.mark.parametrize(
@@ -233,6 +247,7 @@ def test_a_game_of_ones_own_is_learned(tmp_path: Path) -> None:
         (("--opponent", "greedy"), "plays millebornes, not wielerspel"),
         (("--pool-agent", "arnold"), "plays millebornes, not wielerspel"),
         (("--players", "7"), "players"),
+        (("--edition", "no_module:dice"), "the module 'no_module', which is to register its game, cannot be"),
     ],
 )
 def test_what_the_race_does_not_have_is_refused(

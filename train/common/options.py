@@ -18,6 +18,7 @@ from millebornes_env import command_line
 from millebornes_env.agents.policy.network import MAX_LAYERS, MAX_UNITS
 from millebornes_env.arena.gauntlet import check_evaluation
 from millebornes_env.command_line import option_name
+from millebornes_env.commands.options import with_its_game
 from millebornes_env.envs.options import USUAL
 from millebornes_env.errors import shown
 from millebornes_env.games import Game, find_sheet
@@ -189,11 +190,27 @@ def parse_options(options: type[Options], description: str | None) -> Options:
         description: for --help.
 
     Raises:
+        GameError: the module of a game of one's own cannot be imported.
         ValueError: an option is given by its old name; the message says the new one.
         SystemExit: after --help, and after a wrong option, about which tyro has printed what is wrong.
     """
     refuse_old_options(options, sys.argv[1:])
-    return tyro.cli(options, prog=f"python -m train.{Path(sys.argv[0]).stem}", description=description)
+    args = tyro.cli(options, prog=f"python -m train.{Path(sys.argv[0]).stem}", description=description)
+    return with_games_imported(args)
+
+
+def with_games_imported(args: Options) -> Options:
+    """The options with the sheets alone, if they name a game's module before it: of `pig:fast`, `fast`.
+
+    Raises:
+        GameError: a module cannot be imported.
+    """
+    edition: object = getattr(args, "edition", None)
+    if isinstance(edition, str):
+        return dataclasses.replace(args, edition=with_its_game(edition))  # type: ignore[type-var]
+    if isinstance(edition, tuple):
+        return dataclasses.replace(args, edition=tuple(map(with_its_game, edition)))  # type: ignore[type-var]
+    return args
 
 
 def refuse_old_options(options: type, arguments: Sequence[str]) -> None:
