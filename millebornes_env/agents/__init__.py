@@ -26,6 +26,9 @@ from millebornes_env.agents.human.agent import HumanAgent
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.policy.files import RunFolderError
 from millebornes_env.agents.protocol import Agent, BaseAgent, Table
+from millebornes_env.agents.race.bidder import BidderAgent
+from millebornes_env.agents.race.escaper import EscaperAgent
+from millebornes_env.agents.race.saver import SaverAgent
 from millebornes_env.agents.racer import RacerAgent
 from millebornes_env.agents.random import RandomAgent
 from millebornes_env.agents.registry import AGENTS, Spec, load, make, name_of, names, register
@@ -43,8 +46,10 @@ __all__ = [
     "ArnoldAgent",
     "AttackerAgent",
     "BaseAgent",
+    "BidderAgent",
     "ChampionAgent",
     "CompiledAgent",
+    "EscaperAgent",
     "GreedyAgent",
     "HoarderAgent",
     "HolderAgent",
@@ -54,6 +59,7 @@ __all__ = [
     "RandomAgent",
     "RowError",
     "RunFolderError",
+    "SaverAgent",
     "SearchAgent",
     "Spec",
     "StrategistAgent",

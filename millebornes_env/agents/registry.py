@@ -31,6 +31,9 @@ from millebornes_env.agents.protocol import (
     made_for,
     plays,
 )
+from millebornes_env.agents.race.bidder import BidderAgent
+from millebornes_env.agents.race.escaper import EscaperAgent
+from millebornes_env.agents.race.saver import SaverAgent
 from millebornes_env.agents.racer import RacerAgent
 from millebornes_env.agents.random import RandomAgent
 from millebornes_env.agents.search.agent import SearchAgent, SearchOptionError, search_over
@@ -60,6 +63,9 @@ AGENTS: Final[dict[str, Callable[..., Agent]]] = {
     "attacker": AttackerAgent,
     "hoarder": HoarderAgent,
     "strategist": StrategistAgent,
+    "saver": SaverAgent,
+    "escaper": EscaperAgent,
+    "bidder": BidderAgent,
     "search": SearchAgent,
     "policy": PolicyAgent,
     "champion": ChampionAgent,
