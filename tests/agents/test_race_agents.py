@@ -28,7 +28,7 @@ from tests.wielerspel.support import (
     Race,
 )
 
-GAMES = 12
+GAMES = 8
 RACERS = ("saver", "escaper", "bidder")
 SPECS = (
     *RACERS,
@@ -103,7 +103,7 @@ def test_racers_play_legally_and_by_what_they_see(name: str, players: int) -> No
     step: dict[str, np.ndarray] = env.reset()[0]
     playing: list[Any] = [agents.load(spec, env) for spec in SPECS]
     memories = np.zeros((2, len(playing), GAMES * players, MEMORY), np.int16)
-    for turn in range(150):
+    for turn in range(120):
         seats = env.agent_selection.astype(np.int32)
         slots = np.arange(GAMES) * players + seats
         for number, agent in enumerate(playing):
@@ -138,18 +138,20 @@ def share_of_wins(spec: str, others: str, races: int) -> float:
 
 
 @pytest.mark.parametrize(
-    ("spec", "others", "least", "most"),
+    ("spec", "others", "races", "least", "most"),
     [
-        ("saver", "random", 0.80, 1.00),
-        ("escaper", "random", 0.80, 1.00),
-        ("bidder", "saver", 0.50, 0.75),
-        ("bidder", "escaper", 0.50, 0.75),
-        ("saver", "bidder", 0.00, 0.15),
+        ("saver", "random", 400, 0.80, 1.00),
+        ("escaper", "random", 400, 0.80, 1.00),
+        ("bidder", "saver", 400, 0.50, 0.75),
+        ("bidder", "escaper", 400, 0.50, 0.75),
+        ("saver", "bidder", 120, 0.00, 0.15),
     ],
 )
-def test_racers_are_as_strong_as_they_were(spec: str, others: str, least: float, most: float) -> None:
+def test_racers_are_as_strong_as_they_were(
+    spec: str, others: str, races: int, least: float, most: float
+) -> None:
     """Even would be a quarter; the bidder is the strongest by far."""
-    assert least < share_of_wins(spec, others, races=400) < most
+    assert least < share_of_wins(spec, others, races) < most
 
 
 @racers
@@ -205,7 +207,7 @@ def test_who_bids_last_bids_one_more(spec: str) -> None:
     assert race.decision == ("bid", 0)
     assert bid(spec, race) == 1
     assert bid(spec, Race(3).land_on(36).do("pass", "bid 3")) == 4
-    assert bid(spec, Race(3).land_on(36).do("pass", "bid 40")) == 0
+    assert bid(spec, Race(3).land_on(30).do("pass", "bid 40")) == 0
 
 
 @racers
@@ -431,7 +433,7 @@ def places_before_the_line(race: Race, energy: float) -> dict[tuple[str, int], f
 
 
 def test_what_places_are_worth_before_the_line() -> None:
-    """One throw in six lands on square 39, which may be own, another's or nobody's; all others pass the line."""
+    """One throw in six lands on square 39, which is own, another's or nobody's; the rest passes the line."""
     own, others, free = Race(2).servants(0, 39), Race(2).servants(1, 39), Race(2)
     before = places_before_the_line(own, 0.0)
     assert before["place", 0] == pytest.approx(1)

@@ -99,6 +99,8 @@ def choose(state: State, rules: Rules, seat: int, memory: Int16Array, options: I
     phase = int(state.phase)
     if phase == EXCHANGE:
         return exchange(state, rules, seat)
+    if phase == BID and not has_means(state, rules, seat):
+        return PASS
     if phase not in (AWAY, ESCAPING, BID, MOVE) and int(state.off_board[seat]) > 0:
         return RETIRE
     stakes = stack_array(np.float64, SIZE_OF_STAKES)
@@ -246,6 +248,13 @@ def surplus(state: State, rules: Rules, seat: int) -> float:
 
 
 @rule
+def has_means(state: State, rules: Rules, seat: int) -> bool:
+    """Whether it has the energy for a higher bid, or could have it."""
+    spare = int(state.energy[seat]) - _KEEPS
+    return spare > int(state.highest_bid) or could_retire(state, rules, seat)
+
+
+@rule
 def could_retire(state: State, rules: Rules, seat: int) -> bool:
     """Whether a servant off the board can retire before the bid, and nothing of his energy is lost."""
     fits = int(state.energy[seat]) + int(rules.retirement_energy) <= int(rules.max_energy)
@@ -330,12 +339,12 @@ class BidderAgent(CompiledAgent):
         self,
         table: Table,
         seed: int = 0,
-        race: Annotated[int, Between(0, 10_000)] = 250,
-        power: Annotated[int, Between(0, 1_000)] = 200,
-        laps: Annotated[int, Between(0, 1_000)] = 50,
-        late: Annotated[int, Between(1, 1_000)] = 80,
-        saving: Annotated[int, Between(0, 1_000)] = 130,
-        learns: Annotated[int, Between(0, 200)] = 50,
+        race: Annotated[int, Between(0, 10_000)] = 200,
+        power: Annotated[int, Between(0, 1_000)] = 250,
+        laps: Annotated[int, Between(0, 1_000)] = 70,
+        late: Annotated[int, Between(1, 1_000)] = 90,
+        saving: Annotated[int, Between(0, 1_000)] = 120,
+        learns: Annotated[int, Between(0, 200)] = 150,
     ) -> None:
         """Nothing is drawn by chance.
 

@@ -16,7 +16,6 @@ from millebornes_env.wielerspel.actions import (
     retire_action,
 )
 from millebornes_env.wielerspel.auction import can_bid
-from millebornes_env.wielerspel.energy import servants_left
 from millebornes_env.wielerspel.jerseys import (
     JERSEYS_ON_A_DOUBLE,
     JERSEYS_ON_A_TRIPLE,
@@ -163,12 +162,6 @@ def retire_least(state: State, rules: Rules, seat: int) -> int:
 def move_least(state: State, rules: Rules, seat: int) -> int:
     """Move the servant on the square of the least value."""
     return move_action(square_of_least_number(state, rules, seat))
-
-
-@rule
-def can_spare_a_servant(state: State, rules: Rules, seat: int) -> bool:
-    """Whether a servant is off the board who can retire without giving up a square, and is not the last."""
-    return int(state.off_board[seat]) > 0 and servants_left(state, rules, seat) > 1
 
 
 # Jerseys ---------------------------------------------------------------------------------------------------
