@@ -24,6 +24,7 @@ LONGEST_FIRST = (
     "tests/agents/test_arnold.py",
     "tests/agents/test_search.py",
     "tests/agents/test_policy.py",
+    "tests/agents/test_race_agents.py",
     "tests/envs/test_aec.py",
     "tests/rules/editions/test_all.py",
     "tests/wielerspel/test_engine.py",
