@@ -148,6 +148,7 @@ class Game:
             compiled agents need to choose from observations.
         features: part: a module with what networks can be shown behind an observation
             (`agents.policy.network.Features`).
+        gauntlet: names of the agents that a policy is measured against while it is trained.
         champion: part `champion(table)`: which of several folders of `agents/champions` plays better there.
     """
 
@@ -170,6 +171,7 @@ class Game:
     chance: str = "chance"
     seen: str | ModuleType | None = None
     features: str | ModuleType | None = None
+    gauntlet: tuple[str, ...] = ("random",)
     champion: Part = None
 
     @property
@@ -314,6 +316,7 @@ GAMES: Final[dict[str, Game]] = {
         chance="cards",
         seen="millebornes_env.agents.observation_reader",
         features="millebornes_env.agents.policy.features",
+        gauntlet=("greedy", "holder", "arnold"),
         champion="millebornes_env.agents.champion:champion_of_millebornes",
     ),
     "wielerspel": Game(
@@ -332,6 +335,8 @@ GAMES: Final[dict[str, Game]] = {
         title="Maillot Arc-en-ciel",
         chance="dice and cards",
         seen="millebornes_env.agents.race_reader",
+        features="millebornes_env.agents.policy.race_features",
+        gauntlet=("saver", "escaper", "bidder"),
     ),
 }
 """Every game, by its name."""

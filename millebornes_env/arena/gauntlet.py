@@ -26,8 +26,6 @@ from millebornes_env.files import save_figure_atomically, write_text_atomically
 from millebornes_env.games import find_sheet
 from millebornes_env.games import game as find_game
 
-GAUNTLET: Final = ("greedy", "holder", "arnold")
-
 _FEWEST_DEALS: Final = 2
 _FIRST_WAIT: Final = 5.0  # seconds
 
@@ -125,7 +123,7 @@ class Gauntlet:
         for one in range(count):
             for other in range(one + 1, count):
                 score = self._against(self.opponents[one], self.opponents[other])
-                self._wins[one, other] = score.win_rate * score.matches
+                self._wins[one, other] = self._of_two(score.win_rate) * score.matches
                 self._wins[other, one] = score.matches - self._wins[one, other]
 
     def measure(self, spec: Spec, seconds: float, decisions: int) -> Point:
@@ -147,11 +145,19 @@ class Gauntlet:
     def _elo(self, win_rates: Sequence[float]) -> float:
         wins = self._wins.copy()
         matches = 2.0 * self.deals * len(self.configs)
-        shares = np.clip(win_rates, 0.0, 1.0)
+        shares = np.array([self._of_two(rate) for rate in np.clip(win_rates, 0.0, 1.0).tolist()])
         wins[-1, :-1] = shares * matches
         wins[:-1, -1] = (1.0 - shares) * matches
         elo = bradley_terry(wins)
         return float(elo[-1] - elo[0])
+
+    def _of_two(self, rate: float) -> float:
+        """The share of wins that two alone would have, by the share of one against several (Luce 1959).
+
+        Who is as strong as each of three others wins one match in four, and is to be rated as they are.
+        """
+        others = self.configs[0].rules.teams - 1
+        return rate if others == 1 else others * rate / (others * rate + 1.0 - rate)
 
     def _against(self, spec: Spec, opponent: str) -> Score:
         """The mean of all tables."""

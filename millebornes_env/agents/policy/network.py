@@ -49,7 +49,7 @@ Layers = Sequence[tuple[npt.NDArray[Any], npt.NDArray[Any]]]
 MAX_LAYERS: Final = 5
 MAX_UNITS: Final = 512
 """Of a hidden layer."""
-MAX_OBS_SIZE: Final = 512
+MAX_OBS_SIZE: Final = 768
 """Of an observation with features; no table of the package's games has so many."""
 MAX_ACTIONS: Final = 256
 """No table of the package's games has so many."""
@@ -101,7 +101,7 @@ TANH: Final = ACTIVATIONS.index("tanh")
 _BYTES: Final = 4  # of a weight
 _UNITS_AT_ONCE: Final = 16  # rows of weights are as long as the widest registers like them
 _ROWS_AT_ONCE: Final = 4  # that many are added to the units each time these are read and written
-_ROOM: Final = MAX_UNITS + _ROWS_AT_ONCE
+_ROOM: Final = max(MAX_UNITS, MAX_OBS_SIZE) + _ROWS_AT_ONCE
 _MORE_THAN_ACTIONS: Final = MAX_ACTIONS + 1
 _ZERO: Final = np.float32(0.0)
 
