@@ -40,6 +40,7 @@ PARTS: Final = {
     "positions": "positions as text",
     "draw": "drawing of its table",
     "describe": "words for what a seat sees",
+    "chance": "words for dice and cards",
 }
 """What a game may lack, in words."""
 
@@ -133,6 +134,10 @@ class Game:
         laws: part `laws(states, rules)`: raises `ConformanceError` for records that no play leads to, which
             `testing.check_env` asks; None: the audit is what it asks.
         describe: part `describe(row, sections, rules)`: an observation in words.
+        records: the module that writes, reads and replays games as text (as `notation.game_records`, which is
+            meant by None).
+        chance: part `chance(state, rules, action)`: carries the action out on a record and returns which dice
+            and cards fell, in a few words each; with None for an action, those of this turn so far.
     """
 
     name: str
@@ -147,6 +152,8 @@ class Game:
     draw_end: Part = None
     describe: Part = None
     laws: Part = None
+    records: str | ModuleType | None = None
+    chance: Part = None
 
     @property
     def editions(self) -> tuple[str, ...]:
@@ -283,6 +290,7 @@ GAMES: Final[dict[str, Game]] = {
         draw_end="millebornes_env.render.text:draw_score_sheet",
         describe="millebornes_env.render.seat:describe_seat",
         laws="millebornes_env.testing.states:check_state",
+        records="millebornes_env.notation.replays",
     ),
     "wielerspel": Game(
         name="wielerspel",
@@ -292,9 +300,11 @@ GAMES: Final[dict[str, Game]] = {
         observation="millebornes_env.wielerspel.sections:ObservationSpec",
         observation_version="millebornes_env.wielerspel.observation:OBSERVATION_VERSION",
         audit="millebornes_env.wielerspel.audit:first_violation",
+        positions="millebornes_env.notation.race_positions",
         draw="millebornes_env.render.race:draw_race",
         draw_end="millebornes_env.render.race:draw_end",
         describe="millebornes_env.render.race:describe",
+        chance="millebornes_env.notation.race_chance:chance",
     ),
 }
 """Every game, by its name."""

@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from millebornes_env.engine.rulebook import StateArray
+from millebornes_env.errors import MilleBornesError
 from millebornes_env.games import Game, find_sheet
 from millebornes_env.games import game as find_game
 
@@ -62,6 +63,30 @@ def game_of(edition: object) -> Game:
         UnknownEditionError: it is no sheet of any game.
     """
     return find_game(find_sheet(edition).game)
+
+
+def sheet_meant(said: str | None, given: object) -> Any:
+    """The rule sheet of a text that names one, perhaps of another game than the one that was given.
+
+    Args:
+        said: what the text's line `edition` says; None: there is none.
+        given: the sheet, or its name, that is played if the text does not say.
+
+    Returns:
+        The sheet that was given, unless the text names one of another game: then that one. A name that is
+        none is left to the reader of the game that was given, who knows the line.
+
+    Raises:
+        UnknownEditionError: what was given is no sheet.
+    """
+    sheet: Any = find_sheet(given)
+    if said is None or said.endswith(".toml") or said.partition("+")[0] == sheet.name:
+        return sheet
+    try:
+        named: Any = find_sheet(said)
+    except MilleBornesError:
+        return sheet
+    return sheet if named.game == sheet.game else named
 
 
 def notation_of(edition: object) -> Any:

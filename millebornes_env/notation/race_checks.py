@@ -1,6 +1,6 @@
-"""What the rules make impossible in the decision of a race that a person wrote, told by the line that says it.
+"""What the rules make impossible in a race that a person wrote, told by the line that says it.
 
-`audit.first_violation` finds what no race can be in; but whether a seat can be asked this now, it does not say.
+`audit.first_violation` finds what no race can be in; whether a seat can be asked this now, it does not say.
 """
 
 from __future__ import annotations

@@ -45,7 +45,6 @@ from millebornes_env.wielerspel.squares import EFFORT
 from millebornes_env.wielerspel.state import (
     NO_CARD,
     NO_SEAT,
-    NUM_SETS,
     PHASE_NAMES,
     RACE_OVER,
     RIDING,
@@ -173,7 +172,7 @@ class RaceReader:
         for word in words:
             if word not in (RAINBOW_LAP, NO_SUPPLY_WORDS, NOTHING):
                 raise line.refused(
-                    f"{shown(word)} is nothing that a lap can be: {RAINBOW_LAP!r}, {NO_SUPPLY_WORDS!r}, or both"
+                    f"{shown(word)} says nothing of a lap: write {RAINBOW_LAP!r}, {NO_SUPPLY_WORDS!r} or both"
                 )
         state.rainbow_lap = 1 if RAINBOW_LAP in words else 0
         state.no_supply = 1 if NO_SUPPLY_WORDS in words else 0
@@ -265,7 +264,6 @@ class RaceReader:
                 raise line.refused(f"there are {self.rules.jersey_cards} cards of the set {name} in all")
             state.jerseys[seat, kind] = cards
             state.stacks[kind] -= cards
-        assert len(state.stacks) == NUM_SETS
 
     def _read_deck(self) -> None:
         """The cards to come, next first; those that `...` stands for are shuffled by the key."""
