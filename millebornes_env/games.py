@@ -41,6 +41,7 @@ PARTS: Final = {
     "draw": "drawing of its table",
     "describe": "words for what a seat sees",
     "chance": "words for dice and cards",
+    "pages": "pages of its rule sheets",
 }
 """What a game may lack, in words."""
 
@@ -138,6 +139,7 @@ class Game:
             meant by None).
         chance: part `chance(state, rules, action)`: carries the action out on a record and returns which dice
             and cards fell, in a few words each; with None for an action, those of this turn so far.
+        pages: module that prints rule sheets: `description(sheet)` of one, `comparison(names)` of several.
     """
 
     name: str
@@ -154,6 +156,7 @@ class Game:
     laws: Part = None
     records: str | ModuleType | None = None
     chance: Part = None
+    pages: str | ModuleType | None = None
 
     @property
     def editions(self) -> tuple[str, ...]:
@@ -249,7 +252,8 @@ class Game:
 
     def end_of_drawing(self, state: Any, rules: Any) -> str:
         """What stands below the drawing of a game that is over: "" if the game has nothing to add."""
-        return "" if self.draw_end is None else f"\n{_found(self.draw_end)(state, rules)}"
+        text = "" if self.draw_end is None else str(_found(self.draw_end)(state, rules))
+        return f"\n{text}" if text else ""
 
 
 def _is_part(given: object) -> bool:
@@ -287,10 +291,11 @@ GAMES: Final[dict[str, Game]] = {
         audit="millebornes_env.millebornes.audit:first_violation",
         positions="millebornes_env.notation.positions",
         draw="millebornes_env.render.text:draw_game",
-        draw_end="millebornes_env.render.text:draw_score_sheet",
+        draw_end="millebornes_env.render.text:draw_end",
         describe="millebornes_env.render.seat:describe_seat",
         laws="millebornes_env.testing.states:check_state",
         records="millebornes_env.notation.replays",
+        pages="millebornes_env.render.editions",
     ),
     "wielerspel": Game(
         name="wielerspel",
@@ -305,6 +310,7 @@ GAMES: Final[dict[str, Game]] = {
         draw_end="millebornes_env.render.race:draw_end",
         describe="millebornes_env.render.race:describe",
         chance="millebornes_env.notation.race_chance:chance",
+        pages="millebornes_env.render.race_editions",
     ),
 }
 """Every game, by its name."""

@@ -17,7 +17,8 @@ from millebornes_env.__main__ import main
 from millebornes_env.command_line import carry_out
 from millebornes_env.millebornes.rules import Rules
 from millebornes_env.notation import read_record, write_jsonl
-from millebornes_env.render.editions import CHAPTERS, cell, fields_of, markdown, table_name
+from millebornes_env.render.editions import CHAPTERS, cell, fields_of, table_name
+from millebornes_env.render.tables import markdown
 from tests.patience import SECONDS_OF_A_HANG
 
 
