@@ -42,6 +42,8 @@ PARTS: Final = {
     "describe": "words for what a seat sees",
     "chance": "words for dice and cards",
     "pages": "pages of its rule sheets",
+    "seen": "reading of what a seat sees",
+    "features": "features of networks",
 }
 """What a game may lack, in words."""
 
@@ -140,6 +142,10 @@ class Game:
         chance: part `chance(state, rules, action)`: carries the action out on a record and returns which dice
             and cards fell, in a few words each; with None for an action, those of this turn so far.
         pages: module that prints rule sheets: `description(sheet)` of one, `comparison(names)` of several.
+        seen: part: a module that reads an observation back into a record (`agents.seen.Seen`), which
+            compiled agents need to choose from observations.
+        features: part: a module with what networks can be shown behind an observation
+            (`agents.policy.network.Features`).
     """
 
     name: str
@@ -157,6 +163,8 @@ class Game:
     records: str | ModuleType | None = None
     chance: Part = None
     pages: str | ModuleType | None = None
+    seen: str | ModuleType | None = None
+    features: str | ModuleType | None = None
 
     @property
     def editions(self) -> tuple[str, ...]:
@@ -296,6 +304,8 @@ GAMES: Final[dict[str, Game]] = {
         laws="millebornes_env.testing.states:check_state",
         records="millebornes_env.notation.replays",
         pages="millebornes_env.render.editions",
+        seen="millebornes_env.agents.observation_reader",
+        features="millebornes_env.agents.policy.features",
     ),
     "wielerspel": Game(
         name="wielerspel",
@@ -311,6 +321,7 @@ GAMES: Final[dict[str, Game]] = {
         describe="millebornes_env.render.race:describe",
         chance="millebornes_env.notation.race_chance:chance",
         pages="millebornes_env.render.race_editions",
+        seen="millebornes_env.agents.race_reader",
     ),
 }
 """Every game, by its name."""
@@ -328,6 +339,12 @@ def game(name: str) -> Game:
     if isinstance(given, str) and given in GAMES:
         return GAMES[given]
     raise UnknownGameError(f"there is no game {shown(given)}; {_known_games(given)}")
+
+
+def game_of(rulebook: Rulebook | ModuleType) -> Game | None:
+    """The game whose rulebook the module is; None: it is that of no game."""
+    name = getattr(rulebook, "__name__", None)
+    return next((one for one in GAMES.values() if one.rulebook is rulebook or one.rulebook == name), None)
 
 
 def _known_games(given: object) -> str:
