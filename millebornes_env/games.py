@@ -42,6 +42,9 @@ PARTS: Final = {
     "describe": "words for what a seat sees",
     "chance": "words for dice and cards",
     "pages": "pages of its rule sheets",
+    "view": "view of a seat",
+    "tell": "telling of what happens",
+    "session": "way to be played on the terminal",
     "seen": "reading of what a seat sees",
     "features": "features of networks",
 }
@@ -142,6 +145,12 @@ class Game:
         chance: part `chance(state, rules, action)`: carries the action out on a record and returns which dice
             and cards fell, in a few words each; with None for an action, those of this turn so far.
         pages: module that prints rule sheets: `description(sheet)` of one, `comparison(names)` of several.
+        view: part `view(state, rules, seat)`: the table as text, with nothing that the seat cannot see.
+        tell: part `tell(state, rules, action)`: carries the action out on a record and returns what all at
+            the table are told then, a list of lines.
+        session: part: the class that plays the game on the terminal, derived from
+            `commands.session.Session`, which is meant by None.
+        rival: the agent that people play against if they name none.
         seen: part: a module that reads an observation back into a record (`agents.seen.Seen`), which
             compiled agents need to choose from observations.
         features: part: a module with what networks can be shown behind an observation
@@ -163,6 +172,10 @@ class Game:
     records: str | ModuleType | None = None
     chance: Part = None
     pages: str | ModuleType | None = None
+    view: Part = None
+    tell: Part = None
+    session: Part = None
+    rival: str = "random"
     seen: str | ModuleType | None = None
     features: str | ModuleType | None = None
 
@@ -304,6 +317,8 @@ GAMES: Final[dict[str, Game]] = {
         laws="millebornes_env.testing.states:check_state",
         records="millebornes_env.notation.replays",
         pages="millebornes_env.render.editions",
+        session="millebornes_env.commands.card_session:CardSession",
+        rival="strategist",
         seen="millebornes_env.agents.observation_reader",
         features="millebornes_env.agents.policy.features",
     ),
@@ -321,6 +336,8 @@ GAMES: Final[dict[str, Game]] = {
         describe="millebornes_env.render.race:describe",
         chance="millebornes_env.notation.race_chance:chance",
         pages="millebornes_env.render.race_editions",
+        view="millebornes_env.render.race:view",
+        tell="millebornes_env.render.race_events:tell",
         seen="millebornes_env.agents.race_reader",
     ),
 }
