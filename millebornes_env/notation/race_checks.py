@@ -69,6 +69,7 @@ def check_decision(lines: Mapping[str, Line], rules: Rules, record: Any, state: 
         raise line.refused(problem)
     if phase in (BID, MUST_PAY):
         _check_queue(lines, state)
+    _check_bid(lines, rules, state)
     mask = np.zeros(NUM_ACTIONS, np.int8)
     plain(legality.write_mask)(state, record, mask)
     if not mask.any():
@@ -121,9 +122,23 @@ def _check_queue(lines: Mapping[str, Line], state: Any) -> None:
     for waiting in range(following, end):
         if int(state.out[int(state.queue[waiting])]):
             raise lines["queue"].refused(f"seat {int(state.queue[waiting])} has left the race")
+
+
+def _check_bid(lines: Mapping[str, Line], rules: Rules, state: Any) -> None:
+    """The highest bidder has had its turn, and can pay."""
     bidder = int(state.highest_bidder)
-    if int(state.phase) == BID and bidder != NO_SEAT and bidder not in state.queue[:following]:
+    if bidder == NO_SEAT:
+        return
+    if int(state.phase) not in (BID, MOVE):
+        raise lines["bid"].refused("there is no auction in this decision")
+    if int(state.phase) == MOVE:  # the bid has been paid
+        return
+    if bidder not in state.queue[: int(state.queue_next)]:
         raise lines["bid"].refused(f"seat {bidder} has not had its turn to bid")
+    if int(state.energy[bidder]) < int(state.highest_bid):
+        raise lines["bid"].refused(f"seat {bidder} has {int(state.energy[bidder])} energy")
+    if int(state.retired[bidder]) == rules.servants:
+        raise lines["bid"].refused(f"seat {bidder} has no servant left to put on the square")
 
 
 # The decisions ---------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from millebornes_env.notation import Position, read_position, write_position
 from millebornes_env.wielerspel import rulebook
 from millebornes_env.wielerspel.audit import first_violation
 from millebornes_env.wielerspel.rules import rules_array
-from millebornes_env.wielerspel.state import PHASE_NAMES, STATE
+from millebornes_env.wielerspel.state import PHASE_NAMES, RACE_OVER, STATE
 from tests.wielerspel.players import decisions, legal_actions, sober, step, wild
 
 SHEET = edition("arc_en_ciel")
@@ -276,6 +276,12 @@ WRONG_DECISIONS = {
     ("rider: 14", "rider: 14\nholder: seat 0"): ["square 14 was held by a servant"],
     ("rider: 14", "rider: 14\nyellow: 9"): ["the yellow is 9; it must be from 1 to 6"],
     ("rider: 14", "rider: 14\nbid: 3 by seat 0"): ["seat 0 has not had its turn to bid"],
+    ("rider: 14", "rider: 14\nqueue: 0 | 2 1\nbid: 25 by seat 0"): [
+        "'bid: 25 by seat 0': seat 0 has 20 energy"
+    ],
+    ("rider: 14", "rider: 14\nqueue: 0 | 2 1\nbid: 9 by seat 0\nretired: 6 0 0"): [
+        "seat 0 has no servant left"
+    ],
     ("rider: 14", "rider: 14\nbid: much"): ["it reads 'bid: 7 by seat 2'"],
     ("rider: 14", "rider: 14\nqueue: 0 1 2"): ["who has had the turn, a bar, who has not"],
     ("rider: 14", "rider: 14\nqueue: | 0 1 2"): ["seat 2 is asked, and is not the next in line"],
@@ -359,3 +365,53 @@ def test_one_agent_at_a_time() -> None:
     env = wielerspel_v0.env(players=3)
     env.reset(seed=1, options={"positions": AN_AUCTION})
     assert env.agent_selection == "player_2"
+
+
+# Texts that were tampered with -----------------------------------------------------------------------------
+
+STRAY = (
+    "",
+    "0",
+    "-1",
+    "61",
+    "4x",
+    "seat",
+    "|",
+    ":",
+    "#",
+    "none",
+    "...",
+    "escape",
+    "\u00b2",
+    "\x00",
+    "9" * 30,
+)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_text_that_was_tampered_with_is_refused_or_can_be_played(seed: int) -> None:
+    rng = random.Random(seed)
+    texts = [str(Position(HUNGRY, HUNGRY.table(3), records(state))) for state in some_of(HUNGRY, 3, seed)]
+    accepted = 0
+    for _ in range(150):
+        lines = rng.choice(texts).splitlines()
+        place = rng.randrange(2, len(lines))
+        words = lines[place].split(" ")
+        words[rng.randrange(len(words))] = rng.choice((*STRAY, *rng.choice(texts).split()))
+        lines[place : place + 1] = [" ".join(words)] if rng.random() < 0.8 else []
+        try:
+            position = race("\n".join(lines))
+        except NotationError:
+            continue
+        accepted += 1
+        assert read_position(str(position), edition=position.edition) == position
+        record, state = rules_array(position.rules)[0], position.state[0]
+        while int(state.phase) != RACE_OVER:
+            step(state, record, rng.choice(legal_actions(state, record)))
+            assert first_violation(position.state, position.rules) is None
+    assert accepted
+
+
+def records(state: Any) -> Any:
+    """A record as an array of one."""
+    return state.copy().reshape(1).view(np.recarray)
