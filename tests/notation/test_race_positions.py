@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from millebornes_env import edition, vector_env, wielerspel_v0
 from millebornes_env.compile import plain
 from millebornes_env.errors import NotationError, OptionError, StateError
 from millebornes_env.notation import Position, read_position, write_position
+from millebornes_env.notation.race_words import LINE_NAMES
 from millebornes_env.wielerspel import rulebook
 from millebornes_env.wielerspel.audit import first_violation
 from millebornes_env.wielerspel.rules import rules_array
@@ -365,6 +368,21 @@ def test_one_agent_at_a_time() -> None:
     env = wielerspel_v0.env(players=3)
     env.reset(seed=1, options={"positions": AN_AUCTION})
     assert env.agent_selection == "player_2"
+
+
+# The page --------------------------------------------------------------------------------------------------
+
+
+def test_the_page_names_every_line_and_its_examples_read() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "notation.md").read_text(encoding="utf-8")
+    examples = re.findall(r"```race\n(.*?)```", page, flags=re.DOTALL)
+    assert examples
+    for text in examples:
+        assert may(race(text))
+    ours = page.partition("\n## The race\n")[2].partition("\n## ")[0]
+    cells = re.findall(r"^\| (`.+?`) \|", ours, flags=re.MULTILINE)
+    named = {name.removesuffix(" N") for cell in cells for name in re.findall(r"`(.+?)`", cell)}
+    assert named == set(LINE_NAMES)
 
 
 # Texts that were tampered with -----------------------------------------------------------------------------
