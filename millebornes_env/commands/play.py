@@ -36,9 +36,9 @@ class Args(TableArgs):
     """Play Mille Bornes, or another game, against an agent, on the terminal."""
 
     episode: str = USUAL
-    """Of Mille Bornes, play single rounds ("round", as usual) or whole matches ("match")."""
+    """Play whole matches, or single rounds. usual: the shortest that the game has, such as round."""
     seed: int | None = None
-    """Seed of the deals, the dice and the agents. None: others every time."""
+    """Seed of the deals and of the agents. None: other cards, or dice, every time."""
     against: str | None = None
     """Who plays the other seats: `name:option=value`, the path of a run folder, or `my_file.py:Class`. None:
     who usually does in the game; in Mille Bornes the strategist."""
@@ -65,7 +65,7 @@ def main(
 def _command(arguments: Sequence[str] | None, source: TextIO | None, sink: TextIO | None) -> int:
     args = parse_options(Args, "play", arguments)
     seed = args.seed if args.seed is not None else int(np.random.default_rng().integers(2**32))
-    edition, players = table_asked_for(args, [args.against or _WEAKEST])
+    edition, players = table_asked_for(args, [] if args.against is None else [args.against])
     env = vector_env(
         1,
         edition,
@@ -75,7 +75,7 @@ def _command(arguments: Sequence[str] | None, source: TextIO | None, sink: TextI
         autoreset_mode="disabled",
     )
     env.reset(seed=seed)
-    opponent = agents.load(args.against or env.game.rival, env, seed)
+    opponent = agents.load(env.game.rival if args.against is None else args.against, env, seed)
     kind: Any = Session if env.game.session is None else env.game.part("session", "play")
     person = kind.person_for(env)
     person.source, person.sink = source, sink
