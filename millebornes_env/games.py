@@ -47,6 +47,7 @@ PARTS: Final = {
     "session": "way to be played on the terminal",
     "seen": "reading of what a seat sees",
     "features": "features of networks",
+    "champion": "preferred champion",
 }
 """What a game may lack, in words."""
 
@@ -155,6 +156,7 @@ class Game:
             compiled agents need to choose from observations.
         features: part: a module with what networks can be shown behind an observation
             (`agents.policy.network.Features`).
+        champion: part `champion(table)`: which of several folders of `agents/champions` plays better there.
     """
 
     name: str
@@ -178,6 +180,7 @@ class Game:
     rival: str = "random"
     seen: str | ModuleType | None = None
     features: str | ModuleType | None = None
+    champion: Part = None
 
     @property
     def editions(self) -> tuple[str, ...]:
@@ -321,6 +324,7 @@ GAMES: Final[dict[str, Game]] = {
         rival="strategist",
         seen="millebornes_env.agents.observation_reader",
         features="millebornes_env.agents.policy.features",
+        champion="millebornes_env.agents.champion:champion_of_millebornes",
     ),
     "wielerspel": Game(
         name="wielerspel",
