@@ -13,20 +13,20 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final
 
-from millebornes_env.engine.rulebook import Rulebook, StateArray, TableRules, checked_module
+from millebornes_env.engine.rulebook import Rulebook, StateArray, checked_module
 from millebornes_env.errors import (
     ConformanceError,
     EditionFileError,
     GameError,
     GamePartError,
-    PlayersError,
     RulesError,
     UnknownEditionError,
     UnknownGameError,
     shown,
 )
+from millebornes_env.rule_sheet import Everything, Sheet, SheetOfTables
 from millebornes_env.texts import closest, text_of_file
 
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,59}")
@@ -40,7 +40,7 @@ PARTS: Final = {
     "positions": "positions as text",
     "draw": "drawing of its table",
     "describe": "words for what a seat sees",
-    "chance": "words for dice and cards",
+    "fallen": "words for dice and cards",
     "pages": "pages of its rule sheets",
     "view": "view of a seat",
     "tell": "telling of what happens",
@@ -52,69 +52,7 @@ PARTS: Final = {
 """What a game may lack, in words."""
 
 
-# What entries are made of ----------------------------------------------------------------------------------
-
-
-class Sheet(Protocol):
-    """What the environments ask of a rule sheet; `millebornes.editions.Edition` is one."""
-
-    @property
-    def name(self) -> str:
-        """How code calls it."""
-
-    @property
-    def label(self) -> str:
-        """The name, with what was changed of the sheet's rules."""
-
-    @property
-    def game(self) -> str:
-        """The name of the game that it is of."""
-
-    def table(self, players: int, teams: int | None = None, /) -> TableRules:
-        """The rules at one table.
-
-        Raises:
-            PlayersError: the sheet has no such table.
-        """
-
-
-@dataclass(frozen=True)
-class SheetOfTables:
-    """A rule sheet that says no more than which tables there are, for a game that has no files of sheets.
-
-    Attributes:
-        game: the name of the game.
-        name: how code calls the sheet.
-        tables: the rules of each table; the first one with a number of players is that number's usual way.
-    """
-
-    game: str
-    name: str
-    tables: Sequence[TableRules]
-
-    @property
-    def label(self) -> str:
-        """The name: nothing can be changed."""
-        return self.name
-
-    def table(self, players: int, teams: int | None = None) -> TableRules:
-        """The rules at one table.
-
-        Raises:
-            PlayersError: the sheet has no such table; the message lists those it has.
-        """
-        for rules in self.tables:
-            if rules.players == players and teams in (None, rules.teams):
-                return rules
-        asked = f"{shown(players)} players" + ("" if teams is None else f" in {shown(teams)} teams")
-        known = ", ".join(f"{rules.players} players in {rules.teams} teams" for rules in self.tables)
-        raise PlayersError(f"the edition {self.name!r} has no table for {asked}; it has: {known}")
-
-
-class Everything(NamedTuple):
-    """What an observation shows where a game leaves no choice: compiled code takes no empty tuple."""
-
-    everything: int = 1
+# An entry --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,7 +81,7 @@ class Game:
         describe: part `describe(row, sections, rules)`: an observation in words.
         records: the module that writes, reads and replays games as text (as `notation.game_records`, which is
             meant by None).
-        chance: part `chance(state, rules, action)`: carries the action out on a record and returns which dice
+        fallen: part `fallen(state, rules, action)`: carries the action out on a record and returns which dice
             and cards fell, in a few words each; with None for an action, those of this turn so far.
         pages: module that prints rule sheets: `description(sheet)` of one, `comparison(names)` of several.
         view: part `view(state, rules, seat)`: the table as text, with nothing that the seat cannot see.
@@ -172,7 +110,7 @@ class Game:
     describe: Part = None
     laws: Part = None
     records: str | ModuleType | None = None
-    chance: Part = None
+    fallen: Part = None
     pages: str | ModuleType | None = None
     view: Part = None
     tell: Part = None
@@ -338,7 +276,7 @@ GAMES: Final[dict[str, Game]] = {
         draw="millebornes_env.render.race:draw_race",
         draw_end="millebornes_env.render.race:draw_end",
         describe="millebornes_env.render.race:describe",
-        chance="millebornes_env.notation.race_chance:chance",
+        fallen="millebornes_env.notation.race_chance:chance",
         pages="millebornes_env.render.race_editions",
         view="millebornes_env.render.race:view",
         tell="millebornes_env.render.race_events:tell",
@@ -486,6 +424,7 @@ def _taken(entry: Game) -> dict[str, str]:
 __all__ = [
     "DEFAULT_GAME",
     "GAMES",
+    "Everything",
     "Game",
     "Sheet",
     "SheetOfTables",

@@ -254,7 +254,7 @@ class _Played:
         self.games.write_decisions()
         self.words = PlayWords(self.rulebook, self.rules)
         self._is_over = plain(self.rulebook.is_round_over)
-        self._chance: Any = self.entry.part(CHANCE, "a record") if self.entry.has(CHANCE) else None
+        self._chance: Any = self.entry.part("fallen", "a record") if self.entry.has("fallen") else None
 
     @property
     def state(self) -> Any:
