@@ -11,13 +11,13 @@ from importlib.metadata import PackageNotFoundError, version
 import pettingzoo
 
 from millebornes_env import millebornes_v0, wielerspel_v0
+from millebornes_env.all_sheets import edition, editions
 from millebornes_env.envs.vector import VectorEnv, vector_env
 from millebornes_env.games import register_game
 from millebornes_env.millebornes.actions import action_name
 from millebornes_env.millebornes.cards import Card
 from millebornes_env.millebornes.editions import Edition
 from millebornes_env.millebornes.rules import Rules
-from millebornes_env.sheets import edition, editions
 
 try:
     __version__ = version("millebornes-env")

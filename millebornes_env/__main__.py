@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from millebornes_env.all_sheets import edition, editions
 from millebornes_env.command_line import carry_out, complain
 from millebornes_env.compile import plain
 from millebornes_env.engine.rulebook import StateArray
 from millebornes_env.errors import NotationError, OptionError
 from millebornes_env.games import DEFAULT_GAME, GAMES, Game, game
-from millebornes_env.sheets import edition, editions
 from millebornes_env.texts import text_of_file
 
 PLAYING: Final = {

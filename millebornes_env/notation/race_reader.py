@@ -16,7 +16,7 @@ from millebornes_env.chance import random_below
 from millebornes_env.compile import plain
 from millebornes_env.engine.rulebook import StateArray
 from millebornes_env.errors import NotationError, shown
-from millebornes_env.notation.header import read_chance
+from millebornes_env.notation.header import HEADER, begun, read_chance
 from millebornes_env.notation.lines import NOTHING, Line, number_of, seat_of, without_remark
 from millebornes_env.notation.race_checks import check_decision
 from millebornes_env.notation.race_words import (
@@ -40,6 +40,7 @@ from millebornes_env.texts import closest
 from millebornes_env.wielerspel import turn
 from millebornes_env.wielerspel.audit import first_violation
 from millebornes_env.wielerspel.dice import FACES, draw_lots, shuffle_deck
+from millebornes_env.wielerspel.editions import GAME
 from millebornes_env.wielerspel.rules import MAX_INNER_TRACK, Rules, rules_array
 from millebornes_env.wielerspel.squares import EFFORT
 from millebornes_env.wielerspel.state import (
@@ -90,6 +91,8 @@ class RaceReader:
         Raises:
             NotationError: they describe none; the message names the line.
         """
+        if all(name in HEADER for name in self.lines):
+            return begun(GAME, self.rules, read_chance(self.lines))
         self._set_up()
         self._read_race()
         self._read_inner_track()
