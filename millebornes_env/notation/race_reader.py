@@ -189,6 +189,12 @@ class RaceReader:
             state.escaped = seat_of(line, found["seat"], self.rules)
             state.lead = number_of(line, found["lead"], "the lead", 1, MAX_INNER_TRACK + FACES)
             state.highest_lead = state.lead
+            is_over = "to act" in self.lines and "over" in self.lines["to act"].words.lower()
+            if int(state.lead) > self.rules.inner_track and not is_over:
+                raise line.refused(
+                    f"beyond {self.rules.inner_track} arrows the race is won: write 'to act: race over' and "
+                    f"'ending: inner track, won by seat {int(state.escaped)}'"
+                )
             if remark:
                 found = self._matched(line, _HIGHEST, remark, "'away: seat 1, lead 7 (highest 9)'")
                 most = MAX_INNER_TRACK + FACES

@@ -257,7 +257,7 @@ def test_a_position_that_is_none_is_refused() -> None:
     position, actions, _ = raced()
     wrong = position.state.copy()
     wrong["energy"][0, 0] = 99
-    with pytest.raises(NotationError, match="the position is no game of this table: seat 0 has 99 energy"):
+    with pytest.raises(NotationError, match=r"the position is no game of this table: .*energy"):
         record_of(replace(position, state=wrong), actions)
     with pytest.raises(NotationError, match="one record of its game"):
         record_of(replace(position, state=np.zeros(2, wrong.dtype)), actions)
