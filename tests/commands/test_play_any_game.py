@@ -42,7 +42,7 @@ def played(*arguments: str, answers: str, exit_code: int = 0) -> str:
 
 
 def race(answers: str, *arguments: str, exit_code: int = 130) -> str:
-    usual = ("--edition", "arc_en_ciel", "--players", "3", "--seed", "3")
+    usual = ("--edition", "arc_en_ciel", "--players", "3", "--seed", "3", "--against", "random")
     return played(*usual, *arguments, answers=answers, exit_code=exit_code)
 
 
@@ -85,7 +85,7 @@ class Typist(StringIO):
 
 def raced(*answers: str) -> str:
     shown = StringIO()
-    options = ["--edition", "arc_en_ciel", "--players", "3", "--seed", "3"]
+    options = ["--edition", "arc_en_ciel", "--players", "3", "--seed", "3", "--against", "random"]
     assert main(options, Typist(shown, *answers), shown) == 0
     return shown.getvalue()
 
@@ -142,10 +142,6 @@ def test_undo_goes_back_and_the_same_dice_come_again() -> None:
     assert tables[0].split("> ")[0] == tables[2].split("> ")[0]
     assert tables[1].split("> ")[0] == tables[3].split("> ")[0]
     assert "Back to your last decision." in text
-
-
-def test_there_is_nobody_to_ask_for_a_hint_but_who_plays_at_random() -> None:
-    assert "There is nobody here to ask for a hint." in race("hint\n")
 
 
 def test_the_end_of_the_input_is_a_goodbye() -> None:
@@ -270,9 +266,10 @@ def test_the_cards_to_come_are_not_shown() -> None:
 
 def test_a_registered_game_is_played(pig: ModuleType) -> None:  # noqa: F811 - the fixture
     text = played(
-        "--edition", "pig", "--players", "3", "--seed", "1", answers="hold\nr\n2\n" + "1\n2\n" * 2000
+        "--edition", "pig", "--players", "3", "--seed", "1", answers="hold\nhint\nr\n2\n" + "1\n2\n" * 2000
     )
     assert "Not possible now: hold: this turn has brought nothing yet" in text
+    assert "There is nobody here to ask for a hint." in text, "who plays at random is not asked"
     assert "lacks (points to win: own, then to the left): 100 100 100" in text
     assert re.search(r"\nplayer_[12]: (roll|hold)\n", text)
     assert re.search(r"\nplayer_\d wins\. Points: player_0: \d+, player_1: \d+, player_2: \d+\.\n", text)
