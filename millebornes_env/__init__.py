@@ -1,4 +1,4 @@
-"""The card game Mille Bornes as a fast, vectorised environment for machine learning.
+"""The card game Mille Bornes, and a cycling race, as fast, vectorised environments for machine learning.
 
 `vector_env` makes N games that are stepped together; `millebornes_v0.env` one game as a PettingZoo AEC
 environment, which `pettingzoo.make("aec", "millebornes/millebornes-v0")` finds after this import.
@@ -11,11 +11,12 @@ from importlib.metadata import PackageNotFoundError, version
 import pettingzoo
 
 from millebornes_env import millebornes_v0, wielerspel_v0
+from millebornes_env.all_sheets import edition, editions
 from millebornes_env.envs.vector import VectorEnv, vector_env
 from millebornes_env.games import register_game
 from millebornes_env.millebornes.actions import action_name
 from millebornes_env.millebornes.cards import Card
-from millebornes_env.millebornes.editions import Edition, edition, editions
+from millebornes_env.millebornes.editions import Edition
 from millebornes_env.millebornes.rules import Rules
 
 try:
