@@ -295,6 +295,7 @@ GAMES: Final[dict[str, Game]] = {
         draw="millebornes_env.render.race:draw_race",
         draw_end="millebornes_env.render.race:draw_end",
         describe="millebornes_env.render.race:describe",
+        laws="millebornes_env.wielerspel.audit:check_laws",
     ),
 }
 """Every game, by its name."""
