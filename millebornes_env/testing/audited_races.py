@@ -94,7 +94,7 @@ CHEAP: Final = 8
 """Energy that the sober bid at most."""
 
 STYLES: Final = ("wild", "sober", "escaper", "miser", "spender")
-"""The names of the styles, in the order of `WEIGHTS`; a legal action is chosen in proportion to its weight."""
+"""Their names, in the order of `WEIGHTS`: a legal action is chosen in proportion to its weight."""
 
 
 def _sober() -> Int64Array:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-
 from millebornes_env import edition
 from millebornes_env.millebornes import audit as audit_of_millebornes
 from millebornes_env.millebornes.editions import editions
@@ -26,8 +25,7 @@ RACES = (
     "arc_en_ciel+first_minute=1+inner_track=4+jersey_cards=3+second_minute=2",
     "arc_en_ciel+max_turns=100",
 )
-"""The options of the text [003:198-202], and sheets on which the sets of jerseys, the servants and the turns run
-out and the inner track is short."""
+"""The options of the text [003:198-202], and sheets with few jerseys, servants, turns, arrows of the inner track."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +85,7 @@ GAMES = {
         messages=race_laws.ALL_MESSAGES,
         page="audit_race",
         title="The audit of the race",
-        about="The laws: [audit](../millebornes_env/wielerspel/audit/violations.py) for the record of a race, "
+        about="The laws: [audit](../millebornes_env/wielerspel/audit/violations.py) for a record, "
         "[race_laws.py](../millebornes_env/testing/race_laws.py) for a decision and a step; the players: "
         "[audited_races.py](../millebornes_env/testing/audited_races.py). In one race of three all play any "
         "legal action, in one all play soberly, in one each seat has a style of its own.",

@@ -123,6 +123,12 @@ def too_many_cards(state: Any) -> None:
     state.deck[:40] = 9
 
 
+def draw(state: Any) -> None:
+    """A card is drawn, and another one is gone from the end."""
+    cards = [int(card) for card in state.deck if card != NONE]
+    state.deck[len(cards) - 1] = NONE
+
+
 BROKEN: list[tuple[str, Callable[[], Race], Break]] = [
     ("SEAT_OUT_OF_RANGE", auction, put(seat=4)),
     ("PHASE_OUT_OF_RANGE", auction, put(phase=0)),
@@ -211,7 +217,7 @@ BROKEN: list[tuple[str, Callable[[], Race], Break]] = [
     ("DICE_ARE_NOT_THE_KEYS", auction, put(white=2)),
     ("WRONG_LINE", auction, put(landed_on_line=1)),
     ("DRAWN_CARD_IN_DECK", auction, put(deck_next=1)),
-    ("WRONG_DECK", auction, lambda state: draw(state)),
+    ("WRONG_DECK", auction, draw),
     ("FORCED_RETIREMENT_DRAWN", auction, draw_the_forced_retirement),
     ("TOO_MANY_SHUFFLES", auction, put(shuffles=3)),
     ("TOO_MANY_ESCAPE_POINTS", auction, at("escape_points", 0, 3)),
@@ -247,12 +253,6 @@ def put_on(state: Any, seat: int, square: int) -> None:
 def take_rainbows(state: Any, cards: int) -> None:
     state.jerseys[0, 0] += cards
     state.stacks[0] -= cards
-
-
-def draw(state: Any) -> None:
-    """A card is drawn, and another one is gone from the end."""
-    cards = [int(card) for card in state.deck if card != NONE]
-    state.deck[len(cards) - 1] = NONE
 
 
 def law_broken(race: Race) -> int:

@@ -11,7 +11,6 @@ from typing import Final
 from millebornes_env.laws import NO_VIOLATION, Register
 from millebornes_env.millebornes.rules import Rules
 
-
 _register = Register()
 _named = _register.name
 

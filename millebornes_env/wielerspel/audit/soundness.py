@@ -177,9 +177,9 @@ def everybody_rides_once(state: State, rules: Rules) -> bool:
 def servants_stand_on_effort_squares(state: State, rules: Rules) -> bool:
     """003:113, nothing else can be bought."""
     for square in range(len(state.owner)):
-        if int(state.owner[square]) != NO_SEAT:
-            if square >= rules.length or int(rules.square_kind[square]) != EFFORT:
-                return False
+        is_held = int(state.owner[square]) != NO_SEAT
+        if is_held and (square >= rules.length or int(rules.square_kind[square]) != EFFORT):
+            return False
     return True
 
 
@@ -366,7 +366,7 @@ def winner_is_of_an_outright_win(state: State, rules: Rules) -> bool:
 
 @rule
 def has_ended_as_it_says(state: State, rules: Rules) -> bool:
-    """Three rainbow jerseys, the end of the inner track, nobody left, or the last turn (003:34-36, 003:178)."""
+    """Jerseys, the end of the inner track, nobody left, or the last turn (003:34-36, 003:178)."""
     ending = int(state.ending)
     if ending == BY_INNER_TRACK:
         return int(state.winner) == int(state.escaped) and has_reached_the_end(state, rules)

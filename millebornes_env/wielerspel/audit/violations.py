@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from millebornes_env.laws import Register
+from millebornes_env.laws import NO_VIOLATION, Register
 from millebornes_env.wielerspel.rules import Rules
 
 _register = Register()
@@ -116,5 +116,5 @@ def message_of(violation: int, rules: Rules, messages: Sequence[str] = MESSAGES)
 
 
 def can_be_played_on(violation: int) -> bool:
-    """Whether a race can go on from a record that has this first violation: no play leads there, that is all."""
-    return violation == 0 or violation > _LAST_OF_SOUNDNESS
+    """Whether a race can go on from a record with this first violation: no play leads there, that is all."""
+    return violation == NO_VIOLATION or violation > _LAST_OF_SOUNDNESS
