@@ -257,65 +257,69 @@ def answer_bid(state: State, seat: int, action: int) -> None:
 def ride(state: State, rules: Rules) -> None:
     """Go on until a seat has something to decide, or the race is over."""
     while int(state.phase) == RIDING:
-        ride_one_stage(state, rules)
+        ride_turn(state, rules)
+        if int(state.phase) == RIDING:
+            end_turn(state, rules)
 
 
 @rule
-def ride_one_stage(state: State, rules: Rules) -> None:
-    """Go through the stage that the turn has reached, or ask a seat what it needs to go on."""
-    stage = int(state.stage)
-    if stage <= JERSEYS_AT_THE_LINE:
-        ride_to_the_square(state, rules, stage)
-    elif stage <= RETIREMENT:
-        follow_the_square(state, rules, stage)
-    else:
-        settle_the_turn(state, rules, stage)
+def ride_turn(state: State, rules: Rules) -> None:
+    """Go on from the stage that the turn has reached, to its end or until a seat is asked."""
+    if int(state.stage) <= JERSEYS_AT_THE_LINE:
+        ride_to_the_square(state, rules)
+    if int(state.stage) <= RETIREMENT:
+        follow_the_square(state, rules)
+    settle_the_turn(state, rules)
 
 
-@seldom
-def ride_to_the_square(state: State, rules: Rules, stage: int) -> None:
+@rule
+def is_at(state: State, stage: int) -> bool:
+    """Whether the turn has come to the stage, and nobody has to decide first."""
+    return int(state.stage) == stage and int(state.phase) == RIDING
+
+
+@rule
+def ride_to_the_square(state: State, rules: Rules) -> None:
     """The first part of a turn: the price of the lead, the white die, the rainbow jersey at the line."""
-    if stage == TURN_BEGINS:
+    if is_at(state, TURN_BEGINS):
         ask_escaped_rider(state, rules)
-    elif stage == JERSEYS_BEFORE_THE_DIE:
+    if is_at(state, JERSEYS_BEFORE_THE_DIE):
         ask_about_jerseys(state, rules, race_leader(state))
-    elif stage == WHITE_DIE:
+    if is_at(state, WHITE_DIE):
         move_rainbow_rider(state, rules)
-    else:
+    if is_at(state, JERSEYS_AT_THE_LINE):
         ask_about_jerseys(state, rules, int(state.roller))
 
 
-@seldom
-def follow_the_square(state: State, rules: Rules, stage: int) -> None:
+@rule
+def follow_the_square(state: State, rules: Rules) -> None:
     """The second part: supply at the line, what the square says, what everybody pays."""
-    if stage == SUPPLY_AT_THE_LINE:
+    if is_at(state, SUPPLY_AT_THE_LINE):
         begin_lap(state, rules)
         state.stage = SQUARE
-    elif stage == SQUARE:
+    if is_at(state, SQUARE):
         land(state, rules)
-    elif stage == JERSEYS_AFTER_THE_SQUARE:
+    if is_at(state, JERSEYS_AFTER_THE_SQUARE):
         ask_about_jerseys(state, rules, int(state.roller))
-    elif stage == PAYMENTS:
+    while is_at(state, PAYMENTS):
         collect_payments(state, rules)
-    else:
+    if is_at(state, RETIREMENT):
         force_retirement(state, rules)
 
 
-@seldom
-def settle_the_turn(state: State, rules: Rules, stage: int) -> None:
+@rule
+def settle_the_turn(state: State, rules: Rules) -> None:
     """The third part: positions, escape, auction."""
-    if stage == POSITIONS:
+    if is_at(state, POSITIONS):
         settle_positions(state, rules)
-    elif stage == ESCAPE_CHOICE:
+    if is_at(state, ESCAPE_CHOICE):
         ask_about_escape(state, rules)
-    elif stage == AUCTION:
+    if is_at(state, AUCTION):
         begin_auction(state, rules)
-    elif stage == BIDS:
+    if is_at(state, BIDS):
         ask_for_bid(state, rules)
-    elif stage == SERVANT:
+    if is_at(state, SERVANT):
         put_servant(state, rules)
-    else:
-        end_turn(state, rules)
 
 
 @rule

@@ -25,7 +25,7 @@ RACES = (
     "arc_en_ciel+first_minute=1+inner_track=4+jersey_cards=3+second_minute=2",
     "arc_en_ciel+max_turns=100",
 )
-"""The options of the text [003:198-202], and sheets with few jerseys, servants, turns, arrows of the inner track."""
+"""The options of the text [003:198-202], and sheets with few jerseys, servants, turns, inner arrows."""
 
 
 @dataclass(frozen=True)
