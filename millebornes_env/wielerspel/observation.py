@@ -115,8 +115,7 @@ def write_tracks(state: State, seats: int, row: Int8Array) -> None:
 def write_cards_left(state: State, row: Int8Array, at: int) -> None:
     """Section `cards_left`: how many of each type are still in the deck; not in which order."""
     counts = row[at : at + MAX_CARD_TYPES]
-    for place in range(int(state.deck_next), len(state.deck)):
-        card = int(state.deck[place])
+    for card in state.deck[int(state.deck_next) :]:
         if card == NO_CARD:
             return
         counts[card] += 1
