@@ -6,6 +6,8 @@ carried out, and the turn goes on from the stage where it had stopped; a stage t
 
 from __future__ import annotations
 
+from typing import Final
+
 from millebornes_env.compile import rule, seldom
 from millebornes_env.wielerspel.actions import ESCAPE as ESCAPE_ACTION
 from millebornes_env.wielerspel.actions import (
@@ -92,6 +94,7 @@ from millebornes_env.wielerspel.state import (
     NUM_SETS,
     PAYMENTS,
     POSITIONS,
+    RACE_OVER,
     RAINBOW,
     RETIREMENT,
     RIDING,
@@ -105,12 +108,30 @@ from millebornes_env.wielerspel.state import (
 )
 from millebornes_env.wielerspel.winning import end_race, end_race_if_won
 
+MOST_STARTS: Final = 1000
+"""How often a race begins anew, at most, to come to a decision."""
+
 # The start -------------------------------------------------------------------------------------------------
 
 
 @rule
 def start_race(state: State, rules: Rules) -> None:
-    """Set up the board and ride to the first decision (003:20-30)."""
+    """Begin a race and ride to its first decision.
+
+    Ruling W27: a race that is over before anybody has had a decision is none: the next begins in its place.
+    Only a sheet with hardly any energy or servants has such races.
+    """
+    for _ in range(MOST_STARTS):
+        set_up_race(state, rules)
+        ride(state, rules)
+        if int(state.phase) != RACE_OVER:
+            return
+        state.episode = int(state.episode) + 1
+
+
+@rule
+def set_up_race(state: State, rules: Rules) -> None:
+    """Set up the board, the teams, the peloton and the chance cards (003:20-30)."""
     clear_board(state, rules)
     for seat in range(len(state.energy)):
         set_up_team(state, rules, seat)
@@ -119,7 +140,6 @@ def start_race(state: State, rules: Rules) -> None:
     shuffle_deck(state, rules)
     begin_turn(state)
     state.phase = RIDING
-    ride(state, rules)
 
 
 @rule
