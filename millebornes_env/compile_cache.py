@@ -34,6 +34,7 @@ _COMPILED_SOURCES = (
     "compile_rules.py",
     "chance.py",
     "rewards.py",
+    "laws.py",
     "millebornes",
     "engine",
 )

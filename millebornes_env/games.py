@@ -27,10 +27,10 @@ from millebornes_env.errors import (
     shown,
 )
 from millebornes_env.rule_sheet import Everything, Sheet, SheetOfTables
+from millebornes_env.sheets import MOST_BYTES_OF_A_SHEET, split_label
 from millebornes_env.texts import closest, text_of_file
 
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,59}")
-_MOST_BYTES_OF_A_SHEET: Final = 2**20
 
 Part = str | Callable[..., Any] | None
 """Something that a game may have: itself, or where it stands, as "module:name"; None: the game has none."""
@@ -308,6 +308,7 @@ GAMES: Final[dict[str, Game]] = {
         seen="millebornes_env.agents.race_reader",
         features="millebornes_env.agents.policy.race_features",
         gauntlet=("saver", "escaper", "bidder"),
+        laws="millebornes_env.wielerspel.audit:check_laws",
     ),
 }
 """Every game, by its name."""
@@ -367,8 +368,7 @@ def find_sheet(given: object) -> Sheet:
 def _game_of(given: object) -> Game:
     """The game of a sheet; of what is no sheet at all, the one whose complaint is told."""
     if isinstance(given, (str, Path)):
-        path, suffix, rest = str(given).rpartition(".toml")
-        stem = path + suffix + rest.partition("+")[0]
+        stem, _ = split_label(str(given))
         if stem.endswith(".toml"):
             return _game_of_file(Path(stem))
         return next((one for one in GAMES.values() if stem in one.editions), GAMES[DEFAULT_GAME])
@@ -384,7 +384,7 @@ def _game_of_file(path: Path) -> Game:
     try:
         if not path.is_file():  # a pipe can be read once only
             return GAMES[DEFAULT_GAME]
-        entries = tomllib.loads(text_of_file(path, most_bytes=_MOST_BYTES_OF_A_SHEET))
+        entries = tomllib.loads(text_of_file(path, most_bytes=MOST_BYTES_OF_A_SHEET))
     except (OSError, ValueError, RecursionError):
         return GAMES[DEFAULT_GAME]
     name: object = entries.get("game", DEFAULT_GAME)
