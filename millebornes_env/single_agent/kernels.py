@@ -1,0 +1,309 @@
+"""The compiled loop of the single-agent environments: the others play until the learner is to decide again.
+
+What is played is the rulebook's business, as in `engine.kernels`; how a compiled agent is asked, that of
+`agents.compiled`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.agents.compiled.agent import MAX_OPTIONS, MEMORY, Int16Array, Int64Array, decide
+from millebornes_env.chance import random_word
+from millebornes_env.compile import kernel, rule, seldom_rule_of_rules
+from millebornes_env.engine.kernels import (
+    NEXT_STEP,
+    NO_GAME,
+    SKIP,
+    Buffers,
+    Settings,
+    carry_out,
+    first_illegal,
+    start_episode,
+)
+from millebornes_env.engine.rulebook import Rulebook, State, StateArray, TableRules, checked_module
+
+BoolArray = npt.NDArray[np.bool_]
+
+# What `play_on` is to do.
+LEARNERS_STEP: Final = 0
+"""The actions are the learners'; if one of them is illegal, nothing happens."""
+ANSWERS: Final = 1
+"""The actions are those of agents that were asked, and SKIP in all other games."""
+EPISODES: Final = 2
+"""Episodes have just begun, and nobody has acted: BEGIN there, and SKIP in all other games."""
+
+BEGIN: Final = -2
+
+FEWEST_CHOICES: Final = 8
+"""Kernels take so many functions or more, so that they are compiled once for nearly all line-ups."""
+
+NOBODY: Final = -1
+
+# What stopped `play_on` in a game, in `Learners.fault`.
+NO_FAULT: Final = 0
+ILLEGAL_ACTION: Final = 1
+ILLEGAL_CHOICE: Final = 2
+NO_TURN: Final = 3
+
+MOST_EPISODES_WITHOUT_A_TURN: Final = 1000
+"""One after the other in a game; then the learner's seat has no part in it, and waiting would never end."""
+
+_DRAW_TAG: Final = 0x67796D31  # sets the opponents' random numbers apart from those of the game
+
+
+class Others(NamedTuple):
+    """Who plays the other seats: K agents, of which only some are compiled functions."""
+
+    choose: tuple[int, ...]  # [K] addresses of the compiled ones
+    options: Int64Array  # [K, MAX_OPTIONS]
+    is_compiled: BoolArray  # [K]
+    agent_at: npt.NDArray[np.int32]  # [S] the agent's number, so many seats to the learner's left
+    fixed_seat: int  # the learner's, or NOBODY: another one in each episode
+    restarts: int  # 1: an episode that ends is followed by the next one at once
+
+
+class Learners(NamedTuple):
+    """What is kept of each game, and what a step tells of it; N games, S seats, T teams, D numbers, A actions."""
+
+    seat: npt.NDArray[np.int32]  # [N] the learner's
+    memories: Int16Array  # [N, S, MEMORY] of the compiled agents
+    choices: Int64Array  # [N] taken by compiled agents in this episode
+    earned: npt.NDArray[np.float64]  # [N] by the learner, not told yet
+    has_begun: BoolArray  # [N] whether an episode began in this step
+    idle: Int64Array  # [N] episodes that went by since the learner was last to decide
+    asks: npt.NDArray[np.int32]  # [N] the number of the agent that is to be asked, or NOBODY
+    fault: Int64Array  # [2] what stopped the call, and the action or the agent's number
+    rewards: npt.NDArray[np.float64]  # [N] of this step
+    terminations: BoolArray  # [N] whether the learner's episode ended in this step
+    illegal: BoolArray  # [N] whether an illegal action of the learner ended it
+    final_seat: npt.NDArray[np.int32]  # [N] the learner's; this and what follows is valid where it ended
+    final_observation: npt.NDArray[np.int8]  # [N, D] what the learner saw then
+    final_score: npt.NDArray[np.int16]  # [N, T] points of all teams
+    won: npt.NDArray[np.float64]  # [N] the learner's share of the win
+
+
+def new_learners(num_envs: int, rules: TableRules, numbers: int) -> Learners:
+    """Room for so many games, zeroed.
+
+    Args:
+        num_envs: N.
+        rules: of the table.
+        numbers: D, in an observation.
+    """
+    games = num_envs
+    return Learners(
+        seat=np.zeros(games, np.int32),
+        memories=np.zeros((games, rules.players, MEMORY), np.int16),
+        choices=np.zeros(games, np.int64),
+        earned=np.zeros(games, np.float64),
+        has_begun=np.zeros(games, np.bool_),
+        idle=np.zeros(games, np.int64),
+        asks=np.full(games, NOBODY, np.int32),
+        fault=np.zeros(2, np.int64),
+        rewards=np.zeros(games, np.float64),
+        terminations=np.zeros(games, np.bool_),
+        illegal=np.zeros(games, np.bool_),
+        final_seat=np.zeros(games, np.int32),
+        final_observation=np.zeros((games, numbers), np.int8),
+        final_score=np.zeros((games, rules.teams), np.int16),
+        won=np.zeros(games, np.float64),
+    )
+
+
+@rule
+def draw_for(state: State, choice: int) -> int:
+    """A random number for a compiled agent: a function of the game's key and of the choices before it."""
+    key_0, key_1 = int(state.key[0]), int(state.key[1])
+    of_episode = random_word(key_1 ^ _DRAW_TAG, key_0, int(state.episode))
+    return random_word(of_episode, key_0 ^ _DRAW_TAG, choice)
+
+
+@rule
+def take_seat(state: State, players: int, others: Others, learners: Learners, game: int) -> None:
+    """Seat the learner in an episode that begins; the others forget the last one."""
+    learners.seat[game] = others.fixed_seat
+    if others.fixed_seat == NOBODY:
+        learners.seat[game] = (game + int(state.episode)) % players
+    learners.memories[game, :, :] = 0
+    learners.choices[game] = 0
+    learners.earned[game] = 0.0
+    learners.has_begun[game] = True
+
+
+@seldom_rule_of_rules
+def close_episode(
+    rulebook: Rulebook,
+    state: State,
+    rules: TableRules,
+    settings: Settings,
+    buffers: Buffers,
+    learners: Learners,
+    game: int,
+) -> None:
+    """Tell the learner of the end of its episode; one in which it had no turn is not worth telling."""
+    if learners.has_begun[game]:
+        learners.idle[game] += 1
+        return
+    seat = int(learners.seat[game])
+    learners.terminations[game] = True
+    learners.rewards[game] = learners.earned[game]
+    learners.final_seat[game] = seat
+    for number in range(learners.final_observation.shape[1]):
+        learners.final_observation[game, number] = buffers.final_observation[game, seat, number]
+    for team in range(rules.teams):
+        learners.final_score[game, team] = buffers.final_score[game, team]
+    learners.won[game] = 0.0
+    if not learners.illegal[game]:
+        learners.won[game] = rulebook.win_share(state, rules, settings.episode, seat % rules.teams)
+
+
+@seldom_rule_of_rules
+def begin_step(
+    rulebook: Rulebook,
+    states: StateArray,
+    rules: TableRules,
+    settings: Settings,
+    learners: Learners,
+    actions: Int64Array,
+) -> int:
+    """Check the learners' actions, and forget what the last step told; the first illegal one, or NO_GAME."""
+    illegal = first_illegal(rulebook, states, rules, settings, actions, 0, len(states))
+    if illegal != NO_GAME:
+        return illegal
+    for game in range(len(states)):
+        learners.rewards[game] = 0.0
+        learners.terminations[game] = False
+        learners.has_begun[game] = False
+        learners.illegal[game] = False
+        if settings.punish_illegal == 1 and not rulebook.is_round_over(states[game]):
+            learners.illegal[game] = not rulebook.is_legal(states[game], rules, int(actions[game]))
+    return NO_GAME
+
+
+PlayOn = Callable[[StateArray, Any, Settings, Others, Learners, Buffers, Int64Array, int], int]
+
+
+def play_on_of(rulebook: Rulebook) -> PlayOn:
+    """The loop for the games of a rulebook, made once for each; it is compiled when it is called.
+
+    Raises:
+        RulebookError: the module lacks something that the engine asks for.
+    """
+    return _play_on_of_module(checked_module(rulebook))
+
+
+@functools.cache
+def _play_on_of_module(module: ModuleType) -> PlayOn:
+    rulebook: Any = module
+
+    def play_on(
+        states: StateArray,
+        rules: TableRules,
+        settings: Settings,
+        others: Others,
+        learners: Learners,
+        buffers: Buffers,
+        actions: Int64Array,
+        task: int,
+    ) -> int:
+        """Carry out an action in each game, and let the compiled agents play until somebody else is to decide.
+
+        Where it stops, `learners.asks` says whether that is an agent that must be asked, and the buffers have
+        what the one who decides sees and may do; where the episode has ended, what the learner sees.
+
+        Args:
+            states: the games.
+            rules: the table's rules.
+            settings: of the environment; with autoreset DISABLED or NEXT_STEP.
+            others: who plays the other seats.
+            learners: what is kept of the games; overwritten.
+            buffers: overwritten.
+            actions: int64[N], what `task` says of each game.
+            task: LEARNERS_STEP, ANSWERS (which `settings` must not punish) or EPISODES.
+
+        Returns:
+            The first game that was stopped, as `learners.fault` says, or NO_GAME.
+        """
+        learners.fault[0] = NO_FAULT
+        if task == LEARNERS_STEP:
+            illegal = begin_step(rulebook, states, rules, settings, learners, actions)
+            if illegal != NO_GAME:
+                learners.fault[0], learners.fault[1] = ILLEGAL_ACTION, actions[illegal]
+                return illegal
+        elif task == ANSWERS:
+            illegal = first_illegal(rulebook, states, rules, settings, actions, 0, len(states))
+            if illegal != NO_GAME:
+                learners.fault[0], learners.fault[1] = ILLEGAL_CHOICE, actions[illegal]
+                return illegal
+        for game in range(len(states)):
+            action = int(actions[game])
+            if action == SKIP:
+                continue
+            state = states[game]
+            if action == BEGIN:
+                take_seat(state, rules.players, others, learners, game)
+            elif rulebook.is_round_over(state):  # NEXT_STEP: any action begins the next episode
+                start_episode(rulebook, state, rules)
+                take_seat(state, rules.players, others, learners, game)
+                action = BEGIN
+            learners.asks[game] = NOBODY
+            while True:
+                if action != BEGIN:
+                    buffers.rewards[game, :] = 0.0
+                    buffers.terminations[game] = False
+                    carry_out(rulebook, state, rules, settings, action, buffers, game)
+                    learners.earned[game] += float(buffers.rewards[game, learners.seat[game]])
+                    if buffers.terminations[game]:
+                        close_episode(rulebook, state, rules, settings, buffers, learners, game)
+                        if others.restarts == 0 and learners.terminations[game]:
+                            break
+                        if learners.idle[game] > MOST_EPISODES_WITHOUT_A_TURN:
+                            learners.fault[0] = NO_TURN
+                            return game
+                        start_episode(rulebook, state, rules)
+                        take_seat(state, rules.players, others, learners, game)
+                seat, learner = int(state.seat), int(learners.seat[game])
+                if seat == learner:
+                    learners.idle[game] = 0
+                    break
+                number = int(others.agent_at[(seat - learner) % rules.players])
+                if not others.is_compiled[number]:
+                    learners.asks[game] = number
+                    break
+                draw = draw_for(state, int(learners.choices[game]))
+                learners.choices[game] += 1
+                memory = learners.memories[game, seat]
+                action = decide(
+                    others.choose[number], state, rules, seat, memory, others.options[number], draw
+                )
+                if not rulebook.is_legal(state, rules, action):
+                    learners.fault[0], learners.fault[1] = ILLEGAL_CHOICE, action
+                    learners.asks[game] = number
+                    return game
+            # What whoever decides now sees, or of a game that is over its learner.
+            over = rulebook.is_round_over(state)
+            viewer = int(learners.seat[game]) if over else int(state.seat)
+            rulebook.write_observation(
+                state, rules, viewer, settings.observation_spec, buffers.observation[game]
+            )
+            rulebook.write_mask(state, rules, buffers.action_mask[game])
+            buffers.agent_selection[game] = viewer
+            if over and settings.autoreset == NEXT_STEP:
+                buffers.action_mask[game, :] = 1
+            if learners.asks[game] == NOBODY and not learners.has_begun[game]:
+                learners.rewards[game] = learners.earned[game]
+                learners.earned[game] = 0.0
+        return NO_GAME
+
+    play_on.__name__ = play_on.__qualname__ = f"{rulebook.NAME}_play_on"
+    return kernel(play_on)
+
+
+__all__ = ["MAX_OPTIONS", "Learners", "Others", "new_learners", "play_on_of"]
