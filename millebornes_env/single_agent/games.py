@@ -311,4 +311,8 @@ class LearnerGames:
         row: npt.NDArray[Any] = self.learners.final_observation[game].copy()
         if self._is_scaled:
             row = row * self._scale
-        return {"observation": row, MASK: np.zeros_like(self.buffers.action_mask[game])} if self._observes_mask else row
+        return (
+            {"observation": row, MASK: np.zeros_like(self.buffers.action_mask[game])}
+            if self._observes_mask
+            else row
+        )

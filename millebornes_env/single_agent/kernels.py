@@ -14,9 +14,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.agents.compiled.agent import MAX_OPTIONS, MEMORY, Int16Array, Int64Array, decide
+from millebornes_env.agents.compiled.agent import MEMORY, Int16Array, Int64Array, decide
 from millebornes_env.chance import random_word
-from millebornes_env.compile import kernel, rule, seldom_rule_of_rules
+from millebornes_env.compile import kernel, rule, rule_of_rules, seldom_rule_of_rules
 from millebornes_env.engine.kernels import (
     NEXT_STEP,
     NO_GAME,
@@ -52,6 +52,10 @@ ILLEGAL_ACTION: Final = 1
 ILLEGAL_CHOICE: Final = 2
 NO_TURN: Final = 3
 
+# How it went on after an action; or NO_TURN.
+TURN: Final = 0
+OVER: Final = 1
+
 MOST_EPISODES_WITHOUT_A_TURN: Final = 1000
 """One after the other in a game; then the learner's seat has no part in it, and waiting would never end."""
 
@@ -70,7 +74,7 @@ class Others(NamedTuple):
 
 
 class Learners(NamedTuple):
-    """What is kept of each game, and what a step tells of it; N games, S seats, T teams, D numbers, A actions."""
+    """What is kept of each game, and what a step tells of it; N games, S seats, T teams, D numbers."""
 
     seat: npt.NDArray[np.int32]  # [N] the learner's
     memories: Int16Array  # [N, S, MEMORY] of the compiled agents
@@ -165,26 +169,97 @@ def close_episode(
 
 
 @seldom_rule_of_rules
-def begin_step(
+def check_actions(
     rulebook: Rulebook,
     states: StateArray,
     rules: TableRules,
     settings: Settings,
     learners: Learners,
     actions: Int64Array,
+    task: int,
 ) -> int:
-    """Check the learners' actions, and forget what the last step told; the first illegal one, or NO_GAME."""
+    """Check the actions, and before a step forget the last one; the first illegal game, or NO_GAME."""
+    learners.fault[0] = NO_FAULT
+    if task == EPISODES:
+        return NO_GAME
     illegal = first_illegal(rulebook, states, rules, settings, actions, 0, len(states))
     if illegal != NO_GAME:
-        return illegal
-    for game in range(len(states)):
-        learners.rewards[game] = 0.0
-        learners.terminations[game] = False
-        learners.has_begun[game] = False
-        learners.illegal[game] = False
-        if settings.punish_illegal == 1 and not rulebook.is_round_over(states[game]):
-            learners.illegal[game] = not rulebook.is_legal(states[game], rules, int(actions[game]))
-    return NO_GAME
+        learners.fault[0] = ILLEGAL_ACTION if task == LEARNERS_STEP else ILLEGAL_CHOICE
+        learners.fault[1] = actions[illegal]
+    elif task == LEARNERS_STEP:
+        for game in range(len(states)):
+            learners.rewards[game] = 0.0
+            learners.terminations[game] = False
+            learners.has_begun[game] = False
+            learners.illegal[game] = False
+            if settings.punish_illegal == 1 and not rulebook.is_round_over(states[game]):
+                learners.illegal[game] = not rulebook.is_legal(states[game], rules, int(actions[game]))
+    return illegal
+
+
+@rule_of_rules
+def carry_on(  # noqa: PLR0913, PLR0917 - those of `play_on`, and whose game it is
+    rulebook: Rulebook,
+    state: State,
+    rules: TableRules,
+    settings: Settings,
+    others: Others,
+    learners: Learners,
+    buffers: Buffers,
+    game: int,
+    action: int,
+) -> int:
+    """Carry out an action; after the last one of an episode, begin the next one where that is asked for.
+
+    Returns:
+        TURN, if the game waits for a seat; OVER, if it is over; NO_TURN.
+    """
+    buffers.rewards[game, :] = 0.0
+    buffers.terminations[game] = False
+    carry_out(rulebook, state, rules, settings, action, buffers, game)
+    learners.earned[game] += float(buffers.rewards[game, learners.seat[game]])
+    if not buffers.terminations[game]:
+        return TURN
+    close_episode(rulebook, state, rules, settings, buffers, learners, game)
+    if others.restarts == 0 and learners.terminations[game]:
+        return OVER
+    if learners.idle[game] > MOST_EPISODES_WITHOUT_A_TURN:
+        return NO_TURN
+    start_episode(rulebook, state, rules)
+    take_seat(state, rules.players, others, learners, game)
+    return TURN
+
+
+@rule_of_rules
+def write_view(
+    rulebook: Rulebook,
+    state: State,
+    rules: TableRules,
+    settings: Settings,
+    learners: Learners,
+    buffers: Buffers,
+    game: int,
+) -> None:
+    """Write what whoever decides now sees and may do, or of a game that is over its learner."""
+    over = rulebook.is_round_over(state)
+    viewer = int(learners.seat[game]) if over else int(state.seat)
+    rulebook.write_observation(state, rules, viewer, settings.observation_spec, buffers.observation[game])
+    rulebook.write_mask(state, rules, buffers.action_mask[game])
+    buffers.agent_selection[game] = viewer
+    if over and settings.autoreset == NEXT_STEP:
+        buffers.action_mask[game, :] = 1
+
+
+@rule_of_rules
+def choose_for(
+    decide: Any, state: State, rules: TableRules, others: Others, learners: Learners, game: int, number: int
+) -> int:
+    """What a compiled agent does for the seat that is to decide."""
+    seat = int(state.seat)
+    draw = draw_for(state, int(learners.choices[game]))
+    learners.choices[game] += 1
+    memory, options = learners.memories[game, seat], others.options[number]
+    return int(decide(others.choose[number], state, rules, seat, memory, options, draw))
 
 
 PlayOn = Callable[[StateArray, Any, Settings, Others, Learners, Buffers, Int64Array, int], int]
@@ -213,7 +288,7 @@ def _play_on_of_module(module: ModuleType) -> PlayOn:
         actions: Int64Array,
         task: int,
     ) -> int:
-        """Carry out an action in each game, and let the compiled agents play until somebody else is to decide.
+        """Carry out an action in each game, and let the compiled agents play until another is to decide.
 
         Where it stops, `learners.asks` says whether that is an agent that must be asked, and the buffers have
         what the one who decides sees and may do; where the episode has ended, what the learner sees.
@@ -231,72 +306,41 @@ def _play_on_of_module(module: ModuleType) -> PlayOn:
         Returns:
             The first game that was stopped, as `learners.fault` says, or NO_GAME.
         """
-        learners.fault[0] = NO_FAULT
-        if task == LEARNERS_STEP:
-            illegal = begin_step(rulebook, states, rules, settings, learners, actions)
-            if illegal != NO_GAME:
-                learners.fault[0], learners.fault[1] = ILLEGAL_ACTION, actions[illegal]
-                return illegal
-        elif task == ANSWERS:
-            illegal = first_illegal(rulebook, states, rules, settings, actions, 0, len(states))
-            if illegal != NO_GAME:
-                learners.fault[0], learners.fault[1] = ILLEGAL_CHOICE, actions[illegal]
-                return illegal
+        illegal = check_actions(rulebook, states, rules, settings, learners, actions, task)
+        if illegal != NO_GAME:
+            return illegal
         for game in range(len(states)):
-            action = int(actions[game])
+            state, action = states[game], int(actions[game])
             if action == SKIP:
                 continue
-            state = states[game]
+            if action != BEGIN and rulebook.is_round_over(state):  # NEXT_STEP: any action begins an episode
+                start_episode(rulebook, state, rules)
+                action = BEGIN
             if action == BEGIN:
                 take_seat(state, rules.players, others, learners, game)
-            elif rulebook.is_round_over(state):  # NEXT_STEP: any action begins the next episode
-                start_episode(rulebook, state, rules)
-                take_seat(state, rules.players, others, learners, game)
-                action = BEGIN
             learners.asks[game] = NOBODY
             while True:
                 if action != BEGIN:
-                    buffers.rewards[game, :] = 0.0
-                    buffers.terminations[game] = False
-                    carry_out(rulebook, state, rules, settings, action, buffers, game)
-                    learners.earned[game] += float(buffers.rewards[game, learners.seat[game]])
-                    if buffers.terminations[game]:
-                        close_episode(rulebook, state, rules, settings, buffers, learners, game)
-                        if others.restarts == 0 and learners.terminations[game]:
-                            break
-                        if learners.idle[game] > MOST_EPISODES_WITHOUT_A_TURN:
-                            learners.fault[0] = NO_TURN
-                            return game
-                        start_episode(rulebook, state, rules)
-                        take_seat(state, rules.players, others, learners, game)
-                seat, learner = int(state.seat), int(learners.seat[game])
-                if seat == learner:
+                    went = carry_on(rulebook, state, rules, settings, others, learners, buffers, game, action)
+                    if went == NO_TURN:
+                        learners.fault[0] = NO_TURN
+                        return game
+                    if went == OVER:
+                        break
+                to_the_left = int(state.seat) - int(learners.seat[game])
+                if to_the_left == 0:
                     learners.idle[game] = 0
                     break
-                number = int(others.agent_at[(seat - learner) % rules.players])
+                number = int(others.agent_at[to_the_left % rules.players])
                 if not others.is_compiled[number]:
                     learners.asks[game] = number
                     break
-                draw = draw_for(state, int(learners.choices[game]))
-                learners.choices[game] += 1
-                memory = learners.memories[game, seat]
-                action = decide(
-                    others.choose[number], state, rules, seat, memory, others.options[number], draw
-                )
+                action = choose_for(decide, state, rules, others, learners, game, number)
                 if not rulebook.is_legal(state, rules, action):
-                    learners.fault[0], learners.fault[1] = ILLEGAL_CHOICE, action
                     learners.asks[game] = number
+                    learners.fault[0], learners.fault[1] = ILLEGAL_CHOICE, action
                     return game
-            # What whoever decides now sees, or of a game that is over its learner.
-            over = rulebook.is_round_over(state)
-            viewer = int(learners.seat[game]) if over else int(state.seat)
-            rulebook.write_observation(
-                state, rules, viewer, settings.observation_spec, buffers.observation[game]
-            )
-            rulebook.write_mask(state, rules, buffers.action_mask[game])
-            buffers.agent_selection[game] = viewer
-            if over and settings.autoreset == NEXT_STEP:
-                buffers.action_mask[game, :] = 1
+            write_view(rulebook, state, rules, settings, learners, buffers, game)
             if learners.asks[game] == NOBODY and not learners.has_begun[game]:
                 learners.rewards[game] = learners.earned[game]
                 learners.earned[game] = 0.0
@@ -306,4 +350,4 @@ def _play_on_of_module(module: ModuleType) -> PlayOn:
     return kernel(play_on)
 
 
-__all__ = ["MAX_OPTIONS", "Learners", "Others", "new_learners", "play_on_of"]
+__all__ = ["Learners", "Others", "new_learners", "play_on_of"]

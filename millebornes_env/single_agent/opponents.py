@@ -1,15 +1,15 @@
-"""Who sits in the seats that do not learn: agents by name, made for the table, and asked for their choices."""
+"""Who sits in the seats that do not learn: agents, made for the table, and asked for their choices."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.agents import Spec, make, name_of
+from millebornes_env.agents import Spec, make
 from millebornes_env.agents.compiled.agent import MAX_OPTIONS
 from millebornes_env.agents.protocol import Agent, Table, ask, forget, is_compiled
 from millebornes_env.engine.rulebook import StateArray, TableRules
@@ -131,9 +131,7 @@ class Opponents:
             if is_compiled(agent):
                 compiled[number], options[number] = True, agent.options
                 addresses[number] = agent.address
-        return Others(
-            tuple(addresses), options, compiled, self._agent_at, self._fixed_seat, self._restarts
-        )
+        return Others(tuple(addresses), options, compiled, self._agent_at, self._fixed_seat, self._restarts)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "others"}
@@ -171,8 +169,3 @@ def _is_same(known: Spec, spec: Spec) -> bool:
     if isinstance(known, (str, Path)) and isinstance(spec, (str, Path)):
         return type(known) is type(spec) and known == spec
     return known is spec
-
-
-def names_of(opponents: Opponents) -> list[str]:
-    """What the agents are called."""
-    return [name_of(cast("Spec", agent)) for agent in opponents.agents]

@@ -192,7 +192,12 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         mask, seat = self.games.buffers.action_mask, self.games.learners.seat
         if self._copies:
             mask, seat = mask.copy(), seat.copy()
-        return {MASK: mask, f"_{MASK}": self._everywhere.copy(), "seat": seat, "_seat": self._everywhere.copy()}
+        return {
+            MASK: mask,
+            f"_{MASK}": self._everywhere.copy(),
+            "seat": seat,
+            "_seat": self._everywhere.copy(),
+        }
 
     def _tell_ends(self, infos: dict[str, Any], over: npt.NDArray[np.bool_]) -> None:
         """Add to the infos what is told of episodes that ended in this step."""
@@ -217,7 +222,7 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         masks: npt.NDArray[np.bool_] = self.games.buffers.action_mask.astype(np.bool_)
         return masks
 
-    def render(self) -> tuple[str, ...] | None:  # type: ignore[override] # texts, no pictures
+    def render(self) -> tuple[str, ...] | None:
         """Each table as text, all hands shown, with `render_mode="ansi"`; else None."""
         if self.render_mode is None:
             return None
