@@ -40,6 +40,8 @@ PARTS: Final = {
     "positions": "positions as text",
     "draw": "drawing of its table",
     "describe": "words for what a seat sees",
+    "seen": "reading of what a seat sees",
+    "features": "features of networks",
 }
 """What a game may lack, in words."""
 
@@ -133,6 +135,10 @@ class Game:
         laws: part `laws(states, rules)`: raises `ConformanceError` for records that no play leads to, which
             `testing.check_env` asks; None: the audit is what it asks.
         describe: part `describe(row, sections, rules)`: an observation in words.
+        seen: part: a module that reads an observation back into a record (`agents.seen.Seen`), which
+            compiled agents need to choose from observations.
+        features: part: a module with what networks can be shown behind an observation
+            (`agents.policy.network.Features`).
     """
 
     name: str
@@ -147,6 +153,8 @@ class Game:
     draw_end: Part = None
     describe: Part = None
     laws: Part = None
+    seen: str | ModuleType | None = None
+    features: str | ModuleType | None = None
 
     @property
     def editions(self) -> tuple[str, ...]:
@@ -283,6 +291,8 @@ GAMES: Final[dict[str, Game]] = {
         draw_end="millebornes_env.render.text:draw_score_sheet",
         describe="millebornes_env.render.seat:describe_seat",
         laws="millebornes_env.testing.states:check_state",
+        seen="millebornes_env.agents.observation_reader",
+        features="millebornes_env.agents.policy.features",
     ),
     "wielerspel": Game(
         name="wielerspel",
@@ -295,6 +305,7 @@ GAMES: Final[dict[str, Game]] = {
         draw="millebornes_env.render.race:draw_race",
         draw_end="millebornes_env.render.race:draw_end",
         describe="millebornes_env.render.race:describe",
+        seen="millebornes_env.agents.race_reader",
     ),
 }
 """Every game, by its name."""
@@ -312,6 +323,12 @@ def game(name: str) -> Game:
     if isinstance(given, str) and given in GAMES:
         return GAMES[given]
     raise UnknownGameError(f"there is no game {shown(given)}; {_known_games(given)}")
+
+
+def game_of(rulebook: Rulebook | ModuleType) -> Game | None:
+    """The game whose rulebook the module is; None: it is that of no game."""
+    name = getattr(rulebook, "__name__", None)
+    return next((one for one in GAMES.values() if one.rulebook is rulebook or one.rulebook == name), None)
 
 
 def _known_games(given: object) -> str:

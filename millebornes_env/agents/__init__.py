@@ -1,4 +1,4 @@
-"""Agents that play Mille Bornes: one file or folder for each, one protocol for all.
+"""Agents that play the games: one file or folder for each, one protocol for all.
 
 `load("holder:pile=30", env)` makes one by name; a run folder's path makes the policy that was trained there,
 `my_file.py:Class` makes an agent of your own, and `+search` behind a compiled agent makes search that looks
@@ -28,7 +28,7 @@ from millebornes_env.agents.policy.files import RunFolderError
 from millebornes_env.agents.protocol import Agent, BaseAgent, Table
 from millebornes_env.agents.racer import RacerAgent
 from millebornes_env.agents.random import RandomAgent
-from millebornes_env.agents.registry import AGENTS, Spec, load, make, name_of, register
+from millebornes_env.agents.registry import AGENTS, Spec, load, make, name_of, names, register
 from millebornes_env.agents.search.agent import SearchAgent
 from millebornes_env.agents.specs import split_search
 from millebornes_env.agents.strategist.agent import StrategistAgent
@@ -62,6 +62,7 @@ __all__ = [
     "load",
     "make",
     "name_of",
+    "names",
     "register",
     "split_search",
 ]

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from millebornes_env.agents import observation_reader as seen
 from millebornes_env.agents.compiled.agent import (
     FIRST_OF_MATCH,
     MEMORY,
@@ -123,8 +124,8 @@ def play_games(batch: Batch, rules: RulesRecord, settings: Settings, roles: Role
             seat = int(state.seat)
             role = role_of_seat(batch, rules, game, seat)
             memory = batch.memories[game, seat]
-            draw = draw_for(state, seat, decisions_taken(state, memory))
-            action = decide(roles.choose[role], state, rules, seat, memory, roles.options[role], draw)
+            draw = draw_for(state, seat, decisions_taken(seen, state, memory))
+            action = decide(seen, roles.choose[role], state, rules, seat, memory, roles.options[role], draw)
             carry_out(batch, rules, settings, game, action)
 
 
@@ -147,8 +148,8 @@ def choose_for_role(
         seat = int(state.seat)
         if batch.live[game] and role_of_seat(batch, rules, game, seat) == role:
             memory = batch.memories[game, seat]
-            draw = draw_for(state, seat, decisions_taken(state, memory))
-            actions[game] = decide(choose, state, rules, seat, memory, options, draw)
+            draw = draw_for(state, seat, decisions_taken(seen, state, memory))
+            actions[game] = decide(seen, choose, state, rules, seat, memory, options, draw)
 
 
 class Rows(NamedTuple):

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env import agents
-from millebornes_env.agents.compiled.agent import MEMORY, choose_each
+from millebornes_env.agents.compiled.agent import MEMORY, agent_kernels_of
 from millebornes_env.agents.errors import AgentAnswerError
 from millebornes_env.agents.own_classes import make_own
 from millebornes_env.agents.protocol import Agent, Table, ask, is_compiled, is_state_agent, sees_hidden_cards
@@ -213,7 +213,7 @@ class _Check:
         states = moment.states[rows].copy()
         games = np.arange(len(moment.seats))[rows]
         try:
-            actions = ask(agent, *handed, lambda: states)
+            actions = ask(agent, *handed, lambda: states, self._table.rulebook)
         except AgentAnswerError as error:
             raise ConformanceError(f"{error} [{moment.where(int(games[0]))}]") from None
         except Exception as error:
@@ -337,7 +337,7 @@ class _Check:
         chosen = np.zeros(len(states), np.int64)
         asked = np.flatnonzero(~moment.over)
         here, some = memories[asked], np.zeros(len(asked), np.int64)
-        choose_each(
+        agent_kernels_of(self._table.rulebook).choose_each(
             agent.address,
             for_kernels(states[asked]),
             compiled_rules(self._env.rules),

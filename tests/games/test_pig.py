@@ -18,6 +18,7 @@ import pytest
 from pettingzoo.test import api_test, seed_test
 
 from millebornes_env import agents, millebornes_v0, vector_env
+from millebornes_env.agents.compiled.agent import CompiledAgent
 from millebornes_env.agents.errors import AgentArgumentError
 from millebornes_env.compile import plain
 from millebornes_env.engine import games as engine_games
@@ -39,6 +40,10 @@ def played(env: Any, steps: int = STEPS, seed: int = 5) -> list[tuple[np.ndarray
         arrays = (*step.observations.values(), step.rewards, step.terminations)
         rows.append(tuple(array.copy() for array in arrays))
     return rows
+
+
+def roll(state: Any, rules: Any, seat: int, memory: Any, options: Any, draw: int) -> int:
+    return 0
 
 
 # The page --------------------------------------------------------------------------------------------------
@@ -338,8 +343,31 @@ def test_it_is_learned_by_stable_baselines(pig: ModuleType) -> None:
         assert dones == 0 or all("won" in info for info, over in zip(infos, done, strict=True) if over)
 
 
-def test_agents_of_another_game_say_so(pig: ModuleType) -> None:
-    told = "agents play Mille Bornes only; this environment plays the game 'pig'"
+def test_random_plays_it_and_agents_of_another_game_say_so(pig: ModuleType) -> None:
+    told = "'greedy' plays millebornes, not pig; agents that play it: random"
     for env in (vector_env(1, "pig"), millebornes_v0.env("pig")):
         with pytest.raises(AgentArgumentError, match=told):
-            agents.load("random", env)
+            agents.load("greedy", env)
+    env = vector_env(3, "pig", players=3, seed=2)
+    observations, _ = env.reset()
+    chosen = []
+    for seed in (1, 1, 2):
+        agent = agents.load("random", env, seed)
+        turns = [agent.act(observations["observation"], observations["action_mask"]) for _ in range(40)]
+        chosen.append(np.concatenate(turns).tolist())
+    assert chosen[0] == chosen[1]
+    assert set(chosen[0]) == {int(action) for action in observations["action_mask"][0].nonzero()[0]}
+    with pytest.raises(AgentArgumentError, match=r"'random' needs action_masks in the game 'pig'"):
+        agent.act(observations["observation"], None)  # type: ignore[arg-type]
+
+
+def test_a_compiled_agent_says_that_nothing_reads_its_rows(pig: ModuleType) -> None:
+    class Bold(CompiledAgent):
+        name = "bold"
+        rule = staticmethod(roll)
+
+    env = vector_env(2, "pig")
+    observations, _ = env.reset()
+    told = "the game 'pig' has no reading of what a seat sees, which the agent 'bold' needs"
+    with pytest.raises(GamePartError, match=told):
+        Bold(agents.Table.of(env)).act(observations["observation"], observations["action_mask"])

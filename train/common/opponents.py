@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from millebornes_env import agents
+from millebornes_env.agents import observation_reader as seen
 from millebornes_env.agents.compiled.agent import MEMORY, decide
 from millebornes_env.agents.protocol import Agent, CompiledFunction, ask_in, is_compiled
 from millebornes_env.chance import random_word
@@ -203,4 +204,4 @@ def choose_in_games(
         seat = int(state.seat)
         memory = memories[game * rules.players + seat]
         draw = random_word(key[0], key[1], game)
-        actions[game] = decide(choose, state, rules, seat, memory, options, draw)
+        actions[game] = decide(seen, choose, state, rules, seat, memory, options, draw)

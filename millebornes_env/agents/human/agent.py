@@ -84,6 +84,7 @@ class HumanAgent(BaseAgent):
     """
 
     name = "human"
+    game = "millebornes"
     has_memory = True
 
     def __init__(self, table: Table, seed: int = 0) -> None:

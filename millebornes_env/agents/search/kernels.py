@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from millebornes_env.agents import observation_reader as seen
 from millebornes_env.agents.compiled.agent import (
     MEMORY,
     NO_ACTION,
@@ -306,8 +307,10 @@ def begin_decisions(
         decisions.keys[number, 0] = key_0
         decisions.keys[number, 1] = key_1
         memory = memories[slot_id]
-        draw = random_word(key_1 ^ _DRAW_TAG, key_0, decisions_taken(root, memory))
-        decisions.base[number] = decide(searcher.choose, root, rules, OWN, memory, searcher.options, draw)
+        draw = random_word(key_1 ^ _DRAW_TAG, key_0, decisions_taken(seen, root, memory))
+        decisions.base[number] = decide(
+            seen, searcher.choose, root, rules, OWN, memory, searcher.options, draw
+        )
         for slot in range(MEMORY):
             decisions.own[number, slot] = memory[slot]
         list_actions(searcher, rules, decisions, number)
@@ -418,9 +421,9 @@ def play_out(
         seat = int(game.seat)
         if taken >= depth and seat == OWN:
             return judged_value(game, rules, searcher.options)
-        count = decisions_taken(game, memories[seat])
+        count = decisions_taken(seen, game, memories[seat])
         draw = random_word(key_1 ^ _DRAW_TAG, key_0, seat * _DECISIONS_OF_A_SEAT + count)
-        action = decide(searcher.choose, game, rules, seat, memories[seat], searcher.options, draw)
+        action = decide(seen, searcher.choose, game, rules, seat, memories[seat], searcher.options, draw)
     return 0.0
 
 
