@@ -33,6 +33,7 @@ _COMPILED_SOURCES = (
     "compile_cache.py",
     "compile_rules.py",
     "chance.py",
+    "rewards.py",
     "millebornes",
     "engine",
 )
