@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env.agents.compiled.agent import MEMORY, Int16Array, Int64Array, decide
+from millebornes_env.agents.seen import Seen, seen_of
 from millebornes_env.chance import random_word
 from millebornes_env.compile import kernel, rule, rule_of_rules, seldom_rule_of_rules
 from millebornes_env.engine.kernels import (
@@ -25,6 +26,7 @@ from millebornes_env.engine.kernels import (
     Settings,
     carry_out,
     first_illegal,
+    named_for,
     start_episode,
 )
 from millebornes_env.engine.rulebook import Rulebook, State, StateArray, TableRules, checked_module
@@ -252,14 +254,14 @@ def write_view(
 
 @rule_of_rules
 def choose_for(
-    decide: Any, state: State, rules: TableRules, others: Others, learners: Learners, game: int, number: int
+    seen: Seen, state: State, rules: TableRules, others: Others, learners: Learners, game: int, number: int
 ) -> int:
-    """What a compiled agent does for the seat that is to decide."""
+    """What a compiled agent does for the seat that is to decide; `seen` is the game's, by `seen_of`."""
     seat = int(state.seat)
     draw = draw_for(state, int(learners.choices[game]))
     learners.choices[game] += 1
     memory, options = learners.memories[game, seat], others.options[number]
-    return int(decide(others.choose[number], state, rules, seat, memory, options, draw))
+    return int(decide(seen, others.choose[number], state, rules, seat, memory, options, draw))
 
 
 PlayOn = Callable[[StateArray, Any, Settings, Others, Learners, Buffers, Int64Array, int], int]
@@ -277,6 +279,7 @@ def play_on_of(rulebook: Rulebook) -> PlayOn:
 @functools.cache
 def _play_on_of_module(module: ModuleType) -> PlayOn:
     rulebook: Any = module
+    seen = seen_of(rulebook)
 
     def play_on(
         states: StateArray,
@@ -335,7 +338,7 @@ def _play_on_of_module(module: ModuleType) -> PlayOn:
                 if not others.is_compiled[number]:
                     learners.asks[game] = number
                     break
-                action = choose_for(decide, state, rules, others, learners, game, number)
+                action = choose_for(seen, state, rules, others, learners, game, number)
                 if not rulebook.is_legal(state, rules, action):
                     learners.asks[game] = number
                     learners.fault[0], learners.fault[1] = ILLEGAL_CHOICE, action
@@ -346,8 +349,7 @@ def _play_on_of_module(module: ModuleType) -> PlayOn:
                 learners.earned[game] = 0.0
         return NO_GAME
 
-    play_on.__name__ = play_on.__qualname__ = f"{rulebook.NAME}_play_on"
-    return kernel(play_on)
+    return kernel(named_for(rulebook, play_on, seen))
 
 
 __all__ = ["Learners", "Others", "new_learners", "play_on_of"]
