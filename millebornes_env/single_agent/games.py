@@ -170,11 +170,12 @@ class LearnerGames:
             MilleBornesError: as `VectorEnv.reset`.
         """
         options = check.checked_mapping(options)
+        begins = seed
         if seed is None and not self.vector._was_reset:
-            seed = int(random().integers(2**63))
+            begins = self.vector._next_seed = int(random().integers(2**63))
         self.vector.reset(seed=seed, options=options)
-        if seed is not None:
-            self.opponents.begin(int(seed))
+        if begins is not None:
+            self.opponents.begin(int(begins))
         chosen = np.asarray(options.get("reset_mask", np.ones(self.vector.num_envs, np.bool_)))
         self._why_reset = "the last reset was cut short"
         self.learners.idle[:] = 0
@@ -306,13 +307,12 @@ class LearnerGames:
         mask = self.buffers.action_mask
         return {"observation": numbers, MASK: mask.copy() if copies else mask}
 
-    def final_observation(self, game: int) -> Observation:
-        """What the learner saw when the last step ended the game's episode: [D], or a dictionary."""
-        row: npt.NDArray[Any] = self.learners.final_observation[game].copy()
+    def final_observations(self, which: npt.NDArray[np.int64]) -> list[Observation]:
+        """What the learners saw at the end of episodes that have just ended: [D] each, or dictionaries."""
+        rows: npt.NDArray[Any] = self.learners.final_observation[which]
         if self._is_scaled:
-            row = row * self._scale
-        return (
-            {"observation": row, MASK: np.zeros_like(self.buffers.action_mask[game])}
-            if self._observes_mask
-            else row
-        )
+            rows = rows * self._scale
+        if not self._observes_mask:
+            return list(rows)
+        masks = np.zeros_like(self.buffers.action_mask[which])
+        return [{"observation": row, MASK: mask} for row, mask in zip(rows, masks, strict=True)]

@@ -25,11 +25,12 @@ from millebornes_env.engine.kernels import (
     Buffers,
     Settings,
     carry_out,
+    end_episode,
     first_illegal,
     named_for,
     start_episode,
 )
-from millebornes_env.engine.rulebook import Rulebook, State, StateArray, TableRules, checked_module
+from millebornes_env.engine.rulebook import NO_TEAM, Rulebook, State, StateArray, TableRules, checked_module
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -41,7 +42,12 @@ ANSWERS: Final = 1
 EPISODES: Final = 2
 """Episodes have just begun, and nobody has acted: BEGIN there, and SKIP in all other games."""
 
+# In place of an action.
 BEGIN: Final = -2
+PUNISHED: Final = -3
+
+PENALTY: Final = -1.0
+"""What an illegal action costs, as in `engine.kernels.carry_out`."""
 
 FEWEST_CHOICES: Final = 8
 """Kernels take so many functions or more, so that they are compiled once for nearly all line-ups."""
@@ -199,6 +205,21 @@ def check_actions(
     return illegal
 
 
+@seldom_rule_of_rules
+def punish(
+    rulebook: Rulebook,
+    state: State,
+    rules: TableRules,
+    settings: Settings,
+    buffers: Buffers,
+    game: int,
+) -> None:
+    """End the episode at once: the learner has tried what is not legal."""
+    buffers.rewards[game, int(state.seat)] = PENALTY
+    rulebook.break_off(state)
+    end_episode(rulebook, state, rules, settings, NO_TEAM, buffers, game)
+
+
 @rule_of_rules
 def carry_on(  # noqa: PLR0913, PLR0917 - those of `play_on`, and whose game it is
     rulebook: Rulebook,
@@ -211,14 +232,20 @@ def carry_on(  # noqa: PLR0913, PLR0917 - those of `play_on`, and whose game it 
     game: int,
     action: int,
 ) -> int:
-    """Carry out an action; after the last one of an episode, begin the next one where that is asked for.
+    """Carry out a legal action, or PUNISHED; after an episode's last, begin the next where that is wanted.
 
     Returns:
         TURN, if the game waits for a seat; OVER, if it is over; NO_TURN.
     """
     buffers.rewards[game, :] = 0.0
     buffers.terminations[game] = False
-    carry_out(rulebook, state, rules, settings, action, buffers, game)
+    if action == PUNISHED:
+        punish(rulebook, state, rules, settings, buffers, game)
+    else:  # whether it is legal has been asked
+        unasked = Settings(
+            settings.episode, settings.reward, settings.autoreset, settings.observation_spec, 0
+        )
+        carry_out(rulebook, state, rules, unasked, action, buffers, game)
     learners.earned[game] += float(buffers.rewards[game, learners.seat[game]])
     if not buffers.terminations[game]:
         return TURN
@@ -316,6 +343,8 @@ def _play_on_of_module(module: ModuleType) -> PlayOn:
             state, action = states[game], int(actions[game])
             if action == SKIP:
                 continue
+            if task == LEARNERS_STEP and learners.illegal[game]:
+                action = PUNISHED
             if action != BEGIN and rulebook.is_round_over(state):  # NEXT_STEP: any action begins an episode
                 start_episode(rulebook, state, rules)
                 action = BEGIN

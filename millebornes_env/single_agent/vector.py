@@ -210,8 +210,9 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         if self.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP:
             told["seat"] = learners.final_seat.copy()
             final = np.full(self.num_envs, None, object)
-            for game in np.flatnonzero(ended).tolist():
-                final[game] = self.games.final_observation(game)
+            which = np.flatnonzero(ended)
+            for game, seen in zip(which.tolist(), self.games.final_observations(which), strict=True):
+                final[game] = seen
             infos |= {"final_obs": final, "_final_obs": ended}
             infos |= {"final_info": {**told, **{f"_{name}": ended for name in told}}, "_final_info": ended}
         else:
