@@ -51,13 +51,13 @@ class Args:
     """time to learn, compiling not counted; the learning rate falls to 0 by then"""
     total_timesteps: int | None = None
     """decisions to learn from, instead of a time"""
-    num_envs: int = 512
+    num_envs: int = 256
     """games that are played at the same time"""
-    num_steps: int = 64
+    num_steps: int = 32
     """decisions in each game between two updates"""
-    num_minibatches: int = 16
+    num_minibatches: int = 8
     """an epoch is divided into so many"""
-    update_epochs: int = 2
+    update_epochs: int = 4
     """how often a rollout is learned from"""
     learning_rate: float = 1e-3
     """of Adam, at the beginning"""

@@ -87,6 +87,7 @@ class Learners(NamedTuple):
     seat: npt.NDArray[np.int32]  # [N] the learner's
     memories: Int16Array  # [N, S, MEMORY] of the compiled agents
     choices: Int64Array  # [N] taken by compiled agents in this episode
+    draw_key: Int64Array  # [N] of their random numbers in this episode
     earned: npt.NDArray[np.float64]  # [N] by the learner, not told yet
     has_begun: BoolArray  # [N] whether an episode began in this step
     idle: Int64Array  # [N] episodes that went by since the learner was last to decide
@@ -114,6 +115,7 @@ def new_learners(num_envs: int, rules: TableRules, numbers: int) -> Learners:
         seat=np.zeros(games, np.int32),
         memories=np.zeros((games, rules.players, MEMORY), np.int16),
         choices=np.zeros(games, np.int64),
+        draw_key=np.zeros(games, np.int64),
         earned=np.zeros(games, np.float64),
         has_begun=np.zeros(games, np.bool_),
         idle=np.zeros(games, np.int64),
@@ -130,14 +132,6 @@ def new_learners(num_envs: int, rules: TableRules, numbers: int) -> Learners:
 
 
 @rule
-def draw_for(state: State, choice: int) -> int:
-    """A random number for a compiled agent: a function of the game's key and of the choices before it."""
-    key_0, key_1 = int(state.key[0]), int(state.key[1])
-    of_episode = random_word(key_1 ^ _DRAW_TAG, key_0, int(state.episode))
-    return random_word(of_episode, key_0 ^ _DRAW_TAG, choice)
-
-
-@rule
 def take_seat(state: State, players: int, others: Others, learners: Learners, game: int) -> None:
     """Seat the learner in an episode that begins; the others forget the last one."""
     learners.seat[game] = others.fixed_seat
@@ -145,6 +139,8 @@ def take_seat(state: State, players: int, others: Others, learners: Learners, ga
         learners.seat[game] = (game + int(state.episode)) % players
     learners.memories[game, :, :] = 0
     learners.choices[game] = 0
+    key_0, key_1 = int(state.key[0]), int(state.key[1])
+    learners.draw_key[game] = random_word(key_1 ^ _DRAW_TAG, key_0, int(state.episode))
     learners.earned[game] = 0.0
     learners.has_begun[game] = True
 
@@ -285,7 +281,7 @@ def choose_for(
 ) -> int:
     """What a compiled agent does for the seat that is to decide; `seen` is the game's, by `seen_of`."""
     seat = int(state.seat)
-    draw = draw_for(state, int(learners.choices[game]))
+    draw = random_word(int(learners.draw_key[game]), _DRAW_TAG, int(learners.choices[game]))
     learners.choices[game] += 1
     memory, options = learners.memories[game, seat], others.options[number]
     return int(decide(seen, others.choose[number], state, rules, seat, memory, options, draw))

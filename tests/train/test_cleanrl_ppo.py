@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -58,13 +59,12 @@ def test_a_rollout_keeps_what_the_next_step_overwrites() -> None:
     assert chosen.all()
 
 
-def test_it_learns_to_beat_random() -> None:
-    """Seventy thousand decisions are little, and enough for most of the rounds and matches."""
-    args = Args(
-        num_envs=128, total_timesteps=70_000, hidden=64, num_minibatches=8, threads=1, eval_matches=60
-    )
+def test_it_learns() -> None:
+    """Untrained it wins half of the matches against `random` and none against `greedy`."""
+    args = Args(num_envs=128, total_timesteps=50_000, hidden=64, threads=1, eval_matches=100)
     agent = train(args)
-    assert evaluate(agent, args) > 0.7
+    assert evaluate(agent, args) > 0.8
+    assert evaluate(agent, replace(args, eval_opponent="greedy")) > 0.2
 
 
 def test_the_command_trains_evaluates_and_keeps_the_weights(
