@@ -231,7 +231,8 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
 
     def close_extras(self, **kwargs: Any) -> None:
         """Refuse all further use."""
-        self.games.vector.close()
+        if "games" in vars(self):  # Gymnasium before 1.4 closes what could not be made, too
+            self.games.vector.close()
 
 
 _mode = autoreset_mode
