@@ -3,8 +3,8 @@
     python -m benchmarks.single_agent
 
 Learners play at random. Everything runs on one thread; rates are per second of CPU time, so that other work
-of the machine counts little, in turns, medians of the repeats. A decision is one of any seat, an opponent's too;
-`vector_env`'s are all at random, which costs nothing but the draw.
+of the machine counts little, in turns, medians of the repeats. A decision is one of any seat, an opponent's
+too; `vector_env`'s are all at random, which costs nothing but the draw.
 """
 
 from __future__ import annotations

@@ -118,7 +118,7 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
         self.observation_space = self.games.observation_space
         self.action_space = gymnasium.spaces.Discrete(int(vector.single_action_space.n))
         self._actions = np.zeros(1, np.int64)
-        self._guard = Guard()
+        self._guard = Guard(reentrant=False)  # an opponent that steps this environment is refused
 
     @alone
     def reset(

@@ -38,6 +38,7 @@ from millebornes_env.single_agent.opponents import Given, Opponents, specs_by_pl
 from millebornes_env.texts import closest
 
 MASK = "action_mask"
+_FAILED = "an opponent failed, and its games wait for it"
 Observation = Any
 """int8[..., D] or float32[..., D]; or a dictionary of `observation` and `action_mask`."""
 
@@ -123,7 +124,10 @@ class LearnerGames:
         restarts = int(mode is AutoresetMode.SAME_STEP)
         self.opponents = Opponents(by_place, Table.of(vector), (seat, restarts))
         numbers = vector.observation_sections[-1].stop
-        self.learners: Learners = new_learners(vector.num_envs, vector.rules, numbers)
+        try:
+            self.learners: Learners = new_learners(vector.num_envs, vector.rules, numbers)
+        except MemoryError:
+            raise check.too_many_games(vector.num_envs, "need more memory than there is") from None
         highs = np.concatenate([np.full(s.size, max(s.high, 1)) for s in vector.observation_sections])
         self._scale = (1.0 / highs).astype(np.float32)
         self.observation_space = self._space()
@@ -171,16 +175,19 @@ class LearnerGames:
         """
         options = check.checked_mapping(options)
         begins = seed
+        chosen = np.asarray(options.get("reset_mask", True))
+        if self.vector._was_reset and self._why_reset and chosen.dtype == np.bool_ and not chosen.all():
+            raise ResetNeededError(f"{self._why_reset}: call reset() without a reset_mask first")
         if seed is None and not self.vector._was_reset:
             begins = self.vector._next_seed = int(random().integers(2**63))
         self.vector.reset(seed=seed, options=options)
-        if begins is not None:
-            self.opponents.begin(int(begins))
-        chosen = np.asarray(options.get("reset_mask", np.ones(self.vector.num_envs, np.bool_)))
+        if chosen.all():
+            self.opponents.begin(begins)
         self._why_reset = "the last reset was cut short"
         self.learners.idle[:] = 0
-        self.learners.terminations[chosen] = False
-        self._play(np.where(chosen, BEGIN, SKIP), EPISODES)
+        begun = np.broadcast_to(chosen, self.vector.num_envs)
+        self.learners.terminations[begun] = False
+        self._play(np.where(begun, BEGIN, SKIP), EPISODES)
 
     def step(self, actions: npt.NDArray[np.int64]) -> None:
         """Carry out the learners' actions, and the others' until the learners decide again.
@@ -230,8 +237,12 @@ class LearnerGames:
         if stopped != NO_GAME:
             self._fail(stopped)
         if not self.opponents.all_compiled:
-            self._why_reset = "an opponent failed, and its games wait for it"
-            self._ask_others()
+            self._why_reset = "the last call was cut short"
+            try:
+                self._ask_others()
+            except OpponentError:
+                self._why_reset = _FAILED
+                raise
         self._why_reset = ""
 
     def _ask_others(self) -> None:
@@ -285,7 +296,7 @@ class LearnerGames:
                 how = "reset()" if number is None else 'reset(options={"reset_mask": ...})'
                 raise ResetNeededError(f"{which}: call {how} first")
             raise illegal_action_error(rulebook, state, vector.rules, vector.possible_agents, action, number)
-        self._why_reset = "an opponent failed, and its games wait for it"
+        self._why_reset = _FAILED
         if kind == NO_TURN:
             raise OptionError(
                 f"{self._who(game)} had no turn in {MOST_EPISODES_WITHOUT_A_TURN:,} episodes: a seat that is "

@@ -109,15 +109,17 @@ class Opponents:
         """Whether nobody has to be asked."""
         return bool(self.others.is_compiled[: len(self.agents)].all())
 
-    def begin(self, seed: int) -> None:
-        """Begin anew: what they choose from now on is a function of the seed and of what they see.
+    def begin(self, seed: int | None) -> None:
+        """All games begin anew: nobody remembers anything.
 
-        Agents that were handed over as objects can be told to forget, but not be given a seed.
+        Args:
+            seed: what they choose from now on is a function of it and of what they see. Agents that were
+                handed over as objects can only forget. None: their random numbers go on.
         """
         for number, (spec, agent) in enumerate(zip(self._specs, self.agents, strict=True)):
             if is_compiled(agent):
                 continue  # their random numbers and memories are with the games
-            if isinstance(spec, (str, Path)):
+            if seed is not None and isinstance(spec, (str, Path)):
                 self.agents[number] = make(spec, self._table, _seed_of(seed, number))
             else:
                 forget(agent)

@@ -132,7 +132,7 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self._copies = flag("copy", copy)
         self._everywhere = np.ones(self.num_envs, np.bool_)
-        self._guard = Guard()
+        self._guard = Guard(reentrant=False)  # an opponent that steps this environment is refused
 
     @alone
     def reset(

@@ -165,8 +165,42 @@ def test_an_opponent_that_fails(answer: Any, told: str) -> None:
     with pytest.raises(ResetNeededError, match=re.escape("its games wait for it: call reset() first")):
         env.step(actions)
     opponent.answer = None
+    with pytest.raises(ResetNeededError, match="without a reset_mask"):
+        env.reset(options={"reset_mask": np.arange(6) == 0})
     _, infos = env.reset(seed=3)
     env.step(infos["action_mask"].argmax(axis=1))
+
+
+def test_an_opponent_that_steps_the_environment_is_refused() -> None:
+    class Meddler(Lowest):
+        def act(self, observations: Any, action_masks: Any) -> Any:
+            env.step(np.zeros(6, np.int64))
+
+    env = make_vec(opponent=Meddler(), seat=1)
+    with pytest.raises(OpponentError, match="raised ConcurrentCallError"):
+        env.reset(seed=1)
+
+
+def test_a_call_that_is_interrupted_is_not_gone_on_from() -> None:
+    class Interrupted(Lowest):
+        def act(self, observations: Any, action_masks: Any) -> Any:
+            raise KeyboardInterrupt
+
+    env = make_vec(opponent=Interrupted(), seat=1)
+    with pytest.raises(KeyboardInterrupt):
+        env.reset(seed=1)
+    with pytest.raises(ResetNeededError, match="the last call was cut short"):
+        env.step(np.zeros(6, np.int64))
+
+
+@pytest.mark.parametrize("opponent", ["champion", "champion:mode=sample", "greedy+search:rollouts=8"])
+def test_networks_and_search_play_too(opponent: str) -> None:
+    env = gymnasium.make(PARKER, opponent=opponent)
+    _, info = env.reset(seed=1)
+    for _ in range(5):
+        _, _, over, _, info = env.step(int(info["action_mask"].argmax()))
+        if over:
+            _, info = env.reset()
 
 
 def test_an_opponent_that_fails_in_a_reset() -> None:
@@ -177,6 +211,21 @@ def test_an_opponent_that_fails_in_a_reset() -> None:
         env.reset(seed=3)
     with pytest.raises(ResetNeededError):
         env.step(np.zeros(6, np.int64))
+
+
+def test_agents_that_are_asked_forget_when_all_games_begin_anew() -> None:
+    forgotten = []
+
+    class Forgetful(Lowest):
+        def forget(self) -> None:
+            forgotten.append(True)
+
+    env = make_vec(opponent=Forgetful())
+    env.reset(seed=1)
+    env.reset()
+    assert len(forgotten) == 2
+    env.reset(options={"reset_mask": np.arange(6) == 2})  # the other games go on
+    assert len(forgotten) == 2
 
 
 def test_a_seed_is_one_of_the_opponents_too(monkeypatch: pytest.MonkeyPatch) -> None:
