@@ -87,7 +87,7 @@ def of_make_vec(args: Args) -> Callable[[], int]:
     infos = env.reset(seed=1)[1]
     actions = np.zeros(args.num_envs, np.int64)
     scratch = np.zeros(env.single_action_space.n + 1, np.int64)
-    choices, sampled = env.games.learners.choices, 0
+    choices, sampled = env.games.learners.each["choices"], 0
 
     def work() -> int:
         nonlocal infos, sampled

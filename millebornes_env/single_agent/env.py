@@ -173,13 +173,13 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
         if self.render_mode == "human":
             self._print()
         learners = games.learners
-        over = bool(learners.terminations[0])
+        over = bool(learners.each["terminated"][0])
         info = self._info()
         if over:
-            info["won"] = float(learners.won[0])
+            info["won"] = float(learners.each["won"][0])
             info["final_score"] = learners.final_score[0].copy()
-            info["illegal_action"] = bool(learners.illegal[0])
-        return self._observation(), float(learners.rewards[0]), over, False, info
+            info["illegal_action"] = bool(learners.each["illegal"][0])
+        return self._observation(), float(learners.each["reward"][0]), over, False, info
 
     def _observation(self) -> Observation:
         observed = self.games.observation()
@@ -189,7 +189,7 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
 
     def _info(self) -> dict[str, Any]:
         games = self.games
-        return {MASK: games.buffers.action_mask[0].copy(), "seat": int(games.learners.seat[0])}
+        return {MASK: games.buffers.action_mask[0].copy(), "seat": int(games.learners.each["seat"][0])}
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """bool[A]: what the learner may do; MaskablePPO of sb3-contrib asks for it by this name."""
@@ -206,7 +206,7 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
         Raises:
             GamePartError: for games of this kind there are no such words.
         """
-        return self.games.vector.describe(int(self.games.learners.seat[0]))
+        return self.games.vector.describe(int(self.games.learners.each["seat"][0]))
 
     def render(self) -> Any:
         """The table as text, all hands shown, with `render_mode="ansi"`; else None."""

@@ -184,9 +184,9 @@ class LearnerGames:
         if chosen.all():
             self.opponents.begin(begins)
         self._why_reset = "the last reset was cut short"
-        self.learners.idle[:] = 0
+        self.learners.each["idle"][:] = 0
         begun = np.broadcast_to(chosen, self.vector.num_envs)
-        self.learners.terminations[begun] = False
+        self.learners.each["terminated"][begun] = False
         self._play(np.where(begun, BEGIN, SKIP), EPISODES)
 
     def step(self, actions: npt.NDArray[np.int64]) -> None:
@@ -247,7 +247,7 @@ class LearnerGames:
 
     def _ask_others(self) -> None:
         """Ask the agents that are no compiled functions, each about all its games at once."""
-        asks = self.learners.asks
+        asks = self.learners.each["asks"]
         while (waiting := np.flatnonzero(asks != NOBODY)).size:
             answers = np.full(len(asks), SKIP, np.int64)
             for number in range(len(self.opponents.agents)):
@@ -281,7 +281,7 @@ class LearnerGames:
         return np.where(chosen < 0, np.iinfo(np.int64).max, chosen)
 
     def _who(self, game: int) -> str:
-        seat = self.vector.possible_agents[int(self.learners.seat[game])]
+        seat = self.vector.possible_agents[int(self.learners.each["seat"][game])]
         return seat if self.vector.num_envs == 1 else f"game {game}, {seat}"
 
     def _fail(self, game: int) -> NoReturn:
@@ -302,7 +302,7 @@ class LearnerGames:
                 f"{self._who(game)} had no turn in {MOST_EPISODES_WITHOUT_A_TURN:,} episodes: a seat that is "
                 "never to decide cannot learn; give another seat"
             )
-        agent = self.opponents.agents[int(self.learners.asks[game])]
+        agent = self.opponents.agents[int(self.learners.each["asks"][game])]
         told = illegal_action_error(rulebook, state, vector.rules, vector.possible_agents, action, number)
         raise OpponentError(f"the opponent {shown(agent.name)} chose what it may not. {told}. Call reset()")
 

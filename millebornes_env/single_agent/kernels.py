@@ -17,7 +17,7 @@ import numpy.typing as npt
 from millebornes_env.agents.compiled.agent import MEMORY, Int16Array, Int64Array, decide
 from millebornes_env.agents.seen import Seen, seen_of
 from millebornes_env.chance import random_word
-from millebornes_env.compile import kernel, rule, rule_of_rules, seldom_rule_of_rules
+from millebornes_env.compile import for_kernels, kernel, rule, rule_of_rules, seldom_rule_of_rules
 from millebornes_env.engine.kernels import (
     NEXT_STEP,
     NO_GAME,
@@ -81,25 +81,34 @@ class Others(NamedTuple):
     restarts: int  # 1: an episode that ends is followed by the next one at once
 
 
-class Learners(NamedTuple):
-    """What is kept of each game, and what a step tells of it; N games, S seats, T teams, D numbers."""
+LEARNER: Final = np.dtype(
+    [
+        ("choices", np.int64),  # taken by compiled agents in this episode
+        ("draw_key", np.int64),  # of their random numbers in this episode
+        ("earned", np.float64),  # by the learner, not told yet
+        ("reward", np.float64),  # of this step
+        ("won", np.float64),  # the learner's share of the win; valid where its episode ended in this step
+        ("idle", np.int32),  # episodes that went by since the learner was last to decide
+        ("asks", np.int32),  # the number of the agent that is to be asked, or NOBODY
+        ("seat", np.int32),  # the learner's
+        ("final_seat", np.int32),  # the learner's in the episode that ended
+        ("has_begun", np.bool_),  # whether an episode began in this step
+        ("terminated", np.bool_),  # whether the learner's episode ended in this step
+        ("illegal", np.bool_),  # whether an illegal action of the learner ended it
+    ],
+    align=True,
+)
+"""What is kept of each game, and what a step tells of it."""
 
-    seat: npt.NDArray[np.int32]  # [N] the learner's
+
+class Learners(NamedTuple):
+    """N games as their learners see them; S seats, T teams, D numbers in an observation."""
+
+    each: StateArray  # LEARNER[N]
     memories: Int16Array  # [N, S, MEMORY] of the compiled agents
-    choices: Int64Array  # [N] taken by compiled agents in this episode
-    draw_key: Int64Array  # [N] of their random numbers in this episode
-    earned: npt.NDArray[np.float64]  # [N] by the learner, not told yet
-    has_begun: BoolArray  # [N] whether an episode began in this step
-    idle: Int64Array  # [N] episodes that went by since the learner was last to decide
-    asks: npt.NDArray[np.int32]  # [N] the number of the agent that is to be asked, or NOBODY
-    fault: Int64Array  # [2] what stopped the call, and the action or the agent's number
-    rewards: npt.NDArray[np.float64]  # [N] of this step
-    terminations: BoolArray  # [N] whether the learner's episode ended in this step
-    illegal: BoolArray  # [N] whether an illegal action of the learner ended it
-    final_seat: npt.NDArray[np.int32]  # [N] the learner's; this and what follows is valid where it ended
-    final_observation: npt.NDArray[np.int8]  # [N, D] what the learner saw then
-    final_score: npt.NDArray[np.int16]  # [N, T] points of all teams
-    won: npt.NDArray[np.float64]  # [N] the learner's share of the win
+    fault: Int64Array  # [2] what stopped the call, and the action
+    final_observation: npt.NDArray[np.int8]  # [N, D] what the learner saw at the end; valid where it ended
+    final_score: npt.NDArray[np.int16]  # [N, T] points of all teams; likewise
 
 
 def new_learners(num_envs: int, rules: TableRules, numbers: int) -> Learners:
@@ -110,39 +119,30 @@ def new_learners(num_envs: int, rules: TableRules, numbers: int) -> Learners:
         rules: of the table.
         numbers: D, in an observation.
     """
-    games = num_envs
+    each = np.zeros(num_envs, LEARNER)
+    each["asks"] = NOBODY
     return Learners(
-        seat=np.zeros(games, np.int32),
-        memories=np.zeros((games, rules.players, MEMORY), np.int16),
-        choices=np.zeros(games, np.int64),
-        draw_key=np.zeros(games, np.int64),
-        earned=np.zeros(games, np.float64),
-        has_begun=np.zeros(games, np.bool_),
-        idle=np.zeros(games, np.int64),
-        asks=np.full(games, NOBODY, np.int32),
+        each=for_kernels(each),
+        memories=np.zeros((num_envs, rules.players, MEMORY), np.int16),
         fault=np.zeros(2, np.int64),
-        rewards=np.zeros(games, np.float64),
-        terminations=np.zeros(games, np.bool_),
-        illegal=np.zeros(games, np.bool_),
-        final_seat=np.zeros(games, np.int32),
-        final_observation=np.zeros((games, numbers), np.int8),
-        final_score=np.zeros((games, rules.teams), np.int16),
-        won=np.zeros(games, np.float64),
+        final_observation=np.zeros((num_envs, numbers), np.int8),
+        final_score=np.zeros((num_envs, rules.teams), np.int16),
     )
 
 
 @rule
 def take_seat(state: State, players: int, others: Others, learners: Learners, game: int) -> None:
     """Seat the learner in an episode that begins; the others forget the last one."""
-    learners.seat[game] = others.fixed_seat
+    learner = learners.each[game]
+    learner.seat = others.fixed_seat
     if others.fixed_seat == NOBODY:
-        learners.seat[game] = (game + int(state.episode)) % players
+        learner.seat = (game + int(state.episode)) % players
     learners.memories[game, :, :] = 0
-    learners.choices[game] = 0
+    learner.choices = 0
     key_0, key_1 = int(state.key[0]), int(state.key[1])
-    learners.draw_key[game] = random_word(key_1 ^ _DRAW_TAG, key_0, int(state.episode))
-    learners.earned[game] = 0.0
-    learners.has_begun[game] = True
+    learner.draw_key = random_word(key_1 ^ _DRAW_TAG, key_0, int(state.episode))
+    learner.earned = 0.0
+    learner.has_begun = True
 
 
 @seldom_rule_of_rules
@@ -156,20 +156,21 @@ def close_episode(
     game: int,
 ) -> None:
     """Tell the learner of the end of its episode; one in which it had no turn is not worth telling."""
-    if learners.has_begun[game]:
-        learners.idle[game] += 1
+    learner = learners.each[game]
+    if learner.has_begun:
+        learner.idle += 1
         return
-    seat = int(learners.seat[game])
-    learners.terminations[game] = True
-    learners.rewards[game] = learners.earned[game]
-    learners.final_seat[game] = seat
+    seat = int(learner.seat)
+    learner.terminated = True
+    learner.reward = learner.earned
+    learner.final_seat = seat
     for number in range(learners.final_observation.shape[1]):
         learners.final_observation[game, number] = buffers.final_observation[game, seat, number]
     for team in range(rules.teams):
         learners.final_score[game, team] = buffers.final_score[game, team]
-    learners.won[game] = 0.0
-    if not learners.illegal[game]:
-        learners.won[game] = rulebook.win_share(state, rules, settings.episode, seat % rules.teams)
+    learner.won = 0.0
+    if not learner.illegal:
+        learner.won = rulebook.win_share(state, rules, settings.episode, seat % rules.teams)
 
 
 @seldom_rule_of_rules
@@ -192,12 +193,13 @@ def check_actions(
         learners.fault[1] = actions[illegal]
     elif task == LEARNERS_STEP:
         for game in range(len(states)):
-            learners.rewards[game] = 0.0
-            learners.terminations[game] = False
-            learners.has_begun[game] = False
-            learners.illegal[game] = False
+            learner = learners.each[game]
+            learner.reward = 0.0
+            learner.terminated = False
+            learner.has_begun = False
+            learner.illegal = False
             if settings.punish_illegal == 1 and not rulebook.is_round_over(states[game]):
-                learners.illegal[game] = not rulebook.is_legal(states[game], rules, int(actions[game]))
+                learner.illegal = not rulebook.is_legal(states[game], rules, int(actions[game]))
     return illegal
 
 
@@ -235,6 +237,7 @@ def carry_on(  # noqa: PLR0913, PLR0917 - those of `play_on`, and whose game it 
     """
     buffers.rewards[game, :] = 0.0
     buffers.terminations[game] = False
+    learner = learners.each[game]
     if action == PUNISHED:
         punish(rulebook, state, rules, settings, buffers, game)
     else:  # whether it is legal has been asked
@@ -242,13 +245,13 @@ def carry_on(  # noqa: PLR0913, PLR0917 - those of `play_on`, and whose game it 
             settings.episode, settings.reward, settings.autoreset, settings.observation_spec, 0
         )
         carry_out(rulebook, state, rules, unasked, action, buffers, game)
-    learners.earned[game] += float(buffers.rewards[game, learners.seat[game]])
+    learner.earned += float(buffers.rewards[game, int(learner.seat)])
     if not buffers.terminations[game]:
         return TURN
     close_episode(rulebook, state, rules, settings, buffers, learners, game)
-    if others.restarts == 0 and learners.terminations[game]:
+    if others.restarts == 0 and learner.terminated:
         return OVER
-    if learners.idle[game] > MOST_EPISODES_WITHOUT_A_TURN:
+    if learner.idle > MOST_EPISODES_WITHOUT_A_TURN:
         return NO_TURN
     start_episode(rulebook, state, rules)
     take_seat(state, rules.players, others, learners, game)
@@ -267,7 +270,8 @@ def write_view(
 ) -> None:
     """Write what whoever decides now sees and may do, or of a game that is over its learner."""
     over = rulebook.is_round_over(state)
-    viewer = int(learners.seat[game]) if over else int(state.seat)
+    learner = learners.each[game]
+    viewer = int(learner.seat) if over else int(state.seat)
     rulebook.write_observation(state, rules, viewer, settings.observation_spec, buffers.observation[game])
     rulebook.write_mask(state, rules, buffers.action_mask[game])
     buffers.agent_selection[game] = viewer
@@ -280,9 +284,10 @@ def choose_for(
     seen: Seen, state: State, rules: TableRules, others: Others, learners: Learners, game: int, number: int
 ) -> int:
     """What a compiled agent does for the seat that is to decide; `seen` is the game's, by `seen_of`."""
+    learner = learners.each[game]
     seat = int(state.seat)
-    draw = random_word(int(learners.draw_key[game]), _DRAW_TAG, int(learners.choices[game]))
-    learners.choices[game] += 1
+    draw = random_word(int(learner.draw_key), _DRAW_TAG, int(learner.choices))
+    learner.choices += 1
     memory, options = learners.memories[game, seat], others.options[number]
     return int(decide(seen, others.choose[number], state, rules, seat, memory, options, draw))
 
@@ -316,7 +321,7 @@ def _play_on_of_module(module: ModuleType) -> PlayOn:
     ) -> int:
         """Carry out an action in each game, and let the compiled agents play until another is to decide.
 
-        Where it stops, `learners.asks` says whether that is an agent that must be asked, and the buffers have
+        Where it stops, `asks` says whether that is an agent that must be asked, and the buffers have
         what the one who decides sees and may do; where the episode has ended, what the learner sees.
 
         Args:
@@ -336,17 +341,17 @@ def _play_on_of_module(module: ModuleType) -> PlayOn:
         if illegal != NO_GAME:
             return illegal
         for game in range(len(states)):
-            state, action = states[game], int(actions[game])
+            state, learner, action = states[game], learners.each[game], int(actions[game])
             if action == SKIP:
                 continue
-            if task == LEARNERS_STEP and learners.illegal[game]:
+            if task == LEARNERS_STEP and learner.illegal:
                 action = PUNISHED
             if action != BEGIN and rulebook.is_round_over(state):  # NEXT_STEP: any action begins an episode
                 start_episode(rulebook, state, rules)
                 action = BEGIN
             if action == BEGIN:
                 take_seat(state, rules.players, others, learners, game)
-            learners.asks[game] = NOBODY
+            learner.asks = NOBODY
             while True:
                 if action != BEGIN:
                     went = carry_on(rulebook, state, rules, settings, others, learners, buffers, game, action)
@@ -355,23 +360,23 @@ def _play_on_of_module(module: ModuleType) -> PlayOn:
                         return game
                     if went == OVER:
                         break
-                to_the_left = int(state.seat) - int(learners.seat[game])
+                to_the_left = int(state.seat) - int(learner.seat)
                 if to_the_left == 0:
-                    learners.idle[game] = 0
+                    learner.idle = 0
                     break
                 number = int(others.agent_at[to_the_left % rules.players])
                 if not others.is_compiled[number]:
-                    learners.asks[game] = number
+                    learner.asks = number
                     break
                 action = choose_for(seen, state, rules, others, learners, game, number)
                 if not rulebook.is_legal(state, rules, action):
-                    learners.asks[game] = number
+                    learner.asks = number
                     learners.fault[0], learners.fault[1] = ILLEGAL_CHOICE, action
                     return game
             write_view(rulebook, state, rules, settings, learners, buffers, game)
-            if learners.asks[game] == NOBODY and not learners.has_begun[game]:
-                learners.rewards[game] = learners.earned[game]
-                learners.earned[game] = 0.0
+            if learner.asks == NOBODY and not learner.has_begun:
+                learner.reward = learner.earned
+                learner.earned = 0.0
         return NO_GAME
 
     return kernel(named_for(rulebook, play_on, seen))

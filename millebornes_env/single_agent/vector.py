@@ -180,7 +180,7 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         games, learners = self.games, self.games.learners
         games.step(games.without_negative(checked_actions(actions, self.num_envs)))
         observation = games.observation(self._copies)
-        rewards, over, never = learners.rewards, learners.terminations, games.buffers.truncations
+        rewards, over, never = learners.each["reward"], learners.each["terminated"], games.buffers.truncations
         if self._copies:
             rewards, over, never = rewards.copy(), over.copy(), never.copy()
         infos = self._infos()
@@ -189,7 +189,7 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         return observation, rewards, over, never, infos
 
     def _infos(self) -> dict[str, Any]:
-        mask, seat = self.games.buffers.action_mask, self.games.learners.seat
+        mask, seat = self.games.buffers.action_mask, self.games.learners.each["seat"]
         if self._copies:
             mask, seat = mask.copy(), seat.copy()
         return {
@@ -203,12 +203,12 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         """Add to the infos what is told of episodes that ended in this step."""
         learners, ended = self.games.learners, over.copy()
         told: dict[str, Any] = {
-            "won": learners.won * ended,
+            "won": learners.each["won"] * ended,
             "final_score": learners.final_score.copy(),
-            "illegal_action": learners.illegal & ended,
+            "illegal_action": learners.each["illegal"] & ended,
         }
         if self.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP:
-            told["seat"] = learners.final_seat.copy()
+            told["seat"] = learners.each["final_seat"].copy()
             final = np.full(self.num_envs, None, object)
             which = np.flatnonzero(ended)
             for game, seen in zip(which.tolist(), self.games.final_observations(which), strict=True):
