@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
+import os
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -14,7 +17,8 @@ from gymnasium.vector import AutoresetMode
 
 from millebornes_env.agents.protocol import Table
 from millebornes_env.compile import for_kernels, plain
-from millebornes_env.engine.kernels import NO_GAME, SKIP
+from millebornes_env.engine.games import GAMES_WORTH_A_THREAD
+from millebornes_env.engine.kernels import NO_GAME, SKIP, Settings
 from millebornes_env.envs import options as check
 from millebornes_env.envs.illegal_action import illegal_action_error
 from millebornes_env.envs.vector import VectorEnv
@@ -24,6 +28,8 @@ from millebornes_env.single_agent.errors import OpponentError
 from millebornes_env.single_agent.kernels import (
     ANSWERS,
     BEGIN,
+    CHECK,
+    CHECKED_STEP,
     EPISODES,
     ILLEGAL_ACTION,
     LEARNERS_STEP,
@@ -38,6 +44,7 @@ from millebornes_env.single_agent.opponents import Given, Opponents, specs_by_pl
 from millebornes_env.texts import closest
 
 MASK = "action_mask"
+_CUT_SHORT = "the last call was cut short"
 _FAILED = "an opponent failed, and its games wait for it"
 Observation = Any
 """int8[..., D] or float32[..., D]; or a dictionary of `observation` and `action_mask`."""
@@ -80,6 +87,12 @@ def refuse_unknown(unknown: Mapping[str, Any], maker: type) -> None:
         )
 
 
+@functools.cache
+def _pool(process: int, threads: int) -> ThreadPoolExecutor:
+    """The threads of a process; a process that was forked from it has none of them."""
+    return ThreadPoolExecutor(threads, thread_name_prefix=f"millebornes-{process}")
+
+
 class LearnerGames:
     """N games, each with one learning seat; agents in the other seats play until it is to decide.
 
@@ -90,13 +103,14 @@ class LearnerGames:
         observation_space: of one game.
     """
 
-    def __init__(self, num_envs: int, mode: AutoresetMode, choices: Choices) -> None:
+    def __init__(self, num_envs: int, mode: AutoresetMode, choices: Choices, num_threads: int = 1) -> None:
         """Make the games and the agents.
 
         Args:
             num_envs: N.
             mode: when the next episode begins.
             choices: the options.
+            num_threads: that share the games; results do not depend on it.
 
         Raises:
             MilleBornesError: one of its subclasses says what is wrong with which option.
@@ -131,6 +145,8 @@ class LearnerGames:
         highs = np.concatenate([np.full(s.size, max(s.high, 1)) for s in vector.observation_sections])
         self._scale = (1.0 / highs).astype(np.float32)
         self.observation_space = self._space()
+        threads = check.checked_num_threads(num_threads)
+        self._threads = max(1, min(threads, vector.num_envs // GAMES_WORTH_A_THREAD))
         self._why_reset = "step() was called before reset()"
         self._bind()
 
@@ -183,7 +199,7 @@ class LearnerGames:
         self.vector.reset(seed=seed, options=options)
         if chosen.all():
             self.opponents.begin(begins)
-        self._why_reset = "the last reset was cut short"
+        self._why_reset = _CUT_SHORT
         self.learners.each["idle"][:] = 0
         begun = np.broadcast_to(chosen, self.vector.num_envs)
         self.learners.each["terminated"][begun] = False
@@ -224,26 +240,53 @@ class LearnerGames:
 
     def _play(self, actions: npt.NDArray[np.int64], task: int) -> None:
         """Play until every game waits for its learner, or is over."""
-        stopped = self._play_on(
-            self._states,
-            self._rules,
-            self._settings,
-            self.opponents.others,
-            self.learners,
-            self.buffers,
-            actions,
-            task,
-        )
+        self._why_reset = _CUT_SHORT
+        stopped = self._run(actions, self._settings, task)
         if stopped != NO_GAME:
             self._fail(stopped)
         if not self.opponents.all_compiled:
-            self._why_reset = "the last call was cut short"
             try:
                 self._ask_others()
             except OpponentError:
                 self._why_reset = _FAILED
                 raise
         self._why_reset = ""
+
+    def _run(self, actions: npt.NDArray[np.int64], settings: Settings, task: int) -> int:
+        """The compiled loop over all games; the first that was stopped, or NO_GAME."""
+        games = self.vector.num_envs
+        if self._threads == 1:
+            return self._loop(self.learners, settings, actions, 0, games, task)
+        if task == LEARNERS_STEP:  # no game is stepped before all actions are found legal
+            illegal = self._loop(self.learners, settings, actions, 0, games, CHECK)
+            if illegal != NO_GAME:
+                return illegal
+            task = CHECKED_STEP
+
+        def share(thread: int) -> tuple[int, npt.NDArray[np.int64]]:
+            first, last = (edge * games // self._threads for edge in (thread, thread + 1))
+            own = self.learners._replace(fault=np.zeros_like(self.learners.fault))
+            return self._loop(own, settings, actions, first, last, task), own.fault
+
+        for stopped, fault in _pool(os.getpid(), self._threads).map(share, range(self._threads)):
+            if stopped != NO_GAME:
+                self.learners.fault[:] = fault
+                return stopped
+        return NO_GAME
+
+    def _loop(
+        self,
+        learners: Learners,
+        settings: Settings,
+        actions: npt.NDArray[np.int64],
+        first: int,
+        last: int,
+        task: int,
+    ) -> int:
+        others = self.opponents.others
+        return self._play_on(
+            self._states, self._rules, settings, others, learners, self.buffers, actions, first, last, task
+        )
 
     def _ask_others(self) -> None:
         """Ask the agents that are no compiled functions, each about all its games at once."""
@@ -254,16 +297,7 @@ class LearnerGames:
                 games = waiting[asks[waiting] == number]
                 if games.size:
                     answers[games] = self._choices(number, games)
-            stopped = self._play_on(
-                self._states,
-                self._rules,
-                self._settings_of_answers,
-                self.opponents.others,
-                self.learners,
-                self.buffers,
-                answers,
-                ANSWERS,
-            )
+            stopped = self._run(answers, self._settings_of_answers, ANSWERS)
             if stopped != NO_GAME:
                 self._fail(stopped)
 
@@ -291,6 +325,7 @@ class LearnerGames:
         state, rulebook = vector.games.states[game], vector.games.rulebook
         number = game if vector.num_envs > 1 else None
         if kind == ILLEGAL_ACTION:
+            self._why_reset = ""  # nothing has happened
             if plain(rulebook.is_round_over)(state):
                 which = "the episode has ended" if number is None else f"the episode of game {game} has ended"
                 how = "reset()" if number is None else 'reset(options={"reset_mask": ...})'

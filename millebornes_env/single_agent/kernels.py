@@ -42,6 +42,11 @@ ANSWERS: Final = 1
 EPISODES: Final = 2
 """Episodes have just begun, and nobody has acted: BEGIN there, and SKIP in all other games."""
 
+CHECK: Final = 3
+"""See whether the learners' actions are legal, and forget the last step; nothing else."""
+CHECKED_STEP: Final = 4
+"""As LEARNERS_STEP, after a CHECK."""
+
 # In place of an action.
 BEGIN: Final = -2
 PUNISHED: Final = -3
@@ -174,25 +179,27 @@ def close_episode(
 
 
 @seldom_rule_of_rules
-def check_actions(
+def check_actions(  # noqa: PLR0913, PLR0917 - those of `play_on`
     rulebook: Rulebook,
     states: StateArray,
     rules: TableRules,
     settings: Settings,
     learners: Learners,
     actions: Int64Array,
+    first: int,
+    last: int,
     task: int,
 ) -> int:
     """Check the actions, and before a step forget the last one; the first illegal game, or NO_GAME."""
     learners.fault[0] = NO_FAULT
-    if task == EPISODES:
+    if task in (EPISODES, CHECKED_STEP):
         return NO_GAME
-    illegal = first_illegal(rulebook, states, rules, settings, actions, 0, len(states))
+    illegal = first_illegal(rulebook, states, rules, settings, actions, first, last)
     if illegal != NO_GAME:
-        learners.fault[0] = ILLEGAL_ACTION if task == LEARNERS_STEP else ILLEGAL_CHOICE
+        learners.fault[0] = ILLEGAL_CHOICE if task == ANSWERS else ILLEGAL_ACTION
         learners.fault[1] = actions[illegal]
-    elif task == LEARNERS_STEP:
-        for game in range(len(states)):
+    elif task != ANSWERS:
+        for game in range(first, last):
             learner = learners.each[game]
             learner.reward = 0.0
             learner.terminated = False
@@ -292,7 +299,7 @@ def choose_for(
     return int(decide(seen, others.choose[number], state, rules, seat, memory, options, draw))
 
 
-PlayOn = Callable[[StateArray, Any, Settings, Others, Learners, Buffers, Int64Array, int], int]
+PlayOn = Callable[[StateArray, Any, Settings, Others, Learners, Buffers, Int64Array, int, int, int], int]
 
 
 def play_on_of(rulebook: Rulebook) -> PlayOn:
@@ -309,7 +316,7 @@ def _play_on_of_module(module: ModuleType) -> PlayOn:
     rulebook: Any = module
     seen = seen_of(rulebook)
 
-    def play_on(
+    def play_on(  # noqa: PLR0913, PLR0917 - as a tuple they would take Numba longer to look at
         states: StateArray,
         rules: TableRules,
         settings: Settings,
@@ -317,6 +324,8 @@ def _play_on_of_module(module: ModuleType) -> PlayOn:
         learners: Learners,
         buffers: Buffers,
         actions: Int64Array,
+        first: int,
+        last: int,
         task: int,
     ) -> int:
         """Carry out an action in each game, and let the compiled agents play until another is to decide.
@@ -332,19 +341,22 @@ def _play_on_of_module(module: ModuleType) -> PlayOn:
             learners: what is kept of the games; overwritten.
             buffers: overwritten.
             actions: int64[N], what `task` says of each game.
-            task: LEARNERS_STEP, ANSWERS (which `settings` must not punish) or EPISODES.
+            first: first game.
+            last: one past the last game.
+            task: LEARNERS_STEP, ANSWERS (which `settings` must not punish), EPISODES; or CHECK and
+                CHECKED_STEP, in place of the first, where games are shared among threads.
 
         Returns:
             The first game that was stopped, as `learners.fault` says, or NO_GAME.
         """
-        illegal = check_actions(rulebook, states, rules, settings, learners, actions, task)
-        if illegal != NO_GAME:
+        illegal = check_actions(rulebook, states, rules, settings, learners, actions, first, last, task)
+        if illegal != NO_GAME or task == CHECK:
             return illegal
-        for game in range(len(states)):
+        for game in range(first, last):
             state, learner, action = states[game], learners.each[game], int(actions[game])
             if action == SKIP:
                 continue
-            if task == LEARNERS_STEP and learner.illegal:
+            if task in (LEARNERS_STEP, CHECKED_STEP) and learner.illegal:
                 action = PUNISHED
             if action != BEGIN and rulebook.is_round_over(state):  # NEXT_STEP: any action begins an episode
                 start_episode(rulebook, state, rules)

@@ -51,6 +51,7 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         opponent: Given = "random",
         *,
         autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
+        num_threads: int = 1,
         copy: bool = True,
         partner: Any = None,
         seat: int | None = None,
@@ -74,6 +75,7 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             num_envs: N.
             opponent: as in `SingleAgentEnv`, as all that are not explained here.
             autoreset_mode: Gymnasium's `AutoresetMode`, or its name.
+            num_threads: CPU threads to share the games among, as in `vector_env`.
             copy: whether each step returns arrays of its own; False saves a few microseconds, and what a step
                 returned is overwritten by the next.
             partner: as there.
@@ -118,6 +120,7 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
                 padded=padded,
                 illegal_action=illegal_action,
             ),
+            num_threads,
         )
         vector = self.games.vector
         self.metadata = {**self.metadata, "autoreset_mode": mode}

@@ -203,6 +203,15 @@ def test_networks_and_search_play_too(opponent: str) -> None:
             _, info = env.reset()
 
 
+def test_an_opponent_that_fails_is_named_whatever_thread_plays() -> None:
+    opponent = Lowest()
+    env = gymnasium.make_vec(PARKER, num_envs=600, opponent=opponent, num_threads=2, seat=0)
+    env.reset(seed=3)
+    opponent.answer = lambda lowest: np.where(np.arange(len(lowest)) < 400, lowest, 4_000)
+    with pytest.raises(OpponentError, match=r"game \d+, player_1: there is no action 4000"):
+        env.step(env.games.buffers.action_mask[:, ::-1].argmax(axis=1) * -1 + 41)
+
+
 def test_an_opponent_that_fails_in_a_reset() -> None:
     opponent = Lowest()
     env = make_vec(opponent=opponent, seat=1)

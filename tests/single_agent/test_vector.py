@@ -260,6 +260,28 @@ def test_copies_and_pickles_play_on_alike() -> None:
         infos = steps[0][4]
 
 
+def test_threads_change_no_result() -> None:
+    """Neither of what is played nor of what is refused."""
+    alone, shared = make(num_envs=600), make(num_envs=600, num_threads=2)
+    (rows, infos), (others, _) = alone.reset(seed=2), shared.reset(seed=2)
+    for turn in range(40):
+        assert (rows == others).all()
+        actions = actions_for(infos["action_mask"], turn)
+        if turn == 20:
+            actions[[450, 590]] = infos["action_mask"][[450, 590]].argmin(axis=1)
+        one, other = alone.step(actions), shared.step(actions)
+        assert all((mine == theirs).all() for mine, theirs in zip(one[:4], other[:4], strict=True))
+        rows, infos, others = one[0], one[4], other[0]
+    strict = make(num_envs=600, num_threads=2, illegal_action="error")
+    _, infos = strict.reset(seed=2)
+    actions = actions_for(infos["action_mask"], 0)
+    actions[[450, 590]] = infos["action_mask"][[450, 590]].argmin(axis=1)
+    before = strict.games.vector.get_states()
+    with pytest.raises(IllegalActionError, match="game 450, player_0"):
+        strict.step(actions)
+    assert (strict.games.vector.get_states() == before).all()
+
+
 def test_the_tables_as_texts() -> None:
     env = make(RACE, render_mode="ansi", num_envs=2)
     env.reset(seed=1)
