@@ -40,8 +40,10 @@ PARTS: Final = {
     "positions": "positions as text",
     "draw": "drawing of its table",
     "describe": "words for what a seat sees",
+    "luck": "count of luck",
     "seen": "reading of what a seat sees",
     "features": "features of networks",
+    "champion": "preferred champion",
 }
 """What a game may lack, in words."""
 
@@ -135,10 +137,18 @@ class Game:
         laws: part `laws(states, rules)`: raises `ConformanceError` for records that no play leads to, which
             `testing.check_env` asks; None: the audit is what it asks.
         describe: part `describe(row, sections, rules)`: an observation in words.
+        counts: what the arena counts of it: a module with the members of `arena.statistics.GameCounts`, or
+            its name.
+        luck: a module that counts luck, such as `arena.control_variate`, or its name; None: nothing tells it
+            from skill.
+        opponents: the agents that evaluations play against where none are named.
+        title: what a person calls the game; "": its name.
+        chance: what is left to chance in it, in a word: "cards", "dice".
         seen: part: a module that reads an observation back into a record (`agents.seen.Seen`), which
             compiled agents need to choose from observations.
         features: part: a module with what networks can be shown behind an observation
             (`agents.policy.network.Features`).
+        champion: part `champion(table)`: which of several folders of `agents/champions` plays better there.
     """
 
     name: str
@@ -153,8 +163,14 @@ class Game:
     draw_end: Part = None
     describe: Part = None
     laws: Part = None
+    counts: str | ModuleType = "millebornes_env.arena.plain_counters"
+    luck: str | ModuleType | None = None
+    opponents: tuple[str, ...] = ("random",)
+    title: str = ""
+    chance: str = "chance"
     seen: str | ModuleType | None = None
     features: str | ModuleType | None = None
+    champion: Part = None
 
     @property
     def editions(self) -> tuple[str, ...]:
@@ -291,8 +307,14 @@ GAMES: Final[dict[str, Game]] = {
         draw_end="millebornes_env.render.text:draw_score_sheet",
         describe="millebornes_env.render.seat:describe_seat",
         laws="millebornes_env.testing.states:check_state",
+        counts="millebornes_env.arena.counters",
+        luck="millebornes_env.arena.control_variate",
+        opponents=("random", "greedy", "holder"),
+        title="Mille Bornes",
+        chance="cards",
         seen="millebornes_env.agents.observation_reader",
         features="millebornes_env.agents.policy.features",
+        champion="millebornes_env.agents.champion:champion_of_millebornes",
     ),
     "wielerspel": Game(
         name="wielerspel",
@@ -305,6 +327,10 @@ GAMES: Final[dict[str, Game]] = {
         draw="millebornes_env.render.race:draw_race",
         draw_end="millebornes_env.render.race:draw_end",
         describe="millebornes_env.render.race:describe",
+        counts="millebornes_env.arena.race_counters",
+        opponents=("random", "saver", "escaper", "bidder"),
+        title="Maillot Arc-en-ciel",
+        chance="dice and cards",
         seen="millebornes_env.agents.race_reader",
     ),
 }

@@ -7,19 +7,20 @@ from types import ModuleType
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from millebornes_env.agents.compiled.agent import NO_ACTION, Choose, CompiledAgent, Int16Array, Int64Array
+from millebornes_env.agents.compiled.legal import list_legal
 from millebornes_env.agents.errors import AgentArgumentError
 from millebornes_env.agents.protocol import Actions, Masks, Observations, Table, actions_of_ended
 from millebornes_env.chance import random_word
-from millebornes_env.compile import rule, stack_array
+from millebornes_env.compile import stack_array
 from millebornes_env.engine.kernels import named_for
 from millebornes_env.engine.rulebook import checked_module
 
 MOST_ACTIONS: Final = 4096
 """That a game may have, for which there is room."""
 
+_ROOM: Final = MOST_ACTIONS + 1
 _BITS_OF_A_DRAW: Final = 32
 _NUM_ACTIONS: Final = 0
 """Where the options say how many actions there are."""
@@ -31,30 +32,12 @@ def _choose_of(rulebook: ModuleType) -> Choose:
         """Any legal action (see `agents.compiled.agent.Choose`)."""
         mask = stack_array(np.int8, MOST_ACTIONS)[: int(options[_NUM_ACTIONS])]
         rulebook.write_mask(state, rules, mask)
-        return nth_legal(mask, (draw * number_of_legal(mask)) >> _BITS_OF_A_DRAW)
+        actions = stack_array(np.int16, _ROOM)
+        count = list_legal(mask, actions)
+        return int(actions[(draw * count) >> _BITS_OF_A_DRAW]) if count > 0 else NO_ACTION
 
     named_rulebook: Any = rulebook
     return named_for(named_rulebook, choose)
-
-
-@rule
-def number_of_legal(mask: npt.NDArray[np.int8]) -> int:
-    """How many actions are legal."""
-    number = 0
-    for action in range(len(mask)):
-        number += int(mask[action])
-    return number
-
-
-@rule
-def nth_legal(mask: npt.NDArray[np.int8], number: int) -> int:
-    """The legal action that has so many legal ones before it; NO_ACTION if there is none."""
-    for action in range(len(mask)):
-        if int(mask[action]) == 1:
-            if number == 0:
-                return action
-            number -= 1
-    return NO_ACTION
 
 
 class RandomAgent(CompiledAgent):

@@ -183,7 +183,9 @@ def _registered(spec: str, maker: Callable[..., Agent], text: str, table: Table,
         raise UnknownAgentError(
             f"{shown(spec)}: {error}; its options are {', '.join(defaults_of(maker))}"
         ) from None
-    return maker(table, seed, **options)
+    agent = maker(table, seed, **options)
+    _check_game(spec, agent, table)
+    return agent
 
 
 def _check_game(name: str, agent: object, table: Table) -> None:

@@ -1,7 +1,8 @@
 """How strong a policy is while it learns: duplicate matches against opponents that stay the same.
 
 The same deals every time, each played from all seats, so that two points of a curve differ by the policy and
-not by the cards. Elo ratings are on the gauntlet's own scale: its agents play each other once, `greedy` is 0.
+not by the cards. Elo ratings are on the gauntlet's own scale: its agents play each other once; the
+first is 0.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from millebornes_env.arena.match import MatchConfig, agent_seed, play
 from millebornes_env.arena.outcome import Outcome
 from millebornes_env.arena.ratings import bradley_terry
 from millebornes_env.files import save_figure_atomically, write_text_atomically
+from millebornes_env.games import find_sheet
+from millebornes_env.games import game as find_game
 
 GAUNTLET: Final = ("greedy", "holder", "arnold")
 
@@ -203,7 +206,8 @@ def seconds_to_next(wanted: float, seconds: float) -> float:
 def curve_title(learner: str, editions: Sequence[str], players: int, decisions: int) -> str:
     """What stands above the picture of a run."""
     table = f"{', '.join(editions)}, {players} players, {decisions / 1e6:.1f} M decisions"
-    return f"{learner} learns Mille Bornes ({table})"
+    game = find_game(find_sheet(editions[0]).game)
+    return f"{learner} learns {game.title or game.name} ({table})"
 
 
 def save_curve(points: Sequence[Point], folder: Path, title: str) -> None:
@@ -228,7 +232,7 @@ def _draw(points: Sequence[Point], path: Path, title: str) -> None:
         alpha=0.2,
         color="black",
     )
-    upper.set(ylabel="Elo (greedy = 0)", title=title)
+    upper.set(ylabel=f"Elo ({next(iter(points[0].scores))} = 0)", title=title)
     for name in points[0].scores:
         rates = 100 * np.array([point.scores[name].win_rate for point in points])
         errors = 100 * NORMAL_QUANTILE * np.array([point.scores[name].win_error for point in points])

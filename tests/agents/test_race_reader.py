@@ -12,8 +12,8 @@ from millebornes_env import VectorEnv, agents, vector_env
 from millebornes_env.agents import RowError
 from millebornes_env.agents import race_reader as seen
 from millebornes_env.agents.compiled.agent import MEMORY, CompiledAgent, agent_kernels_of
+from millebornes_env.agents.compiled.legal import list_legal
 from millebornes_env.agents.protocol import Table
-from millebornes_env.agents.random import nth_legal, number_of_legal
 from millebornes_env.compile import for_kernels, kernel, plain, rule, stack_array
 from millebornes_env.wielerspel import rulebook
 from millebornes_env.wielerspel.actions import NUM_ACTIONS
@@ -23,6 +23,7 @@ from millebornes_env.wielerspel.squares import MAX_SQUARES
 from millebornes_env.wielerspel.state import NO_CARD, NUM_SETS, RACE_OVER, STATE
 
 GAMES = 16
+MORE_THAN_ACTIONS = NUM_ACTIONS + 1
 TABLES = [
     ("arc_en_ciel", 2, False),
     ("arc_en_ciel", 3, True),
@@ -133,7 +134,8 @@ def choose_by_everything(
         total += 0 if card == NO_CARD else (card + 1) * (card + 1)
     mask = stack_array(np.int8, NUM_ACTIONS)
     rulebook.write_mask(state, rules, mask)
-    return nth_legal(mask, total % number_of_legal(mask))
+    actions = stack_array(np.int16, MORE_THAN_ACTIONS)
+    return int(actions[total % list_legal(mask, actions)])
 
 
 class CuriousAgent(CompiledAgent):

@@ -52,7 +52,7 @@ def roll(state: Any, rules: Any, seat: int, memory: Any, options: Any, draw: int
 def test_the_examples_run_and_print_what_stands_below_them(
     pig: ModuleType, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text, names = PAGE.read_text(encoding="utf-8"), dict[str, object]()
+    text, names = PAGE.read_text(encoding="utf-8"), {"__name__": "page"}
     for example in examples()[1:]:
         exec(compile(example, PAGE.name, "exec"), names)
         printed = capsys.readouterr().out

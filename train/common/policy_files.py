@@ -19,6 +19,7 @@ from millebornes_env.agents.policy.files import (
 from millebornes_env.agents.policy.network import ACTIVATIONS, InputSpec, Layers
 from millebornes_env.agents.protocol import Table
 from millebornes_env.files import write_bytes_atomically, write_json_atomically
+from millebornes_env.games import DEFAULT_GAME
 from millebornes_env.millebornes.sections import DEFAULT_SPEC
 
 NOTHING_MORE: Final[dict[str, Any]] = {}
@@ -65,6 +66,7 @@ def save_policy_files(
     description = {
         **more,
         "format": POLICY_FORMAT,
+        **({} if table.game == DEFAULT_GAME else {"game": table.game}),
         "editions": list(editions) or [table.edition],
         **describe_table(table, input_spec),
         "num_actions": num_actions,

@@ -254,7 +254,7 @@ def _examples(rulebook: Any, rules: Any) -> tuple[Any, Any, int, Int16Array, Int
 
 
 def address_to(choose: Choose, rulebook: Any, rules: Any) -> int:
-    """The address of the function, for `call_at`; compiled once in a process, and kept on disk.
+    """Compile the function, or find it on disk: its address, for `call_at`, which `_ADDRESSES` keeps.
 
     Numba works out the type of a function that is handed to a kernel at every call anew, which takes fifty
     times as long as a step of one game; an address is an int. And kernels that take functions by address are
@@ -265,9 +265,9 @@ def address_to(choose: Choose, rulebook: Any, rules: Any) -> int:
         rulebook: of its game.
         rules: of any table, for their type only.
     """
-    if (choose, rulebook) not in _ADDRESSES:
-        _ADDRESSES[choose, rulebook] = address_of(kernel(choose), *_examples(rulebook, rules))
-    return _ADDRESSES[choose, rulebook]
+    address = address_of(kernel(choose), *_examples(rulebook, rules))
+    _ADDRESSES[choose, rulebook] = address
+    return address
 
 
 def with_room(rows: npt.NDArray[Number], count: int) -> npt.NDArray[Number]:
@@ -349,7 +349,9 @@ class CompiledAgent(BaseAgent):
     @property
     def address(self) -> int:
         """The function, as kernels take it for `call_at`."""
-        return address_to(self.function(), self._kernels.rulebook, self.table.rules)
+        choose, rulebook = self.function(), self._kernels.rulebook
+        address = _ADDRESSES.get((choose, rulebook))
+        return address_to(choose, rulebook, self.table.rules) if address is None else address
 
     def act(self, observations: Observations, action_masks: Masks, slot_ids: Any = None) -> Actions:
         """Choose; see `Agent.act`.

@@ -32,8 +32,7 @@ from millebornes_env.agents.policy.network import (
     ADDRESS,
     MODES,
     Float32Array,
-    choose_by_network,
-    encode_rows,
+    network_kernels_of,
     network_options,
     weights_block,
 )
@@ -63,7 +62,6 @@ class PolicyAgent(CompiledAgent):
     """
 
     name = "policy"
-    rule: ClassVar[Choose] = staticmethod(choose_by_network)
     any_edition: ClassVar[bool] = False
     """Whether it plays wherever its network fits: by rules too that it neither sees nor was trained on."""
 
@@ -95,8 +93,14 @@ class PolicyAgent(CompiledAgent):
         options = network_options(
             self._block, self.layers, activation, mode, self.input_spec, self.value is not None
         )
-        super().__init__(table, seed, options, counts_unseen=self.input_spec.observation.unseen == 1)
+        self._network = network_kernels_of(table.rulebook)
+        needs_unseen = getattr(self.input_spec.observation, "unseen", 0) == 1
+        super().__init__(table, seed, options, counts_unseen=needs_unseen)
         self.name = path.name or str(path)
+
+    def function(self) -> Choose:
+        """The function for the rulebook of the table."""
+        return self._network.choose
 
     def __setstate__(self, attributes: dict[str, Any]) -> None:
         """Make a copy that has a block of weights of its own, as its options name one by its address."""
@@ -120,7 +124,8 @@ class PolicyAgent(CompiledAgent):
         rows = checked_rows(self.name, observations, self._bounds.shape[1])
         check_ranges(self.name, self.table, rows)
         inputs = np.zeros((len(rows), self.description["num_inputs"]), np.float32)
-        encode_rows(self._starts, self._rules_in_array[0], rows, self._scratch, self.options, inputs)
+        rules = self._rules_in_array[0]
+        self._network.encode_rows(self._starts, rules, rows, self._scratch, self.options, inputs)
         return inputs
 
     def probabilities(self, observations: Observations, action_masks: Masks) -> Float32Array:

@@ -22,10 +22,12 @@ from millebornes_env.agents.compiled.agent import (
     decisions_taken,
 )
 from millebornes_env.agents.observation_reader import Starts, read_observation
+from millebornes_env.agents.policy import features
 from millebornes_env.agents.policy.network import network_value
 from millebornes_env.agents.protocol import Observations
 from millebornes_env.chance import random_below, random_word
 from millebornes_env.compile import kernel, rule
+from millebornes_env.millebornes import rulebook
 from millebornes_env.millebornes.actions import CLAIM_COUP_FOURRE, around, card_of, is_discard
 from millebornes_env.millebornes.cards import DECK_SIZE, NO_CARD, NUM_CARD_TYPES, is_safety
 from millebornes_env.millebornes.determinize import redeal_hidden_cards
@@ -35,7 +37,7 @@ from millebornes_env.millebornes.observation import write_observation
 from millebornes_env.millebornes.rulebook import POINTS_PER_REWARD
 from millebornes_env.millebornes.rules import RulesRecord
 from millebornes_env.millebornes.scoring import round_score
-from millebornes_env.millebornes.sections import DEFAULT_SPEC
+from millebornes_env.millebornes.sections import DEFAULT_SPEC, ObservationSpec
 from millebornes_env.millebornes.state import (
     CLAIM,
     NO_SEAT,
@@ -434,7 +436,7 @@ def judged_value(game: State, rules: RulesRecord, options: Int64Array) -> float:
     It has learned that of a seat that is to decide, so it is asked when that is the own seat; its value is in
     the unit of rewards.
     """
-    value = network_value(game, rules, OWN, options)
+    value = network_value(rulebook, features, ObservationSpec, game, rules, OWN, options)
     return POINTS_PER_REWARD * value if rules.count_points == 1 else value
 
 
