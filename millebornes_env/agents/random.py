@@ -8,7 +8,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from millebornes_env.agents.compiled.agent import NO_ACTION, Choose, CompiledAgent, Int16Array, Int64Array
+from millebornes_env.agents.compiled.agent import (
+    NO_ACTION,
+    Choose,
+    CompiledAgent,
+    Int16Array,
+    Int64Array,
+    legal_by_masks,
+)
 from millebornes_env.agents.compiled.legal import list_legal
 from millebornes_env.agents.errors import AgentArgumentError
 from millebornes_env.agents.protocol import Actions, Masks, Observations, Table, actions_of_ended
@@ -64,14 +71,9 @@ class RandomAgent(CompiledAgent):
         return _choose_of(checked_module(self._kernels.rulebook))
 
     def _act_on_unread(self, rows: Observations, action_masks: Masks | None, key: tuple[int, int]) -> Actions:
-        if action_masks is None:
-            raise AgentArgumentError(
-                f"{self.name!r} needs action_masks in the game {self.table.game!r}, whose observations "
-                "nothing reads back"
-            )
-        legal = np.asarray(action_masks) != 0
+        legal = legal_by_masks(self, action_masks)
         draws = np.array([random_word(*key, number) for number in range(len(rows))], np.int64)
         numbers = (draws * legal.sum(axis=1)) >> _BITS_OF_A_DRAW
         actions: Actions = (legal.cumsum(axis=1) > numbers[:, np.newaxis]).argmax(axis=1)
-        actions_of_ended(action_masks, actions, ~legal.any(axis=1))
+        actions_of_ended(action_masks, actions, legal.sum(axis=1) == 0)
         return actions

@@ -20,13 +20,17 @@ from pettingzoo.test import api_test, seed_test
 from millebornes_env import agents, millebornes_v0, vector_env
 from millebornes_env.agents.compiled.agent import CompiledAgent
 from millebornes_env.agents.errors import AgentArgumentError
+from millebornes_env.agents.policy.agent import PolicyAgent
+from millebornes_env.agents.policy.network import InputSpec
 from millebornes_env.compile import plain
 from millebornes_env.engine import games as engine_games
 from millebornes_env.errors import GamePartError, IllegalActionError, OptionError, PlayersError, RulesError
-from millebornes_env.games import Game, SheetOfTables, register_game
+from millebornes_env.games import Everything, Game, SheetOfTables, register_game
 from millebornes_env.testing import check_env
+from tests.agents.policies import network
 from tests.games.conftest import PAGE, examples
 from tests.patience import SECONDS_OF_A_HANG
+from train.common.policy_files import save_policy_files
 
 STEPS = 120
 
@@ -371,3 +375,24 @@ def test_a_compiled_agent_says_that_nothing_reads_its_rows(pig: ModuleType) -> N
     told = "the game 'pig' has no reading of what a seat sees, which the agent 'bold' needs"
     with pytest.raises(GamePartError, match=told):
         Bold(agents.Table.of(env)).act(observations["observation"], observations["action_mask"])
+
+
+@pytest.mark.parametrize("mode", ["best", "sample"])
+def test_a_network_plays_it_from_the_observations_as_they_are(
+    pig: ModuleType, mode: str, tmp_path: Path
+) -> None:
+    env = vector_env(400, "pig", players=3, seed=2)
+    observations, _ = env.reset()
+    spec = InputSpec(Everything(), features=False)
+    save_policy_files(tmp_path / "run", network((4, 6, 2)), agents.Table.of(env), input_spec=spec)
+    agent = agents.load(f"policy:{tmp_path / 'run'},mode={mode}", env, seed=1)
+    assert isinstance(agent, PolicyAgent)
+    for _ in range(30):
+        rows, masks = observations["observation"], observations["action_mask"]
+        actions, probabilities = agent.act(rows, masks), agent.probabilities(rows, masks)
+        assert (masks[np.arange(400), actions] == 1).all()
+        if mode == "best":
+            assert np.array_equal(actions, probabilities.argmax(axis=1))
+        else:
+            assert (actions == pig.HOLD).mean() == pytest.approx(probabilities[:, pig.HOLD].mean(), abs=0.1)
+        observations = env.step(actions if mode == "best" else env.sample_actions()).observations

@@ -27,7 +27,7 @@ from millebornes_env.agents.checks import (
     checked_slot_ids,
     row_error,
 )
-from millebornes_env.agents.errors import AgentOptionError
+from millebornes_env.agents.errors import AgentArgumentError, AgentOptionError
 from millebornes_env.agents.protocol import Actions, BaseAgent, Masks, Observations, Table, actions_of_ended
 from millebornes_env.agents.seen import (
     CHOSE_NOTHING,
@@ -277,6 +277,21 @@ def with_room(rows: npt.NDArray[Number], count: int) -> npt.NDArray[Number]:
     more = np.zeros((max(count, 2 * len(rows)), *rows.shape[1:]), rows.dtype)
     more[: len(rows)] = rows
     return more
+
+
+def legal_by_masks(agent: CompiledAgent, action_masks: Masks | None) -> npt.NDArray[np.bool_]:
+    """What masks allow, bool[N, A], for an agent that has nothing else to go by.
+
+    Raises:
+        AgentArgumentError: there are no masks.
+    """
+    if action_masks is None:
+        raise AgentArgumentError(
+            f"{agent.name!r} needs action_masks in the game {agent.table.game!r}, whose observations nothing "
+            "reads back"
+        )
+    legal: npt.NDArray[np.bool_] = np.asarray(action_masks) != 0
+    return legal
 
 
 class CompiledAgent(BaseAgent):

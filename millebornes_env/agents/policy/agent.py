@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env.agents.checks import check_masks, check_ranges, checked_rows
-from millebornes_env.agents.compiled.agent import Choose, CompiledAgent
+from millebornes_env.agents.compiled.agent import Choose, CompiledAgent, legal_by_masks
 from millebornes_env.agents.errors import AgentArgumentError, AgentOptionError
 from millebornes_env.agents.policy.files import (
     DESCRIPTION_FILE,
@@ -30,14 +30,18 @@ from millebornes_env.agents.policy.files import (
 )
 from millebornes_env.agents.policy.network import (
     ADDRESS,
+    BEST,
+    MODE,
     MODES,
     Float32Array,
     network_kernels_of,
     network_options,
     weights_block,
 )
-from millebornes_env.agents.protocol import Masks, Observations, Table
+from millebornes_env.agents.protocol import Actions, Masks, Observations, Table, actions_of_ended
+from millebornes_env.chance import random_word
 from millebornes_env.errors import shown
+from millebornes_env.games import game as find_game
 
 ACTIVATIONS: Final[dict[str, Callable[[Float32Array], Float32Array]]] = {
     "tanh": np.tanh,
@@ -120,13 +124,40 @@ class PolicyAgent(CompiledAgent):
 
         Raises:
             AgentArgumentError: they have another shape, or numbers that the table cannot show.
+            GamePartError: the game has no `seen` to read them by, and the environment shows other things than
+                the network is to see.
         """
         rows = checked_rows(self.name, observations, self._bounds.shape[1])
         check_ranges(self.name, self.table, rows)
+        if not self._reads_rows:
+            return self._rows_as_inputs(rows)
         inputs = np.zeros((len(rows), self.description["num_inputs"]), np.float32)
         rules = self._rules_in_array[0]
         self._network.encode_rows(self._starts, rules, rows, self._scratch, self.options, inputs)
         return inputs
+
+    def _rows_as_inputs(self, rows: Observations) -> Float32Array:
+        """The observations as they are: what is left to a game that cannot read them back."""
+        needed = self.table.rulebook.sections(self.table.rules, self.input_spec.observation)
+        if self.input_spec.features or tuple(needed) != tuple(self.table.sections):
+            find_game(self.table.game).part(
+                "seen", f"the policy {self.name!r}, which sees other observations,"
+            )
+        inputs: Float32Array = rows.astype(np.float32)
+        return inputs
+
+    def _act_on_unread(self, rows: Observations, action_masks: Masks | None, key: tuple[int, int]) -> Actions:
+        legal = legal_by_masks(self, action_masks)
+        logits = np.where(legal, self.logits(self._rows_as_inputs(rows))[:, : legal.shape[1]], -np.inf)
+        if self.options[MODE] == BEST:
+            actions: Actions = logits.argmax(axis=1)
+        else:
+            draws = np.array([random_word(*key, number) for number in range(len(rows))]) / 2.0**32
+            weights = np.exp(logits - logits.max(axis=1, keepdims=True, initial=-1e30))
+            reached = weights.cumsum(axis=1)
+            actions = (reached > draws[:, np.newaxis] * reached[:, -1:]).argmax(axis=1)
+        actions_of_ended(action_masks, actions, legal.sum(axis=1) == 0)
+        return actions
 
     def probabilities(self, observations: Observations, action_masks: Masks) -> Float32Array:
         """How probable each action is to the network: its logits of the legal actions put through a softmax.
