@@ -17,8 +17,10 @@ from millebornes_env import agents, vector_env
 from millebornes_env.agents import registry
 from millebornes_env.agents.errors import AgentArgumentError, UnknownAgentError
 from millebornes_env.errors import GamePartError, OptionError, ResetNeededError
+from millebornes_env.games import GAMES
 from millebornes_env.single_agent.errors import OpponentError
 from millebornes_env.single_agent.opponents import specs_by_place
+from tests.games.conftest import examples
 from tests.single_agent.support import PARKER, RACE, Asked, Lowest, table
 
 
@@ -263,17 +265,20 @@ def test_a_seed_is_one_of_the_opponents_too(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.fixture
-def solo(pig_file: Path) -> Iterator[None]:
-    """Pig, but that only player_0 ever rolls."""
-    text = pig_file.read_text(encoding="utf-8").replace('"pig"', '"solo"')
+def solo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Pig, the game of docs/add_a_game.md, but that only player_0 ever rolls."""
+    text = examples()[0].replace('"pig"', '"solo"')
     for whose in ("(seat + 1) % rules.players", "int(state.episode) % rules.players"):
         assert whose in text
         text = text.replace(whose, "0")
-    (pig_file.parent / "solo.py").write_text(text, encoding="utf-8")
-    importlib.invalidate_caches()
+    (tmp_path / "solo.py").write_text(text, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    before = dict(GAMES)
     importlib.import_module("solo")  # which registers it
     yield
     sys.modules.pop("solo")
+    GAMES.clear()
+    GAMES.update(before)
 
 
 @pytest.mark.usefixtures("solo")
