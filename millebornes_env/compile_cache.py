@@ -38,7 +38,7 @@ _COMPILED_SOURCES = (
     "millebornes",
     "engine",
 )
-_COMPILED_ON_TOP = ("agents", "arena", "testing", "wielerspel")
+_COMPILED_ON_TOP = ("agents", "arena", "single_agent", "testing", "wielerspel")
 """Folders of this package whose files count for those functions only that they belong to."""
 _DAYS_TO_KEEP_OLD_CACHES = 30
 

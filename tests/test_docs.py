@@ -31,6 +31,7 @@ LONGEST_README = 150
 PAGES_THAT_SHOW_WHAT_IS_PRINTED = {
     "README.md",
     "docs/add_an_edition.md",
+    "docs/gymnasium.md",
     "docs/race.md",
     "docs/testing.md",
 }
@@ -85,6 +86,7 @@ def test_generated_pages_are_current() -> None:
         "docs/add_an_edition.md",
         "docs/agents.md",
         "docs/arena.md",
+        "docs/gymnasium.md",
         "docs/race.md",
         "docs/testing.md",
         "docs/training.md",
