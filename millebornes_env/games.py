@@ -40,6 +40,7 @@ PARTS: Final = {
     "positions": "positions as text",
     "draw": "drawing of its table",
     "describe": "words for what a seat sees",
+    "words": "words for language models",
 }
 """What a game may lack, in words."""
 
@@ -133,6 +134,7 @@ class Game:
         laws: part `laws(states, rules)`: raises `ConformanceError` for records that no play leads to, which
             `testing.check_env` asks; None: the audit is what it asks.
         describe: part `describe(row, sections, rules)`: an observation in words.
+        words: part: a module that says to language models what a seat sees and may do (`text.views.Words`).
     """
 
     name: str
@@ -147,6 +149,7 @@ class Game:
     draw_end: Part = None
     describe: Part = None
     laws: Part = None
+    words: str | ModuleType | None = None
 
     @property
     def editions(self) -> tuple[str, ...]:
@@ -283,6 +286,7 @@ GAMES: Final[dict[str, Game]] = {
         draw_end="millebornes_env.render.text:draw_score_sheet",
         describe="millebornes_env.render.seat:describe_seat",
         laws="millebornes_env.testing.states:check_state",
+        words="millebornes_env.text.mille_bornes",
     ),
     "wielerspel": Game(
         name="wielerspel",
