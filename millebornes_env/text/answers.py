@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from millebornes_env.errors import shown
 from millebornes_env.games import game as find_game
@@ -71,7 +72,7 @@ def parse(text: str, view: View) -> Answer:
         found = Found(text.strip()) if is_bare else Found(None, (), NO_OBJECT)
     if found.move is None:
         return _unreadable(found.problem, text)
-    names = _Names(words, view)
+    names = _names_of(game.name, words.rules_of(view))
     actions = names.meant_by(found.move, found.details)
     if is_bare and not actions:
         return _unreadable(NO_OBJECT, text)
@@ -79,7 +80,7 @@ def parse(text: str, view: View) -> Answer:
     said = shortened(found.move)
     if len(legal) == 1:
         return Answer(legal[0], view["moves"][str(legal[0])], said, "", text)
-    return Answer(None, None, said, names.why_not(said, legal or actions), text)
+    return Answer(None, None, said, names.why_not(view, said, legal or actions), text)
 
 
 def _unreadable(problem: str, text: str) -> Answer:
@@ -92,12 +93,16 @@ def _is_bare(text: str) -> bool:
     return 0 < len(line) <= _LONGEST_MOVE and "\n" not in line and "{" not in line
 
 
+@functools.lru_cache(maxsize=64)
+def _names_of(game: str, rules: Any) -> _Names:
+    return _Names(words_of(find_game(game)), rules)
+
+
 class _Names:
     """All names of all actions of a table."""
 
-    def __init__(self, words: Words, view: View) -> None:
-        self._words, self._view = words, view
-        rules = words.rules_of(view)
+    def __init__(self, words: Words, rules: Any) -> None:
+        self._words = words
         self._names = words.move_names(rules)
         self._synonyms = {tuple(_tokens(name)): tuple(_tokens(means)) for name, means in words.SYNONYMS.items()}
         self._actions: dict[str, set[int]] = {}
@@ -136,16 +141,16 @@ class _Names:
     def _key(self, text: str) -> str:
         return re.sub(r"(?<!\d) | (?!\d)", "", " ".join(self._normal(text)))
 
-    def why_not(self, said: str, actions: Sequence[int]) -> str:
+    def why_not(self, view: View, said: str, actions: Sequence[int]) -> str:
         """Why a move cannot be carried out."""
-        if not self._view["moves"]:
+        if not view["moves"]:
             return "It is not your turn."
         if not actions:
             return f"There is no move {said!r} in this game, or it does not say which one is meant."
         if len(actions) > 1:
             names = " or ".join(repr(self._names[action]) for action in actions)
             return f"{said!r} does not say which move is meant: {names}."
-        reason = self._words.reason_against(self._view, actions[0])
+        reason = self._words.reason_against(view, actions[0])
         return f"{self._names[actions[0]]!r} is not legal now: {reason}."
 
 

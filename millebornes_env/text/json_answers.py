@@ -19,6 +19,8 @@ _QUOTES: Final = str.maketrans("“”„‟″‘’‚‛", "\"\"\"\"\"''''")
 _BARE_KEY: Final = re.compile(r"([{,]\s*)([A-Za-z_]+)(\s*:)")
 _HAS_KEY: Final = re.compile(rf"\b({'|'.join(KEYS)})\b\W{{0,4}}:", re.IGNORECASE)
 
+_BEGUN: Final = re.compile(r"\{\s*(?:[\"']|$)")
+
 
 class Found(NamedTuple):
     """What an answer says.
@@ -39,7 +41,7 @@ NO_OBJECT: Final = 'there is no JSON object with the key "move" in it'
 
 def find_move(text: str) -> Found | None:
     """What the last JSON object of the text says; None: it has none that speaks of a move."""
-    pieces = [piece for piece in _objects(text.translate(_QUOTES)) if _HAS_KEY.search(piece.text)]
+    pieces = [piece for piece in _objects(text.translate(_QUOTES)) if _may_be_answer(piece)]
     if not pieces:
         return None
     last = pieces[-1]
@@ -54,44 +56,41 @@ def find_move(text: str) -> Found | None:
 
 
 class _Piece(NamedTuple):
+    """Some {...} of a text, or the rest of it if its end is missing."""
+
     text: str
     is_whole: bool
 
 
+def _may_be_answer(piece: _Piece) -> bool:
+    """Whether it speaks of a move, or breaks off where it might have begun to."""
+    return _HAS_KEY.search(piece.text) is not None or (
+        not piece.is_whole and _BEGUN.match(piece.text) is not None
+    )
+
+
 def _objects(text: str) -> Iterator[_Piece]:
-    """The outermost {...} of a text; the last one may lack its end."""
-    place = 0
-    while (start := text.find("{", place)) >= 0:
-        end = _end_of(text, start)
-        if end is None:
-            inner = text.find("{", start + 1)
-            if inner < 0 or _HAS_KEY.search(text[start:inner]):
-                yield _Piece(text[start:], False)
-                return
-            place = start + 1  # a brace in prose
-        else:
-            yield _Piece(text[start:end], True)
-            place = end
-
-
-def _end_of(text: str, start: int) -> int | None:
-    """One past the brace that closes the one at `start`; braces in quotes do not count."""
-    depth, quote, place = 0, "", start
-    while place < len(text):
-        letter = text[place]
-        if quote:
-            if letter == "\\":
-                place += 1
-            elif letter == quote:
-                quote = ""
-        elif letter == '"':
-            quote = letter
-        elif letter in "{}":
-            depth += 1 if letter == "{" else -1
-            if depth == 0:
-                return place + 1
-        place += 1
-    return None
+    """The outermost {...} of a text, in order; the last one may lack its end."""
+    closed: list[tuple[int, int]] = []
+    open_at: list[int] = []
+    quoted = False
+    for found in re.finditer(r'\\.|["{}]', text, re.DOTALL):
+        letter = found[0]
+        if letter == '"' and open_at:
+            quoted = not quoted
+        elif letter == "{" and not quoted:
+            open_at.append(found.start())
+        elif letter == "}" and not quoted and open_at:
+            start = open_at.pop()
+            while closed and closed[-1][0] > start:
+                closed.pop()  # it lies within this one
+            closed.append((start, found.end()))
+    for start, end in closed:
+        yield _Piece(text[start:end], True)
+    end = closed[-1][1] if closed else 0
+    left = [start for start in open_at if start >= end]
+    if left:
+        yield _Piece(text[left[0] :], False)
 
 
 class _Twice(NamedTuple):
