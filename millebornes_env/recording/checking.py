@@ -60,7 +60,10 @@ class _Replayer(BaseAgent):
 
 
 def check(
-    folder: str | Path, *, edition: str | Edition | None = None, on_progress: Callable[[int], None] | None = None
+    folder: str | Path,
+    *,
+    edition: str | Edition | None = None,
+    on_progress: Callable[[int], None] | None = None,
 ) -> RecordedData:
     """Play every recorded round again, and compare every row.
 
@@ -92,8 +95,8 @@ def _check_file(data: RecordedData, file: int, edition: str | Edition | None) ->
     path = path_of(data.folder, DECISIONS, file)
     env = _env(described, data.rounds[file], edition)
     first_round = file * described["rounds_per_file"]
-    columns = [recorded[DECISIONS].column(name).to_numpy() for name in ("round", "action")]
-    player = _Replayer(*columns, first_round, env.num_envs, env.players)
+    rounds, actions = (recorded[DECISIONS].column(name).to_numpy() for name in ("round", "action"))
+    player = _Replayer(rounds, actions, first_round, env.num_envs, env.players)
     agents = [player] * len(described["agents"])
     try:
         played = play_rounds(agents, env, described["seed"], first_round, bool(described["hidden"]))

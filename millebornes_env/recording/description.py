@@ -28,8 +28,8 @@ class Recording:
     """What is recorded: who plays, at which table, and what is kept.
 
     Attributes:
-        agents: who plays, as `agents.load` takes them: one for each team, or fewer, and the last one plays the
-            teams that are left. They change places from round to round.
+        agents: who plays, as `agents.load` takes them: one for each team, or fewer, and the last one plays
+            the teams that are left. They change places from round to round.
         edition: the rule sheet, overrides included ("parker+max_200=4"), or the path of one of your own.
         players: seats at the table.
         teams: teams at the table; None: as usual for the sheet.
@@ -130,7 +130,13 @@ class Recording:
             "rounds_per_file": self.rounds_per_file,
             "observation_version": env.observation_version,
             "observation": [
-                {"name": one.name, "start": one.start, "size": one.size, "high": one.high, "meaning": one.meaning}
+                {
+                    "name": one.name,
+                    "start": one.start,
+                    "size": one.size,
+                    "high": one.high,
+                    "meaning": one.meaning,
+                }
                 for one in env.observation_sections
             ],
             "actions": [

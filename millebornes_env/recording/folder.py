@@ -294,7 +294,12 @@ class RecordedData:
         """Rounds, decisions, bytes of both tables, and files of each."""
         rows = {name: sum(self._rows(path) for path in self.files(name)) for name in TABLES}
         size = sum(Path(path).stat().st_size for name in TABLES for path in self.files(name))
-        return {"rounds": rows[ROUNDS], "decisions": rows[DECISIONS], "bytes": size, "files": len(self.rounds)}
+        return {
+            "rounds": rows[ROUNDS],
+            "decisions": rows[DECISIONS],
+            "bytes": size,
+            "files": len(self.rounds),
+        }
 
     def _rows(self, path: str) -> int:
         return int(arrow().parquet.read_metadata(path).num_rows)

@@ -17,7 +17,9 @@ from millebornes_env.text.views import View, Words, checked_view, words_of
 from millebornes_env.texts import shortened
 
 _ARROWS: Final = re.compile(r"[-=~]+>|[→⇒➔➜⟶»]")
-_FILLERS: Final = frozenset("i ill will would play lay use put down choose the a an my card please".split())
+_FILLERS: Final = frozenset(
+    ("i", "ill", "will", "would", "play", "lay", "use", "put", "down", "choose", "the", "a", "an", "my")
+)
 """Words that change nothing."""
 _FEWEST_LETTERS: Final = 6  # of a name that may be misspelt by one letter
 _LONGEST_MOVE: Final = 120
@@ -46,9 +48,9 @@ def parse(text: str, view: View) -> Answer:
     """What the answer of a language model means; what is not clear is not guessed.
 
     The move is what the last JSON object of the answer says under "move"; an answer that is nothing but the
-    name of a move counts, too. Prose is never searched: a model that thinks aloud names moves that it rejects.
-    Capitals, blanks, accents, hyphens, arrows, "play" and the like do not matter, nor does one wrong letter in
-    a long name.
+    name of a move counts, too. Prose is never searched: a model that thinks aloud names moves that it
+    rejects. Capitals, blanks, accents, hyphens, arrows, "play" and the like do not matter, nor does one wrong
+    letter in a long name.
 
     Args:
         text: the answer.
@@ -104,7 +106,9 @@ class _Names:
     def __init__(self, words: Words, rules: Any) -> None:
         self._words = words
         self._names = words.move_names(rules)
-        self._synonyms = {tuple(_tokens(name)): tuple(_tokens(means)) for name, means in words.SYNONYMS.items()}
+        self._synonyms = {
+            tuple(_tokens(name)): tuple(_tokens(means)) for name, means in words.SYNONYMS.items()
+        }
         self._actions: dict[str, set[int]] = {}
         for action, (name, others) in enumerate(zip(self._names, words.other_names(rules), strict=True)):
             for one in (name, *others):

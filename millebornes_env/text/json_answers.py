@@ -15,7 +15,9 @@ DETAILS: Final = ("card", "target", "against", "opponent", "team")
 """Keys that may say a part of the move: {"move": "discard", "card": "Roll"}."""
 
 _LONGEST: Final = 4_000  # characters of an object that holds a move
-_QUOTES: Final = str.maketrans("“”„‟″‘’‚‛", "\"\"\"\"\"''''")
+_QUOTES: Final = str.maketrans("\u201c\u201d\u201e\u201f\u2033\u2018\u2019\u201a\u201b", '"' * 5 + "'" * 4)
+"""Typographic quotes, and what JSON and Python write."""
+
 _BARE_KEY: Final = re.compile(r"([{,]\s*)([A-Za-z_]+)(\s*:)")
 _HAS_KEY: Final = re.compile(rf"\b({'|'.join(KEYS)})\b\W{{0,4}}:", re.IGNORECASE)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Any, Final
 
 from millebornes_env.agents.human.words import why_not
@@ -159,7 +158,8 @@ def table(state: State, rules: Rules, seat: int) -> dict[str, Any]:
             for place in range(1, rules.players)
         },
         "teams": [
-            _team(state, rules, names.team(place), (own + place) % rules.teams) for place in range(rules.teams)
+            _team(state, rules, names.team(place), (own + place) % rules.teams)
+            for place in range(rules.teams)
         ],
         "discard_pile": _counted(state.discard_pile),
         "pending": _pending(state, rules, seat, names),
@@ -275,7 +275,9 @@ def _team_lines(team: dict[str, Any], rules: Rules, episode: str) -> list[str]:
     safeties = (
         name + (" (coup fourré)" if name in team["coups_fourres"] else "") for name in team["safeties"]
     )
-    points = f" Points before this round: {team['points']}." if episode == "match" and rules.count_points else ""
+    points = (
+        f" Points before this round: {team['points']}." if episode == "match" and rules.count_points else ""
+    )
     return [
         f"{team['name']}: {team['km']} km ({_listed(team['distances'])}).{points}",
         f"  battle pile: {battle}; {'moving' if team['moving'] else 'not moving'}; "
@@ -298,7 +300,9 @@ def _question(seen: dict[str, Any], rules: Rules, names: Names) -> str:
     if seen["decision"] == PHASE_NAMES[EXTENSION]:
         if seen["place"]:
             return f"{_capital(who)} may extend the trip to {rules.extended_target} km."
-        return f"You have reached {seen['trip']} km: extend the trip to {rules.extended_target} km, or finish?"
+        return (
+            f"You have reached {seen['trip']} km: extend the trip to {rules.extended_target} km, or finish?"
+        )
     if seen["place"]:
         return f"{_capital(who)} {'are' if is_plural(who) else 'is'} to play."
     return "It is your turn. You have drawn already: play a card, or discard one."
@@ -306,4 +310,3 @@ def _question(seen: dict[str, Any], rules: Rules, names: Names) -> str:
 
 def _capital(text: str) -> str:
     return re.sub(r"^.", lambda first: first[0].upper(), text)
-

@@ -1,7 +1,7 @@
 """The rules of Mille Bornes in words, made from the values of a table's rules: no sheet is quoted.
 
-Each function is a chapter, and asks the same fields as the chapter of the rulebook that it names. A test changes
-every field, and expects another text wherever it is another game.
+Each function is a chapter, and asks the same fields as the chapter of the rulebook that it names. A test
+changes every field, and expects another text wherever it is another game.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ def _table(rules: Rules) -> list[str]:
         teams = "each plays alone (and is called a team here)"
     else:
         teams = (
-            f"in {rules.teams} teams of {rules.players // rules.teams}. Partners have hands of their own, and "
+            f"in {rules.teams} teams of {rules.players // rules.teams}. Partners have hands of their own, "
+            "and "
             "share all that lies before them"
         )
     others = ", ".join(names.team(place) for place in range(1, rules.teams))
@@ -59,7 +60,9 @@ def _trip(rules: Rules) -> list[str]:
         if rules.exact_finish
         else "or more: the last card may take you beyond it"
     )
-    return [f"A team that has laid distance cards of {rules.target} km in all has completed the trip, {exact}."]
+    return [
+        f"A team that has laid distance cards of {rules.target} km in all has completed the trip, {exact}."
+    ]
 
 
 def _cards(rules: Rules) -> list[str]:
@@ -73,7 +76,9 @@ def _cards(rules: Rules) -> list[str]:
 
 def _turn(rules: Rules) -> list[str]:
     """What a turn is (`turn.step`, `legality.can_discard`)."""
-    when = "if no card of the hand can be laid: discard one" if rules.discard_only_if_stuck else "or discard one"
+    when = (
+        "if no card of the hand can be laid: discard one" if rules.discard_only_if_stuck else "or discard one"
+    )
     safeties = "" if rules.discard_safeties else " Safeties cannot be discarded."
     return [
         f"You draw a card at the beginning of your turn. Then lay a card, {when}.{safeties}",
@@ -87,15 +92,21 @@ def _moving(rules: Rules) -> list[str]:
     if rules.start_needs_roll:
         lines.append("A team with an empty battle pile is not moving: a Roll has to be laid on it first.")
         if rules.any_safety_starts:
-            lines.append("With a safety of any kind before it, a team with an empty battle pile moves all the same.")
+            lines.append(
+                "With a safety of any kind before it, a team with an empty battle pile moves all the same."
+            )
     else:
         lines.append("A team with an empty battle pile is moving.")
     lines.append("A team with a Roll on top of its battle pile is moving.")
-    lines.append("A team with a hazard on top of its battle pile is not, unless a safety of the team cancels it.")
+    lines.append(
+        "A team with a hazard on top of its battle pile is not, unless a safety of the team cancels it."
+    )
     if rules.roll_after_remedy:
         lines.append("On Repairs, Gasoline or Spare tire a Roll has to be laid before the team moves again.")
         if rules.hazard_opens_pile and rules.opening_remedy_starts:
-            lines.append("But where a hazard began the battle pile, the remedy on it is enough: the team moves.")
+            lines.append(
+                "But where a hazard began the battle pile, the remedy on it is enough: the team moves."
+            )
     else:
         lines.append("With Repairs, Gasoline or Spare tire on top of its battle pile a team is moving.")
     lines.append("A team with Right of way needs no Roll: it moves unless a hazard stops it.")
@@ -117,11 +128,14 @@ def _hazards(rules: Rules) -> list[str]:
     if rules.hazard_opens_pile:
         lines.append("They can be laid on an empty battle pile, too.")
     if rules.attack_needs_roll:
-        lines.append("But not against a team that moves with no Roll on top of its battle pile and no Right of way.")
+        lines.append(
+            "But not against a team that moves with no Roll on top of its battle pile and no Right of way."
+        )
     lines.append("Speed limit can be laid against any team that is under none, moving or not.")
     if rules.one_hazard_at_a_time:
         lines.append(
-            "A team under a Speed limit can be given no other hazard, and a team that a hazard stops no Speed limit."
+            "A team under a Speed limit can be given no other hazard, and a team that a hazard stops no "
+            "Speed limit."
         )
     lines.append("No hazard can be laid against a team that has laid the safety against it.")
     return lines
@@ -137,7 +151,8 @@ def _remedies(rules: Rules) -> list[str]:
     if rules.roll_after_safety:
         places.append("on a hazard that a safety has cancelled")
     return [
-        "Remedies are laid on the own piles: Repairs on an Accident, Gasoline on Out of gas, Spare tire on a Flat "
+        "Remedies are laid on the own piles: Repairs on an Accident, Gasoline on Out of gas, Spare tire on "
+        "a Flat "
         "tire, End of limit on a Speed limit; nowhere else, and not on a hazard that a safety has cancelled.",
         f"A Roll can be laid {' or '.join(places)}; nowhere else.",
     ]
@@ -146,14 +161,16 @@ def _remedies(rules: Rules) -> list[str]:
 def _safeties(rules: Rules) -> list[str]:
     """What safeties do (`safeties.play_safety`, `turn.lay_card`)."""
     lines = [
-        "Driving ace is the safety against Accident, Extra tank against Out of gas, Puncture proof against Flat "
+        "Driving ace is the safety against Accident, Extra tank against Out of gas, Puncture proof against "
+        "Flat "
         "tire, Right of way against both Stop and Speed limit.",
         "A safety can be laid in any turn of your own. Then draw a card, and play again.",
         "Right of way takes a Stop or a Speed limit that shows away; what lay under it shows again.",
     ]
     if rules.roll_after_safety:
         lines.append(
-            "The other safeties cancel their hazard where it lies; a Roll has to be laid on it before the team "
+            "The other safeties cancel their hazard where it lies; a Roll has to be laid on it before the "
+            "team "
             "moves, unless it has Right of way."
         )
     else:
@@ -165,11 +182,14 @@ def _coup_fourre(rules: Rules) -> list[str]:
     """The answer to a hazard (`coup_fourre`)."""
     asked = "you hold" if rules.players == rules.teams else "one of you holds"
     return [
-        f"When a hazard is laid against your team and {asked} the safety against it, who holds it is asked at "
+        f"When a hazard is laid against your team and {asked} the safety against it, who holds it is asked "
+        "at "
         "once: claim, or pass.",
-        "Who claims lays the safety; the hazard goes to the discard pile as though it had never been laid. The "
+        "Who claims lays the safety; the hazard goes to the discard pile as though it had never been laid. "
+        "The "
         "player draws two cards and plays; then it goes on to the left, and who sat between loses a turn.",
-        "Who passes lets the hazard stand, and may lay the safety in a later turn. The others do not learn of it.",
+        "Who passes lets the hazard stand, and may lay the safety in a later turn. The others do not learn "
+        "of it.",
     ]
 
 
@@ -179,7 +199,8 @@ def _extension(rules: Rules) -> list[str]:
         return []
     reached = f"reaches {rules.target} km" + ("" if rules.exact_finish else " or more")
     return [
-        f"The player whose card {reached} first chooses: extend, and the trip is {rules.extended_target} km long "
+        f"The player whose card {reached} first chooses: extend, and the trip is {rules.extended_target} km "
+        "long "
         "for all teams; or finish, which ends the round. A trip is extended once.",
     ]
 
@@ -192,15 +213,21 @@ def _empty_pile(rules: Rules) -> list[str]:
             lines.append("But in a trip that was extended, all play on with the cards in their hands.")
     else:
         lines = ["When no card is left to draw, all play on with the cards in their hands."]
-    if rules.when_pile_is_empty != END_AFTER_TURN or (rules.extended_target and rules.play_out_after_extension):
+    if rules.when_pile_is_empty != END_AFTER_TURN or (
+        rules.extended_target and rules.play_out_after_extension
+    ):
         lines.append("Who has no cards left is passed over; the round ends when nobody has any.")
     if rules.end_when_stuck:
-        lines.append("It ends at once when the draw pile is empty and no player holds a card that can be laid.")
+        lines.append(
+            "It ends at once when the draw pile is empty and no player holds a card that can be laid."
+        )
     if not rules.replay_after_safety_when_empty:
         lines.append("A safety laid with the draw pile empty gives no other play.")
     if not rules.replay_after_claim_when_empty:
         after = "the responder" if rules.turn_follows_claim_when_empty else "who laid the hazard"
-        lines.append(f"A coup fourré with the draw pile empty gives no play: it goes on to the left of {after}.")
+        lines.append(
+            f"A coup fourré with the draw pile empty gives no play: it goes on to the left of {after}."
+        )
     return lines
 
 
@@ -213,13 +240,15 @@ def _winning(rules: Rules, episode: str) -> list[str]:
             tie = " Between equal distances, more safeties decide."
         return [
             *lines,
-            "The team that has completed the trip wins; if none has, the one with the most km. Equal teams share "
+            "The team that has completed the trip wins; if none has, the one with the most km. Equal teams "
+            "share "
             f"the win.{tie}",
         ]
     lines += ["Points of a round:", *_points(rules)]
     if episode == "match":
         lines.append(
-            f"Rounds are played until a team has {rules.goal} points or more: the one with the most wins the match. "
+            f"Rounds are played until a team has {rules.goal} points or more: the one with the most wins "
+            "the match. "
             "If two have equally many, another round is played."
         )
     else:

@@ -8,8 +8,9 @@
     env.reset(num_players=2, seed=1)
     player, question = env.get_observation()
 
-A player is told the rules once, every play that it can see, and before each of its decisions the table as it sees
-it. What it writes is shown to nobody else: it may speak of its hand. Python's global random numbers are left alone.
+A player is told the rules once, every play that it can see, and before each of its decisions the table as it
+sees it. What it writes is shown to nobody else: it may speak of its hand. Python's global random numbers are
+left alone.
 """
 
 from __future__ import annotations
@@ -50,7 +51,11 @@ class MilleBornesEnv(ta.Env):  # type: ignore[misc] # TextArena has no type hint
     """
 
     def __init__(
-        self, edition: str = "parker", teams: int | None = None, episode: str = "round", error_allowance: int = 1
+        self,
+        edition: str = "parker",
+        teams: int | None = None,
+        episode: str = "round",
+        error_allowance: int = 1,
     ) -> None:
         """Choose what is played.
 
@@ -146,7 +151,7 @@ class MilleBornesEnv(ta.Env):  # type: ignore[misc] # TextArena has no type hint
             self.state.set_draw(reason=reason)
 
     def _lose(self, player: int, reason: str) -> None:
-        """End a game of several in which one player could not be brought to a legal move: its team has lost."""
+        """End a game of several because one player named no legal move: its team has lost."""
         teams = self.env.teams
         rewards = {
             seat: -1.0 if seat % teams == player % teams else 1.0 / (teams - 1)

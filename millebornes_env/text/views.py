@@ -105,7 +105,9 @@ def situation(env: Any, game: int = 0) -> Situation:
         states = vector.get_states()
         found = Situation(vector.edition, vector.rules, states[game : game + 1])
     except (AttributeError, TypeError):
-        raise ViewError(f"a situation is that of an environment of millebornes_env, not of {shown(env)}") from None
+        raise ViewError(
+            f"a situation is that of an environment of millebornes_env, not of {shown(env)}"
+        ) from None
     if len(found.state) != 1:
         raise ViewError(f"there is no game {shown(game)}; the environment has {len(states)}, counted from 0")
     return found
@@ -176,7 +178,9 @@ def see(
 
 
 def _fields(rules: TableRules) -> Iterable[tuple[str, Any]]:
-    return rules._asdict().items()  # type: ignore[attr-defined] # rules are named tuples of ints
+    named: Any = rules  # rules are named tuples of ints
+    fields: Iterable[tuple[str, Any]] = named._asdict().items()
+    return fields
 
 
 def _seat_of(seat: object, rules: TableRules) -> int:
@@ -197,7 +201,9 @@ def _lines(words: Words, rules: Any, viewer: int, history: Iterable[tuple[int, i
     try:
         plays = [(int(seat), int(action)) for seat, action in history]
     except Exception:  # whatever is no list of pairs
-        raise ViewError(f"a history is pairs of seat and action id, such as [(0, 13)]; got {shown(history)}") from None
+        raise ViewError(
+            f"a history is pairs of seat and action id, such as [(0, 13)]; got {shown(history)}"
+        ) from None
     count = len(words.move_names(rules))
     for seat, action in plays:
         if not -1 <= seat < rules.players or not -1 <= action < count:

@@ -17,7 +17,15 @@ import pyarrow.parquet
 from millebornes_env import edition, vector_env
 from millebornes_env.arena.faults import AgentFaultError
 from millebornes_env.notation import read_record, record_of, replay
-from millebornes_env.recording import RecordedData, Recording, RecordingError, check, folder, open_data, record
+from millebornes_env.recording import (
+    RecordedData,
+    Recording,
+    RecordingError,
+    check,
+    folder,
+    open_data,
+    record,
+)
 from millebornes_env.recording.folder import path_of
 
 SMALL = Recording(["greedy", "random"], rounds_per_file=8, hidden=True, seed=3)
@@ -81,7 +89,13 @@ def test_the_notation_is_the_one_of_the_library(written: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "players", "teams"),
-    [("dujardin", 2, 2), ("dutch", 6, 2), ("winning_moves", 3, 3), ("parker+max_200=4", 4, 2), ("dujardin", 8, 4)],
+    [
+        ("dujardin", 2, 2),
+        ("dutch", 6, 2),
+        ("winning_moves", 3, 3),
+        ("parker+max_200=4", 4, 2),
+        ("dujardin", 8, 4),
+    ],
 )
 def test_every_kind_of_table(name: str, players: int, teams: int, tmp_path: Path) -> None:
     recording = Recording(["random"], name, players, teams, reward="win", rounds_per_file=6)
@@ -111,7 +125,9 @@ def test_the_same_recording_is_the_same_files_with_any_threads(written: Path, tm
     record(tmp_path / "other", SMALL, 20, threads=1)
     for table in ("decisions", "rounds"):
         for file in range(3):
-            first, second = (path_of(place, table, file).read_bytes() for place in (written, tmp_path / "other"))
+            first, second = (
+                path_of(place, table, file).read_bytes() for place in (written, tmp_path / "other")
+            )
             assert first == second
 
 
@@ -164,7 +180,9 @@ def test_a_half_written_file_is_named(data: Path, table: str, kept: float) -> No
     content = path.read_bytes()
     path.write_bytes(content[: int(len(content) * kept) if isinstance(kept, float) else kept])
     for read in (lambda: open_data(data), lambda: check(data), lambda: record(data, SMALL, 20)):
-        with pytest.raises(RecordingError, match=rf"{path.name}: the file is half-written or damaged .*remove it"):
+        with pytest.raises(
+            RecordingError, match=rf"{path.name}: the file is half-written or damaged .*remove it"
+        ):
             read()
     path.unlink()
     assert record(data, SMALL, 20).rounds == (8, 8, 4)
@@ -173,7 +191,10 @@ def test_a_half_written_file_is_named(data: Path, table: str, kept: float) -> No
 def test_other_recordings_and_versions_are_refused(data: Path, tmp_path: Path) -> None:
     for other, reason in (
         (Recording(["greedy", "random"], rounds_per_file=8, hidden=True, seed=4), "seed is 4 now, and was 3"),
-        (Recording(["random"], rounds_per_file=8, hidden=True, seed=3), "the agents are random now, and were greedy"),
+        (
+            Recording(["random"], rounds_per_file=8, hidden=True, seed=3),
+            "the agents are random now, and were greedy",
+        ),
         (Recording(["greedy", "random"], "dujardin", rounds_per_file=8, seed=3), "edition is 'dujardin' now"),
     ):
         with pytest.raises(RecordingError, match=reason):
@@ -187,7 +208,9 @@ def test_other_recordings_and_versions_are_refused(data: Path, tmp_path: Path) -
     found["recording"]["format_version"] = 99
     manifest.write_text(json.dumps(found), encoding="utf-8")
     for read in (lambda: record(data, SMALL, 40), lambda: open_data(data), lambda: check(data)):
-        with pytest.raises(RecordingError, match="it is of version 99 of the format, and this release reads version 1"):
+        with pytest.raises(
+            RecordingError, match="it is of version 99 of the format, and this release reads version 1"
+        ):
             read()
     manifest.write_text("{", encoding="utf-8")
     with pytest.raises(RecordingError, match=r"recording\.json: this is no JSON"):
@@ -228,7 +251,12 @@ def test_a_changed_number_is_found(data: Path, column: str) -> None:
     else:
         values[17] += 1
     place = table.column_names.index(column)
-    pyarrow.parquet.write_table(table.set_column(place, table.schema.field(column), pa.array(values, table.schema.field(column).type)), path)
+    pyarrow.parquet.write_table(
+        table.set_column(
+            place, table.schema.field(column), pa.array(values, table.schema.field(column).type)
+        ),
+        path,
+    )
     with pytest.raises(RecordingError, match=path.name):
         check(data)
 
@@ -293,7 +321,9 @@ def test_an_illegal_action_is_told_with_its_round(tmp_path: Path, monkeypatch: p
     from millebornes_env import agents  # noqa: PLC0415
 
     monkeypatch.setitem(agents.AGENTS, "cheater", Cheater)
-    with pytest.raises(AgentFaultError, match=r"cheater chose .* which is illegal, in round 0, seat \d; legal were"):
+    with pytest.raises(
+        AgentFaultError, match=r"cheater chose .* which is illegal, in round 0, seat \d; legal were"
+    ):
         record(tmp_path / "data", Recording(["cheater"], rounds_per_file=4), 4)
 
 
@@ -347,6 +377,3 @@ def test_a_sheet_of_ones_own_is_checked_with_the_sheet(tmp_path: Path) -> None:
     assert check(tmp_path / "data", edition=str(own)).rounds == (4,)
     with pytest.raises(RecordingError, match="has other rules now"):
         check(tmp_path / "data", edition=edition("parker").replace(max_200=1))
-
-
-

@@ -43,7 +43,9 @@ def _prefix(name: str, rng: random.Random) -> str:
 
 
 def _arrow(name: str, rng: random.Random) -> str:
-    return name.replace(" against ", rng.choice([" -> ", "->", " → ", " on ", " => ", " at ", " against the "]))
+    return name.replace(
+        " against ", rng.choice([" -> ", "->", " → ", " on ", " => ", " at ", " against the "])
+    )
 
 
 def _km(name: str, rng: random.Random) -> str:
@@ -56,7 +58,7 @@ def _punctuation(name: str, rng: random.Random) -> str:
 
 def _letter(name: str, rng: random.Random) -> str:
     """One letter of a long word left out, doubled, or exchanged with the next one."""
-    long_words = [found for found in re.finditer(r"[A-Za-z]{6,}", name)]
+    long_words = list(re.finditer(r"[A-Za-z]{6,}", name))
     if not long_words:
         return name
     at = rng.choice(long_words).start() + rng.randint(1, 4)
@@ -131,7 +133,9 @@ def sloppy_answer(view: View, rng: random.Random) -> tuple[str, int]:
     before = [rng.choice(THOUGHTS) for _ in range(rng.randint(0, 3))]
     if rng.random() < 0.4:  # what it thought of first
         other = rng.choice(list(moves.values()))
-        before.append(rng.choice([f'{{"move": "{other}"}}? No.', f'```json\n{{"move": "{other}"}}\n```\nWait.']))
+        before.append(
+            rng.choice([f'{{"move": "{other}"}}? No.', f'```json\n{{"move": "{other}"}}\n```\nWait.'])
+        )
     written = sloppy_object(said, rng)
     if rng.random() < 0.4:
         written = f"```json\n{written}\n```"
@@ -155,7 +159,9 @@ def ambiguous_answer(view: View, rng: random.Random) -> str:
         lambda: json.dumps({"move": {"first": one, "second": other}}),
         lambda: f"I think that {one} is best here. But {other} would do, too.\nSo that is my answer.",
         lambda: f"My move: {one}? Perhaps {other}.",
-        lambda: _object(rng.choice(["tire", "discard", "limit", "km", "a distance card", "a safety", "against"])),
+        lambda: _object(
+            rng.choice(["tire", "discard", "limit", "km", "a distance card", "a safety", "against"])
+        ),
         lambda: _object(rng.choice(["opponent", "the best move", "any", "1", "first", "?", "...", "", " "])),
         lambda: f'{{"move": "{one}", "move": "{other}"}}',
         lambda: f"{{'move': '{one}', 'move': '{other}'}}",
@@ -163,7 +169,9 @@ def ambiguous_answer(view: View, rng: random.Random) -> str:
         lambda: f'First I thought {{"move": "{one}"}}, but now: {{"move": '[: -rng.randint(1, 8)],
         lambda: _object(f"{rng.choice(['not', 'anything but', 'avoid', 'never'])} {one}"),
         lambda: _object(f"{one} if it is legal, else {other}"),
-        lambda: rng.choice(['{"move": null}', '{"move": true}', '{"move": {}}', '{"move": []}', "{}", "", "{"]),
+        lambda: rng.choice(
+            ['{"move": null}', '{"move": true}', '{"move": {}}', '{"move": []}', "{}", "", "{"]
+        ),
         lambda: json.dumps({"move": one, "card": _another_card(one, rng)}),
         lambda: json.dumps({"move": rng.choice([3, 7, 13, 42, 99, 1.5])}),
         lambda: json.dumps({"moves": [one, other]}),

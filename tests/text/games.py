@@ -21,7 +21,9 @@ RARE = (
 """Positions at `parker` with the decisions that random play seldom comes to."""
 
 
-def played(name: str, players: int, teams: int, seed: int, plays: int) -> tuple[object, list[tuple[int, int]]]:
+def played(
+    name: str, players: int, teams: int, seed: int, plays: int
+) -> tuple[object, list[tuple[int, int]]]:
     """An environment after some plays, which did not end the round, and the plays."""
     env = vector_env(1, name, players=players, teams=teams, autoreset_mode="disabled")
     env.reset(seed=seed)

@@ -12,7 +12,8 @@ from tests.text.answers import ambiguous_answer, made, sloppy_answer
 
 VIEW = see(
     read_position(
-        "battle 0: roll\nbattle 1: roll\nhand 0: 25 100 stop roll flat_tire spare_tire driving_ace\nhand 1: 25 ..."
+        "battle 0: roll\nbattle 1: roll\nhand 1: 25 ...\n"
+        "hand 0: 25 100 stop roll flat_tire spare_tire driving_ace"
     )
 )
 SEVERAL = see(
@@ -104,7 +105,11 @@ def test_partners_stand_for_their_team() -> None:
 
 
 def test_yes_and_no_answer_the_question() -> None:
-    view = see(read_position("hand 0: 25 ...\nbattle 1: roll\nhand 1: right_of_way 25\npending: stop by seat 0 against team 1"))
+    view = see(
+        read_position(
+            "hand 0: 25 ...\nbattle 1: roll\nhand 1: right_of_way 25\npending: stop by seat 0 against team 1"
+        )
+    )
     assert (parse('{"move": "Yes!"}', view).move, parse("no", view).move) == ("claim", "pass")
     assert parse('{"move": "yes"}', VIEW).action is None
     assert "first say whether you claim" in parse('{"move": "25"}', view).reason
@@ -115,7 +120,9 @@ def test_who_is_not_to_act_has_no_move() -> None:
     assert parse("discard 25 km", see(position, seat=1)).reason == "It is not your turn."
 
 
-@pytest.mark.parametrize("text", ["{" * 100_000, '{"move": ' * 3000 + "1" + "}" * 3000, "[" * 10_000, "\0", "{}" * 5000])
+@pytest.mark.parametrize(
+    "text", ["{" * 100_000, '{"move": ' * 3000 + "1" + "}" * 3000, "[" * 10_000, "\0", "{}" * 5000]
+)
 def test_hostile_answers_are_refused(text: str) -> None:
     assert parse(text, VIEW).action is None
 
@@ -123,7 +130,7 @@ def test_hostile_answers_are_refused(text: str) -> None:
 def test_what_is_no_answer_or_no_view() -> None:
     with pytest.raises(ViewError, match="an answer is text; got None"):
         parse(None, VIEW)  # type: ignore[arg-type]
-    with pytest.raises(ViewError, match="a view is what text.see returns"):
+    with pytest.raises(ViewError, match=r"a view is what text\.see returns"):
         parse("25", {})
     with pytest.raises(ViewError, match="the view is of version 99"):
         parse("25", {**VIEW, "format_version": 99})

@@ -91,8 +91,16 @@ def test_names_are_counted_from_who_looks() -> None:
     env.reset(seed=1)
     history = [(1, 8), (1, 45), (4, 19), (-1, -1)]  # Stop against the next team, and the one after it
     for seat, lines in {
-        1: ["you: Stop against opponents 1 and 3", "you: Stop against opponents 2 and 4", "partner: discard 25 km"],
-        2: ["opponent 4: Stop against your team", "opponent 4: Stop against opponents 1 and 3", "opponent 2: discard 25 km"],
+        1: [
+            "you: Stop against opponents 1 and 3",
+            "you: Stop against opponents 2 and 4",
+            "partner: discard 25 km",
+        ],
+        2: [
+            "opponent 4: Stop against your team",
+            "opponent 4: Stop against opponents 1 and 3",
+            "opponent 2: discard 25 km",
+        ],
     }.items():
         seen = see(situation(env), history, seat=seat)["history"]
         assert seen == [*lines, "-- the next round is dealt --"]
