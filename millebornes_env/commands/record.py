@@ -31,24 +31,24 @@ class Args(TableArgs):
     agents: tyro.conf.Positional[tuple[str, ...]] = field(default_factory=tuple)
     """Who plays: `name:option=value`, the path of a run folder, or `my_file.py:Class`; one for each team at
     most, and the last one plays the teams that are left. They change places from round to round."""
-    out: Path
-    """The folder: a new one, an empty one, or one that goes on."""
     rounds: int = 10_000
     """Rounds that the folder is to hold."""
     reward: Literal["points", "win"] = "points"
     """What reward_to_go counts."""
-    seed: int = 1
-    """Seed of the deals and of the agents; the same seed gives the same files."""
     hidden: bool = False
     """Keep the cards in the other hands, too."""
     rounds_per_file: int = 5_000
     """Rounds that are played and written at a time."""
+    seed: int = 1
+    """Seed of the deals and of the agents; the same seed gives the same files."""
     threads: int = 2
     """Files that are made at the same time; they change no file."""
-    allow_cheating: bool = False
-    """Admit agents that see hidden cards."""
     check: bool = False
     """Instead of recording: play every round in the folder again, and compare every row."""
+    allow_cheating: bool = False
+    """Admit agents that see hidden cards."""
+    out: Path
+    """The folder: a new one, an empty one, or one that goes on."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

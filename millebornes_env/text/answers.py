@@ -17,9 +17,7 @@ from millebornes_env.text.views import View, Words, checked_view, words_of
 from millebornes_env.texts import shortened
 
 _ARROWS: Final = re.compile(r"[-=~]+>|[→⇒➔➜⟶»]")
-_FILLERS: Final = frozenset(
-    ("i", "ill", "will", "would", "play", "lay", "use", "put", "down", "choose", "the", "a", "an", "my")
-)
+_FILLERS: Final = re.compile("i|ill|will|would|play|lay|use|put|down|choose|the|a|an|my|cards?|please")
 """Words that change nothing."""
 _FEWEST_LETTERS: Final = 6  # of a name that may be misspelt by one letter
 _LONGEST_MOVE: Final = 120
@@ -140,7 +138,7 @@ class _Names:
 
     def _normal(self, text: str) -> list[str]:
         tokens = _replaced(_tokens(text), self._synonyms)
-        return [token for token in tokens if token not in _FILLERS]
+        return [token for token in tokens if not _FILLERS.fullmatch(token)]
 
     def _key(self, text: str) -> str:
         return re.sub(r"(?<!\d) | (?!\d)", "", " ".join(self._normal(text)))

@@ -1,7 +1,7 @@
 """Kaggle's harness for language models as players: its three functions, over our views.
 
 `kaggle_environments.core_harness` (seen in version 1.33.2) asks a game for `get_legal_moves`, `make_prompt`
-(called `generate_prompt` in a submission) and `parse_response`. This module has them, so it is such a harness:
+(called `generate_prompt` in a submission) and `parse_response`. This module has them: it is such a harness.
 
     from kaggle_environments.core_harness import create_agent_fn
     from millebornes_env.text import kaggle
