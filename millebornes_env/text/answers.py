@@ -64,15 +64,14 @@ def parse(text: str, view: View) -> Answer:
     given: object = text
     if not isinstance(given, str):
         raise ViewError(f"an answer is text; got {shown(given)}")
-    game = find_game(checked_view(view)["game"])
-    words = words_of(game)
+    words = words_of(find_game(checked_view(view)["game"]))
     found = find_move(text)
     is_bare = found is None and _is_bare(text)
     if found is None:
         found = Found(text.strip()) if is_bare else Found(None, (), NO_OBJECT)
     if found.move is None:
         return _unreadable(found.problem, text)
-    names = _names_of(game.name, words.rules_of(view))
+    names = _names_of(words, words.rules_of(view))
     actions = names.meant_by(found.move, found.details)
     if is_bare and not actions:
         return _unreadable(NO_OBJECT, text)
@@ -94,8 +93,8 @@ def _is_bare(text: str) -> bool:
 
 
 @functools.lru_cache(maxsize=64)
-def _names_of(game: str, rules: Any) -> _Names:
-    return _Names(words_of(find_game(game)), rules)
+def _names_of(words: Words, rules: Any) -> _Names:
+    return _Names(words, rules)
 
 
 class _Names:

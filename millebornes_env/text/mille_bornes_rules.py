@@ -98,9 +98,7 @@ def _moving(rules: Rules) -> list[str]:
     else:
         lines.append("A team with an empty battle pile is moving.")
     lines.append("A team with a Roll on top of its battle pile is moving.")
-    lines.append(
-        "A team with a hazard on top of its battle pile is not, unless a safety of the team cancels it."
-    )
+    lines.append("A team with a hazard on top of its battle pile is not moving.")
     if rules.roll_after_remedy:
         lines.append("On Repairs, Gasoline or Spare tire a Roll has to be laid before the team moves again.")
         if rules.hazard_opens_pile and rules.opening_remedy_starts:
@@ -109,7 +107,10 @@ def _moving(rules: Rules) -> list[str]:
             )
     else:
         lines.append("With Repairs, Gasoline or Spare tire on top of its battle pile a team is moving.")
-    lines.append("A team with Right of way needs no Roll: it moves unless a hazard stops it.")
+    lines.append(
+        "A team with Right of way needs no Roll: it moves unless a hazard is on top that none of its "
+        "safeties cancels."
+    )
     lines.append("Under a Speed limit a team may lay 25 km and 50 km only.")
     if rules.max_200:
         lines.append(f"A team may lay {rules.max_200} cards of 200 km in a round at most.")
