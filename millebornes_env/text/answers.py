@@ -93,7 +93,7 @@ def _is_bare(text: str) -> bool:
 
 
 @functools.lru_cache(maxsize=64)
-def _names_of(words: Words, rules: Any) -> _Names:
+def _names_of(words: Any, rules: Any) -> _Names:
     return _Names(words, rules)
 
 

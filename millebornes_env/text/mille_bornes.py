@@ -43,6 +43,7 @@ from millebornes_env.millebornes.state import (
     new_states,
 )
 from millebornes_env.render.names import Names, is_plural
+from millebornes_env.text.errors import ViewError
 from millebornes_env.text.mille_bornes_rules import rules_text as text_of_rules
 
 SYNONYMS: Final = {
@@ -74,8 +75,15 @@ _DECISIONS: Final = {
 
 
 def rules_of(view: dict[str, Any]) -> Rules:
-    """The rules of a view."""
-    return Rules(**view["rules"])
+    """The rules of a view.
+
+    Raises:
+        ViewError: they are none of this game's.
+    """
+    try:
+        return Rules(**view["rules"])
+    except TypeError as error:
+        raise ViewError(f"the rules of the view are not those of Mille Bornes: {error}") from None
 
 
 # Moves -----------------------------------------------------------------------------------------------------

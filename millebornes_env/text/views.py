@@ -18,6 +18,8 @@ FORMAT: Final = "millebornes_env view"
 FORMAT_VERSION: Final = 1
 """Goes up when views of an older version can no longer be read."""
 
+_ENTRIES: Final = {"game": str, "episode": str, "rules": dict, "table": dict, "history": list, "moves": dict}
+
 View = dict[str, Any]
 """What `see` returns: numbers, texts, lists and objects, as `json.dumps` takes them."""
 
@@ -224,4 +226,7 @@ def checked_view(view: object) -> View:
         raise ViewError(
             f"the view is of version {shown(view.get('format_version'))}; this release reads {FORMAT_VERSION}"
         )
+    for name, kind in _ENTRIES.items():
+        if not isinstance(view.get(name), kind):
+            raise ViewError(f"the view's {name!r} is {shown(view.get(name))}: it was cut off, or changed")
     return view

@@ -96,13 +96,13 @@ def test_a_name_that_the_harness_does_not_offer_is_no_legal_action() -> None:
 # TextArena -------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(params=["stand-in", "textarena"])
+IS_INSTALLED = importlib.util.find_spec("textarena") is not None
+
+
+@pytest.fixture(params=["stand-in", *(["textarena"] if IS_INSTALLED else [])])
 def textarena(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     name = "millebornes_env.text.textarena"
-    if request.param == "textarena":
-        if importlib.util.find_spec("textarena") is None:
-            pytest.skip("TextArena is not installed")
-    else:
+    if request.param == "stand-in":
         for module, found in stand_in.modules().items():
             monkeypatch.setitem(sys.modules, module, found)
     monkeypatch.delitem(sys.modules, name, raising=False)

@@ -134,3 +134,7 @@ def test_what_is_no_answer_or_no_view() -> None:
         parse("25", {})
     with pytest.raises(ViewError, match="the view is of version 99"):
         parse("25", {**VIEW, "format_version": 99})
+    with pytest.raises(ViewError, match="the view's 'moves' is None: it was cut off, or changed"):
+        parse("25", {**VIEW, "moves": None})
+    with pytest.raises(ViewError, match="the rules of the view are not those of Mille Bornes"):
+        parse("25", {**VIEW, "rules": {"players": 2}})
