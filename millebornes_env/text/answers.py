@@ -64,7 +64,7 @@ def parse(text: str, view: View) -> Answer:
     given: object = text
     if not isinstance(given, str):
         raise ViewError(f"an answer is text; got {shown(given)}")
-    words = words_of(find_game(checked_view(view)["game"]))
+    words: Any = words_of(find_game(checked_view(view)["game"]))
     found = find_move(text)
     is_bare = found is None and _is_bare(text)
     if found is None:
