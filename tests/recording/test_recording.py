@@ -335,6 +335,7 @@ def test_an_illegal_action_is_told_with_its_round(tmp_path: Path, monkeypatch: p
         ({"agents": ["greedy"], "seed": -1}, "seed is -1; it must be a whole number"),
         ({"agents": ["greedy"], "rounds_per_file": 0}, "rounds_per_file is 0"),
         ({"agents": ["greedy"] * 3}, "3 agents cannot play at a table of 2 teams"),
+        ({"agents": ["random"], "edition": "arc_en_ciel", "players": 3}, "is of the game 'wielerspel'"),
         ({"agents": ["gredy"]}, "there is no agent 'gredy'"),
         ({"agents": ["greedy"], "players": 5}, "has no table for 5 players"),
         ({"agents": ["greedy"], "reward": "gold"}, "reward"),
