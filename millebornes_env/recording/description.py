@@ -11,6 +11,7 @@ from millebornes_env.agents.fingerprint import fingerprint
 from millebornes_env.agents.protocol import Agent, Table, sees_hidden_cards
 from millebornes_env.arena.match import agent_seed
 from millebornes_env.errors import shown
+from millebornes_env.games import find_sheet
 from millebornes_env.millebornes.rules import Rules
 from millebornes_env.millebornes.sections import full_state_sections
 from millebornes_env.recording.errors import RecordingError
@@ -105,11 +106,12 @@ class Recording:
             RecordingError: more agents than teams, or another game.
             ValueError: there is no such table or agent; the message says which.
         """
-        env = self.env(1)
-        if not isinstance(env.rules, Rules):
+        sheet = find_sheet(self.edition)
+        if not isinstance(sheet.table(self.players, self.teams), Rules):
             raise RecordingError(
-                f"what is recorded is Mille Bornes, so far: {env.edition.label!r} is of the game {env.game.name!r}"
+                f"what is recorded is Mille Bornes, so far: {sheet.label!r} is of the game {sheet.game!r}"
             )
+        env = self.env(1)
         if len(self.agents) > env.teams:
             raise RecordingError(
                 f"{len(self.agents)} agents cannot play at a table of {env.teams} teams: name one for each "
