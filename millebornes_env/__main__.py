@@ -22,6 +22,7 @@ PLAYING: Final = {
     "evaluate": "let an agent play against others, and say how often it wins",
     "compare": "say which of two agents is better, by how much, and how sure that is",
     "arena": "let agents play each other, and rate them",
+    "record": "record games as data, a row for each decision",
     "leaderboard": "play the project's leaderboard anew",
 }
 """Commands that read their own options (`COMMAND --help`), each in a file of `millebornes_env.commands`."""

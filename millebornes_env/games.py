@@ -49,6 +49,7 @@ PARTS: Final = {
     "seen": "reading of what a seat sees",
     "features": "features of networks",
     "champion": "preferred champion",
+    "words": "words for language models",
 }
 """What a game may lack, in words."""
 
@@ -104,6 +105,7 @@ class Game:
             (`agents.policy.network.Features`).
         gauntlet: names of the agents that a policy is measured against while it is trained.
         champion: part `champion(table)`: which of several folders of `agents/champions` plays better there.
+        words: part: a module that says to language models what a seat sees and may do (`text.views.Words`).
     """
 
     name: str
@@ -134,6 +136,7 @@ class Game:
     features: str | ModuleType | None = None
     gauntlet: tuple[str, ...] = ("random",)
     champion: Part = None
+    words: str | ModuleType | None = None
 
     @property
     def editions(self) -> tuple[str, ...]:
@@ -284,6 +287,7 @@ GAMES: Final[dict[str, Game]] = {
         features="millebornes_env.agents.policy.features",
         gauntlet=("greedy", "holder", "arnold"),
         champion="millebornes_env.agents.champion:champion_of_millebornes",
+        words="millebornes_env.text.mille_bornes",
     ),
     "wielerspel": Game(
         name="wielerspel",
