@@ -34,10 +34,11 @@ _COMPILED_SOURCES = (
     "compile_rules.py",
     "chance.py",
     "rewards.py",
+    "laws.py",
     "millebornes",
     "engine",
 )
-_COMPILED_ON_TOP = ("agents", "arena", "testing", "wielerspel")
+_COMPILED_ON_TOP = ("agents", "arena", "single_agent", "testing", "wielerspel")
 """Folders of this package whose files count for those functions only that they belong to."""
 _DAYS_TO_KEEP_OLD_CACHES = 30
 

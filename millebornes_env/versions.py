@@ -15,6 +15,7 @@ _PACKAGES = (
     "stable-baselines3",
     "sb3-contrib",
     "choix",
+    "pyarrow",
 )
 
 

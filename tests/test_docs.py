@@ -31,9 +31,16 @@ LONGEST_README = 150
 PAGES_THAT_SHOW_WHAT_IS_PRINTED = {
     "README.md",
     "docs/add_an_edition.md",
+    "docs/gymnasium.md",
+    "docs/data.md",
+    "docs/language_models.md",
     "docs/race.md",
     "docs/testing.md",
 }
+NEEDS_DATA = pytest.mark.skipif(
+    any(importlib.util.find_spec(name) is None for name in ("pyarrow", "pandas", "polars")),
+    reason="what reads recorded data is not installed",
+)
 
 # What a test adds to a command so that it ends soon and leaves the checkout alone.
 SHORTER = {
@@ -85,6 +92,9 @@ def test_generated_pages_are_current() -> None:
         "docs/add_an_edition.md",
         "docs/agents.md",
         "docs/arena.md",
+        "docs/gymnasium.md",
+        pytest.param("docs/data.md", marks=NEEDS_DATA),
+        "docs/language_models.md",
         "docs/race.md",
         "docs/testing.md",
         "docs/training.md",

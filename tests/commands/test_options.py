@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from millebornes_env.commands import arena, compare, evaluate, leaderboard, play
+from millebornes_env.commands import arena, compare, evaluate, leaderboard, play, record
 from millebornes_env.commands.options import RENAMED
 
 COMMANDS = {
@@ -15,14 +15,16 @@ COMMANDS = {
     "arena": arena,
     "leaderboard": leaderboard,
     "play": play,
+    "record": record,
 }
 SHARED = (
     *("edition", "players", "teams", "episode", "seed", "threads"),
     *("deals", "until", "allow_cheating", "out"),
 )
 """In this order."""
-OTHERWISE = {("play", "episode"), ("play", "seed"), ("leaderboard", "out")}
-"""Who has another default: a person plays rounds, and other cards each time; the leaderboard is in docs."""
+OTHERWISE = {("play", "episode"), ("play", "seed"), ("leaderboard", "out"), ("record", "out")}
+"""Who has another default: a person plays rounds, and other cards each time; the leaderboard is in docs; data
+are nowhere by default."""
 
 
 @pytest.mark.parametrize("name", COMMANDS)

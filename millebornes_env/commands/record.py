@@ -1,0 +1,125 @@
+"""Record games as data: Parquet files with a row for each decision.
+
+    millebornes record champion strategist --rounds 100000 --out data/
+    millebornes record --check --out data/
+
+A recording that was stopped goes on with the same command. docs/data.md describes the files.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import tyro
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from millebornes_env.command_line import carry_out
+from millebornes_env.commands.console import progress_console
+from millebornes_env.commands.options import TableArgs, parse_options, refuse_cheating, table_asked_for
+from millebornes_env.recording import RecordedData, Recording, RecordingError, check, record
+from millebornes_env.recording.folder import command_line
+
+
+@dataclass(kw_only=True)
+class Args(TableArgs):
+    """Record rounds as Parquet: a row for each decision, and a row for each round."""
+
+    agents: tyro.conf.Positional[tuple[str, ...]] = field(default_factory=tuple)
+    """Who plays: `name:option=value`, the path of a run folder, or `my_file.py:Class`; one for each team at
+    most, and the last one plays the teams that are left. They change places from round to round."""
+    rounds: int = 10_000
+    """Rounds that the folder is to hold."""
+    reward: Literal["points", "win"] = "points"
+    """What reward_to_go counts."""
+    hidden: bool = False
+    """Keep the cards in the other hands, too."""
+    rounds_per_file: int = 5_000
+    """Rounds that are played and written at a time."""
+    seed: int = 1
+    """Seed of the deals and of the agents; the same seed gives the same files."""
+    threads: int = 2
+    """Files that are made at the same time; they change no file."""
+    check: bool = False
+    """Instead of recording: play every round in the folder again, and compare every row."""
+    allow_cheating: bool = False
+    """Admit agents that see hidden cards."""
+    out: Path
+    """The folder: a new one, an empty one, or one that goes on."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Args:
+        arguments: without the program's name; None for those of the process.
+
+    Returns:
+        The exit code: 0; 2 if the arguments make no sense, the folder holds something else or a file could
+        not be written; 130 after Ctrl-C.
+    """
+    stopped = "stopped; the files that are written are whole, and the same command goes on"
+    return carry_out(lambda: _command(arguments), stopped=stopped)
+
+
+def _command(arguments: Sequence[str] | None) -> None:
+    args = parse_options(Args, "record", arguments)
+    if args.check:
+        _check(args)
+        return
+    if not args.agents:
+        raise RecordingError("name the agents that play, such as: record champion strategist --out data/")
+    edition, players = table_asked_for(args, args.agents)
+    recording = Recording(
+        args.agents,
+        edition,
+        players,
+        args.teams,
+        args.reward,
+        args.seed,
+        args.hidden,
+        args.rounds_per_file,
+    )
+    with progress_console().status("Loading; the first time, agents are compiled (a minute) ..."):
+        cheats = [one["name"] for one in recording.described()["agents"] if one["cheats"]]
+    refuse_cheating(cheats, args.allow_cheating)
+    typed = sys.argv[1:] if arguments is None else ["record", *arguments]
+    with _bar() as bar:
+        task = bar.add_task("rounds", total=args.rounds)
+        data = record(
+            args.out,
+            recording,
+            args.rounds,
+            threads=args.threads,
+            command=command_line(list(typed)),
+            on_progress=lambda done: bar.update(task, completed=done),
+        )
+    print(_said(data))
+    print(f"wrote {args.out}")
+
+
+def _check(args: Args) -> None:
+    if args.agents:
+        raise RecordingError("--check plays what was recorded: name no agents")
+    with _bar() as bar:
+        task = bar.add_task("rounds", total=None)
+        data = check(
+            args.out, edition=args.edition, on_progress=lambda done: bar.update(task, completed=done)
+        )
+    print(f"{_said(data)}; every row is what the game says")
+
+
+def _said(data: RecordedData) -> str:
+    """How much there is, in a line."""
+    found = data.summary()
+    each = found["bytes"] / max(1, found["decisions"])
+    return f"{found['rounds']:,} rounds, {found['decisions']:,} decisions, {each:.1f} bytes a decision"
+
+
+def _bar() -> Progress:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    console = progress_console()
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)

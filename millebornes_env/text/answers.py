@@ -1,0 +1,208 @@
+"""What the answer of a language model means: the action, or why it is none that can be carried out."""
+
+from __future__ import annotations
+
+import functools
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from millebornes_env.errors import shown
+from millebornes_env.games import game as find_game
+from millebornes_env.text.errors import ViewError
+from millebornes_env.text.json_answers import NO_OBJECT, Found, find_move
+from millebornes_env.text.views import View, Words, checked_view, words_of
+from millebornes_env.texts import shortened
+
+_ARROWS: Final = re.compile(r"[-=~]+>|[→⇒➔➜⟶»]")
+_FILLERS: Final = re.compile("i|ill|will|would|play|lay|use|put|down|choose|the|a|an|my|cards?|please")
+"""Words that change nothing."""
+_FEWEST_LETTERS: Final = 6  # of a name that may be misspelt by one letter
+_LONGEST_MOVE: Final = 120
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What an answer means.
+
+    Attributes:
+        action: the id of the legal action that it names; None: it names none.
+        move: what that action is called; None with it.
+        said: the move in the words of the answer, legal or not; None: none was found.
+        reason: if there is no action, why: a sentence that the model can be told; else empty.
+        text: the answer.
+    """
+
+    action: int | None
+    move: str | None
+    said: str | None
+    reason: str
+    text: str
+
+
+def parse(text: str, view: View) -> Answer:
+    """What the answer of a language model means; what is not clear is not guessed.
+
+    The move is what the last JSON object of the answer says under "move"; an answer that is nothing but the
+    name of a move counts, too. Prose is never searched: a model that thinks aloud names moves that it
+    rejects. Capitals, blanks, accents, hyphens, arrows, "play" and the like do not matter, nor does one wrong
+    letter in a long name.
+
+    Args:
+        text: the answer.
+        view: from `see`: what was asked about.
+
+    Returns:
+        The action, or the reason why there is none.
+
+    Raises:
+        ViewError: the answer is no text, or it is no view.
+        GamePartError: the game has no words.
+    """
+    given: object = text
+    if not isinstance(given, str):
+        raise ViewError(f"an answer is text; got {shown(given)}")
+    words: Any = words_of(find_game(checked_view(view)["game"]))
+    found = find_move(text)
+    is_bare = found is None and _is_bare(text)
+    if found is None:
+        found = Found(text.strip()) if is_bare else Found(None, (), NO_OBJECT)
+    if found.move is None:
+        return _unreadable(found.problem, text)
+    names = _names_of(words, words.rules_of(view))
+    actions = names.meant_by(found.move, found.details)
+    if is_bare and not actions:
+        return _unreadable(NO_OBJECT, text)
+    legal = [action for action in actions if str(action) in view["moves"]]
+    said = shortened(found.move)
+    if len(legal) == 1:
+        return Answer(legal[0], view["moves"][str(legal[0])], said, "", text)
+    return Answer(None, None, said, names.why_not(view, said, legal or actions), text)
+
+
+def _unreadable(problem: str, text: str) -> Answer:
+    return Answer(None, None, None, f"Your answer cannot be read: {problem}.", text)
+
+
+def _is_bare(text: str) -> bool:
+    """Whether an answer may be the name of a move and nothing else."""
+    line = text.strip()
+    return 0 < len(line) <= _LONGEST_MOVE and "\n" not in line and "{" not in line
+
+
+@functools.lru_cache(maxsize=64)
+def _names_of(words: Any, rules: Any) -> _Names:
+    return _Names(words, rules)
+
+
+class _Names:
+    """All names of all actions of a table."""
+
+    def __init__(self, words: Words, rules: Any) -> None:
+        self._words = words
+        self._names = words.move_names(rules)
+        self._synonyms = {
+            tuple(_tokens(name)): tuple(_tokens(means)) for name, means in words.SYNONYMS.items()
+        }
+        self._actions: dict[str, set[int]] = {}
+        for action, (name, others) in enumerate(zip(self._names, words.other_names(rules), strict=True)):
+            for one in (name, *others):
+                self._actions.setdefault(self._key(one), set()).add(action)
+
+    def meant_by(self, move: str, details: Sequence[str]) -> list[int]:
+        """The actions that a move may be; the details have to agree with it."""
+        bare = self._of_key(self._key(move))
+        if not details:
+            return bare
+        together = {action for text in _orders(move, details) for action in self._of_key(self._key(text))}
+        agreeing = {action for action in bare if all(self._agrees(action, detail) for detail in details)}
+        return sorted(together | agreeing)
+
+    def _agrees(self, action: int, detail: str) -> bool:
+        """Whether a detail says what the name of the action says, too."""
+        said, name = self._normal(detail), self._normal(self._names[action])
+        return bool(said) and any(
+            name[start : start + len(said)] == said for start in range(len(name) - len(said) + 1)
+        )
+
+    def _of_key(self, key: str) -> list[int]:
+        """The actions of a name, or of the only one that differs by a letter."""
+        if key in self._actions:
+            return sorted(self._actions[key])
+        close = [known for known in self._actions if _is_misspelt(key, known)]
+        found = [self._actions[known] for known in close]
+        return sorted(found[0]) if found and all(one == found[0] for one in found) else []
+
+    def _normal(self, text: str) -> list[str]:
+        tokens = _replaced(_tokens(text), self._synonyms)
+        return [token for token in tokens if not _FILLERS.fullmatch(token)]
+
+    def _key(self, text: str) -> str:
+        return re.sub(r"(?<!\d) | (?!\d)", "", " ".join(self._normal(text)))
+
+    def why_not(self, view: View, said: str, actions: Sequence[int]) -> str:
+        """Why a move cannot be carried out."""
+        if not view["moves"]:
+            return "It is not your turn."
+        if not actions:
+            return f"There is no move {said!r} in this game, or it does not say which one is meant."
+        if len(actions) > 1:
+            names = " or ".join(repr(self._names[action]) for action in actions)
+            return f"{said!r} does not say which move is meant: {names}."
+        reason = self._words.reason_against(view, actions[0])
+        return f"{self._names[actions[0]]!r} is not legal now: {reason}."
+
+
+def _orders(move: str, details: Sequence[str]) -> Iterable[str]:
+    """The move and its details as one text."""
+    yield " ".join((move, *details))
+    yield f"{move} against {' '.join(details)}"
+    if len(details) > 1:
+        yield f"{move} {details[0]} against {' '.join(details[1:])}"
+
+
+def _tokens(text: str) -> list[str]:
+    """The words and numbers of a text: without capitals, accents and punctuation."""
+    text = _ARROWS.sub(" against ", text)
+    text = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text)
+    apart = unicodedata.normalize("NFKD", text.casefold())
+    letters = "".join(letter for letter in apart if not unicodedata.combining(letter))
+    return re.findall(r"[0-9]+|[^\W\d_]+", letters.replace("'", ""))
+
+
+def _replaced(tokens: list[str], synonyms: Mapping[tuple[str, ...], tuple[str, ...]]) -> list[str]:
+    """The tokens with those that mean others replaced, the longest first."""
+    longest = max(map(len, synonyms), default=0)
+    found: list[str] = []
+    place = 0
+    while place < len(tokens):
+        for length in range(min(longest, len(tokens) - place), 0, -1):
+            means = synonyms.get(tuple(tokens[place : place + length]))
+            if means is not None:
+                found += means
+                place += length
+                break
+        else:
+            found.append(tokens[place])
+            place += 1
+    return found
+
+
+def _is_misspelt(written: str, name: str) -> bool:
+    """Whether the two differ by one letter: left out, too much, another one, or two that changed places."""
+    if abs(len(written) - len(name)) > 1 or len(name) < _FEWEST_LETTERS:
+        return False
+    if re.findall(r"\d+", written) != re.findall(r"\d+", name):
+        return False
+    start = 0
+    while start < min(len(written), len(name)) and written[start] == name[start]:
+        start += 1
+    rest, wanted = written[start:], name[start:]
+    return (
+        rest[1:] == wanted[1:]
+        or rest[1:] == wanted
+        or rest == wanted[1:]
+        or (rest[:2] == wanted[1::-1] and rest[2:] == wanted[2:])
+    )

@@ -1,0 +1,179 @@
+"""The JSON object in the answer of a language model: the last one counts, and nothing is guessed."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+KEYS: Final = ("move", "action", "answer", "play")
+"""What the key of the move may be called; the first that is there counts."""
+
+DETAILS: Final = ("card", "target", "against", "opponent", "team")
+"""Keys that may say a part of the move: {"move": "discard", "card": "Roll"}."""
+
+_LONGEST: Final = 4_000  # characters of an object that holds a move
+_QUOTES: Final = str.maketrans("\u201c\u201d\u201e\u201f\u2033\u2018\u2019\u201a\u201b", '"' * 5 + "'" * 4)
+"""Typographic quotes, and what JSON and Python write."""
+
+_BARE_KEY: Final = re.compile(r"([{,]\s*)([A-Za-z_]+)(\s*:)")
+_HAS_KEY: Final = re.compile(rf"\b({'|'.join(KEYS)})\b\W{{0,4}}:", re.IGNORECASE)
+
+_BEGUN: Final = re.compile(r"\{\s*(?:[\"']|$)")
+
+
+class Found(NamedTuple):
+    """What an answer says.
+
+    Attributes:
+        move: the text of the move, or None.
+        details: what else the object says of the move.
+        problem: if there is no move, why; else empty.
+    """
+
+    move: str | None
+    details: tuple[str, ...] = ()
+    problem: str = ""
+
+
+NO_OBJECT: Final = 'there is no JSON object with the key "move" in it'
+
+
+def find_move(text: str) -> Found | None:
+    """What the last JSON object of the text says; None: it has none that speaks of a move."""
+    pieces = [piece for piece in _objects(text.translate(_QUOTES)) if _may_be_answer(piece)]
+    if not pieces:
+        return None
+    last = pieces[-1]
+    if not last.is_whole:
+        return Found(None, (), "its last JSON object is cut off")
+    read = _read(last.text)
+    if isinstance(read, _Twice):
+        return Found(None, (), f"its last JSON object has the key {read.key!r} twice")
+    if read is None:
+        return Found(None, (), "its last JSON object cannot be read as JSON")
+    return _move_in(read)
+
+
+class _Piece(NamedTuple):
+    """Some {...} of a text, or the rest of it if its end is missing."""
+
+    text: str
+    is_whole: bool
+
+
+def _may_be_answer(piece: _Piece) -> bool:
+    """Whether it speaks of a move, or breaks off where it might have begun to."""
+    return _HAS_KEY.search(piece.text) is not None or (
+        not piece.is_whole and _BEGUN.match(piece.text) is not None
+    )
+
+
+def _objects(text: str) -> Iterator[_Piece]:
+    """The outermost {...} of a text, in order; the last one may lack its end."""
+    closed: list[tuple[int, int]] = []
+    open_at: list[int] = []
+    quoted = False
+    for found in re.finditer(r'\\.|["{}]', text, re.DOTALL):
+        letter = found[0]
+        if letter == '"' and open_at:
+            quoted = not quoted
+        elif letter == "{" and not quoted:
+            open_at.append(found.start())
+        elif letter == "}" and not quoted and open_at:
+            start = open_at.pop()
+            while closed and closed[-1][0] > start:
+                closed.pop()  # it lies within this one
+            closed.append((start, found.end()))
+    for start, end in closed:
+        yield _Piece(text[start:end], True)
+    end = closed[-1][1] if closed else 0
+    left = [start for start in open_at if start >= end]
+    if left:
+        yield _Piece(text[left[0] :], False)
+
+
+class _Twice(NamedTuple):
+    key: str
+
+
+class _TwiceError(ValueError):
+    pass
+
+
+def _read(text: str) -> dict[str, Any] | _Twice | None:
+    """The object, as JSON, or as what models write instead: single quotes, bare keys, a comma too much."""
+    if len(text) > _LONGEST:
+        return None
+    for written in (text, _BARE_KEY.sub(r'\1"\2"\3', text)):
+        try:
+            found = json.loads(written, strict=False, object_pairs_hook=_without_doubles)
+        except _TwiceError as error:
+            return _Twice(str(error))
+        except (ValueError, RecursionError):
+            found = _literal(written)
+            if isinstance(found, _Twice):
+                return found
+        if isinstance(found, dict):
+            return found
+    return None
+
+
+def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    names = [_key(name) for name, _ in pairs]
+    for name in names:
+        if names.count(name) > 1:
+            raise _TwiceError(name)
+    return dict(pairs)
+
+
+def _literal(text: str) -> Any:
+    """A Python dictionary; nothing in it is carried out."""
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+        if not isinstance(tree, ast.Dict):
+            return None
+        names = [str(ast.literal_eval(key)) for key in tree.keys if key is not None]
+        for name in names:
+            if names.count(name) > 1:
+                return _Twice(name)
+        return ast.literal_eval(tree)
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+        return None
+
+
+def _key(name: object) -> str:
+    return str(name).strip().casefold()
+
+
+def _move_in(read: dict[Any, Any]) -> Found:
+    """The move in an object, or in the one object that it holds."""
+    by_key = {_key(name): value for name, value in read.items()}
+    name = next((key for key in KEYS if key in by_key), None)
+    if name is None:
+        inner = [value for value in by_key.values() if isinstance(value, dict)]
+        return _move_in(inner[0]) if len(inner) == 1 else Found(None, (), NO_OBJECT)
+    value = by_key[name]
+    if isinstance(value, dict):
+        return _move_in(value)
+    if isinstance(value, list):
+        if len(value) != 1:
+            return Found(None, (), f"its {name!r} is a list of {len(value)}: name one move")
+        value = value[0]
+    text = _text_of(value)
+    if text is None or not text.strip():
+        return Found(None, (), f"its {name!r} names no move")
+    details = (_text_of(by_key.get(detail)) for detail in DETAILS)
+    return Found(" ".join(text.split()), tuple(detail for detail in details if detail))
+
+
+def _text_of(value: object) -> str | None:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool) or value is None:
+        return None
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value) if isinstance(value, (int, float)) else None

@@ -1,0 +1,136 @@
+"""Kaggle's harness for language models as players: its three functions, over our views.
+
+`kaggle_environments.core_harness` (seen in version 1.33.2) asks a game for `get_legal_moves`, `make_prompt`
+(called `generate_prompt` in a submission) and `parse_response`. This module has them: it is such a harness.
+
+    from kaggle_environments.core_harness import create_agent_fn
+    from millebornes_env.text import kaggle
+
+    agent = create_agent_fn(kaggle)
+    action = agent(kaggle.observation(view, player=0), {})["submission"]
+
+Nothing here imports Kaggle's package.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from millebornes_env.text.answers import Answer, parse
+from millebornes_env.text.errors import ViewError
+from millebornes_env.text.prompts import legal_moves, prompt
+from millebornes_env.text.views import View
+
+
+@dataclass(frozen=True)
+class ParseResult:
+    """What Kaggle's harness reads of an answer; the fields of its own class.
+
+    Attributes:
+        legal_action: the name of the legal action; None: the answer names none.
+        raw_action: the move in the words of the answer, legal or not; None: none was found.
+        submission: for games without a list of actions; always None.
+        thoughts: None: the harness keeps the whole answer.
+    """
+
+    legal_action: str | None = None
+    raw_action: str | None = None
+    submission: Any = None
+    thoughts: str | None = None
+
+
+def observation(view: View, player: int, to_act: int | None = None) -> dict[str, Any]:
+    """What a player is shown, as an observation of Kaggle's.
+
+    Args:
+        view: of the player's seat.
+        player: the seat.
+        to_act: the seat whose turn it is; None: the player's.
+
+    Returns:
+        The keys that the harness reads. `observationString` is the view as JSON; `serializedGameAndState` is
+        empty, since it would hold the hidden cards.
+    """
+    moves = legal_moves(view)
+    return {
+        "observationString": json.dumps(view),
+        "legalActions": list(moves),
+        "legalActionStrings": list(moves.values()),
+        "currentPlayer": player if to_act is None else to_act,
+        "playerId": player,
+        "isTerminal": view["table"]["place"] is None,
+        "serializedGameAndState": "",
+    }
+
+
+def get_legal_moves(observation: Mapping[str, Any]) -> dict[int, str] | None:
+    """What the player may do: names by action id.
+
+    Raises:
+        ViewError: the observation is none of `observation`.
+    """
+    return legal_moves(_view_of(observation))
+
+
+def make_prompt(
+    observation: Mapping[str, Any],
+    move_history: Sequence[str],
+    previous_response: str | None = None,
+    previous_action: str | None = None,
+) -> str:
+    """The question, by the harness's laws: the hand is shown, the legal moves are not listed.
+
+    Args:
+        observation: from `observation`.
+        move_history: the player's own moves; the view has everybody's.
+        previous_response: its answer to the same question, if that was no legal move.
+        previous_action: the move in it, if there was one.
+
+    Raises:
+        ViewError: the observation is none of `observation`.
+    """
+    view = _view_of(observation)
+    return prompt(view, list_moves=False, previous=_previous(view, previous_response, previous_action))
+
+
+generate_prompt = make_prompt
+
+
+def _previous(view: View, response: str | None, action: str | None) -> Answer | None:
+    """What was wrong with the last answer; of a move alone the harness has no response."""
+    if response is None and not action:
+        return None
+    return parse(response if response is not None else json.dumps({"move": action}), view)
+
+
+def parse_response(
+    response: str, legal_action_strings: Sequence[str] | None, *, observation: Mapping[str, Any]
+) -> ParseResult:
+    """What an answer means; see `text.parse`.
+
+    Args:
+        response: of the model.
+        legal_action_strings: what the harness takes: the names of `get_legal_moves`.
+        observation: from `observation`.
+
+    Raises:
+        ViewError: the observation is none of `observation`.
+    """
+    answer = parse(response, _view_of(observation))
+    is_known = legal_action_strings is None or answer.move in legal_action_strings
+    return ParseResult(answer.move if is_known else None, answer.said)
+
+
+def _view_of(observation: Mapping[str, Any]) -> View:
+    try:
+        view = json.loads(observation["observationString"])
+    except (KeyError, TypeError, ValueError):
+        raise ViewError(
+            "the observation has no view in 'observationString': make it with text.kaggle.observation"
+        ) from None
+    if not isinstance(view, dict):
+        raise ViewError("the view in 'observationString' is no JSON object")
+    return view

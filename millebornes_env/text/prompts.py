@@ -1,0 +1,79 @@
+"""The question to a language model: the rules, the table, the history, and how to answer."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from millebornes_env.games import game as find_game
+from millebornes_env.text.answers import Answer
+from millebornes_env.text.views import View, checked_view, words_of
+
+_LAST: Final = 500
+"""Characters of an answer that is quoted: what was decided stands at the end."""
+
+HOW_TO_ANSWER: Final = """\
+HOW TO ANSWER
+Think as long as you like. End with your move as a JSON object, with one key "move":
+{"move": "..."}
+The last JSON object of your answer counts. Name one move, as it is called above."""
+
+
+def legal_moves(view: View) -> dict[int, str]:
+    """What the seat may do: names by action id; none if it is not its turn.
+
+    Args:
+        view: from `see`, or read back from JSON.
+
+    Raises:
+        ViewError: it is no view.
+    """
+    return {int(action): str(name) for action, name in checked_view(view)["moves"].items()}
+
+
+def prompt(view: View, *, list_moves: bool = True, previous: Answer | None = None) -> str:
+    """All that a language model needs to choose a move.
+
+    Args:
+        view: from `see`, or read back from JSON.
+        list_moves: whether to list the legal moves. Without, the model has to know the rules to find them.
+        previous: its answer to the same question, if that could not be carried out: it is told why.
+
+    Returns:
+        The text: the same for the same arguments.
+
+    Raises:
+        ViewError: it is no view.
+        GamePartError: the game has no words.
+    """
+    parts = [rules(view), history(view), table(view, list_moves=list_moves)]
+    if legal_moves(view):
+        parts.append(HOW_TO_ANSWER)
+    if previous is not None and previous.action is None:
+        parts.append(_again(previous))
+    return "\n\n".join(parts)
+
+
+def rules(view: View) -> str:
+    """The rules of the table: the part of a prompt that stays the same."""
+    return words_of(find_game(checked_view(view)["game"])).rules_text(view)
+
+
+def history(view: View) -> str:
+    """What was played before, as far as the seat could see it."""
+    lines = checked_view(view)["history"] or ["(nothing was played before)"]
+    return "WHAT WAS PLAYED, OLDEST FIRST\n" + "\n".join(lines)
+
+
+def table(view: View, *, list_moves: bool = True) -> str:
+    """What the seat sees now, and what it may do."""
+    text = "THE TABLE NOW\n" + words_of(find_game(checked_view(view)["game"])).table_text(view)
+    moves = legal_moves(view)
+    return text + ("\n\nYOUR LEGAL MOVES\n" + "\n".join(moves.values()) if list_moves and moves else "")
+
+
+def _again(previous: Answer) -> str:
+    """What is said of an answer that could not be carried out."""
+    if previous.said is not None:
+        return f"YOUR LAST ANSWER\nYour move was: {previous.said}\n{previous.reason}\nAnswer again."
+    quoted = previous.text[-_LAST:]
+    return f"YOUR LAST ANSWER\n{previous.reason}\nIt ended:\n{quoted}\nAnswer again."

@@ -1,0 +1,141 @@
+"""`millebornes record`: what it writes and says, and what is left of a run that was killed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("pyarrow")
+
+from millebornes_env.commands import record as command
+from millebornes_env.commands.record import main
+from millebornes_env.recording import check, open_data
+from tests.patience import SECONDS_OF_A_HANG
+
+KILLED = """
+import os, signal, sys
+from millebornes_env.recording import folder
+
+written = []
+real = folder.write_table
+
+
+def dies(path, table, said):
+    if len(written) == 3:  # a file of rounds is half on the disk
+        (path.parent / f".{path.name}.{os.getpid()}-00000000.tmp").write_bytes(b"PAR1 half of it")
+        os.kill(os.getpid(), signal.SIGKILL)
+    written.append(path)
+    return real(path, table, said)
+
+
+folder.write_table = dies
+from millebornes_env.commands.record import main
+
+main(sys.argv[1:])
+"""
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_it_records_and_checks(capsys: pytest.CaptureFixture[str]) -> None:
+    line = ["greedy", "random", "--rounds", "12", "--rounds-per-file", "5", "--out", "data", "--seed", "7"]
+    assert main(line) == 0
+    said, wrote = capsys.readouterr().out.splitlines()
+    assert said.startswith("12 rounds, ")
+    assert said.endswith(" bytes a decision")
+    assert wrote == "wrote data"
+    card = Path("data/README.md").read_text(encoding="utf-8")
+    assert "millebornes record greedy random --rounds 12" in card
+    assert main(["--check", "--out", "data"]) == 0
+    assert capsys.readouterr().out.endswith("; every row is what the game says\n")
+
+
+def test_the_table_and_the_rest_are_as_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--edition", "dutch", "--players", "3", "--reward", "win", "--hidden"]
+    assert main(["random", "--rounds", "4", "--out", "data", *options]) == 0
+    described = open_data("data").described
+    assert (described["edition"], described["players"], described["reward"]) == ("dutch", 3, "win")
+    assert described["hidden"] == 2 * 19
+    assert capsys.readouterr().err == ""
+
+
+def test_a_killed_run_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
+    line = ["greedy", "--rounds", "20", "--rounds-per-file", "5", "--threads", "1", "--out"]
+    program = [sys.executable, "-c", KILLED, *line, "killed"]
+    done = subprocess.run(program, capture_output=True, timeout=SECONDS_OF_A_HANG, check=False)
+    assert done.returncode == -9, done.stderr
+    assert len(list(Path("killed/rounds").glob(".*.tmp"))) == 1
+    assert open_data("killed").rounds == (5,)
+    assert main([*line, "killed"]) == 0
+    assert not list(Path("killed/rounds").glob(".*.tmp"))
+    assert main([*line, "whole"]) == 0
+    for table in ("decisions", "rounds"):
+        found, wanted = (sorted(Path(name, table).iterdir()) for name in ("killed", "whole"))
+        assert [path.read_bytes() for path in found] == [path.read_bytes() for path in wanted]
+    assert check("killed").rounds == (5, 5, 5, 5)
+    capsys.readouterr()
+
+
+def test_ctrl_c_says_how_to_go_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "record", interrupted)
+    assert main(["greedy", "--out", "data"]) == 130
+    assert capsys.readouterr().err.endswith(
+        "the files that are written are whole, and the same command goes on\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (["--out", "data"], "name the agents that play"),
+        (["gredy", "--out", "data"], "there is no agent 'gredy'"),
+        (["greedy", "--players", "5", "--out", "data"], "has no table for 5 players"),
+        (["greedy", "--rounds", "0", "--out", "data"], "rounds is 0; it must be a whole number"),
+        (["greedy", "--rounds", "4", "--out", "/dev/null/data"], "/dev/null/data: Not a directory"),
+        (["greedy", "--check", "--out", "data"], "name no agents"),
+        (["--check", "--out", "data"], "there is no recording in this folder"),
+    ],
+)
+def test_what_is_wrong_is_one_sentence(
+    line: list[str], reason: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(line) == 2
+    said = capsys.readouterr().err
+    assert reason in said
+    assert said.startswith("error: ")
+    assert said.count("\n") == 1
+
+
+def test_who_sees_hidden_cards_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (
+        "from millebornes_env.agents import GreedyAgent\nclass Peeks(GreedyAgent): sees_hidden_cards = True\n"
+    )
+    Path("peeks.py").write_text(text, encoding="utf-8")
+    line = ["./peeks.py:Peeks", "--rounds", "2", "--out", "data"]
+    assert main(line) == 2
+    assert (
+        "sees hidden cards, which is not allowed unless --allow-cheating is given" in capsys.readouterr().err
+    )
+    assert main([*line, "--allow-cheating"]) == 0
+    assert ", which sees hidden cards" in Path("data/README.md").read_text(encoding="utf-8")
+
+
+def test_without_pyarrow_it_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert main(["greedy", "--out", "data"]) == 2
+    assert "pip install 'millebornes-env[data]'" in capsys.readouterr().err

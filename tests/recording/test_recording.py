@@ -1,0 +1,380 @@
+"""Recorded rounds: the rows are what the environment shows, the files survive a killed run, and read back."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("pyarrow")
+
+import pyarrow as pa
+import pyarrow.parquet
+
+from millebornes_env import edition, vector_env
+from millebornes_env.arena.faults import AgentFaultError
+from millebornes_env.notation import read_record, record_of, replay
+from millebornes_env.recording import (
+    RecordedData,
+    Recording,
+    RecordingError,
+    check,
+    folder,
+    open_data,
+    record,
+)
+from millebornes_env.recording.folder import path_of
+
+SMALL = Recording(["greedy", "random"], rounds_per_file=8, hidden=True, seed=3)
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("written") / "data"
+    record(place, SMALL, 20)
+    return place
+
+
+@pytest.fixture
+def data(written: Path, tmp_path: Path) -> Path:
+    """A copy, to be damaged."""
+    return Path(shutil.copytree(written, tmp_path / "data"))
+
+
+def rows_of(data: RecordedData) -> tuple[pa.Table, pa.Table]:
+    return data.decisions().to_table(), data.rounds_played().to_table()
+
+
+def test_the_rows_are_what_the_environment_shows(written: Path) -> None:
+    """Played again by hand: observation, mask, seat, hidden cards and reward of every decision."""
+    decisions, rounds = rows_of(open_data(written))
+    env = vector_env(1, reward="points", autoreset_mode="disabled")
+    own = next(one for one in env.state_sections if one.name == "other_hands")
+    rows = iter(decisions.to_pylist())
+    for number, played in enumerate(rounds.to_pylist()):
+        texts = read_record(played["notation"])
+        env.reset(options={"positions": texts.position})
+        paid: list[tuple[int, float]] = []
+        for _ in range(played["decisions"]):
+            row = next(rows)
+            seat = int(env.agent_selection[0])
+            assert (row["round"], row["decision"], row["seat"]) == (number, len(paid), seat)
+            assert row["agent"] == played["agents"][seat]
+            assert row["observation"] == env.observe(seat)[0].tolist()
+            assert row["action_mask"] == env.games.buffers.action_mask[0].tolist()
+            assert row["hidden"] == env.state()[0, own.start : own.stop].tolist()
+            assert row["action_mask"][row["action"]] == 1
+            paid.append((seat, row["reward_to_go"]))
+            _, rewards, ended, _, infos = env.step([row["action"]])
+        assert ended[0]
+        assert all(rewards[0, seat] == np.float32(reward) for seat, reward in paid)
+        assert rewards[0].tolist() == played["rewards"]
+        assert infos["final_score"][0].tolist() == played["points"]
+        assert infos["final_winner"][0] == played["winner"]
+    assert next(rows, None) is None
+
+
+def test_the_notation_is_the_one_of_the_library(written: Path) -> None:
+    decisions, rounds = rows_of(open_data(written))
+    for played in rounds.to_pylist():
+        found = read_record(played["notation"])
+        rows = decisions.filter(pa.compute.equal(decisions["round"], played["round"]))
+        assert str(record_of(found.position, rows["action"].to_pylist())) == played["notation"]
+        *_, end = replay(found)
+        assert end["score"][0, :2].tolist() == list(found.result or ())
+
+
+@pytest.mark.parametrize(
+    ("name", "players", "teams"),
+    [
+        ("dujardin", 2, 2),
+        ("dutch", 6, 2),
+        ("winning_moves", 3, 3),
+        ("parker+max_200=4", 4, 2),
+        ("dujardin", 8, 4),
+    ],
+)
+def test_every_kind_of_table(name: str, players: int, teams: int, tmp_path: Path) -> None:
+    recording = Recording(["random"], name, players, teams, reward="win", rounds_per_file=6)
+    data = record(tmp_path / "data", recording, 9)
+    decisions, rounds = rows_of(data)
+    texts = [read_record(text) for text in rounds["notation"].to_pylist()]
+    assert [len(one.plays) for one in texts] == rounds["decisions"].to_pylist()
+    assert {len(row) for row in decisions["observation"].to_pylist()[:3]} == {
+        vector_env(1, name, players=players, teams=teams).observation_sections[-1].stop
+    }
+    for one in texts[:3]:
+        assert str(record_of(one.position, [play.action for play in one.plays])) == str(one)
+    assert check(tmp_path / "data").rounds == (6, 3)
+
+
+def test_every_deal_is_played_from_each_place(written: Path) -> None:
+    _, rounds = rows_of(open_data(written))
+    for even, odd in zip(rounds.to_pylist()[::2], rounds.to_pylist()[1::2], strict=True):
+        assert even["deal"] == odd["deal"]
+        assert even["agents"] == [0, 1]
+        assert odd["agents"] == [1, 0]
+        deals = [str(read_record(one["notation"]).position) for one in (even, odd)]
+        assert deals[0] == deals[1]
+
+
+def test_the_same_recording_is_the_same_files_with_any_threads(written: Path, tmp_path: Path) -> None:
+    record(tmp_path / "other", SMALL, 20, threads=1)
+    for table in ("decisions", "rounds"):
+        for file in range(3):
+            first, second = (
+                path_of(place, table, file).read_bytes() for place in (written, tmp_path / "other")
+            )
+            assert first == second
+
+
+def test_a_stopped_recording_goes_on(written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A signal after the first file: what is there is whole, and the rest is the same as without it."""
+    place = tmp_path / "data"
+
+    def stop(done: int) -> None:
+        if done:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        record(place, SMALL, 20, threads=1, on_progress=stop)
+    assert path_of(place, "rounds", 0).exists()
+    assert not path_of(place, "rounds", 2).exists()
+    begun = path_of(place, "decisions", 0).stat().st_mtime_ns
+    seen: list[int] = []
+    record(place, SMALL, 20, on_progress=seen.append)
+    assert seen[0] >= 8
+    assert path_of(place, "decisions", 0).stat().st_mtime_ns == begun
+    for table in ("decisions", "rounds"):
+        for file in range(3):
+            assert path_of(place, table, file).read_bytes() == path_of(written, table, file).read_bytes()
+
+
+def test_more_rounds_are_added(data: Path) -> None:
+    before = path_of(data, "rounds", 1).read_bytes()
+    assert record(data, SMALL, 30).rounds == (8, 8, 8, 6)
+    assert path_of(data, "rounds", 1).read_bytes() == before
+    with pytest.raises(RecordingError, match="holds more than 20 rounds already"):
+        record(data, SMALL, 20)
+
+
+def test_a_full_disk_leaves_no_half_file(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(path: Path, content: bytes) -> None:
+        raise OSError(28, "No space left on device", str(path))
+
+    monkeypatch.setattr("millebornes_env.recording.tables.write_bytes_atomically", full)
+    with pytest.raises(OSError, match="No space left on device"):
+        record(data, SMALL, 40)
+    monkeypatch.undo()
+    assert open_data(data).rounds == (8, 8, 4)
+    assert record(data, SMALL, 40).rounds == (8, 8, 8, 8, 8)
+
+
+@pytest.mark.parametrize("table", ["decisions", "rounds"])
+@pytest.mark.parametrize("kept", [0, 3, 0.5, -1])
+def test_a_half_written_file_is_named(data: Path, table: str, kept: float) -> None:
+    path = path_of(data, table, 1)
+    content = path.read_bytes()
+    path.write_bytes(content[: int(len(content) * kept) if isinstance(kept, float) else kept])
+    for read in (lambda: open_data(data), lambda: check(data), lambda: record(data, SMALL, 20)):
+        with pytest.raises(
+            RecordingError, match=rf"{path.name}: the file is half-written or damaged .*remove it"
+        ):
+            read()
+    path.unlink()
+    assert record(data, SMALL, 20).rounds == (8, 8, 4)
+
+
+def test_other_recordings_and_versions_are_refused(data: Path, tmp_path: Path) -> None:
+    for other, reason in (
+        (Recording(["greedy", "random"], rounds_per_file=8, hidden=True, seed=4), "seed is 4 now, and was 3"),
+        (
+            Recording(["random"], rounds_per_file=8, hidden=True, seed=3),
+            "the agents are random now, and were greedy",
+        ),
+        (Recording(["greedy", "random"], "dujardin", rounds_per_file=8, seed=3), "edition is 'dujardin' now"),
+    ):
+        with pytest.raises(RecordingError, match=reason):
+            record(data, other, 40)
+    manifest = data / "recording.json"
+    found = json.loads(manifest.read_text(encoding="utf-8"))
+    found["recording"]["agents"][0]["fingerprint"] = "0" * 16
+    manifest.write_text(json.dumps(found), encoding="utf-8")
+    with pytest.raises(RecordingError, match="greedy is another agent now"):
+        record(data, SMALL, 40)
+    found["recording"]["format_version"] = 99
+    manifest.write_text(json.dumps(found), encoding="utf-8")
+    for read in (lambda: record(data, SMALL, 40), lambda: open_data(data), lambda: check(data)):
+        with pytest.raises(
+            RecordingError, match="it is of version 99 of the format, and this release reads version 1"
+        ):
+            read()
+    manifest.write_text("{", encoding="utf-8")
+    with pytest.raises(RecordingError, match=r"recording\.json: this is no JSON"):
+        open_data(data)
+    with pytest.raises(RecordingError, match="there is no recording in this folder"):
+        open_data(tmp_path)
+
+
+def test_a_folder_with_something_else_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("mine", encoding="utf-8")
+    with pytest.raises(RecordingError, match="is not empty, and no recording is in it"):
+        record(tmp_path, SMALL, 8)
+    assert (tmp_path / "README.md").read_text(encoding="utf-8") == "mine"
+
+
+def test_a_file_of_another_recording_is_refused(data: Path, tmp_path: Path) -> None:
+    other = Recording(["random", "random"], rounds_per_file=8, hidden=True, seed=3)
+    record(tmp_path / "other", other, 8)
+    shutil.copy(path_of(tmp_path / "other", "rounds", 0), path_of(data, "rounds", 1))
+    with pytest.raises(RecordingError, match="the file is of another recording"):
+        open_data(data)
+    path = path_of(data, "rounds", 1)
+    pyarrow.parquet.write_table(pa.table({"x": [1]}), path)
+    with pytest.raises(RecordingError, match=r"this was not written by `millebornes record`"):
+        open_data(data)
+
+
+@pytest.mark.parametrize("column", ["observation", "action_mask", "action", "seat", "reward_to_go", "hidden"])
+def test_a_changed_number_is_found(data: Path, column: str) -> None:
+    path = path_of(data, "decisions", 0)
+    table = pyarrow.parquet.read_table(path)
+    values = table[column].to_pylist()
+    if isinstance(values[17], list):
+        values[17][5] += 1
+    elif column == "action":  # another legal one
+        masks = table["action_mask"].to_pylist()
+        values[17] = next(a for a, legal in enumerate(masks[17]) if legal and a != values[17])
+    else:
+        values[17] += 1
+    place = table.column_names.index(column)
+    pyarrow.parquet.write_table(
+        table.set_column(
+            place, table.schema.field(column), pa.array(values, table.schema.field(column).type)
+        ),
+        path,
+    )
+    with pytest.raises(RecordingError, match=path.name):
+        check(data)
+
+
+def test_a_changed_notation_is_found(data: Path) -> None:
+    path = path_of(data, "rounds", 2)
+    table = pyarrow.parquet.read_table(path)
+    texts = [text.replace("seat 0", "seat 1", 1) for text in table["notation"].to_pylist()]
+    place = table.column_names.index("notation")
+    pyarrow.parquet.write_table(table.set_column(place, "notation", pa.array(texts)), path)
+    with pytest.raises(RecordingError, match="round 16: 'notation' is not what the game says"):
+        check(data)
+
+
+def test_the_card_says_what_there_is(written: Path) -> None:
+    text = (written / "README.md").read_text(encoding="utf-8")
+    decisions, rounds = rows_of(open_data(written))
+    assert f"| decisions | {decisions.num_rows:,} |" in text
+    for name in (*decisions.column_names, *rounds.column_names):
+        assert f"| `{name}` | " in text
+    assert "rounds=20" in text
+    for section in vector_env(1).observation_sections:
+        assert f"| `{section.name}` | {section.start} | {section.size} |" in text
+
+
+def test_pandas_and_polars_read_it(written: Path) -> None:
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    decisions, _ = rows_of(open_data(written))
+    wanted = np.array(decisions["observation"].to_pylist(), np.int8)
+    found = pandas.read_parquet(written / "decisions")
+    assert (np.stack(found["observation"]) == wanted).all()
+    assert found["action"].tolist() == decisions["action"].to_pylist()
+    frame = polars.read_parquet(written / "decisions" / "*.parquet")
+    assert (frame["observation"].to_numpy() == wanted).all()
+    assert frame["round"].n_unique() == 20
+
+
+def test_datasets_reads_it(written: Path, tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    for name, rows in (("decisions", open_data(written).summary()["decisions"]), ("rounds", 20)):
+        found = datasets.load_dataset(str(written), name, cache_dir=str(tmp_path / "cache"))["train"]
+        assert found.num_rows == rows
+
+
+class Cheater:
+    """Chooses what is not legal in its third decision."""
+
+    name = "cheater"
+
+    def __init__(self, *_: object, **__: object) -> None:
+        self.calls = 0
+
+    def act(self, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
+        self.calls += 1
+        legal = masks.argmax(axis=1)
+        if self.calls == 3:
+            legal[:] = masks.argmin(axis=1)
+        return legal
+
+
+def test_an_illegal_action_is_told_with_its_round(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from millebornes_env import agents  # noqa: PLC0415
+
+    monkeypatch.setitem(agents.AGENTS, "cheater", Cheater)
+    with pytest.raises(
+        AgentFaultError, match=r"cheater chose .* which is illegal, in round 0, seat \d; legal were"
+    ):
+        record(tmp_path / "data", Recording(["cheater"], rounds_per_file=4), 4)
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"agents": "greedy"}, "agents is 'greedy'; it must be a list of names"),
+        ({"agents": []}, "it must be a list of names"),
+        ({"agents": ["greedy"], "seed": -1}, "seed is -1; it must be a whole number"),
+        ({"agents": ["greedy"], "rounds_per_file": 0}, "rounds_per_file is 0"),
+        ({"agents": ["greedy"] * 3}, "3 agents cannot play at a table of 2 teams"),
+        ({"agents": ["random"], "edition": "arc_en_ciel", "players": 3}, "is of the game 'wielerspel'"),
+        ({"agents": ["gredy"]}, "there is no agent 'gredy'"),
+        ({"agents": ["greedy"], "players": 5}, "has no table for 5 players"),
+        ({"agents": ["greedy"], "reward": "gold"}, "reward"),
+    ],
+)
+def test_what_cannot_be_recorded(options: dict[str, object], reason: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=reason):
+        record(tmp_path / "data", Recording(**options), 4)  # type: ignore[arg-type]
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize(("rounds", "threads"), [(0, 1), (True, 1), ("4", 1), (4, 0)])
+def test_numbers_that_cannot_be(rounds: int, threads: int, tmp_path: Path) -> None:
+    with pytest.raises(RecordingError, match="it must be a whole number from 1 to"):
+        record(tmp_path / "data", SMALL, rounds, threads=threads)
+
+
+def test_two_processes_do_not_record_into_one_folder(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    with folder._locked(tmp_path / "data"), pytest.raises(RecordingError, match="another process records"):
+        record(tmp_path / "data", SMALL, 4)
+
+
+def test_without_pyarrow_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    with pytest.raises(RecordingError, match=r"pip install 'millebornes-env\[data\]'"):
+        record(tmp_path / "data", SMALL, 4)
+
+
+def test_a_sheet_of_ones_own_is_checked_with_the_sheet(tmp_path: Path) -> None:
+    import millebornes_env.millebornes.editions as module  # noqa: PLC0415
+
+    sheets = Path(module.__file__).parent / "sheets"
+    text = (sheets / "parker.toml").read_text(encoding="utf-8").replace('name = "parker"', 'name = "mine"')
+    own = tmp_path / "mine.toml"
+    own.write_text(text.replace("max_200 = { value = 2", "max_200 = { value = 3"), encoding="utf-8")
+    record(tmp_path / "data", Recording(["random"], str(own), rounds_per_file=4), 4)
+    with pytest.raises(RecordingError, match="the recorded table cannot be set up"):
+        check(tmp_path / "data")
+    assert check(tmp_path / "data", edition=str(own)).rounds == (4,)
+    with pytest.raises(RecordingError, match="has other rules now"):
+        check(tmp_path / "data", edition=edition("parker").replace(max_200=1))
