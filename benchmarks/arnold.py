@@ -21,9 +21,10 @@ import tyro
 from rich.table import Table
 
 from benchmarks.results import environment_info
-from millebornes_env.arena.behaviour import Counts
+from millebornes_env.arena import counters
 from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.arena.outcome import Outcome
+from millebornes_env.arena.statistics import Counts
 from millebornes_env.commands.console import table_console
 from millebornes_env.files import write_json_atomically, write_text_atomically
 
@@ -153,7 +154,7 @@ def self_play(version: str, args: Args) -> list[Line]:
     """
     config = MatchConfig(BSD, seed=args.seed, plain=True)
     outcome = play([VERSIONS[version]], config, args.deals)
-    counts = Counts(outcome.counters.sum(axis=0))
+    counts = Counts(outcome.counters.sum(axis=0), counters)
     rounds = int(outcome.rounds.sum())
     lines = []
     for known in KNOWN:

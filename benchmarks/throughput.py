@@ -41,12 +41,14 @@ from benchmarks.results import (
     save_bar_chart,
     save_results,
 )
-from millebornes_env import __version__, millebornes_v0, vector_env
+from millebornes_env import __version__, millebornes_v0, vector_env, wielerspel_v0
 
 BATCHES = (1, 64, 1024, 4096, 16_384)
 THREADS = (1, 2)
 VECTOR_NAME = "vector env, {threads} thread{s}"
 AEC_NAME = "AEC, last() and masked sample"
+RACE_AEC_NAME = "AEC of the race, last() and masked sample"
+PLAYERS_OF_THE_RACE = 4
 
 _FIRST_STEP = """
 import time; began = time.perf_counter()
@@ -112,11 +114,11 @@ def vector_case(batch: int, threads: int, players: int, name: str = "", **option
     return Case(name, OUR_LIBRARY, (), build, batch)
 
 
-def aec_case(players: int) -> Case:
+def aec_case(name: str, make: Callable[[], Any]) -> Case:
     """The AEC face, looped as PettingZoo documents it, the move drawn from the mask."""
 
     def build() -> Play:
-        env = millebornes_v0.env(players=players)
+        env = make()
         random = np.random.default_rng(1)
         env.reset(seed=1)
 
@@ -135,7 +137,7 @@ def aec_case(players: int) -> Case:
 
         return play
 
-    return Case(AEC_NAME, OUR_LIBRARY, (), build)
+    return Case(name, OUR_LIBRARY, (), build)
 
 
 @contextlib.contextmanager
@@ -151,7 +153,8 @@ def cores_for(threads: int) -> Iterator[None]:
 def build_settings(args: Args) -> tuple[list[Setting], list[Skipped]]:
     """Build and warm up everything to be measured; what is not installed is skipped."""
     cases = [(vector_case(batch, threads, args.players), threads) for threads in THREADS for batch in BATCHES]
-    cases.append((aec_case(args.players), 1))
+    cases.append((aec_case(AEC_NAME, lambda: millebornes_v0.env(players=args.players)), 1))
+    cases.append((aec_case(RACE_AEC_NAME, lambda: wielerspel_v0.env(players=PLAYERS_OF_THE_RACE)), 1))
     if args.others:
         cases += [(case, 1) for case in all_cases()]
     settings: list[Setting] = []

@@ -31,7 +31,6 @@ PARTS: Final = (*selfplay.PARTS, "other")
 """Where the time goes."""
 
 Precision = Literal["float32", "bfloat16"]
-Episode = Literal["match", "round"]
 
 
 @dataclass(frozen=True)
@@ -59,14 +58,19 @@ class Work:
     Attributes:
         edition: the rule sheet.
         players: seats at the table.
-        episode: "match" or "round"; rewards are points in both.
+        episode: one of the game's; rewards are points, or wins where the game has none.
         threads: of PyTorch and of the games.
     """
 
     edition: str
     players: int
-    episode: Episode
+    episode: str
     threads: int
+
+
+def usual_options(edition: str, episode: str) -> selfplay.Args:
+    """The options of `train.selfplay` that say what is played."""
+    return selfplay.Args(edition=(edition,), episode=episode)
 
 
 @dataclass(frozen=True)
@@ -269,7 +273,7 @@ class TheirTrainer:
             work.edition,
             players=work.players,
             episode=work.episode,
-            reward="points",
+            reward=usual_options(work.edition, work.episode).chosen_reward,
             num_threads=work.threads,
         )
         self._env = TimedGames(games)

@@ -32,8 +32,20 @@ from rich.table import Table
 from rich.text import Text
 
 from benchmarks.results import OTHER_COLOUR, OUR_COLOUR, PIPED_WIDTH, environment_info, format_rate
-from benchmarks.trainers import OURS, PARTS, THEIRS, Contender, Episode, Progress, Size, Trainer, Work, make
+from benchmarks.trainers import (
+    OURS,
+    PARTS,
+    THEIRS,
+    Contender,
+    Progress,
+    Size,
+    Trainer,
+    Work,
+    make,
+    usual_options,
+)
 from millebornes_env.commands.console import table_console
+from millebornes_env.envs.options import USUAL
 from millebornes_env.files import save_figure_atomically, write_json_atomically
 from millebornes_env.versions import versions
 
@@ -73,8 +85,8 @@ class Args:
     """rule sheet that is played"""
     players: int = 2
     """seats at the table"""
-    episode: Episode = "match"
-    """what is played"""
+    episode: str = USUAL
+    """what is played, such as match or round; usual: the longest that the game has"""
     threads: int = 2
     """CPU threads of PyTorch and of the games"""
     quick: bool = False
@@ -87,7 +99,8 @@ class Args:
     @property
     def work(self) -> Work:
         """What both trainers have to do."""
-        return Work(self.edition, self.players, self.episode, self.threads)
+        episode = usual_options(self.edition, self.episode).chosen_episode
+        return Work(self.edition, self.players, episode, self.threads)
 
 
 @dataclass
@@ -231,8 +244,9 @@ def median_ratio(over: Sequence[float], under: Sequence[float]) -> float:
 
 def table_of(lines: Sequence[Line], args: Args) -> Group:
     """The lines as a table, with what is the same for all of them above, and below how to read it."""
+    played = f"{args.edition}, {args.players} players, {args.work.episode}"
     table = Table(
-        title=f"Decisions learned from per second: {args.edition}, {args.players} players, {args.episode}",
+        title=f"Decisions learned from per second: {played}",
         title_justify="left",
         header_style="bold",
     )
@@ -361,7 +375,7 @@ def main(args: Args) -> None:
         json_path, png_path = DOCS / "benchmarks" / "training.json", DOCS / "images" / "training.png"
     content = {
         "environment": surroundings(),
-        "arguments": {**asdict(args), "out": str(args.out)},
+        "arguments": {**asdict(args), "episode": args.work.episode, "out": str(args.out)},
         "seconds": time.perf_counter() - began,
         "lines": [asdict(line) for line in lines],
     }

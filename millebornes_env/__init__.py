@@ -1,21 +1,24 @@
-"""The card game Mille Bornes as a fast, vectorised environment for machine learning.
+"""The card game Mille Bornes, and a cycling race, as fast, vectorised environments for machine learning.
 
 `vector_env` makes N games that are stepped together; `millebornes_v0.env` one game as a PettingZoo AEC
-environment, which `pettingzoo.make("aec", "millebornes/millebornes-v0")` finds after this import.
+environment, which `pettingzoo.make("aec", "millebornes/millebornes-v0")` finds after this import;
+`gymnasium.make("millebornes_env:millebornes/MilleBornes-v0", opponent="greedy")` one learner against agents.
 """
 
 from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, version
 
+import gymnasium
 import pettingzoo
 
 from millebornes_env import millebornes_v0, wielerspel_v0
+from millebornes_env.all_sheets import edition, editions
 from millebornes_env.envs.vector import VectorEnv, vector_env
 from millebornes_env.games import register_game
 from millebornes_env.millebornes.actions import action_name
 from millebornes_env.millebornes.cards import Card
-from millebornes_env.millebornes.editions import Edition, edition, editions
+from millebornes_env.millebornes.editions import Edition
 from millebornes_env.millebornes.rules import Rules
 
 try:
@@ -26,6 +29,16 @@ except PackageNotFoundError:  # a source tree that was never installed
 for _id, _module in (("millebornes-v0", "millebornes_v0"), ("wielerspel-v0", "wielerspel_v0")):
     if f"millebornes/{_id}" not in pettingzoo.aec_registry:  # a module that is loaded again would warn
         pettingzoo.register("aec", f"millebornes/{_id}", entry_point=f"millebornes_env.{_module}:env")
+
+_options: dict[str, object]
+for _id, _options in (("MilleBornes-v0", {}), ("Wielerspel-v0", {"edition": "arc_en_ciel", "players": 4})):
+    if f"millebornes/{_id}" not in gymnasium.registry:
+        gymnasium.register(
+            f"millebornes/{_id}",
+            entry_point="millebornes_env.single_agent.env:SingleAgentEnv",
+            vector_entry_point="millebornes_env.single_agent.vector:SingleAgentVectorEnv",
+            kwargs=_options,
+        )
 
 __all__ = [
     "Card",

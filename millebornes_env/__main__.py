@@ -7,11 +7,14 @@ import importlib
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from millebornes_env.all_sheets import edition, editions
 from millebornes_env.command_line import carry_out, complain
-from millebornes_env.errors import NotationError
-from millebornes_env.millebornes.editions import edition, editions
+from millebornes_env.compile import plain
+from millebornes_env.engine.rulebook import StateArray
+from millebornes_env.errors import NotationError, OptionError
+from millebornes_env.games import DEFAULT_GAME, GAMES, Game, game
 from millebornes_env.texts import text_of_file
 
 PLAYING: Final = {
@@ -26,20 +29,25 @@ PLAYING: Final = {
 
 
 def show_editions(names: Sequence[str]) -> None:
-    """Print the comparison of all editions, or one edition with its sources, or some beside each other."""
-    from millebornes_env.render.editions import comparison, description  # noqa: PLC0415 - only where printed
-
+    """Print the comparison of a game's sheets, or one sheet with its sources, or some beside each other."""
+    sheets = [edition(name) for name in names]
+    played = {sheet.game: sheet for sheet in sheets}
+    if len(played) > 1:
+        several = " and ".join(f"{sheet.label!r} of {name}" for name, sheet in played.items())
+        raise OptionError(f"sheets of different games have no rules in common: {several}; name those of one")
+    entry = game(next(iter(played), DEFAULT_GAME))
     if len(names) == 1:
-        print(description(edition(names[0])))
-    else:
-        print(comparison(names or None))
+        print(entry.part("pages", "editions").description(sheets[0]))
+        return
+    print(entry.part("pages", "editions").comparison(names or None))
+    for other in GAMES.values() if not names else ():
+        if other.name != entry.name:
+            print(f"\nSheets of the game {other.name}: {', '.join(other.editions)}")
 
 
 def replay_games(file: Path, edition_name: str) -> None:
     """Play every game of a file again and print where each ends; an illegal play is refused."""
-    from millebornes_env.millebornes.state import ROUND_OVER  # noqa: PLC0415 - only for who replays
-    from millebornes_env.notation import read_jsonl, read_record, replay  # noqa: PLC0415
-    from millebornes_env.render.text import draw_game, draw_score_sheet  # noqa: PLC0415
+    from millebornes_env.notation import read_jsonl, read_record, replay  # noqa: PLC0415 - only for who replays
 
     sheet = edition(edition_name)
     records = (
@@ -49,12 +57,21 @@ def replay_games(file: Path, edition_name: str) -> None:
     )
     for number, record in enumerate(records, 1):
         *_, end = replay(record)
-        rules = record.position.rules
-        print(f"game {number}: {record.position.edition.label}, {len(record.plays)} plays, all legal")
-        print(draw_game(end[0], rules))
-        if int(end[0].phase) == ROUND_OVER and rules.count_points:
-            print(draw_score_sheet(end[0], rules))
+        rules, sheet = record.position.rules, record.position.edition
+        played = game(sheet.game)
+        print(f"game {number}: {sheet.label}, {len(record.plays)} plays, all legal")
+        print(drawing(played, end, rules))
         print()
+
+
+def drawing(played: Game, end: StateArray, rules: Any) -> str:
+    """Where a game ends: its table, and below it, if it is over, what the game has to say of the end."""
+    rulebook, state = played.module(), end[0]
+    is_over = bool(plain(rulebook.is_round_over)(state))
+    if played.has("draw"):
+        text = str(played.part("draw", "replay")(state, rules))
+        return text + (played.end_of_drawing(state, rules) if is_over else "")
+    return f"The {rulebook.EPISODES[0]} is over." if is_over else f"seat {int(state.seat)} is to act."
 
 
 def parser() -> argparse.ArgumentParser:
@@ -68,7 +85,7 @@ def parser() -> argparse.ArgumentParser:
         "names",
         nargs="*",
         metavar="EDITION",
-        help=f"{', '.join(editions())}; with overrides, as parker+max_200=4; or the path of a sheet (.toml)",
+        help=f"{', '.join(editions(None))}; with overrides: parker+max_200=4; or the path of a sheet (.toml)",
     )
     one.set_defaults(run=lambda arguments: show_editions(arguments.names))
     games = commands.add_parser("replay", help="check a game that was written down, and show where it ends")

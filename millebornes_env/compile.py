@@ -263,6 +263,21 @@ def _compile_float32_at(typing: Any, address: Any, size: Any) -> Any:
     return array(types.int64, types.intp), generate
 
 
+def _compile_flags_of(typing: Any, kind: Any, bits: Any) -> Any:
+    """Types and code of `flags_of`, as Numba asks for them."""
+    if not isinstance(kind, types.NamedTupleClass):
+        return None
+    flags = _numba.types.NamedUniTuple(types.int64, len(kind.instance_class._fields), kind.instance_class)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        one = context.get_constant(types.int64, 1)
+        places = (context.get_constant(types.int64, place) for place in range(flags.count))
+        values = [builder.and_(builder.ashr(arguments[1], place), one) for place in places]
+        return context.make_tuple(builder, flags, values)
+
+    return flags(kind, types.int64), generate
+
+
 def _compile_call_at(typing: Any, address: Any, arguments: Any) -> Any:
     """Types and code of `call_at`, as Numba asks for them."""
 
@@ -283,6 +298,10 @@ def _compile_call_at(typing: Any, address: Any, arguments: Any) -> Any:
 
 def _plain_call_at(function: Callable[..., int], arguments: tuple[Any, ...]) -> int:
     return function(*arguments)
+
+
+def _plain_flags_of(kind: Any, bits: int) -> Any:
+    return kind(*(bits >> place & 1 for place in range(len(kind._fields))))
 
 
 def _plain_stack_array(dtype: Any, size: int) -> npt.NDArray[Any]:
@@ -315,6 +334,11 @@ float32_at: Callable[[int, int], npt.NDArray[np.float32]] = (
 This is how an agent's options, which are ints, name a table. Whoever gives the address away keeps the array
 that it is of; nothing checks that.
 """
+
+flags_of: Callable[[Any, int], Any] = (
+    _numba.extending.intrinsic(_compile_flags_of) if IS_COMPILED else _plain_flags_of
+)
+"""`flags_of(kind, bits)`: a named tuple of the class `kind`, its fields 0 or 1, the lowest bit first."""
 
 call_at: Callable[[Any, tuple[Any, ...]], int] = (
     _numba.extending.intrinsic(_compile_call_at) if IS_COMPILED else _plain_call_at

@@ -33,10 +33,12 @@ _COMPILED_SOURCES = (
     "compile_cache.py",
     "compile_rules.py",
     "chance.py",
+    "rewards.py",
+    "laws.py",
     "millebornes",
     "engine",
 )
-_COMPILED_ON_TOP = ("agents", "arena", "testing", "wielerspel")
+_COMPILED_ON_TOP = ("agents", "arena", "single_agent", "testing", "wielerspel")
 """Folders of this package whose files count for those functions only that they belong to."""
 _DAYS_TO_KEEP_OLD_CACHES = 30
 
@@ -117,17 +119,27 @@ def _cache_folder(others: frozenset[Path]) -> Path | None:
 
 
 @functools.cache
-def cache_folder_of(module_name: str) -> Path | None:
+def cache_folder_of(*module_names: str) -> Path | None:
     """Where the machine code of a module goes; its imports stand above its first compiled function.
+
+    Args:
+        *module_names: the module, and others that its functions were compiled with.
 
     Returns:
         A folder that can be written to, or None: there is none, or the functions come from no file (a
         notebook's cells), so that nothing says when they have changed.
     """
-    module = sys.modules.get(module_name)
-    if getattr(module, "__file__", None) is None:
-        return None
-    return _cache_folder(sources_on_top(module_name))
+    found: frozenset[Path] = frozenset()
+    for name in module_names:
+        if getattr(sys.modules.get(name), "__file__", None) is None:
+            return None
+        found = sources_on_top(name, found)
+    return _cache_folder(found)
+
+
+def cache_folder_for(function: Any) -> Path | None:
+    """Where the machine code of a function goes; `compiled_with` names modules besides its own."""
+    return cache_folder_of(function.__module__, *getattr(function, "compiled_with", ()))
 
 
 def _forget_old_caches(base: Path, current: Path) -> None:
@@ -157,7 +169,7 @@ class _SourcesLocator(caching._CacheLocator):  # type: ignore[misc] # Numba has 
 
     @classmethod
     def from_function(cls, function: Any, file: str) -> _SourcesLocator | None:
-        folder = cache_folder_of(function.__module__)
+        folder = cache_folder_for(function)
         return None if folder is None else cls(function, folder)
 
 
@@ -175,7 +187,7 @@ class SourcesCache(caching.FunctionCache):  # type: ignore[misc]
 
 def cache_for(function: Any, cache: type[SourcesCache] = SourcesCache) -> Any:
     """The cache of a function, or one that keeps nothing where there is no folder for it."""
-    if cache_folder_of(function.__module__) is None:
+    if cache_folder_for(function) is None:
         return caching.NullCache()
     return cache(function)
 
@@ -204,7 +216,7 @@ class _Announcer(numba_event.Listener):  # type: ignore[misc]
         if os.environ.get("MILLEBORNES_COMPILE_MESSAGES") == "0" or sys.stderr is None:
             return
         seconds = _SECONDS.get(what, _OF_OTHERS)
-        folder = cache_folder_of(module)
+        folder = cache_folder_for(dispatcher.py_func)
         kept = (
             "and not kept: no cache folder can be written" if folder is None else f"kept in {folder.parent}"
         )

@@ -13,24 +13,24 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final
 
-from millebornes_env.engine.rulebook import Rulebook, StateArray, TableRules, checked_module
+from millebornes_env.engine.rulebook import Rulebook, StateArray, checked_module
 from millebornes_env.errors import (
     ConformanceError,
     EditionFileError,
     GameError,
     GamePartError,
-    PlayersError,
     RulesError,
     UnknownEditionError,
     UnknownGameError,
     shown,
 )
+from millebornes_env.rule_sheet import Everything, Sheet, SheetOfTables
+from millebornes_env.sheets import MOST_BYTES_OF_A_SHEET, split_label
 from millebornes_env.texts import closest, text_of_file
 
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,59}")
-_MOST_BYTES_OF_A_SHEET: Final = 2**20
 
 Part = str | Callable[..., Any] | None
 """Something that a game may have: itself, or where it stands, as "module:name"; None: the game has none."""
@@ -41,73 +41,20 @@ PARTS: Final = {
     "draw": "drawing of its table",
     "describe": "words for what a seat sees",
     "words": "words for language models",
+    "luck": "count of luck",
+    "fallen": "words for dice and cards",
+    "pages": "pages of its rule sheets",
+    "view": "view of a seat",
+    "tell": "telling of what happens",
+    "session": "way to be played on the terminal",
+    "seen": "reading of what a seat sees",
+    "features": "features of networks",
+    "champion": "preferred champion",
 }
 """What a game may lack, in words."""
 
 
-# What entries are made of ----------------------------------------------------------------------------------
-
-
-class Sheet(Protocol):
-    """What the environments ask of a rule sheet; `millebornes.editions.Edition` is one."""
-
-    @property
-    def name(self) -> str:
-        """How code calls it."""
-
-    @property
-    def label(self) -> str:
-        """The name, with what was changed of the sheet's rules."""
-
-    @property
-    def game(self) -> str:
-        """The name of the game that it is of."""
-
-    def table(self, players: int, teams: int | None = None, /) -> TableRules:
-        """The rules at one table.
-
-        Raises:
-            PlayersError: the sheet has no such table.
-        """
-
-
-@dataclass(frozen=True)
-class SheetOfTables:
-    """A rule sheet that says no more than which tables there are, for a game that has no files of sheets.
-
-    Attributes:
-        game: the name of the game.
-        name: how code calls the sheet.
-        tables: the rules of each table; the first one with a number of players is that number's usual way.
-    """
-
-    game: str
-    name: str
-    tables: Sequence[TableRules]
-
-    @property
-    def label(self) -> str:
-        """The name: nothing can be changed."""
-        return self.name
-
-    def table(self, players: int, teams: int | None = None) -> TableRules:
-        """The rules at one table.
-
-        Raises:
-            PlayersError: the sheet has no such table; the message lists those it has.
-        """
-        for rules in self.tables:
-            if rules.players == players and teams in (None, rules.teams):
-                return rules
-        asked = f"{shown(players)} players" + ("" if teams is None else f" in {shown(teams)} teams")
-        known = ", ".join(f"{rules.players} players in {rules.teams} teams" for rules in self.tables)
-        raise PlayersError(f"the edition {self.name!r} has no table for {asked}; it has: {known}")
-
-
-class Everything(NamedTuple):
-    """What an observation shows where a game leaves no choice: compiled code takes no empty tuple."""
-
-    everything: int = 1
+# An entry --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,6 +82,30 @@ class Game:
             `testing.check_env` asks; None: the audit is what it asks.
         describe: part `describe(row, sections, rules)`: an observation in words.
         words: part: a module that says to language models what a seat sees and may do (`text.views.Words`).
+        counts: what the arena counts of it: a module with the members of `arena.statistics.GameCounts`, or
+            its name.
+        luck: a module that counts luck, such as `arena.control_variate`, or its name; None: nothing tells it
+            from skill.
+        opponents: the agents that evaluations play against where none are named.
+        title: what a person calls the game; "": its name.
+        chance: what is left to chance in it, in a word: "cards", "dice".
+        records: the module that writes, reads and replays games as text (as `notation.game_records`, which is
+            meant by None).
+        fallen: part `fallen(state, rules, action)`: carries the action out on a record and returns which dice
+            and cards fell, in a few words each; with None for an action, those of this turn so far.
+        pages: module that prints rule sheets: `description(sheet)` of one, `comparison(names)` of several.
+        view: part `view(state, rules, seat)`: the table as text, with nothing that the seat cannot see.
+        tell: part `tell(state, rules, action)`: carries the action out on a record and returns what all at
+            the table are told then, a list of lines.
+        session: part: the class that plays the game on the terminal, derived from
+            `commands.session.Session`, which is meant by None.
+        rival: the agent that people play against if they name none.
+        seen: part: a module that reads an observation back into a record (`agents.seen.Seen`), which
+            compiled agents need to choose from observations.
+        features: part: a module with what networks can be shown behind an observation
+            (`agents.policy.network.Features`).
+        gauntlet: names of the agents that a policy is measured against while it is trained.
+        champion: part `champion(table)`: which of several folders of `agents/champions` plays better there.
     """
 
     name: str
@@ -150,6 +121,22 @@ class Game:
     describe: Part = None
     laws: Part = None
     words: str | ModuleType | None = None
+    counts: str | ModuleType = "millebornes_env.arena.plain_counters"
+    luck: str | ModuleType | None = None
+    opponents: tuple[str, ...] = ("random",)
+    title: str = ""
+    chance: str = "chance"
+    records: str | ModuleType | None = None
+    fallen: Part = None
+    pages: str | ModuleType | None = None
+    view: Part = None
+    tell: Part = None
+    session: Part = None
+    rival: str = "random"
+    seen: str | ModuleType | None = None
+    features: str | ModuleType | None = None
+    gauntlet: tuple[str, ...] = ("random",)
+    champion: Part = None
 
     @property
     def editions(self) -> tuple[str, ...]:
@@ -245,7 +232,8 @@ class Game:
 
     def end_of_drawing(self, state: Any, rules: Any) -> str:
         """What stands below the drawing of a game that is over: "" if the game has nothing to add."""
-        return "" if self.draw_end is None else f"\n{_found(self.draw_end)(state, rules)}"
+        text = "" if self.draw_end is None else str(_found(self.draw_end)(state, rules))
+        return f"\n{text}" if text else ""
 
 
 def _is_part(given: object) -> bool:
@@ -283,10 +271,23 @@ GAMES: Final[dict[str, Game]] = {
         audit="millebornes_env.millebornes.audit:first_violation",
         positions="millebornes_env.notation.positions",
         draw="millebornes_env.render.text:draw_game",
-        draw_end="millebornes_env.render.text:draw_score_sheet",
+        draw_end="millebornes_env.render.text:draw_end",
         describe="millebornes_env.render.seat:describe_seat",
         laws="millebornes_env.testing.states:check_state",
         words="millebornes_env.text.mille_bornes",
+        counts="millebornes_env.arena.counters",
+        luck="millebornes_env.arena.control_variate",
+        opponents=("random", "greedy", "holder"),
+        title="Mille Bornes",
+        chance="cards",
+        records="millebornes_env.notation.replays",
+        pages="millebornes_env.render.editions",
+        session="millebornes_env.commands.card_session:CardSession",
+        rival="strategist",
+        seen="millebornes_env.agents.observation_reader",
+        features="millebornes_env.agents.policy.features",
+        gauntlet=("greedy", "holder", "arnold"),
+        champion="millebornes_env.agents.champion:champion_of_millebornes",
     ),
     "wielerspel": Game(
         name="wielerspel",
@@ -296,9 +297,22 @@ GAMES: Final[dict[str, Game]] = {
         observation="millebornes_env.wielerspel.sections:ObservationSpec",
         observation_version="millebornes_env.wielerspel.observation:OBSERVATION_VERSION",
         audit="millebornes_env.wielerspel.audit:first_violation",
+        positions="millebornes_env.notation.race_positions",
         draw="millebornes_env.render.race:draw_race",
         draw_end="millebornes_env.render.race:draw_end",
         describe="millebornes_env.render.race:describe",
+        counts="millebornes_env.arena.race_counters",
+        opponents=("random", "saver", "escaper", "bidder"),
+        title="Maillot Arc-en-ciel",
+        chance="dice and cards",
+        fallen="millebornes_env.notation.race_chance:chance",
+        pages="millebornes_env.render.race_editions",
+        view="millebornes_env.render.race:view",
+        tell="millebornes_env.render.race_events:tell",
+        seen="millebornes_env.agents.race_reader",
+        features="millebornes_env.agents.policy.race_features",
+        gauntlet=("saver", "escaper", "bidder"),
+        laws="millebornes_env.wielerspel.audit:check_laws",
     ),
 }
 """Every game, by its name."""
@@ -316,6 +330,12 @@ def game(name: str) -> Game:
     if isinstance(given, str) and given in GAMES:
         return GAMES[given]
     raise UnknownGameError(f"there is no game {shown(given)}; {_known_games(given)}")
+
+
+def game_of(rulebook: Rulebook | ModuleType) -> Game | None:
+    """The game whose rulebook the module is; None: it is that of no game."""
+    name = getattr(rulebook, "__name__", None)
+    return next((one for one in GAMES.values() if one.rulebook is rulebook or one.rulebook == name), None)
 
 
 def _known_games(given: object) -> str:
@@ -352,8 +372,7 @@ def find_sheet(given: object) -> Sheet:
 def _game_of(given: object) -> Game:
     """The game of a sheet; of what is no sheet at all, the one whose complaint is told."""
     if isinstance(given, (str, Path)):
-        path, suffix, rest = str(given).rpartition(".toml")
-        stem = path + suffix + rest.partition("+")[0]
+        stem, _ = split_label(str(given))
         if stem.endswith(".toml"):
             return _game_of_file(Path(stem))
         return next((one for one in GAMES.values() if stem in one.editions), GAMES[DEFAULT_GAME])
@@ -369,7 +388,7 @@ def _game_of_file(path: Path) -> Game:
     try:
         if not path.is_file():  # a pipe can be read once only
             return GAMES[DEFAULT_GAME]
-        entries = tomllib.loads(text_of_file(path, most_bytes=_MOST_BYTES_OF_A_SHEET))
+        entries = tomllib.loads(text_of_file(path, most_bytes=MOST_BYTES_OF_A_SHEET))
     except (OSError, ValueError, RecursionError):
         return GAMES[DEFAULT_GAME]
     name: object = entries.get("game", DEFAULT_GAME)
@@ -436,6 +455,7 @@ def _taken(entry: Game) -> dict[str, str]:
 __all__ = [
     "DEFAULT_GAME",
     "GAMES",
+    "Everything",
     "Game",
     "Sheet",
     "SheetOfTables",

@@ -24,7 +24,10 @@ LONGEST_FIRST = (
     "tests/agents/test_arnold.py",
     "tests/agents/test_search.py",
     "tests/agents/test_policy.py",
+    "tests/agents/test_race_agents.py",
     "tests/envs/test_aec.py",
+    "tests/single_agent/test_env.py",
+    "tests/single_agent/test_opponents.py",
     "tests/rules/editions/test_all.py",
     "tests/wielerspel/test_engine.py",
 )

@@ -38,8 +38,10 @@ def print_results() -> None:
     """What each process runs: one line of JSON."""
     from tests.golden.test_golden import all_differences  # noqa: PLC0415 - those files import this one
     from tests.laws.test_same_games import digests_and_counts  # noqa: PLC0415
+    from tests.wielerspel.golden.test_golden import all_differences as differences_of_races  # noqa: PLC0415
 
-    print(json.dumps({"modes": modes(), "golden": all_differences(), "games": digests_and_counts()}))
+    results = {"modes": modes(), "golden": all_differences(), "races": differences_of_races()}
+    print(json.dumps({**results, "games": digests_and_counts()}))
 
 
 def cache_folder(way: str) -> str:

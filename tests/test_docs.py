@@ -33,6 +33,7 @@ PAGES_THAT_SHOW_WHAT_IS_PRINTED = {
     "docs/add_an_edition.md",
     "docs/data.md",
     "docs/language_models.md",
+    "docs/gymnasium.md",
     "docs/race.md",
     "docs/testing.md",
 }
@@ -93,6 +94,7 @@ def test_generated_pages_are_current() -> None:
         "docs/arena.md",
         pytest.param("docs/data.md", marks=NEEDS_DATA),
         "docs/language_models.md",
+        "docs/gymnasium.md",
         "docs/race.md",
         "docs/testing.md",
         "docs/training.md",

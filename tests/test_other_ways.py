@@ -11,6 +11,7 @@ from tests.golden.test_golden import TABLES
 from tests.laws.conversions import SOME_TABLES
 from tests.laws.test_same_games import FEW_GAMES, long_digests, sequences
 from tests.other_ways import WAYS, Run, running
+from tests.wielerspel.golden.trace import TABLES as TABLES_OF_RACES
 
 ways = pytest.mark.parametrize("way", WAYS)
 
@@ -30,6 +31,11 @@ def test_the_process_runs_in_the_way_that_it_is_named_after(way: str, runs: dict
 @ways
 def test_the_golden_games_come_out_the_same(way: str, runs: dict[str, Run]) -> None:
     assert runs[way].results()["golden"] == {"files": len(TABLES), "differences": []}
+
+
+@ways
+def test_the_golden_races_come_out_the_same(way: str, runs: dict[str, Run]) -> None:
+    assert runs[way].results()["races"] == {"files": len(TABLES_OF_RACES), "differences": []}
 
 
 @ways

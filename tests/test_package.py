@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import millebornes_env
+from millebornes_env.errors import UnknownEditionError, UnknownGameError
 from millebornes_env.millebornes.rules import RULES, Rules
 from millebornes_env.millebornes.state import STATE, State
 from tests.patience import SECONDS_OF_A_HANG
@@ -70,6 +71,20 @@ def test_the_public_names_are_there() -> None:
     assert {"VectorEnv", "edition", "editions", "millebornes_v0", "vector_env"} <= set(
         millebornes_env.__all__
     )
+
+
+def test_the_sheets_of_all_games_are_found_by_their_names() -> None:
+    race = millebornes_env.edition("arc_en_ciel+target_rainbows=5")
+    assert (race.game, race.table(4).target_rainbows) == ("wielerspel", 5)
+    assert millebornes_env.edition(race) is race
+    assert isinstance(millebornes_env.edition("parker"), millebornes_env.Edition)
+    assert "parker" in millebornes_env.editions()
+    assert millebornes_env.editions("wielerspel") == ("arc_en_ciel",)
+    assert millebornes_env.editions(None) == (*millebornes_env.editions(), "arc_en_ciel")
+    with pytest.raises(UnknownGameError, match="there is no game 'chess'; the games are: millebornes"):
+        millebornes_env.editions("chess")
+    with pytest.raises(UnknownEditionError, match="Of other games: arc_en_ciel"):
+        millebornes_env.edition("ducth")
 
 
 @records

@@ -122,8 +122,10 @@ def average_snapshots(folder: Path, count: int, out: Path) -> None:
         )
     fields = {field.name for field in dataclasses.fields(TrainingArgs)}
     config = {name: value for name, value in recorded_config(folder, progress).items() if name in fields}
-    config |= {name: tuple(config[name]) for name in ("hidden", "edition")}
-    args = replace(TrainingArgs(**config), opponent="", start="", oracle=False, magnet=0.0)
+    lists = ("hidden", "edition", "pool_agent")
+    config |= {name: tuple(config[name]) for name in lists if name in config}
+    alone: dict[str, Any] = {"opponent": "", "pool_agent": (), "start": "", "oracle": False, "magnet": 0.0}
+    args = replace(TrainingArgs(**config), **alone)
     trainer = Trainer(replace(args, num_envs=len(args.sheets), num_steps=1, threads=1))
     snapshots = [with_prefix(tensors, f"pool.{number}.") for number in range(kept - count, kept)]
     trainer.ema_network.load_state_dict(mean_of(snapshots))

@@ -1,4 +1,4 @@
-"""Learn Mille Bornes by self-play with MaskablePPO of sb3-contrib.
+"""Learn a game by self-play with MaskablePPO of sb3-contrib.
 
     python -m train.maskable_ppo --run-dir runs/first --minutes 5
 
@@ -65,8 +65,6 @@ class Args(TrainingOptions):
     final_ent_coef: float = 0.003
     edition: str = "parker"
     """rule sheet that is played"""
-    reward: Literal["points", "win"] = "points"
-    """what is rewarded: the lead in thousands of points after each round, or winning the episode"""
     activation: Literal["tanh", "relu"] = "relu"
     """activation function after each hidden layer"""
 
@@ -253,8 +251,8 @@ def new_games(args: Args) -> VectorEnv:
         args.num_envs,
         args.edition,
         players=args.players,
-        episode=args.episode,
-        reward=args.reward,
+        episode=args.chosen_episode,
+        reward=args.chosen_reward,
         num_threads=args.threads,
     )
 

@@ -1,4 +1,4 @@
-"""Learn Mille Bornes by self-play: PPO (Schulman et al. 2017) at the speed of the environment.
+"""Learn a game by self-play: PPO (Schulman et al. 2017) at the speed of the environment.
 
     python -m train.selfplay --run-dir runs/first --minutes 5
 
@@ -15,7 +15,7 @@ options, the run folder and the metrics.
 #   sampling of actions                       common/ppo.py      sample_actions
 #   advantages (GAE), a seat's own decisions  common/ppo.py      advantages_of_game
 #   the loss and its gradient by the logits   common/ppo.py      gradient_of_row
-#   options that all trainers have            common/options.py  TrainingOptions
+#   options                                   common/selfplay_options.py Args, common/options.py
 #   games and rewards; opponents              common/games.py; common/opponents.py
 #   evaluation, checkpoints, logging          common/runs.py     Run.after_update
 
@@ -23,16 +23,14 @@ from __future__ import annotations
 
 import copy
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 import numpy as np
 import torch
-import tyro
 from torch import Tensor, nn
 
-from millebornes_env import editions
 from millebornes_env.chance import random_word
 from millebornes_env.command_line import say
 from millebornes_env.engine.games import GAMES_WORTH_A_THREAD
@@ -46,27 +44,19 @@ from train.common.checkpoints import (
 )
 from train.common.command import carry_out_training
 from train.common.errors import LossError
-from train.common.games import ManyGames, Reward, TableOptions
+from train.common.games import ManyGames
 from train.common.memory import keep_freed_memory
 from train.common.network import (
     PRECISIONS,
     Perceptron,
-    Precision,
     actor_critic,
     chosen_precision,
     has_fast_bfloat16,
     oracle_critic,
     start_from,
 )
-from train.common.opponents import FixedAgent, Opponents, Pool
-from train.common.options import (
-    TrainingOptions,
-    check_counts,
-    check_shares,
-    check_training,
-    linear_schedule,
-    parse_options,
-)
+from train.common.opponents import Opponents
+from train.common.options import linear_schedule, parse_options
 from train.common.policy_files import save_policy_files
 from train.common.ppo import (
     STATISTICS,
@@ -83,6 +73,7 @@ from train.common.ppo import (
 )
 from train.common.progress import timed
 from train.common.runs import Run
+from train.common.selfplay_options import Args, check, opponent_options, table_options
 
 CHECKPOINT_KIND: Final = "train.selfplay 2"
 PARTS = ("env", "inference", "advantage", "update")
@@ -90,57 +81,6 @@ PARTS = ("env", "inference", "advantage", "update")
 MEANS: Final = (*STATISTICS, "oracle_loss")
 """Of an update; 0 where there is no oracle."""
 _FIRST_UPDATES: Final = 10
-
-
-@dataclass(frozen=True)
-class Args(TrainingOptions):
-    """The options of the command line; each is saved in the run's config.json."""
-
-    edition: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
-    """rule sheet that is played; give it once for each, "all" for all of them (default: parker)"""
-    reward: Reward = "points"
-    """thousands of points of a round's lead, winning the episode, or what a round adds to the match equity"""
-    features: bool = True
-    """show the network what is left of the trips as ones and zeros too (agents/policy/features.py)"""
-    observe_rules: bool = False
-    """show the network the table's rules; needed for several editions"""
-    opponent: str = ""
-    """an agent that plays one team of every game, to be beaten, instead of self-play"""
-    start: str = ""
-    """policy folder whose weights to begin with, instead of random ones"""
-    magnet: float = 0.0
-    """weight of the distance KL(policy, magnet) to a slow copy of the policy (magnetic mirror descent)"""
-    magnet_updates: int = 100
-    """updates between two copies of the policy to the magnet"""
-    ema_decay: float = 0.98
-    """EMA decay of the policy weights that are saved and evaluated; 0: the raw weights"""
-    oracle: bool = False
-    """train with a second critic that sees all hands and the cards to come; it is clipped by itself"""
-    pool_share: float = 0.1
-    """share of the games in which one team is a frozen earlier self"""
-    pool_size: int = 16
-    """earlier selves that are kept"""
-    pool_updates: int = 50
-    """updates between two earlier selves"""
-    precision: Precision = "auto"
-    """what the matrix products are calculated in; auto: bfloat16 where the processor has it, else float32"""
-
-    @property
-    def sheets(self) -> tuple[str, ...]:
-        """Names of the rule sheets."""
-        if "all" in self.edition:
-            return editions()
-        return self.edition or ("parker",)
-
-    @property
-    def gauntlet(self) -> tuple[str, ...]:
-        """The opponent that is to be beaten, if there is one; else the usual agents."""
-        return (self.opponent,) if self.opponent else super().gauntlet
-
-    def config(self) -> dict[str, Any]:
-        """The options as JSON values, defaults that depend on others filled in."""
-        chosen = {"edition": list(self.sheets), "precision": chosen_precision(self.precision)}
-        return {**super().config(), **chosen}
 
 
 class Trainer:
@@ -170,12 +110,8 @@ class Trainer:
         if args.magnet > 0:
             self.magnet = copy.deepcopy(self.network)
         self.oracle: Perceptron | None = oracle_critic(tables, args.layers) if args.oracle else None
-        self.opponents: Opponents
-        if args.opponent:
-            self.opponents = FixedAgent(self.games, args.opponent, 1.0, args.seed, args.threads)
-        else:
-            snapshot = copy.deepcopy(self.network)
-            self.opponents = Pool(self.games, snapshot, args.pool_share, args.pool_size, args.threads)
+        snapshot = copy.deepcopy(self.network)
+        self.opponents = Opponents(self.games, snapshot, opponent_options(args), args.seed, args.threads)
         parameters = [*self.network.parameters(), *(self.oracle.parameters() if self.oracle else ())]
         self.optimizer = torch.optim.Adam(parameters, args.learning_rate, eps=1e-5, fused=True)
         self.updates = self.decisions = 0
@@ -331,7 +267,7 @@ class Trainer:
             tables[0],
             editions=[table.edition for table in tables],
             input_spec=self.games.input_spec,
-            value=self.args.reward,
+            value=self.args.chosen_reward,
             more={"trained_by": "train.selfplay", "decisions_trained": self.decisions},
         )
 
@@ -344,14 +280,9 @@ class Trainer:
         }
         tensors |= tensors_of_optimizer(self.optimizer)
         tensors["games"] = torch.from_numpy(self.games.save())
-        progress = {"updates": self.updates, "decisions": self.decisions, "parts": self.seconds, "pool": 0}
-        if isinstance(self.opponents, FixedAgent):
-            tensors["memories"] = torch.from_numpy(self.opponents.memories)
-        if isinstance(self.opponents, Pool):
-            progress["pool"] = len(self.opponents.snapshots)
-            for number, snapshot in enumerate(self.opponents.snapshots):
-                tensors |= {f"pool.{number}.{name}": value for name, value in snapshot.items()}
-        return tensors, progress
+        remembered, snapshots = self.opponents.checkpoint()
+        counters = {"updates": self.updates, "decisions": self.decisions, "pool": snapshots}
+        return tensors | remembered, {**counters, "parts": self.seconds}
 
     def restore(self, tensors: dict[str, Tensor], progress: dict[str, Any]) -> None:
         """Go on where `checkpoint` found a trainer of the same options.
@@ -363,11 +294,7 @@ class Trainer:
             module.load_state_dict(with_prefix(tensors, f"{name}."))
         tensors_to_optimizer(self.optimizer, tensors)
         self.games.put_back(tensors["games"].numpy())
-        if isinstance(self.opponents, FixedAgent):
-            self.opponents.memories[:] = tensors["memories"].numpy()
-        if isinstance(self.opponents, Pool):
-            numbers = range(progress["pool"])
-            self.opponents.snapshots = [with_prefix(tensors, f"pool.{number}.") for number in numbers]
+        self.opponents.restore(tensors, int(progress["pool"]))
         self.updates, self.decisions = int(progress["updates"]), int(progress["decisions"])
         for part in self.seconds:
             self.seconds[part] = float(progress["parts"][part])
@@ -390,31 +317,10 @@ class Trainer:
         decay = min(self.args.ema_decay, self.updates / (self.updates + _FIRST_UPDATES))
         for mean, value in zip(self.ema_network.parameters(), self.network.parameters(), strict=True):
             mean.lerp_(value, 1.0 - decay)
-        if isinstance(self.opponents, Pool) and self.updates % self.args.pool_updates == 0:
-            self.opponents.add(self.network)
+        if self.opponents.pool is not None and self.updates % self.args.pool_updates == 0:
+            self.opponents.pool.add(self.network)
         if self.magnet is not None and self.updates % self.args.magnet_updates == 0:
             self.magnet.load_state_dict(self.network.state_dict())
-
-
-def table_options(args: Args) -> TableOptions:
-    """The tables, from the options of the command line."""
-    played = args.sheets, args.players, args.episode, args.reward
-    return TableOptions(*played, args.observe_rules, args.features, args.seed, args.threads)
-
-
-def check(args: Args) -> None:
-    """Refuse options that cannot be.
-
-    Raises:
-        ValueError: the message names the option.
-    """
-    check_training(args)
-    check_counts(args, "pool_updates", "magnet_updates")
-    check_shares(args, "pool_share", "ema_decay")
-    if args.reward == "equity" and args.episode != "match":
-        raise ValueError("--reward equity is what a round adds to winning a match: it needs --episode match")
-    if len(args.sheets) > 1 and not args.observe_rules:
-        raise ValueError("several editions need --observe-rules, or the network cannot tell them apart")
 
 
 def with_precision(args: Args) -> Args:
@@ -481,9 +387,9 @@ def warmed_up(args: Args) -> Trainer:
     few = min(args.num_envs, 2 * GAMES_WORTH_A_THREAD * len(args.sheets))
     small = replace(args, num_envs=few, num_steps=4 * args.players, num_epochs=1, start="", pool_share=1.0)
     trainer = Trainer(small)
-    if isinstance(trainer.opponents, Pool):
+    if trainer.opponents.pool is not None:
         trainer.collect()
-        trainer.opponents.add(trainer.network)
+        trainer.opponents.pool.add(trainer.network)
     trainer.collect()
     trainer.learn(0.0)
     return trainer
@@ -493,6 +399,18 @@ def main() -> int:
     """The command line; returns the exit status."""
     return carry_out_training(lambda: train(parse_options(Args, __doc__)).problem)
 
+
+__all__ = [
+    "CHECKPOINT_KIND",
+    "PARTS",
+    "Args",
+    "Trainer",
+    "check",
+    "main",
+    "train",
+    "warmed_up",
+    "with_precision",
+]
 
 if __name__ == "__main__":
     sys.exit(main())

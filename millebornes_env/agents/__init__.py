@@ -1,4 +1,4 @@
-"""Agents that play Mille Bornes: one file or folder for each, one protocol for all.
+"""Agents that play the games: one file or folder for each, one protocol for all.
 
 `load("holder:pile=30", env)` makes one by name; a run folder's path makes the policy that was trained there,
 `my_file.py:Class` makes an agent of your own, and `+search` behind a compiled agent makes search that looks
@@ -26,9 +26,12 @@ from millebornes_env.agents.human.agent import HumanAgent
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.policy.files import RunFolderError
 from millebornes_env.agents.protocol import Agent, BaseAgent, Table
+from millebornes_env.agents.race.bidder import BidderAgent
+from millebornes_env.agents.race.escaper import EscaperAgent
+from millebornes_env.agents.race.saver import SaverAgent
 from millebornes_env.agents.racer import RacerAgent
 from millebornes_env.agents.random import RandomAgent
-from millebornes_env.agents.registry import AGENTS, Spec, load, make, name_of, register
+from millebornes_env.agents.registry import AGENTS, Spec, load, make, name_of, names, register
 from millebornes_env.agents.search.agent import SearchAgent
 from millebornes_env.agents.specs import split_search
 from millebornes_env.agents.strategist.agent import StrategistAgent
@@ -43,8 +46,10 @@ __all__ = [
     "ArnoldAgent",
     "AttackerAgent",
     "BaseAgent",
+    "BidderAgent",
     "ChampionAgent",
     "CompiledAgent",
+    "EscaperAgent",
     "GreedyAgent",
     "HoarderAgent",
     "HolderAgent",
@@ -54,6 +59,7 @@ __all__ = [
     "RandomAgent",
     "RowError",
     "RunFolderError",
+    "SaverAgent",
     "SearchAgent",
     "Spec",
     "StrategistAgent",
@@ -62,6 +68,7 @@ __all__ = [
     "load",
     "make",
     "name_of",
+    "names",
     "register",
     "split_search",
 ]

@@ -186,6 +186,7 @@ class AttackerAgent(CompiledAgent):
     """Hazards first, against the most dangerous opponent; keeps them for who drives."""
 
     name = "attacker"
+    game = "millebornes"
     rule: ClassVar[Choose] = staticmethod(choose)
 
     def __init__(

@@ -1,6 +1,7 @@
 """`champion`: the policies that come with the project, each where it plays best.
 
-A folder of `millebornes_env/agents/champions` is a run folder (see `agents.policy`) with a model card:
+A folder of `millebornes_env/agents/champions` is a run folder (see `agents.policy`) with a model card; its
+`policy.json` says which game it plays, and with how many players. Of Mille Bornes there are two:
 
     parker-2    learned the game of the American sheet, two players
     all-2       learned two players by every sheet, and sees the rules
@@ -11,23 +12,22 @@ Which of them plays a table better is not asked of its name but of its rules (`p
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
-from millebornes_env import Rules
 from millebornes_env.agents.policy.agent import PolicyAgent, RunFolderError
+from millebornes_env.agents.policy.files import DESCRIPTION_FILE, game_of_policy, read_description
 from millebornes_env.agents.protocol import Table
 from millebornes_env.errors import shown
-from millebornes_env.millebornes.rules import PLAY_OUT
+from millebornes_env.games import game as find_game
+from millebornes_env.millebornes.rules import PLAY_OUT, Rules
 
 CHAMPIONS: Final = Path(__file__).with_name("champions")
 """The folder that they are in."""
 
 PARKER_2: Final = "parker-2"
 ALL_2: Final = "all-2"
-WHICH: Final = (PARKER_2, ALL_2)
-
-_PLAYERS: Final = 2
 
 
 class ChampionAgent(PolicyAgent):
@@ -42,8 +42,8 @@ class ChampionAgent(PolicyAgent):
         Args:
             table: the table to play at.
             seed: of the draws.
-            which: one of WHICH, whatever the rules of the table for two; left away: the one that plays
-                better there, see `plays_like_parker`.
+            which: a champion of the game, whatever the rules of the table; left away: the one that plays
+                better there (of Mille Bornes, see `plays_like_parker`).
             mode: "best" or "sample", as for `PolicyAgent`.
 
         Raises:
@@ -64,15 +64,64 @@ def champion_for(table: Table, which: str = "") -> str:
     Raises:
         RunFolderError: there is no such champion, or none for this table.
     """
-    if which not in ("", *WHICH):
-        raise RunFolderError(f"there is no champion {shown(which)}; there are {' and '.join(WHICH)}")
-    rules = table.rules
-    if (rules.players, rules.teams) != (_PLAYERS, _PLAYERS):
+    known = champions_of(table.game)
+    if not known:
+        raise RunFolderError(f"there is no champion of the game {table.game!r} yet")
+    if which not in ("", *known):
+        raise RunFolderError(f"there is no champion {shown(which)}; there {_are(known)}")
+    fitting = [name for name, description in known.items() if _fits(description, table)]
+    if not fitting:
+        rules = table.rules
         raise RunFolderError(
-            f"there is no champion for {rules.players} players in {rules.teams} teams: {PARKER_2!r} and "
-            f"{ALL_2!r} play every edition with {_PLAYERS} players"
+            f"there is no champion for {rules.players} players in {rules.teams} teams: {_who_plays(known)}"
         )
-    return which or (PARKER_2 if plays_like_parker(rules) else ALL_2)
+    if which and which not in fitting:
+        raise RunFolderError(
+            f"the champion {which!r} does not play with {table.rules.players} players: {_who_plays(known)}"
+        )
+    return which or _best_of(fitting, known, table)
+
+
+def champions_of(game: str) -> dict[str, dict[str, Any]]:
+    """The champions of a game: what their `policy.json` says, by the names of their folders."""
+    folders = sorted(folder for folder in CHAMPIONS.glob("*") if (folder / DESCRIPTION_FILE).is_file())
+    found = {folder.name: read_description(folder) for folder in folders}
+    return {name: one for name, one in found.items() if game_of_policy(one) == game}
+
+
+def _fits(description: dict[str, Any], table: Table) -> bool:
+    return (description.get("players"), description.get("teams")) == (table.rules.players, table.rules.teams)
+
+
+def _best_of(fitting: Sequence[str], known: dict[str, dict[str, Any]], table: Table) -> str:
+    """The one that the game prefers at the table; else one that was trained on its edition."""
+    entry = find_game(table.game)
+    preferred = entry.part("champion", "the champion")(table) if entry.has("champion") else ""
+    if preferred in fitting:
+        return str(preferred)
+    trained = [name for name in fitting if table.edition in known[name].get("editions", ())]
+    return (trained or list(fitting))[0]
+
+
+def _are(names: Sequence[str] | dict[str, Any]) -> str:
+    listed = list(names)
+    return f"{'is' if len(listed) == 1 else 'are'} {' and '.join(listed)}"
+
+
+def _who_plays(known: dict[str, dict[str, Any]]) -> str:
+    """Which champions play with how many players."""
+    by_players: dict[int, list[str]] = {}
+    for name, description in known.items():
+        by_players.setdefault(description.get("players", 0), []).append(repr(name))
+    return "; ".join(
+        f"{' and '.join(names)} {'plays' if len(names) == 1 else 'play'} every edition with {players} players"
+        for players, names in sorted(by_players.items())
+    )
+
+
+def champion_of_millebornes(table: Table) -> str:
+    """Which champion plays a table of Mille Bornes better."""
+    return PARKER_2 if plays_like_parker(table.rules) else ALL_2
 
 
 def plays_like_parker(rules: Rules) -> bool:

@@ -11,13 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env.agents.errors import AgentArgumentError, AgentOptionError, RowError
-from millebornes_env.agents.observation_reader import (
-    CHOSE_NOTHING,
-    ODDITIES,
-    OUT_OF_RANGE,
-    bounds_of,
-)
 from millebornes_env.agents.protocol import Observations, SlotIds, Table
+from millebornes_env.agents.seen import CHOSE_NOTHING, OUT_OF_RANGE, bounds_of, seen_of
 from millebornes_env.errors import shown
 
 MOST_SLOTS: Final = 1 << 24
@@ -202,14 +197,14 @@ def row_error(name: str, table: Table, rows: Observations, number: int, oddity: 
         table: whose observations they should be.
         rows: int8[N, D].
         number: of the row.
-        oddity: what `agents.observation_reader.oddity_of` found there.
+        oddity: what was found there (`agents.seen`).
     """
-    what = ODDITIES[oddity]
     if oddity == CHOSE_NOTHING:
         return RowError(
             f"{name!r} chose a negative number at row {number} of the observations, where it had a choice: "
             "its function has a fault; what it remembers is not to be used any more (`forget`)"
         )
+    what = "" if oddity == OUT_OF_RANGE else seen_of(table.rulebook).ODDITIES[oddity]
     if oddity == OUT_OF_RANGE:
         bounds, row = bounds_of(table), rows[number]
         place = int(((row < bounds[0]) | (row > bounds[1])).argmax())

@@ -4,12 +4,27 @@ from __future__ import annotations
 
 import hashlib
 import json
+from pathlib import Path
+from typing import Any
 
 from millebornes_env.agents.own_classes import sources_of_class
 from millebornes_env.agents.policy.agent import PolicyAgent
-from millebornes_env.agents.protocol import Agent
+from millebornes_env.agents.policy.network import features_of
+from millebornes_env.agents.protocol import Agent, is_compiled, made_for
 from millebornes_env.agents.search.agent import SearchAgent
+from millebornes_env.agents.seen import seen_of
 from millebornes_env.compile_cache import source_digest, sources_on_top
+
+
+def _sources_of_game(agent: Agent) -> frozenset[Path]:
+    """The files that a compiled agent plays its game by, which the table of games names."""
+    table, files = made_for(agent), frozenset[Path]()
+    if table is None or not is_compiled(agent):
+        return files
+    rulebook: Any = table.rulebook
+    for part in (rulebook, seen_of(rulebook), features_of(rulebook)):
+        files = sources_on_top(part.__name__, files)
+    return files
 
 
 def fingerprint(agent: Agent, spec: str) -> str:
@@ -24,7 +39,7 @@ def fingerprint(agent: Agent, spec: str) -> str:
         beside it that it imports.
     """
     module = type(agent).__module__
-    files = sources_on_top(module) | sources_of_class(module)
+    files = sources_on_top(module) | sources_of_class(module) | _sources_of_game(agent)
     digest = hashlib.sha256(source_digest(files).encode())
     digest.update(spec.encode())
     if isinstance(agent, PolicyAgent):

@@ -91,6 +91,7 @@ class GreedyAgent(CompiledAgent):
     """Finish > distance > remedy > hazard > safety > discard."""
 
     name = "greedy"
+    game = "millebornes"
     rule: ClassVar[Choose] = staticmethod(choose)
 
     def __init__(self, table: Table, seed: int = 0) -> None:

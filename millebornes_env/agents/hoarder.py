@@ -199,6 +199,7 @@ class HoarderAgent(CompiledAgent):
     """Keeps all safeties for coups fourrés, a reserve of remedies, and an eye on what is hidden."""
 
     name = "hoarder"
+    game = "millebornes"
     rule: ClassVar[Choose] = staticmethod(choose)
 
     def __init__(

@@ -53,6 +53,7 @@ class HolderAgent(CompiledAgent):
     """`greedy` with patience for the coup fourré."""
 
     name = "holder"
+    game = "millebornes"
     rule: ClassVar[Choose] = staticmethod(choose)
 
     def __init__(self, table: Table, seed: int = 0, pile: Annotated[int, Between(0, 1_000)] = 40) -> None:

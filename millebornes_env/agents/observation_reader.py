@@ -12,6 +12,7 @@ import numpy as np
 
 from millebornes_env.agents.errors import AgentArgumentError
 from millebornes_env.agents.protocol import Observations, Table
+from millebornes_env.agents.seen import NO_ODDITY, OUT_OF_RANGE
 from millebornes_env.compile import kernel, rule
 from millebornes_env.millebornes.cards import (
     ACCIDENT,
@@ -100,12 +101,9 @@ ODDITIES: Final = (
     "a battle pile shows none of its tops, or several",
     "the target does not go with the extension",
     "no action would be legal",
-    "the agent chose none of its actions",
 )
-"""What `oddity_of` finds, in words, by number; the last is found by who asks an agent."""
+"""What `oddity_of` finds, in words, by number."""
 
-NO_ODDITY: Final = 0
-OUT_OF_RANGE: Final = 1
 ODD_DECISION: Final = 2
 NOT_ITS_TURN: Final = 3
 ODD_HAND: Final = 4
@@ -114,7 +112,6 @@ ODD_COPIES: Final = 6
 ODD_BATTLE: Final = 7
 ODD_TARGET: Final = 8
 NO_CHOICE: Final = 9
-CHOSE_NOTHING: Final = 10
 
 
 @rule
@@ -240,6 +237,12 @@ def first_odd_row(
 
 
 # Reading ---------------------------------------------------------------------------------------------------
+
+
+@rule
+def clock(state: State) -> int:
+    """The cards of the draw pile: it only shrinks in a round."""
+    return int(state.draw_pile)
 
 
 @rule

@@ -5,18 +5,21 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, Self, TypeGuard, runtime_checkable
+from typing import Any, ClassVar, Protocol, Self, TypeGuard, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env import Rules, VectorEnv
+from millebornes_env import VectorEnv
 from millebornes_env.agents.errors import AgentAnswerError, AgentArgumentError, AgentProtocolError
 from millebornes_env.agents.options import check_arguments
+from millebornes_env.compile import plain
 from millebornes_env.engine.kernels import SKIP
+from millebornes_env.engine.rulebook import Rulebook, StateArray
 from millebornes_env.errors import shown
+from millebornes_env.games import DEFAULT_GAME
+from millebornes_env.games import game as find_game
 from millebornes_env.layout import Section
-from millebornes_env.millebornes.state import ROUND_OVER, StateArray
 
 Observations = npt.NDArray[np.int8]
 Masks = npt.NDArray[np.int8]
@@ -68,8 +71,11 @@ class BaseAgent:
         is_compiled: whether the compiled function at `address`, called with `options`, does all that `act`
             does (`CompiledAgent`).
         table: the `Table` that it was made for, if it has one; `agents.load` refuses the agent at others.
+        game: of the class: the name of the game that it plays; `agents.load` refuses it at tables of others.
+            None: it plays any, from observations and masks.
     """
 
+    game: ClassVar[str | None] = None
     has_memory: bool = False
     sees_hidden_cards: bool = False
     is_compiled: bool = False
@@ -145,6 +151,19 @@ def is_state_agent(agent: object) -> TypeGuard[StateAgent]:
     return hasattr(agent, "act_on")
 
 
+def game_of(agent: object) -> str | None:
+    """The game that an agent, or a class or function that makes one, says it plays; None: any."""
+    named = getattr(agent if inspect.isclass(agent) else type(agent), "game", None)
+    if named is None and inspect.isroutine(agent):
+        named = getattr(agent, "game", None)
+    return named if isinstance(named, str) else None
+
+
+def plays(agent: object, game: str) -> bool:
+    """Whether an agent, or what makes one, plays a game, for all that it says."""
+    return game_of(agent) in (None, game)
+
+
 def made_for(agent: Agent) -> Table | None:
     """The table that the agent was made for, if it says so."""
     table = getattr(agent, "table", None)
@@ -183,6 +202,11 @@ def _problem_of_members(agent: Agent) -> str | None:
         value = getattr(agent, flag, False)
         if not isinstance(value, (bool, np.bool_)):
             return f"{flag} is {shown(value)}; it must be True or False"
+    game = getattr(type(agent), "game", None)
+    if not (game is None or isinstance(game, str)):
+        return (
+            f"game is {shown(game)}; it must be the name of a game, such as {DEFAULT_GAME!r}, or None for all"
+        )
     for method in ("forget", "act_on"):
         if not callable(getattr(agent, method, len)):
             return f"{method} is {shown(getattr(agent, method))}; it must be a method"
@@ -222,6 +246,7 @@ def ask(
     action_masks: Masks,
     slot_ids: SlotIds,
     get_states: Callable[[], StateArray] | None = None,
+    rulebook: Rulebook | None = None,
 ) -> Actions:
     """What an agent chooses; every agent that no kernel calls is asked here.
 
@@ -232,6 +257,7 @@ def ask(
         slot_ids: int64[N].
         get_states: returns STATE[N], copies of the games, and is called for an agent that wants them; None:
             they are not to be had, all agents are shown observations.
+        rulebook: of the games, where rounds of them may be over; None: all go on.
 
     Returns:
         int64[N], of which nobody has asked yet whether they are legal.
@@ -243,13 +269,20 @@ def ask(
         states = get_states()
         returned = agent.act_on(states, states["seat"].astype(np.int32), slot_ids)
         chosen = _as_actions("act_on", agent, returned, len(slot_ids))
-        actions_of_ended(action_masks, chosen, states["phase"] == ROUND_OVER)
+        if rulebook is not None:
+            actions_of_ended(action_masks, chosen, rounds_over(rulebook, states))
         return chosen
     if has_memory(agent):
         returned = agent.act(observations, action_masks, slot_ids=slot_ids)  # type: ignore[call-arg]
     else:
         returned = agent.act(observations, action_masks)
     return _as_actions("act", agent, returned, len(slot_ids))
+
+
+def rounds_over(rulebook: Rulebook, states: StateArray) -> npt.NDArray[np.bool_]:
+    """Where nobody is to act any more, bool[N]."""
+    is_over = plain(rulebook.is_round_over)
+    return np.array([is_over(state) for state in states.view(np.recarray)], np.bool_)
 
 
 def _as_actions(method: str, agent: Agent | StateAgent, returned: Any, count: int) -> Actions:
@@ -281,7 +314,8 @@ def ask_in(env: VectorEnv, agent: Agent, observations: dict[str, npt.NDArray[Any
         AgentAnswerError: as in `ask`.
     """
     slot_ids = np.arange(env.num_envs) * env.players + env.agent_selection
-    return ask(agent, observations["observation"], observations["action_mask"], slot_ids, env.get_states)
+    shown_to_seats = observations["observation"], observations["action_mask"]
+    return ask(agent, *shown_to_seats, slot_ids, env.get_states, env.game.module())
 
 
 def actions_of_ended(action_masks: Any, actions: Actions, ended: npt.NDArray[np.bool_]) -> None:
@@ -307,38 +341,46 @@ class Table:
 
     Attributes:
         edition: name of the rule sheet, with what was overridden.
-        rules: of the table.
+        rules: of the table, as the rulebook of its game has them.
         sections: layout of the observations.
         observation_version: of that layout.
         num_actions: A.
+        game: name of the game.
     """
 
     edition: str
-    rules: Rules
+    rules: Any
     sections: tuple[Section, ...]
     observation_version: int
     num_actions: int
+    game: str = DEFAULT_GAME
+
+    @property
+    def rulebook(self) -> Rulebook:
+        """The rules of the game, as the engine asks for them.
+
+        Raises:
+            UnknownGameError: the game is registered no more.
+        """
+        return find_game(self.game).module()
 
     @classmethod
     def of(cls, env: VectorEnv) -> Table:
         """The table of an environment.
 
         Raises:
-            AgentArgumentError: it is no vector environment, or one of another game.
+            AgentArgumentError: it is no vector environment.
         """
         given: object = env
         if not isinstance(given, VectorEnv):
             raise AgentArgumentError(f"a Table is that of a vector environment, not of {shown(given)}")
-        if not isinstance(env.rules, Rules):
-            raise AgentArgumentError(
-                f"agents play Mille Bornes only; this environment plays the game {env.game.name!r}"
-            )
         return cls(
             edition=env.edition.label,
             rules=env.rules,
             sections=env.observation_sections,
             observation_version=env.observation_version,
             num_actions=int(env.single_action_space.n),
+            game=env.game.name,
         )
 
     def section(self, observations: Observations, name: str) -> npt.NDArray[np.int64]:

@@ -98,6 +98,7 @@ class RacerAgent(CompiledAgent):
     """Distance above all; attacks only who is about to win, or when there is nothing to drive."""
 
     name = "racer"
+    game = "millebornes"
     rule: ClassVar[Choose] = staticmethod(choose)
 
     def __init__(

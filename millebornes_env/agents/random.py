@@ -1,41 +1,79 @@
-"""`random`: any legal action, all equally probable."""
+"""`random`: any legal action, all equally probable, in any game."""
 
 from __future__ import annotations
 
-from typing import ClassVar, Final
+import functools
+from types import ModuleType
+from typing import Any, Final
 
-from millebornes_env.agents.compiled.agent import Choose, CompiledAgent, Int16Array, Int64Array
-from millebornes_env.agents.compiled.preferences import first_in, legal_actions, size_of
-from millebornes_env.agents.protocol import Table
-from millebornes_env.compile import rule
-from millebornes_env.millebornes.rules import RulesRecord
-from millebornes_env.millebornes.state import State
+import numpy as np
 
+from millebornes_env.agents.compiled.agent import (
+    NO_ACTION,
+    Choose,
+    CompiledAgent,
+    Int16Array,
+    Int64Array,
+    legal_by_masks,
+)
+from millebornes_env.agents.compiled.legal import list_legal
+from millebornes_env.agents.errors import AgentArgumentError
+from millebornes_env.agents.protocol import Actions, Masks, Observations, Table, actions_of_ended
+from millebornes_env.chance import random_word
+from millebornes_env.compile import stack_array
+from millebornes_env.engine.kernels import named_for
+from millebornes_env.engine.rulebook import checked_module
+
+MOST_ACTIONS: Final = 4096
+"""That a game may have, for which there is room."""
+
+_ROOM: Final = MOST_ACTIONS + 1
 _BITS_OF_A_DRAW: Final = 32
+_NUM_ACTIONS: Final = 0
+"""Where the options say how many actions there are."""
 
 
-def choose(
-    state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, draw: int
-) -> int:
-    """Any legal action (see `agents.compiled.agent.Choose`)."""
-    legal = legal_actions(state, rules, seat)
-    return nth_of(legal, (draw * size_of(legal)) >> _BITS_OF_A_DRAW)
+@functools.cache
+def _choose_of(rulebook: ModuleType) -> Choose:
+    def choose(state: Any, rules: Any, seat: int, memory: Int16Array, options: Int64Array, draw: int) -> int:
+        """Any legal action (see `agents.compiled.agent.Choose`)."""
+        mask = stack_array(np.int8, MOST_ACTIONS)[: int(options[_NUM_ACTIONS])]
+        rulebook.write_mask(state, rules, mask)
+        actions = stack_array(np.int16, _ROOM)
+        count = list_legal(mask, actions)
+        return int(actions[(draw * count) >> _BITS_OF_A_DRAW]) if count > 0 else NO_ACTION
 
-
-@rule
-def nth_of(actions: int, number: int) -> int:
-    """The action of a set that has so many of the set before it."""
-    for _ in range(number):
-        actions &= actions - 1
-    return first_in(actions, 0)
+    named_rulebook: Any = rulebook
+    return named_for(named_rulebook, choose)
 
 
 class RandomAgent(CompiledAgent):
     """Any legal action, all equally probable."""
 
     name = "random"
-    rule: ClassVar[Choose] = staticmethod(choose)
 
     def __init__(self, table: Table, seed: int = 0) -> None:
-        """The choices are a function of the seed and of the calls made."""
-        super().__init__(table, seed)
+        """The choices are a function of the seed and of the calls made.
+
+        Raises:
+            AgentArgumentError: the table has more than `MOST_ACTIONS` actions.
+            SeedError: a seed that is none.
+        """
+        count = table.rulebook.action_count(table.rules, None)
+        if count > MOST_ACTIONS:
+            raise AgentArgumentError(
+                f"'random' chooses among {MOST_ACTIONS:,} actions at most; {table.edition} has {count:,}"
+            )
+        super().__init__(table, seed, (count,), counts_unseen=False)
+
+    def function(self) -> Choose:
+        """The function for the rulebook of the table."""
+        return _choose_of(checked_module(self._kernels.rulebook))
+
+    def _act_on_unread(self, rows: Observations, action_masks: Masks | None, key: tuple[int, int]) -> Actions:
+        legal = legal_by_masks(self, action_masks)
+        draws = np.array([random_word(*key, number) for number in range(len(rows))], np.int64)
+        numbers = (draws * legal.sum(axis=1)) >> _BITS_OF_A_DRAW
+        actions: Actions = (legal.cumsum(axis=1) > numbers[:, np.newaxis]).argmax(axis=1)
+        actions_of_ended(action_masks, actions, legal.sum(axis=1) == 0)
+        return actions

@@ -26,9 +26,14 @@ from millebornes_env.agents.protocol import (
     CompiledFunction,
     Table,
     check_declarations,
+    game_of,
     is_compiled,
     made_for,
+    plays,
 )
+from millebornes_env.agents.race.bidder import BidderAgent
+from millebornes_env.agents.race.escaper import EscaperAgent
+from millebornes_env.agents.race.saver import SaverAgent
 from millebornes_env.agents.racer import RacerAgent
 from millebornes_env.agents.random import RandomAgent
 from millebornes_env.agents.search.agent import SearchAgent, SearchOptionError, search_over
@@ -58,12 +63,24 @@ AGENTS: Final[dict[str, Callable[..., Agent]]] = {
     "attacker": AttackerAgent,
     "hoarder": HoarderAgent,
     "strategist": StrategistAgent,
+    "saver": SaverAgent,
+    "escaper": EscaperAgent,
+    "bidder": BidderAgent,
     "search": SearchAgent,
     "policy": PolicyAgent,
     "champion": ChampionAgent,
     "human": HumanAgent,
 }
 """Every agent that has a name."""
+
+
+def names(game: str | None = None) -> tuple[str, ...]:
+    """The agents that have a name.
+
+    Args:
+        game: name of a game: only those that play it, for all that they say; None: all.
+    """
+    return tuple(name for name, maker in AGENTS.items() if game is None or plays(maker, game))
 
 
 def register(name: str, make: Callable[..., Agent]) -> None:
@@ -108,7 +125,8 @@ def load(spec: Spec, env: VectorEnv | raw_env, seed: int = 0) -> Agent:
         UnknownAgentError: no such agent or option.
         AgentProtocolError: an agent whose members contradict each other.
         AgentOptionError: an option with a value that it cannot have.
-        AgentArgumentError: an agent that was made for another table, or an environment that is none.
+        AgentArgumentError: an agent that plays another game or was made for another table, or an
+            environment that is none.
         SeedError: a seed that is none.
         RunFolderError: a run folder that is missing, damaged or for another table.
         SearchOptionError: `+search` behind an agent that is not compiled, or an option that cannot be.
@@ -147,21 +165,23 @@ def make(spec: Spec, table: Table, seed: int = 0) -> Agent:
     named = split_class(spec)
     maker = None if named is None else find_class(named)
     if named is not None and maker is not None:
+        _check_game(spec, maker, table)
         options = _with_rollout_agent(maker, options_of(spec, maker, named.options), table, seed)
         return _named(make_own(spec, maker, table, seed, options), spec)
     if is_path(spec):
         return _named(PolicyAgent(table, seed, folder=spec), spec)
-    close = difflib.get_close_matches(name, AGENTS, n=1)
+    close = difflib.get_close_matches(name, names(table.game), n=1)
     hint = f" Did you mean {close[0]!r}?" if close else ""
     module = "" if named is None else ", and no module of that name"
     raise UnknownAgentError(
-        f"there is no agent {shown(name)}{module}; the agents are {', '.join(AGENTS)}, "
+        f"there is no agent {shown(name)}{module}; the agents are {', '.join(names(table.game))}, "
         f"the path of a run folder, or {HOW_TO_NAME}.{hint}"
     )
 
 
 def _registered(spec: str, maker: Callable[..., Agent], text: str, table: Table, seed: int) -> Agent:
     """An agent that has a name."""
+    _check_game(spec.partition(":")[0], maker, table)
     options = _with_rollout_agent(maker, options_of(spec, maker, text), table, seed)
     try:
         inspect.signature(maker).bind(table, seed, **options)
@@ -169,7 +189,22 @@ def _registered(spec: str, maker: Callable[..., Agent], text: str, table: Table,
         raise UnknownAgentError(
             f"{shown(spec)}: {error}; its options are {', '.join(defaults_of(maker))}"
         ) from None
-    return maker(table, seed, **options)
+    agent = maker(table, seed, **options)
+    _check_game(spec, agent, table)
+    return agent
+
+
+def _check_game(name: str, agent: object, table: Table) -> None:
+    """Refuse an agent, or what makes one, that plays another game.
+
+    Raises:
+        AgentArgumentError: it does; the message lists those that play this one.
+    """
+    if not plays(agent, table.game):
+        raise AgentArgumentError(
+            f"{shown(name)} plays {game_of(agent)}, not {table.game}; agents that play it: "
+            f"{', '.join(names(table.game))}"
+        )
 
 
 def name_of(spec: Spec) -> str:
@@ -193,8 +228,9 @@ def _made(agent: Agent, table: Table) -> Agent:
             f"{shown(agent)} is no agent: it must be the name of one, the path of a run folder, or have a "
             "name and a method act"
         )
+    _check_game(agent.name, agent, table)
     own = made_for(agent)
-    if own is not None and (own.rules, own.sections) != (table.rules, table.sections):
+    if own is not None and (own.game, own.rules, own.sections) != (table.game, table.rules, table.sections):
         raise AgentArgumentError(
             f"{shown(agent.name)} was made for {own.edition}, {own.rules.players} players; "
             f"this table is {table.edition}, {table.rules.players} players, or shows other observations: "
@@ -206,6 +242,7 @@ def _made(agent: Agent, table: Table) -> Agent:
 
 def _search(spec: str, rollout: str, text: str, table: Table, seed: int) -> Agent:
     """`X+search`."""
+    _check_game("search", SearchAgent, table)
     options = options_of(spec, SearchAgent, text)
     if ROLLOUT in options:
         raise UnknownAgentError(f"{shown(spec)} names its rollout agent twice; leave the option rollout away")
@@ -242,7 +279,7 @@ def rollout_agent(text: str, table: Table, seed: int = 0) -> CompiledFunction:
 def _compiled_agent(spec: str, table: Table, seed: int) -> CompiledFunction:
     """An agent that search can look ahead with; raises what `rollout_agent` does."""
     name = spec.partition(":")[0]
-    compiled = [known for known, maker in AGENTS.items() if _makes_compiled(maker)]
+    compiled = [known for known in names(table.game) if _makes_compiled(AGENTS[known])]
     is_found_elsewhere = name not in AGENTS and (is_path(spec) or split_class(spec) is not None)
     if name not in compiled and not is_found_elsewhere:
         raise SearchOptionError(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from millebornes_env.arena.behaviour import behaviour, counts_of
+from millebornes_env.arena.behaviour import behaviour, counted_in, counts_of
 from millebornes_env.arena.estimates import (
     Measure,
     Payoff,
@@ -20,14 +20,16 @@ from millebornes_env.arena.estimates import (
     variance_reduction,
 )
 from millebornes_env.arena.intervals import Float64Array
-from millebornes_env.arena.match import MatchConfig, play
+from millebornes_env.arena.kernels import luck_of_game
+from millebornes_env.arena.match import MatchConfig, play, plural
 from millebornes_env.arena.outcome import Lineup, Outcome
 from millebornes_env.arena.ratings import REPLICATES, AlphaRank, Ratings, alpha_rank, cycles, ratings
+from millebornes_env.arena.statistics import Statistic
 from millebornes_env.arena.tournament import Tournament
+from millebornes_env.games import game as find_game
 
-SAMPLE_AGENTS: Final = ("greedy", "arnold")
-"""The agents whose games say what luck is worth at a table, whoever plays the tournament."""
 SAMPLE_DEALS: Final = 3000
+"""Deals that say what luck is worth at a table, whoever plays the tournament."""
 _SAMPLE_SEED: Final = 0x6C75636B  # other deals than a tournament's, whatever its seed (but for this one)
 
 
@@ -38,10 +40,11 @@ def control_variate_coefficients(config: MatchConfig) -> Float64Array:
         config: the table.
 
     Returns:
-        float64[F], points for a card more than expected, by card type.
+        float64[F], points for each thing that was counted, in Mille Bornes for a card more than expected, by
+            card type.
     """
     sample = replace(config, seed=_SAMPLE_SEED, control_variate=True, plain=False)
-    return fit_control_variate(play(SAMPLE_AGENTS, sample, SAMPLE_DEALS))
+    return fit_control_variate(play(luck_of_game(config.game).SAMPLE_AGENTS, sample, SAMPLE_DEALS))
 
 
 @dataclass(frozen=True)
@@ -55,10 +58,13 @@ class Analysis:
         ratings: Elo points.
         alpha: masses of alpha-rank.
         cycles: agents that beat each other around a circle.
-        behaviour: the statistics of each agent.
+        behaviour: the statistics of each agent, by key.
+        statistics: what they are.
         variance_reductions: by lineup, what duplicate deals saved.
         control_variate_reductions: by lineup, what the control variate saved on top; empty without one.
         faults: lineups that could not be played to the end, with what was wrong.
+        episodes: what these are called, in a game that has one kind only.
+        rounds: what these are called.
     """
 
     names: tuple[str, ...]
@@ -68,9 +74,12 @@ class Analysis:
     alpha: AlphaRank
     cycles: list[tuple[int, int, int]]
     behaviour: list[dict[str, float | None]]
+    statistics: tuple[Statistic, ...]
     variance_reductions: dict[Lineup, VarianceReduction]
     control_variate_reductions: dict[Lineup, VarianceReduction]
     faults: list[tuple[Lineup, str]]
+    episodes: str = "episodes"
+    rounds: str = "rounds"
 
 
 def analyse_tournament(tournament: Tournament, anchor: str | None = None) -> Analysis:
@@ -87,7 +96,7 @@ def analyse_tournament(tournament: Tournament, anchor: str | None = None) -> Ana
         anchor=None if anchor is None else tournament.names.index(anchor),
         seed=match.seed,
         coefficients=control_variate_coefficients(match) if match.control_variate else None,
-        measure="points" if match.rules.count_points else "wins",
+        measure="points" if match.has_points else "wins",
     )
 
 
@@ -127,10 +136,18 @@ def analyse(
         ratings=ratings(valid, agents, anchor=anchor, replicates=replicates, seed=seed),
         alpha=alpha_rank(payoff),
         cycles=cycles(payoff),
-        behaviour=[behaviour(counts_of(valid, agent)) for agent in range(agents)],
+        behaviour=[behaviour(counts_of(outcomes, agent)) for agent in range(agents)],
+        statistics=tuple(counted_in(outcomes).STATISTICS),
         variance_reductions={outcome.lineup: variance_reduction(outcome, measure) for outcome in valid},
         control_variate_reductions={}
         if coefficients is None
         else {outcome.lineup: control_variate_reduction(outcome, coefficients) for outcome in valid},
         faults=[(outcome.lineup, fault) for outcome in outcomes for fault in outcome.faults],
+        **_words(outcomes),
     )
+
+
+def _words(outcomes: Sequence[Outcome]) -> dict[str, str]:
+    """What the episodes and rounds are called in the game that was played, if those words say enough."""
+    kinds = find_game(outcomes[0].game).module().EPISODES if outcomes else ()
+    return dict.fromkeys(("episodes", "rounds"), plural(kinds[0])) if len(kinds) == 1 else {}

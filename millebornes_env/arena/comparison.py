@@ -9,7 +9,7 @@ from typing import Final
 
 from millebornes_env.agents import Spec, name_of
 from millebornes_env.arena.intervals import FEW_DEALS, NORMAL_QUANTILE, Interval
-from millebornes_env.arena.match import EPISODES, MatchConfig, OnProgress, play
+from millebornes_env.arena.match import MatchConfig, OnProgress, play
 from millebornes_env.arena.outcome import Outcome
 from millebornes_env.arena.tournament import check_until, turn_after
 from millebornes_env.errors import ArenaError
@@ -38,7 +38,7 @@ class Comparison:
     @property
     def points(self) -> Interval | None:
         """The lead in points per round; None where the edition counts none."""
-        return self.outcome.points_per_round() if self.config.rules.count_points else None
+        return self.outcome.points_per_round() if self.config.has_points else None
 
     @property
     def wins(self) -> Interval:
@@ -79,7 +79,7 @@ class Comparison:
 
     def _figures(self) -> list[str]:
         even = "" if len(self.outcome.lineup) == 2 else f"; even: {100 * self.even:.1f}"
-        wins = _in_words(self.wins, ".1f", 100, f"% of the {EPISODES[self.config.episode]}", even)
+        wins = _in_words(self.wins, ".1f", 100, f"% of the {self.config.episodes}", even)
         points = [] if self.points is None else [_in_words(self.points, "+z,.1f", 1, "points a round")]
         return [*points, f"wins {wins}"]
 

@@ -24,6 +24,9 @@ from millebornes_env.millebornes.state import Int8Array, State
 NUM_VARIATES: Final = NUM_CARD_TYPES
 """One for each card type."""
 
+SAMPLE_AGENTS: Final = ("greedy", "arnold")
+"""The agents whose games say what luck is worth at a table, whoever plays the tournament."""
+
 
 @seldom
 def count_deal(

@@ -31,6 +31,9 @@ from millebornes_env.errors import ArenaError
 Int64Array = npt.NDArray[np.int64]
 Measure = Literal["points", "wins"]
 
+ROUNDING = 1e-12
+"""Of a variance: less of it than this is nothing but rounding."""
+
 FEWEST_DEALS_TO_COMPARE = 2
 """A variance needs two blocks."""
 
@@ -285,7 +288,10 @@ def variance_reduction(outcome: Outcome, measure: Measure = "points") -> Varianc
         return VarianceReduction(None, None, None, "fewer than two deals have no spread")
     own = outcome.lead if measure == "points" else outcome.wins[..., 0]
     plain = float(own.var(axis=0, ddof=1).mean()) / own.shape[1]
-    return _ratio_of_variances(plain, float(own.mean(axis=1).var(ddof=1)), "all deals were tied")
+    variance = float(own.mean(axis=1).var(ddof=1))
+    if variance < ROUNDING * plain:  # shares of a third do not add up to 1 exactly
+        variance = 0.0
+    return _ratio_of_variances(plain, variance, "all deals were tied")
 
 
 def fit_control_variate(outcome: Outcome) -> Float64Array:

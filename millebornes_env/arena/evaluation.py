@@ -15,7 +15,7 @@ from typing import Final
 from millebornes_env import VectorEnv, agents
 from millebornes_env.agents import RunFolderError, Spec, UnknownAgentError
 from millebornes_env.agents.human.agent import HumanAgent
-from millebornes_env.agents.protocol import Agent, ask_in
+from millebornes_env.agents.protocol import Agent, ask_in, is_compiled
 from millebornes_env.arena.match import MatchConfig, agent_seed, play
 from millebornes_env.arena.outcome import Outcome
 from millebornes_env.arena.results import Row
@@ -88,8 +88,9 @@ def check(agent: Spec, opponents: Sequence[Spec], config: MatchConfig, deals: in
 
 
 def _try(agent: Agent, env: VectorEnv, observations: Observations) -> None:
-    """Let the agent make one decision, unless that would ask a person."""
-    if not isinstance(agent, HumanAgent):
+    """Let the agent make one decision, unless that would ask a person, or only kernels can ask it."""
+    is_unread = is_compiled(agent) and not env.game.has("seen")
+    if not isinstance(agent, HumanAgent) and not is_unread:
         env.step(ask_in(env, agent, observations))
 
 

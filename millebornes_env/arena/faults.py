@@ -7,15 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env import Rules
 from millebornes_env.agents.errors import AgentAnswerError
-from millebornes_env.agents.protocol import Agent, ask
+from millebornes_env.agents.protocol import Agent, Table, ask
 from millebornes_env.arena.kernels import Batch, Rows
+from millebornes_env.compile import for_kernels
+from millebornes_env.engine.rulebook import TableRules
 from millebornes_env.errors import MilleBornesError
-from millebornes_env.millebornes.actions import action_name, num_actions
-from millebornes_env.millebornes.legality import write_mask
-from millebornes_env.millebornes.rules import compiled_rules
-from millebornes_env.millebornes.state import StateArray
 
 MOST_NAMED = 8
 
@@ -25,7 +22,7 @@ class AgentFaultError(MilleBornesError):
 
 
 def illegal_action(
-    roles: Sequence[Agent], batch: Batch, game: int, rules: Rules, first_deal: int
+    roles: Sequence[Agent], batch: Batch, game: int, table: Table, first_deal: int
 ) -> AgentFaultError:
     """The error of a game that ended with an illegal action.
 
@@ -33,34 +30,30 @@ def illegal_action(
         roles: who played.
         batch: the games.
         game: which.
-        rules: of the table.
+        table: where they play.
         first_deal: number of the batch's first deal.
     """
-    role, round_number, decision, action = (int(value) for value in batch.faults[game])
+    role, _, decision, action = (int(value) for value in batch.faults[game])
+    rulebook, rules = table.rulebook, table.rules
     state = batch.states[game]
     seat = int(state["seat"])
-    mask = np.zeros(num_actions_of(rules), np.int8)
-    write_mask(state, compiled_rules(rules), mask)
-    names = [action_name(int(legal), rules.teams, seat % rules.teams) for legal in np.flatnonzero(mask)]
+    mask = np.zeros(table.num_actions, np.int8)
+    rulebook.write_mask(state, for_kernels(rulebook.rules_array(rules))[0], mask)
+    names = [rulebook.action_name(int(legal), rules, seat) for legal in np.flatnonzero(mask)]
     listed = ", ".join(names[:MOST_NAMED]) + (" ..." if len(names) > MOST_NAMED else "")
     return AgentFaultError(
-        f"{roles[role].name} chose {action_name(action, rules.teams, seat % rules.teams)} (action {action}), "
-        f"which is illegal, {where(batch.states, game, rules, first_deal, round_number)}, play "
+        f"{roles[role].name} chose {rulebook.action_name(action, rules, seat)} (action {action}), "
+        f"which is illegal, {where(batch, game, rules, first_deal)}, play "
         f"{decision + 1} of the round; legal were: {listed}"
     )
 
 
-def num_actions_of(rules: Rules) -> int:
-    """Action ids of the table."""
-    return int(num_actions(rules.teams))
-
-
-def where(states: StateArray, game: int, rules: Rules, first_deal: int, round_number: int) -> str:
+def where(batch: Batch, game: int, rules: TableRules, first_deal: int) -> str:
     """Which game it is, as people count."""
-    deals = len(states) // rules.teams
+    deals, seat = len(batch.states) // rules.teams, int(batch.states[game]["seat"])
     return (
-        f"in deal {first_deal + game % deals}, rotation {game // deals}, seat {int(states[game]['seat'])}, "
-        f"round {round_number + 1}"
+        f"in deal {first_deal + game % deals}, rotation {game // deals}, seat {seat}, "
+        f"round {int(batch.rounds[game]) + 1}"
     )
 
 
@@ -70,13 +63,13 @@ def rows_of(rows: Rows, chosen: slice) -> Rows:
 
 
 def ask_about(
-    agent: Agent, states: StateArray, rows: Rows, rules: Rules, first_deal: int
+    agent: Agent, batch: Batch, rows: Rows, rules: TableRules, first_deal: int
 ) -> npt.NDArray[np.int64]:
     """What an agent chooses, int64[N]; what it raises is told with the game and the play.
 
     Args:
         agent: which.
-        states: all games.
+        batch: all games.
         rows: those that it is asked about, N of them.
         rules: of the table.
         first_deal: number of the batch's first deal.
@@ -85,27 +78,26 @@ def ask_about(
         AgentFaultError: it raised, or returned something that is no action for each row.
     """
     try:
-        return _ask(agent, states, rows)
+        return _ask(agent, batch, rows)
     except Exception as error:
-        raise _fault(agent, error, states, rows, rules, first_deal) from error
+        raise _fault(agent, error, batch, rows, rules, first_deal) from error
 
 
-def _ask(agent: Agent, states: StateArray, rows: Rows) -> npt.NDArray[np.int64]:
-    return ask(agent, rows.observation, rows.action_mask, rows.slot_ids, lambda: states[rows.games])
+def _ask(agent: Agent, batch: Batch, rows: Rows) -> npt.NDArray[np.int64]:
+    return ask(agent, rows.observation, rows.action_mask, rows.slot_ids, lambda: batch.states[rows.games])
 
 
 def _fault(
-    agent: Agent, error: Exception, states: StateArray, rows: Rows, rules: Rules, first_deal: int
+    agent: Agent, error: Exception, batch: Batch, rows: Rows, rules: TableRules, first_deal: int
 ) -> AgentFaultError:
     """The error of an agent that raised: if it raises at one row alone, that game is named."""
     place = f"when asked about {len(rows.games)} games"
     for row in range(len(rows.games)):
         one = rows_of(rows, slice(row, row + 1))
         try:
-            _ask(agent, states, one)
+            _ask(agent, batch, one)
         except Exception:
-            game = int(one.games[0])
-            place = where(states, game, rules, first_deal, int(states[game]["round_number"]))
+            place = where(batch, int(one.games[0]), rules, first_deal)
             break
     text = " ".join(str(error).split())
     if not isinstance(error, AgentAnswerError):

@@ -1,7 +1,8 @@
 """How strong a policy is while it learns: duplicate matches against opponents that stay the same.
 
 The same deals every time, each played from all seats, so that two points of a curve differ by the policy and
-not by the cards. Elo ratings are on the gauntlet's own scale: its agents play each other once, `greedy` is 0.
+not by the cards. Elo ratings are on the gauntlet's own scale: its agents play each other once; the
+first is 0.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from millebornes_env.arena.match import MatchConfig, agent_seed, play
 from millebornes_env.arena.outcome import Outcome
 from millebornes_env.arena.ratings import bradley_terry
 from millebornes_env.files import save_figure_atomically, write_text_atomically
-
-GAUNTLET: Final = ("greedy", "holder", "arnold")
+from millebornes_env.games import find_sheet
+from millebornes_env.games import game as find_game
 
 _FEWEST_DEALS: Final = 2
 _FIRST_WAIT: Final = 5.0  # seconds
@@ -122,7 +123,7 @@ class Gauntlet:
         for one in range(count):
             for other in range(one + 1, count):
                 score = self._against(self.opponents[one], self.opponents[other])
-                self._wins[one, other] = score.win_rate * score.matches
+                self._wins[one, other] = self._of_two(score.win_rate) * score.matches
                 self._wins[other, one] = score.matches - self._wins[one, other]
 
     def measure(self, spec: Spec, seconds: float, decisions: int) -> Point:
@@ -144,11 +145,19 @@ class Gauntlet:
     def _elo(self, win_rates: Sequence[float]) -> float:
         wins = self._wins.copy()
         matches = 2.0 * self.deals * len(self.configs)
-        shares = np.clip(win_rates, 0.0, 1.0)
+        shares = np.array([self._of_two(rate) for rate in np.clip(win_rates, 0.0, 1.0).tolist()])
         wins[-1, :-1] = shares * matches
         wins[:-1, -1] = (1.0 - shares) * matches
         elo = bradley_terry(wins)
         return float(elo[-1] - elo[0])
+
+    def _of_two(self, rate: float) -> float:
+        """The share of wins that two alone would have, by the share of one against several (Luce 1959).
+
+        Who is as strong as each of three others wins one match in four, and is to be rated as they are.
+        """
+        others = self.configs[0].rules.teams - 1
+        return rate if others == 1 else others * rate / (others * rate + 1.0 - rate)
 
     def _against(self, spec: Spec, opponent: str) -> Score:
         """The mean of all tables."""
@@ -203,7 +212,8 @@ def seconds_to_next(wanted: float, seconds: float) -> float:
 def curve_title(learner: str, editions: Sequence[str], players: int, decisions: int) -> str:
     """What stands above the picture of a run."""
     table = f"{', '.join(editions)}, {players} players, {decisions / 1e6:.1f} M decisions"
-    return f"{learner} learns Mille Bornes ({table})"
+    game = find_game(find_sheet(editions[0]).game)
+    return f"{learner} learns {game.title or game.name} ({table})"
 
 
 def save_curve(points: Sequence[Point], folder: Path, title: str) -> None:
@@ -228,7 +238,7 @@ def _draw(points: Sequence[Point], path: Path, title: str) -> None:
         alpha=0.2,
         color="black",
     )
-    upper.set(ylabel="Elo (greedy = 0)", title=title)
+    upper.set(ylabel=f"Elo ({next(iter(points[0].scores))} = 0)", title=title)
     for name in points[0].scores:
         rates = 100 * np.array([point.scores[name].win_rate for point in points])
         errors = 100 * NORMAL_QUANTILE * np.array([point.scores[name].win_error for point in points])

@@ -2,46 +2,43 @@
 
 A lineup has a `role` for each team of the table: an agent with its options. In every game each team is
 played by one role; partners are played by the same.
+
+Functions here take the rulebook, and modules that count what is played and the luck in it, as their first
+arguments, which the compiler knows; `arena_kernels_of` makes the kernels of a game.
 """
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+import functools
+import importlib
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.agents.compiled.agent import (
-    FIRST_OF_MATCH,
-    MEMORY,
-    Int16Array,
-    Int64Array,
-    decide,
-    decisions_taken,
-)
-from millebornes_env.arena.control_variate import count_deal, count_draws
-from millebornes_env.arena.counters import NUM_COUNTERS, count_action, count_episode, count_round
+from millebornes_env.agents.compiled.agent import FIRST_OF_MATCH, MEMORY, decide, decisions_taken
+from millebornes_env.agents.seen import seen_of
+from millebornes_env.arena import no_luck
+from millebornes_env.arena.statistics import Float64Array, GameCounts, GameLuck, Int64Array
 from millebornes_env.chance import random_word
-from millebornes_env.compile import kernel, rule, seldom
-from millebornes_env.engine.kernels import Settings, start_episode
-from millebornes_env.millebornes import rulebook
-from millebornes_env.millebornes.actions import around
-from millebornes_env.millebornes.legality import is_legal, write_mask
-from millebornes_env.millebornes.motion import team_of
-from millebornes_env.millebornes.observation import write_observation
-from millebornes_env.millebornes.rulebook import is_episode_over, win_share
-from millebornes_env.millebornes.rules import Rules, RulesRecord
-from millebornes_env.millebornes.scoring import round_score
-from millebornes_env.millebornes.state import ROUND_OVER, Int8Array, State, StateArray
-from millebornes_env.millebornes.turn import start_next_round, step
+from millebornes_env.compile import kernel, rule, rule_of_rules, seldom, seldom_rule_of_rules
+from millebornes_env.engine.kernels import Settings, named_for, start_episode
+from millebornes_env.engine.rulebook import Rulebook, State, StateArray, TableRules
+from millebornes_env.errors import GamePartError, shown
+from millebornes_env.games import Game
 
-MOST_ROLES: Final = 4
-"""Kernels take so many functions always, so that they are compiled once."""
+Int8Array = npt.NDArray[np.int8]
+Int16Array = npt.NDArray[np.int16]
 
 NO_ROLE: Final = -1
 
 FAULT: Final = ("role", "round", "decision", "action")
 """What is noted of an illegal action, in `Batch.faults`; a role of NO_ROLE: there was none."""
+
+A_ROUND: Final = 0
+"""The episode that a single round is: the first of `Rulebook.EPISODES`."""
 
 _DRAW_TAG: Final = 0x6D696C6C  # sets the agents' random numbers apart from those of the cards
 _DECISIONS_OF_A_SEAT: Final = 4096  # more than a seat can take in a round
@@ -50,8 +47,8 @@ _DECISIONS_OF_A_SEAT: Final = 4096  # more than a seat can take in a round
 class Roles(NamedTuple):
     """Who plays: the functions and options of all roles."""
 
-    choose: tuple[int, int, int, int]  # addresses
-    options: Int64Array  # [MOST_ROLES, MAX_OPTIONS]
+    choose: npt.NDArray[Any]  # int64[T], addresses (without the compiler object[T], the functions)
+    options: Int64Array  # [T, MAX_OPTIONS]
 
 
 class Batch(NamedTuple):
@@ -66,29 +63,37 @@ class Batch(NamedTuple):
     points: npt.NDArray[np.int32]  # [G, T] by role, so far
     rounds: npt.NDArray[np.int32]  # [G] finished so far
     first: Int8Array  # [G] the role that began the first round
-    shares: npt.NDArray[np.float64]  # [G, T] of the win, by role: 1, 1 / k if k share it, or 0
+    shares: Float64Array  # [G, T] of the win, by role: 1, 1 / k if k share it, or 0
     counters: Int64Array  # [T, NUM_COUNTERS] by role
     faults: Int64Array  # [G, len(FAULT)]
     before: StateArray  # [1] scratch: the game before the step, if luck is counted
-    variates: npt.NDArray[np.float64]  # [G, T, NUM_VARIATES] by role; [G, T, 0]: not counted
+    variates: Float64Array  # [G, T, NUM_VARIATES] by role; [G, T, 0]: not counted
 
 
 @rule
-def role_of_seat(batch: Batch, rules: RulesRecord, game: int, seat: int) -> int:
+def team_of(seat: int, teams: int) -> int:
+    """The team of a seat, `seat % teams`: without a division, which would take longer."""
+    while seat >= teams:
+        seat -= teams
+    return seat
+
+
+@rule
+def role_of_seat(batch: Batch, rules: TableRules, game: int, seat: int) -> int:
     """The role that plays the seat."""
-    return int(batch.role_of[game, team_of(rules, seat)])
+    return int(batch.role_of[game, team_of(seat, rules.teams)])
 
 
 @rule
-def draw_for(state: State, seat: int, decision: int) -> int:
+def draw_for(state: State, round_number: int, seat: int, decision: int) -> int:
     """The agent's random number: the same for whoever sits there, whatever was played before."""
     key_0, key_1 = int(state.key[0]), int(state.key[1])
-    of_round = random_word(key_1 ^ _DRAW_TAG, key_0, int(state.round_number))
+    of_round = random_word(key_1 ^ _DRAW_TAG, key_0, round_number)
     return random_word(of_round, key_0 ^ _DRAW_TAG, seat * _DECISIONS_OF_A_SEAT + decision)
 
 
-@rule
-def begin_game(batch: Batch, rules: RulesRecord, game: int) -> None:
+@rule_of_rules
+def begin_game(rulebook: Rulebook, luck: Any, batch: Batch, rules: TableRules, game: int) -> None:
     """Deal the game's next episode."""
     state = batch.states[game]
     start_episode(rulebook, state, rules)
@@ -98,57 +103,24 @@ def begin_game(batch: Batch, rules: RulesRecord, game: int) -> None:
     batch.live[game] = True
     batch.points[game, :] = 0
     batch.rounds[game] = 0
-    batch.first[game] = role_of_seat(batch, rules, game, around(int(state.dealer) + 1, rules.players))
+    batch.first[game] = role_of_seat(batch, rules, game, int(state.seat))
     batch.shares[game, :] = 0.0
     batch.faults[game, 0] = NO_ROLE
     if batch.variates.shape[2] > 0:
         batch.variates[game, :, :] = 0.0
-        count_deal(state, rules, batch.role_of[game], batch.variates[game])
+        luck.count_deal(state, rules, batch.role_of[game], batch.variates[game])
 
 
-@kernel
-def begin_games(batch: Batch, rules: RulesRecord) -> None:
-    """Deal the next episode of all games."""
-    for game in range(len(batch.states)):
-        begin_game(batch, rules, game)
-
-
-@kernel
-def play_games(batch: Batch, rules: RulesRecord, settings: Settings, roles: Roles) -> None:
-    """Play all games to their ends, all roles being compiled."""
-    for game in range(len(batch.states)):
-        begin_game(batch, rules, game)
-        state = batch.states[game]
-        while batch.live[game]:
-            seat = int(state.seat)
-            role = role_of_seat(batch, rules, game, seat)
-            memory = batch.memories[game, seat]
-            draw = draw_for(state, seat, decisions_taken(state, memory))
-            action = decide(roles.choose[role], state, rules, seat, memory, roles.options[role], draw)
-            carry_out(batch, rules, settings, game, action)
-
-
-@kernel
-def choose_for_role(
-    batch: Batch, rules: RulesRecord, choose: int, options: Int64Array, role: int, actions: Int64Array
-) -> None:
-    """Let one compiled role choose wherever it is its turn.
-
-    Args:
-        batch: the games.
-        rules: the table's.
-        choose: of the agent, by address.
-        options: int64[MAX_OPTIONS], of the agent.
-        role: which.
-        actions: int64[G], overwritten in those games.
-    """
-    for game in range(len(batch.states)):
-        state = batch.states[game]
-        seat = int(state.seat)
-        if batch.live[game] and role_of_seat(batch, rules, game, seat) == role:
-            memory = batch.memories[game, seat]
-            draw = draw_for(state, seat, decisions_taken(state, memory))
-            actions[game] = decide(choose, state, rules, seat, memory, options, draw)
+@rule_of_rules
+def choose_next(
+    seen: Any, batch: Batch, rules: TableRules, game: int, choose: int, options: Int64Array
+) -> int:
+    """What a compiled agent chooses for the seat that is to decide."""
+    state = batch.states[game]
+    seat = int(state.seat)
+    memory = batch.memories[game, seat]
+    draw = draw_for(state, int(batch.rounds[game]), seat, decisions_taken(seen, state, memory))
+    return decide(seen, choose, state, rules, seat, memory, options, draw)
 
 
 class Rows(NamedTuple):
@@ -160,73 +132,63 @@ class Rows(NamedTuple):
     slot_ids: Int64Array  # [G] game * players + seat
 
 
-@kernel
-def write_rows(batch: Batch, rules: RulesRecord, settings: Settings, role: int, rows: Rows) -> int:
-    """Write what the deciding seats of one role see and may do, from the top; how many rows they are."""
-    count = 0
-    for game in range(len(batch.states)):
-        state = batch.states[game]
-        seat = int(state.seat)
-        if batch.live[game] and role_of_seat(batch, rules, game, seat) == role:
-            write_observation(state, rules, seat, settings.observation_spec, rows.observation[count])
-            write_mask(state, rules, rows.action_mask[count])
-            rows.games[count] = game
-            rows.slot_ids[count] = game * rules.players + seat
-            count += 1
-    return count
-
-
-@kernel
-def carry_out_all(batch: Batch, rules: RulesRecord, settings: Settings, actions: Int64Array) -> int:
-    """Carry out one action in every game that goes on; how many still do."""
-    left = 0
-    for game in range(len(batch.states)):
-        if batch.live[game]:
-            carry_out(batch, rules, settings, game, int(actions[game]))
-            left += 1 if batch.live[game] else 0
-    return left
-
-
-@rule
-def carry_out(batch: Batch, rules: RulesRecord, settings: Settings, game: int, action: int) -> None:
+@rule_of_rules
+def carry_out(
+    rulebook: Rulebook,
+    counts: GameCounts,
+    luck: Any,
+    batch: Batch,
+    rules: TableRules,
+    settings: Settings,
+    game: int,
+    action: int,
+) -> None:
     """Carry out one action, count it and what came of it; an illegal one ends the game with a fault."""
     state = batch.states[game]
-    role = role_of_seat(batch, rules, game, int(state.seat))
-    if not is_legal(state, rules, action):
-        note_fault(batch, game, role, action)
+    if not rulebook.is_legal(state, rules, action):
+        note_fault(batch, game, role_of_seat(batch, rules, game, int(state.seat)), action)
         return
-    count_action(batch.counters[role], action)
+    counts.count_action(state, rules, action, batch.role_of[game], batch.counters)
     batch.decisions[game] += 1
     batch.steps[game] += 1
     counted = batch.variates.shape[2] > 0
     if counted:
         batch.before[0] = state
-    step(state, rules, action)
+    rulebook.step(state, rules, action)
     if counted:
-        count_draws(batch.before[0], state, rules, action, batch.role_of[game], batch.variates[game])
-    if int(state.phase) == ROUND_OVER:
-        close_round(batch, rules, settings, game)
+        luck.count_draws(batch.before[0], state, rules, action, batch.role_of[game], batch.variates[game])
+    if rulebook.is_round_over(state):
+        close_round(rulebook, counts, luck, batch, rules, settings, game)
 
 
-@seldom
-def close_round(batch: Batch, rules: RulesRecord, settings: Settings, game: int) -> None:
+@seldom_rule_of_rules
+def close_round(
+    rulebook: Rulebook,
+    counts: GameCounts,
+    luck: Any,
+    batch: Batch,
+    rules: TableRules,
+    settings: Settings,
+    game: int,
+) -> None:
     """Count a finished round; begin the next of the match, or close the episode."""
     state = batch.states[game]
     batch.rounds[game] += 1
     for team in range(rules.teams):
-        batch.points[game, batch.role_of[game, team]] += round_score(state, team)
-    count_round(state, rules, batch.role_of[game], batch.counters)
-    if not is_episode_over(state, rules, settings.episode):
-        start_next_round(state, rules)
+        batch.points[game, batch.role_of[game, team]] += rulebook.final_score(state, rules, A_ROUND, team)
+    counts.count_round(state, rules, batch.role_of[game], batch.counters)
+    if not rulebook.is_episode_over(state, rules, settings.episode):
+        rulebook.start_next_round(state, rules)
         batch.decisions[game] = 0
         batch.memories[game, :, :FIRST_OF_MATCH] = 0
         if batch.variates.shape[2] > 0:
-            count_deal(state, rules, batch.role_of[game], batch.variates[game])
+            luck.count_deal(state, rules, batch.role_of[game], batch.variates[game])
         return
     for team in range(rules.teams):
-        batch.shares[game, batch.role_of[game, team]] = win_share(state, rules, settings.episode, team)
+        share = rulebook.win_share(state, rules, settings.episode, team)
+        batch.shares[game, batch.role_of[game, team]] = share
     batch.live[game] = False
-    count_episode(rules, int(batch.first[game]), batch.shares[game], batch.counters)
+    counts.count_episode(rules, int(batch.first[game]), batch.shares[game], batch.counters)
 
 
 @seldom
@@ -240,16 +202,165 @@ def note_fault(batch: Batch, game: int, role: int, action: int) -> None:
     batch.live[game] = False
 
 
-def new_batch(rules: Rules, states: StateArray, before: StateArray, num_variates: int) -> Batch:
+# The kernels of a game -------------------------------------------------------------------------------------
+
+
+class ArenaKernels(NamedTuple):
+    """The loops over games of one game; each is described where it is made, below."""
+
+    begin_games: Callable[..., None]
+    play_games: Callable[..., None]
+    choose_for_role: Callable[..., None]
+    write_rows: Callable[..., int]
+    carry_out_all: Callable[..., int]
+
+
+def arena_kernels_of(game: Game) -> ArenaKernels:
+    """The kernels of a game, made once for each; they are compiled when they are called.
+
+    Raises:
+        RulebookError: the rulebook lacks something that the engine asks for.
+    """
+    rulebook: Any = game.module()
+    return _kernels_of_modules(rulebook, counts_of_game(game), luck_of_game(game), seen_of(rulebook))
+
+
+def counts_of_game(game: Game) -> Any:
+    """What the game counts: a module with the members of `GameCounts`.
+
+    Raises:
+        GamePartError: it lacks one.
+    """
+    return _checked(game, "counts", game.counts, GameCounts)
+
+
+def luck_of_game(game: Game) -> Any:
+    """What luck is in the game: a module with the members of `GameLuck`; one with none where it has no part.
+
+    Raises:
+        GamePartError: it lacks one.
+    """
+    return _checked(game, "luck", no_luck if game.luck is None else game.luck, GameLuck)
+
+
+def _checked(game: Game, part: str, given: str | ModuleType, interface: type) -> ModuleType:
+    """A part of the game as the module that it is, with all that the arena asks for."""
+    module: object = importlib.import_module(given) if isinstance(given, str) else given
+    missing = [name for name in vars(interface) if not name.startswith("_") and not hasattr(module, name)]
+    if not isinstance(module, ModuleType) or missing:
+        lacks = f" without {', '.join(missing)}" if isinstance(module, ModuleType) else ", no module"
+        raise GamePartError(
+            f"the part {part!r} of the game {game.name!r} is {shown(given)}{lacks}; "
+            f"millebornes_env.arena.statistics.{interface.__name__} says what it must have"
+        )
+    return module
+
+
+@functools.cache
+def _kernels_of_modules(
+    rulebook: ModuleType, counts: ModuleType, luck: ModuleType, seen: ModuleType
+) -> ArenaKernels:
+    """Modules reach the kernels as variables of the functions that make them, as `named_for` says."""
+    given: Any = rulebook
+    own: list[Callable[..., Any]] = [
+        _begin_games(given, luck),
+        _play_games(given, counts, luck, seen),
+        _choose_for_role(seen),
+        _write_rows(given),
+        _carry_out_all(given, counts, luck),
+    ]
+    return ArenaKernels(*(kernel(named_for(given, loop, counts, luck, seen)) for loop in own))
+
+
+def _begin_games(rulebook: Rulebook, luck: Any) -> Callable[..., None]:
+    def begin_games(batch: Batch, rules: TableRules) -> None:
+        """Deal the next episode of all games."""
+        for game in range(len(batch.states)):
+            begin_game(rulebook, luck, batch, rules, game)
+
+    return begin_games
+
+
+def _play_games(rulebook: Rulebook, counts: Any, luck: Any, seen: Any) -> Callable[..., None]:
+    def play_games(batch: Batch, rules: TableRules, settings: Settings, roles: Roles) -> None:
+        """Play all games to their ends, all roles being compiled."""
+        for game in range(len(batch.states)):
+            begin_game(rulebook, luck, batch, rules, game)
+            while batch.live[game]:
+                role = role_of_seat(batch, rules, game, int(batch.states[game].seat))
+                choose, options = roles.choose[role], roles.options[role]
+                action = choose_next(seen, batch, rules, game, choose, options)
+                carry_out(rulebook, counts, luck, batch, rules, settings, game, action)
+
+    return play_games
+
+
+def _choose_for_role(seen: Any) -> Callable[..., None]:
+    def choose_for_role(
+        batch: Batch, rules: TableRules, choose: int, options: Int64Array, role: int, actions: Int64Array
+    ) -> None:
+        """Let one compiled role choose wherever it is its turn.
+
+        Args:
+            batch: the games.
+            rules: the table's.
+            choose: of the agent, by address.
+            options: int64[MAX_OPTIONS], of the agent.
+            role: which.
+            actions: int64[G], overwritten in those games.
+        """
+        for game in range(len(batch.states)):
+            seat = int(batch.states[game].seat)
+            if batch.live[game] and role_of_seat(batch, rules, game, seat) == role:
+                actions[game] = choose_next(seen, batch, rules, game, choose, options)
+
+    return choose_for_role
+
+
+def _write_rows(rulebook: Rulebook) -> Callable[..., int]:
+    def write_rows(batch: Batch, rules: TableRules, settings: Settings, role: int, rows: Rows) -> int:
+        """Write what the deciding seats of one role see and may do, from the top; how many rows they are."""
+        count = 0
+        for game in range(len(batch.states)):
+            state = batch.states[game]
+            seat = int(state.seat)
+            if batch.live[game] and role_of_seat(batch, rules, game, seat) == role:
+                row = rows.observation[count]
+                rulebook.write_observation(state, rules, seat, settings.observation_spec, row)
+                rulebook.write_mask(state, rules, rows.action_mask[count])
+                rows.games[count] = game
+                rows.slot_ids[count] = game * rules.players + seat
+                count += 1
+        return count
+
+    return write_rows
+
+
+def _carry_out_all(rulebook: Rulebook, counts: Any, luck: Any) -> Callable[..., int]:
+    def carry_out_all(batch: Batch, rules: TableRules, settings: Settings, actions: Int64Array) -> int:
+        """Carry out one action in every game that goes on; how many still do."""
+        left = 0
+        for game in range(len(batch.states)):
+            if batch.live[game]:
+                carry_out(rulebook, counts, luck, batch, rules, settings, game, int(actions[game]))
+                left += 1 if batch.live[game] else 0
+        return left
+
+    return carry_out_all
+
+
+def new_batch(game: Game, rules: TableRules, states: StateArray, before: StateArray, luck: bool) -> Batch:
     """Room for the results of some games.
 
     Args:
+        game: that is played.
         rules: of the table.
         states: STATE[G], seeded.
         before: STATE[1].
-        num_variates: 0: luck is not counted.
+        luck: whether luck is counted.
     """
     games, teams = len(states), rules.teams
+    num_variates = luck_of_game(game).NUM_VARIATES if luck else 0
     return Batch(
         states=states,
         role_of=np.zeros((games, teams), np.int8),
@@ -261,7 +372,7 @@ def new_batch(rules: Rules, states: StateArray, before: StateArray, num_variates
         rounds=np.zeros(games, np.int32),
         first=np.zeros(games, np.int8),
         shares=np.zeros((games, teams), np.float64),
-        counters=np.zeros((teams, NUM_COUNTERS), np.int64),
+        counters=np.zeros((teams, counts_of_game(game).NUM_COUNTERS), np.int64),
         faults=np.full((games, len(FAULT)), NO_ROLE, np.int64),
         before=before,
         variates=np.zeros((games, teams, num_variates), np.float64),

@@ -16,39 +16,33 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env import Rules, VectorEnv, vector_env
+from millebornes_env import VectorEnv, vector_env
 from millebornes_env.agents import Spec, make
-from millebornes_env.agents.compiled.agent import MAX_OPTIONS
 from millebornes_env.agents.protocol import Agent, Table, forget, is_compiled
-from millebornes_env.arena.control_variate import NUM_VARIATES
 from millebornes_env.arena.faults import ask_about, illegal_action, rows_of
 from millebornes_env.arena.kernels import (
-    MOST_ROLES,
     NO_ROLE,
     Batch,
     Roles,
     Rows,
-    begin_games,
-    carry_out_all,
-    choose_for_role,
+    arena_kernels_of,
+    counts_of_game,
     new_batch,
-    play_games,
-    write_rows,
 )
 from millebornes_env.arena.outcome import Lineup, Outcome
-from millebornes_env.compile import for_kernels
+from millebornes_env.compile import IS_COMPILED, for_kernels
 from millebornes_env.engine.kernels import DISABLED, Settings, kernels_of, key_of_seed
+from millebornes_env.engine.rulebook import Rulebook, StateArray, TableRules
+from millebornes_env.envs.options import USUAL, observation_spec
 from millebornes_env.errors import ArenaError, shown
-from millebornes_env.millebornes import rulebook
-from millebornes_env.millebornes.rules import compiled_rules
-from millebornes_env.millebornes.sections import DEFAULT_SPEC
-from millebornes_env.millebornes.state import new_states
-
-EPISODES: Final = {"match": "matches", "round": "rounds"}
-"""Each kind of episode in the plural."""
+from millebornes_env.games import Game, find_sheet
+from millebornes_env.games import game as find_game
 
 SECONDS_BETWEEN_REPORTS: Final = 0.1
 FEWEST_DEALS_OF_A_THREAD: Final = 16
+
+_TABLES: dict[tuple[str, int, int | None], tuple[Game, Table]] = {}
+"""Those that were asked for, with the game that each is of."""
 
 OnProgress = Callable[[float], None]
 """Is told how many episodes have been played, with parts of those going on."""
@@ -62,7 +56,8 @@ class MatchConfig:
         edition: name of the rule sheet, overrides included ("parker+max_200=4").
         players: seats at the table.
         teams: teams at the table; None: as usual for the sheet.
-        episode: "match" or "round".
+        episode: one of the game's kinds of episodes, in Mille Bornes "match" or "round"; "usual": its
+            longest.
         seed: of the deals and of the agents; 0 to 2**64 - 1.
         plain: True: every rotation of a deal has cards of its own; False: the same cards in the same seats.
         control_variate: whether the luck of the draw is counted, to take it off the points (a third slower).
@@ -70,29 +65,56 @@ class MatchConfig:
 
     Raises:
         ArenaError: a value that cannot be. Whether there is such a table, `table` says.
+        GamePartError: luck is to be counted in a game that says of nothing that it is luck.
+        UnknownEditionError: there is no such rule sheet.
     """
 
     edition: str = "parker"
     players: int = 2
     teams: int | None = None
-    episode: str = "match"
+    episode: str = USUAL
     seed: int = 1
     plain: bool = False
     control_variate: bool = False
     threads: int = 2
 
     def __post_init__(self) -> None:
-        if self.episode not in EPISODES:
-            raise ArenaError(f"episode is {shown(self.episode)}; it must be 'match' or 'round'")
+        longest_first = list(reversed(self.game.module().EPISODES))
+        if self.episode == USUAL:
+            object.__setattr__(self, "episode", longest_first[0])  # saved results name it
+        if self.episode not in longest_first:
+            listed = " or ".join(map(repr, longest_first))
+            raise ArenaError(f"episode is {shown(self.episode)}; it must be {listed}")
+        if self.control_variate:
+            self.game.part("luck", "control_variate")
         if not 0 <= self.seed < 2**64:
             raise ArenaError(f"seed is {shown(self.seed)}; it must be from 0 to 2**64 - 1")
         if self.threads < 1:
             raise ArenaError(f"threads is {shown(self.threads)}; it must be 1 or more")
 
     @property
-    def rules(self) -> Rules:
-        """Of the table."""
+    def game(self) -> Game:
+        """The game that the rule sheet is of, in the table of games."""
+        return find_game(self._game_name)
+
+    @functools.cached_property
+    def _game_name(self) -> str:
+        return find_sheet(self.edition).game
+
+    @property
+    def rules(self) -> Any:
+        """Of the table, as the game's rulebook has them."""
         return self.table().rules
+
+    @property
+    def episodes(self) -> str:
+        """What the episodes are called, in the plural."""
+        return plural(self.episode)
+
+    @property
+    def has_points(self) -> bool:
+        """Whether the game counts points at this table, which tell more than who has won."""
+        return self.game.module().is_won_by_score(self.rules)
 
     def table(self) -> Table:
         """What agents are told of the table.
@@ -100,7 +122,12 @@ class MatchConfig:
         Raises:
             ValueError: there is no such table; the message says what there is.
         """
-        return _table(self.edition, self.players, self.teams)
+        key = (self.edition, self.players, self.teams)
+        game, table = _TABLES.get(key, (None, None))
+        if table is None or game is not self.game:  # a game of the user's can be registered anew
+            table = Table.of(vector_env(1, self.edition, players=self.players, teams=self.teams))
+            _TABLES[key] = (self.game, table)
+        return table
 
     def env(self) -> VectorEnv:
         """One game at the table, which stops after an episode.
@@ -118,9 +145,9 @@ class MatchConfig:
         )
 
 
-@functools.cache
-def _table(name: str, players: int, teams: int | None) -> Table:
-    return Table.of(vector_env(1, name, players=players, teams=teams))
+def plural(episode: str) -> str:
+    """A kind of episode in the plural, such as "matches" or "races"."""
+    return f"{episode}{'es' if episode.endswith(('ch', 'sh', 's', 'x')) else 's'}"
 
 
 def agent_seed(*words: int) -> int:
@@ -178,7 +205,7 @@ def play(
         count = min(at_once, deals - done)
         batches += play_batch(roles, config, first_deal + done, count, report)
         report(count * float(teams))
-    return _outcome(lineup, batches, teams)
+    return _outcome(lineup, batches, teams, config.game.name)
 
 
 def _check(agents: Sequence[Spec], lineup: Lineup, teams: int, deals: int, batch_size: int | None) -> None:
@@ -237,40 +264,46 @@ def _shares(first_deal: int, num_deals: int, threads: int) -> list[tuple[int, in
 
 def settings_of(config: MatchConfig) -> Settings:
     """What the engine is told."""
-    return Settings(rulebook.EPISODES.index(config.episode), rulebook.POINTS, DISABLED, DEFAULT_SPEC, 0)
+    game, rulebook = config.game, config.game.module()
+    spec = observation_spec(game, observe_unseen=True, observe_rules=False, padded=False)
+    return Settings(rulebook.EPISODES.index(config.episode), 0, DISABLED, spec, 0)
+
+
+def compiled_rules(config: MatchConfig) -> TableRules:
+    """The record of the table's rules, as kernels take it."""
+    record: TableRules = for_kernels(config.game.module().rules_array(config.rules))[0]
+    return record
 
 
 def dealt_batch(config: MatchConfig, first_deal: int, num_deals: int) -> Batch:
     """The games of some deals, ready to begin: game r * B + b is rotation r of deal b."""
-    rules = config.rules
-    teams = rules.teams
-    states = for_kernels(new_states(num_deals * teams))
+    rules, game = config.rules, config.game
+    rulebook, teams = game.module(), rules.teams
+    states = _new_states(rulebook, num_deals * teams)
     seed, seed_games = key_of_seed(config.seed), kernels_of(rulebook).seed_games
     if config.plain:
-        numbered = for_kernels(new_states(num_deals * teams))
+        numbered = _new_states(rulebook, num_deals * teams)
         seed_games(numbered, first_deal * teams, *seed)
         states[:] = numbered.reshape(num_deals, teams).T.reshape(-1)
     else:
         seed_games(states[:num_deals], first_deal, *seed)
         states[:] = np.tile(states[:num_deals], teams)
-    batch = new_batch(
-        rules, states, for_kernels(new_states(1)), NUM_VARIATES if config.control_variate else 0
-    )
+    batch = new_batch(game, rules, states, _new_states(rulebook, 1), config.control_variate)
     batch.role_of[:] = role_of_teams(teams, num_deals)
     return batch
+
+
+def _new_states(rulebook: Rulebook, count: int) -> StateArray:
+    return for_kernels(np.zeros(count, rulebook.STATE).view(np.recarray))
 
 
 def _play_compiled(roles: Sequence[Agent], config: MatchConfig, first_deal: int, num_deals: int) -> Batch:
     """Play with compiled agents only, at full speed."""
     players = [agent for agent in roles if is_compiled(agent)]
-    padded = [players[min(role, len(players) - 1)] for role in range(MOST_ROLES)]
-    options = np.zeros((MOST_ROLES, MAX_OPTIONS), np.int64)
-    for role, agent in enumerate(padded):
-        options[role] = agent.options
-    first, second, third, fourth = (agent.address for agent in padded)
+    addresses = np.array([agent.address for agent in players], np.int64 if IS_COMPILED else np.object_)
+    who = Roles(addresses, np.array([agent.options for agent in players], np.int64))
     batch = dealt_batch(config, first_deal, num_deals)
-    table = compiled_rules(config.rules)
-    play_games(batch, table, settings_of(config), Roles((first, second, third, fourth), options))
+    arena_kernels_of(config.game).play_games(batch, compiled_rules(config), settings_of(config), who)
     return batch
 
 
@@ -283,8 +316,8 @@ def _play_any(
 ) -> Batch:
     """Play with any agents, one decision of all games at a time."""
     batch = dealt_batch(config, first_deal, num_deals)
-    table, settings = compiled_rules(config.rules), settings_of(config)
-    begin_games(batch, table)
+    table, settings, kernels = compiled_rules(config), settings_of(config), arena_kernels_of(config.game)
+    kernels.begin_games(batch, table)
     for agent in roles:
         forget(agent)
     rows = _new_rows(len(batch.states), config.table())
@@ -293,13 +326,13 @@ def _play_any(
     while left:
         for role, agent in enumerate(roles):
             if is_compiled(agent):
-                choose_for_role(batch, table, agent.address, agent.options, role, actions)
+                kernels.choose_for_role(batch, table, agent.address, agent.options, role, actions)
                 continue
-            count = write_rows(batch, table, settings, role, rows)
+            count = kernels.write_rows(batch, table, settings, role, rows)
             if count:
                 shown = rows_of(rows, slice(count))
-                actions[shown.games] = ask_about(agent, batch.states, shown, config.rules, first_deal)
-        left = carry_out_all(batch, table, settings, actions)
+                actions[shown.games] = ask_about(agent, batch, shown, config.rules, first_deal)
+        left = kernels.carry_out_all(batch, table, settings, actions)
         if time.perf_counter() > next_report:
             on_progress(_episodes_played(batch, config))
             next_report = time.perf_counter() + SECONDS_BETWEEN_REPORTS
@@ -316,12 +349,9 @@ def _new_rows(games: int, table: Table) -> Rows:
 
 
 def _episodes_played(batch: Batch, config: MatchConfig) -> float:
-    """Episodes that have ended, and of a match that goes on the part of the goal that its leader has."""
-    episodes = float((~batch.live).sum())
-    if config.episode == "match" and batch.live.any():
-        leaders = batch.points[batch.live].max(axis=1)
-        episodes += float(np.clip(leaders / config.rules.goal, 0.0, 0.99).sum())
-    return episodes
+    """Episodes that have ended, and the parts of those that go on."""
+    going_on = counts_of_game(config.game).part_played(batch.points[batch.live], config.rules)
+    return float((~batch.live).sum() + going_on.sum())
 
 
 def _refuse_faults(batch: Batch, roles: Sequence[Agent], config: MatchConfig, first_deal: int) -> None:
@@ -330,7 +360,7 @@ def _refuse_faults(batch: Batch, roles: Sequence[Agent], config: MatchConfig, fi
     if len(faulty):
         deals = len(batch.states) // config.rules.teams
         first = min(faulty.tolist(), key=lambda game: (game % deals, game))
-        raise illegal_action(roles, batch, first, config.rules, first_deal)
+        raise illegal_action(roles, batch, first, config.table(), first_deal)
 
 
 def by_deal(batches: Sequence[Batch], name: str, teams: int) -> npt.NDArray[Any]:
@@ -349,7 +379,7 @@ def by_deal(batches: Sequence[Batch], name: str, teams: int) -> npt.NDArray[Any]
     return np.ascontiguousarray(np.concatenate(parts, axis=1).swapaxes(0, 1))
 
 
-def _outcome(lineup: Lineup, batches: Sequence[Batch], teams: int) -> Outcome:
+def _outcome(lineup: Lineup, batches: Sequence[Batch], teams: int, game: str) -> Outcome:
     """All batches together."""
     variates = by_deal(batches, "variates", teams)
     return Outcome(
@@ -362,6 +392,7 @@ def _outcome(lineup: Lineup, batches: Sequence[Batch], teams: int) -> Outcome:
         counters=np.sum([batch.counters for batch in batches], axis=0),
         variates=np.ascontiguousarray(variates.swapaxes(2, 3)) if variates.shape[-1] else None,
         faults=(),
+        game=game,
     )
 
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.arena.counters import NUM_COUNTERS
 from millebornes_env.arena.intervals import (
     Float64Array,
     Interval,
@@ -16,6 +15,7 @@ from millebornes_env.arena.intervals import (
     ratio_interval,
     share_interval,
 )
+from millebornes_env.games import DEFAULT_GAME
 
 Lineup = tuple[int, ...]
 """Agents by number, one for each team of the table; the place in it is the agent's role."""
@@ -34,9 +34,11 @@ class Outcome:
         rounds: int32[B, R], rounds of the episode.
         decisions: int32[B, R], actions of all seats in the episode.
         first: int8[B, R], the role that began the first round.
-        counters: int64[T, NUM_COUNTERS], by role, summed over all episodes (`arena.counters`).
-        variates: float64[B, R, F, T], luck that was counted (`arena.control_variate`), or None.
+        counters: int64[T, NUM_COUNTERS], by role, summed over all episodes, of what the game counts
+            (`games.Game.counts`).
+        variates: float64[B, R, F, T], luck that was counted (`games.Game.luck`), or None.
         faults: what agents did wrong; with any, there is nothing else (B is 0).
+        game: name of the game.
     """
 
     lineup: Lineup
@@ -48,6 +50,7 @@ class Outcome:
     counters: npt.NDArray[np.int64]
     variates: npt.NDArray[np.float64] | None = None
     faults: tuple[str, ...] = ()
+    game: str = DEFAULT_GAME
 
     @property
     def num_deals(self) -> int:
@@ -77,12 +80,13 @@ class Outcome:
         return rounds
 
     @classmethod
-    def faulty(cls, lineup: Lineup, fault: str) -> Outcome:
+    def faulty(cls, lineup: Lineup, fault: str, game: str = DEFAULT_GAME) -> Outcome:
         """A lineup that could not be played to the end.
 
         Args:
             lineup: of agents.
             fault: what one of them did wrong.
+            game: name of the game.
         """
         teams = len(lineup)
         return cls(
@@ -92,8 +96,9 @@ class Outcome:
             rounds=np.zeros((0, teams), np.int32),
             decisions=np.zeros((0, teams), np.int32),
             first=np.zeros((0, teams), np.int8),
-            counters=np.zeros((teams, NUM_COUNTERS), np.int64),
+            counters=np.zeros((teams, 0), np.int64),
             faults=(fault,),
+            game=game,
         )
 
     def followed_by(self, other: Outcome) -> Outcome:
@@ -111,6 +116,7 @@ class Outcome:
             counters=self.counters + other.counters,
             variates=variates,
             faults=self.faults + other.faults,
+            game=self.game,
         )
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
@@ -119,6 +125,7 @@ class Outcome:
         arrays: dict[str, npt.NDArray[Any]] = {name: getattr(self, name) for name in names}
         arrays["lineup"] = np.array(self.lineup, np.int64)
         arrays["faults"] = np.array("\n".join(self.faults))
+        arrays["game"] = np.array(self.game)
         if self.variates is not None:
             arrays["variates"] = self.variates
         return arrays
@@ -141,6 +148,7 @@ class Outcome:
             counters=arrays["counters"],
             variates=arrays.get("variates"),
             faults=tuple(faults.split("\n")) if faults else (),
+            game=str(arrays["game"]),
         )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from millebornes_env.arena.estimates import Payoff
+from millebornes_env.arena.estimates import Measure, Payoff
 from millebornes_env.arena.intervals import Float64Array
 from millebornes_env.arena.ratings import Ratings
 from millebornes_env.files import save_figure_atomically
@@ -19,12 +19,6 @@ if TYPE_CHECKING:
 
 LONGEST_NAME: Final = 40
 """Characters of a name that are shown; of a longer one the middle is left out."""
-
-PAYOFF_TITLES: Final = {
-    "points": "Points per round, row against column",
-    "wins": "Episodes won, %, row against column",
-}
-"""By the measure that agents are told apart by."""
 
 _CELL: Final = (0.66, 0.52)  # inches, wide and high: room for "-1,234" over "± 123"
 _LABEL_SIZE: Final = 10.0  # points
@@ -40,7 +34,25 @@ _EMPTY: Final = "#eceef1"
 _DARK, _GREY, _LINE = "#222222", "#555555", "#2c5f8a"
 
 
-def draw_payoff(names: Sequence[str], payoff: Payoff, order: Sequence[int], table: str = "") -> Figure:
+def payoff_title(measure: Measure, episodes: str = "episodes") -> str:
+    """What stands above a payoff matrix.
+
+    Args:
+        measure: that agents are told apart by.
+        episodes: what these are called.
+    """
+    if measure == "points":
+        return "Points per round, row against column"
+    return f"{episodes.capitalize()} won, %, row against column"
+
+
+def draw_payoff(
+    names: Sequence[str],
+    payoff: Payoff,
+    order: Sequence[int],
+    table: str = "",
+    episodes: str = "episodes",
+) -> Figure:
     """Draw the points (or wins, where none are counted) of everybody against everybody, a cell for each pair.
 
     Columns are named by place: names of 40 characters would need more room than the cells.
@@ -50,6 +62,7 @@ def draw_payoff(names: Sequence[str], payoff: Payoff, order: Sequence[int], tabl
         payoff: of all pairs.
         order: of the agents from the best to the worst, by number.
         table: what was played, for the heading.
+        episodes: what these are called.
 
     Returns:
         A Matplotlib figure with a cell of fixed size for each pair, so that it is legible for any number.
@@ -66,7 +79,7 @@ def draw_payoff(names: Sequence[str], payoff: Payoff, order: Sequence[int], tabl
     limit, is_clipped = _colour_limit(values)
     deepest = 1.15 * limit  # the deepest colours are hard to write on
     subtitle = _payoff_subtitle(table, payoff.measure, deepest if is_clipped else None)
-    _draw_heading(figure, PAYOFF_TITLES[payoff.measure], subtitle)
+    _draw_heading(figure, payoff_title(payoff.measure, episodes), subtitle)
     axes = figure.add_axes((left / width, bottom / height, cells[0] / width, cells[1] / height))
     axes.set_facecolor(_EMPTY)
     image = axes.imshow(np.ma.masked_invalid(values), _COLOURS, vmin=-deepest, vmax=deepest, aspect="auto")
@@ -197,14 +210,19 @@ def save_overview(
 
 
 def save_payoff(
-    path: Path, names: Sequence[str], payoff: Payoff, order: Sequence[int], table: str = ""
+    path: Path,
+    names: Sequence[str],
+    payoff: Payoff,
+    order: Sequence[int],
+    table: str = "",
+    episodes: str = "episodes",
 ) -> None:
     """Write the picture of `draw_payoff`, whole or not at all.
 
     Raises:
         OSError: the file could not be written.
     """
-    save_figure_atomically(draw_payoff(names, payoff, order, table), path)
+    save_figure_atomically(draw_payoff(names, payoff, order, table, episodes), path)
 
 
 def save_ratings(path: Path, names: Sequence[str], ratings: Ratings, table: str = "") -> None:

@@ -16,16 +16,15 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from millebornes_env.arena.analysis import Analysis
-from millebornes_env.arena.behaviour import STATISTICS
 from millebornes_env.arena.estimates import Payoff, VarianceReduction
 from millebornes_env.arena.intervals import FEW_DEALS, Interval
-from millebornes_env.arena.match import EPISODES, MatchConfig
+from millebornes_env.arena.match import MatchConfig
 from millebornes_env.arena.outcome import Lineup
-from millebornes_env.arena.pictures import PAYOFF_TITLES, save_payoff, save_ratings
+from millebornes_env.arena.pictures import payoff_title, save_payoff, save_ratings
 from millebornes_env.arena.results import table_words
 from millebornes_env.arena.tournament import Tournament
 from millebornes_env.files import write_json_atomically, write_text_atomically
-from millebornes_env.millebornes.editions import edition
+from millebornes_env.games import find_sheet
 from millebornes_env.versions import versions
 
 if TYPE_CHECKING:
@@ -74,9 +73,9 @@ def ratings_grid(analysis: Analysis) -> Grid:
             for low, high in zip(analysis.ratings.low, analysis.ratings.high, strict=True)
         ],
         "points per round": [_text(total.points, "+z,.1f") for total in analysis.totals],
-        "episodes won, %": [_text(total.wins, ".1f", 100) for total in analysis.totals],
+        f"{analysis.episodes} won, %": [_text(total.wins, ".1f", 100) for total in analysis.totals],
         "deals": [f"{total.deals:,}" for total in analysis.totals],
-        "rounds": [f"{total.rounds:,}" for total in analysis.totals],
+        analysis.rounds: [f"{total.rounds:,}" for total in analysis.totals],
     }
     if not has_points(analysis):
         del columns["points per round"]
@@ -106,7 +105,7 @@ def payoff_grid(analysis: Analysis) -> Grid:
         cells = [_payoff_cell(analysis.payoff, row, column) for column in order]
         rows.append((str(place + 1), analysis.names[row], *cells))
     headings = ("", "agent", *(str(place + 1) for place in range(len(order))))
-    return Grid(PAYOFF_TITLES[analysis.payoff.measure], headings, rows, num_names=2)
+    return Grid(payoff_title(analysis.payoff.measure, analysis.episodes), headings, rows, num_names=2)
 
 
 def behaviour_grid(analysis: Analysis, only_differing: bool = False) -> Grid:
@@ -118,7 +117,7 @@ def behaviour_grid(analysis: Analysis, only_differing: bool = False) -> Grid:
     """
     order = analysis.ratings.order()
     rows = []
-    for statistic in STATISTICS:
+    for statistic in analysis.statistics:
         values = [analysis.behaviour[agent][statistic.key] for agent in order]
         if any(values) and (_differ(values) or not only_differing):
             cells = (_number(value, _form(value)) for value in values)
@@ -300,7 +299,7 @@ def to_json(analysis: Analysis) -> dict[str, Any]:
         "ratings": {**asdict(analysis.ratings), "order": analysis.ratings.order()},
         "alpha_rank": asdict(analysis.alpha),
         "cycles": analysis.cycles,
-        "statistics": {one.key: {"heading": one.heading, "unit": one.unit} for one in STATISTICS},
+        "statistics": {one.key: {"heading": one.heading, "unit": one.unit} for one in analysis.statistics},
         "behaviour": dict(zip(analysis.names, analysis.behaviour, strict=True)),
         "variance_reductions": _by_lineup(analysis.names, analysis.variance_reductions),
         "control_variate_reductions": _by_lineup(analysis.names, analysis.control_variate_reductions),
@@ -381,9 +380,10 @@ def _escaped(cell: str) -> str:
 
 def table_name(config: MatchConfig) -> str:
     """Such as "Parker Brothers and Winning Moves USA, 4 players in 2 teams, matches"; overrides are named."""
-    sheet = edition(config.edition)
-    title = sheet.title + (f" ({sheet.label})" if sheet.label != sheet.name else "")
-    return f"{table_words(title, config.players, config.rules.teams)}, {EPISODES[config.episode]}"
+    sheet = find_sheet(config.edition)
+    changed = f" ({sheet.label})" if sheet.label != sheet.name else ""
+    title = getattr(sheet, "title", sheet.name) + changed  # not all games' sheets have titles
+    return f"{table_words(title, config.players, config.rules.teams)}, {config.episodes}"
 
 
 def save_report(
@@ -414,10 +414,10 @@ def save_report(
     table = table_name(tournament.config.match)
     files = [folder / name for name in ("arena.json", "report.md", "payoff.png", "ratings.png")]
     write_json_atomically(files[0], content)
-    pictures = (
-        f"![Ratings with intervals](ratings.png)\n\n![{PAYOFF_TITLES[analysis.payoff.measure]}](payoff.png)\n"
-    )
+    matrix = payoff_title(analysis.payoff.measure, analysis.episodes)
+    pictures = f"![Ratings with intervals](ratings.png)\n\n![{matrix}](payoff.png)\n"
     write_text_atomically(files[1], f"# {table}\n\n{pictures}\n{markdown(analysis)}")
-    save_payoff(files[2], analysis.names, analysis.payoff, analysis.ratings.order(), table)
+    order = analysis.ratings.order()
+    save_payoff(files[2], analysis.names, analysis.payoff, order, table, analysis.episodes)
     save_ratings(files[3], analysis.names, analysis.ratings, table)
     return files

@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from millebornes_env.arena.intervals import FEW_DEALS, NORMAL_QUANTILE, Interval
-from millebornes_env.arena.match import EPISODES, MatchConfig
+from millebornes_env.arena.match import MatchConfig, plural
 from millebornes_env.files import save_figure_atomically, write_json_atomically
+from millebornes_env.games import find_sheet
+from millebornes_env.games import game as find_game
 from millebornes_env.versions import versions
 
 if TYPE_CHECKING:
@@ -38,9 +40,9 @@ class Row:
         edition: name of the rule sheet.
         players: seats at the table.
         teams: teams at the table; the agent plays one of them, in turn each of them.
-        episode: "match" or "round".
-        num_episodes: matches or rounds played, `teams` for each deal.
-        num_deals: blocks of episodes with the same cards.
+        episode: "match", "round", or what the episodes of another game are.
+        num_episodes: episodes played, `teams` for each deal.
+        num_deals: blocks of episodes with the same cards or dice.
         win_rate: share of the episodes that the agent's team won, 0 to 1; a win that k teams share counts
             1 / k.
         win_rate_low: lower end of its 95 % interval; 0 after a single deal, which tells nothing.
@@ -128,7 +130,7 @@ def table_words(edition: str, players: int, teams: int) -> str:
 
 def episodes_word(row: Row) -> str:
     """The row's kind of episode in the plural."""
-    return EPISODES[row.episode]
+    return plural(row.episode)
 
 
 def table_of(rows: Sequence[Row]) -> Table:
@@ -163,16 +165,17 @@ def table_of(rows: Sequence[Row]) -> Table:
 
 def _has_points(row: Row) -> bool:
     """Whether the edition counts points."""
-    return bool(MatchConfig(row.edition, row.players, row.teams).rules.count_points)
+    return MatchConfig(row.edition, row.players, row.teams).has_points
 
 
 def caption(rows: Sequence[Row]) -> str:
     """What a reader must know to judge the table, in a few lines of text."""
     row = rows[0]
     deals = f"{row.num_deals:,} deal{'s' if row.num_deals > 1 else ''}"
+    chance = find_game(find_sheet(row.edition).game).chance
     lines = [
-        f"± and [low, high]: 95 % intervals over {deals}, each played {row.teams} times with "
-        f"the same cards, the agent once in each team ({NORMAL_QUANTILE} standard errors, normal quantile)."
+        f"± and [low, high]: 95 % intervals over {deals}, each played {row.teams} times with the "
+        f"same {chance}, the agent once in each team ({NORMAL_QUANTILE} standard errors, normal quantile)."
     ]
     if row.teams > 2:
         lines.append(f"The agent plays one team, the opponent the {row.teams - 1} others.")

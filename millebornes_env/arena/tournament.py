@@ -25,6 +25,7 @@ from millebornes_env.agents.fingerprint import fingerprint
 from millebornes_env.agents.protocol import sees_hidden_cards
 from millebornes_env.arena.estimates import half_width
 from millebornes_env.arena.faults import AgentFaultError
+from millebornes_env.arena.kernels import counts_of_game, luck_of_game
 from millebornes_env.arena.match import MatchConfig, OnProgress, play
 from millebornes_env.arena.outcome import Lineup, Outcome
 from millebornes_env.compile_cache import source_digest, sources_on_top
@@ -92,7 +93,7 @@ def check_until(text: str | None, match: MatchConfig) -> Until | None:
     if text is None:
         return None
     until = Until(text)
-    if until.measure == "points" and not match.rules.count_points:
+    if until.measure == "points" and not match.has_points:
         raise ArenaError(
             f"until is {text!r}, which is about points, and {match.edition} has none: give 'ci<1%', which is "
             "about the share of the episodes won"
@@ -121,7 +122,7 @@ class TournamentConfig:
         if self.deals < 1:
             raise ArenaError(f"deals is {self.deals}; it must be 1 or more")
         check_until(self.until, self.match)
-        if self.match.control_variate and not self.match.rules.count_points:
+        if self.match.control_variate and not self.match.has_points:
             raise ArenaError(f"luck is taken off the points, and {self.match.edition} counts none")
 
     def as_json(self) -> dict[str, Any]:
@@ -296,7 +297,7 @@ def _take_turn(
         old = tournament.outcomes.get(lineup)
         outcome = new if old is None else old.followed_by(new)
     except AgentFaultError as fault:
-        outcome = Outcome.faulty(lineup, str(fault))
+        outcome = Outcome.faulty(lineup, str(fault), tournament.config.match.game.name)
     tournament.outcomes[lineup] = outcome
     _save_outcome(folder, outcome)
 
@@ -335,9 +336,7 @@ def opened_for(
         "config": config.as_json(),
         "entrants": [asdict(entrant) for entrant in tournament.entrants],
         "rules": config.match.rules._asdict(),
-        "sources": source_digest(
-            sources_on_top("millebornes_env.arena.kernels") | {Path(millebornes_env.arena.match.__file__)}
-        ),
+        "sources": source_digest(_sources_of(config.match)),
     }
     path = folder / TOURNAMENT_FILE
     for part in (folder, folder / "lineups"):
@@ -361,6 +360,16 @@ def opened_for(
     text = json.dumps({**described, "started": tournament.started, "versions": versions()}, indent=2)
     write_text_atomically(path, text + "\n")
     return tournament
+
+
+def _sources_of(match: MatchConfig) -> frozenset[Path]:
+    """The files outside of engine and rulebook that decide what is played and counted."""
+    game = match.game
+    found = frozenset({Path(millebornes_env.arena.match.__file__)})
+    modules: list[Any] = [game.module(), counts_of_game(game), luck_of_game(game)]
+    for module in modules:
+        found = sources_on_top(module.__name__, found)
+    return sources_on_top("millebornes_env.arena.kernels", found)
 
 
 def _read_json(path: Path) -> dict[str, Any]:

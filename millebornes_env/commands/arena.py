@@ -119,7 +119,8 @@ def _config_of(args: Args) -> TournamentConfig:
 def _folder_of(args: Args, config: TournamentConfig) -> Path:
     """A folder for this tournament and no other: its name ends with a digest of what is asked for."""
     asked = json.dumps([args.agents, config.as_json(), args.first_against_all])
-    table = re.sub(r"[^A-Za-z0-9=+]+", "-", f"{config.match.edition}-{config.match.players}-{args.episode}")
+    match = config.match
+    table = re.sub(r"[^A-Za-z0-9=+]+", "-", f"{match.edition}-{match.players}-{match.episode}")
     return Path("results") / "arena" / f"{table}-{hashlib.sha256(asked.encode()).hexdigest()[:8]}"
 
 

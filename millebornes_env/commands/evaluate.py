@@ -5,9 +5,9 @@
     python -m millebornes_env evaluate --run-dir runs/first
 
 Luck decides most games of cards, so every deal (a seed and a number) is played once for each team of the
-table with the same cards in the same seats: the agent sits in each team in turn, and the opponent in all the
-other teams. These episodes form a block, and all intervals are over the means of the blocks: the luck of the
-cards cancels out, and far fewer games tell two agents apart.
+table with the same cards (or dice) in the same seats: the agent sits in each team in turn, and the opponent
+in all the other teams. These episodes form a block, and all intervals are over the means of the blocks: the
+luck of the cards cancels out, and far fewer games tell two agents apart.
 
 Prints a table, and writes it as JSON with a picture beside it.
 """
@@ -41,7 +41,6 @@ from millebornes_env.commands.progress import evaluation_bar
 from millebornes_env.errors import MilleBornesError
 from millebornes_env.stopping import exit_code_of
 
-DEFAULT_OPPONENTS: Final = ("random", "greedy", "holder")
 PIPED_WIDTH: Final = 160  # columns of the table when it goes into a file or a pipe
 
 
@@ -54,8 +53,8 @@ class Args(MatchArgs):
 
     agent: Annotated[str | None, tyro.conf.Positional, tyro.conf.arg(metavar="[AGENT]")] = None
     """The agent to evaluate: `name:option=value`, the path of a run folder, or `my_file.py:Class`."""
-    against: tuple[str, ...] = DEFAULT_OPPONENTS
-    """The opponents, named in the same way; the agent plays against one after the other."""
+    against: tuple[str, ...] | None = None
+    """The opponents, one after the other. None: the usual ones, in Mille Bornes random greedy holder."""
     run_dir: Path | None = None
     """Instead of an agent: evaluate the policy in this run folder."""
     deals: int = 1000
@@ -80,14 +79,15 @@ def _command(arguments: Sequence[str] | None) -> int:
     args = parse_options(Args, "evaluate", arguments)
     agent_spec = _agent_of(args)
     config = match_config(args, [agent_spec])
+    opponents = config.game.opponents if args.against is None else args.against
     with progress_console().status("Loading; the first time, the rules are compiled ..."):
-        teams = check(agent_spec, args.against, config, args.deals).teams
+        teams = check(agent_spec, opponents, config, args.deals).teams
     config = replace(config, teams=teams)
-    _note_cheats([agent_spec, *args.against], config)
+    _note_cheats([agent_spec, *opponents], config)
     rows: list[Row] = []
     try:
-        with evaluation_bar(rows, len(args.against), args.deals * teams) as on_progress:
-            for row in play_rows(agent_spec, args.against, config, args.deals, on_progress=on_progress):
+        with evaluation_bar(rows, len(opponents), args.deals * teams) as on_progress:
+            for row in play_rows(agent_spec, opponents, config, args.deals, on_progress=on_progress):
                 rows.append(row)  # noqa: PERF402 - the progress bar and Ctrl-C look at those there are
     except KeyboardInterrupt as stop:
         _print(rows)

@@ -1,14 +1,17 @@
 """The leaderboard: a frozen list of agents, in an arena at every table of a frozen list.
 
     python -m millebornes_env leaderboard
+    python -m millebornes_env leaderboard --list race_leaderboard
 
-Writes docs/leaderboard.md, and for each table a page, the pictures and everything as JSON beside it. What has
-been played is kept in results/leaderboard: a run that was stopped goes on when the command is given again.
+Writes docs/leaderboard.md (or the page that the list names), and for each table a page, the pictures and
+everything as JSON beside it. What has been played is kept in results/leaderboard: a run that was stopped goes
+on when the command is given again.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import time
 import tomllib
 from collections.abc import Sequence
@@ -21,7 +24,7 @@ import numpy.typing as npt
 
 from millebornes_env.arena.analysis import Analysis, analyse_tournament
 from millebornes_env.arena.match import MatchConfig
-from millebornes_env.arena.pictures import PAYOFF_TITLES, save_overview
+from millebornes_env.arena.pictures import payoff_title, save_overview
 from millebornes_env.arena.report import Grid, markdown_table, notes, ratings_grid, save_report, table_name
 from millebornes_env.arena.tournament import (
     TournamentConfig,
@@ -38,20 +41,21 @@ from millebornes_env.errors import ArenaError
 from millebornes_env.files import write_text_atomically
 
 LIST: Final = Path(__file__).with_suffix(".toml")
+_NAME: Final = re.compile(r"[A-Za-z0-9_]+")
 RESPONSES_FILE: Final = "best_responses.json"
 """In a table's folder: what `train.exploit` found."""
 
 _HEAD: Final = """# Leaderboard
 
-Written by `python -m millebornes_env leaderboard`; do not edit. {agents} agents at {tables} tables:
-whole matches, every deal once from each team's place with the same cards, every combination of agents.
+Written by `python -m millebornes_env leaderboard{list}`; do not edit. {agents} agents at {tables} tables:
+whole {episodes}, every deal once from each team's place with the same {chance}, every combination of agents.
 Ratings are Elo points (Bradley-Terry), `{anchor}` being 0 at every table; intervals are 95 %, over deals;
 "-": it does not play there. The agents: [agents.md](agents.md); how the figures are made:
 [arena.md](arena.md). "Best response": what a policy wins after training against that agent alone, with the
 number of decisions in brackets; a lower bound on how far the agent can be exploited
 ([training.md](training.md)).
 
-![Ratings at all tables](leaderboard/ratings.png)
+![Ratings at all tables]({page}/ratings.png)
 
 ## Ratings at all tables
 
@@ -77,11 +81,15 @@ class Board:
 
     Attributes:
         anchor: the agent to rate 0; it plays at every table.
-        events: one for each table.
+        events: one for each table, all of one game.
+        page: name of the page, and of the folder of all that belongs to it.
+        name: of the list, as the option takes it; "": the usual one.
     """
 
     anchor: str
     events: tuple[Event, ...]
+    page: str = LIST.stem
+    name: str = ""
 
     @property
     def agents(self) -> tuple[str, ...]:
@@ -94,13 +102,13 @@ class Args:
     """Let a frozen list of agents play at every table of a frozen list, and write the leaderboard."""
 
     list: Path = LIST
-    """The TOML file with agents and tables."""
+    """The TOML file with agents and tables, or the name of one that ships: leaderboard, race_leaderboard."""
     threads: int = 2
     """Threads of compiled agents; they change no result."""
     tournaments: Path = Path("results/leaderboard")
     """Folder of the tournaments: what has been played."""
     out: Path = Path("docs")
-    """Folder for leaderboard.md and what belongs to it."""
+    """Folder for the page and what belongs to it."""
     fresh: bool = False
     """Forget what was played before."""
 
@@ -111,6 +119,9 @@ def read_board(path: Path, threads: int = 2) -> Board:
     Raises:
         ArenaError: there is no such file, or it is not what it should be.
     """
+    own = LIST.parent / f"{path.name}.toml"
+    name = path.name if str(path) == path.name and own.exists() else ""
+    path = own if name else path
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
         seed = int(content["seed"])
@@ -127,15 +138,23 @@ def read_board(path: Path, threads: int = 2) -> Board:
             )
             for table in content["tables"]
         )
-        board = Board(str(content["anchor"]), events)
+        page = str(content.get("page", LIST.stem))
+        board = Board(str(content["anchor"]), events, page, "" if path == LIST else name or str(path))
     except FileNotFoundError:
-        raise ArenaError(f"there is no list {str(path)!r}; the project's own is {str(LIST)!r}") from None
+        raise ArenaError(
+            f"there is no list {str(path)!r}; the project's own is {str(LIST)!r}, and for the race "
+            "'race_leaderboard'"
+        ) from None
     except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
         raise ArenaError(f"{str(path)!r} is no list of agents and tables: {error!r}") from None
     if not events or min(event.config.deals for event in events) < 1:
         raise ArenaError(f"{str(path)!r} must have a table or more, each with 1 deal or more")
     if board.anchor not in everywhere:
         raise ArenaError(f"{str(path)!r}: the anchor {board.anchor!r} is not among the agents")
+    if _NAME.fullmatch(board.page) is None:
+        raise ArenaError(f"{str(path)!r}: page is {board.page!r}; it must be made of letters, digits and '_'")
+    if len(games := sorted({event.config.match.game.name for event in events})) > 1:
+        raise ArenaError(f"{str(path)!r} has tables of {' and '.join(games)}: write a list for each game")
     return board
 
 
@@ -155,10 +174,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _command(arguments: Sequence[str] | None) -> int:
     args = parse_options(Args, "leaderboard", arguments)
     board = read_board(args.list, args.threads)
-    analyses = [_play_event(event, board.anchor, args) for event in board.events]
-    path = args.out / "leaderboard.md"
+    analyses = [_play_event(event, board, args) for event in board.events]
+    path = args.out / f"{board.page}.md"
     write_text_atomically(path, page(board, analyses, args.out))
-    picture = args.out / "leaderboard" / "ratings.png"
+    picture = args.out / board.page / "ratings.png"
     save_overview(picture, *ratings_everywhere(board, analyses), board.anchor)
     print(f"wrote {path}\nwrote {picture}")
     return 0
@@ -170,7 +189,7 @@ def short_name(config: MatchConfig) -> str:
     return f"{config.edition}-{config.players}{teams}"
 
 
-def _play_event(event: Event, anchor: str, args: Args) -> Analysis:
+def _play_event(event: Event, board: Board, args: Args) -> Analysis:
     """Play at one table and write its page."""
     config = event.config
     folder = args.tournaments / short_name(config.match)
@@ -182,22 +201,31 @@ def _play_event(event: Event, anchor: str, args: Args) -> Analysis:
         tournament = opened_for(entrants, config, folder, args.fresh)
     with tournament_bar() as on_turn:
         play_tournament(tournament, folder, None, on_turn)
-    analysis = analyse_tournament(tournament, anchor)
+    analysis = analyse_tournament(tournament, board.anchor)
     seconds = time.perf_counter() - start
     rounds = sum(int(outcome.rounds.sum()) for outcome in tournament.outcomes.values())
     print(f"{table_name(config.match)}: {rounds:,} rounds, {seconds:.0f} s")
-    save_report(tournament, analysis, args.out / "leaderboard" / short_name(config.match), asdict(config))
+    save_report(tournament, analysis, args.out / board.page / short_name(config.match), asdict(config))
     return analysis
 
 
 def page(board: Board, analyses: Sequence[Analysis], out: Path) -> str:
-    """The text of leaderboard.md, which goes to the folder `out`."""
-    head = _HEAD.format(agents=len(board.agents), tables=len(board.events), anchor=board.anchor)
+    """The text of the page, which goes to the folder `out`."""
+    match = board.events[0].config.match
+    head = _HEAD.format(
+        agents=len(board.agents),
+        tables=len(board.events),
+        anchor=board.anchor,
+        list=f" --list {board.name}" if board.name else "",
+        episodes=match.episodes,
+        chance=match.game.chance,
+        page=board.page,
+    )
     told = [notes(analysis)[1:] for analysis in analyses]  # what ± means stands in the head
     everywhere = [note for note in told[0] if all(note in others for others in told)]
     parts = [f"{head}{markdown_table(overview(board, analyses))}\n{_listed(everywhere)}"]
     for event, analysis, own in zip(board.events, analyses, told, strict=True):
-        config, at = event.config, f"leaderboard/{short_name(event.config.match)}"
+        config, at = event.config, f"{board.page}/{short_name(event.config.match)}"
         responses = read_responses(out / at / RESPONSES_FILE)
         rated = with_best_responses(ratings_grid(analysis), responses)
         listed = _listed([note for note in own if note not in everywhere])
@@ -207,7 +235,7 @@ def page(board: Board, analyses: Sequence[Analysis], out: Path) -> str:
             f"lineup; [how they play, and everybody against everybody]({at}/report.md); "
             f"[everything as JSON]({at}/arena.json).\n\n{markdown_table(rated)}\n{listed}\n"
             f"![Ratings with intervals]({at}/ratings.png)\n\n"
-            f"![{PAYOFF_TITLES[analysis.payoff.measure]}]({at}/payoff.png)\n"
+            f"![{payoff_title(analysis.payoff.measure, analysis.episodes)}]({at}/payoff.png)\n"
         )
     return "\n".join(parts)
 

@@ -5,11 +5,12 @@ An option that was renamed is refused with its new name (`RENAMED`).
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, TypeVar
+from typing import Final, TypeVar
 
 import tyro
 
@@ -17,8 +18,9 @@ from millebornes_env import agents
 from millebornes_env.agents.policy.files import read_description
 from millebornes_env.agents.specs import is_path, split_policy
 from millebornes_env.arena.match import MatchConfig
-from millebornes_env.command_line import refuse_old_options
-from millebornes_env.errors import ArenaError
+from millebornes_env.command_line import refuse_old_options, sentence
+from millebornes_env.envs.options import USUAL
+from millebornes_env.errors import ArenaError, GameError, shown
 
 Options = TypeVar("Options")
 
@@ -50,8 +52,8 @@ class TableArgs:
 class MatchArgs(TableArgs):
     """What is played, where strength is measured."""
 
-    episode: Literal["match", "round"] = "match"
-    """Play whole matches, or single rounds."""
+    episode: str = USUAL
+    """Play whole matches, or single rounds. usual: the longest that the game has, such as match."""
     seed: int = 1
     """Seed of the deals and of the agents; the same seed gives the same results."""
     threads: int = 2
@@ -108,6 +110,7 @@ def table_asked_for(args: TableArgs, specs: Sequence[str]) -> tuple[str, int]:
     """The edition and the seats: as asked for, else as the first run folder among the agents names them.
 
     Raises:
+        GameError: the sheet is of a game of the user's that could not be imported.
         RunFolderError: the run folder is missing or damaged.
     """
     folder = next(filter(None, map(run_folder, specs)), None)
@@ -116,9 +119,31 @@ def table_asked_for(args: TableArgs, specs: Sequence[str]) -> tuple[str, int]:
     edition = str(editions[0]) if isinstance(editions, list) and editions else _USUAL_EDITION
     players = seats if type(seats) is int else _USUAL_PLAYERS  # of others loading the policy complains
     return (
-        edition if args.edition is None else args.edition,
+        edition if args.edition is None else with_its_game(args.edition),
         players if args.players is None else args.players,
     )
+
+
+def with_its_game(edition: str) -> str:
+    """The rule sheet that is asked for, its game imported: of `pig:fast` it is `fast`, in the module `pig`.
+
+    That is how Gymnasium names environments. Only who types a command names modules; a name that stands in a
+    file never does.
+
+    Raises:
+        GameError: the module cannot be imported.
+    """
+    module, colon, sheet = edition.partition(":")
+    if not colon or edition.endswith(".toml"):
+        return edition
+    try:
+        importlib.import_module(module)
+    except Exception as error:
+        raise GameError(
+            f"edition is {shown(edition)}: the module {shown(module)}, which is to register its game, cannot "
+            f"be imported here: {sentence(error)}"
+        ) from error
+    return sheet
 
 
 def run_folder(spec: str) -> Path | None:

@@ -15,6 +15,7 @@ from millebornes_env.compile import address_of, for_kernels
 from millebornes_env.engine import kernels
 from millebornes_env.engine.kernels import NO_GAME, Buffers, Settings, kernels_of, key_of_seed
 from millebornes_env.engine.rulebook import Rulebook, StateArray, TableRules
+from millebornes_env.errors import RulesError
 from millebornes_env.threads import has_threads
 
 
@@ -77,6 +78,7 @@ class Games:
 
     def _prepare(self) -> None:
         """What is not copied or pickled: views of the states and rules as kernels take them, and kernels."""
+        self._has_begun = False
         self._kernels = kernels_of(self.rulebook)
         self._states = for_kernels(self.states)
         self._rules_for_threads = for_kernels(self.rulebook.rules_array(self.rules))
@@ -99,10 +101,31 @@ class Games:
         machine_code.of(self._kernels.seed_games)(self._states, first_game, *key_of_seed(seed))
 
     def start(self, chosen: npt.NDArray[np.bool_] | None = None) -> None:
-        """Begin the next episode of the chosen games (all, if None) and write all games' decisions."""
+        """Begin the next episode of the chosen games (all, if None) and write all games' decisions.
+
+        Raises:
+            RulesError: by these rules a game is over before anybody has a decision.
+        """
         begins = np.ones(len(self), np.int64) if chosen is None else chosen.astype(np.int64)
         self.buffers.truncations[:] = False
         self._run(begins, kernels.BEGIN)
+        if not self._has_begun:
+            self._check_for_decisions(begins)
+
+    def _check_for_decisions(self, begins: npt.NDArray[np.int64]) -> None:
+        """Refuse rules by which a game ends before it comes to a decision: it could never be stepped.
+
+        Raises:
+            RulesError: a game has begun, and nobody is to act.
+        """
+        has_no_decision = (begins == 1) & ~self.buffers.action_mask.any(axis=1)
+        if has_no_decision.any():
+            game = int(has_no_decision.argmax())
+            raise RulesError(
+                f"by these rules of {self.rulebook.NAME}, game {game} was over before "
+                "anybody had a decision: take a sheet, or overrides, that leave something to decide"
+            )
+        self._has_begun = bool(begins.any())
 
     def write_decisions(self) -> None:
         """Write the buffers afresh from the states, with no rewards."""

@@ -267,6 +267,23 @@ def _kernel_of(rulebook: Rulebook, function: Callable[P, R]) -> Callable[P, R]:
     return kernel(function)
 
 
+def named_for(rulebook: Rulebook, function: Callable[P, R], *modules: ModuleType) -> Callable[P, R]:
+    """Give a function that was made for a rulebook a name of its own, and a cache folder, for `kernel`.
+
+    Modules reach the function as variables of the function that makes it: Numba's cache knows those by their
+    names. (Rules would not do: it would take them for others in each process.)
+
+    Args:
+        rulebook: that the function was made for.
+        function: made anew for each rulebook.
+        *modules: others that it was made with; a change of their sources is one of the function.
+    """
+    function.__name__ = function.__qualname__ = f"{rulebook.NAME}_{function.__name__}"
+    with_them = (rulebook, *modules)
+    function.compiled_with = tuple(one.__name__ for one in with_them)  # type: ignore[attr-defined]
+    return function
+
+
 def _seed_games(rulebook: Rulebook) -> Callable[..., None]:
     def seed_games(states: StateArray, first_game: int, seed_0: int, seed_1: int) -> None:
         """Give each game its key, a function of the seed (two 32-bit words) and of the game's number only."""

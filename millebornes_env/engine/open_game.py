@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from millebornes_env.compile import rule
 from millebornes_env.engine.rulebook import NO_TEAM
+from millebornes_env.rewards import reward_of_share
 
 EPISODES: Final = ("game",)
 REWARDS: Final = ("win",)
@@ -75,11 +76,17 @@ def winner(state: Any, rules: Any, episode: int) -> int:
 
 
 @rule
+def win_share(state: Any, rules: Any, episode: int, team: int) -> float:
+    """1 to the winner, 0 to the others, and to all where nobody has won."""
+    return 1.0 if team == int(state.winner) else 0.0
+
+
+@rule
 def write_rewards(state: Any, rules: Any, episode: int, reward: int, over: bool, row: Any) -> None:
     """Write 1 to the winner and -1 shared by the others; nothing where nobody has won."""
     for seat in range(rules.players):
         if int(state.winner) != NO_TEAM:
-            row[seat] = 1.0 if seat == int(state.winner) else -1.0 / (rules.players - 1)
+            row[seat] = reward_of_share(win_share(state, rules, episode, seat), rules.players)
 
 
 __all__ = [
@@ -93,6 +100,7 @@ __all__ = [
     "redeal",
     "rules_array",
     "start_next_round",
+    "win_share",
     "winner",
     "write_hidden",
     "write_rewards",

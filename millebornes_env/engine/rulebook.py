@@ -104,7 +104,10 @@ class Rulebook(Protocol):
 
     @property
     def EPISODES(self) -> Sequence[str]:  # noqa: N802
-        """What an episode can be, such as "round" and "match"; compiled functions get the index."""
+        """What an episode can be, such as "round" and "match"; compiled functions get the index.
+
+        The first is a single round, the usual one of environments; the last is what strength is measured in.
+        """
 
     @property
     def REWARDS(self) -> Sequence[str]:  # noqa: N802
@@ -182,6 +185,9 @@ class Rulebook(Protocol):
 
     def winner(self, state: Any, rules: Any, episode: int, /) -> int:
         """The team that has won the finished episode alone, or `NO_TEAM`."""
+
+    def win_share(self, state: Any, rules: Any, episode: int, team: int, /) -> float:
+        """The team's share of the win of the finished episode: 1, 1 / k if k teams share it, or 0."""
 
     def final_score(self, state: Any, rules: Any, episode: int, team: int, /) -> int:
         """The team's points of the episode, an int16."""

@@ -6,18 +6,27 @@ what changes from table to table. A sheet of your own is read with `edition("pat
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from dataclasses import replace as dataclass_replace
-from functools import cache, cached_property
-from numbers import Integral
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from millebornes_env.errors import EditionFileError, PlayersError, RulesError, UnknownEditionError, shown
+from millebornes_env.errors import EditionFileError, PlayersError, RulesError, shown
 from millebornes_env.millebornes.cards import Card
 from millebornes_env.millebornes.rules import FIELDS, NO_OR_YES, TABLE_FIELDS, Rules, validated
+from millebornes_env.sheets import (
+    MOST_BYTES_OF_A_SHEET,
+    SheetFolder,
+    check_name,
+    checked_changes,
+    is_text,
+    label_of,
+    one_line,
+    refuse_unknown,
+    whole,
+)
 from millebornes_env.texts import closest, toml_of_file
 
 GAME: Final = "millebornes"
@@ -25,12 +34,7 @@ GAME: Final = "millebornes"
 OVERRIDABLE: Final = tuple(name for name in Rules._fields if name not in TABLE_FIELDS)
 """The fields that a sheet states and that a user may override."""
 
-_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}")
-"""Of an edition: it stands in labels, positions, command lines and the names of files."""
-
-_NUMBER: Final = re.compile(r"[0-9]{1,18}")
 _LARGEST_NUMBER: Final = 10**6
-_MOST_BYTES_OF_A_SHEET: Final = 2**20
 _LONGEST_SHOWN: Final = 30
 
 
@@ -64,7 +68,7 @@ class Edition:
     """The name of the game in the table of games."""
 
     def __post_init__(self) -> None:
-        _check_name(self.name)
+        check_name(self.name, "an edition")
 
     @property
     def players(self) -> tuple[int, ...]:
@@ -86,7 +90,7 @@ class Edition:
             RulesError: what was overridden makes no game there.
         """
         for seats, sides in self.tables:
-            if seats == _whole(players) and (teams is None or sides == _whole(teams)):
+            if seats == whole(players) and (teams is None or sides == whole(teams)):
                 if (seats, sides) not in self._checked:
                     self._checked[seats, sides] = self._rules_of(seats, sides)
                 return self._checked[seats, sides]
@@ -117,7 +121,7 @@ class Edition:
             f"{' '.join(value[:_LONGEST_SHOWN].split()) if isinstance(value, str) else shown(value)} {name}"
             for name, value in asked.items()
         )
-        odd = [f"{name} is {shown(value)}" for name, value in asked.items() if _whole(value) is None]
+        odd = [f"{name} is {shown(value)}" for name, value in asked.items() if whole(value) is None]
         odd_words = f" ({' and '.join(odd)}, not a whole number)" if odd else ""
         return f"the edition {self.name!r} has no table for {wrong}{odd_words}; it has: {known}"
 
@@ -134,13 +138,7 @@ class Edition:
             RulesError: an unknown field, or a value that makes no game at any table. (Where it makes none at
                 some, `table` says so when that table is asked for.)
         """
-        for name in changes:
-            if name not in OVERRIDABLE:
-                raise RulesError(
-                    f"there is no rule {shown(name)} to override; the rules are: {', '.join(OVERRIDABLE)}."
-                    + closest(name, OVERRIDABLE)
-                )
-        plain = {name: _plain(value) for name, value in changes.items()}
+        plain = checked_changes(changes, OVERRIDABLE)
         changed = dataclass_replace(self, changes={**self.changes, **plain})
         refusals = []
         for players, teams in self.tables:
@@ -155,47 +153,16 @@ class Edition:
     @property
     def label(self) -> str:
         """The name, with what was overridden: `parker` or `parker+max_200=4`."""
-        return "+".join([self.name, *(f"{name}={value}" for name, value in sorted(self.changes.items()))])
-
-
-def _check_name(name: object) -> None:
-    """Refuse a name that a label, a position or a command line could not hold.
-
-    Raises:
-        EditionFileError: it is none; the message says what may stand in one.
-    """
-    if isinstance(name, str) and _NAME.fullmatch(name) and not name.endswith(".toml"):
-        return
-    raise EditionFileError(
-        f"the name {shown(name)} is none for an edition: it is made of letters (a to z), digits, '_', '-' "
-        "and '.', begins with a letter or digit, has at most 60 of them and does not end in .toml; what "
-        "people call it is the title"
-    )
-
-
-def _whole(value: object) -> int | None:
-    """The value as an int, if it is a whole number."""
-    if isinstance(value, bool):
-        return None
-    return int(value) if isinstance(value, Integral) else None
-
-
-def _plain(value: int) -> int:
-    """An int without what a class of its own adds, which rules would calculate with; others as they are."""
-    return int(value) if _whole(value) is not None else value
+        return label_of(self.name, self.changes)
 
 
 def _table_words(players: int, teams: int) -> str:
     return f"{players} players in {teams} teams"
 
 
-_SHEETS: Final = Path(__file__).parent / "sheets"
-
-
-@cache
 def editions() -> tuple[str, ...]:
     """The names of all editions, in alphabetical order."""
-    return tuple(sorted(file.stem for file in _SHEETS.glob("*.toml")))
+    return _SHEETS.names()
 
 
 def edition(name: str | Path | Edition) -> Edition:
@@ -215,24 +182,7 @@ def edition(name: str | Path | Edition) -> Edition:
     """
     if isinstance(name, Edition):
         return name
-    if not isinstance(name, (str, Path)):
-        raise UnknownEditionError(_no_edition(name))
-    path, suffix, rest = str(name).rpartition(".toml")
-    last, *overrides = rest.split("+")
-    stem = path + suffix + last
-    if stem.endswith(".toml"):
-        found = read_sheet(Path(stem))
-    elif stem in editions():
-        found = _shipped(stem)
-    else:
-        raise UnknownEditionError(_no_edition(stem))
-    changes: dict[str, int] = {}
-    for one in overrides:
-        rule, value = _override(one)
-        if rule in changes:
-            raise RulesError(f"{shown(str(name))} overrides a rule twice: {shown(rule)}")
-        changes[rule] = value
-    return found.replace(**changes) if changes else found
+    return _SHEETS.find(name)
 
 
 def _no_edition(name: object) -> str:
@@ -241,18 +191,6 @@ def _no_edition(name: object) -> str:
         f"there is no edition {shown(name)}; the editions are: {', '.join(editions())}, or the path of a "
         "sheet of your own, ending in .toml." + (closest(name, editions()) if isinstance(name, str) else "")
     )
-
-
-@cache
-def _shipped(name: str) -> Edition:
-    return read_sheet(_SHEETS / f"{name}.toml")
-
-
-def _override(text: str) -> tuple[str, int]:
-    name, _, value = text.partition("=")
-    if _NUMBER.fullmatch(value) is None:
-        raise RulesError(f"{shown(text)} overrides no rule: it must read name=number, such as max_200=4")
-    return name, int(value)
 
 
 # Reading a sheet -------------------------------------------------------------------------------------------
@@ -270,10 +208,10 @@ def read_sheet(path: Path) -> Edition:
     given: object = path
     if not isinstance(given, Path):
         raise EditionFileError(f"a sheet is read from a pathlib.Path; got {shown(given)}")
-    sheet = toml_of_file(path, EditionFileError, _MOST_BYTES_OF_A_SHEET)
+    sheet = toml_of_file(path, EditionFileError, MOST_BYTES_OF_A_SHEET)
     try:
         found = _edition_of(sheet)
-        if path.parent != _SHEETS:
+        if path.parent != _SHEETS.path:
             _check_shipped_name(found)
     except EditionFileError as error:
         raise EditionFileError(f"{path}: {error}") from None
@@ -284,7 +222,7 @@ def _check_shipped_name(found: Edition) -> None:
     """Refuse the name of a shipped sheet for other rules: a position says the name only."""
     if found.name not in editions():
         return
-    shipped = _shipped(found.name)
+    shipped = _SHEETS.shipped(found.name)
     differences = [_table_words(*table) for table in found.tables if table not in shipped.tables]
     for table in found.tables:
         if table in shipped.tables:
@@ -305,14 +243,14 @@ def _check_shipped_name(found: Edition) -> None:
 
 def _edition_of(sheet: dict[str, Any]) -> Edition:
     for name in ("name", "title", "summary"):
-        if not _is_text(sheet.get(name)):
+        if not is_text(sheet.get(name)):
             raise EditionFileError(f"the entry {name!r} is missing, or no text")
     if sheet.get("game", GAME) != GAME:
         raise EditionFileError(
             f"the entry 'game' is {shown(sheet['game'])}; an edition of Mille Bornes says {GAME!r}"
         )
     known = ("game", "name", "title", "summary", "deck", "tables", *OVERRIDABLE)
-    _refuse_unknown(sheet, known, "unknown entry {}")
+    refuse_unknown(sheet, known, "unknown entry {}")
     values, sources = _deck_of(sheet.get("deck"))
     for name in OVERRIDABLE:
         if name not in values:
@@ -321,11 +259,11 @@ def _edition_of(sheet: dict[str, Any]) -> Edition:
     values["players"], values["teams"] = next(iter(tables))
     found = Edition(
         name=sheet["name"],
-        title=_one_line("title", sheet["title"]),
-        summary=_one_line("summary", sheet["summary"]),
+        title=one_line("the title", sheet["title"]),
+        summary=one_line("the summary", sheet["summary"]),
         rules=Rules(**values),
         tables=tables,
-        sources={name: _one_line(f"source of {name}", source) for name, source in sources.items()},
+        sources={name: one_line(f"the source of {name}", source) for name, source in sources.items()},
     )
     for players, teams in found.tables:
         try:
@@ -335,34 +273,12 @@ def _edition_of(sheet: dict[str, Any]) -> Edition:
     return found
 
 
-def _refuse_unknown(given: Iterable[str], known: Iterable[str], complaint: str) -> None:
-    """Refuse the first entry, in alphabetical order, that is none of the known ones."""
-    unknown = set(given) - set(known)
-    if unknown:
-        first = min(unknown)
-        hint = closest(first, known)
-        raise EditionFileError(complaint.format(shown(first)) + (f".{hint}" if hint else ""))
-
-
-def _one_line(what: str, text: str) -> str:
-    """The text in one line, as tables and error messages print it.
-
-    Raises:
-        EditionFileError: a control character stands in it.
-    """
-    line = " ".join(text.split())
-    if not line.isprintable():
-        odd = next(character for character in line if not character.isprintable())
-        raise EditionFileError(f"the {what} holds {odd!r}, which does not print")
-    return line
-
-
 def _deck_of(deck: object) -> tuple[dict[str, int], dict[str, str]]:
     """The copies of each card, and where the sheet says so."""
-    if not isinstance(deck, dict) or not _is_text(deck.get("source")):
+    if not isinstance(deck, dict) or not is_text(deck.get("source")):
         raise EditionFileError("the table 'deck' is missing, or its 'source'")
     names = {card: card.name.lower().removeprefix("distance_") for card in Card}
-    _refuse_unknown(deck, (*names.values(), "source"), "deck: there is no card {}")
+    refuse_unknown(deck, (*names.values(), "source"), "deck: there is no card {}")
     values = {}
     source: str = deck["source"]
     for name in names.values():
@@ -379,13 +295,9 @@ def _entry(name: str, entry: object) -> tuple[int, str]:
         raise EditionFileError(f"the rule {name!r} is missing; {wanted}")
     if not isinstance(entry, dict) or entry.keys() != {"value", "source"}:
         raise EditionFileError(f"the rule {name!r} is not understood; {wanted}")
-    if not _is_text(entry["source"]):
+    if not is_text(entry["source"]):
         raise EditionFileError(f"the rule {name!r} has no source; {wanted}")
     return _number(name, entry["value"]), entry["source"]
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and bool(value.strip())
 
 
 def _number(name: str, value: object) -> int:
@@ -417,14 +329,14 @@ def _tables_of(tables: object, sources: dict[str, str]) -> dict[tuple[int, int],
         entry = dict(given) if isinstance(given, dict) else {}
         table = entry.pop("players", None), entry.pop("teams", None)
         source = entry.pop("source", None)
-        if {type(table[0]), type(table[1])} != {int} or not _is_text(source):
+        if {type(table[0]), type(table[1])} != {int} or not is_text(source):
             raise EditionFileError(f"{where}: it needs players, teams (whole numbers) and source (text)")
         for number_of in table:
             _not_too_large(f"{where}: the number of players or teams", number_of)
         which = f"the table of {_table_words(*table)}"
         if table in found:
             raise EditionFileError(f"{where}: {which} is there twice")
-        _refuse_unknown(entry, OVERRIDABLE, f"{where}: there is no rule {{}} for {which}")
+        refuse_unknown(entry, OVERRIDABLE, f"{where}: there is no rule {{}} for {which}")
         try:
             found[table] = {name: _number(name, value) for name, value in entry.items()}
         except EditionFileError as error:
@@ -433,3 +345,6 @@ def _tables_of(tables: object, sources: dict[str, str]) -> dict[tuple[int, int],
             parts = [*sources.get(name, "").split("; "), *source.split("; ")]
             sources[name] = "; ".join(part for part in dict.fromkeys(parts) if part)
     return found
+
+
+_SHEETS: Final = SheetFolder(Path(__file__).parent / "sheets", read_sheet, _no_edition, "max_200=4")

@@ -32,6 +32,7 @@ from millebornes_env.millebornes.winning import (
     match_winner,
     round_winner,
 )
+from millebornes_env.rewards import reward_of_share
 
 NAME: Final = "millebornes"
 
@@ -79,9 +80,7 @@ def write_rewards(
     """Write what a finished round gives to each seat: all members of a team get the same.
 
     POINTS: the team's points less the mean of the other teams', in thousands.
-    WIN, and where no points are counted: at the end of the episode, 1 to the winner and -1 shared among the
-    others. Who shares the win gets the mean of what the sharers would get if one of them won alone, so that
-    rewards add up to 0 and rise with the share of the win, and a loss costs the same whoever wins.
+    WIN, and where no points are counted: at the end of the episode what the share of the win pays.
     """
     for seat in range(rules.players):
         team = team_of(rules, seat)
@@ -93,7 +92,7 @@ def write_rewards(
             row[seat] = (own - (others - own) / (rules.teams - 1)) / POINTS_PER_REWARD
         elif over:
             share = win_share(state, rules, episode, team)
-            row[seat] = (rules.teams * share - 1.0) / (rules.teams - 1)
+            row[seat] = reward_of_share(share, rules.teams)
 
 
 @rule
@@ -166,6 +165,7 @@ __all__ = [
     "start",
     "start_next_round",
     "step",
+    "win_share",
     "winner",
     "write_hidden",
     "write_mask",

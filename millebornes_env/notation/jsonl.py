@@ -1,6 +1,8 @@
 """Records in files of JSON Lines: one game in each line, the same words as in the text.
 
 {"millebornes": 1, "position": {"edition": "parker", ...}, "plays": ["seat 0: 25", ...], "result": [700, 350]}
+
+The first entry says which game it is of. A file may hold records of several games.
 """
 
 from __future__ import annotations
@@ -10,20 +12,14 @@ import json
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from millebornes_env.errors import MilleBornesError, NotationError, shown
 from millebornes_env.files import replacing
-from millebornes_env.millebornes.editions import Edition
-from millebornes_env.notation.positions import position_of_words, words_of_position
-from millebornes_env.notation.records import Record, checked_record, checked_result, read_play, write_play
-from millebornes_env.texts import MOST_BYTES, closest, decoded, undecodable
-
-FORMAT: Final = "millebornes"
-FORMAT_VERSION: Final = 1
-"""Goes up when files of an older version can no longer be read."""
-
-_ENTRIES: Final = (FORMAT, "position", "plays", "result")
+from millebornes_env.games import GAMES, Sheet, game
+from millebornes_env.notation.position import sheet_meant
+from millebornes_env.notation.records import Record, checked_record, records_of, records_of_game
+from millebornes_env.texts import MOST_BYTES, decoded, undecodable
 
 
 def write_jsonl(path: str | Path, records: Iterable[Record]) -> None:
@@ -45,24 +41,12 @@ def write_jsonl(path: str | Path, records: Iterable[Record]) -> None:
         ) from None
     with replacing(_path(path)) as draft, draft.open("x", encoding="utf-8", newline="\n") as file:
         for record in each:
-            file.write(json.dumps(entries_of(record), ensure_ascii=False) + "\n")
-
-
-def entries_of(record: Record) -> dict[str, Any]:
-    """What stands in the line of a record, ready for JSON."""
-    position = checked_record(record).position
-    entries: dict[str, Any] = {
-        FORMAT: FORMAT_VERSION,
-        "position": words_of_position(position.state, position.edition, position.rules, key=position.has_key),
-        "plays": [write_play(play, position.rules) for play in record.plays],
-    }
-    if record.result is not None:
-        entries["result"] = checked_result(record.result, position.rules)
-    return entries
+            entries = records_of(checked_record(record).position.edition).entries_of(record)
+            file.write(json.dumps(entries, ensure_ascii=False) + "\n")
 
 
 def read_jsonl(
-    path: str | Path, *, edition: str | Edition = "parker", players: int = 2, teams: int | None = None
+    path: str | Path, *, edition: str | Path | Sheet = "parker", players: int = 2, teams: int | None = None
 ) -> Iterator[Record]:
     """The records of a file, one after the other.
 
@@ -87,10 +71,25 @@ def read_jsonl(
                 continue
             try:
                 entries = _parsed(line)
-                record = record_of_entries(entries, edition=edition, players=players, teams=teams)
+                record = _record_of(entries, edition, players, teams)
             except MilleBornesError as error:
                 raise NotationError(f"{path}, line {number}: {error}") from None
             yield record
+
+
+def _record_of(entries: object, edition: Any, players: int, teams: int | None) -> Record:
+    """The record of a line: the game that an entry names reads it, or else the one that was given."""
+    words: object = entries.get("position") if isinstance(entries, dict) else None
+    said: object = words.get("edition") if isinstance(words, dict) else None
+    sheet = sheet_meant(said if isinstance(said, str) else None, edition)
+    named = [name for name in GAMES if isinstance(entries, dict) and name in entries]
+    if named and sheet.game not in named:
+        raise NotationError(
+            f"the record is of the game {named[0]!r}, and the edition {sheet.label!r} is of {sheet.game!r}"
+        )
+    reader = records_of_game(game(sheet.game))
+    record: Record = reader.record_of_entries(entries, edition=sheet, players=players, teams=teams)
+    return record
 
 
 def _path(path: Any) -> Path:
@@ -128,52 +127,3 @@ def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         double = next(name for name in names if names.count(name) > 1)
         raise NotationError(f"{shown(double)} is there twice")
     return found
-
-
-def record_of_entries(
-    entries: object, *, edition: str | Edition = "parker", players: int = 2, teams: int | None = None
-) -> Record:
-    """The record that `entries_of` describes.
-
-    Raises:
-        NotationError: it describes none.
-    """
-    if not isinstance(entries, dict):
-        raise NotationError("a record is an object, {...}")
-    for name in entries:
-        if name not in _ENTRIES:
-            raise NotationError(
-                f"unknown entry {shown(name)}; there are {', '.join(_ENTRIES)}.{closest(name, _ENTRIES)}"
-            )
-    version = entries.get(FORMAT)
-    if type(version) is not int or version != FORMAT_VERSION:
-        raise NotationError(
-            f"{FORMAT!r}, the version of the format, is {shown(version)}; this release reads {FORMAT_VERSION}"
-        )
-    words, plays, result = entries.get("position"), entries.get("plays", []), entries.get("result")
-    if not isinstance(words, dict):
-        raise NotationError('\'position\' must be an object of names and words, {"dealer": "1", ...}')
-    for name, said in words.items():
-        if not isinstance(said, str):
-            raise NotationError(
-                f'\'position\' must be an object of names and words, {{"dealer": "1", ...}}; '
-                f"{shown(name)} is {shown(said)}, no text"
-            )
-    if not isinstance(plays, list):
-        raise NotationError("'plays' must be a list of texts, [\"seat 0: 25\", ...]")
-    for number, play in enumerate(plays, 1):
-        if not isinstance(play, str):
-            raise NotationError(
-                f"'plays' must be a list of texts, [\"seat 0: 25\", ...]; play {number} is {shown(play)}"
-            )
-    position = position_of_words(words, edition=edition, players=players, teams=teams)
-    rules = position.rules
-    if result is not None:
-        result = tuple(checked_result(result, rules))
-    found = []
-    for number, play in enumerate(plays, 1):
-        try:
-            found.append(read_play(play, rules))
-        except NotationError as error:
-            raise NotationError(f"play {number}, {error}") from None
-    return Record(position, tuple(found), result)

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from millebornes_env.engine.rulebook import TableRules
 from millebornes_env.errors import NotationError, shown
 from millebornes_env.millebornes.cards import DECK_SIZE, NUM_DISTANCES, Card
-from millebornes_env.millebornes.rules import Rules
 from millebornes_env.texts import closest, shortened
 
 CARD_WORDS: Final = tuple(card.name.lower().removeprefix("distance_") for card in Card)
@@ -152,7 +152,7 @@ def number_of(line: Line, word: str, what: str, lowest: int, highest: int) -> in
     return int(word)
 
 
-def seat_of(line: Line, word: str, rules: Rules) -> int:
+def seat_of(line: Line, word: str, rules: TableRules) -> int:
     """The seat of that number.
 
     Raises:
@@ -161,7 +161,7 @@ def seat_of(line: Line, word: str, rules: Rules) -> int:
     return _place_of(line, word, "seat", rules.players, rules)
 
 
-def team_named(line: Line, word: str, rules: Rules) -> int:
+def team_named(line: Line, word: str, rules: TableRules) -> int:
     """The team of that number.
 
     Raises:
@@ -170,7 +170,7 @@ def team_named(line: Line, word: str, rules: Rules) -> int:
     return _place_of(line, word, "team", rules.teams, rules)
 
 
-def _place_of(line: Line, word: str, what: str, count: int, rules: Rules) -> int:
+def _place_of(line: Line, word: str, what: str, count: int, rules: TableRules) -> int:
     if re.fullmatch(r"[0-9]+", word) is None:
         raise line.refused(f"{shown(word)} is no {what}; write its number, 0 to {count - 1}")
     if len(word) > _MOST_DIGITS or int(word) >= count:
@@ -180,7 +180,7 @@ def _place_of(line: Line, word: str, what: str, count: int, rules: Rules) -> int
     return int(word)
 
 
-def table_words(rules: Rules) -> str:
+def table_words(rules: TableRules) -> str:
     """What a text calls the table: `4 players in 2 teams`."""
     return f"{rules.players} players in {rules.teams} teams"
 

@@ -6,14 +6,12 @@ Read, a text may leave out whatever can be completed.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
-from millebornes_env.errors import MilleBornesError, NotationError, PlayersError, StateError, shown
+from millebornes_env.errors import NotationError, StateError, shown
 from millebornes_env.millebornes.audit import first_violation
 from millebornes_env.millebornes.cards import (
     DRIVING_ACE,
@@ -33,6 +31,7 @@ from millebornes_env.millebornes.state import (
     StateArray,
 )
 from millebornes_env.notation.deal_rest import usual_opening, usual_starts
+from millebornes_env.notation.header import read_table
 from millebornes_env.notation.lines import (
     CARD_WORDS,
     NOTHING,
@@ -45,6 +44,7 @@ from millebornes_env.notation.lines import (
     words_of_counts,
     words_of_sequence,
 )
+from millebornes_env.notation.position import Position
 from millebornes_env.notation.position_reader import (
     COUP_FOURRE,
     OPENING_WORDS,
@@ -56,40 +56,6 @@ PLAYS: Final = "plays"
 """The line after which a record's plays stand; a position ends there."""
 
 RESULT: Final = "result"
-
-_TABLE: Final = re.compile(r"([0-9]{1,4}) players?(?: in ([0-9]{1,4}) teams?)?")
-
-
-@dataclass(frozen=True, eq=False)
-class Position:
-    """One game, as it stands.
-
-    Attributes:
-        edition: the rule sheet that is played.
-        rules: its rules at this table.
-        state: `STATE[1]`, the record.
-        has_key: whether the text said which random numbers are to come; a game without goes on with those of
-            whoever plays it.
-    """
-
-    edition: Edition
-    rules: Rules
-    state: StateArray
-    has_key: bool = True
-
-    def __str__(self) -> str:
-        return write_position(self.state, self.edition, self.rules, key=self.has_key)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Position):
-            return NotImplemented
-        return self._content() == other._content()
-
-    def __hash__(self) -> int:
-        return hash(self._content())
-
-    def _content(self) -> tuple[object, ...]:
-        return self.edition.label, self.rules, self.has_key, self.state.tobytes()
 
 
 # Reading ---------------------------------------------------------------------------------------------------
@@ -129,7 +95,7 @@ def position_of_lines(
 ) -> Position:
     """`read_position` for lines that have been taken apart already."""
     found = by_key(lines)
-    edition, rules = _read_table(
+    edition, rules = read_table(
         found.get("edition"), found.get("table"), find_edition(edition), players, teams
     )
     state = Reader(found.values(), rules).read()
@@ -142,41 +108,6 @@ def position_of_words(
     """`read_position` for what `words_of_position` returns."""
     lines = (line_of(0, name, said) for name, said in words.items())
     return position_of_lines(lines, edition, players, teams)
-
-
-def _read_table(
-    edition_line: Line | None, table_line: Line | None, edition: Edition, players: int, teams: int | None
-) -> tuple[Edition, Rules]:
-    if edition_line is not None and edition_line.words != edition.label:
-        edition = _edition_named(edition_line, edition)
-    if table_line is not None:
-        found = _TABLE.fullmatch(table_line.words.lower())
-        if found is None:
-            raise table_line.refused("a table reads '4 players in 2 teams'")
-        players, teams = int(found[1]), None if found[2] is None else int(found[2])
-    try:
-        return edition, edition.table(players, teams)
-    except MilleBornesError as error:
-        lines = (table_line, edition_line) if isinstance(error, PlayersError) else (edition_line, table_line)
-        line = lines[0] or lines[1]
-        if line is None:
-            raise
-        raise line.refused(str(error)) from None
-
-
-def _edition_named(line: Line, given: Edition) -> Edition:
-    if line.words.endswith(".toml"):
-        raise line.refused(
-            "a text names no file; read the sheet with edition(path) and give it to the function that reads "
-            "this text, which may then say its label"
-        )
-    stem = line.words.partition("+")[0]
-    if stem == given.name and stem not in editions():
-        raise line.refused(f"the edition that was given is {given.label!r}, with other rules")
-    try:
-        return find_edition(line.words)
-    except MilleBornesError as error:
-        raise line.refused(str(error)) from None
 
 
 # Writing ---------------------------------------------------------------------------------------------------

@@ -12,13 +12,16 @@ result: 700 350
 
 from __future__ import annotations
 
+import importlib
 import operator
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from millebornes_env.errors import NotationError, shown
+from millebornes_env.games import Game
 from millebornes_env.millebornes.actions import (
     CLAIM_COUP_FOURRE,
     EXTEND,
@@ -37,6 +40,7 @@ from millebornes_env.millebornes.editions import Edition
 from millebornes_env.millebornes.replay import NEXT_ROUND
 from millebornes_env.millebornes.rules import Rules
 from millebornes_env.millebornes.state import NO_SEAT
+from millebornes_env.notation.entries import FORMAT_VERSION, checked_entries
 from millebornes_env.notation.lines import (
     CARD_WORDS,
     Line,
@@ -49,12 +53,25 @@ from millebornes_env.notation.lines import (
     team_named,
     text_lines,
 )
+from millebornes_env.notation.position import Position, game_of
 from millebornes_env.notation.position_reader import MOST_POINTS
-from millebornes_env.notation.positions import PLAYS, RESULT, Position, position_of_lines
+from millebornes_env.notation.positions import (
+    PLAYS,
+    RESULT,
+    position_of_lines,
+    position_of_words,
+    words_of_position,
+)
 from millebornes_env.texts import closest, items_of
 
 DEAL: Final = "next round"
 """The line of a play that deals the next round."""
+
+FORMAT: Final = "millebornes"
+"""The entry of a file's line that names the game, and holds the version of the format."""
+
+ANY_GAME: Final = "millebornes_env.notation.game_records"
+"""The records of games that have no module of their own for them."""
 
 _DECISIONS: Final = {"claim": CLAIM_COUP_FOURRE, "pass": PASS, "extend": EXTEND, "finish": FINISH}
 _WORDS_OF_DECISIONS: Final = {action: word for word, action in _DECISIONS.items()}
@@ -83,6 +100,9 @@ class Record:
         plays: what was played, in order.
         result: each team's total when the last round was over, or None if the record does not say.
         lines: the number of each play's line in the text that it was read from; empty if from none.
+        winner: of other games than Mille Bornes: the team that has won alone, or -1, if the record says so.
+        chance: of games that say it: which dice and cards fell before each play and after the last one, such
+            as "white 4, card event_2"; "" where the record does not say, empty if it never does.
 
     Raises:
         NotationError: the position or the plays are something else.
@@ -92,6 +112,8 @@ class Record:
     plays: tuple[Play, ...]
     result: tuple[int, ...] | None = None
     lines: tuple[int, ...] = field(default=(), compare=False)
+    winner: int | None = None
+    chance: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         position: object = self.position
@@ -102,7 +124,18 @@ class Record:
             raise NotationError(f"the plays of a record are a tuple of notation.Play; got {shown(plays)}")
 
     def __str__(self) -> str:
-        return write_record(self)
+        return str(records_of(self.position.edition).write_record(self))
+
+
+def records_of(edition: object) -> Any:
+    """The module that writes, reads and replays the records of a sheet's game (`games.Game.records`)."""
+    return records_of_game(game_of(edition))
+
+
+def records_of_game(entry: Game) -> Any:
+    """The module that writes, reads and replays the records of a game."""
+    given: Any = entry.records
+    return given if isinstance(given, ModuleType) else importlib.import_module(given or ANY_GAME)
 
 
 def checked_record(record: Any) -> Record:
@@ -306,17 +339,11 @@ def read_record(
     Raises:
         NotationError: it holds none; the message names the line and what is wrong with it.
     """
-    numbered = text_lines(text, "a record")
-    starts = [place for place, (number, line) in enumerate(numbered) if _is_plays(number, line)]
-    end = starts[0] if starts else len(numbered)
-    before = [named_line(number, line) for number, line in numbered[:end]]
-    for line in before:
-        if line.name == RESULT:
-            raise line.refused(f"the result stands at the end, after the line '{PLAYS}:' and the plays")
+    before, after = parts_of_record(text)
     position = position_of_lines(before, edition, players, teams)
     plays, lines = [], []
     result: tuple[int, ...] | None = None
-    for number, words in numbered[end + 1 :]:
+    for number, words in after:
         if result is not None:
             raise refused(number, words, "the record ends with its result")
         if words.lower().partition(":")[0].strip() == RESULT:
@@ -325,6 +352,22 @@ def read_record(
             plays.append(read_play(words, position.rules, number))
             lines.append(number)
     return Record(position, tuple(plays), result, tuple(lines))
+
+
+def parts_of_record(text: object) -> tuple[list[Line], list[tuple[int, str]]]:
+    """The lines of the position, and those of the plays and the result with their numbers.
+
+    Raises:
+        NotationError: it is no text, or its lines are in another order.
+    """
+    numbered = text_lines(text, "a record")
+    starts = [place for place, (number, line) in enumerate(numbered) if _is_plays(number, line)]
+    end = starts[0] if starts else len(numbered)
+    before = [named_line(number, line) for number, line in numbered[:end]]
+    for line in before:
+        if line.name == RESULT:
+            raise line.refused(f"the result stands at the end, after the line '{PLAYS}:' and the plays")
+    return before, numbered[end + 1 :]
 
 
 def _is_plays(number: int, line: str) -> bool:
@@ -362,3 +405,41 @@ def checked_result(result: Any, rules: Rules) -> list[int]:
             f"points; it is {shown(result)}"
         )
     return points
+
+
+# For files -------------------------------------------------------------------------------------------------
+
+
+def entries_of(record: Record) -> dict[str, Any]:
+    """What stands in the line of a record, ready for JSON."""
+    position = checked_record(record).position
+    entries: dict[str, Any] = {
+        FORMAT: FORMAT_VERSION,
+        "position": words_of_position(position.state, position.edition, position.rules, key=position.has_key),
+        "plays": [write_play(play, position.rules) for play in record.plays],
+    }
+    if record.result is not None:
+        entries["result"] = checked_result(record.result, position.rules)
+    return entries
+
+
+def record_of_entries(
+    entries: object, *, edition: str | Edition = "parker", players: int = 2, teams: int | None = None
+) -> Record:
+    """The record that `entries_of` describes.
+
+    Raises:
+        NotationError: it describes none.
+    """
+    words, plays, others = checked_entries(entries, FORMAT, (RESULT,))
+    position = position_of_words(words, edition=edition, players=players, teams=teams)
+    rules, result = position.rules, others[RESULT]
+    if result is not None:
+        result = tuple(checked_result(result, rules))
+    found = []
+    for number, play in enumerate(plays, 1):
+        try:
+            found.append(read_play(play, rules))
+        except NotationError as error:
+            raise NotationError(f"play {number}, {error}") from None
+    return Record(position, tuple(found), result)

@@ -26,9 +26,13 @@ from millebornes_env.notation.records import (
     Record,
     checked_play,
     checked_record,
+    entries_of,
+    read_record,
+    record_of_entries,
     whole_number,
     write_action,
     write_play,
+    write_record,
 )
 
 _ACTIONS_AT_ONCE: Final = 1024
@@ -206,3 +210,6 @@ def _reason(states: StateArray, rules: Rules, play: Play) -> str:
     lacks = phase == PLAY and card != NO_CARD and not state.hand[seat, card]
     reason = f"the seat does not hold {CARD_WORDS[card]}" if lacks else "the rules do not allow it now"
     return f"{reason}. It may: {known}"
+
+
+__all__ = ["entries_of", "read_record", "record_of", "record_of_entries", "replay", "write_record"]

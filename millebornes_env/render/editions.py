@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 from millebornes_env.millebornes.editions import Edition, edition, editions
 from millebornes_env.millebornes.rules import FIELDS, TABLE_FIELDS, Rules
+from millebornes_env.render.tables import Row, markdown, wrapped
 
 CHAPTERS: Final = {
     "Tables": "hand_limit",
@@ -27,8 +27,6 @@ _POINTS: Final = Rules._fields[Rules._fields.index("points_per_safety") :]
 LEGEND: Final = (
     "A table is named by its players, and its teams if they are fewer: 6:3 is 6 players in 3 teams."
 )
-
-Row = list[str]
 
 
 def fields_of(chapter: str) -> tuple[str, ...]:
@@ -63,19 +61,6 @@ def cell(sheet: Edition, field: str) -> str:
     return "; ".join(
         f"{value_name(field, value)} ({', '.join(tables)})" for value, tables in tables_by_value.items()
     )
-
-
-def markdown(rows: Sequence[Row]) -> list[str]:
-    """The lines of a Markdown table with aligned columns; the first row is its head."""
-    rows = [
-        [text.replace("|", "\\|") for text in row] for row in rows
-    ]  # else a sheet's words would end a cell
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = [
-        "| " + " | ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)) + " |"
-        for row in rows
-    ]
-    return [lines[0], "|" + "|".join("-" * (width + 2) for width in widths) + "|", *lines[1:]]
 
 
 def tables_row(sheets: Sequence[Edition]) -> Row:
@@ -118,8 +103,8 @@ def comparison(names: Iterable[str] | None = None) -> str:
     sheets = [edition(name) for name in (editions() if names is None else names)]
     lines: list[str] = []
     for sheet in sheets:
-        lines += _wrapped(f"{sheet.label}: {sheet.title}. {sheet.summary}")
-    lines += ["", *_wrapped(LEGEND)]
+        lines += wrapped(f"{sheet.label}: {sheet.title}. {sheet.summary}")
+    lines += ["", *wrapped(LEGEND)]
     for chapter in CHAPTERS:
         different, same = agreement(chapter, sheets)
         rows = [tables_row(sheets)] if chapter == "Tables" else []
@@ -129,7 +114,7 @@ def comparison(names: Iterable[str] | None = None) -> str:
             lines += markdown([["", *(sheet.label for sheet in sheets)], *rows])
         if same:
             common = ", ".join(f"{field} {value}" for field, value in same.items())
-            lines += [*([""] if rows else []), *_wrapped(f"In all: {common}.")]
+            lines += [*([""] if rows else []), *wrapped(f"In all: {common}.")]
     return "\n".join(lines)
 
 
@@ -142,7 +127,7 @@ def description(sheet: Edition) -> str:
     lines = [
         f"{sheet.label}: {sheet.title}",
         "",
-        *_wrapped(f"{sheet.summary} {LEGEND}"),
+        *wrapped(f"{sheet.summary} {LEGEND}"),
         "",
         *markdown([["rule", "", "value", "source"], *_rules_of(sheet)]),
     ]
@@ -156,7 +141,3 @@ def _rules_of(sheet: Edition) -> Iterable[Row]:
         if name not in TABLE_FIELDS:
             source = "overridden" if name in sheet.changes else sheet.sources[name]
             yield [name, FIELDS[name].question, cell(sheet, name), source]
-
-
-def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(text, 110, break_long_words=False, break_on_hyphens=False)

@@ -84,6 +84,17 @@ def draw_race(state: State, rules: Rules) -> str:
     return "\n".join(_folded(line) for line in lines if line)
 
 
+def view(state: State, rules: Rules, seat: int) -> str:
+    """The race as any seat sees it: drawn, since only the order of the cards to come is hidden.
+
+    Args:
+        state: a record of `STATE`.
+        rules: the table's rules.
+        seat: who looks; all see the same.
+    """
+    return draw_race(state, rules)
+
+
 def _lap(facts: Facts, rules: Rules) -> str:
     """What waits at the line, in words."""
     lap = "rainbow lap" if facts.rainbow_lap else "ordinary lap"
@@ -167,10 +178,10 @@ def _track(facts: Facts, rules: Rules) -> str:
 def _away(facts: Facts, rules: Rules, names: Sequence[str]) -> str:
     if facts.escaped == NO_SEAT:
         return "nobody is away"
-    return f"away: {names[facts.escaped]}, by {_arrows(facts.lead)}"
+    return f"away: {names[facts.escaped]}, by {arrows(facts.lead)}"
 
 
-def _arrows(lead: int) -> str:
+def arrows(lead: int) -> str:
     """A lead in arrows and in minutes: "8 arrows (1:20)"."""
     minutes, seconds = divmod(_SECONDS_OF_AN_ARROW * lead, 60)
     return f"{lead} arrow{'' if lead == 1 else 's'} ({minutes}:{seconds:02d})"
@@ -217,7 +228,7 @@ def question(facts: Facts, rules: Rules, names: Sequence[str]) -> str:
 
 def _ask_away(facts: Facts, rules: Rules, names: Sequence[str]) -> str:
     if _energy(facts) >= facts.price:
-        return f"pay {facts.price} energy for the lead of {_arrows(facts.lead)}, or give up?"
+        return f"pay {facts.price} energy for the lead of {arrows(facts.lead)}, or give up?"
     return f"{facts.price} energy for the lead, but only {_energy(facts)} left: {_retire(rules)}, or give up?"
 
 
@@ -242,7 +253,7 @@ def _ask_retirement(facts: Facts, rules: Rules, names: Sequence[str]) -> str:
 
 
 def _ask_escape(facts: Facts, rules: Rules, names: Sequence[str]) -> str:
-    what = "escape" if facts.escaped == NO_SEAT else f"ride further away than {_arrows(facts.lead)}"
+    what = "escape" if facts.escaped == NO_SEAT else f"ride further away than {arrows(facts.lead)}"
     cost = f"for {facts.price} energy" if facts.price else "for nothing"
     if _energy(facts) >= facts.price:
         return f"{what} {cost}, or stay?"

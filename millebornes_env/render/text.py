@@ -141,3 +141,8 @@ def draw_score_sheet(state: State, rules: Rules, names: Sequence[str] | None = N
     totals = "".join(f"{plain(round_score)(state, team):{widths[team]}d}" for team in range(rules.teams))
     rows.append(f"{'round':{width}s}{totals}")
     return "\n".join(rows)
+
+
+def draw_end(state: State, rules: Rules) -> str:
+    """What stands below the table at the end of a round: the score sheet, if points are counted."""
+    return draw_score_sheet(state, rules) if rules.count_points else ""

@@ -12,21 +12,26 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env import agents
-from millebornes_env.agents.compiled.agent import MEMORY, choose_each
+from millebornes_env.agents.compiled.agent import MEMORY, agent_kernels_of
 from millebornes_env.agents.errors import AgentAnswerError
 from millebornes_env.agents.own_classes import make_own
-from millebornes_env.agents.protocol import Agent, Table, ask, is_compiled, is_state_agent, sees_hidden_cards
+from millebornes_env.agents.protocol import (
+    Agent,
+    Table,
+    ask,
+    is_compiled,
+    is_state_agent,
+    rounds_over,
+    sees_hidden_cards,
+)
 from millebornes_env.compile import for_kernels
 from millebornes_env.engine.kernels import SKIP
+from millebornes_env.engine.rulebook import StateArray
 from millebornes_env.envs.options import checked_seed
 from millebornes_env.envs.vector import VectorEnv, vector_env
 from millebornes_env.errors import ConformanceError, OptionError, shown
-from millebornes_env.millebornes.actions import action_name
-from millebornes_env.millebornes.editions import Edition
-from millebornes_env.millebornes.editions import edition as find_edition
-from millebornes_env.millebornes.rules import compiled_rules
-from millebornes_env.millebornes.sections import shown_teams
-from millebornes_env.millebornes.state import ROUND_OVER, StateArray
+from millebornes_env.games import Sheet, find_sheet
+from millebornes_env.games import game as find_game
 
 Actions = npt.NDArray[np.int64]
 Given = str | Path | Agent | Callable[..., Agent]
@@ -36,13 +41,13 @@ OTHER_SEEDS: Final = 3
 """Tried to find out whether an agent draws random numbers."""
 MOST_NAMED: Final = 4
 """Legal actions that a message names."""
-LONGEST_ROUND: Final = 1_000
-"""Decisions; no round of any edition takes so many."""
+LONGEST_ROUND: Final = 10_000
+"""Decisions; agents of no game of ours take so many in a round."""
 
 
 def check_agent(
     agent: Given,
-    edition: str | Edition = "parker",
+    edition: str | Sheet = "parker",
     *,
     players: int | None = None,
     teams: int | None = None,
@@ -52,7 +57,7 @@ def check_agent(
     is_random: bool | None = None,
     **shows: bool,
 ) -> None:
-    """Check an agent at the tables of an edition.
+    """Check an agent at the tables of an edition, of any game.
 
     It plays all seats of some games. Checked are:
 
@@ -67,7 +72,7 @@ def check_agent(
 
     Args:
         agent: an agent's name, run folder or class, or an agent that was made (which is copied).
-        edition: name of a rule sheet, or an `Edition` of your own.
+        edition: name of a rule sheet, or a sheet of your own; it says which game is played.
         players: seats at the table; None: every table of the edition.
         teams: teams at the table; None: the sheet's usual way to play with so many.
         seed: of the agent and of the games, 0 to 2**64 - 1.
@@ -81,15 +86,25 @@ def check_agent(
         ConformanceError: the agent does not do what it must; the message says what, where, and what to do.
         MilleBornesError: there is no such agent, edition or table.
     """
-    sheet = find_edition(edition)
+    sheet = find_sheet(edition)
     first = checked_seed(seed, or_none=False)
-    tables = sheet.tables if players is None else [(players, teams)]
+    tables = _tables_of(sheet) if players is None else [(players, teams)]
     for seats, sides in tables:
         options: dict[str, Any] = {"players": seats, "teams": sides, "seed": first, **shows}
-        env = vector_env(games, sheet, episode="match", autoreset_mode="next_step", **options)
+        episodes = find_game(sheet.game).module().EPISODES
+        env = vector_env(games, sheet, episode=episodes[-1], autoreset_mode="next_step", **options)
         check = _Check(agent, env, first, is_random)
         check.play(decisions)
-        check.finish_rounds(vector_env(games, sheet, episode="round", autoreset_mode="disabled", **options))
+        env = vector_env(games, sheet, episode=episodes[0], autoreset_mode="disabled", **options)
+        check.finish_rounds(env)
+
+
+def _tables_of(sheet: Any) -> list[tuple[int, int | None]]:
+    """The players and teams of all tables of a sheet; teams of None: as usual."""
+    if not hasattr(sheet, "tables"):
+        return [(players, None) for players in sheet.players]
+    tables = [(one.players, one.teams) if hasattr(one, "players") else one for one in sheet.tables]
+    return [(players, teams) for players, teams in tables]
 
 
 @dataclass
@@ -122,8 +137,7 @@ class _Moment:
     @property
     def over(self) -> npt.NDArray[np.bool_]:
         """Where the round is over."""
-        over: npt.NDArray[np.bool_] = self.states["phase"] == ROUND_OVER
-        return over
+        return rounds_over(self.env.game.module(), self.states)
 
     def where(self, game: int) -> str:
         """Which decision that is."""
@@ -137,8 +151,8 @@ class _Moment:
         """What an action of the game is called."""
         if not 0 <= action < self.masks.shape[1]:
             return str(action)
-        teams = shown_teams(self.env.rules, self.env.observation_spec)
-        return f"{action_name(action, teams, int(self.seats[game]) % self.env.teams)} ({action})"
+        name = self.env.games.rulebook.action_name(action, self.env.rules, int(self.seats[game]))
+        return f"{name} ({action})"
 
 
 class _Check:
@@ -213,7 +227,7 @@ class _Check:
         states = moment.states[rows].copy()
         games = np.arange(len(moment.seats))[rows]
         try:
-            actions = ask(agent, *handed, lambda: states)
+            actions = ask(agent, *handed, lambda: states, self._table.rulebook)
         except AgentAnswerError as error:
             raise ConformanceError(f"{error} [{moment.where(int(games[0]))}]") from None
         except Exception as error:
@@ -337,10 +351,10 @@ class _Check:
         chosen = np.zeros(len(states), np.int64)
         asked = np.flatnonzero(~moment.over)
         here, some = memories[asked], np.zeros(len(asked), np.int64)
-        choose_each(
+        agent_kernels_of(self._table.rulebook).choose_each(
             agent.address,
             for_kernels(states[asked]),
-            compiled_rules(self._env.rules),
+            for_kernels(self._table.rulebook.rules_array(self._env.rules))[0],
             moment.seats[asked],
             here,
             agent.options,

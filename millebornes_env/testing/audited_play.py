@@ -24,14 +24,14 @@ from millebornes_env.engine.kernels import (
     write_decision,
 )
 from millebornes_env.engine.kernels import carry_out as carry_out_in_engine
+from millebornes_env.laws import NO_VIOLATION, are_equal, is_within_bounds, require
 from millebornes_env.millebornes import rulebook
 from millebornes_env.millebornes.actions import (
     CLAIM_COUP_FOURRE,
     EXTEND,
     num_actions,
 )
-from millebornes_env.millebornes.audit import NO_VIOLATION, SCRATCH_SIZE, violation_of
-from millebornes_env.millebornes.audit.violations import require
+from millebornes_env.millebornes.audit import SCRATCH_SIZE, violation_of
 from millebornes_env.millebornes.cards import (
     DECK_SIZE,
 )
@@ -60,10 +60,8 @@ from millebornes_env.testing.step_laws import (
     WRONG_DEAL,
     WRONG_END_OF_EPISODE,
     WRONG_REWARDS,
-    are_equal,
     decision_violation,
     is_freshly_dealt,
-    is_within_bounds,
     step_violation,
 )
 

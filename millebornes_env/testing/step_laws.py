@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from millebornes_env.compile import rule
+from millebornes_env.laws import NO_VIOLATION, Register, is_within_bounds, require
 from millebornes_env.millebornes.actions import (
     CLAIM_COUP_FOURRE,
     FIRST_FURTHER_HAZARD,
@@ -17,8 +18,7 @@ from millebornes_env.millebornes.actions import (
     card_of,
     is_discard,
 )
-from millebornes_env.millebornes.audit import MESSAGES, NO_VIOLATION
-from millebornes_env.millebornes.audit.violations import Register, require
+from millebornes_env.millebornes.audit import MESSAGES
 from millebornes_env.millebornes.cards import (
     ACCIDENT,
     NO_CARD,
@@ -119,24 +119,6 @@ def is_anything_legal(mask: Int8Array) -> bool:
     for action in range(len(mask)):
         union |= int(mask[action])
     return union == 1
-
-
-@rule
-def is_within_bounds(row: Int8Array, high: Int8Array) -> bool:
-    """No number of the observation is below 0 or above what its section says."""
-    outside = 0
-    for place in range(len(row)):
-        outside |= (row[place] < 0) | (row[place] > high[place])
-    return outside == 0
-
-
-@rule
-def are_equal(one: Int8Array, other: Int8Array) -> bool:
-    """Whether two rows hold the same numbers."""
-    different = 0
-    for place in range(len(one)):
-        different |= int(one[place]) ^ int(other[place])
-    return different == 0
 
 
 # Steps ----------------------------------------------------------------------------------------------------

@@ -19,6 +19,13 @@ def cards_left(state: State) -> int:
 
 
 @rule
+def is_deck_empty(state: State) -> bool:
+    """Whether all cards have been drawn since the last shuffle."""
+    place = int(state.deck_next)
+    return place == len(state.deck) or int(state.deck[place]) == NO_CARD
+
+
+@rule
 def reshuffle(state: State, rules: Rules) -> None:
     """Shuffle all cards again, the drawn ones too."""
     state.shuffles = int(state.shuffles) + 1
@@ -34,7 +41,7 @@ def draw_card(state: State, rules: Rules) -> None:
     Rule: 003:155, the card "no supply" lies at the start until the end of the lap; it goes back with the next
     shuffle.
     """
-    if cards_left(state) == 0:
+    if is_deck_empty(state):
         reshuffle(state, rules)
     place = int(state.deck_next)
     card = int(state.deck[place])

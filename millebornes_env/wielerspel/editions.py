@@ -6,15 +6,23 @@ Each is a file of the folder `sheets`: the squares, the chance cards and a value
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from dataclasses import replace as dataclass_replace
-from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from millebornes_env.errors import EditionFileError, PlayersError, RulesError, UnknownEditionError, shown
+from millebornes_env.errors import EditionFileError, PlayersError, RulesError, shown
+from millebornes_env.sheets import (
+    MOST_BYTES_OF_A_SHEET,
+    SheetFolder,
+    check_name,
+    checked_changes,
+    is_text,
+    label_of,
+    one_line,
+    refuse_unknown,
+)
 from millebornes_env.texts import closest, toml_of_file
 from millebornes_env.wielerspel.rules import (
     FIELDS,
@@ -34,10 +42,7 @@ GAME: Final = "wielerspel"
 OVERRIDABLE: Final = tuple(name for name in FIELDS if name not in TABLE_FIELDS)
 """The numbers that a sheet states and that a user may override."""
 
-_MOST_BYTES_OF_A_SHEET: Final = 2**20
 _TEXTS: Final = ("name", "title", "summary")
-_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}")
-_NUMBER: Final = re.compile(r"[0-9]{1,18}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +83,7 @@ class Edition:
     @property
     def label(self) -> str:
         """The name, with what was overridden: `arc_en_ciel` or `arc_en_ciel+target_rainbows=5`."""
-        return "+".join([self.name, *(f"{name}={value}" for name, value in sorted(self.changes.items()))])
+        return label_of(self.name, self.changes)
 
     def table(self, players: int, teams: int | None = None) -> Rules:
         """The rules at one table.
@@ -110,24 +115,15 @@ class Edition:
         Raises:
             RulesError: an unknown number, or a value that makes no race.
         """
-        for name in changes:
-            if name not in OVERRIDABLE:
-                raise RulesError(
-                    f"there is no rule {shown(name)} to override; the rules are: {', '.join(OVERRIDABLE)}."
-                    + closest(name, OVERRIDABLE)
-                )
-        changed = dataclass_replace(self, changes={**self.changes, **changes})
+        plain = checked_changes(changes, OVERRIDABLE)
+        changed = dataclass_replace(self, changes={**self.changes, **plain})
         changed.table(self.least_players)
         return changed
 
 
-_SHEETS: Final = Path(__file__).parent / "sheets"
-
-
-@cache
 def editions() -> tuple[str, ...]:
     """The names of all boards, in alphabetical order."""
-    return tuple(sorted(file.stem for file in _SHEETS.glob("*.toml")))
+    return _SHEETS.names()
 
 
 def edition(name: str | Path | Edition) -> Edition:
@@ -144,35 +140,15 @@ def edition(name: str | Path | Edition) -> Edition:
     """
     if isinstance(name, Edition):
         return name
-    given: object = name  # what a caller without a type checker may hand in
-    path, suffix, rest = str(given).rpartition(".toml")
-    last, *overrides = rest.split("+")
-    stem = path + suffix + last
-    if not isinstance(given, (str, Path)) or not (stem.endswith(".toml") or stem in editions()):
-        raise UnknownEditionError(
-            f"there is no race {shown(name)}; there are: {', '.join(editions())}, or the path of a sheet of "
-            "your own, ending in .toml." + (closest(stem, editions()) if isinstance(name, str) else "")
-        )
-    found = read_sheet(Path(stem)) if stem.endswith(".toml") else _shipped(stem)
-    return found.replace(**_overrides(overrides)) if overrides else found
+    return _SHEETS.find(name)
 
 
-def _overrides(parts: list[str]) -> dict[str, int]:
-    """The numbers that a label overrides."""
-    changes: dict[str, int] = {}
-    for part in parts:
-        name, _, value = part.partition("=")
-        if _NUMBER.fullmatch(value) is None:
-            raise RulesError(f"{shown(part)} overrides no rule: it must read name=number")
-        if name in changes:
-            raise RulesError(f"the label overrides a rule twice: {shown(name)}")
-        changes[name] = int(value)
-    return changes
-
-
-@cache
-def _shipped(name: str) -> Edition:
-    return read_sheet(_SHEETS / f"{name}.toml")
+def _no_race(name: object) -> str:
+    """What is said of something that names no board."""
+    return (
+        f"there is no race {shown(name)}; there are: {', '.join(editions())}, or the path of a sheet of "
+        "your own, ending in .toml." + (closest(name, editions()) if isinstance(name, str) else "")
+    )
 
 
 # Reading a sheet -------------------------------------------------------------------------------------------
@@ -187,12 +163,12 @@ def read_sheet(path: Path) -> Edition:
     Raises:
         EditionFileError: the file cannot be read or describes no board; the message names file and entry.
     """
-    sheet = toml_of_file(path, EditionFileError, _MOST_BYTES_OF_A_SHEET)
+    sheet = toml_of_file(path, EditionFileError, MOST_BYTES_OF_A_SHEET)
     try:
         found = _edition_of(sheet)
     except (EditionFileError, RulesError) as error:
         raise EditionFileError(f"{path}: {error}") from None
-    if path.parent != _SHEETS and found.name in editions() and found.rules != _shipped(found.name).rules:
+    if path.parent != _SHEETS.path and _is_another_of_a_shipped_name(found):
         raise EditionFileError(
             f"{path}: the name {found.name!r} is that of a shipped sheet, and this one differs from it: give "
             "it a name of its own, so that nobody takes its results for those of the other"
@@ -200,18 +176,17 @@ def read_sheet(path: Path) -> Edition:
     return found
 
 
+def _is_another_of_a_shipped_name(found: Edition) -> bool:
+    return found.name in editions() and found.rules != _SHEETS.shipped(found.name).rules
+
+
 def _edition_of(sheet: dict[str, Any]) -> Edition:
     for name in _TEXTS:
         _need_text(f"the entry {name!r}", sheet.get(name))
-    if _NAME.fullmatch(sheet["name"]) is None or sheet["name"].endswith(".toml"):
-        raise EditionFileError(
-            f"the name {shown(sheet['name'])} is none for a race: it is made of letters (a to z), "
-            "digits, '_', '-' and '.', begins with a letter or digit, "
-            "has at most 60 of them and does not end in .toml"
-        )
+    check_name(sheet["name"], "a race")
     if sheet.get("game", GAME) != GAME:
         raise EditionFileError(f"the entry 'game' is {shown(sheet['game'])}; a race says {GAME!r}")
-    _refuse_unknown(sheet, ("game", *_TEXTS, "players", "board", "deck", *OVERRIDABLE), "unknown entry {}")
+    refuse_unknown(sheet, ("game", *_TEXTS, "players", "board", "deck", *OVERRIDABLE), "unknown entry {}")
     least, most, players_source = _players_of(sheet.get("players"))
     sources = {"players": players_source}
     numbers = {}
@@ -221,9 +196,9 @@ def _edition_of(sheet: dict[str, Any]) -> Edition:
     deck = _deck_of(sheet.get("deck"), sources)
     rules = Rules(players=least, teams=least, board=board, deck=deck, **numbers)
     return Edition(
-        name=_one_line("name", sheet["name"]),
-        title=_one_line("title", sheet["title"]),
-        summary=_one_line("summary", sheet["summary"]),
+        name=sheet["name"],
+        title=one_line("the title", sheet["title"]),
+        summary=one_line("the summary", sheet["summary"]),
         rules=validated(rules),
         least_players=least,
         most_players=most,
@@ -239,7 +214,7 @@ def _board_of(entries: object, sources: dict[str, str]) -> tuple[tuple[Place, ..
         where = f"board, square {square}"
         kind, number = _kind_and_number(where, entry, KINDS_OF_SQUARES, ("road",))
         board.append(Place(kind, number))
-        roads.append(_one_line(f"{where}: road", entry["road"]) if "road" in entry else "")
+        roads.append(one_line(f"{where}: road", entry["road"]) if "road" in entry else "")
         sources[f"board {square}"] = entry["source"]
     return tuple(board), tuple(roads)
 
@@ -265,7 +240,7 @@ def _kind_and_number(
     where: str, entry: dict[str, Any], kinds: tuple[int, ...], more: tuple[str, ...]
 ) -> tuple[int, int]:
     """The kind of a square or card and the number on it (0: none is given)."""
-    _refuse_unknown(entry, ("kind", "number", "source", *more), where + ": unknown entry {}")
+    refuse_unknown(entry, ("kind", "number", "source", *more), where + ": unknown entry {}")
     _need_text(f"{where}: the source", entry.get("source"))
     names = [KIND_NAMES[kind] for kind in kinds]
     kind = entry.get("kind")
@@ -312,24 +287,8 @@ def _whole(what: str, value: object) -> int:
 
 
 def _need_text(what: str, value: object) -> None:
-    if not isinstance(value, str) or not value.strip():
+    if not is_text(value):
         raise EditionFileError(f"{what} is missing, or no text")
 
 
-def _one_line(what: str, text: object) -> str:
-    """The text in one line, as tables and error messages print it."""
-    if not isinstance(text, str):
-        raise EditionFileError(f"{what} is {shown(text)}; it must be text")
-    line = " ".join(text.split())
-    if not line.isprintable():
-        raise EditionFileError(f"{what} holds a character that does not print")
-    return line
-
-
-def _refuse_unknown(given: Iterable[str], known: Iterable[str], complaint: str) -> None:
-    """Refuse the first entry, in alphabetical order, that is none of the known ones."""
-    unknown = set(given) - set(known)
-    if unknown:
-        first = min(unknown)
-        hint = closest(first, known)
-        raise EditionFileError(complaint.format(shown(first)) + (f".{hint}" if hint else ""))
+_SHEETS: Final = SheetFolder(Path(__file__).parent / "sheets", read_sheet, _no_race, "target_rainbows=5")

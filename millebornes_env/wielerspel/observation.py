@@ -11,7 +11,7 @@ from typing import Final
 
 from millebornes_env.compile import IS_COMPILED, rule
 from millebornes_env.wielerspel.escape import price_of_lead
-from millebornes_env.wielerspel.rules import Rules
+from millebornes_env.wielerspel.rules import MAX_CARD_TYPES, Rules
 from millebornes_env.wielerspel.sections import (
     MAX_INT8,
     OFFSETS,
@@ -114,11 +114,11 @@ def write_tracks(state: State, seats: int, row: Int8Array) -> None:
 @rule
 def write_cards_left(state: State, row: Int8Array, at: int) -> None:
     """Section `cards_left`: how many of each type are still in the deck; not in which order."""
-    for place in range(int(state.deck_next), len(state.deck)):
-        card = int(state.deck[place])
+    counts = row[at : at + MAX_CARD_TYPES]
+    for card in state.deck[int(state.deck_next) :]:
         if card == NO_CARD:
             return
-        row[at + card] += 1
+        counts[card] += 1
 
 
 @rule
@@ -164,11 +164,13 @@ def write_team(state: State, seat: int, seats: int, place: int, row: Int8Array) 
 
 @rule
 def write_servants(state: State, rules: Rules, seat: int, seats: int, row: Int8Array) -> None:
-    """Section `servants`: which squares each seat holds."""
-    for square in range(rules.length):
-        owner = int(state.owner[square])
-        if owner != NO_SEAT:
-            row[part_of(OFFSETS.servants, seats, place_seen(rules, seat, owner)) + square] = 1
+    """Section `servants`: which squares each seat holds; no branch, so that many are written at once."""
+    for place in range(rules.players):
+        owner = around(seat + place, rules.players)
+        first = part_of(OFFSETS.servants, seats, place)
+        squares = row[first : first + rules.length]
+        for square in range(rules.length):
+            squares[square] = 1 if int(state.owner[square]) == owner else 0
 
 
 @rule

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env.compile import rule, seldom
+from millebornes_env.rewards import reward_of_share
 from millebornes_env.wielerspel import actions
 from millebornes_env.wielerspel.determinize import redeal_hidden
 from millebornes_env.wielerspel.legality import is_legal, write_mask
@@ -63,19 +64,15 @@ def break_off(state: State) -> None:
 def write_rewards(
     state: State, rules: Rules, episode: int, reward: int, over: bool, row: npt.NDArray[np.float32]
 ) -> None:
-    """Write what the finished race gives to each seat: 1 to the winner, -1 shared among the others.
-
-    Who shares the win gets the mean of what the sharers would get if one of them won alone, so that rewards
-    add up to 0 and a loss costs the same whoever wins.
-    """
+    """Write what the finished race gives to each seat: what its share of the win pays."""
     for seat in range(rules.players):
-        row[seat] = (rules.players * win_share(state, rules, seat) - 1.0) / (rules.players - 1)
+        row[seat] = reward_of_share(win_share(state, rules, episode, seat), rules.players)
 
 
 @rule
-def win_share(state: State, rules: Rules, seat: int) -> float:
+def win_share(state: State, rules: Rules, episode: int, team: int) -> float:
     """The seat's share of the win of the finished race: 1, 1 / k if k seats share it, or 0."""
-    if not has_won(state, rules, seat):
+    if not has_won(state, rules, team):
         return 0.0
     winners = 0
     for other in range(rules.players):
@@ -134,6 +131,7 @@ __all__ = [
     "start",
     "start_next_round",
     "step",
+    "win_share",
     "winner",
     "write_hidden",
     "write_mask",

@@ -6,6 +6,8 @@ carried out, and the turn goes on from the stage where it had stopped; a stage t
 
 from __future__ import annotations
 
+from typing import Final
+
 from millebornes_env.compile import rule, seldom
 from millebornes_env.wielerspel.actions import ESCAPE as ESCAPE_ACTION
 from millebornes_env.wielerspel.actions import (
@@ -92,6 +94,7 @@ from millebornes_env.wielerspel.state import (
     NUM_SETS,
     PAYMENTS,
     POSITIONS,
+    RACE_OVER,
     RAINBOW,
     RETIREMENT,
     RIDING,
@@ -105,12 +108,30 @@ from millebornes_env.wielerspel.state import (
 )
 from millebornes_env.wielerspel.winning import end_race, end_race_if_won
 
+MOST_STARTS: Final = 1000
+"""How often a race begins anew, at most, to come to a decision."""
+
 # The start -------------------------------------------------------------------------------------------------
 
 
 @rule
 def start_race(state: State, rules: Rules) -> None:
-    """Set up the board and ride to the first decision (003:20-30)."""
+    """Begin a race and ride to its first decision.
+
+    Ruling W27: a race that is over before anybody has had a decision is none: the next begins in its place.
+    Only a sheet with hardly any energy or servants has such races.
+    """
+    for _ in range(MOST_STARTS):
+        set_up_race(state, rules)
+        ride(state, rules)
+        if int(state.phase) != RACE_OVER:
+            return
+        state.episode = int(state.episode) + 1
+
+
+@rule
+def set_up_race(state: State, rules: Rules) -> None:
+    """Set up the board, the teams, the peloton and the chance cards (003:20-30)."""
     clear_board(state, rules)
     for seat in range(len(state.energy)):
         set_up_team(state, rules, seat)
@@ -119,7 +140,6 @@ def start_race(state: State, rules: Rules) -> None:
     shuffle_deck(state, rules)
     begin_turn(state)
     state.phase = RIDING
-    ride(state, rules)
 
 
 @rule
@@ -257,65 +277,69 @@ def answer_bid(state: State, seat: int, action: int) -> None:
 def ride(state: State, rules: Rules) -> None:
     """Go on until a seat has something to decide, or the race is over."""
     while int(state.phase) == RIDING:
-        ride_one_stage(state, rules)
+        ride_turn(state, rules)
+        if int(state.phase) == RIDING:
+            end_turn(state, rules)
 
 
 @rule
-def ride_one_stage(state: State, rules: Rules) -> None:
-    """Go through the stage that the turn has reached, or ask a seat what it needs to go on."""
-    stage = int(state.stage)
-    if stage <= JERSEYS_AT_THE_LINE:
-        ride_to_the_square(state, rules, stage)
-    elif stage <= RETIREMENT:
-        follow_the_square(state, rules, stage)
-    else:
-        settle_the_turn(state, rules, stage)
+def ride_turn(state: State, rules: Rules) -> None:
+    """Go on from the stage that the turn has reached, to its end or until a seat is asked."""
+    if int(state.stage) <= JERSEYS_AT_THE_LINE:
+        ride_to_the_square(state, rules)
+    if int(state.stage) <= RETIREMENT:
+        follow_the_square(state, rules)
+    settle_the_turn(state, rules)
 
 
-@seldom
-def ride_to_the_square(state: State, rules: Rules, stage: int) -> None:
+@rule
+def is_at(state: State, stage: int) -> bool:
+    """Whether the turn has come to the stage, and nobody has to decide first."""
+    return int(state.stage) == stage and int(state.phase) == RIDING
+
+
+@rule
+def ride_to_the_square(state: State, rules: Rules) -> None:
     """The first part of a turn: the price of the lead, the white die, the rainbow jersey at the line."""
-    if stage == TURN_BEGINS:
+    if is_at(state, TURN_BEGINS):
         ask_escaped_rider(state, rules)
-    elif stage == JERSEYS_BEFORE_THE_DIE:
+    if is_at(state, JERSEYS_BEFORE_THE_DIE):
         ask_about_jerseys(state, rules, race_leader(state))
-    elif stage == WHITE_DIE:
+    if is_at(state, WHITE_DIE):
         move_rainbow_rider(state, rules)
-    else:
+    if is_at(state, JERSEYS_AT_THE_LINE):
         ask_about_jerseys(state, rules, int(state.roller))
 
 
-@seldom
-def follow_the_square(state: State, rules: Rules, stage: int) -> None:
+@rule
+def follow_the_square(state: State, rules: Rules) -> None:
     """The second part: supply at the line, what the square says, what everybody pays."""
-    if stage == SUPPLY_AT_THE_LINE:
+    if is_at(state, SUPPLY_AT_THE_LINE):
         begin_lap(state, rules)
         state.stage = SQUARE
-    elif stage == SQUARE:
+    if is_at(state, SQUARE):
         land(state, rules)
-    elif stage == JERSEYS_AFTER_THE_SQUARE:
+    if is_at(state, JERSEYS_AFTER_THE_SQUARE):
         ask_about_jerseys(state, rules, int(state.roller))
-    elif stage == PAYMENTS:
+    while is_at(state, PAYMENTS):
         collect_payments(state, rules)
-    else:
+    if is_at(state, RETIREMENT):
         force_retirement(state, rules)
 
 
-@seldom
-def settle_the_turn(state: State, rules: Rules, stage: int) -> None:
+@rule
+def settle_the_turn(state: State, rules: Rules) -> None:
     """The third part: positions, escape, auction."""
-    if stage == POSITIONS:
+    if is_at(state, POSITIONS):
         settle_positions(state, rules)
-    elif stage == ESCAPE_CHOICE:
+    if is_at(state, ESCAPE_CHOICE):
         ask_about_escape(state, rules)
-    elif stage == AUCTION:
+    if is_at(state, AUCTION):
         begin_auction(state, rules)
-    elif stage == BIDS:
+    if is_at(state, BIDS):
         ask_for_bid(state, rules)
-    elif stage == SERVANT:
+    if is_at(state, SERVANT):
         put_servant(state, rules)
-    else:
-        end_turn(state, rules)
 
 
 @rule

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from millebornes_env import VectorEnv
-from millebornes_env.agents.compiled.agent import MEMORY, CompiledAgent, choose_each
+from millebornes_env.agents.compiled.agent import MEMORY, CompiledAgent, agent_kernels_of
+from millebornes_env.agents.protocol import Table
 from millebornes_env.compile import for_kernels
 from millebornes_env.millebornes.rules import compiled_rules
 from millebornes_env.millebornes.state import StateArray
@@ -17,7 +18,7 @@ def chosen_by_state(
     """What the agent chooses if it is handed the games themselves."""
     count = len(states)
     actions = np.empty(count, np.int64)
-    choose_each(
+    agent_kernels_of(Table.of(env).rulebook).choose_each(
         agent.address,
         for_kernels(states),
         compiled_rules(env.rules),

@@ -11,11 +11,14 @@ import numpy as np
 import pytest
 
 from millebornes_env import VectorEnv
+from millebornes_env.agents.policy import features as features_module
 from millebornes_env.agents.policy.features import num_features
+from millebornes_env.agents.policy.network import network_value
 from millebornes_env.agents.protocol import Table
-from millebornes_env.compile import for_kernels
+from millebornes_env.compile import for_kernels, kernel
+from millebornes_env.millebornes import rulebook
 from millebornes_env.millebornes.observation import write_observation
-from millebornes_env.millebornes.rules import compiled_rules, rules_record
+from millebornes_env.millebornes.rules import RulesRecord, compiled_rules, rules_record
 from millebornes_env.millebornes.sections import DEFAULT_SPEC, ObservationSpec, sections
 from millebornes_env.millebornes.state import StateArray
 
@@ -123,3 +126,13 @@ def positions(env: VectorEnv, every: int = 6, seed: int = 1) -> list[tuple[State
             found.append((env.get_states(), masks.copy()))
         masks = env.step(env.sample_actions()).observations["action_mask"]
     return found
+
+
+@kernel
+def values_of_network(
+    states: StateArray, rules: RulesRecord, options: np.ndarray, values: np.ndarray
+) -> None:
+    for game in range(len(states)):
+        values[game] = network_value(
+            rulebook, features_module, ObservationSpec, states[game], rules, int(states[game].seat), options
+        )

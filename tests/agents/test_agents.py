@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from millebornes_env import VectorEnv, edition, editions, millebornes_v0, vector_env
-from millebornes_env.agents import AGENTS, Table, UnknownAgentError, load, register
+from millebornes_env.agents import AGENTS, Table, UnknownAgentError, load, names, register
 from millebornes_env.millebornes.cards import remedy_for
 from millebornes_env.millebornes.determinize import redeal_hidden_cards
 from millebornes_env.millebornes.rules import rules_record
@@ -105,7 +105,7 @@ PLAY_ELSEWHERE = ("policy", "champion", "human", "search")
 def test_every_agent_plays_every_edition_at_every_table(name: str, padded: bool) -> None:
     for players, teams in edition(name).tables:
         env = vector_env(6, name, players=players, teams=teams, seed=1, padded=padded, observe_rules=padded)
-        agents = [load(spec, env) for spec in AGENTS if spec not in PLAY_ELSEWHERE]
+        agents = [load(spec, env) for spec in names("millebornes") if spec not in PLAY_ELSEWHERE]
         step = env.reset()[0]
         ended = 0
         for turn in range(120):
@@ -428,9 +428,9 @@ def test_an_agent_is_told_its_table() -> None:
 @pytest.mark.parametrize(
     ("spec", "words"),
     [
-        ("gredy", ["'gredy'", ", ".join(AGENTS), "run folder", "Did you mean 'greedy'?"]),
+        ("gredy", ["'gredy'", ", ".join(names("millebornes")), "run folder", "Did you mean 'greedy'?"]),
         ("Holder:pile=3", ["'Holder'", "Did you mean 'holder'?"]),
-        ("nobody", ["'nobody'", ", ".join(AGENTS)]),
+        ("nobody", ["'nobody'", ", ".join(names("millebornes"))]),
         ("holder:heap=3", ["'holder:heap=3'", "unknown option 'heap'", "options are pile"]),
         ("holder:pile=3,40", ["unknown option '40'", "options are pile"]),
         ("holder:pile=many", ["option pile is 'many'", "like 40"]),

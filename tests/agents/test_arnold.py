@@ -11,7 +11,7 @@ import pytest
 from millebornes_env import Edition, VectorEnv, edition, editions, vector_env
 from millebornes_env.agents.arnold.agent import ArnoldAgent, from_1_to_10
 from millebornes_env.agents.arnold.questions import NEED, NEED_OF_MATCH
-from millebornes_env.agents.compiled.agent import MEMORY, choose_each
+from millebornes_env.agents.compiled.agent import MEMORY, agent_kernels_of
 from millebornes_env.agents.observation_reader import read_observation, starts_of
 from millebornes_env.agents.protocol import Table
 from millebornes_env.compile import for_kernels
@@ -78,7 +78,7 @@ class Chooser:
 
     def choose(self, states: Any, seats: np.ndarray, memories: np.ndarray, draws: np.ndarray) -> np.ndarray:
         actions = np.empty(len(states), np.int64)
-        choose_each(
+        agent_kernels_of(self.agent.table.rulebook).choose_each(
             *(self.agent.address, for_kernels(states), self.rules, seats.astype(np.int32)),
             *(memories, self.agent.options, draws, actions),
         )

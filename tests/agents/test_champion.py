@@ -12,6 +12,7 @@ from millebornes_env.agents import AgentOptionError, RunFolderError, UnknownAgen
 from millebornes_env.agents.champion import ChampionAgent
 from millebornes_env.agents.fingerprint import fingerprint
 from millebornes_env.agents.policy.agent import PolicyAgent
+from millebornes_env.agents.policy.network import InputSpec
 from millebornes_env.agents.protocol import is_compiled
 from millebornes_env.agents.search.agent import OVER_A_JUDGE, SearchAgent, SearchOptionError
 from millebornes_env.arena.evaluation import evaluate
@@ -19,7 +20,9 @@ from millebornes_env.arena.match import MatchConfig
 from millebornes_env.arena.tournament import entrants_of
 from millebornes_env.commands.evaluate import run_folder
 from millebornes_env.millebornes.sections import DEFAULT_SPEC, ObservationSpec
-from tests.agents.policies import network_for, write_run
+from millebornes_env.wielerspel.sections import ObservationSpec as RaceSpec
+from tests.agents.policies import network, network_for, write_run
+from train.common.policy_files import save_policy_files
 
 OF_ALL = ObservationSpec(rules=1, padded=1)
 
@@ -96,12 +99,39 @@ def test_another_policy_still_refuses_rules_that_it_does_not_see() -> None:
 
 
 def test_a_table_without_a_champion_says_where_there_are_some() -> None:
-    words = r"no champion for 3 players in 3 teams: 'parker-2' and 'all-2' play every edition with 2 players"
+    words = r"no champion for 3 players in 3 teams: 'all-2' and 'parker-2' play every edition with 2 players"
     for spec in ("champion", "champion:which=all-2", "champion+search"):
         with pytest.raises(RunFolderError, match=words):
             load(spec, vector_env(1, players=3))
-    with pytest.raises(RunFolderError, match="no champion 'best'; there are parker-2 and all-2"):
+    with pytest.raises(RunFolderError, match="no champion 'best'; there are all-2 and parker-2"):
         load("champion:which=best", vector_env(1))
+
+
+def test_the_champion_of_another_game_is_found_by_its_description(champions: Path) -> None:
+    words = "there is no champion of the game 'wielerspel' yet"
+    with pytest.raises(RunFolderError, match=words):
+        load("champion", vector_env(1, "arc_en_ciel", players=4))
+    for name, seats, labels in (("first", 4, ["other"]), ("second", 4, ["arc_en_ciel"]), ("third", 5, ["x"])):
+        env = vector_env(2, "arc_en_ciel", players=seats, seed=1)
+        sizes = (int(env.single_observation_space["observation"].shape[0]), 4, 155)
+        shown = InputSpec(RaceSpec(), features=False)
+        table = agents.Table.of(env)
+        save_policy_files(champions / name, network(sizes), table, input_spec=shown, editions=labels)
+    for seats, expected in ((4, ["arc_en_ciel"]), (5, ["x"])):
+        env = vector_env(2, "arc_en_ciel", players=seats, seed=1)
+        assert editions_of("champion", env) == expected
+        observations, _ = env.reset()
+        chosen = load("champion", env).act(observations["observation"], observations["action_mask"])
+        assert (observations["action_mask"][np.arange(2), chosen] == 1).all()
+    env = vector_env(1, "arc_en_ciel", players=4)
+    assert editions_of("champion:which=first", env) == ["other"]
+    with pytest.raises(RunFolderError, match=r"no champion 'parker-2'; there are first and second and third"):
+        load("champion:which=parker-2", env)
+    words = "'third' does not play with 4 players: 'first' and 'second' play every edition with 4 players; "
+    with pytest.raises(RunFolderError, match=words + "'third' plays every edition with 5 players"):
+        load("champion:which=third", env)
+    with pytest.raises(RunFolderError, match="no champion for 3 players in 3 teams: 'first' and 'second'"):
+        load("champion", vector_env(1, "arc_en_ciel", players=3))
 
 
 # `+search` -------------------------------------------------------------------------------------------------

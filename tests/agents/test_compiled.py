@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from millebornes_env import agents, edition, editions, vector_env
+from millebornes_env.agents import observation_reader as seen
 from millebornes_env.agents.compiled.agent import (
     FIRST_OF_MATCH,
     MAX_OPTIONS,
@@ -15,14 +16,13 @@ from millebornes_env.agents.compiled.agent import (
     CompiledAgent,
     Int16Array,
     Int64Array,
-    choose_each,
-    decide,
+    agent_kernels_of,
     decisions_taken,
 )
 from millebornes_env.agents.fingerprint import fingerprint
 from millebornes_env.agents.observation_reader import read_observation, starts_of
 from millebornes_env.agents.protocol import Table
-from millebornes_env.compile import for_kernels
+from millebornes_env.compile import for_kernels, plain
 from millebornes_env.compile_cache import sources_on_top
 from millebornes_env.engine.kernels import SKIP
 from millebornes_env.millebornes.legality import is_legal, write_mask
@@ -119,17 +119,23 @@ def test_observations_without_the_unseen_cards_are_refused() -> None:
 
 def test_a_memory_lasts_for_a_round_and_a_part_of_it_for_the_match() -> None:
     table = Table.of(vector_env(1))
-    agent, state, rules = CountingAgent(table), for_kernels(new_states(1))[0], compiled_rules(table.rules)
-    memory = np.zeros(MEMORY, np.int16)
+    agent, states, rules = CountingAgent(table), for_kernels(new_states(1)), compiled_rules(table.rules)
+    memories, actions, zeros = np.zeros((1, MEMORY), np.int16), np.zeros(1, np.int64), np.zeros(1, np.int64)
+    memory, seats = memories[0], np.zeros(1, np.int32)
+    choose_each = agent_kernels_of(table.rulebook).choose_each
+
+    def chosen() -> int:
+        choose_each(agent.address, states, rules, seats, memories, agent.options, zeros, actions)
+        return int(actions[0])
+
     for number, pile in enumerate((80, 78, 78, 60, 3, 0, 0)):
-        state["draw_pile"] = pile
-        assert decisions_taken(state, memory) == number
-        chosen = decide(agent.address, state, rules, 0, memory, agent.options, 0)
-        assert chosen == 1001 * (number + 1)
+        states[0]["draw_pile"] = pile
+        assert plain(decisions_taken)(seen, states[0], memory) == number
+        assert chosen() == 1001 * (number + 1)
         memory[3:FIRST_OF_MATCH] += 1
-    state["draw_pile"] = 79
-    assert decisions_taken(state, memory) == 0
-    assert decide(agent.address, state, rules, 0, memory, agent.options, 0) == 8001
+    states[0]["draw_pile"] = 79
+    assert plain(decisions_taken)(seen, states[0], memory) == 0
+    assert chosen() == 8001
     assert not memory[3:FIRST_OF_MATCH].any()
 
 
@@ -216,7 +222,7 @@ def test_the_cache_of_a_compiled_agent_depends_on_all_files_that_it_calls() -> N
     folder = Path(agents.__file__).parent
     names = {str(path.relative_to(folder)) for path in sources_on_top("millebornes_env.agents.arnold.agent")}
     assert {"arnold/agent.py", "arnold/values.py", "arnold/questions.py"} <= names
-    assert {"compiled/agent.py", "observation_reader.py"} <= names
+    assert {"compiled/agent.py", "seen.py"} <= names
     assert "racer.py" not in names
     assert not sources_on_top("millebornes_env.millebornes.turn")
 
@@ -231,5 +237,6 @@ def test_choose_each_asks_for_the_given_seats() -> None:
     memories, draws = np.zeros((8, MEMORY), np.int16), np.zeros(8, np.int64)
     seats = env.agent_selection.astype(np.int32)
     rules = compiled_rules(env.rules)
+    choose_each = agent_kernels_of(Table.of(env).rulebook).choose_each
     choose_each(agent.address, states, rules, seats, memories, agent.options, draws, actions)
     assert all(is_legal(state, rules, int(action)) for state, action in zip(states, actions, strict=True))

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from millebornes_env import VectorEnv, agents, vector_env
-from millebornes_env.agents.compiled.agent import MEMORY, choose_each
+from millebornes_env.agents.compiled.agent import MEMORY, agent_kernels_of
 from millebornes_env.agents.protocol import Agent, StateAgent, is_compiled, sees_hidden_cards
 from millebornes_env.compile import for_kernels
 from millebornes_env.millebornes.rules import compiled_rules
@@ -28,7 +28,7 @@ POLICIES = {
 }
 """They are in folders of these names."""
 SPECS = [
-    *(name for name in agents.AGENTS if name not in BLIND | {"search", "policy", "champion"}),
+    *(name for name in agents.names("millebornes") if name not in BLIND | {"search", "policy", "champion"}),
     *POLICIES,
     *("arnold:debian,carry_need", "arnold:right_of_way", "strategist:score=no"),
     *("search:rollout=greedy,rollouts=20,z=0", "search:rollout=arnold,rollouts=8"),
@@ -48,6 +48,7 @@ def choices(
     assert is_compiled(agent), "an agent of a kind that this test does not know"
     actions = np.empty(len(states), np.int64)
     rules = compiled_rules(env.rules)
+    choose_each = agent_kernels_of(env.game.module()).choose_each
     choose_each(agent.address, for_kernels(states), rules, seats, memories, agent.options, draws, actions)
     return actions
 

@@ -18,12 +18,14 @@ from millebornes_env.agents import load
 from millebornes_env.agents.compiled.agent import CompiledAgent, Int64Array
 from millebornes_env.agents.fingerprint import fingerprint
 from millebornes_env.agents.observation_reader import read_observation, starts_of
+from millebornes_env.agents.policy import features
 from millebornes_env.agents.policy.agent import PolicyAgent, observation_scale
-from millebornes_env.agents.policy.network import MAX_UNITS, forward_hidden, network_value, output
+from millebornes_env.agents.policy.network import MAX_UNITS, forward_hidden, output
 from millebornes_env.agents.protocol import Table, is_compiled
 from millebornes_env.agents.search.agent import SearchAgent
 from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.compile import for_kernels, kernel
+from millebornes_env.millebornes import rulebook
 from millebornes_env.millebornes.observation import write_observation
 from millebornes_env.millebornes.rules import RulesRecord, compiled_rules
 from millebornes_env.millebornes.sections import MAX_INT8, ObservationSpec
@@ -35,6 +37,7 @@ from tests.agents.policies import (
     positions,
     rows_by_state,
     size_of,
+    values_of_network,
     write_run,
 )
 
@@ -53,17 +56,11 @@ def outputs_of_network(
 ) -> None:
     """All outputs of the compiled network, for the seats that decide."""
     for game in range(len(states)):
-        last = forward_hidden(states[game], rules, int(states[game].seat), options, units)
+        last = forward_hidden(
+            rulebook, features, ObservationSpec, states[game], rules, int(states[game].seat), options, units
+        )
         for number in range(outputs.shape[1]):
             outputs[game, number] = output(options, last, units, number)
-
-
-@kernel
-def values_of_network(
-    states: StateArray, rules: RulesRecord, options: Int64Array, values: np.ndarray
-) -> None:
-    for game in range(len(states)):
-        values[game] = network_value(states[game], rules, int(states[game].seat), options)
 
 
 def compiled_outputs(agent: PolicyAgent, env: VectorEnv, states: StateArray) -> np.ndarray:

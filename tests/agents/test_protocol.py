@@ -9,7 +9,13 @@ import numpy as np
 import pytest
 
 from millebornes_env import VectorEnv, agents, vector_env
-from millebornes_env.agents import AgentAnswerError, AgentProtocolError, BaseAgent, UnknownAgentError
+from millebornes_env.agents import (
+    AgentAnswerError,
+    AgentArgumentError,
+    AgentProtocolError,
+    BaseAgent,
+    UnknownAgentError,
+)
 from millebornes_env.agents.protocol import (
     ask,
     ask_in,
@@ -182,6 +188,10 @@ CONTRADICTIONS = {
         "sees_hidden_cards is 'no'; it must be True or False",
     ),
     "a method that is none": (with_act(Short.act, forget=3), "forget is 3; it must be a method"),
+    "a game that is none": (
+        with_act(Short.act, game=3),
+        "game is 3; it must be the name of a game, such as 'millebornes', or None for all",
+    ),
     "compiled from nothing": (
         with_act(Short.act, is_compiled=True),
         "is_compiled is True, but it has no compiled function: leave is_compiled away, or derive",
@@ -214,3 +224,73 @@ def test_whatever_fits_is_welcome(env: VectorEnv) -> None:
     ]
     for agent in fitting:
         assert agents.load(agent, env) is agent
+
+
+# Which game it plays ----------------------------------------------------------------------------------------
+
+
+class Racer(Short):
+    """Rides races only."""
+
+    name = "racer of mine"
+    game = "wielerspel"
+
+
+@pytest.fixture
+def race() -> VectorEnv:
+    env = vector_env(2, "arc_en_ciel", players=4)
+    env.reset(seed=4)
+    return env
+
+
+def test_a_table_says_which_game_it_is_of(env: VectorEnv, race: VectorEnv) -> None:
+    for one, name in ((env, "millebornes"), (race, "wielerspel")):
+        table = agents.Table.of(one)
+        assert (table.game, table.rulebook.NAME, table.rules) == (name, name, one.rules)
+        assert (table.edition, table.num_actions) == (one.edition.label, one.single_action_space.n)
+    assert agents.Table("parker", env.rules, env.observation_sections, 1, 42).game == "millebornes"
+
+
+def test_agents_that_play_another_game_are_refused(
+    env: VectorEnv, race: VectorEnv, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(agents.registry, "AGENTS", dict(agents.AGENTS))
+    agents.register("mine", lambda table, seed=0: Racer())
+    agents.register("my_class", type("Made", (Racer,), {"__init__": lambda self, table, seed=0: None}))
+    for spec in ("greedy", "strategist", "search"):
+        words = rf"^'{spec}' plays millebornes, not wielerspel; agents that play it: random, "
+        with pytest.raises(AgentArgumentError, match=words):
+            agents.load(spec, race)
+    with pytest.raises(AgentArgumentError, match=r"^'search' plays millebornes, not wielerspel"):
+        agents.load("random+search", race)
+    for own in (Racer(), "mine", "my_class"):
+        assert agents.load(own, race).name in {"racer of mine", "mine", "my_class"}
+        with pytest.raises(AgentArgumentError, match=r"plays wielerspel, not millebornes; .*: random, gre"):
+            agents.load(own, env)
+    with pytest.raises(UnknownAgentError, match=r"no agent 'nobody'; the agents are random, (?!.*greedy)"):
+        agents.load("nobody", race)
+    with pytest.raises(AgentArgumentError, match=r"was made for parker, 2 players; this table is arc_en"):
+        agents.load(agents.load("random", env), race)
+
+
+def test_the_names_of_those_who_play_a_game() -> None:
+    assert agents.names() == tuple(agents.AGENTS)
+    for game in ("millebornes", "wielerspel"):
+        assert {"random", "policy", "champion"} <= set(agents.names(game)) <= set(agents.AGENTS)
+    assert {"greedy", "search"} <= set(agents.names("millebornes")) - set(agents.names("wielerspel"))
+
+
+def test_where_a_round_of_any_game_is_over_nothing_is_chosen() -> None:
+    class Last(Short):
+        def act_on(self, states: np.ndarray, seats: np.ndarray, slot_ids: np.ndarray) -> Any:
+            return masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1)
+
+    env = vector_env(3, "arc_en_ciel", players=2, autoreset_mode="disabled")
+    masks = env.reset(seed=1)[0]["action_mask"]
+    for _ in range(2000):
+        actions = ask_in(env, Last(), shown(env))
+        assert ((actions == -1) == ~masks.any(axis=1)).all()
+        if not masks.any():
+            return
+        masks = env.step(actions).observations["action_mask"]
+    raise AssertionError("the races did not end")

@@ -11,6 +11,7 @@ import pytest
 from millebornes_env import VectorEnv, vector_env
 from millebornes_env.agents import AgentOptionError
 from millebornes_env.agents.compiled.agent import MEMORY
+from millebornes_env.agents.policy import features
 from millebornes_env.agents.policy.network import network_value
 from millebornes_env.agents.protocol import Table, ask_in, sees_hidden_cards
 from millebornes_env.agents.registry import rollout_agent
@@ -22,9 +23,10 @@ from millebornes_env.agents.search.kernels import (
     read_states,
     search_on,
 )
-from millebornes_env.compile import for_kernels
+from millebornes_env.compile import for_kernels, kernel
+from millebornes_env.millebornes import rulebook
 from millebornes_env.millebornes.rules import compiled_rules
-from millebornes_env.millebornes.sections import DEFAULT_SPEC, sections
+from millebornes_env.millebornes.sections import DEFAULT_SPEC, ObservationSpec, sections
 from millebornes_env.millebornes.state import StateArray
 from tests.agents.policies import Layers, network_for, size_of, write_run
 from tests.agents.test_search import positions, redealt, seats_of
@@ -39,6 +41,12 @@ def judging(env: VectorEnv, folder: Path, layers: Layers | None = None, **said: 
     layers = network_for(env, (16,), extra=1) if layers is None else layers
     said = {"activation": "relu", "value": "points", "editions": [env.edition.label]} | said
     return f"policy:{write_run(folder, env, layers, **said)}"
+
+
+@kernel
+def values_of_first_seat(states: StateArray, rules: Any, options: np.ndarray, values: np.ndarray) -> None:
+    for game in range(len(states)):
+        values[game] = network_value(rulebook, features, ObservationSpec, states[game], rules, 0, options)
 
 
 def searcher(env: VectorEnv, rollout: str, seed: int = 3, **options: Any) -> SearchAgent:
@@ -189,8 +197,10 @@ def test_a_judgement_is_in_the_unit_of_a_round(tmp_path: Path, name: str, unit: 
     env = vector_env(GAMES, name)
     agent = searcher(env, judging(env, tmp_path)).rollout_agent
     rules = compiled_rules(env.rules)
-    for state in for_kernels(positions(env, 30)):
-        value = network_value(state, rules, 0, agent.options)
+    states = for_kernels(positions(env, 30))
+    values = np.zeros(len(states))
+    values_of_first_seat(states, rules, agent.options, values)
+    for state, value in zip(states, values.tolist(), strict=True):
         assert judged_value(state, rules, agent.options) == unit * value != 0.0
 
 

@@ -237,7 +237,7 @@ def test_what_is_no_environment_is_refused(env: Any) -> None:
 
 def test_random_specifications_raise_nothing_but_our_own(env: VectorEnv) -> None:
     pieces = [
-        *agents.AGENTS,
+        *agents.names("millebornes"),
         *":,=+;/.",
         "+search",
         "pile",

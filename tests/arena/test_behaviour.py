@@ -5,16 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from millebornes_env.arena.behaviour import (
+from millebornes_env.arena import counters as millebornes
+from millebornes_env.arena.behaviour import behaviour, counts_of
+from millebornes_env.arena.counters import (
+    ACTION_COUNTS,
     COUNT_MEANINGS,
+    NUM_COUNTERS,
+    ROUND_COUNTS,
     STATISTICS,
-    Counts,
-    behaviour,
-    counts_of,
     hazard_actions,
+    index_of,
 )
-from millebornes_env.arena.counters import ACTION_COUNTS, NUM_COUNTERS, ROUND_COUNTS, index_of
 from millebornes_env.arena.outcome import Outcome
+from millebornes_env.arena.statistics import Counts
 from millebornes_env.millebornes.actions import play_action
 from millebornes_env.millebornes.cards import ACCIDENT, SPEED_LIMIT, STOP
 from tests.arena.simulated import outcome_of
@@ -26,7 +29,7 @@ def counts(actions: dict[int, int] | None = None, **named: int) -> Counts:
         counters[action] = count
     for name, count in named.items():
         counters[index_of(name)] = count
-    return Counts(counters)
+    return Counts(counters, millebornes)
 
 
 def test_every_count_has_a_meaning_and_a_place() -> None:

@@ -11,11 +11,18 @@ from millebornes_env import agents, vector_env
 from millebornes_env.agents.protocol import Actions, Masks, Observations
 from millebornes_env.arena.counters import ACTION_COUNTS, ROUND_COUNTS, index_of
 from millebornes_env.arena.faults import AgentFaultError
-from millebornes_env.arena.kernels import begin_games
-from millebornes_env.arena.match import MatchConfig, by_deal, dealt_batch, play, play_batch, role_of_teams
+from millebornes_env.arena.kernels import arena_kernels_of
+from millebornes_env.arena.match import (
+    MatchConfig,
+    by_deal,
+    compiled_rules,
+    dealt_batch,
+    play,
+    play_batch,
+    role_of_teams,
+)
 from millebornes_env.arena.outcome import Outcome
 from millebornes_env.errors import ArenaError
-from millebornes_env.millebornes.rules import compiled_rules
 from tests.arena.players import FirstAgent, RememberingAgent, SlowFirstAgent
 from tests.arena.simulated import outcome_of
 
@@ -66,7 +73,7 @@ def test_an_agent_is_exactly_even_with_itself(players: int, episode: str) -> Non
 def test_every_deal_has_the_same_cards_in_every_rotation(players: int) -> None:
     config = MatchConfig(players=players)
     batch = dealt_batch(config, 0, 5)
-    begin_games(batch, compiled_rules(config.rules))
+    arena_kernels_of(config.game).begin_games(batch, compiled_rules(config))
     states = batch.states.reshape(TABLES[players], 5)
     assert all(np.array_equal(states[0], others) for others in states[1:])
     assert len({states[0, number]["deck"].tobytes() for number in range(5)}) == 5
@@ -75,7 +82,7 @@ def test_every_deal_has_the_same_cards_in_every_rotation(players: int) -> None:
 def test_plain_deals_have_different_cards_in_every_rotation() -> None:
     config = MatchConfig(plain=True)
     batch = dealt_batch(config, 3, 5)
-    begin_games(batch, compiled_rules(config.rules))
+    arena_kernels_of(config.game).begin_games(batch, compiled_rules(config))
     assert len({state["deck"].tobytes() for state in batch.states}) == 10
     other = dealt_batch(config, 4, 1)
     assert np.array_equal(other.states["key"], batch.states.reshape(2, 5)[:, 1]["key"])
@@ -175,7 +182,7 @@ def test_the_results_are_those_of_games_played_one_by_one(players: int) -> None:
     config = MatchConfig(players=players, episode="round")
     teams = TABLES[players]
     batch = dealt_batch(config, 0, 2)
-    begin_games(batch, compiled_rules(config.rules))
+    arena_kernels_of(config.game).begin_games(batch, compiled_rules(config))
     originals = batch.states.reshape(teams, 2).copy()
     lineup = (SLOW, SLOW_LAST, SLOW_LAST)[:teams]
     outcome = play(SPECS, config, 2, lineup=lineup)
@@ -201,7 +208,7 @@ def test_the_results_are_those_of_games_played_one_by_one(players: int) -> None:
 def test_the_cards_of_later_rounds_are_the_same_too_whatever_is_played() -> None:
     config = MatchConfig()
     batch = dealt_batch(config, 0, 4)
-    begin_games(batch, compiled_rules(config.rules))
+    arena_kernels_of(config.game).begin_games(batch, compiled_rules(config))
     env = vector_env(8, episode="match", autoreset_mode="disabled")
     env.set_states(batch.states)
     decks: dict[tuple[int, int], set[tuple[bytes, int]]] = {}

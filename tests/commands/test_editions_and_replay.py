@@ -10,15 +10,19 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from millebornes_env import edition, editions
 from millebornes_env.__main__ import main
 from millebornes_env.command_line import carry_out
 from millebornes_env.millebornes.rules import Rules
-from millebornes_env.notation import read_record, write_jsonl
-from millebornes_env.render.editions import CHAPTERS, cell, fields_of, markdown, table_name
+from millebornes_env.notation import Position, read_record, record_of, write_jsonl
+from millebornes_env.render.editions import CHAPTERS, cell, fields_of, table_name
+from millebornes_env.render.tables import markdown
+from millebornes_env.wielerspel.editions import OVERRIDABLE
 from tests.patience import SECONDS_OF_A_HANG
+from tests.wielerspel.players import decisions, new_race, sober
 
 
 def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
@@ -197,6 +201,69 @@ def test_a_damaged_file_of_games_names_the_line(capsys: pytest.CaptureFixture[st
 
 def test_a_file_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
     assert "nowhere.txt" in complaint(capsys, "replay", "nowhere.txt")
+
+
+# The race --------------------------------------------------------------------------------------------------
+
+
+def test_the_sheets_of_other_games_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert printed(capsys, "editions").endswith("\n\nSheets of the game wielerspel: arc_en_ciel\n")
+
+
+def test_a_board_is_described_with_its_sources(capsys: pytest.CaptureFixture[str]) -> None:
+    text = printed(capsys, "editions", "arc_en_ciel+target_rainbows=5")
+    sheet = edition("arc_en_ciel")
+    rows = table_rows(text)
+    for name in OVERRIDABLE:
+        assert rows[name][2] == ("overridden" if name == "target_rainbows" else sheet.sources[name])
+    assert rows["target_rainbows"][1] == "5"
+    assert rows["combativity"][1] == "no"
+    assert rows["players"][1:] == ["2 to 6", sheet.sources["players"]]
+    for square, place in enumerate(sheet.rules.board):
+        assert rows[str(square)][1] == (str(place.number) if place.number else "")
+        assert rows[str(square)][3] == sheet.sources[f"board {square}"]
+    assert rows["forced retirement"] == ["", "1", sheet.sources["deck 9"]]
+
+
+def test_boards_stand_side_by_side(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = table_rows(printed(capsys, "editions", "arc_en_ciel", "arc_en_ciel+servants=5"))
+    assert rows[""] == ["arc_en_ciel", "arc_en_ciel+servants=5"]
+    assert rows["servants"] == ["6", "5"]
+    assert rows["squares: effort"] == ["22", "22"]
+    assert rows["cards: escape"] == ["5", "5"]
+
+
+def test_sheets_of_different_games_are_not_compared(capsys: pytest.CaptureFixture[str]) -> None:
+    message = complaint(capsys, "editions", "parker", "arc_en_ciel")
+    assert "'parker' of millebornes and 'arc_en_ciel' of wielerspel; name those of one" in message
+
+
+def test_a_race_is_replayed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    rules = edition("arc_en_ciel").table(3)
+    actions = [action for _, action in decisions(rules, 1, sober)][:-1]
+    start = new_race(rules, 1).reshape(1).view(np.recarray)
+    record = record_of(Position(edition("arc_en_ciel"), rules, start), actions)
+    write_jsonl(tmp_path / "games.jsonl", [record, read_record(GAME)])
+    text = printed(capsys, "replay", str(tmp_path / "games.jsonl"))
+    assert text.startswith(f"game 1: arc_en_ciel, {len(actions)} plays, all legal\nturn ")
+    assert f"\nThe race is over.\nplayer_{record.winner} wins" in text
+    assert "\ngame 2: parker, 2 plays, all legal\n" in text
+    file = tmp_path / "race.txt"
+    file.write_text(str(record).replace(": pass", ": escape", 1), encoding="utf-8")
+    assert "the rules do not allow it now: what is to be decided is 'bid'" in complaint(
+        capsys, "replay", str(file)
+    )
+
+
+def test_where_no_points_count_no_score_sheet_is_shown(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "game.txt"
+    lines = GAME.replace("2x200 2x100 75", "2x200 5x100 75").replace("seat 0: finish\n", "")
+    file.write_text(f"edition: dujardin_2014\n{lines}", encoding="utf-8")
+    text = printed(capsys, "replay", str(file))
+    assert "The round is over." in text
+    assert "trip completed" not in text
 
 
 # Streams and files that are not what they should be ---------------------------------------------------------

@@ -18,8 +18,8 @@ from millebornes_env import agents, vector_env
 from millebornes_env.agents.policy.files import DESCRIPTION_FILE, WEIGHTS_FILE
 from millebornes_env.arena.evaluation import evaluate
 from millebornes_env.arena.intervals import NORMAL_QUANTILE, mean_interval, share_interval
-from millebornes_env.arena.kernels import begin_games
-from millebornes_env.arena.match import MatchConfig, dealt_batch, play
+from millebornes_env.arena.kernels import arena_kernels_of
+from millebornes_env.arena.match import MatchConfig, compiled_rules, dealt_batch, play
 from millebornes_env.arena.results import (
     Row,
     caption,
@@ -30,7 +30,6 @@ from millebornes_env.arena.results import (
 )
 from millebornes_env.commands.evaluate import main
 from millebornes_env.commands.options import run_folder
-from millebornes_env.millebornes.rules import compiled_rules
 from tests.agents.policies import network_for, write_run
 
 TABLES = {2: 2, 3: 3, 4: 2, 6: 3}
@@ -58,7 +57,7 @@ def test_an_agent_is_exactly_even_with_itself(spec: str, episode: str, players: 
 def test_the_endings_are_those_of_games_played_one_by_one(players: int) -> None:
     config = MatchConfig(players=players, episode="round")
     batch = dealt_batch(config, 0, 2)
-    begin_games(batch, compiled_rules(config.rules))
+    arena_kernels_of(config.game).begin_games(batch, compiled_rules(config))
     originals = batch.states.copy()
     env = vector_env(1, players=players, autoreset_mode="disabled")
     holder, greedy = agents.load("holder", env), agents.load("greedy", env)

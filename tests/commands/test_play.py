@@ -12,8 +12,9 @@ import pytest
 from millebornes_env import VectorEnv, agents, vector_env
 from millebornes_env.agents.human.agent import HumanAgent
 from millebornes_env.agents.protocol import Agent, Table
-from millebornes_env.commands import play as command
-from millebornes_env.commands.play import Session, main
+from millebornes_env.commands import session as command
+from millebornes_env.commands.card_session import CardSession
+from millebornes_env.commands.play import main
 from millebornes_env.millebornes.actions import PASS
 
 AT_THE_END = "(y/n; undo: back to your last decision)"
@@ -162,7 +163,7 @@ def test_who_plays_against_you_forgets_what_was_taken_back() -> None:
     person = HumanAgent(Table.of(env))
     person.sink, person.source = StringIO(), StringIO("1\n1\nundo\nundo\n")
     with pytest.raises(KeyboardInterrupt):
-        Session(env, person, opponent).play()
+        CardSession(env, person, opponent).play()
     assert len(forgotten) == 2
 
 

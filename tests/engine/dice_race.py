@@ -164,6 +164,11 @@ def winner(state: Any, rules: Any, episode: int) -> int:
 
 
 @rule
+def win_share(state: Any, rules: Any, episode: int, team: int) -> float:
+    return 1.0 if team == int(state.winner) else 0.0
+
+
+@rule
 def final_score(state: Any, rules: Any, episode: int, team: int) -> int:
     return int(state.km[team])
 

@@ -11,6 +11,8 @@ from types import ModuleType
 
 import pytest
 
+from millebornes_env import agents
+from millebornes_env.agents import registry
 from millebornes_env.games import GAMES
 
 PAGE = Path(__file__).parents[2] / "docs" / "add_a_game.md"
@@ -22,7 +24,8 @@ def examples() -> list[str]:
 
 
 @pytest.fixture(autouse=True)
-def _games_as_they_were() -> Iterator[None]:
+def _games_and_agents_as_they_were(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(registry, "AGENTS", dict(agents.AGENTS))
     before = dict(GAMES)
     yield
     GAMES.clear()

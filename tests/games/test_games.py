@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from millebornes_env import edition, editions, vector_env
+from millebornes_env import vector_env
 from millebornes_env.errors import (
     EditionFileError,
     GameError,
@@ -22,6 +22,7 @@ from millebornes_env.errors import (
     UnknownGameError,
 )
 from millebornes_env.games import DEFAULT_GAME, GAMES, Game, SheetOfTables, find_sheet, game, register_game
+from millebornes_env.millebornes.editions import edition, editions
 from tests.patience import SECONDS_OF_A_HANG
 
 PARKER = Path(__file__).parents[2] / "millebornes_env" / "millebornes" / "sheets" / "parker.toml"

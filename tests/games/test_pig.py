@@ -18,14 +18,19 @@ import pytest
 from pettingzoo.test import api_test, seed_test
 
 from millebornes_env import agents, millebornes_v0, vector_env
+from millebornes_env.agents.compiled.agent import CompiledAgent
 from millebornes_env.agents.errors import AgentArgumentError
+from millebornes_env.agents.policy.agent import PolicyAgent
+from millebornes_env.agents.policy.network import InputSpec
 from millebornes_env.compile import plain
 from millebornes_env.engine import games as engine_games
 from millebornes_env.errors import GamePartError, IllegalActionError, OptionError, PlayersError, RulesError
-from millebornes_env.games import Game, SheetOfTables, register_game
+from millebornes_env.games import Everything, Game, SheetOfTables, register_game
 from millebornes_env.testing import check_env
+from tests.agents.policies import network
 from tests.games.conftest import PAGE, examples
 from tests.patience import SECONDS_OF_A_HANG
+from train.common.policy_files import save_policy_files
 
 STEPS = 120
 
@@ -41,13 +46,17 @@ def played(env: Any, steps: int = STEPS, seed: int = 5) -> list[tuple[np.ndarray
     return rows
 
 
+def roll(state: Any, rules: Any, seat: int, memory: Any, options: Any, draw: int) -> int:
+    return 0
+
+
 # The page --------------------------------------------------------------------------------------------------
 
 
 def test_the_examples_run_and_print_what_stands_below_them(
     pig: ModuleType, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text, names = PAGE.read_text(encoding="utf-8"), dict[str, object]()
+    text, names = PAGE.read_text(encoding="utf-8"), {"__name__": "page"}
     for example in examples()[1:]:
         exec(compile(example, PAGE.name, "exec"), names)
         printed = capsys.readouterr().out
@@ -338,8 +347,52 @@ def test_it_is_learned_by_stable_baselines(pig: ModuleType) -> None:
         assert dones == 0 or all("won" in info for info, over in zip(infos, done, strict=True) if over)
 
 
-def test_agents_of_another_game_say_so(pig: ModuleType) -> None:
-    told = "agents play Mille Bornes only; this environment plays the game 'pig'"
+def test_random_plays_it_and_agents_of_another_game_say_so(pig: ModuleType) -> None:
+    told = "'greedy' plays millebornes, not pig; agents that play it: random"
     for env in (vector_env(1, "pig"), millebornes_v0.env("pig")):
         with pytest.raises(AgentArgumentError, match=told):
-            agents.load("random", env)
+            agents.load("greedy", env)
+    env = vector_env(3, "pig", players=3, seed=2)
+    observations, _ = env.reset()
+    chosen = []
+    for seed in (1, 1, 2):
+        agent = agents.load("random", env, seed)
+        turns = [agent.act(observations["observation"], observations["action_mask"]) for _ in range(40)]
+        chosen.append(np.concatenate(turns).tolist())
+    assert chosen[0] == chosen[1]
+    assert set(chosen[0]) == {int(action) for action in observations["action_mask"][0].nonzero()[0]}
+    with pytest.raises(AgentArgumentError, match=r"'random' needs action_masks in the game 'pig'"):
+        agent.act(observations["observation"], None)  # type: ignore[arg-type]
+
+
+def test_a_compiled_agent_says_that_nothing_reads_its_rows(pig: ModuleType) -> None:
+    class Bold(CompiledAgent):
+        name = "bold"
+        rule = staticmethod(roll)
+
+    env = vector_env(2, "pig")
+    observations, _ = env.reset()
+    told = "the game 'pig' has no reading of what a seat sees, which the agent 'bold' needs"
+    with pytest.raises(GamePartError, match=told):
+        Bold(agents.Table.of(env)).act(observations["observation"], observations["action_mask"])
+
+
+@pytest.mark.parametrize("mode", ["best", "sample"])
+def test_a_network_plays_it_from_the_observations_as_they_are(
+    pig: ModuleType, mode: str, tmp_path: Path
+) -> None:
+    env = vector_env(400, "pig", players=3, seed=2)
+    observations, _ = env.reset()
+    spec = InputSpec(Everything(), features=False)
+    save_policy_files(tmp_path / "run", network((4, 6, 2)), agents.Table.of(env), input_spec=spec)
+    agent = agents.load(f"policy:{tmp_path / 'run'},mode={mode}", env, seed=1)
+    assert isinstance(agent, PolicyAgent)
+    for _ in range(30):
+        rows, masks = observations["observation"], observations["action_mask"]
+        actions, probabilities = agent.act(rows, masks), agent.probabilities(rows, masks)
+        assert (masks[np.arange(400), actions] == 1).all()
+        if mode == "best":
+            assert np.array_equal(actions, probabilities.argmax(axis=1))
+        else:
+            assert (actions == pig.HOLD).mean() == pytest.approx(probabilities[:, pig.HOLD].mean(), abs=0.1)
+        observations = env.step(actions if mode == "best" else env.sample_actions()).observations

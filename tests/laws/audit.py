@@ -4,6 +4,9 @@ Run it with `python -m tests.laws.audit`. The laws are those of `millebornes_env
 record, and of `millebornes_env.testing.step_laws` for what a step may change. How the players play is in
 `testing/random_players.py`. Half of the games are matches, half are rounds.
 
+`--game wielerspel` plays the race instead, 2 to 6 players with several options of the text: `audited_games`
+says what differs.
+
 A violation does not stop the run: it is counted, the first of each table are saved with the game before and
 after the step, and the exit status is 1. Ctrl-C stops the run; what there is is printed and saved.
 """
@@ -18,7 +21,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import tyro
@@ -27,13 +30,9 @@ from rich.table import Table
 from tqdm import tqdm
 
 from benchmarks.results import environment_info, format_rate
-from millebornes_env import __version__, edition
+from millebornes_env import __version__
 from millebornes_env.files import replacing, write_json_atomically, write_text_atomically
-from millebornes_env.millebornes.audit import message_of
-from millebornes_env.millebornes.editions import editions
-from millebornes_env.millebornes.rules import Rules, compiled_rules
-from millebornes_env.testing.audited_play import COUNTS, FOUND, MOST_FOUND, Play, begin, new_play, play_on
-from millebornes_env.testing.step_laws import ALL_MESSAGES
+from tests.laws.audited_games import GAMES, AuditedGame
 
 DOCS = Path(__file__).parents[2] / "docs"
 MOST_GAMES = 64
@@ -54,18 +53,21 @@ class Args:
     """of all games"""
     threads: int = 2
     """tables that are played at the same time; it changes no result"""
+    game: Literal["millebornes", "wielerspel"] = "millebornes"
+    """which game is played"""
     edition: tuple[str, ...] = ()
     """only these editions; all, if none is named"""
     out: Path = Path("benchmarks/results/audit.json")
     """where the figures go; the games of violations go beside it"""
     docs: bool = False
-    """write docs/audit.md and docs/benchmarks/audit.json too"""
+    """write docs/audit.md and docs/benchmarks/audit.json too (for the race audit_race)"""
 
     @property
     def command(self) -> str:
         """The command that plays the same games."""
         names = f" --edition {' '.join(self.edition)}" if self.edition else ""
-        return f"python -m tests.laws.audit --steps {self.steps:g} --seed {self.seed}{names}"
+        game = f" --game {self.game}" if self.game != next(iter(GAMES)) else ""
+        return f"python -m tests.laws.audit --steps {self.steps:g} --seed {self.seed}{game}{names}"
 
 
 @dataclass
@@ -73,6 +75,7 @@ class Audited:
     """The games of one table and how far they are.
 
     Attributes:
+        game: what is played, and by which laws.
         edition: its name.
         rules: of the table.
         play: the games.
@@ -80,15 +83,16 @@ class Audited:
         seconds: that playing took.
     """
 
+    game: AuditedGame
     edition: str
-    rules: Rules
-    play: Play
+    rules: Any
+    play: Any
     steps: int
     seconds: float = 0.0
     compiled: Any = field(init=False)
 
     def __post_init__(self) -> None:
-        self.compiled = compiled_rules(self.rules)
+        self.compiled = self.game.compiled(self.rules)
 
     @property
     def name(self) -> str:
@@ -99,35 +103,38 @@ class Audited:
         """Play up to so many steps in each game; how many steps of all games that were."""
         steps = min(steps, self.steps)
         began = time.perf_counter()
-        play_on(self.play, self.compiled, steps)
+        self.game.player.play_on(self.play, self.compiled, steps)
         self.seconds += time.perf_counter() - began
         self.steps -= steps
         return steps * len(self.play.states)
 
     def counts(self) -> dict[str, int]:
         """What was counted, by the names of `COUNTS`."""
-        return dict(zip(COUNTS, self.play.counts.tolist(), strict=True))
+        return dict(zip(self.game.player.COUNTS, self.play.counts.tolist(), strict=True))
 
     def violations(self) -> list[dict[str, Any]]:
         """The first violations in full."""
-        number = min(self.counts()["violations"], MOST_FOUND)
-        rows = [dict(zip(FOUND, row.tolist(), strict=True)) for row in self.play.found[:number]]
+        number = min(self.counts()["violations"], self.game.player.MOST_FOUND)
+        rows = [
+            dict(zip(self.game.player.FOUND, row.tolist(), strict=True)) for row in self.play.found[:number]
+        ]
         for row in rows:
-            row["what"] = message_of(row.pop("violation"), self.rules, ALL_MESSAGES)
+            row["what"] = self.game.message_of(row.pop("violation"), self.rules, self.game.messages)
         return rows
 
 
 def new_tables(args: Args) -> list[Audited]:
     """All tables, with their games dealt."""
-    names = args.edition or editions()
-    tables = [(name, edition(name).table(*table)) for name in names for table in edition(name).tables]
+    game = GAMES[args.game]
+    tables = game.tables(args.edition)
     share = max(1, math.ceil(args.steps / len(tables)))
     games = max(2, min(MOST_GAMES, share // STEPS_WORTH_A_GAME))
     audited = [
-        Audited(name, rules, new_play(games, rules, args.seed), -(-share // games)) for name, rules in tables
+        Audited(game, name, rules, game.player.new_play(games, rules, args.seed), -(-share // games))
+        for name, rules in tables
     ]
     for table in audited:
-        begin(table.play, table.compiled)
+        game.player.begin(table.play, table.compiled)
         table.go_on(0)  # compiles, or loads what was compiled
         table.seconds = 0.0
     return audited
@@ -201,7 +208,8 @@ def report_of(args: Args, tables: Sequence[Audited], seconds: float, finished: b
                 "found": table.violations(),
             }
         )
-    total = {name: sum(table.counts()[name] for table in tables) for name in COUNTS}
+    counts = GAMES[args.game].player.COUNTS
+    total = {name: sum(table.counts()[name] for table in tables) for name in counts}
     return {
         "command": args.command,
         "seed": args.seed,
@@ -215,7 +223,9 @@ def report_of(args: Args, tables: Sequence[Audited], seconds: float, finished: b
     }
 
 
-HEADER = ("edition", "players", "teams", *(name.replace("_", " ") for name in COUNTS), "steps/s")
+def header(report: dict[str, Any]) -> tuple[str, ...]:
+    """The headings of the table: what the tables are, what was counted, how fast."""
+    return ("edition", "players", "teams", *(name.replace("_", " ") for name in report["total"]), "steps/s")
 
 
 def cells(report: dict[str, Any]) -> list[tuple[str, ...]]:
@@ -223,7 +233,7 @@ def cells(report: dict[str, Any]) -> list[tuple[str, ...]]:
     lines = []
     for row in [*report["tables"], {**report["total"], "edition": "all", "players": "", "teams": ""}]:
         rate = row.get("steps_per_second", report["steps_per_second"])
-        counts = (f"{row[name]:,}" for name in COUNTS)
+        counts = (f"{row[name]:,}" for name in report["total"])
         lines.append((row["edition"], str(row["players"]), str(row["teams"]), *counts, format_rate(rate)))
     return lines
 
@@ -231,7 +241,7 @@ def cells(report: dict[str, Any]) -> list[tuple[str, ...]]:
 def print_report(report: dict[str, Any]) -> None:
     """Print the table, then every violation that was noted."""
     table = Table(header_style="bold")
-    for heading in HEADER:
+    for heading in header(report):
         table.add_column(heading, justify="left" if heading == "edition" else "right")
     lines = cells(report)
     for line in lines:
@@ -252,31 +262,30 @@ def print_report(report: dict[str, Any]) -> None:
     )
 
 
-def page(report: dict[str, Any]) -> str:
+def page(report: dict[str, Any], game: AuditedGame) -> str:
     """The report as a page of the documentation."""
-    machine = report["environment"]
+    machine, headings = report["environment"], header(report)
+    threads = report["threads"]
     lines = [
-        "# The audit",
+        f"# {game.title}",
         "",
         f"Made by `{report['command']} --docs`: mixed players at every table, every law checked "
         "at every step.",
         "",
-        f"{report['total']['steps']:,} steps in {report['seconds']:.0f} s on {report['threads']} threads of "
-        f"{machine['cpu']}: **{report['total']['violations']} violations**.",
+        f"{report['total']['steps']:,} steps in {report['seconds']:.0f} s on {threads} "
+        f"thread{'s' if threads != 1 else ''} of {machine['cpu']}: "
+        f"**{report['total']['violations']} violations**.",
         "",
-        "The laws: [audit](../millebornes_env/millebornes/audit/violations.py) for a game record, "
-        "[step_laws.py](../millebornes_env/testing/step_laws.py) for a step; the players: "
-        "[random_players.py](../millebornes_env/testing/random_players.py). Half of the games are matches, "
-        "half are rounds. The rate of a table is that of one thread, the last one that of all. Games are "
+        f"{game.about} The rate of a table is that of one thread, the last one that of all. Games are "
         "counted as they begin.",
         "",
-        "| " + " | ".join(HEADER) + " |",
-        "|---|" + "--:|" * (len(HEADER) - 1),
+        "| " + " | ".join(headings) + " |",
+        "|---|" + "--:|" * (len(headings) - 1),
         *("| " + " | ".join(line) + " |" for line in cells(report)),
         "",
         f"millebornes_env {machine['millebornes_env']}, Python {machine['python']}, "
         f"NumPy {machine['numpy']}, Numba {machine['numba']}. "
-        "Figures: [benchmarks/audit.json](benchmarks/audit.json).",
+        f"Figures: [benchmarks/{game.page}.json](benchmarks/{game.page}.json).",
     ]
     return "\n".join(lines) + "\n"
 
@@ -301,8 +310,9 @@ def audit(args: Args) -> dict[str, Any]:
     save_violations(report, tables, args.out)
     write_json_atomically(args.out, report)
     if args.docs:
-        write_json_atomically(DOCS / "benchmarks" / "audit.json", report)
-        write_text_atomically(DOCS / "audit.md", page(report))
+        game = GAMES[args.game]
+        write_json_atomically(DOCS / "benchmarks" / f"{game.page}.json", report)
+        write_text_atomically(DOCS / f"{game.page}.md", page(report, game))
     print_report(report)
     return report
 

@@ -15,6 +15,7 @@ from millebornes_env.compile import IS_COMPILED
 from millebornes_env.millebornes.audit import first_violation
 from millebornes_env.millebornes.editions import editions
 from millebornes_env.millebornes.rules import PLAY_OUT
+from millebornes_env.testing import audited_play
 from millebornes_env.testing.audited_play import COUNTS, play_on
 from tests.laws import audit as script
 
@@ -86,7 +87,7 @@ def test_a_violation_is_reported_and_the_rest_is_played(
             play.states["km"][1, 0] += 25
             play_on(play, rules, steps - 20)
 
-    monkeypatch.setattr(script, "play_on", tampered)
+    monkeypatch.setattr(audited_play, "play_on", tampered)
     out = tmp_path / "audit.json"
     assert run_script(monkeypatch, "--steps", "6000", "--edition", "dutch", "--out", str(out)) == 1
     printed = capsys.readouterr().out

@@ -7,9 +7,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from millebornes_env.agents.compiled.agent import Choose, CompiledAgent
+from millebornes_env.agents.compiled.legal import list_legal
 from millebornes_env.agents.compiled.preferences import first_in, legal_actions
 from millebornes_env.agents.protocol import Table
+from millebornes_env.compile import stack_array
 from millebornes_env.millebornes.state import ROUND_OVER
+from millebornes_env.wielerspel import rulebook as race
+from millebornes_env.wielerspel.actions import NUM_ACTIONS as RACE_ACTIONS
+
+MORE_THAN_RACE_ACTIONS = RACE_ACTIONS + 1
 
 
 class FirstLegal:
@@ -183,3 +189,20 @@ class CompiledPeeks(CompiledAgent):
 
     name = "compiled_peeks"
     rule: ClassVar[Choose] = staticmethod(_choose_by_the_deck)
+
+
+def choose_by_next_card(
+    state: Any, rules: Any, seat: int, memory: np.ndarray, options: np.ndarray, draw: int
+) -> int:
+    mask = stack_array(np.int8, RACE_ACTIONS)
+    actions = stack_array(np.int16, MORE_THAN_RACE_ACTIONS)
+    race.write_mask(state, rules, mask)
+    return int(actions[(int(state.deck[int(state.deck_next)]) + 1) % list_legal(mask, actions)])
+
+
+class SeesNextChanceCard(CompiledAgent):
+    """Looks at the next chance card of a race."""
+
+    name = "peeks"
+    game = "wielerspel"
+    rule: ClassVar[Choose] = staticmethod(choose_by_next_card)

@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
-from millebornes_env import agents, vector_env
+from millebornes_env import agents, games, vector_env
+from millebornes_env.agents.protocol import game_of
 from millebornes_env.errors import ConformanceError, MilleBornesError, OptionError
+from millebornes_env.games import DEFAULT_GAME
 from millebornes_env.testing import check_agent
 from tests.agents.policies import network_for, write_run
 from tests.testing import faulty_agents as faulty
@@ -22,7 +24,19 @@ ALONE = {"policy", "human", "search", "champion"}
 
 @pytest.mark.parametrize("spec", [name for name in agents.AGENTS if name not in ALONE])
 def test_our_agents_pass(spec: str) -> None:
-    check_agent(spec, games=6, decisions=60)
+    game = game_of(agents.AGENTS[spec]) or DEFAULT_GAME
+    edition = "parker" if game == DEFAULT_GAME else games.game(game).editions[0]
+    check_agent(spec, edition, games=6, decisions=60)
+
+
+def test_agents_of_a_race_are_checked_too() -> None:
+    """At all tables of the sheet; what a compiled agent looks at must not be the order of the cards."""
+    check_agent("random", "arc_en_ciel", games=4, decisions=60)
+    check_agent(faulty.FirstLegal, "arc_en_ciel", players=5, games=4, decisions=60, padded=True)
+    with pytest.raises(ConformanceError, match=r"'peeks' chose .* after the cards that its seat cannot see"):
+        check_agent(faulty.SeesNextChanceCard, "arc_en_ciel", players=3, games=12, decisions=60)
+    with pytest.raises(ConformanceError, match=r"is illegal; legal were .* \[arc_en_ciel, 2 players"):
+        check_agent(faulty.Illegal, "arc_en_ciel", players=2, games=4, decisions=60)
 
 
 @pytest.mark.parametrize("edition", ["dutch", "dujardin"])

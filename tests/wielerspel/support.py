@@ -161,14 +161,14 @@ class Race:
         return self
 
     def _go_on(self) -> Race:
-        while self.state.phase == RIDING and self.state.stage != TURN_ENDS:
-            plain(turn.ride_one_stage)(self.state, self.record)
+        if self.state.phase == RIDING:
+            plain(turn.ride_turn)(self.state, self.record)
         return self
 
     def next_turn(self) -> Race:
         """End a turn that has nothing left to be decided; `land_on` plays the next."""
-        assert self.state.phase == RIDING
-        plain(turn.ride_one_stage)(self.state, self.record)
+        assert (self.state.phase, self.state.stage) == (RIDING, TURN_ENDS)
+        plain(turn.end_turn)(self.state, self.record)
         return self
 
     # Looking -----------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ LINES = {
 
 CITATION = re.compile(r"\b003:(\d+)(?:-(\d+))?")
 RULING = re.compile(r"\bW(\d+)\b")
-LAST_RULING = 26
+LAST_RULING = 27
 NOT_IN_A_TEST = {15: "the proposed board: the sheet cites it", 16: "the proposed deck: the sheet cites it"}
 
 

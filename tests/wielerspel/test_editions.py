@@ -6,8 +6,10 @@ import re
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from millebornes_env import vector_env
 from millebornes_env.errors import (
     EditionFileError,
     PlayersError,
@@ -110,10 +112,32 @@ def test_numbers_can_be_overridden() -> None:
     assert edition(race.label) == race
 
 
+def test_a_label_means_the_same_to_an_environment() -> None:
+    env = vector_env(4, "arc_en_ciel+combativity=1+target_rainbows=5", players=3)
+    assert (env.rules.target_rainbows, env.rules.combativity) == (5, 1)
+    with pytest.raises(RulesError, match="Did you mean 'energy'"):
+        vector_env(4, "arc_en_ciel+energi=20", players=3)
+
+
+def test_a_number_of_numpys_is_a_number() -> None:
+    """As in an edition of Mille Bornes: both are read by `sheets`."""
+    race = edition("arc_en_ciel").replace(energy=np.int64(20))
+    assert race.label == "arc_en_ciel+energy=20"
+    assert type(race.table(3).energy) is int
+
+
+def test_a_label_of_a_file(tmp_path: Path) -> None:
+    race = edition(f"{changed(tmp_path)}+energy=20")
+    assert race.label == "mine+energy=20"
+
+
 @pytest.mark.parametrize(
     ("label", "message"),
     [
-        ("arc_en_ciel+target_rainbows", "overrides no rule: it must read name=number"),
+        (
+            "arc_en_ciel+target_rainbows",
+            "overrides no rule: it must read name=number, such as target_rainbows=5",
+        ),
         ("arc_en_ciel+energy=-1", "overrides no rule"),
         ("arc_en_ciel+energy=20+energy=30", "overrides a rule twice: 'energy'"),
         ("arc_en_ciel+energi=20", "Did you mean 'energy'"),

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
+import pytest
 
+from millebornes_env import vector_env
 from millebornes_env.compile import plain
-from millebornes_env.wielerspel import dice, rulebook
-from millebornes_env.wielerspel.rules import rules_array
-from millebornes_env.wielerspel.state import STATE
+from millebornes_env.errors import RulesError
+from millebornes_env.wielerspel import dice, rulebook, turn
+from millebornes_env.wielerspel.audit import check_laws
+from millebornes_env.wielerspel.editions import edition
+from millebornes_env.wielerspel.rules import Place, rules_array
+from millebornes_env.wielerspel.squares import EFFORT
+from millebornes_env.wielerspel.state import RACE_OVER, STATE
 from tests.wielerspel.support import BOARD, Race
 
 
@@ -53,6 +60,52 @@ def test_the_order_of_the_peloton_is_decided_by_lot() -> None:
     assert len(counts) == 6
     assert min(counts) > 150
     assert max(counts) < 250
+
+
+STARVING = {"energy": 1, "retirement_energy": 1, "servants": 1}
+
+
+def test_a_race_without_a_decision_is_none_and_the_next_one_begins() -> None:
+    """Ruling W27: with an energy of 1, a payment by everybody in the first turn ends the race."""
+    rules = edition("arc_en_ciel").replace(**STARVING).table(2)
+    record, begun_anew = rules_array(rules)[0], 0
+    for word in range(40):
+        state, first = _blank(word), _blank(word)
+        plain(turn.set_up_race)(first, record)
+        plain(turn.ride)(first, record)
+        plain(rulebook.start)(state, record)
+        assert int(state.phase) != RACE_OVER
+        if int(first.phase) == RACE_OVER:
+            assert int(state.episode) >= 1
+            begun_anew += 1
+        else:
+            assert state.tobytes() == first.tobytes()
+    assert 0 < begun_anew < 40
+
+
+def test_an_environment_goes_on_after_a_race_without_a_decision() -> None:
+    """W27: with autoreset in the same step, every game has a decision after every step."""
+    label = "+".join(["arc_en_ciel", *(f"{name}={value}" for name, value in STARVING.items())])
+    env = vector_env(64, label, players=2, seed=1)
+    env.reset()
+    ended = 0
+    for _ in range(100):
+        _, _, terminations, _, _ = env.step(env.sample_actions())
+        ended += int(terminations.sum())
+        assert env.games.buffers.action_mask.any(axis=1).all()
+    assert ended > 100
+    check_laws(env.get_states(), env.rules)
+
+
+def test_rules_that_never_come_to_a_decision_are_refused() -> None:
+    """W27: each square costs all that everybody has, and more."""
+    rules = edition("arc_en_ciel").replace(**STARVING).table(3)
+    board = (rules.board[0], *[Place(EFFORT, 60)] * 9)
+    hopeless = dataclasses.replace(edition("arc_en_ciel"), rules=rules._replace(board=board), name="hopeless")
+    with pytest.raises(
+        RulesError, match="by these rules of wielerspel, game 0 was over before anybody had a"
+    ):
+        vector_env(4, hopeless, players=3, seed=1).reset()
 
 
 def test_unused_seats_have_nothing() -> None:

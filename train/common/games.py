@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from millebornes_env import VectorEnv, vector_env
-from millebornes_env.agents.policy.features import num_features, write_features
 from millebornes_env.agents.policy.network import InputSpec
 from millebornes_env.agents.protocol import Table
 from millebornes_env.arena.match import MatchConfig
-from millebornes_env.compile import kernel
-from millebornes_env.millebornes.rules import RulesRecord, compiled_rules
-from millebornes_env.millebornes.sections import ObservationSpec
-from millebornes_env.millebornes.state import STATE, Int8Array, StateArray
+from millebornes_env.compile import for_kernels, kernel
+from millebornes_env.engine.kernels import named_for
+from millebornes_env.engine.rulebook import StateArray
+from millebornes_env.games import Game
 from train.common.equity import equity, equity_table, round_law
-from train.common.oracle import oracle_size, write_oracle_rows
-from train.common.ppo import Rollout
+from train.common.oracle import oracle_size, streams_in, write_oracle_rows
+from train.common.ppo import Int8Array, Rollout
 
-Reward = Literal["points", "win", "equity"]
+POINTS: Final = "points"
+WIN: Final = "win"
+MATCH: Final = "match"
+EQUITY: Final = "equity"
+"""The trainer's own reward, beside those of the game's rulebook."""
 
 EQUITY_UNIT: Final = 0.25
 """A match's worth of equity is a reward of 4: a round is then worth about 1, as with points."""
+
+ROUND_NUMBER: Final = "round_number"
+"""The field of a record that counts rounds, in a game whose episodes can have several."""
 
 
 @dataclass(frozen=True)
@@ -36,10 +42,10 @@ class TableOptions:
     Attributes:
         editions: names of rule sheets; the games are shared among them.
         players: seats at each table.
-        episode: "match" or "round".
-        reward: "points", "win" or "equity".
+        episode: one of the game's.
+        reward: one of the game's, or `EQUITY`.
         observe_rules: whether rows show the rules.
-        features: whether those of `agents.policy.features` stand behind an observation.
+        features: whether those of the game (`Game.features`) stand behind an observation.
         seed: seed of the games.
         threads: that step them.
     """
@@ -47,7 +53,7 @@ class TableOptions:
     editions: Sequence[str]
     players: int
     episode: str
-    reward: Reward
+    reward: str
     observe_rules: bool
     features: bool
     seed: int
@@ -73,7 +79,7 @@ class TableGames:
             options: of all tables.
 
         Raises:
-            MilleBornesError: there is no such table.
+            MilleBornesError: there is no such table, or its game lacks something that is asked for.
             EquityError: the reward is equity, and the table has none.
         """
         self.env: VectorEnv = vector_env(
@@ -81,14 +87,15 @@ class TableGames:
             edition,
             players=options.players,
             episode=options.episode,
-            reward="win" if options.reward == "win" else "points",
+            reward=POINTS if options.reward == EQUITY else options.reward,
             observe_rules=options.observe_rules,
             num_threads=options.threads,
         )
         self.table = Table.of(self.env)
-        self.rules = compiled_rules(self.env.rules)
-        self._reward = options.reward
-        self._features = options.features
+        rulebook = self.env.game.module()
+        self.rules = for_kernels(rulebook.rules_array(self.env.rules))[0]
+        self._has_rounds = options.reward != WIN and ROUND_NUMBER in (rulebook.STATE.names or ())
+        self._features = features_of(self.env.game) if options.features else None
         self._equity: npt.NDArray[np.float32] | None = None
         if options.reward == "equity":
             self._equity = _equity_of(edition, options.players, options.seed)
@@ -106,14 +113,16 @@ class TableGames:
         self._look()
 
     def _look(self) -> None:
-        self._rounds = self.states["round_number"].copy()
-        self._scores = self.states["score"][:, : self.env.teams].astype(np.int64)
+        if self._has_rounds:
+            self._rounds = self.states[ROUND_NUMBER].copy()
+        if self._equity is not None:
+            self._scores = self.states["score"][:, : self.env.teams].astype(np.int64)
 
     def write_decisions(self, rollout: Rollout, step: int, games: slice) -> None:
         """Write what the deciding seats see into a step of the rollout."""
         buffers = self.env.games.buffers
-        if self._features:
-            write_rows(
+        if self._features is not None:
+            self._features.write_rows(
                 self.rules,
                 self.env.observation_spec,
                 buffers.observation,
@@ -131,11 +140,11 @@ class TableGames:
         what follows does not depend on it any more than the score says.
         """
         result = self.env.step(actions)
-        if self._reward == "win":
+        if not self._has_rounds:
             rollout.dones[step, games] = result.terminations
             rollout.rewards[step, games] = result.rewards
             return
-        rounds = self.states["round_number"]
+        rounds = self.states[ROUND_NUMBER]
         ended = result.terminations | (rounds != self._rounds)
         rollout.dones[step, games] = ended
         if self._equity is None:
@@ -171,21 +180,46 @@ def _equity_of(edition: str, players: int, seed: int) -> npt.NDArray[np.float32]
     return equity_table(round_law(config), config.rules)
 
 
-@kernel
-def write_rows(rules: RulesRecord, spec: ObservationSpec, observations: Int8Array, rows: Int8Array) -> None:
-    """Write observations with features behind them.
+class Features(NamedTuple):
+    """The features of a game.
 
-    Args:
-        rules: the rules of the table.
-        spec: what an observation shows.
-        observations: int8[N, D].
-        rows: int8[N, D + num_features], overwritten.
+    Attributes:
+        size: `size(rules, spec)`: how many numbers they are.
+        write_rows: kernel that writes observations with features behind them; see `features_of`.
     """
-    size = observations.shape[1]
-    for game in range(len(observations)):
-        for column in range(size):
-            rows[game, column] = observations[game, column]
-        write_features(rules, spec, rows[game], size)
+
+    size: Callable[[Any, Any], int]
+    write_rows: Callable[[Any, Any, Int8Array, Int8Array], None]
+
+
+def features_of(game: Game) -> Features:
+    """The features of a game, and a kernel that writes them.
+
+    Raises:
+        GamePartError: it has none.
+    """
+    rulebook: Any = game.module()
+    return _features_of(rulebook, game.part("features", "--features"))
+
+
+@functools.cache
+def _features_of(rulebook: Any, features: Any) -> Features:
+    def write_rows(rules: Any, spec: Any, observations: Int8Array, rows: Int8Array) -> None:
+        """Write observations with features behind them.
+
+        Args:
+            rules: the rules of the table.
+            spec: what an observation shows.
+            observations: int8[N, D].
+            rows: int8[N, D + num_features], overwritten.
+        """
+        size = observations.shape[1]
+        for game in range(len(observations)):
+            for column in range(size):
+                rows[game, column] = observations[game, column]
+            features.write_features(rules, spec, rows[game], size)
+
+    return Features(features.num_features, kernel(named_for(rulebook, write_rows, features)))
 
 
 class ManyGames:
@@ -227,7 +261,7 @@ class ManyGames:
         self.obs_size = first.games.buffers.observation.shape[1]
         self.num_inputs = self.obs_size
         if options.features:
-            self.num_inputs += num_features(rules, first.observation_spec)
+            self.num_inputs += features_of(first.game).size(rules, first.observation_spec)
         self.num_actions = first.games.buffers.action_mask.shape[1]
         self.players, self.teams = first.players, first.teams
         for part, _ in self.parts:
@@ -266,7 +300,7 @@ class ManyGames:
     @property
     def _streams(self) -> int:
         """Where the streams start in a full state."""
-        return self.parts[0][0].env.state_sections[-1].start
+        return streams_in(self.parts[0][0].env)
 
     def write_oracle_rows(self, rows: npt.NDArray[np.int8]) -> None:
         """Write what the oracle critic sees, into int8[N, oracle_size]."""
@@ -276,7 +310,7 @@ class ManyGames:
     def save(self) -> npt.NDArray[np.uint8]:
         """All games as bytes, uint8[N, size]."""
         states = np.concatenate([part.states for part, _ in self.parts])
-        return np.frombuffer(states.tobytes(), np.uint8).reshape(self.num_games, STATE.itemsize).copy()
+        return np.frombuffer(states.tobytes(), np.uint8).reshape(self.num_games, states.itemsize).copy()
 
     def put_back(self, saved: npt.NDArray[np.uint8]) -> None:
         """Go on from what `save` returned.
@@ -284,6 +318,7 @@ class ManyGames:
         Raises:
             StateError: they are no games of these tables.
         """
-        states = np.frombuffer(np.ascontiguousarray(saved).tobytes(), STATE)
+        record = self.parts[0][0].states.dtype
+        states = np.frombuffer(np.ascontiguousarray(saved).tobytes(), record)
         for part, games in self.parts:
             part.put_back(states[games].copy())

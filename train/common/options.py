@@ -10,14 +10,19 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Final, TypeVar
 
 import tyro
 
 from millebornes_env import command_line
 from millebornes_env.agents.policy.network import MAX_LAYERS, MAX_UNITS
-from millebornes_env.arena.gauntlet import GAUNTLET, check_evaluation
+from millebornes_env.arena.gauntlet import check_evaluation
 from millebornes_env.command_line import option_name
+from millebornes_env.commands.options import with_its_game
+from millebornes_env.envs.options import USUAL
+from millebornes_env.errors import shown
+from millebornes_env.games import Game, find_sheet
+from millebornes_env.games import game as game_named
 
 Options = TypeVar("Options")
 
@@ -46,8 +51,10 @@ class TrainingOptions:
     """seed of the games, the network and the sampled actions"""
     players: int = 2
     """seats at the table"""
-    episode: Literal["match", "round"] = "match"
-    """what is played: rounds of a match, whose score shows, or single rounds"""
+    episode: str = USUAL
+    """what is played: match (its score shows), round, race ...; usual: the longest that the game has"""
+    reward: str = USUAL
+    """what is rewarded: points, in each round, or win, of the episode; usual: points, if the game has any"""
     num_envs: int = 1024
     """games played at once"""
     num_steps: int = 64
@@ -98,13 +105,47 @@ class TrainingOptions:
         raise NotImplementedError
 
     @property
+    def game(self) -> Game:
+        """The game that the rule sheets are of.
+
+        Raises:
+            UnknownEditionError: there is no such sheet.
+            ValueError: they are of several games.
+        """
+        names = {name: find_sheet(name).game for name in self.sheets}
+        first = names[self.sheets[0]]
+        for name, other in names.items():
+            if other != first:
+                raise ValueError(
+                    f"--edition {self.sheets[0]} is of the game {first!r}, --edition {name} of {other!r}: "
+                    "one network learns one game"
+                )
+        return game_named(first)
+
+    @property
+    def chosen_episode(self) -> str:
+        """What is played."""
+        return self.game.module().EPISODES[-1] if self.episode == USUAL else self.episode
+
+    @property
+    def chosen_reward(self) -> str:
+        """What is rewarded."""
+        return self.game.module().REWARDS[0] if self.reward == USUAL else self.reward
+
+    @property
+    def rewards(self) -> tuple[str, ...]:
+        """What can be rewarded, in this game by this trainer."""
+        return tuple(self.game.module().REWARDS)
+
+    @property
     def gauntlet(self) -> tuple[str, ...]:
         """Names of the agents that evaluations are against."""
-        return GAUNTLET
+        return self.game.gauntlet
 
     def config(self) -> dict[str, Any]:
         """The options as JSON values, defaults that depend on others filled in."""
         values = {**dataclasses.asdict(self), "run_dir": str(self.run_dir), "hidden": self.layers}
+        values |= {"episode": self.chosen_episode, "reward": self.chosen_reward}
         resolved: dict[str, Any] = json.loads(json.dumps(values))
         return resolved
 
@@ -149,11 +190,27 @@ def parse_options(options: type[Options], description: str | None) -> Options:
         description: for --help.
 
     Raises:
+        GameError: the module of a game of one's own cannot be imported.
         ValueError: an option is given by its old name; the message says the new one.
         SystemExit: after --help, and after a wrong option, about which tyro has printed what is wrong.
     """
     refuse_old_options(options, sys.argv[1:])
-    return tyro.cli(options, prog=f"python -m train.{Path(sys.argv[0]).stem}", description=description)
+    args = tyro.cli(options, prog=f"python -m train.{Path(sys.argv[0]).stem}", description=description)
+    return with_games_imported(args)
+
+
+def with_games_imported(args: Options) -> Options:
+    """The options with the sheets alone, if they name a game's module before it: of `pig:fast`, `fast`.
+
+    Raises:
+        GameError: a module cannot be imported.
+    """
+    edition: object = getattr(args, "edition", None)
+    if isinstance(edition, str):
+        return dataclasses.replace(args, edition=with_its_game(edition))  # type: ignore[type-var]
+    if isinstance(edition, tuple):
+        return dataclasses.replace(args, edition=tuple(map(with_its_game, edition)))  # type: ignore[type-var]
+    return args
 
 
 def refuse_old_options(options: type, arguments: Sequence[str]) -> None:
@@ -180,10 +237,27 @@ def check_training(args: TrainingOptions) -> None:
     check_amounts(args, "minutes", "eval_seconds", "checkpoint_seconds")
     check_amounts(args, "learning_rate", "final_learning_rate", "clip_range", "vf_coef", "max_grad_norm")
     check_hidden(args.layers)
+    check_game(args)
     if args.eval_seconds > 0:
         check_evaluation(args.eval_deals)
     if args.wandb_project and importlib.util.find_spec("wandb") is None:
         raise ValueError("--wandb-project needs Weights & Biases: pip install wandb, or leave the option out")
+
+
+def check_game(args: TrainingOptions) -> None:
+    """Refuse episodes and rewards that the game does not have.
+
+    Raises:
+        ValueError: the message names the option, and says what there is.
+    """
+    known = {"episode": (args.chosen_episode, args.game.module().EPISODES)}
+    known["reward"] = (args.chosen_reward, args.rewards)
+    for name, (chosen, there_are) in known.items():
+        if chosen not in there_are:
+            raise ValueError(
+                f"{option_name(name)} is {shown(chosen)}; in the game {args.game.name!r} it may be "
+                + " or ".join(there_are)
+            )
 
 
 def check_counts(args: object, *names: str) -> None:

@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from millebornes_env import VectorEnv
 from millebornes_env.compile import kernel
 from millebornes_env.millebornes.cards import NUM_CARD_TYPES
 
@@ -22,6 +23,29 @@ LATER: Final = 0.9
 MOST: Final = 127.0
 HANDS_SCALE: Final = 0.5
 SOON_SCALE: Final = 0.01
+
+
+STREAMS: Final = "streams"
+"""The section of a full state that shows the cards to come; in the game of such cards, that is."""
+
+
+class OracleError(ValueError):
+    """A game that hides nothing that this critic could be shown."""
+
+
+def streams_in(env: VectorEnv) -> int:
+    """Where the streams start in a full state, behind the observation and the other hands.
+
+    Raises:
+        OracleError: the game has neither hands nor streams of cards.
+    """
+    for section in env.state_sections:
+        if section.name == STREAMS:
+            return section.start
+    raise OracleError(
+        f"--oracle shows a critic all hands and the cards that each seat will draw; the game "
+        f"{env.game.name!r} has none: leave it out"
+    )
 
 
 def oracle_size(streams: int, players: int) -> int:

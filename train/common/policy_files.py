@@ -18,11 +18,12 @@ from millebornes_env.agents.policy.files import (
 )
 from millebornes_env.agents.policy.network import ACTIVATIONS, InputSpec, Layers
 from millebornes_env.agents.protocol import Table
+from millebornes_env.envs.options import OBSERVATION_OPTIONS, observation_spec
 from millebornes_env.files import write_bytes_atomically, write_json_atomically
-from millebornes_env.millebornes.sections import DEFAULT_SPEC
+from millebornes_env.games import DEFAULT_GAME
+from millebornes_env.games import game as game_named
 
 NOTHING_MORE: Final[dict[str, Any]] = {}
-USUAL_INPUT: Final = InputSpec(DEFAULT_SPEC, features=False)
 
 
 def save_policy_files(
@@ -31,7 +32,7 @@ def save_policy_files(
     table: Table,
     *,
     editions: Sequence[str] = (),
-    input_spec: InputSpec = USUAL_INPUT,
+    input_spec: InputSpec | None = None,
     activation: str = "relu",
     value: str | None = None,
     more: dict[str, Any] = NOTHING_MORE,
@@ -44,7 +45,8 @@ def save_policy_files(
             observation as they are: whoever scales them when learning folds that in (`fold_in_scale`).
         table: one of the tables that it was trained at; all have its players and teams.
         editions: labels of the editions that it was trained on (`Table.edition`); none: the table's.
-        input_spec: the view that it sees, and whether with features.
+        input_spec: the view that it sees, and whether with features; None: what the game's observations
+            usually show, without.
         activation: after each layer but the last: "relu" or "tanh".
         value: what the last layer's last row says, behind those of the actions; None: there is none.
         more: entries of policy.json for people to read.
@@ -56,6 +58,7 @@ def save_policy_files(
     """
     from safetensors.numpy import save  # noqa: PLC0415 - an extra: only who trains needs it
 
+    input_spec = input_spec or usual_input(table)
     if activation not in ACTIVATIONS:
         raise ValueError(
             f"activation is {activation!r}; it may be " + " or ".join(map(repr, reversed(ACTIVATIONS)))
@@ -65,6 +68,7 @@ def save_policy_files(
     description = {
         **more,
         "format": POLICY_FORMAT,
+        **({} if table.game == DEFAULT_GAME else {"game": table.game}),
         "editions": list(editions) or [table.edition],
         **describe_table(table, input_spec),
         "num_actions": num_actions,
@@ -81,6 +85,12 @@ def save_policy_files(
     check_layers(layers, description, folder / WEIGHTS_FILE)
     write_bytes_atomically(folder / WEIGHTS_FILE, save(tensors))
     write_json_atomically(folder / DESCRIPTION_FILE, description)
+
+
+def usual_input(table: Table) -> InputSpec:
+    """What the observations of the table's game usually show, without features."""
+    usual = dict(OBSERVATION_OPTIONS.values())
+    return InputSpec(observation_spec(game_named(table.game), **usual), features=False)
 
 
 def fold_in_scale(layers: Layers, scale: np.ndarray[Any, Any]) -> Layers:

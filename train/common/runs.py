@@ -185,7 +185,8 @@ class Run:
     def _tables(self) -> list[MatchConfig]:
         """The tables of an evaluation."""
         args = self.args
-        return [MatchConfig(name, args.players, episode=args.episode, seed=args.seed) for name in args.sheets]
+        episode = args.chosen_episode
+        return [MatchConfig(name, args.players, episode=episode, seed=args.seed) for name in args.sheets]
 
     def _take_up(self) -> None:
         progress, tensors = read_tensors(self.folder, self._kind)

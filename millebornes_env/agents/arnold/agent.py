@@ -377,6 +377,7 @@ class ArnoldAgent(CompiledAgent):
     """Ken Arnold's player; its options are the quirks of the program (3.5)."""
 
     name = "arnold"
+    game = "millebornes"
     rule: ClassVar[Choose] = staticmethod(choose)
 
     def __init__(

@@ -1,18 +1,21 @@
 """Agents written as rules: compiled, so that they play at the speed of the environment.
 
 Such an agent is one function, `choose(state, rules, seat, memory, options, draw)`, in the language of the
-rulebook. It may read only what its seat can see: the own hand, all piles, all counts, what is `hidden`
-(counted, not where); never another hand nor the deck. Tests redeal the hidden cards and expect the same
-choice, and compare it with the choice made from the observation alone.
+rulebook of its game. It may read only what its seat can see: the own hand, all piles, all counts, what is
+`hidden` (counted, not where); never another hand nor the deck. Tests redeal the hidden cards and expect the
+same choice, and compare it with the choice made from the observation alone.
 
 There are two ways to play one: kernels that hold the games call its `address` (the arena, search); everybody
-else calls `act` like any other agent's, which reads the game back from the observations.
+else calls `act` like any other agent's, which reads the game back from the observations (`agents.seen`).
 """
 
 from __future__ import annotations
 
+import functools
+import importlib
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Final, TypeVar
+from types import ModuleType
+from typing import Any, ClassVar, Final, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,29 +27,29 @@ from millebornes_env.agents.checks import (
     checked_slot_ids,
     row_error,
 )
-from millebornes_env.agents.errors import AgentOptionError
-from millebornes_env.agents.observation_reader import (
+from millebornes_env.agents.errors import AgentArgumentError, AgentOptionError
+from millebornes_env.agents.protocol import Actions, BaseAgent, Masks, Observations, Table, actions_of_ended
+from millebornes_env.agents.seen import (
     CHOSE_NOTHING,
     NO_ODDITY,
-    Starts,
-    bounds_of,
-    first_odd_row,
-    read_observation,
-    starts_of,
+    Seen,
+    bounds_of_sections,
+    reads_rows,
+    seen_of,
 )
-from millebornes_env.agents.protocol import Actions, BaseAgent, Masks, Observations, Table, actions_of_ended
 from millebornes_env.chance import random_word
-from millebornes_env.compile import address_of, call_at, for_kernels, kernel, rule
-from millebornes_env.engine.kernels import key_of_seed
+from millebornes_env.compile import address_of, call_at, for_kernels, kernel, rule_of_rules
+from millebornes_env.engine.kernels import key_of_seed, named_for
+from millebornes_env.engine.rulebook import Rulebook, StateArray, TableRules, checked_module
 from millebornes_env.envs.options import checked_seed
-from millebornes_env.millebornes.rules import Rules, RulesRecord, compiled_rules, rules_array
-from millebornes_env.millebornes.state import ROUND_OVER, Int8Array, State, StateArray, new_states
+from millebornes_env.games import game as find_game
 
 Number = TypeVar("Number", bound=np.generic)
 Int16Array = npt.NDArray[np.int16]
+Int8Array = npt.NDArray[np.int8]
 Int64Array = npt.NDArray[np.int64]
 
-Choose = Callable[[State, RulesRecord, int, Int16Array, Int64Array, int], int]
+Choose = Callable[[Any, Any, int, Int16Array, Int64Array, int], int]
 """`choose(state, rules, seat, memory, options, draw)`: the action of the seat that is to decide.
 
 `memory` is int16[MEMORY], the seat's own: what lies before `FIRST_FREE` is kept by `decide`, what lies
@@ -59,7 +62,7 @@ MEMORY: Final = 48
 """Numbers that an agent can remember for a seat, from one decision to the next."""
 MAX_OPTIONS: Final = 12
 
-_PILE, _DECISIONS = 0, 1
+_CLOCK, _DECISIONS = 0, 1
 FIRST_FREE: Final = 2
 """Where an agent's own part of its memory begins."""
 FIRST_OF_MATCH: Final = 40
@@ -68,24 +71,31 @@ FIRST_OF_MATCH: Final = 40
 NO_ACTION: Final = -1
 """Where a round is over and nobody is to choose."""
 
-_ADDRESSES: dict[Choose, int] = {}
+_ADDRESSES: dict[tuple[Choose, ModuleType], int] = {}
 
 
-@rule
-def decisions_taken(state: State, memory: Int16Array) -> int:
+# What every kernel does that plays agents ------------------------------------------------------------------
+#
+# These rules take the module `seen` first (`agents.seen.seen_of`): a kernel that is made for a rulebook names
+# it as a variable of the function that makes it (`engine.kernels.named_for`), and is compiled for that game.
+
+
+@rule_of_rules
+def decisions_taken(seen: Seen, state: Any, memory: Int16Array) -> int:
     """How many decisions the seat has taken in this round so far.
 
-    The draw pile only shrinks in a round: a seat that finds it larger than at its last decision is in a new
+    The game's clock never grows in a round: a seat that finds it larger than at its last decision is in a new
     round.
     """
-    return 0 if int(state.draw_pile) + 1 > int(memory[_PILE]) else int(memory[_DECISIONS])
+    return 0 if seen.clock(state) + 1 > int(memory[_CLOCK]) else int(memory[_DECISIONS])
 
 
-@rule
+@rule_of_rules
 def decide(
+    seen: Seen,
     choose: int,
-    state: State,
-    rules: RulesRecord,
+    state: Any,
+    rules: Any,
     seat: int,
     memory: Int16Array,
     options: Int64Array,
@@ -94,6 +104,7 @@ def decide(
     """Let an agent take a decision: every kernel that plays agents does it here.
 
     Args:
+        seen: of the game, by `seen_of`.
         choose: of the agent, by address.
         state: the game.
         rules: the table's.
@@ -103,106 +114,147 @@ def decide(
         options: int64[MAX_OPTIONS], of the agent.
         draw: a random number for this decision.
     """
-    taken = decisions_taken(state, memory)
+    taken = decisions_taken(seen, state, memory)
     if taken == 0:
         memory[:FIRST_OF_MATCH] = 0
-    memory[_PILE] = int(state.draw_pile) + 1
+    memory[_CLOCK] = seen.clock(state) + 1
     memory[_DECISIONS] = taken + 1
     return call_at(choose, (state, rules, seat, memory, options, draw))
 
 
-@kernel
-def choose_each(
-    choose: int,
-    states: StateArray,
-    rules: RulesRecord,
-    seats: npt.NDArray[np.int32],
-    memories: Int16Array,
-    options: Int64Array,
-    draws: Int64Array,
-    actions: Int64Array,
-) -> None:
-    """Let an agent choose for one seat of each game.
+# The kernels of a game -------------------------------------------------------------------------------------
 
-    Args:
-        choose: of the agent, by address.
-        states: STATE[N], the games.
-        rules: the table's.
-        seats: int32[N], who chooses.
-        memories: int16[N, MEMORY], of the seat in each game.
-        options: int64[MAX_OPTIONS], of the agent.
-        draws: int64[N], a random number for each.
-        actions: int64[N], overwritten.
+
+class AgentKernels(NamedTuple):
+    """What plays compiled agents of one game; each kernel is described where it is made, below."""
+
+    rulebook: Any
+    seen: Any  # what `decide` and `decisions_taken` take first
+    choose_each: Callable[..., None]
+    choose_from_rows: Callable[..., tuple[int, int, int]]
+
+    def __reduce__(self) -> tuple[Callable[[str], AgentKernels], tuple[str]]:
+        """Agents are copied and pickled, modules cannot be: a copy finds them by their name."""
+        return _kernels_named, (self.rulebook.__name__,)
+
+
+def agent_kernels_of(rulebook: Rulebook) -> AgentKernels:
+    """The kernels that play compiled agents of a rulebook, made once; they are compiled when they are called.
+
+    Raises:
+        RulebookError: the module lacks something that the engine asks for.
     """
-    for game in range(len(states)):
-        seat, draw = int(seats[game]), int(draws[game])
-        actions[game] = decide(choose, states[game], rules, seat, memories[game], options, draw)
+    return _agent_kernels_of(checked_module(rulebook), seen_of(rulebook))
 
 
-@kernel
-def choose_from_rows(  # noqa: PLR0913, PLR0917 - as a tuple they would take Numba much longer to look at
-    choose: int,
-    starts: Starts,
-    bounds: Int8Array,
-    rules: StateArray,
-    options: Int64Array,
-    memories: Int16Array,
-    scratch: StateArray,
-    key_0: int,
-    key_1: int,
-    rows: Observations,
-    slot_ids: Int64Array,
-    actions: Int64Array,
-) -> tuple[int, int, int]:
-    """Let an agent choose from what its seats see, if the table can show all that.
+@functools.cache
+def _agent_kernels_of(module: ModuleType, seen: ModuleType) -> AgentKernels:
+    rulebook: Any = module
+    return AgentKernels(rulebook, seen, _choose_each(rulebook, seen), _choose_from_rows(rulebook, seen))
 
-    Args:
-        choose: of the agent, by address.
-        starts: of the sections of the observations.
-        bounds: int8[2, D], of their numbers.
-        rules: RULES[1], the table's.
-        options: int64[MAX_OPTIONS], of the agent.
-        memories: int16[P, MEMORY], of the agent.
-        scratch: STATE[1], where a game is read to.
-        key_0: of the agent's random numbers.
-        key_1: of the agent's random numbers.
-        rows: int8[N, D], observations.
-        slot_ids: int64[N], whose memory each row's seat has.
-        actions: int64[N], overwritten; NO_ACTION where the round is over.
 
-    Returns:
-        How many rounds are over; the first row with an oddity or -1, and its oddity (`observation_reader`).
-        If that is of the row, nothing was chosen and nothing remembered.
-    """
-    number, oddity = first_odd_row(rows, starts, bounds, rules)
-    if oddity != NO_ODDITY:
-        return 0, number, oddity
-    state, table, ended = scratch[0], rules[0], 0
-    for number in range(len(rows)):
-        read_observation(rows[number], starts, table, state)
-        actions[number] = NO_ACTION
-        if int(state.phase) == ROUND_OVER:
-            ended += 1
-            continue
-        draw = random_word(key_0, key_1, number)
-        actions[number] = decide(choose, state, table, 0, memories[slot_ids[number]], options, draw)
-        if actions[number] < 0:
-            return ended, number, CHOSE_NOTHING
-    return ended, -1, NO_ODDITY
+def _kernels_named(name: str) -> AgentKernels:
+    rulebook: Any = importlib.import_module(name)
+    return agent_kernels_of(rulebook)
+
+
+def _choose_each(rulebook: Rulebook, seen: Any) -> Callable[..., None]:
+    def choose_each(
+        choose: int,
+        states: StateArray,
+        rules: TableRules,
+        seats: npt.NDArray[np.int32],
+        memories: Int16Array,
+        options: Int64Array,
+        draws: Int64Array,
+        actions: Int64Array,
+    ) -> None:
+        """Let an agent choose for one seat of each game.
+
+        Args:
+            choose: of the agent, by address.
+            states: STATE[N], the games.
+            rules: the table's.
+            seats: int32[N], who chooses.
+            memories: int16[N, MEMORY], of the seat in each game.
+            options: int64[MAX_OPTIONS], of the agent.
+            draws: int64[N], a random number for each.
+            actions: int64[N], overwritten.
+        """
+        for game in range(len(states)):
+            seat, draw = int(seats[game]), int(draws[game])
+            actions[game] = decide(seen, choose, states[game], rules, seat, memories[game], options, draw)
+
+    return kernel(named_for(rulebook, choose_each, seen))
+
+
+def _choose_from_rows(rulebook: Rulebook, seen: Any) -> Callable[..., tuple[int, int, int]]:
+    def choose_from_rows(  # noqa: PLR0913, PLR0917 - as a tuple they would take Numba much longer to look at
+        choose: int,
+        starts: Any,
+        bounds: Int8Array,
+        rules: StateArray,
+        options: Int64Array,
+        memories: Int16Array,
+        scratch: StateArray,
+        key_0: int,
+        key_1: int,
+        rows: Observations,
+        slot_ids: Int64Array,
+        actions: Int64Array,
+    ) -> tuple[int, int, int]:
+        """Let an agent choose from what its seats see, if the table can show all that.
+
+        Args:
+            choose: of the agent, by address.
+            starts: of the sections of the observations.
+            bounds: int8[2, D], of their numbers.
+            rules: RULES[1], the table's.
+            options: int64[MAX_OPTIONS], of the agent.
+            memories: int16[P, MEMORY], of the agent.
+            scratch: STATE[1], where a game is read to.
+            key_0: of the agent's random numbers.
+            key_1: of the agent's random numbers.
+            rows: int8[N, D], observations.
+            slot_ids: int64[N], whose memory each row's seat has.
+            actions: int64[N], overwritten; NO_ACTION where the round is over.
+
+        Returns:
+            How many rounds are over; the first row with an oddity or -1, and its oddity (`agents.seen`).
+            If that is of the row, nothing was chosen and nothing remembered.
+        """
+        number, oddity = seen.first_odd_row(rows, starts, bounds, rules)
+        if oddity != NO_ODDITY:
+            return 0, number, oddity
+        state, table, ended = scratch[0], rules[0], 0
+        for number in range(len(rows)):
+            seen.read_observation(rows[number], starts, table, state)
+            actions[number] = NO_ACTION
+            if rulebook.is_round_over(state):
+                ended += 1
+                continue
+            draw = random_word(key_0, key_1, number)
+            memory = memories[slot_ids[number]]
+            actions[number] = decide(seen, choose, state, table, 0, memory, options, draw)
+            if actions[number] < 0:
+                return ended, number, CHOSE_NOTHING
+        return ended, -1, NO_ODDITY
+
+    return kernel(named_for(rulebook, choose_from_rows, seen))
 
 
 # The agents' common part ----------------------------------------------------------------------------------
 
 
-def _examples(table: Rules) -> tuple[State, RulesRecord, int, Int16Array, Int64Array, int]:
+def _examples(rulebook: Any, rules: Any) -> tuple[Any, Any, int, Int16Array, Int64Array, int]:
     """One of each argument of `Choose`."""
-    state: State = for_kernels(new_states(1))[0]
+    state = for_kernels(np.zeros(1, rulebook.STATE))[0]
     memory, options = np.zeros(MEMORY, np.int16), np.zeros(MAX_OPTIONS, np.int64)
-    return state, compiled_rules(table), 0, memory, options, 0
+    return state, for_kernels(rulebook.rules_array(rules))[0], 0, memory, options, 0
 
 
-def address_to(choose: Choose, table: Rules) -> int:
-    """The address of the function, for `call_at`; compiled once in a process, and kept on disk.
+def address_to(choose: Choose, rulebook: Any, rules: Any) -> int:
+    """Compile the function, or find it on disk: its address, for `call_at`, which `_ADDRESSES` keeps.
 
     Numba works out the type of a function that is handed to a kernel at every call anew, which takes fifty
     times as long as a step of one game; an address is an int. And kernels that take functions by address are
@@ -210,11 +262,12 @@ def address_to(choose: Choose, table: Rules) -> int:
 
     Args:
         choose: the agent's.
-        table: rules of any table, for their type only.
+        rulebook: of its game.
+        rules: of any table, for their type only.
     """
-    if choose not in _ADDRESSES:
-        _ADDRESSES[choose] = address_of(kernel(choose), *_examples(table))
-    return _ADDRESSES[choose]
+    address = address_of(kernel(choose), *_examples(rulebook, rules))
+    _ADDRESSES[choose, rulebook] = address
+    return address
 
 
 def with_room(rows: npt.NDArray[Number], count: int) -> npt.NDArray[Number]:
@@ -224,6 +277,21 @@ def with_room(rows: npt.NDArray[Number], count: int) -> npt.NDArray[Number]:
     more = np.zeros((max(count, 2 * len(rows)), *rows.shape[1:]), rows.dtype)
     more[: len(rows)] = rows
     return more
+
+
+def legal_by_masks(agent: CompiledAgent, action_masks: Masks | None) -> npt.NDArray[np.bool_]:
+    """What masks allow, bool[N, A], for an agent that has nothing else to go by.
+
+    Raises:
+        AgentArgumentError: there are no masks.
+    """
+    if action_masks is None:
+        raise AgentArgumentError(
+            f"{agent.name!r} needs action_masks in the game {agent.table.game!r}, whose observations nothing "
+            "reads back"
+        )
+    legal: npt.NDArray[np.bool_] = np.asarray(action_masks) != 0
+    return legal
 
 
 class CompiledAgent(BaseAgent):
@@ -273,21 +341,32 @@ class CompiledAgent(BaseAgent):
         settings = checked_options(self.name, options)
         if settings.ndim != 1 or len(settings) > MAX_OPTIONS:
             raise AgentOptionError(f"{self.name!r} has {settings.size} options; at most {MAX_OPTIONS} fit")
+        rulebook: Any = table.rulebook
         self.table = table
         self.options = np.zeros(MAX_OPTIONS, np.int64)
         self.options[: len(settings)] = settings
         self._key = key_of_seed(checked_seed(seed))
         self._calls = 0
-        self._rules_in_array = for_kernels(rules_array(table.rules))
-        self._starts = starts_of(table, counts_unseen=counts_unseen)
-        self._bounds = bounds_of(table)
+        self._rules_in_array = for_kernels(rulebook.rules_array(table.rules))
+        self._kernels = agent_kernels_of(rulebook)
+        self._reads_rows = reads_rows(table)
+        self._starts, self._bounds = None, bounds_of_sections(table)
+        if self._reads_rows:
+            self._starts = self._kernels.seen.starts_of(table, counts_unseen=counts_unseen)
+            self._bounds = self._kernels.seen.bounds_of(table)
         self._memories = np.zeros((0, MEMORY), np.int16)
-        self._scratch = for_kernels(new_states(1))
+        self._scratch = for_kernels(np.zeros(1, rulebook.STATE))
+
+    def function(self) -> Choose:
+        """The function, which is compiled when it is called."""
+        return type(self).rule
 
     @property
     def address(self) -> int:
         """The function, as kernels take it for `call_at`."""
-        return address_to(type(self).rule, self.table.rules)
+        choose, rulebook = self.function(), self._kernels.rulebook
+        address = _ADDRESSES.get((choose, rulebook))
+        return address_to(choose, rulebook, self.table.rules) if address is None else address
 
     def act(self, observations: Observations, action_masks: Masks, slot_ids: Any = None) -> Actions:
         """Choose; see `Agent.act`.
@@ -303,16 +382,21 @@ class CompiledAgent(BaseAgent):
         Raises:
             AgentArgumentError: one of them has another shape or type.
             RowError: a row that the table cannot show to a seat that is to decide.
+            GamePartError: the game has no `seen`, by which observations are read.
         """
         rows = checked_rows(self.name, observations, self._bounds.shape[1])
         if action_masks is not None:
             check_masks(self.name, action_masks, len(rows), self.table.num_actions)
         memory_of = checked_slot_ids(self.name, slot_ids, len(rows))
-        self._memories = with_room(self._memories, int(memory_of.max(initial=-1)) + 1)
         key_0, key_1 = self._key
         key_0 = random_word(key_0, key_1, self._calls + 1)
+        if not self._reads_rows:
+            chosen = self._act_on_unread(rows, action_masks, (key_0, key_1))
+            self._calls += 1
+            return chosen
+        self._memories = with_room(self._memories, int(memory_of.max(initial=-1)) + 1)
         actions: Actions = np.empty(len(rows), np.int64)
-        ended, row, oddity = choose_from_rows(
+        ended, row, oddity = self._kernels.choose_from_rows(
             self.address,
             self._starts,
             self._bounds,
@@ -332,6 +416,20 @@ class CompiledAgent(BaseAgent):
         if ended:
             actions_of_ended(action_masks, actions, actions == NO_ACTION)
         return actions
+
+    def _act_on_unread(self, rows: Observations, action_masks: Masks | None, key: tuple[int, int]) -> Actions:
+        """Choose where the game cannot read observations back.
+
+        Args:
+            rows: int8[N, D].
+            action_masks: int8[N, A] or None.
+            key: of the random numbers of this call.
+
+        Raises:
+            GamePartError: which is all that most agents can do.
+        """
+        find_game(self.table.game).part("seen", f"the agent {self.name!r}")
+        raise AssertionError("the game reads observations")
 
     def forget(self) -> None:
         """Forget all slots: what comes next are other matches.

@@ -6,25 +6,22 @@ or its name.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Sequence
-from typing import Any, Final, TextIO
+from collections.abc import Sequence
+from typing import Any, Final
 
 import numpy as np
 
 from millebornes_env.agents.checks import check_masks, check_ranges, checked_rows, checked_slot_ids
+from millebornes_env.agents.human.terminal import HELP, HINT, QUIT, UNDO, Terminal, UndoRequest
 from millebornes_env.agents.human.words import action_words, meant_by, menu_order, why_not
 from millebornes_env.agents.observation_reader import read_observation, starts_of
-from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.protocol import (
     Actions,
-    Agent,
     BaseAgent,
     Masks,
     Observations,
     Table,
     actions_of_ended,
-    ask,
 )
 from millebornes_env.compile import plain
 from millebornes_env.millebornes.actions import (
@@ -47,11 +44,6 @@ from millebornes_env.millebornes.state import State, new_states
 from millebornes_env.render.names import Names
 from millebornes_env.render.seat import Numbers, SeatText
 
-QUIT: Final = "q"
-HELP: Final = "?"
-HINT: Final = "hint"
-UNDO: Final = "undo"
-OTHER_WORDS: Final = {"quit": QUIT, "exit": QUIT, "help": HELP}
 HELP_TEXT: Final = """\
 Type the number of an action, or its name or the beginning of it: roll, 25, stop, discard 25, d 25.
 Name a card that is not in the list to hear why it cannot be played.
@@ -61,40 +53,27 @@ Points of a match are shown in 50s, rounded down. Opponents are counted to the l
 
 _MOST_REASONS: Final = 4
 _MOST_DIGITS: Final = 9
-_SHARES_SHOWN: Final = 3
-_LEAST_SHARE: Final = 0.005
 
 
-class UndoRequest(Exception):  # noqa: N818 - no error: the person asks for it
-    """The person wants back to the last decision; whoever holds the game goes there."""
-
-
-class HumanAgent(BaseAgent):
+class HumanAgent(Terminal, BaseAgent):
     """A person who reads and types.
 
     Attributes:
         name: what tables of results call it.
-        source: where the answers come from; None: the standard input.
-        sink: where the table is shown; None: the standard output.
-        adviser: makes the agent that is asked for a hint, once; None: there are no hints.
-        can_undo: whether whoever holds the game catches `UndoRequest` now.
         names: what the players are called.
         kept: by slot, the hand and the draw pile after the last decision, from which follows what was drawn
             since; to be put back by who takes decisions back.
     """
 
     name = "human"
+    game = "millebornes"
     has_memory = True
 
     def __init__(self, table: Table, seed: int = 0) -> None:
         """Nothing is drawn by chance; `seed` is there because every agent takes one."""
-        self.source: TextIO | None = None
-        self.sink: TextIO | None = None
-        self.adviser: Callable[[], Agent] | None = None
-        self.can_undo = False
+        super().__init__()
         self.names = Names(table.rules.players, table.rules.teams)
         self.kept: dict[int, tuple[Numbers, int]] = {}
-        self._adviser: Agent | None = None
         self._table = table
         self._rules = table.rules
         self._starts = starts_of(table, counts_unseen=False)
@@ -138,25 +117,6 @@ class HumanAgent(BaseAgent):
         """Forget all slots: what comes next are other matches."""
         self.kept = {}
 
-    def read(self) -> str:
-        """The next line, without capital letters and spaces around it.
-
-        Raises:
-            KeyboardInterrupt: the person wants to stop, or the input has ended.
-        """
-        print("> ", end="", flush=True, file=self.sink or sys.stdout)
-        line = (self.source or sys.stdin).readline()
-        answer = line.strip().lower()
-        answer = OTHER_WORDS.get(answer, answer)
-        if not line or answer == QUIT:
-            self.say("Goodbye.")
-            raise KeyboardInterrupt
-        return answer
-
-    def say(self, text: str) -> None:
-        """Show a line or several."""
-        print(text, file=self.sink or sys.stdout, flush=True)
-
     def _ask(self, row: Observations, mask: Masks, slot_id: int) -> int:
         """Show the table and the menu, and read until the answer is one of it."""
         menu = sorted(np.flatnonzero(mask[0]).tolist(), key=menu_order)
@@ -171,9 +131,7 @@ class HumanAgent(BaseAgent):
             elif answer == HINT:
                 self.say(self._hint(row, mask, slot_id))
             elif answer == UNDO:
-                if self.can_undo:
-                    raise UndoRequest
-                self.say("There is no decision of yours to take back.")
+                self.undo()
             elif answer.isdecimal() and len(answer) < _MOST_DIGITS and 1 <= int(answer) <= len(menu):
                 return menu[int(answer) - 1]
             else:
@@ -204,22 +162,8 @@ class HumanAgent(BaseAgent):
         return f"Not possible now: {action_words(action, self.names)}: {reason}{discard}"
 
     def _hint(self, row: Observations, mask: Masks, slot_id: int) -> str:
-        """What the adviser would do, and how sure it is if it is a network."""
-        if self._adviser is None and self.adviser is not None:
-            self._adviser = self.adviser()
-        if self._adviser is None:
-            return "There is nobody here to ask for a hint."
-        if isinstance(self._adviser, PolicyAgent):
-            shares = self._adviser.probabilities(row, mask)[0]
-            best = [int(action) for action in np.argsort(-shares, kind="stable")[:_SHARES_SHOWN]]
-            named = [
-                f"{action_words(action, self.names)} {shares[action]:.0%}"
-                for action in best
-                if shares[action] >= _LEAST_SHARE
-            ]
-            return f"{self._adviser.name}: {', '.join(named)}"
-        action = int(ask(self._adviser, row, mask, np.array([slot_id]))[0])
-        return f"{self._adviser.name}: {action_words(action, self.names)} (how sure it is, it does not say)"
+        """What the adviser would do."""
+        return self.advice(row, mask, slot_id, lambda action: action_words(action, self.names))
 
     def _after(self, row: Observations, action: int) -> tuple[Numbers, int]:
         """The hand and the draw pile after a decision."""
@@ -256,3 +200,6 @@ class HumanAgent(BaseAgent):
         """The numbers of one section."""
         numbers: Numbers = self._table.section(row, name)[0]
         return numbers
+
+
+__all__ = ["HELP", "HINT", "QUIT", "UNDO", "HumanAgent", "UndoRequest"]

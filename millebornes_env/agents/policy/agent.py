@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env.agents.checks import check_masks, check_ranges, checked_rows
-from millebornes_env.agents.compiled.agent import Choose, CompiledAgent
+from millebornes_env.agents.compiled.agent import Choose, CompiledAgent, legal_by_masks
 from millebornes_env.agents.errors import AgentArgumentError, AgentOptionError
 from millebornes_env.agents.policy.files import (
     DESCRIPTION_FILE,
@@ -30,15 +30,18 @@ from millebornes_env.agents.policy.files import (
 )
 from millebornes_env.agents.policy.network import (
     ADDRESS,
+    BEST,
+    MODE,
     MODES,
     Float32Array,
-    choose_by_network,
-    encode_rows,
+    network_kernels_of,
     network_options,
     weights_block,
 )
-from millebornes_env.agents.protocol import Masks, Observations, Table
+from millebornes_env.agents.protocol import Actions, Masks, Observations, Table, actions_of_ended
+from millebornes_env.chance import random_word
 from millebornes_env.errors import shown
+from millebornes_env.games import game as find_game
 
 ACTIVATIONS: Final[dict[str, Callable[[Float32Array], Float32Array]]] = {
     "tanh": np.tanh,
@@ -63,7 +66,6 @@ class PolicyAgent(CompiledAgent):
     """
 
     name = "policy"
-    rule: ClassVar[Choose] = staticmethod(choose_by_network)
     any_edition: ClassVar[bool] = False
     """Whether it plays wherever its network fits: by rules too that it neither sees nor was trained on."""
 
@@ -95,8 +97,14 @@ class PolicyAgent(CompiledAgent):
         options = network_options(
             self._block, self.layers, activation, mode, self.input_spec, self.value is not None
         )
-        super().__init__(table, seed, options, counts_unseen=self.input_spec.observation.unseen == 1)
+        self._network = network_kernels_of(table.rulebook)
+        needs_unseen = getattr(self.input_spec.observation, "unseen", 0) == 1
+        super().__init__(table, seed, options, counts_unseen=needs_unseen)
         self.name = path.name or str(path)
+
+    def function(self) -> Choose:
+        """The function for the rulebook of the table."""
+        return self._network.choose
 
     def __setstate__(self, attributes: dict[str, Any]) -> None:
         """Make a copy that has a block of weights of its own, as its options name one by its address."""
@@ -116,12 +124,40 @@ class PolicyAgent(CompiledAgent):
 
         Raises:
             AgentArgumentError: they have another shape, or numbers that the table cannot show.
+            GamePartError: the game has no `seen` to read them by, and the environment shows other things than
+                the network is to see.
         """
         rows = checked_rows(self.name, observations, self._bounds.shape[1])
         check_ranges(self.name, self.table, rows)
+        if not self._reads_rows:
+            return self._rows_as_inputs(rows)
         inputs = np.zeros((len(rows), self.description["num_inputs"]), np.float32)
-        encode_rows(self._starts, self._rules_in_array[0], rows, self._scratch, self.options, inputs)
+        rules = self._rules_in_array[0]
+        self._network.encode_rows(self._starts, rules, rows, self._scratch, self.options, inputs)
         return inputs
+
+    def _rows_as_inputs(self, rows: Observations) -> Float32Array:
+        """The observations as they are: what is left to a game that cannot read them back."""
+        needed = self.table.rulebook.sections(self.table.rules, self.input_spec.observation)
+        if self.input_spec.features or tuple(needed) != tuple(self.table.sections):
+            find_game(self.table.game).part(
+                "seen", f"the policy {self.name!r}, which sees other observations,"
+            )
+        inputs: Float32Array = rows.astype(np.float32)
+        return inputs
+
+    def _act_on_unread(self, rows: Observations, action_masks: Masks | None, key: tuple[int, int]) -> Actions:
+        legal = legal_by_masks(self, action_masks)
+        logits = np.where(legal, self.logits(self._rows_as_inputs(rows))[:, : legal.shape[1]], -np.inf)
+        if self.options[MODE] == BEST:
+            actions: Actions = logits.argmax(axis=1)
+        else:
+            draws = np.array([random_word(*key, number) for number in range(len(rows))]) / 2.0**32
+            weights = np.exp(logits - logits.max(axis=1, keepdims=True, initial=-1e30))
+            reached = weights.cumsum(axis=1)
+            actions = (reached > draws[:, np.newaxis] * reached[:, -1:]).argmax(axis=1)
+        actions_of_ended(action_masks, actions, legal.sum(axis=1) == 0)
+        return actions
 
     def probabilities(self, observations: Observations, action_masks: Masks) -> Float32Array:
         """How probable each action is to the network: its logits of the legal actions put through a softmax.

@@ -4,10 +4,12 @@ A run folder holds `policy.safetensors`, the weights of a perceptron (`layers.0.
 `layers.0.bias` [outputs], ...) over the whole numbers of an observation as they are, and `policy.json`:
 
     format              2
+    game                name of the game; left away: millebornes
     editions            labels of the rule sheets it was trained on, overrides included
     players, teams      of its tables
-    view                {"unseen": ..., "rules": ..., "padded": ...}: what of an observation it sees
-    features            whether those of `agents.policy.features` stand behind the observation
+    view                {"unseen": ..., "rules": ..., "padded": ...}: what of an observation it sees; in other
+                        games what there is to choose (`games.Game.observation`)
+    features            whether those of the game (`agents.policy.features`) stand behind the observation
     observation_version, num_inputs, num_actions
     activation          "relu" or "tanh", after every layer but the last
     num_layers          how many layers there are
@@ -27,21 +29,21 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.agents.policy.features import num_features
 from millebornes_env.agents.policy.network import (
     ACTIVATIONS,
+    MAX_ACTIONS,
     MAX_LAYERS,
     MAX_OBS_SIZE,
     MAX_UNITS,
     InputSpec,
     Layers,
+    features_of,
 )
 from millebornes_env.agents.protocol import Table
-from millebornes_env.errors import MilleBornesError, shown
-from millebornes_env.millebornes.actions import num_actions
-from millebornes_env.millebornes.rules import rules_record
-from millebornes_env.millebornes.sections import ObservationSpec, sections
-from millebornes_env.millebornes.state import MAX_TEAMS
+from millebornes_env.compile import plain
+from millebornes_env.errors import GamePartError, MilleBornesError, shown
+from millebornes_env.games import DEFAULT_GAME
+from millebornes_env.games import game as find_game
 
 POLICY_FORMAT: Final = 2
 WEIGHTS_FILE: Final = "policy.safetensors"
@@ -135,7 +137,8 @@ def check_description(
             f"the policy in {str(folder)!r} has format {shown(found)}, this version plays {POLICY_FORMAT}: "
             "train it again"
         )
-    input_spec = input_spec_of(description, folder)
+    input_spec = input_spec_of(description, folder, _checked_game(description, table, folder))
+    _check_size_of_table(table, input_spec, folder)
     needed: dict[str, tuple[Any, ...]] = {
         key: (value,) for key, value in describe_table(table, input_spec).items()
     }
@@ -151,11 +154,52 @@ def check_description(
     editions = description.get("editions")
     if not (isinstance(editions, list) and all(isinstance(label, str) for label in editions)):
         raise _damaged(folder, "editions")
-    if not (any_edition or input_spec.observation.rules or table.edition in editions):
+    sees_rules = getattr(input_spec.observation, "rules", 0) == 1
+    if not (any_edition or sees_rules or table.edition in editions):
         raise RunFolderError(
             f"the policy in {str(folder)!r} was trained on {_listed(editions)}, and does "
             f"not see the rules: it cannot play {table.edition!r}; play it where it was trained, or train "
             "another"
+        )
+
+
+def game_of_policy(description: dict[str, Any]) -> Any:
+    """The name of the game that a policy plays; what is no name is handed back as it is."""
+    return description.get("game", DEFAULT_GAME)
+
+
+def _checked_game(description: dict[str, Any], table: Table, folder: Path) -> str:
+    """The game of a policy, if it is that of the table.
+
+    Raises:
+        RunFolderError: it is another one.
+    """
+    found = game_of_policy(description)
+    if found != table.game:
+        raise RunFolderError(
+            f"the policy in {str(folder)!r} plays {shown(found)}, not {table.game!r}: play it at the table "
+            "that it was trained for, or train another"
+        )
+    return table.game
+
+
+def _check_size_of_table(table: Table, input_spec: InputSpec, folder: Path) -> None:
+    """Refuse tables that show or allow more than compiled networks have room for.
+
+    Raises:
+        RunFolderError: the table does, or the game has no features and the policy sees some.
+    """
+    if input_spec.features:
+        try:
+            find_game(table.game).part("features", f"the policy in {str(folder)!r}")
+        except GamePartError as error:
+            raise RunFolderError(str(error)) from None
+    inputs = describe_table(table, input_spec)["num_inputs"]
+    if inputs > MAX_OBS_SIZE or table.num_actions > MAX_ACTIONS:
+        raise RunFolderError(
+            f"{table.edition}, {table.rules.players} players, has observations of {inputs} numbers and "
+            f"{table.num_actions} actions; agents play networks with at most {MAX_OBS_SIZE} inputs and "
+            f"{MAX_ACTIONS} actions"
         )
 
 
@@ -170,32 +214,41 @@ def _listed(labels: list[str]) -> str:
     return ", ".join(names + ["..."] * (len(labels) > _MOST_LISTED)) or "no edition"
 
 
-def input_spec_of(description: dict[str, Any], folder: Path) -> InputSpec:
+def input_spec_of(description: dict[str, Any], folder: Path, game: str | None = None) -> InputSpec:
     """What a policy sees.
+
+    Args:
+        description: the contents of its `policy.json`.
+        folder: where it was read, for messages.
+        game: that it plays; None: as it says.
 
     Raises:
         RunFolderError: its description does not say.
+        UnknownGameError: it plays none that is registered.
     """
-    shown = description.get("view")
-    if not (isinstance(shown, dict) and set(shown) == set(ObservationSpec._fields)):
+    kind = find_game(game_of_policy(description) if game is None else game).observation_kind()
+    view = description.get("view")
+    if not (isinstance(view, dict) and set(view) == set(kind._fields)):
         raise _damaged(folder, "view")
-    if not all(isinstance(value, bool) for value in shown.values()):
+    if not all(isinstance(value, bool) for value in view.values()):
         raise _damaged(folder, "view")
     features = description.get("features")
     if not isinstance(features, bool):
         raise _damaged(folder, "features")
-    return InputSpec(ObservationSpec(**{name: int(value) for name, value in shown.items()}), features)
+    return InputSpec(kind(**{name: int(value) for name, value in view.items()}), features)
 
 
 def describe_table(table: Table, input_spec: InputSpec) -> dict[str, Any]:
     """What a policy with such an input must agree with its table about, as JSON values."""
-    size = sections(table.rules, input_spec.observation)[-1].stop
-    more = num_features(rules_record(table.rules), input_spec.observation) if input_spec.features else 0
+    rulebook, spec = table.rulebook, input_spec.observation
+    size = rulebook.sections(table.rules, spec)[-1].stop
+    if input_spec.features:
+        size += plain(features_of(rulebook).num_features)(rulebook.rules_array(table.rules)[0], spec)
     return {
         "players": table.rules.players,
         "teams": table.rules.teams,
         "observation_version": table.observation_version,
-        "num_inputs": size + more,
+        "num_inputs": int(size),
     }
 
 
@@ -204,7 +257,11 @@ def action_counts(table: Table) -> tuple[int, ...]:
 
     An action has the same id at all tables; what is not legal at one is not asked about there.
     """
-    return tuple({num_actions(table.rules.teams): None, num_actions(MAX_TEAMS): None})
+    kind, count = find_game(table.game).observation_kind(), table.rulebook.action_count
+    counts = [count(table.rules, None)]
+    if "padded" in kind._fields:
+        counts.append(count(table.rules, kind()._replace(padded=1)))
+    return tuple(dict.fromkeys(counts))
 
 
 def _damaged(folder: Path, key: str) -> RunFolderError:

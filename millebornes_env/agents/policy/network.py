@@ -12,24 +12,35 @@ as good as equal, another processor may choose the other one.
 
 from __future__ import annotations
 
+import functools
+import importlib
 import math
-from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.agents.compiled.agent import MAX_OPTIONS, NO_ACTION, Int16Array, Int64Array
-from millebornes_env.agents.compiled.preferences import first_in, legal_actions
-from millebornes_env.agents.observation_reader import Starts, read_observation
-from millebornes_env.agents.policy.features import num_features, write_features
+from millebornes_env.agents.compiled.agent import MAX_OPTIONS, NO_ACTION, Choose, Int16Array, Int64Array
+from millebornes_env.agents.compiled.legal import list_legal
+from millebornes_env.agents.policy import no_features
 from millebornes_env.agents.protocol import Observations
-from millebornes_env.compile import float32_at, float_rule, kernel, rule, stack_array
-from millebornes_env.millebornes.observation import write_observation
-from millebornes_env.millebornes.rules import RulesRecord
-from millebornes_env.millebornes.sections import ObservationSpec, observation_size
-from millebornes_env.millebornes.state import State, StateArray
+from millebornes_env.agents.seen import seen_of
+from millebornes_env.compile import (
+    flags_of,
+    float32_at,
+    float_rule,
+    kernel,
+    rule,
+    rule_of_rules,
+    stack_array,
+)
+from millebornes_env.engine.kernels import named_for
+from millebornes_env.engine.rulebook import Rulebook, StateArray, TableRules, checked_module
+from millebornes_env.games import Everything, game_of
 
+Int8Array = npt.NDArray[np.int8]
 Float32Array = npt.NDArray[np.float32]
 Int32Array = npt.NDArray[np.int32]
 Layers = Sequence[tuple[npt.NDArray[Any], npt.NDArray[Any]]]
@@ -38,10 +49,10 @@ Layers = Sequence[tuple[npt.NDArray[Any], npt.NDArray[Any]]]
 MAX_LAYERS: Final = 5
 MAX_UNITS: Final = 512
 """Of a hidden layer."""
-MAX_OBS_SIZE: Final = 512
-"""Of an observation with features; no table has so many."""
-MAX_ACTIONS: Final = 64
-"""No table has so many."""
+MAX_OBS_SIZE: Final = 768
+"""Of an observation with features; no table of the package's games has so many."""
+MAX_ACTIONS: Final = 256
+"""No table of the package's games has so many."""
 
 # Where things are in the options.
 ADDRESS: Final = 0
@@ -50,18 +61,35 @@ NUM_LAYERS: Final = 1
 MODE: Final = 2
 ACTIVATION: Final = 3
 INPUTS: Final = 4
-"""What it is shown: one bit for each field of `ObservationSpec`, and one for features."""
+"""What it is shown: one bit for each field of the game's `observation`, and above them one for features."""
 HAS_VALUE: Final = 5
 """1: behind the actions the last layer has a row for the value of the position."""
 WIDTHS: Final = 6
-"""From here on: the size of the observation, then the outputs of each layer."""
+"""From here on: how many inputs it has, then the outputs of each layer."""
 
 
 class InputSpec(NamedTuple):
     """What the inputs of a network show of a game."""
 
-    observation: ObservationSpec
-    features: bool  # whether those of `agents.policy.features` stand behind the observation
+    observation: Any  # the named tuple of `games.Game.observation`
+    features: bool  # whether those of `games.Game.features` stand behind the observation
+
+
+class Features(Protocol):
+    """What a module must have whose numbers stand behind an observation; both functions are compiled."""
+
+    def num_features(self, rules: Any, spec: Any, /) -> int:
+        """How many numbers they are."""
+
+    def write_features(self, rules: Any, spec: Any, row: Int8Array, size: int, /) -> None:
+        """Write them to a row, behind the `size` numbers of the observation that stand there."""
+
+
+def features_of(rulebook: Rulebook) -> Any:
+    """The module of the game's features, a `Features`; `no_features` for a game that has none."""
+    entry = game_of(rulebook)
+    features = None if entry is None else entry.features
+    return importlib.import_module(features) if isinstance(features, str) else features or no_features
 
 
 # Values of MODE and ACTIVATION, by their places.
@@ -73,7 +101,8 @@ TANH: Final = ACTIVATIONS.index("tanh")
 _BYTES: Final = 4  # of a weight
 _UNITS_AT_ONCE: Final = 16  # rows of weights are as long as the widest registers like them
 _ROWS_AT_ONCE: Final = 4  # that many are added to the units each time these are read and written
-_ROOM: Final = MAX_UNITS + _ROWS_AT_ONCE
+_ROOM: Final = max(MAX_UNITS, MAX_OBS_SIZE) + _ROWS_AT_ONCE
+_MORE_THAN_ACTIONS: Final = MAX_ACTIONS + 1
 _ZERO: Final = np.float32(0.0)
 
 
@@ -123,8 +152,8 @@ def network_options(
     options[NUM_LAYERS] = len(layers)
     options[MODE] = MODES.index(mode)
     options[ACTIVATION] = ACTIVATIONS.index(activation)
-    shown, features = input_spec
-    options[INPUTS] = shown.unseen | shown.rules << 1 | shown.padded << 2 | int(features) << 3
+    flags = (*input_spec.observation, int(input_spec.features))
+    options[INPUTS] = sum(flag << place for place, flag in enumerate(flags))
     options[HAS_VALUE] = int(has_value)
     widths = [layers[0][0].shape[1], *(len(bias) for _, bias in layers)]
     options[WIDTHS : WIDTHS + len(widths)] = widths
@@ -138,73 +167,125 @@ def padded_width(width: int) -> int:
 
 
 # Choosing --------------------------------------------------------------------------------------------------
+#
+# What looks at a game takes first: its rulebook, its features (`features_of`) and the class that says what an
+# observation shows. Kernels and functions of a rulebook name these as variables (`engine.kernels.named_for`).
 
 
-def choose_by_network(
-    state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, draw: int
-) -> int:
-    """The most probable legal action, or one sampled from the policy (see `agents.compiled.agent.Choose`)."""
-    legal = legal_actions(state, rules, seat)
-    if legal == 0:
-        return NO_ACTION
-    units = stack_array(np.float32, _ROOM)
-    last_layer = forward_hidden(state, rules, seat, options, units)
-    if int(options[MODE]) == BEST:
-        return greedy_action(legal, options, last_layer, units)
-    return sample_action(legal, options, last_layer, units, draw)
+class NetworkKernels(NamedTuple):
+    """What plays networks in one game; each is described where it is made, below."""
+
+    rulebook: Any
+    choose: Choose
+    encode_rows: Callable[..., None]
+
+    def __reduce__(self) -> tuple[Callable[[str], NetworkKernels], tuple[str]]:
+        """Agents are copied and pickled, modules cannot be: a copy finds them by their name."""
+        return _kernels_named, (self.rulebook.__name__,)
+
+
+def network_kernels_of(rulebook: Rulebook) -> NetworkKernels:
+    """The kernels that play networks in the games of a rulebook, made once for each."""
+    entry = game_of(rulebook)
+    kind = Everything if entry is None else entry.observation_kind()
+    return _network_kernels_of(checked_module(rulebook), features_of(rulebook), seen_of(rulebook), kind)
+
+
+@functools.cache
+def _network_kernels_of(
+    module: ModuleType, features: ModuleType, seen: ModuleType, kind: type[Any]
+) -> NetworkKernels:
+    rulebook: Any = module
+    return NetworkKernels(
+        rulebook, _choose_by_network(rulebook, features, kind), _encode_rows(rulebook, features, kind, seen)
+    )
+
+
+def _kernels_named(name: str) -> NetworkKernels:
+    rulebook: Any = importlib.import_module(name)
+    return network_kernels_of(rulebook)
+
+
+def _choose_by_network(rulebook: Rulebook, features: Any, kind: Any) -> Choose:
+    def choose_by_network(
+        state: Any, rules: Any, seat: int, memory: Int16Array, options: Int64Array, draw: int
+    ) -> int:
+        """The most probable legal action, or one sampled (see `agents.compiled.agent.Choose`)."""
+        num_actions = int(options[WIDTHS + int(options[NUM_LAYERS])]) - int(options[HAS_VALUE])
+        mask = stack_array(np.int8, MAX_ACTIONS)[:num_actions]
+        rulebook.write_mask(state, rules, mask)
+        actions = stack_array(np.int16, _MORE_THAN_ACTIONS)
+        count = list_legal(mask, actions)
+        if count == 0:
+            return NO_ACTION
+        units = stack_array(np.float32, _ROOM)
+        last_layer = forward_hidden(rulebook, features, kind, state, rules, seat, options, units)
+        if int(options[MODE]) == BEST:
+            return greedy_action(actions, count, options, last_layer, units)
+        return sample_action(actions, count, options, last_layer, units, draw)
+
+    return named_for(rulebook, choose_by_network, features)
 
 
 @rule
-def greedy_action(legal: int, options: Int64Array, last_layer: int, units: Float32Array) -> int:
-    """The legal action with the highest logit; the lowest of those that are equal."""
-    best = first_in(legal, 0)
+def greedy_action(
+    actions: Int16Array, count: int, options: Int64Array, last_layer: int, units: Float32Array
+) -> int:
+    """The legal action with the highest logit; the lowest of those that are equal.
+
+    Args:
+        actions: the legal actions, the lowest first.
+        count: how many they are, 1 or more.
+        options: of the network.
+        last_layer: its address.
+        units: its inputs.
+    """
+    best = int(actions[0])
     highest = output(options, last_layer, units, best)
-    action = first_in(legal, best + 1)
-    while action != NO_ACTION:
-        logit = output(options, last_layer, units, action)
+    for place in range(1, count):
+        logit = output(options, last_layer, units, int(actions[place]))
         if logit > highest:
-            best, highest = action, logit
-        action = first_in(legal, action + 1)
+            best, highest = int(actions[place]), logit
     return best
 
 
 @rule
-def sample_action(legal: int, options: Int64Array, last_layer: int, units: Float32Array, draw: int) -> int:
+def sample_action(
+    actions: Int16Array, count: int, options: Int64Array, last_layer: int, units: Float32Array, draw: int
+) -> int:
     """A legal action, each with the probability that the softmax of the legal logits gives it.
 
     The draw says how far to go along the legal actions, each as long as it is probable, laid end to end.
     """
     logits = stack_array(np.float32, MAX_ACTIONS)
-    best = NO_ACTION
-    action = first_in(legal, 0)
-    while action != NO_ACTION:
-        logits[action] = output(options, last_layer, units, action)
-        if best == NO_ACTION or logits[action] > logits[best]:
-            best = action
-        action = first_in(legal, action + 1)
+    best = 0
+    for place in range(count):
+        logits[place] = output(options, last_layer, units, int(actions[place]))
+        best = place if logits[place] > logits[best] else best
     whole = 0.0
-    action = first_in(legal, 0)
-    while action != NO_ACTION:
-        whole += math.exp(float(logits[action]) - float(logits[best]))
-        action = first_in(legal, action + 1)
+    for place in range(count):
+        whole += math.exp(float(logits[place]) - float(logits[best]))
     goal = whole * draw / 2.0**32
     reached = 0.0
-    action = first_in(legal, 0)
-    while action != NO_ACTION:
-        reached += math.exp(float(logits[action]) - float(logits[best]))
+    for place in range(count):
+        reached += math.exp(float(logits[place]) - float(logits[best]))
         if reached > goal:
-            return action
-        action = first_in(legal, action + 1)
-    return best  # only if a logit is infinite
+            return int(actions[place])
+    return int(actions[best])  # only if a logit is infinite
 
 
-@rule
-def network_value(state: State, rules: RulesRecord, seat: int, options: Int64Array) -> float:
+@rule_of_rules
+def network_value(
+    rulebook: Rulebook, features: Features, kind: Any, state: Any, rules: Any, seat: int, options: Int64Array
+) -> float:
     """What the position is worth to a seat by the network, in the unit of its `policy.json`.
 
     It has learned this of seats that are to decide; of others it guesses.
 
     Args:
+        rulebook: of the game.
+        features: of the game.
+        kind: the class that says what an observation shows.
         state: the game.
         rules: the table's.
         seat: who sees the game, and whose value it is.
@@ -216,7 +297,7 @@ def network_value(state: State, rules: RulesRecord, seat: int, options: Int64Arr
     if int(options[HAS_VALUE]) == 0:
         return math.nan
     units = stack_array(np.float32, _ROOM)
-    last_layer = forward_hidden(state, rules, seat, options, units)
+    last_layer = forward_hidden(rulebook, features, kind, state, rules, seat, options, units)
     outputs = int(options[WIDTHS + int(options[NUM_LAYERS])])
     return float(output(options, last_layer, units, outputs - 1))
 
@@ -224,13 +305,23 @@ def network_value(state: State, rules: RulesRecord, seat: int, options: Int64Arr
 # The network -----------------------------------------------------------------------------------------------
 
 
-@rule
+@rule_of_rules
 def forward_hidden(
-    state: State, rules: RulesRecord, seat: int, options: Int64Array, units: Float32Array
+    rulebook: Rulebook,
+    features: Features,
+    kind: Any,
+    state: Any,
+    rules: Any,
+    seat: int,
+    options: Int64Array,
+    units: Float32Array,
 ) -> int:
     """Encode what a seat sees, and compute all layers but the last.
 
     Args:
+        rulebook: of the game.
+        features: of the game.
+        kind: the class that says what an observation shows.
         state: the game.
         rules: the table's.
         seat: who looks.
@@ -240,7 +331,7 @@ def forward_hidden(
     Returns:
         The address of the last layer.
     """
-    encode(state, rules, seat, options, units)
+    encode(rulebook, features, kind, state, rules, seat, options, units)
     indices = stack_array(np.int32, _ROOM)
     values = stack_array(np.float32, _ROOM)
     address = int(options[ADDRESS])
@@ -258,48 +349,60 @@ def forward_hidden(
     return address
 
 
-@rule
-def encode(state: State, rules: RulesRecord, seat: int, options: Int64Array, units: Float32Array) -> None:
+@rule_of_rules
+def encode(
+    rulebook: Rulebook,
+    features: Features,
+    kind: Any,
+    state: Any,
+    rules: Any,
+    seat: int,
+    options: Int64Array,
+    units: Float32Array,
+) -> None:
     """Encode what the seat sees as inputs of the network, with zeros behind them."""
-    shown = int(options[INPUTS])
-    spec = ObservationSpec(shown & 1, shown >> 1 & 1, shown >> 2 & 1)
-    size = observation_size(rules, spec)
+    inputs, bits, more = int(options[WIDTHS]), int(options[INPUTS]), 0
+    spec = flags_of(kind, bits)
+    has_features = bits >> len(spec) & 1 == 1
+    if has_features:
+        more = features.num_features(rules, spec)
     row = stack_array(np.int8, MAX_OBS_SIZE)
-    write_observation(state, rules, seat, spec, row[:size])
-    if shown >> 3 & 1 == 1:
-        write_features(rules, spec, row, size)
-        size += num_features(rules, spec)
-    for place in range(size):
+    rulebook.write_observation(state, rules, seat, spec, row[: inputs - more])
+    if has_features:
+        features.write_features(rules, spec, row, inputs - more)
+    for place in range(inputs):
         units[place] = row[place]
-    for place in range(size, padded_width(size)):
+    for place in range(inputs, padded_width(inputs)):
         units[place] = _ZERO
 
 
-@kernel
-def encode_rows(
-    starts: Starts,
-    rules: RulesRecord,
-    observations: Observations,
-    scratch: StateArray,
-    options: Int64Array,
-    inputs: Float32Array,
-) -> None:
-    """Write what a network sees of games that are shown as observations.
+def _encode_rows(rulebook: Rulebook, features: Any, kind: Any, seen: Any) -> Callable[..., None]:
+    def encode_rows(
+        starts: Any,
+        rules: TableRules,
+        observations: Observations,
+        scratch: StateArray,
+        options: Int64Array,
+        inputs: Float32Array,
+    ) -> None:
+        """Write what a network sees of games that are shown as observations.
 
-    Args:
-        starts: of the sections of the observations.
-        rules: the table's.
-        observations: int8[N, D].
-        scratch: STATE[1], where a game is read to.
-        options: of the network.
-        inputs: float32[N, its inputs], overwritten.
-    """
-    units = stack_array(np.float32, _ROOM)
-    for number in range(len(observations)):
-        read_observation(observations[number], starts, rules, scratch[0])
-        encode(scratch[0], rules, 0, options, units)
-        for place in range(inputs.shape[1]):
-            inputs[number, place] = units[place]
+        Args:
+            starts: of the sections of the observations.
+            rules: the table's.
+            observations: int8[N, D].
+            scratch: STATE[1], where a game is read to.
+            options: of the network.
+            inputs: float32[N, its inputs], overwritten.
+        """
+        units = stack_array(np.float32, _ROOM)
+        for number in range(len(observations)):
+            seen.read_observation(observations[number], starts, rules, scratch[0])
+            encode(rulebook, features, kind, scratch[0], rules, 0, options, units)
+            for place in range(inputs.shape[1]):
+                inputs[number, place] = units[place]
+
+    return kernel(named_for(rulebook, encode_rows, features, seen))
 
 
 @rule

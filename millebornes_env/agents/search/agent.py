@@ -35,7 +35,6 @@ from millebornes_env.agents.checks import (
 from millebornes_env.agents.compiled.agent import MEMORY, Int64Array, with_room
 from millebornes_env.agents.errors import AgentArgumentError, AgentOptionError
 from millebornes_env.agents.observation_reader import (
-    NO_ODDITY,
     Starts,
     bounds_of,
     first_odd_row,
@@ -68,6 +67,7 @@ from millebornes_env.agents.search.kernels import (
     read_states,
     search_on,
 )
+from millebornes_env.agents.seen import NO_ODDITY
 from millebornes_env.agents.strategist.agent import StrategistAgent
 from millebornes_env.compile import for_kernels
 from millebornes_env.engine.kernels import key_of_seed
@@ -112,6 +112,7 @@ class SearchAgent(BaseAgent):
     """
 
     name = "search"
+    game = "millebornes"
     has_memory = True
 
     def __init__(  # noqa: PLR0913, PLR0917 - options, all by keyword

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from millebornes_env.agents import observation_reader as seen
 from millebornes_env.agents.compiled.agent import (
     MEMORY,
     NO_ACTION,
@@ -21,10 +22,12 @@ from millebornes_env.agents.compiled.agent import (
     decisions_taken,
 )
 from millebornes_env.agents.observation_reader import Starts, read_observation
+from millebornes_env.agents.policy import features
 from millebornes_env.agents.policy.network import network_value
 from millebornes_env.agents.protocol import Observations
 from millebornes_env.chance import random_below, random_word
 from millebornes_env.compile import kernel, rule
+from millebornes_env.millebornes import rulebook
 from millebornes_env.millebornes.actions import CLAIM_COUP_FOURRE, around, card_of, is_discard
 from millebornes_env.millebornes.cards import DECK_SIZE, NO_CARD, NUM_CARD_TYPES, is_safety
 from millebornes_env.millebornes.determinize import redeal_hidden_cards
@@ -34,7 +37,7 @@ from millebornes_env.millebornes.observation import write_observation
 from millebornes_env.millebornes.rulebook import POINTS_PER_REWARD
 from millebornes_env.millebornes.rules import RulesRecord
 from millebornes_env.millebornes.scoring import round_score
-from millebornes_env.millebornes.sections import DEFAULT_SPEC
+from millebornes_env.millebornes.sections import DEFAULT_SPEC, ObservationSpec
 from millebornes_env.millebornes.state import (
     CLAIM,
     NO_SEAT,
@@ -306,8 +309,10 @@ def begin_decisions(
         decisions.keys[number, 0] = key_0
         decisions.keys[number, 1] = key_1
         memory = memories[slot_id]
-        draw = random_word(key_1 ^ _DRAW_TAG, key_0, decisions_taken(root, memory))
-        decisions.base[number] = decide(searcher.choose, root, rules, OWN, memory, searcher.options, draw)
+        draw = random_word(key_1 ^ _DRAW_TAG, key_0, decisions_taken(seen, root, memory))
+        decisions.base[number] = decide(
+            seen, searcher.choose, root, rules, OWN, memory, searcher.options, draw
+        )
         for slot in range(MEMORY):
             decisions.own[number, slot] = memory[slot]
         list_actions(searcher, rules, decisions, number)
@@ -418,9 +423,9 @@ def play_out(
         seat = int(game.seat)
         if taken >= depth and seat == OWN:
             return judged_value(game, rules, searcher.options)
-        count = decisions_taken(game, memories[seat])
+        count = decisions_taken(seen, game, memories[seat])
         draw = random_word(key_1 ^ _DRAW_TAG, key_0, seat * _DECISIONS_OF_A_SEAT + count)
-        action = decide(searcher.choose, game, rules, seat, memories[seat], searcher.options, draw)
+        action = decide(seen, searcher.choose, game, rules, seat, memories[seat], searcher.options, draw)
     return 0.0
 
 
@@ -431,7 +436,7 @@ def judged_value(game: State, rules: RulesRecord, options: Int64Array) -> float:
     It has learned that of a seat that is to decide, so it is asked when that is the own seat; its value is in
     the unit of rewards.
     """
-    value = network_value(game, rules, OWN, options)
+    value = network_value(rulebook, features, ObservationSpec, game, rules, OWN, options)
     return POINTS_PER_REWARD * value if rules.count_points == 1 else value
 
 

@@ -432,6 +432,7 @@ class StrategistAgent(CompiledAgent):
     """Counts the cards and the score, and weighs everything in points."""
 
     name = "strategist"
+    game = "millebornes"
     rule: ClassVar[Choose] = staticmethod(choose)
 
     def __init__(self, table: Table, seed: int = 0, extends: bool = True, score: bool = True) -> None:

@@ -9,8 +9,9 @@ A law is a small function named after what it says. `violations` names what is f
 What a step may change needs more than one record: `millebornes_env.testing` checks that.
 """
 
+from millebornes_env.laws import NO_VIOLATION
 from millebornes_env.millebornes.audit.reachability import violation_of
 from millebornes_env.millebornes.audit.soundness import SCRATCH_SIZE, first_violation
-from millebornes_env.millebornes.audit.violations import MESSAGES, NO_VIOLATION, message_of
+from millebornes_env.millebornes.audit.violations import MESSAGES, message_of
 
 __all__ = ["MESSAGES", "NO_VIOLATION", "SCRATCH_SIZE", "first_violation", "message_of", "violation_of"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from millebornes_env.compile import rule
+from millebornes_env.laws import NO_VIOLATION, all_are_between, is_between, require
 from millebornes_env.millebornes.audit.violations import (
     COUP_FOURRE_OUT_OF_RANGE,
     DEALER_OUT_OF_RANGE,
@@ -20,7 +21,6 @@ from millebornes_env.millebornes.audit.violations import (
     NEGATIVE_COUNT_IN_HAND,
     NEGATIVE_COUNT_IN_HIDDEN,
     NEGATIVE_COUNT_IN_TABLEAU,
-    NO_VIOLATION,
     OPENING_OUT_OF_RANGE,
     PHASE_OUT_OF_RANGE,
     SCORE_OUT_OF_RANGE,
@@ -35,7 +35,6 @@ from millebornes_env.millebornes.audit.violations import (
     UNKNOWN_TARGET,
     UNKNOWN_WINNER,
     UNUSED_FIELD_NOT_ZERO,
-    require,
 )
 from millebornes_env.millebornes.cards import (
     ACCIDENT,
@@ -67,12 +66,6 @@ from millebornes_env.millebornes.state import (
 _WORD: Final = 2**32
 _MOST_POINTS_IN_PLAY: Final = 12_000
 """More than any goal, and little enough for the points of one more round to fit into the record."""
-
-
-@rule
-def is_between(value: int, lowest: int, highest: int) -> bool:
-    """Whether the value lies between the two, or is one of them."""
-    return lowest <= value <= highest
 
 
 @rule
@@ -162,15 +155,6 @@ def streams_lie_in_the_deck(state: State, rules: RulesRecord) -> bool:
         if first < 0 or first > end or end > DECK_SIZE:
             return False
     return True
-
-
-@rule
-def all_are_between(values: Int8Array, lowest: int, highest: int) -> bool:
-    """Whether all of the values lie between the two."""
-    outside = 0
-    for place in range(len(values)):  # without a branch: the compiler takes many values at once
-        outside |= (int(values[place]) < lowest) | (int(values[place]) > highest)
-    return outside == 0
 
 
 @rule

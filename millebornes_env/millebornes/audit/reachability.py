@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from millebornes_env.compile import rule
+from millebornes_env.laws import NO_VIOLATION, require
 from millebornes_env.millebornes.audit.soundness import Int64Array, soundness_violation
 from millebornes_env.millebornes.audit.violations import (
     DRAWN_CARD_IN_DECK,
@@ -17,7 +18,6 @@ from millebornes_env.millebornes.audit.violations import (
     HAND_TOO_LARGE_WITHOUT_PILE,
     KM_WITHOUT_START,
     MATCH_IS_DECIDED,
-    NO_VIOLATION,
     POINTS_NOT_COUNTED,
     ROUND_OVER_TOO_EARLY,
     SCORE_SHEET_TOO_EARLY,
@@ -32,7 +32,6 @@ from millebornes_env.millebornes.audit.violations import (
     WRONG_NUMBER_OF_ROLLS,
     WRONG_OPENING,
     WRONG_SCORE_SHEET,
-    require,
 )
 from millebornes_env.millebornes.cards import (
     ACCIDENT,

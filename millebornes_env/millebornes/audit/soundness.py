@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from millebornes_env import machine_code
 from millebornes_env.compile import for_kernels, kernel, rule
+from millebornes_env.laws import NO_VIOLATION, require
 from millebornes_env.millebornes.audit.fields import field_violation
 from millebornes_env.millebornes.audit.violations import (
     BATTLE_BELOW_NOT_IN_TABLEAU,
@@ -26,7 +27,6 @@ from millebornes_env.millebornes.audit.violations import (
     HAZARD_DESPITE_SAFETY,
     LIMIT_DESPITE_RIGHT_OF_WAY,
     NO_CARD_TO_PLAY,
-    NO_VIOLATION,
     PENDING_HAZARD_NOT_ALLOWED,
     ROUND_GOES_ON_AFTER_TRIP,
     SEAT_CANNOT_CLAIM,
@@ -42,7 +42,6 @@ from millebornes_env.millebornes.audit.violations import (
     WRONG_KM,
     WRONG_PARTIES_OF_CLAIM,
     message_of,
-    require,
 )
 from millebornes_env.millebornes.cards import (
     DISTANCE_200,

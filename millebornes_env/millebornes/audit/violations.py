@@ -8,32 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from millebornes_env.compile import rule
+from millebornes_env.laws import NO_VIOLATION, Register
 from millebornes_env.millebornes.rules import Rules
-
-
-class Register:
-    """Numbers violations in the order in which they are named, and keeps their messages."""
-
-    def __init__(self, messages: Sequence[str] = ("nothing",)) -> None:
-        """Go on after other violations, or begin: number 0 says that nothing is wrong."""
-        self._messages = list(messages)
-
-    def name(self, message: str) -> int:
-        """The number of the next violation."""
-        self._messages.append(message)
-        return len(self._messages) - 1
-
-    @property
-    def messages(self) -> tuple[str, ...]:
-        """The messages of all violations so far, by number."""
-        return tuple(self._messages)
-
 
 _register = Register()
 _named = _register.name
-
-NO_VIOLATION: Final = 0
 
 # Fields (fields.py) ---------------------------------------------------------------------------------------
 
@@ -159,11 +138,3 @@ def message_of(violation: int, rules: Rules, messages: Sequence[str] = MESSAGES)
 def can_be_played_on(violation: int) -> bool:
     """Whether a record can be played on that has this first violation: no deal leads to it, that is all."""
     return violation == NO_VIOLATION or violation > _LAST_OF_SOUNDNESS
-
-
-@rule
-def require(found: int, violation: int, holds: bool) -> int:
-    """The first violation: the one `found` before if there is one, else this one if the law does not hold."""
-    if found != NO_VIOLATION or holds:
-        return found
-    return violation

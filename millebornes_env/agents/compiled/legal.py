@@ -1,0 +1,28 @@
+"""The legal actions of any game as a list, for agents that go through them."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.compile import rule
+
+Int16Array = npt.NDArray[np.int16]
+
+
+@rule
+def list_legal(mask: npt.NDArray[np.int8], actions: Int16Array) -> int:
+    """List the actions that a mask allows, the lowest first.
+
+    Args:
+        mask: int8[A], as the rulebook's `write_mask` writes it.
+        actions: int16[A + 1 or more], overwritten.
+
+    Returns:
+        How many they are.
+    """
+    count = 0
+    for action in range(len(mask)):  # without a branch, which nobody could predict
+        actions[count] = action
+        count += int(mask[action])
+    return count

@@ -1,0 +1,109 @@
+"""How compiled agents read what a seat sees: what they ask of a game, and games that have no answer.
+
+A compiled agent is a function of a game's record. Where it is shown observations instead, each is read back
+into a record first, by a module that the table of games names (`games.Game.seen`). Without one, the game's
+compiled agents are called by kernels that hold the games (the arena), and by nobody else.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any, Final, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.agents.protocol import Observations, Table
+from millebornes_env.compile import rule
+from millebornes_env.engine.rulebook import Rulebook, StateArray
+from millebornes_env.games import game_of
+
+Int8Array = npt.NDArray[np.int8]
+
+NO_ODDITY: Final = 0
+"""The table can show such a row."""
+OUT_OF_RANGE: Final = 1
+"""A number of the row is out of its range; what else may be wrong with a row each game says itself."""
+CHOSE_NOTHING: Final = -1
+"""Nothing is wrong with the row: the agent chose none of its actions."""
+
+MAX_INT8: Final = 127
+
+
+class Seen(Protocol):
+    """What a module must have to read observations of a game."""
+
+    @property
+    def ODDITIES(self) -> Sequence[str]:  # noqa: N802 - a constant of a module
+        """What `first_odd_row` finds, in words, by number; 0 and 1 are `NO_ODDITY` and `OUT_OF_RANGE`."""
+
+    def starts_of(self, table: Table, /, *, counts_unseen: bool = True) -> Any:
+        """Where the sections of an observation start, as a named tuple of ints.
+
+        Raises:
+            AgentArgumentError: the observations do not show what an agent needs that counts unseen cards.
+        """
+
+    def bounds_of(self, table: Table, /) -> Int8Array:
+        """The least and the largest value of each number of an observation, int8[2, D]."""
+
+    def first_odd_row(
+        self, rows: Observations, starts: Any, bounds: Int8Array, rules: StateArray, /
+    ) -> tuple[int, int]:
+        """The first row that the table cannot show to a seat that is to decide, and why; else -1, 0.
+
+        Compiled; `rules` is the array of the rules, `RULES[1]`.
+        """
+
+    def read_observation(self, row: Int8Array, starts: Any, rules: Any, state: Any, /) -> None:
+        """Write the game as the observer sees it, who becomes seat 0, to a record. Compiled."""
+
+    def clock(self, state: Any, /) -> int:
+        """A number from 0 to 32,766 that never grows in a round, and is larger when the next one begins.
+
+        Compiled; by it a seat's memory knows that a round is new.
+        """
+
+
+@rule
+def clock(state: Any) -> int:
+    """The clock of a game that has no `Seen`: whoever plays it empties the memories before each round."""
+    return 0
+
+
+def seen_of(rulebook: Rulebook) -> Any:
+    """The module that reads observations of a game, a `Seen`; for a game without one this one: a clock.
+
+    Raises:
+        ModuleNotFoundError: the entry of the game names a module that is not there.
+    """
+    return _seen_of(game_of(rulebook)) or sys.modules[__name__]
+
+
+def reads_rows(table: Table) -> bool:
+    """Whether the table's game can read observations back."""
+    return _seen_of(game_of(table.rulebook)) is not None
+
+
+def _seen_of(entry: Any) -> ModuleType | None:
+    seen = None if entry is None else entry.seen
+    return importlib.import_module(seen) if isinstance(seen, str) else seen
+
+
+def bounds_of(table: Table) -> Int8Array:
+    """The least and the largest value of each number of an observation, int8[2, D]."""
+    if reads_rows(table):
+        bounds: Int8Array = seen_of(table.rulebook).bounds_of(table)
+        return bounds
+    return bounds_of_sections(table)
+
+
+def bounds_of_sections(table: Table) -> Int8Array:
+    """The bounds that the sections of an observation name, int8[2, D]."""
+    bounds = np.zeros((2, table.sections[-1].stop), np.int8)
+    for section in table.sections:
+        bounds[1, section.start : section.stop] = min(section.high, MAX_INT8)
+    return bounds

@@ -1,0 +1,68 @@
+"""What stands in a line of a file of records, before it is understood: the entries of an object of JSON."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from millebornes_env.errors import NotationError, shown
+from millebornes_env.texts import closest
+
+FORMAT_VERSION: Final = 1
+"""Goes up when files of an older version can no longer be read."""
+
+
+class Entries(NamedTuple):
+    """The entries of a record.
+
+    Attributes:
+        words: the lines of the position, by name.
+        plays: a text each.
+        others: what else there is, by name.
+    """
+
+    words: dict[str, str]
+    plays: list[str]
+    others: dict[str, Any]
+
+
+def checked_entries(entries: object, game: str, others: tuple[str, ...]) -> Entries:
+    """The entries of a record, if they are such as they should be.
+
+    Args:
+        entries: what was read.
+        game: the name of the game, which is that of the entry with the version of the format.
+        others: the names of entries besides those of position and plays.
+
+    Raises:
+        NotationError: they are not; the message names the entry.
+    """
+    if not isinstance(entries, dict):
+        raise NotationError("a record is an object, {...}")
+    known = (game, "position", "plays", *others)
+    for name in entries:
+        if name not in known:
+            raise NotationError(
+                f"unknown entry {shown(name)}; there are {', '.join(known)}.{closest(name, known)}"
+            )
+    version = entries.get(game)
+    if type(version) is not int or version != FORMAT_VERSION:
+        raise NotationError(
+            f"{game!r}, the version of the format, is {shown(version)}; this release reads {FORMAT_VERSION}"
+        )
+    words, plays = entries.get("position"), entries.get("plays", [])
+    if not isinstance(words, dict):
+        raise NotationError('\'position\' must be an object of names and words, {"dealer": "1", ...}')
+    for name, said in words.items():
+        if not isinstance(said, str):
+            raise NotationError(
+                f'\'position\' must be an object of names and words, {{"dealer": "1", ...}}; '
+                f"{shown(name)} is {shown(said)}, no text"
+            )
+    if not isinstance(plays, list):
+        raise NotationError("'plays' must be a list of texts, [\"seat 0: 25\", ...]")
+    for number, play in enumerate(plays, 1):
+        if not isinstance(play, str):
+            raise NotationError(
+                f"'plays' must be a list of texts, [\"seat 0: 25\", ...]; play {number} is {shown(play)}"
+            )
+    return Entries(words, plays, {name: entries.get(name) for name in others})

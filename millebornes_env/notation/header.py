@@ -1,0 +1,179 @@
+"""The first lines of a position, alike in all games: the rule sheet, the table, the key, the episode."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from millebornes_env.chance import MASK_32
+from millebornes_env.compile import plain
+from millebornes_env.engine.rulebook import StateArray
+from millebornes_env.errors import MilleBornesError, NotationError, PlayersError, StateError
+from millebornes_env.games import find_sheet
+from millebornes_env.games import game as find_game
+from millebornes_env.notation.lines import Line, number_of, table_words
+
+HEADER: Final = ("edition", "table", "key", "episode")
+"""The names of these lines, in the order in which they are written."""
+
+MOST_EPISODES: Final = 10**9
+
+_TABLE: Final = re.compile(r"([0-9]{1,4}) players?(?: in ([0-9]{1,4}) teams?)?")
+_WORDS_OF_KEY: Final = 2
+
+
+class Chance(NamedTuple):
+    """What a game's random numbers depend on.
+
+    Attributes:
+        key: two 32-bit words.
+        episode: how many episodes the game has had before.
+    """
+
+    key: tuple[int, int]
+    episode: int
+
+
+# Reading ---------------------------------------------------------------------------------------------------
+
+
+def read_table(
+    edition_line: Line | None, table_line: Line | None, edition: Any, players: int, teams: int | None
+) -> tuple[Any, Any]:
+    """The sheet and the rules of the table, as the lines say or else as given.
+
+    Args:
+        edition_line: names the sheet.
+        table_line: the players and teams.
+        edition: the sheet that is played if no line says; the line must be of the same game.
+        players: seats, if no line says.
+        teams: teams, if no line says.
+
+    Raises:
+        NotationError: there is no such sheet or table.
+        MilleBornesError: what was given, and no line, is wrong.
+    """
+    if edition_line is not None and edition_line.words != edition.label:
+        edition = _edition_named(edition_line, edition)
+    if table_line is not None:
+        found = _TABLE.fullmatch(table_line.words.lower())
+        if found is None:
+            raise table_line.refused("a table reads '4 players in 2 teams'")
+        players, teams = int(found[1]), None if found[2] is None else int(found[2])
+    try:
+        return edition, edition.table(players, teams)
+    except MilleBornesError as error:
+        lines = (table_line, edition_line) if isinstance(error, PlayersError) else (edition_line, table_line)
+        line = lines[0] or lines[1]
+        if line is None:
+            raise
+        raise line.refused(str(error)) from None
+
+
+def _edition_named(line: Line, given: Any) -> Any:
+    if line.words.endswith(".toml"):
+        raise line.refused(
+            "a text names no file; read the sheet with edition(path) and give it to the function that reads "
+            "this text, which may then say its label"
+        )
+    stem = line.words.partition("+")[0]
+    if stem == given.name and stem not in find_game(given.game).editions:
+        raise line.refused(f"the edition that was given is {given.label!r}, with other rules")
+    try:
+        found = find_sheet(line.words)
+    except MilleBornesError as error:
+        raise line.refused(str(error)) from None
+    if found.game != given.game:
+        raise line.refused(
+            f"this is a sheet of the game {found.game!r}, and what is played is {given.game!r}"
+        )
+    return found
+
+
+def read_chance(lines: Mapping[str, Line]) -> Chance:
+    """What the lines `key` and `episode` say; 0 if they are missing.
+
+    Raises:
+        NotationError: they are no such numbers.
+    """
+    key, episode = (0, 0), 0
+    line = lines.get("key")
+    if line is not None:
+        words = line.words.split()
+        if len(words) != _WORDS_OF_KEY:
+            raise line.refused("a key is two whole numbers, such as '123 456'")
+        first, second = (number_of(line, word, "a word of the key", 0, MASK_32) for word in words)
+        key = first, second
+    line = lines.get("episode")
+    if line is not None:
+        episode = number_of(line, line.words, "the episode", 0, MOST_EPISODES)
+    return Chance(key, episode)
+
+
+def begun(game_name: str, rules: Any, chance: Chance) -> StateArray:
+    """A game at the first decision of an episode: `STATE[1]`."""
+    rulebook = find_game(game_name).module()
+    states: StateArray = np.zeros(1, rulebook.STATE).view(np.recarray)
+    states["key"][0] = chance.key
+    states["episode"][0] = chance.episode
+    plain(rulebook.start)(states[0], rulebook.rules_array(rules)[0])
+    return states
+
+
+# Writing ---------------------------------------------------------------------------------------------------
+
+
+def words_of_header(state: Any, edition: Any, rules: Any, key: bool) -> dict[str, str]:
+    """These lines: words by name. Without key, the position keeps the random numbers of who plays it."""
+    usual = edition.table(rules.players)
+    table = f"{rules.players} players" if usual == rules and rules.teams == rules.players else ""
+    said = {"edition": edition.label, "table": table or table_words(rules)}
+    if key:
+        said["key"] = " ".join(str(int(word)) for word in state.key)
+    if int(state.episode):
+        said["episode"] = str(int(state.episode))
+    return said
+
+
+def checked_table(edition: Any, rules: Any) -> None:
+    """Refuse rules that the sheet does not have, and a sheet that has the name of another one.
+
+    Raises:
+        NotationError: nobody who reads the text would find these rules.
+    """
+    players, teams = getattr(rules, "players", None), getattr(rules, "teams", None)
+    if players is None or teams is None:
+        raise NotationError(f"the rules are those of a table, such as env.rules; got {type(rules).__name__}")
+    if edition.table(players, teams) != rules:
+        raise NotationError(
+            f"the rules are not those of {edition.label!r} at the table of {table_words(rules)}"
+        )
+    shipped = find_game(edition.game).editions
+    if edition.name in shipped and find_sheet(edition.label).table(players, teams) != rules:
+        raise NotationError(
+            f"this edition is called {edition.label!r}, and the shipped sheet of that name has other rules: "
+            "give it a name of its own (dataclasses.replace(edition, name=...))"
+        )
+
+
+def one_record(state: Any, record: np.dtype[np.void], key: bool = True) -> StateArray:
+    """A copy of a record as an array of one, without its key if that is not wanted.
+
+    Raises:
+        StateError: it is no record of that kind, or several.
+    """
+    try:
+        array = np.asarray(state)
+    except Exception:  # whatever an `__array__` of theirs raises
+        array = np.zeros(0)
+    if array.dtype != record or array.size != 1:
+        found = f"{array.size} of {array.dtype}"
+        what = "records" if array.dtype == record else "other records" if array.dtype.names else found
+        raise StateError(f"one record of a game is needed, such as env.get_states()[0]; got {what}")
+    states: StateArray = array.reshape(1).copy().view(np.recarray)
+    if not key:
+        states["key"] = 0
+    return states

@@ -1,0 +1,192 @@
+"""Rule sheets of any game: found by name, by path or by a label such as `parker+max_200=4`.
+
+What stands in a sheet, and the class that holds it, are the game's own (`editions` in its folder); what they
+share is here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from numbers import Integral
+from pathlib import Path
+from typing import Any, Final, Generic, Protocol, TypeVar
+
+from millebornes_env.errors import EditionFileError, RulesError, UnknownEditionError, shown
+from millebornes_env.texts import closest
+
+MOST_BYTES_OF_A_SHEET: Final = 2**20
+
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}")
+"""Of a sheet: it stands in labels, positions, command lines and the names of files."""
+_NUMBER: Final = re.compile(r"[0-9]{1,18}")
+
+
+class Overridable(Protocol):
+    """A sheet of which rules can be overridden."""
+
+    def replace(self, **changes: int) -> Any:
+        """The same sheet with some rules overridden."""
+
+
+T = TypeVar("T", bound=Overridable)
+
+
+class SheetFolder(Generic[T]):
+    """The sheets that come with a game, and how others are found.
+
+    Attributes:
+        path: of the folder.
+    """
+
+    def __init__(
+        self, path: Path, read: Callable[[Path], T], unknown: Callable[[object], str], example: str
+    ) -> None:
+        """Take a folder.
+
+        Args:
+            path: of the folder; its TOML files are the sheets.
+            read: reads a sheet from a file.
+            unknown: what is said of something that names no sheet.
+            example: of an override, such as "max_200=4".
+        """
+        self.path = path
+        self._read = read
+        self._unknown = unknown
+        self._example = example
+        self.names = cache(self._names)
+        self.shipped = cache(self._shipped)
+
+    def _names(self) -> tuple[str, ...]:
+        """The names of all sheets, in alphabetical order."""
+        return tuple(sorted(file.stem for file in self.path.glob("*.toml")))
+
+    def _shipped(self, name: str) -> T:
+        """The sheet of that name; it is read once."""
+        return self._read(self.path / f"{name}.toml")
+
+    def find(self, given: object) -> T:
+        """The sheet that a name, a label or a path means.
+
+        Raises:
+            UnknownEditionError: there is none.
+            EditionFileError: the file does not describe a sheet.
+            RulesError: the label overrides something that cannot be overridden so.
+        """
+        if not isinstance(given, (str, Path)):
+            raise UnknownEditionError(self._unknown(given))
+        stem, overrides = split_label(str(given))
+        if stem.endswith(".toml"):
+            found = self._read(Path(stem))
+        elif stem in self.names():
+            found = self.shipped(stem)
+        else:
+            raise UnknownEditionError(self._unknown(stem))
+        changes = self._changes(str(given), overrides)
+        changed: T = found.replace(**changes) if changes else found
+        return changed
+
+    def _changes(self, label: str, overrides: Iterable[str]) -> dict[str, int]:
+        """The numbers that a label overrides."""
+        changes: dict[str, int] = {}
+        for one in overrides:
+            name, _, value = one.partition("=")
+            if _NUMBER.fullmatch(value) is None:
+                raise RulesError(
+                    f"{shown(one)} overrides no rule: it must read name=number, such as {self._example}"
+                )
+            if name in changes:
+                raise RulesError(f"{shown(label)} overrides a rule twice: {shown(name)}")
+            changes[name] = int(value)
+        return changes
+
+
+def split_label(label: str) -> tuple[str, list[str]]:
+    """The name or path of a label, and what it overrides; a path may hold a "+"."""
+    path, suffix, rest = label.rpartition(".toml")
+    last, *overrides = rest.split("+")
+    return path + suffix + last, overrides
+
+
+def label_of(name: str, changes: Mapping[str, int]) -> str:
+    """The name of a sheet with what was overridden: `parker` or `parker+max_200=4`."""
+    return "+".join([name, *(f"{rule}={value}" for rule, value in sorted(changes.items()))])
+
+
+def checked_changes(changes: Mapping[str, int], overridable: tuple[str, ...]) -> dict[str, int]:
+    """The overrides as plain ints; what is no whole number is left for the rules to refuse.
+
+    Raises:
+        RulesError: there is no such rule to override; the message lists those there are.
+    """
+    for name in changes:
+        if name not in overridable:
+            raise RulesError(
+                f"there is no rule {shown(name)} to override; the rules are: {', '.join(overridable)}."
+                + closest(name, overridable)
+            )
+    # an int of a class of its own may add what rules would calculate with
+    return {name: int(value) if whole(value) is not None else value for name, value in changes.items()}
+
+
+def whole(value: object) -> int | None:
+    """The value as an int, if it is a whole number."""
+    if isinstance(value, bool):
+        return None
+    return int(value) if isinstance(value, Integral) else None
+
+
+# What stands in a sheet ------------------------------------------------------------------------------------
+
+
+def check_name(name: object, of_what: str) -> None:
+    """Refuse a name that a label, a position or a command line could not hold.
+
+    Args:
+        name: as it stands in the sheet.
+        of_what: "an edition", or what people call a sheet of the game.
+
+    Raises:
+        EditionFileError: it is none; the message says what may stand in one.
+    """
+    if isinstance(name, str) and _NAME.fullmatch(name) and not name.endswith(".toml"):
+        return
+    raise EditionFileError(
+        f"the name {shown(name)} is none for {of_what}: it is made of letters (a to z), digits, '_', '-' "
+        "and '.', begins with a letter or digit, has at most 60 of them and does not end in .toml; what "
+        "people call it is the title"
+    )
+
+
+def is_text(value: object) -> bool:
+    """Whether the value is text, and not blank."""
+    return isinstance(value, str) and bool(value.strip())
+
+
+def one_line(what: str, text: object) -> str:
+    """The text in one line, as tables and error messages print it.
+
+    Raises:
+        EditionFileError: it is none, or a control character stands in it.
+    """
+    if not isinstance(text, str):
+        raise EditionFileError(f"{what} is {shown(text)}; it must be text")
+    line = " ".join(text.split())
+    if not line.isprintable():
+        odd = next(character for character in line if not character.isprintable())
+        raise EditionFileError(f"{what} holds {odd!r}, which does not print")
+    return line
+
+
+def refuse_unknown(given: Iterable[str], known: Iterable[str], complaint: str) -> None:
+    """Refuse the first entry, in alphabetical order, that is none of the known ones.
+
+    Raises:
+        EditionFileError: there is one; `complaint` has a "{}" where it is named.
+    """
+    unknown = set(given) - set(known)
+    if unknown:
+        first = min(unknown)
+        hint = closest(first, known)
+        raise EditionFileError(complaint.format(shown(first)) + (f".{hint}" if hint else ""))

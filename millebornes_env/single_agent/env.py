@@ -1,0 +1,220 @@
+"""One game as a `gymnasium.Env`: one learner, agents in all other seats."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+from gymnasium.vector import AutoresetMode
+
+from millebornes_env.envs.guard import Guard, alone
+from millebornes_env.envs.options import USUAL, checked_seed, one_of, whole_number
+from millebornes_env.errors import ActionShapeError, shown
+from millebornes_env.games import Sheet
+from millebornes_env.single_agent.games import MASK, Choices, LearnerGames, Observation, refuse_unknown
+from millebornes_env.single_agent.opponents import Given
+
+_FAR = 2**31  # no action has so large an id, and every int64 array takes it
+
+
+class SingleAgentEnv(gymnasium.Env[Any, Any]):
+    """One game of Mille Bornes, or of another game, in which one seat learns; for `gymnasium.make`.
+
+    A step leads from a decision of the learner to its next one, or to the end: the other seats are played by
+    agents inside of `step`. The reward is the sum of all that the learner got in between. Observations are
+    those of `vector_env`, seen from the learner's seat. `info` has
+
+    * `action_mask`: int8[A], 1 where an action is legal; all 0 when the episode is over;
+    * `seat`: the learner's;
+    * when the episode is over, `won` (1, 0, or 1 / k where k teams share the win), `final_score` (int16[T],
+      the points of all teams) and `illegal_action` (whether one of the learner ended it).
+
+    Attributes:
+        games: the game, with its opponents.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["ansi", "human"], "render_fps": 1}
+
+    def __init__(  # noqa: PLR0913 - options, nearly all by keyword
+        self,
+        opponent: Given = "random",
+        *,
+        partner: Any = None,
+        seat: int | None = None,
+        edition: str | Sheet = "parker",
+        players: int = 2,
+        teams: int | None = None,
+        episode: str = USUAL,
+        reward: str = USUAL,
+        observe_mask: bool = False,
+        scaled: bool = False,
+        observe_unseen: bool = True,
+        observe_rules: bool = False,
+        padded: bool = False,
+        illegal_action: str = "terminate",
+        render_mode: str | None = None,
+        **unknown: Any,
+    ) -> None:
+        """Make the environment.
+
+        Args:
+            opponent: who plays the other seats: an agent, or what `agents.load` makes one of, such as
+                "strategist" or the path of a run folder; or a list with one for each other seat, from the
+                learner's left on, or with one for each other team.
+            partner: who plays the other seats of the learner's team; None: as the opponents (the first).
+            seat: the learner's, 0 to `players` - 1; None: another one in each episode, one after the other,
+                so that every seat is learned and none has an advantage in the mean.
+            edition: name or path of a rule sheet, or an `Edition`; the sheet says which game is played.
+            players: seats at the table.
+            teams: teams at the table; None for the sheet's usual way.
+            episode: as in `vector_env`.
+            reward: as in `vector_env`.
+            observe_mask: observations are dictionaries of `observation` and `action_mask`.
+            scaled: observations are float32, each number divided by its largest value.
+            observe_unseen: as in `vector_env`, as the next two.
+            observe_rules: as there.
+            padded: as there.
+            illegal_action: "terminate": it ends the episode with a reward of -1, for every action of the
+                action space may be tried in Gymnasium; "error" raises one that names the play.
+            render_mode: "ansi": `render` returns the table as text; "human": it is printed after every step.
+            **unknown: options that there are not.
+
+        Raises:
+            UnknownAgentError: there is no such opponent, or it does not play this game.
+            OptionError: an option that there is not, or with a value that it cannot have.
+            MilleBornesError: one of its other subclasses says what is wrong with which argument.
+        """
+        refuse_unknown(unknown, type(self))
+        self.games = LearnerGames(
+            1,
+            AutoresetMode.DISABLED,
+            Choices(
+                opponent=opponent,
+                partner=partner,
+                seat=seat,
+                edition=edition,
+                players=players,
+                teams=teams,
+                episode=episode,
+                reward=reward,
+                observe_mask=observe_mask,
+                scaled=scaled,
+                observe_unseen=observe_unseen,
+                observe_rules=observe_rules,
+                padded=padded,
+                illegal_action=illegal_action,
+            ),
+        )
+        vector = self.games.vector
+        if render_mode is not None:
+            one_of("render_mode", render_mode, self.metadata["render_modes"])
+            vector.game.part("draw", "render")
+        elif not vector.game.has("draw"):
+            self.metadata = {**self.metadata, "render_modes": []}
+        self.render_mode = render_mode
+        self.observation_space = self.games.observation_space
+        self.action_space = gymnasium.spaces.Discrete(int(vector.single_action_space.n))
+        self._actions = np.zeros(1, np.int64)
+        self._guard = Guard(reentrant=False)  # an opponent that steps this environment is refused
+
+    @alone
+    def reset(
+        self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Begin an episode, up to the learner's first decision.
+
+        Args:
+            seed: 0 to 2**64 - 1: the episodes and the opponents' random numbers are a function of it and of
+                the plays. None: the next episode; the first time, that of a seed drawn by chance.
+            options: `{"positions": text}`: where the episode begins, as in `vector_env`.
+
+        Returns:
+            The observation and the info.
+
+        Raises:
+            SeedError: the seed is not one.
+            OptionError: an unknown option.
+            OpponentError: an opponent failed.
+            ClosedError: the environment was closed.
+        """
+        super().reset(seed=None if seed is None else checked_seed(seed))
+        self.games.reset(seed, options, lambda: self.np_random)
+        if self.render_mode == "human":
+            self._print()
+        return self._observation(), self._info()
+
+    @alone
+    def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Carry out the learner's action, and the others' until the learner decides again.
+
+        Args:
+            action: its id.
+
+        Returns:
+            Observation, reward, whether the episode has ended, False (none is cut short), info.
+
+        Raises:
+            ActionShapeError: the action is no whole number.
+            IllegalActionError: (or `ActionRangeError`) with `illegal_action="error"`, an illegal one; nothing
+                has happened.
+            OpponentError: an opponent failed; call `reset`.
+            ResetNeededError: before the first `reset`, or after the end of an episode.
+            ClosedError: the environment was closed.
+        """
+        number = whole_number(action)
+        if number is None:
+            raise ActionShapeError(f"the action is {shown(action)}; it must be a whole number, such as 0")
+        games, actions = self.games, self._actions
+        actions[0] = min(max(number, -_FAR), _FAR)
+        games.step(actions if number >= 0 else games.without_negative(actions))
+        if self.render_mode == "human":
+            self._print()
+        learners = games.learners
+        over = bool(learners.each["terminated"][0])
+        info = self._info()
+        if over:
+            info["won"] = float(learners.each["won"][0])
+            info["final_score"] = learners.final_score[0].copy()
+            info["illegal_action"] = bool(learners.each["illegal"][0])
+        return self._observation(), float(learners.each["reward"][0]), over, False, info
+
+    def _observation(self) -> Observation:
+        observed = self.games.observation()
+        if isinstance(observed, dict):
+            return {name: rows[0] for name, rows in observed.items()}
+        return observed[0]
+
+    def _info(self) -> dict[str, Any]:
+        games = self.games
+        return {MASK: games.buffers.action_mask[0].copy(), "seat": int(games.learners.each["seat"][0])}
+
+    def action_masks(self) -> npt.NDArray[np.bool_]:
+        """bool[A]: what the learner may do; MaskablePPO of sb3-contrib asks for it by this name."""
+        masks: npt.NDArray[np.bool_] = self.games.buffers.action_mask[0].astype(np.bool_)
+        return masks
+
+    def legal_actions(self) -> dict[int, str]:
+        """The ids of what the learner may do, with what a person calls them."""
+        return self.games.vector.legal_actions()
+
+    def describe(self) -> str:
+        """What the learner sees, in words.
+
+        Raises:
+            GamePartError: for games of this kind there are no such words.
+        """
+        return self.games.vector.describe(int(self.games.learners.each["seat"][0]))
+
+    def render(self) -> Any:
+        """The table as text, all hands shown, with `render_mode="ansi"`; else None."""
+        return self.games.vector.render() if self.render_mode == "ansi" else None
+
+    def _print(self) -> None:
+        print(self.games.vector.render())
+
+    def close(self) -> None:
+        """Refuse all further use."""
+        self.games.vector.close()

@@ -1,0 +1,233 @@
+"""The laws of a decision and of a step of a race: what the mask and the observation say, what may change.
+
+The laws of a single record are those of `wielerspel.audit`; these need more than that: the record before the
+step, the action, or another way to ask the same question.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from millebornes_env.compile import rule
+from millebornes_env.laws import NO_VIOLATION, Register, is_within_bounds, require
+from millebornes_env.wielerspel.actions import (
+    ESCAPE,
+    EXCHANGE_GREEN,
+    EXCHANGE_POLKA_DOT,
+    bid_of,
+    is_retirement,
+)
+from millebornes_env.wielerspel.audit import MESSAGES
+from millebornes_env.wielerspel.dice import FACES
+from millebornes_env.wielerspel.legality import is_legal, write_mask
+from millebornes_env.wielerspel.observation import write_observation
+from millebornes_env.wielerspel.sections import DEFAULT_SPEC
+from millebornes_env.wielerspel.state import (
+    BID,
+    DOUBLES,
+    GREENS,
+    JERSEYS_AFTER_THE_SQUARE,
+    NO_SEAT,
+    NUM_SETS,
+    RAINBOW,
+    TRIPLES,
+    Int8Array,
+    State,
+)
+
+_register = Register(MESSAGES)
+_named = _register.name
+
+# A decision
+MASK_IS_NOT_LEGALITY: Final = _named("the mask differs from what is_legal says of each action")
+NO_CHOICE: Final = _named("a seat is asked although it has no choice of two actions")
+BID_ABOVE_ENERGY: Final = _named("a bid is legal that is above the own energy, or not above the highest bid")
+OBSERVATION_OUT_OF_BOUNDS: Final = _named("a number of the observation lies outside its section's bounds")
+HIDDEN_CARDS_SHOW: Final = _named("redealing the hidden cards changes what the seat sees or may do")
+REDEAL_IS_NO_RACE: Final = _named("redealing the hidden cards makes a race that cannot be")
+# A step
+OTHER_RACE: Final = _named("key or episode changed within a race")
+TURN_WENT_BACK: Final = _named("the race went back to an earlier turn, stage or shuffle")
+CAME_BACK: Final = _named("a servant or a leader who had left the race came back, or escape points were lost")
+WRONG_RETIREMENT: Final = _named("the seat that let a servant retire has as many as before")
+JERSEYS_LOST: Final = _named("a jersey card was handed in without an exchange, or in another seat's turn")
+LEAD_WITHOUT_ESCAPE: Final = _named("a lead grew without an escape, or by more than the die shows")
+ENERGY_FROM_NOWHERE: Final = _named("a seat gained energy that no servant brought, after the supply")
+WRONG_BID: Final = _named("the highest bid is not what was bid")
+# Races
+WRONG_REWARDS: Final = _named("rewards do not sum to 0, or are paid before the end of a race")
+WRONG_END_OF_EPISODE: Final = _named("the engine ended a race that goes on, or went on with one that is over")
+
+ALL_MESSAGES: Final = _register.messages
+"""What can be wrong with a state, a decision or a step, by number; those of the audit come first."""
+
+
+@rule
+def decision_violation(state: State, rules: Any, mask: Int8Array, row: Int8Array, high: Int8Array) -> int:
+    """The first law that a decision breaks; writes the mask and the observation of the seat that decides.
+
+    Args:
+        state: the race.
+        rules: the table's rules.
+        mask: int8[A], overwritten.
+        row: int8[D], overwritten.
+        high: int8[D], the largest value of each number of the observation.
+    """
+    write_mask(state, rules, mask)
+    found = require(NO_VIOLATION, MASK_IS_NOT_LEGALITY, mask_is_what_is_legal(state, rules, mask))
+    found = require(found, NO_CHOICE, is_a_choice(mask))
+    found = require(found, BID_ABOVE_ENERGY, bids_can_be_paid(state, mask))
+    write_observation(state, rules, int(state.seat), DEFAULT_SPEC, row)
+    return require(found, OBSERVATION_OUT_OF_BOUNDS, is_within_bounds(row, high))
+
+
+@rule
+def mask_is_what_is_legal(state: State, rules: Any, mask: Int8Array) -> bool:
+    """The mask has a 1 at exactly the actions that the rules allow when asked about one by one."""
+    different = 0
+    for action in range(len(mask)):
+        different |= int(mask[action]) ^ (1 if is_legal(state, rules, action) else 0)
+    return different == 0
+
+
+@rule
+def is_a_choice(mask: Int8Array) -> bool:
+    """W11, a seat is asked only if it can do one thing or another."""
+    legal = 0
+    for action in range(len(mask)):
+        legal += int(mask[action])
+    return legal > 1
+
+
+@rule
+def bids_can_be_paid(state: State, mask: Int8Array) -> bool:
+    """003:121, a bid is more than the highest one, and nobody bids what he does not have."""
+    energy, highest = int(state.energy[int(state.seat)]), int(state.highest_bid)
+    wrong = 0
+    for action in range(len(mask)):
+        bid = bid_of(action)
+        wrong |= int(mask[action]) & (1 if bid > 0 and not highest < bid <= energy else 0)
+    return wrong == 0
+
+
+# Steps ----------------------------------------------------------------------------------------------------
+
+
+@rule
+def step_violation(before: State, after: State, rules: Any, action: int) -> int:
+    """The first law that a step breaks, or NO_VIOLATION.
+
+    Args:
+        before: the race before the step.
+        after: the race after it.
+        rules: the table's rules.
+        action: what the seat did.
+    """
+    found = require(NO_VIOLATION, OTHER_RACE, race_is_the_same(before, after))
+    found = require(found, TURN_WENT_BACK, race_went_on(before, after))
+    found = require(found, CAME_BACK, nobody_came_back(before, after, rules))
+    found = require(found, WRONG_RETIREMENT, the_servant_retired(before, after, action))
+    found = require(found, JERSEYS_LOST, jerseys_were_exchanged(before, after, rules, action))
+    found = require(found, LEAD_WITHOUT_ESCAPE, lead_grew_by_an_escape(before, after, action))
+    found = require(found, ENERGY_FROM_NOWHERE, energy_came_of_retirements(before, after, rules))
+    return require(found, WRONG_BID, highest_bid_is_what_was_bid(before, after, action))
+
+
+@rule
+def race_is_the_same(before: State, after: State) -> bool:
+    """A step changes neither the random numbers to come nor which race it is."""
+    different = (int(before.key[0]) ^ int(after.key[0])) | (int(before.key[1]) ^ int(after.key[1]))
+    return different | (int(before.episode) ^ int(after.episode)) == 0
+
+
+@rule
+def is_same_turn(before: State, after: State) -> bool:
+    """Whether the step did not end the turn."""
+    return int(before.turn) == int(after.turn)
+
+
+@rule
+def race_went_on(before: State, after: State) -> bool:
+    """Turns and shuffles are counted up, and a turn goes from stage to stage."""
+    if int(after.turn) < int(before.turn) or int(after.shuffles) < int(before.shuffles):
+        return False
+    return not is_same_turn(before, after) or int(after.stage) >= int(before.stage)
+
+
+@rule
+def nobody_came_back(before: State, after: State, rules: Any) -> bool:
+    """003:172 and 003:178, who has retired or left is out for good; 003:202, points are kept."""
+    for seat in range(rules.players):
+        if int(after.retired[seat]) < int(before.retired[seat]) or int(after.out[seat]) < int(
+            before.out[seat]
+        ):
+            return False
+        if int(after.escape_points[seat]) < int(before.escape_points[seat]):
+            return False
+    return True
+
+
+@rule
+def the_servant_retired(before: State, after: State, action: int) -> bool:
+    """003:172, the seat that chose to has a servant less."""
+    seat = int(before.seat)
+    return not is_retirement(action) or int(after.retired[seat]) > int(before.retired[seat])
+
+
+@rule
+def jerseys_were_exchanged(before: State, after: State, rules: Any, action: int) -> bool:
+    """003:67, only an exchange takes cards, of one kind of jerseys, from the seat that makes it."""
+    for seat in range(rules.players):
+        for kind in range(NUM_SETS):
+            has_fewer = int(after.jerseys[seat, kind]) < int(before.jerseys[seat, kind])
+            if has_fewer and not (seat == int(before.seat) and is_handed_in(kind, action)):
+                return False
+    if action in (EXCHANGE_GREEN, EXCHANGE_POLKA_DOT):
+        seat = int(before.seat)
+        return int(after.jerseys[seat, RAINBOW]) > int(before.jerseys[seat, RAINBOW])
+    return True
+
+
+@rule
+def is_handed_in(kind: int, action: int) -> bool:
+    """Whether the action hands in cards of the set."""
+    if action == EXCHANGE_GREEN:
+        return kind == GREENS
+    return action == EXCHANGE_POLKA_DOT and kind in (DOUBLES, TRIPLES)
+
+
+@rule
+def lead_grew_by_an_escape(before: State, after: State, action: int) -> bool:
+    """003:53, only the seat that escapes gains a lead, by what the yellow die shows."""
+    escaped = int(after.escaped)
+    if escaped == NO_SEAT:
+        return True
+    lead_before = int(before.lead) if int(before.escaped) == escaped else 0
+    gained = int(after.lead) - lead_before
+    if gained <= 0:
+        return True
+    return action == ESCAPE and escaped == int(before.seat) and gained <= FACES
+
+
+@rule
+def energy_came_of_retirements(before: State, after: State, rules: Any) -> bool:
+    """003:143-158 and 003:172, in the later part of a turn only servants who retire bring energy."""
+    if not is_same_turn(before, after) or int(before.stage) < JERSEYS_AFTER_THE_SQUARE:
+        return True
+    for seat in range(rules.players):
+        retired = int(after.retired[seat]) - int(before.retired[seat])
+        most = int(before.energy[seat]) + retired * rules.retirement_energy
+        if int(after.energy[seat]) > most:
+            return False
+    return True
+
+
+@rule
+def highest_bid_is_what_was_bid(before: State, after: State, action: int) -> bool:
+    """003:121, while the auction goes on, the highest bid is the one before or the one just made."""
+    if not is_same_turn(before, after) or int(after.phase) != BID or int(before.phase) != BID:
+        return True
+    if bid_of(action) > 0:
+        return int(after.highest_bid) == bid_of(action) and int(after.highest_bidder) == int(before.seat)
+    same_bidder = int(after.highest_bidder) == int(before.highest_bidder)
+    return int(after.highest_bid) == int(before.highest_bid) and same_bidder

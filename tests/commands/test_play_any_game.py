@@ -1,0 +1,319 @@
+"""Other games on the terminal: the race by script, a registered game, wrong answers, and nothing hidden."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+from io import StringIO
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from millebornes_env import VectorEnv, vector_env
+from millebornes_env.agents.human.terminal import UndoRequest
+from millebornes_env.commands.person import Person
+from millebornes_env.commands.play import main
+from millebornes_env.games import Game, SheetOfTables, register_game
+from millebornes_env.layout import Section
+from millebornes_env.notation import write_position
+from tests.games.conftest import _games_as_they_were, pig, pig_file  # noqa: F401 - fixtures
+from tests.patience import SECONDS_OF_A_HANG
+
+AN_AUCTION = """
+table: 3 players
+rider: 14
+rolled: 4 by seat 0
+peloton: 0 1 2
+energy: 20 5 30
+servants 0: 1 2
+to act: seat 0, bid
+"""
+AN_ESCAPE = "table: 3 players\nrider: 8\nrolled: 1 by seat 0\npeloton: 0 1 2\nto act: seat 0, escape"
+
+
+def played(*arguments: str, answers: str, exit_code: int = 0) -> str:
+    shown = StringIO()
+    assert main(list(arguments), StringIO(answers), shown) == exit_code
+    return shown.getvalue()
+
+
+def race(answers: str, *arguments: str, exit_code: int = 130) -> str:
+    usual = ("--edition", "arc_en_ciel", "--players", "3", "--seed", "3", "--against", "random")
+    return played(*usual, *arguments, answers=answers, exit_code=exit_code)
+
+
+def env_at(position: str) -> VectorEnv:
+    env = vector_env(1, "arc_en_ciel", players=3, autoreset_mode="disabled")
+    env.reset(seed=1, options={"positions": position})
+    return env
+
+
+def asked(position: str, answers: str) -> tuple[str, str]:
+    """What the person chose by these answers, and all that was shown."""
+    env = env_at(position)
+    person = Person(env)
+    person.source, person.sink = StringIO(answers), StringIO()
+    action = person.choose(env, env.step(np.array([-1])).observations)
+    return env.legal_actions()[action], person.sink.getvalue()
+
+
+# A whole race ----------------------------------------------------------------------------------------------
+
+PREFERRED = ("pass", "escape", "pay", "exchange green", "exchange polka", "retire", "give up")
+
+
+class Typist(StringIO):
+    """Types what the list shows, the first of those it prefers or the last; at the end its answers."""
+
+    def __init__(self, shown: StringIO, *answers: str) -> None:
+        super().__init__()
+        self.shown, self.answers = shown, list(answers)
+
+    def readline(self, size: int | None = -1, /) -> str:
+        said = self.shown.getvalue()[-2000:]
+        if said.endswith("back to your last decision)\n> "):
+            return self.answers.pop(0) + "\n" if self.answers else "n\n"
+        _, *menu = re.findall(
+            r"\n(?:   |     ) *(?:\d+ )? *([a-z]+(?: [a-z0-9]+)?)(?: \.\.\. .*)?(?=\n)", said
+        )
+        return next((one for one in PREFERRED if one in menu), menu[-1]) + "\n"
+
+
+def raced(*answers: str) -> str:
+    shown = StringIO()
+    options = ["--edition", "arc_en_ciel", "--players", "3", "--seed", "3", "--against", "random"]
+    assert main(options, Typist(shown, *answers), shown) == 0
+    return shown.getvalue()
+
+
+@pytest.fixture(scope="module")
+def two_races() -> str:
+    """All that is shown of two races."""
+    return raced("y", "n")
+
+
+def test_a_race_is_played_to_its_end(two_races: str) -> None:
+    assert two_races.startswith("You are player_0. random plays player_1, player_2.\n")
+    assert re.search(r"\n(player_\d|player_\d and player_\d) (wins|share the win)", two_races)
+    assert "\n1. player_" in two_races
+    assert "Another race? (y/n; undo: back to your last decision)" in two_races
+
+
+def test_what_happens_between_two_decisions_is_told(two_races: str) -> None:
+    for line in (
+        r"^player_[12]: bid \d+$",
+        r"^> player_0: pass$",
+        r"^player_\d rolls \d: square \d+ \(.+\)$",
+        r"^player_\d rolls \d, over the line: square",
+        r"^player_\d holds square \d+ \(.+\)$",
+        r"^player_0, player_1, player_2 pay \d energy$",
+        r"^a servant of player_\d retires: \+\d+ energy$",
+        r"^peloton: player_\d",
+        r"^chance card: ",
+        r"^the yellow die shows \d$",
+        r"^player_\d escapes by \d arrows? \(\d:\d\d\)$",
+        r"^player_\d is caught and rides last$",
+        r"^player_\d takes a ",
+    ):
+        assert re.search(line, two_races, flags=re.MULTILINE), line
+
+
+def test_the_same_seed_is_the_same_race() -> None:
+    assert race("pass\n" * 20) == race("pass\n" * 20)
+    assert race("pass\n" * 20) != race("pass\n" * 20, "--seed", "4")
+
+
+def test_another_race_has_other_dice_and_keeps_a_tally(two_races: str) -> None:
+    tallies = re.findall(r"Won so far: player_0: (\d), player_1: (\d), player_2: (\d)", two_races)
+    assert [sum(map(int, tally)) for tally in tallies] == [1, 2]
+    first, second = two_races.split("Another race?")[:2]
+    dice = [re.findall(r" rolls (\d)", part)[:20] for part in (first, second)]
+    assert dice[0] != dice[1]
+
+
+def test_undo_goes_back_and_the_same_dice_come_again() -> None:
+    text = race("undo\npass\nundo\nundo\npass\nq\n")
+    assert text.count("There is no decision of yours to take back.") == 2
+    tables = text.split("\nturn ")[1:]
+    assert tables[0].split("> ")[0] == tables[2].split("> ")[0]
+    assert tables[1].split("> ")[0] == tables[3].split("> ")[0]
+    assert "Back to your last decision." in text
+
+
+def test_the_end_of_the_input_is_a_goodbye() -> None:
+    assert race("").endswith("> Goodbye.\n")
+    assert race("pass\nquit\n").endswith("> Goodbye.\n")
+
+
+def test_ctrl_c_stops() -> None:
+    command = [sys.executable, "-m", "millebornes_env", "play", "--edition", "arc_en_ciel", "--players", "3"]
+    with subprocess.Popen(command, stdin=-1, stdout=-1, stderr=-1) as process:
+        assert process.stdout is not None
+        shown = b""
+        while not shown.endswith(b"> "):
+            shown += process.stdout.read(1)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=SECONDS_OF_A_HANG)
+    assert process.returncode == 130
+    assert errors == b"error: interrupted\n"
+
+
+# Answers ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("answer", "action"),
+    [
+        ("pass", "pass"),
+        ("p", "pass"),
+        ("PASS ", "pass"),
+        ("bid 7", "bid 7"),
+        ("b 7", "bid 7"),
+        ("7", "bid 7"),
+        ("20", "bid 20"),
+        ("retire", "retire"),
+        ("retire 2", "retire 2"),
+        ("r 2", "retire 2"),
+    ],
+)
+def test_an_answer_is_a_name_its_beginning_or_its_number(answer: str, action: str) -> None:
+    assert asked(AN_AUCTION, f"{answer}\n")[0] == action
+
+
+def test_where_no_name_has_a_number_the_place_in_the_list_is_one() -> None:
+    chosen, shown = asked(AN_ESCAPE, "2\n")
+    assert chosen == "stay"
+    assert "   1  escape\n   2  stay\n" in shown
+    assert asked(AN_ESCAPE, "esc\n")[0] == "escape"
+
+
+def test_bids_are_one_line() -> None:
+    shown = asked(AN_AUCTION, "pass\n")[1]
+    assert shown.splitlines()[-6:-1] == [
+        "      retire",
+        "      pass",
+        "      bid 1 ... bid 20",
+        "      retire 1",
+        "      retire 2",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("bid 21", "Not possible now: bid 21: player_0 has 20 energy"),
+        ("21", "Not possible now: bid 21: player_0 has 20 energy\nNot possible now: retire 21: "),
+        ("escape", "Not possible now: escape: what is to be decided is 'bid'"),
+        ("retire 4", "Not possible now: retire 4: player_0 has no servant on square 4"),
+        ("give", "Not possible now: give up: what is to be decided is 'bid'"),
+        ("2", "'2' may mean 'bid 2' or 'retire 2': type more of the name"),
+        ("", "'' is none of the actions: type a name, or its number alone, ? for help or q to stop."),
+        ("nonsense", "'nonsense' is none of the actions"),
+        ("bid 99", "'bid 99' is none of the actions"),
+        ("pas s", "Did you mean 'pass'?"),
+        ("9" * 5000, "is none of the actions"),
+        ("²", "'²' is none of the actions"),
+    ],
+)
+def test_a_wrong_answer_is_explained_and_asked_for_again(answer: str, said: str) -> None:
+    chosen, shown = asked(AN_AUCTION, f"{answer}\nbid 3\n")
+    assert chosen == "bid 3"
+    assert said in shown
+
+
+def test_help_says_what_can_be_typed_and_shows_the_table_again() -> None:
+    shown = asked(AN_AUCTION, "?\npass\n")[1]
+    assert shown.count("rider") == 2
+    assert "Type the name of an action" in shown
+
+
+def test_undo_is_for_who_holds_the_game() -> None:
+    env = env_at(AN_AUCTION)
+    person = Person(env)
+    person.source, person.sink, person.can_undo = StringIO("undo\n"), StringIO(), True
+    with pytest.raises(UndoRequest):
+        person.choose(env, env.step(np.array([-1])).observations)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--episode", "match"], "episode is 'match'; it may be 'race'"),
+        (["--players", "9"], "a race for 2 to 6 players; got 9"),
+        (["--against", "greedy"], "'greedy' plays millebornes, not wielerspel"),
+        (["--against", "nobody"], "there is no agent 'nobody'"),
+    ],
+)
+def test_wrong_arguments_are_told(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--edition", "arc_en_ciel", *arguments]) == 2
+    assert message in capsys.readouterr().err
+
+
+# Nothing hidden --------------------------------------------------------------------------------------------
+
+
+def test_the_cards_to_come_are_not_shown() -> None:
+    """In another order they show the same."""
+    one = asked(AN_AUCTION + "deck: escape supply_5 ...", "?\nhint\npass\n")[1]
+    assert asked(AN_AUCTION + "deck: forced_retirement event_4 ...", "?\nhint\npass\n")[1] == one
+
+
+def test_a_registered_game_is_played(pig: ModuleType) -> None:  # noqa: F811 - the fixture
+    text = played(
+        "--edition", "pig", "--players", "3", "--seed", "1", answers="hold\nhint\nr\n2\n" + "1\n2\n" * 2000
+    )
+    assert "Not possible now: hold: this turn has brought nothing yet" in text
+    assert "There is nobody here to ask for a hint." in text, "who plays at random is not asked"
+    assert "lacks (points to win: own, then to the left): 100 100 100" in text
+    assert re.search(r"\nplayer_[12]: (roll|hold)\n", text)
+    assert re.search(r"\nplayer_\d wins\. Points: player_0: \d+, player_1: \d+, player_2: \d+\.\n", text)
+    assert "Another game?" in text
+
+
+def registered(rulebook: Any, **parts: Any) -> None:
+    sheets = [SheetOfTables("pig", "pig", rulebook.TABLES)]
+    register_game(Game(name="pig", rulebook=rulebook, sheets=sheets, **parts))
+
+
+def drawn(state: Any, rules: Any) -> str:
+    return f"the drawing of {int(state.turn)}"
+
+
+def test_a_game_that_hides_nothing_is_drawn(pig: ModuleType) -> None:  # noqa: F811
+    registered(pig, draw=drawn, draw_end=lambda state, rules: "over and out")
+    text = played("--edition", "pig", "--seed", "1", answers="1\n2\n" * 2000)
+    assert "the drawing of 0\n   1  roll\n" in text
+    assert "over and out\nWon so far: " in text
+
+
+def test_a_game_that_hides_something_is_told_by_what_the_seat_sees(
+    pig: ModuleType,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its drawing, and what the others do, may say what a seat does not know."""
+
+    def more(rules: Any, spec: Any) -> tuple[Section, ...]:
+        shown = pig.sections(rules, spec)
+        return (*shown, Section("secret", shown[-1].stop, 1, 1, "what is hidden"))
+
+    monkeypatch.setattr(pig, "full_state_sections", more)
+    registered(pig, draw=drawn, describe=lambda row, sections, rules: f"turn {row[0]}")
+    text = played("--edition", "pig", "--seed", "1", answers="1\n" * 20, exit_code=130)
+    assert "the drawing of" not in text
+    assert "\nturn 0\n   1  roll\n" in text
+    assert "player_1: " not in text
+    registered(pig, draw=drawn, view=lambda state, rules, seat: f"seat {seat} sees it")
+    assert "seat 0 sees it" in played("--edition", "pig", "--seed", "1", answers="1\n", exit_code=130)
+
+
+def test_a_position_can_be_written_from_what_is_played() -> None:
+    """The record of the environment is the same, whoever plays."""
+    env = env_at(AN_AUCTION)
+    text = write_position(env.get_states()[0], env.edition, env.rules)
+    assert "to act: seat 0, bid" in text

@@ -1,0 +1,174 @@
+"""`millebornes_env.rollout`: each seat is credited with what its own decisions brought it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from millebornes_env import vector_env
+from millebornes_env.errors import BufferShapeError, MilleBornesError, OptionError
+from millebornes_env.rollout import advantages_of, transitions_of
+from train.common.ppo import new_rollout, new_seat_memory, write_advantages
+
+GAMMA, LAMBDA = 0.9, 0.8
+
+
+def one_game(*steps: tuple[int, tuple[float, ...], bool]) -> tuple[npt.NDArray[Any], ...]:
+    """A rollout of one game: who decided, what each seat got, whether the episode ended."""
+    seats, rewards, ends = zip(*steps, strict=True)
+    return np.array(seats)[:, np.newaxis], np.array(rewards)[:, np.newaxis], np.array(ends)[:, np.newaxis]
+
+
+def naive_transition(
+    seats: npt.NDArray[Any], rewards: npt.NDArray[Any], ends: npt.NDArray[Any], step: int
+) -> tuple[float, int, bool, bool]:
+    """Reward, next step, ended and complete of one game's decision, looked up forwards."""
+    mine, total = seats[step], 0.0
+    for later in range(step, len(seats)):
+        if later > step and seats[later] == mine:
+            return total, later, False, True
+        total += rewards[later, mine]
+        if ends[later]:
+            return total, len(seats), True, True
+    return total, len(seats), False, False
+
+
+def naive_advantage(
+    seats: npt.NDArray[Any], rewards: npt.NDArray[Any], ends: npt.NDArray[Any], values: Any, step: int
+) -> float:
+    """The sum of discounted errors of the seat's own decisions from here on, as the paper writes it."""
+    reward, following, ended, complete = naive_transition(seats, rewards, ends, step)
+    if not complete:
+        return 0.0
+    if ended:
+        return reward - float(values[step])
+    error = reward + GAMMA * float(values[following]) - float(values[step])
+    return error + GAMMA * LAMBDA * naive_advantage(seats, rewards, ends, values, following)
+
+
+def random_rollout(players: int) -> tuple[npt.NDArray[Any], ...]:
+    """Forty steps of seven games that end now and then, with rewards out of turn."""
+    rng = np.random.default_rng(players)
+    seats = rng.integers(players, size=(40, 7))
+    rewards = rng.normal(size=(40, 7, players)) * (rng.random((40, 7, 1)) < 0.3)
+    return seats, rewards, rng.random((40, 7)) < 0.08, rng.normal(size=(40, 7))
+
+
+def test_a_reward_that_falls_while_others_play_is_the_last_deciders() -> None:
+    rollout = one_game(
+        (0, (0.0, 0.0), False),
+        (1, (5.0, -5.0), False),  # seat 0 earns while seat 1 plays
+        (0, (1.0, -1.0), False),
+        (1, (2.0, -2.0), True),  # and at the end
+    )
+    found = transitions_of(*rollout)
+    assert found.rewards[:, 0].tolist() == [5.0, -6.0, 3.0, -2.0]
+    assert found.next_step[:, 0].tolist() == [2, 3, 4, 4]
+    assert found.ended[:, 0].tolist() == [False, False, True, True]
+    assert found.is_complete.all()
+
+
+def test_a_seat_that_decides_twice_in_a_row_is_its_own_successor() -> None:
+    found = transitions_of(*one_game((1, (0.0, 1.0), False), (1, (0.0, 2.0), False), (1, (0.0, 4.0), True)))
+    assert found.rewards[:, 0].tolist() == [1.0, 2.0, 4.0]
+    assert found.next_step[:, 0].tolist() == [1, 2, 3]
+
+
+def test_nothing_is_carried_over_the_end_of_an_episode() -> None:
+    found = transitions_of(
+        *one_game((0, (1.0, -1.0), True), (1, (2.0, -2.0), False), (0, (4.0, -4.0), False))
+    )
+    assert found.rewards[0, 0] == 1.0
+    assert found.ended[:, 0].tolist() == [True, False, False]
+    assert found.is_complete[:, 0].tolist() == [True, False, False]
+
+
+def test_the_last_decision_of_a_seat_only_bootstraps_the_one_before() -> None:
+    rollout = one_game((0, (1.0, 0.0), False), (1, (0.0, 0.0), False), (0, (9.0, 0.0), False))
+    values = np.array([[0.5], [0.25], [2.0]])
+    advantages, returns = advantages_of(transitions_of(*rollout), values, gamma=0.5, gae_lambda=0.9)
+    assert advantages[:, 0].tolist() == [1.0 + 0.5 * 2.0 - 0.5, 0.0, 0.0]
+    assert returns[:, 0].tolist() == [2.0, 0.25, 2.0]
+
+
+def test_where_nobody_decided_rewards_pass_through() -> None:
+    seats, rewards, ends = one_game((0, (1.0, 0.0), False), (0, (2.0, 0.0), False), (0, (4.0, 0.0), True))
+    found = transitions_of(seats, rewards, ends, decided=np.array([[True], [False], [True]]))
+    assert found.rewards[0, 0] == 3.0
+    assert found.next_step[0, 0] == 2
+    assert found.is_complete[:, 0].tolist() == [True, False, True]
+
+
+@pytest.mark.parametrize("players", [1, 2, 5])
+def test_it_is_what_looking_forwards_finds(players: int) -> None:
+    seats, rewards, ends, values = random_rollout(players)
+    found = transitions_of(seats, rewards, ends)
+    advantages, returns = advantages_of(found, values, gamma=GAMMA, gae_lambda=LAMBDA)
+    for game in range(seats.shape[1]):
+        one = seats[:, game], rewards[:, game], ends[:, game]
+        for step in range(len(seats)):
+            reward, following, ended, complete = naive_transition(*one, step)
+            assert found.rewards[step, game] == pytest.approx(reward)
+            assert (found.next_step[step, game], found.ended[step, game]) == (following, ended)
+            assert found.is_complete[step, game] == complete
+            wanted = naive_advantage(*one, values[:, game], step)
+            assert advantages[step, game] == pytest.approx(wanted)
+            assert returns[step, game] == pytest.approx(wanted + values[step, game])
+
+
+def test_it_is_what_train_selfplay_learns_from() -> None:
+    """The trainer has a compiled function of its own for the same."""
+    env = vector_env(8, seed=3, players=3)
+    env.reset()
+    rollout = new_rollout(500, 8, 1, 1, 3)
+    rollout.values[:] = np.random.default_rng(0).normal(size=(500, 8))
+    for step in range(500):
+        rollout.seats[step] = env.agent_selection
+        _, rollout.rewards[step], rollout.dones[step], _, _ = env.step(env.sample_actions())
+    write_advantages(rollout, new_seat_memory(1, 3), GAMMA, LAMBDA, 1)
+    found = transitions_of(rollout.seats, rollout.rewards, rollout.dones)
+    advantages, returns = advantages_of(found, rollout.values, gamma=GAMMA, gae_lambda=LAMBDA)
+    assert rollout.dones.any()
+    assert (found.is_complete == rollout.loss_mask).all()
+    np.testing.assert_allclose(advantages, rollout.advantages, atol=1e-5)
+    np.testing.assert_allclose(returns, rollout.returns, atol=1e-5)
+    assert advantages.dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "told"),
+    [
+        (
+            {"seats": np.zeros((2, 3), np.float64)},
+            BufferShapeError,
+            "seats are float64[2, 3]; they must be whole",
+        ),
+        ({"seats": np.full((2, 3), 2)}, OptionError, "no seat 2; the rewards have a column for seats 0 to 1"),
+        ({"seats": np.full((2, 3), -1)}, OptionError, "no seat -1"),
+        ({"seats": [[0], [0, 1]]}, BufferShapeError, "of which no array can be made"),
+        ({"rewards": np.zeros((2, 3))}, BufferShapeError, "must be floats [T, N, S]"),
+        ({"rewards": np.zeros((0, 3, 2))}, BufferShapeError, "must be floats [T, N, S]"),
+        ({"terminations": np.zeros((3, 2), bool)}, BufferShapeError, "terminations are bool[3, 2]"),
+        ({"decided": np.zeros((2, 3))}, BufferShapeError, "decided are float64[2, 3]; they must be bool"),
+    ],
+)
+def test_arrays_that_do_not_fit(wrong: dict[str, Any], error: type[MilleBornesError], told: str) -> None:
+    fitting: dict[str, Any] = {
+        "seats": np.zeros((2, 3), np.int32),
+        "rewards": np.zeros((2, 3, 2), np.float32),
+        "terminations": np.zeros((2, 3), np.bool_),
+    }
+    with pytest.raises(error) as found:
+        transitions_of(**{**fitting, **wrong})
+    assert told in str(found.value)
+
+
+def test_values_and_coefficients_that_cannot_be() -> None:
+    found = transitions_of(np.zeros((2, 1), np.int64), np.zeros((2, 1, 1)), np.zeros((2, 1), np.bool_))
+    with pytest.raises(BufferShapeError, match="values are"):
+        advantages_of(found, np.zeros(2))
+    with pytest.raises(OptionError, match=r"gamma is 1\.5; it must be a number from 0 to 1"):
+        advantages_of(found, np.zeros((2, 1)), gamma=1.5)
