@@ -37,7 +37,7 @@ from millebornes_env.notation.race_words import (
     usual_stage,
 )
 from millebornes_env.texts import closest
-from millebornes_env.wielerspel import turn
+from millebornes_env.wielerspel import set_up, turn
 from millebornes_env.wielerspel.audit import first_violation
 from millebornes_env.wielerspel.dice import FACES, draw_lots, shuffle_deck
 from millebornes_env.wielerspel.editions import GAME
@@ -155,14 +155,14 @@ class RaceReader:
         state, record, chance = self._state, self._record, read_chance(self.lines)
         state.key[:] = chance.key
         state.episode = chance.episode
-        plain(turn.clear_board)(state, record)
+        plain(set_up.clear_board)(state, record)
         for seat in range(len(state.energy)):
-            plain(turn.set_up_team)(state, record, seat)
+            plain(set_up.set_up_team)(state, record, seat)
         plain(draw_lots)(state, record)
         state.riders = self.rules.players
         state.shuffles = self._number("shuffles", 0, _MOST, 0)
         plain(shuffle_deck)(state, record)
-        plain(turn.begin_turn)(state)
+        plain(set_up.begin_turn)(state)
 
     def _read_race(self) -> None:
         state = self._state
