@@ -17,7 +17,7 @@ from millebornes_env.compile import plain
 from millebornes_env.engine.rulebook import StateArray
 from millebornes_env.errors import NotationError, shown
 from millebornes_env.notation.header import HEADER, begun, read_chance
-from millebornes_env.notation.lines import NOTHING, Line, number_of, seat_of, without_remark
+from millebornes_env.notation.lines import NOTHING, Line, check_name, number_of, seat_of, without_remark
 from millebornes_env.notation.race_checks import check_decision
 from millebornes_env.notation.race_words import (
     ENDINGS,
@@ -111,20 +111,9 @@ class RaceReader:
     # The lines ---------------------------------------------------------------------------------------------
 
     def _check_name(self, line: Line) -> None:
-        counted = LINE_NAMES.get(line.name)
-        if counted is None:
-            hint = closest(line.name, LINE_NAMES) or f" The lines are: {', '.join(LINE_NAMES)}."
-            raise line.refused(f"there is no line {shown(line.name)} in a position of the race.{hint}")
-        if counted and line.place is None:
-            raise line.refused(f"it must name the {counted}, such as '{line.name} 0'")
-        if not counted and line.place is not None:
-            raise line.refused(f"there is one {line.name!r} only: no number stands after it")
-        if counted:
-            seat_of(line, str(line.place), self.rules)
+        check_name(line, LINE_NAMES, self.rules, " in a position of the race")
         if line.at is not None:
             raise line.refused("nothing in a race lies 'at' a place")
-        if not line.words:
-            raise line.refused(f"nothing stands after the colon; leave the line out, or write {NOTHING!r}")
 
     def _number(self, name: str, lowest: int, highest: int, default: int) -> int:
         line = self.lines.get(name)
