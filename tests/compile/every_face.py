@@ -1,4 +1,4 @@
-"""What a user of the installed package may write: every interface once, both games, agents against each other.
+"""What a user of the installed package may write: every interface, both games, agents against each other.
 
 `test_wheel.py` runs it where no checkout is, and checks its types with `mypy --strict`. It prints a line for
 each interface; `--sb3` adds that for Stable-Baselines3, which needs the library.
