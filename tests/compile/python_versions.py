@@ -221,18 +221,20 @@ def carry_out_run(name: str, args: Args, wheel: Path) -> dict[str, Any]:
     python = _installed(run, home, interpreter(run.python, args.python), wheel)
     say(f"{name}: testing ...")
     begun = time.perf_counter()
-    tested = subprocess.run(
-        _test_command(run, python, home),
-        cwd=ROOT if run.in_checkout else home,
-        env=_environment() | {"NUMBA_CACHE_DIR": str(home / "cache")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    (home / "tests.log").write_text(tested.stdout + tested.stderr, encoding="utf-8")
-    counted = {what: int(count) for count, what in re.findall(r"(\d+) (\w+)", _last_line(tested.stdout))}
+    log = home / "tests.log"
+    with log.open("w", encoding="utf-8") as file:
+        subprocess.run(
+            _test_command(run, python, home),
+            cwd=ROOT if run.in_checkout else home,
+            env=_environment() | {"NUMBA_CACHE_DIR": str(home / "cache")},
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+    summary = _last_line(log.read_text(encoding="utf-8"))
+    counted = {what: int(count) for count, what in re.findall(r"(\d+) (\w+)", summary)}
     if "passed" not in counted:
-        raise VersionsError(f"the tests of {name} did not run; {home / 'tests.log'} says why")
+        raise VersionsError(f"the tests of {name} did not run; {log} says why")
     return {
         "run": name,
         "python": _output(python, "-c", "import platform; print(platform.python_version())").strip(),
