@@ -48,11 +48,11 @@ COMMANDS = ("editions", "replay", "play", "evaluate", "compare", "arena", "recor
 LARGEST_WHEEL = 3_000_000  # bytes
 
 SLIPS = """
-from millebornes_env import edition, vector_env
+from millebornes_env import VectorEnv, vector_env
 
 vector_env(4, seed="one")
 games: str = vector_env(4).num_envs
-edition("parker").no_such_thing
+VectorEnv.no_such_thing
 """
 
 
