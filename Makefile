@@ -22,10 +22,10 @@ COMMA := ,
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help train test check format bench bench-training wheel wheel-test notebook clean distclean
+.PHONY: help train test check format bench bench-training wheel wheel-test python-versions notebook clean distclean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 train: $(VENV)/.installed-train ## train an agent for MINUTES minutes into RUN_DIR (a killed run goes on), then evaluate it
 	$(PY) $(TRAIN)
@@ -60,6 +60,9 @@ wheel: $(VENV)/.installed-dev ## build the wheel, with machine code, and the sou
 
 wheel-test: $(VENV)/.installed-dev ## build the wheel, install it where nothing else is, and test it there
 	$(PY) -m pytest -m wheel tests/compile/test_wheel.py
+
+python-versions: $(VENV)/.installed-dev ## run tests with each Python and with the lowest libraries (docs/python_versions.md)
+	$(PY) -m tests.compile.python_versions --docs
 
 notebook: $(VENV)/.installed-dev ## run every notebook from top to bottom and keep its outputs
 	$(PY) tests/test_notebooks.py
