@@ -13,6 +13,7 @@ from tianshou.algorithm.modelfree.reinforce import ProbabilisticActorPolicy
 from tianshou.algorithm.optim import AdamOptimizerFactory
 from tianshou.data import Collector, VectorReplayBuffer
 from tianshou.env import DummyVectorEnv
+from tianshou.utils.torch_utils import policy_within_training_step
 from torch import Tensor, nn
 
 from benchmarks.works_with.rounds import GAME, Act, Floats, Ints, Masks
@@ -25,7 +26,9 @@ def make_env() -> gymnasium.Env[Any, Any]:
     env = gymnasium.make(GAME, opponent="random", observe_mask=True, scaled=True, disable_env_checker=True)
     names = {"obs": "observation", "mask": "action_mask"}
     space = gymnasium.spaces.Dict({to: env.observation_space[name] for to, name in names.items()})
-    return gymnasium.wrappers.TransformObservation(env, lambda seen: {to: seen[names[to]] for to in names}, space)
+    return gymnasium.wrappers.TransformObservation(
+        env, lambda seen: {to: seen[names[to]] for to in names}, space
+    )
 
 
 class Perceptron(nn.Module):
@@ -67,7 +70,11 @@ def train(seconds: float, seed: int) -> Act:
     inputs, actions = one.observation_space["obs"].shape[0], int(one.action_space.n)
     actor = Perceptron(inputs, actions, is_policy=True)
     policy = ProbabilisticActorPolicy(
-        actor=actor, dist_fn=_policy_of, action_space=one.action_space, deterministic_eval=True, action_scaling=False,
+        actor=actor,
+        dist_fn=_policy_of,
+        action_space=one.action_space,
+        deterministic_eval=True,
+        action_scaling=False,
     )
     algorithm = PPO(
         policy=policy,
@@ -82,8 +89,9 @@ def train(seconds: float, seed: int) -> Act:
     collector.reset()
     end = time.perf_counter() + seconds
     while time.perf_counter() < end:
-        collector.collect(n_step=GAMES * STEPS)
-        algorithm.update(collector.buffer, BATCH, EPOCHS)
+        with policy_within_training_step(policy):  # it samples its actions
+            collector.collect(n_step=GAMES * STEPS)
+            algorithm.update(collector.buffer, BATCH, EPOCHS)
         collector.reset_buffer(keep_statistics=True)
 
     def act(observations: Floats, masks: Masks) -> Ints:

@@ -9,7 +9,7 @@ import torch
 from tensordict import TensorDict
 from tensordict.nn import TensorDictModule
 from torchrl.collectors import Collector
-from torchrl.envs import ActionMask, GymWrapper, TransformedEnv
+from torchrl.envs import ActionMask, Compose, DTypeCastTransform, GymWrapper, TransformedEnv
 from torchrl.modules import MLP, MaskedCategorical, ProbabilisticActor, ValueOperator
 from torchrl.objectives import ClipPPOLoss
 from torchrl.objectives.value import GAE
@@ -23,7 +23,9 @@ def make_env(seed: int) -> TransformedEnv:
     """The door: what a user writes to get from an import to an environment of TorchRL."""
     options = {"opponent": "random", "observe_mask": True, "scaled": True, "autoreset_mode": "disabled"}
     games = gymnasium.make_vec(GAME, num_envs=GAMES, **options)
-    env = TransformedEnv(GymWrapper(games, categorical_action_encoding=True), ActionMask())
+    as_bool = DTypeCastTransform(torch.int8, torch.bool, in_keys=["action_mask"])
+    wrapped = GymWrapper(games, categorical_action_encoding=True)
+    env = TransformedEnv(wrapped, Compose(as_bool, ActionMask()))
     env.set_seed(seed)
     return env
 
@@ -56,7 +58,9 @@ def train(seconds: float, seed: int) -> Act:
     loss = ClipPPOLoss(actor, critic, clip_epsilon=0.2, entropy_coeff=0.01, critic_coeff=0.5)
     advantage = GAE(gamma=1.0, lmbda=0.95, value_network=critic, average_gae=True)
     optimizer = torch.optim.Adam(loss.parameters(), lr=1e-3)
-    collector = Collector(env, actor, frames_per_batch=GAMES * STEPS, total_frames=-1)
+    collector = Collector(
+        env, actor, frames_per_batch=GAMES * STEPS, total_frames=-1, auto_register_policy_transforms=True
+    )
     end = None
     for rollout in collector:
         if end is None:  # the first rollout has compiled the games
