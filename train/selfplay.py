@@ -45,7 +45,7 @@ from train.common.checkpoints import (
     with_prefix,
 )
 from train.common.command import carry_out_training
-from train.common.errors import LossError
+from train.common.errors import LossError, RunError
 from train.common.games import ManyGames
 from train.common.memory import keep_freed_memory
 from train.common.network import (
@@ -316,14 +316,14 @@ class Trainer:
         """Go on where `checkpoint` found a trainer of the same options; process 0 tells the others.
 
         Raises:
-            KeyError, TypeError, RuntimeError, ValueError: the tensors are of another run, or of another
-                number of processes.
+            RunError: the run was begun by another number of processes.
+            KeyError, TypeError, RuntimeError, ValueError: the tensors are of another run.
         """
         processes = int(progress.get("processes", 1))  # older checkpoints do not say
         if processes != self.workers.count:
-            raise ValueError(
-                f"the run was begun by {processes} processes, which share its games, and this is one of "
-                f"{self.workers.count}"
+            raise RunError(
+                f"the games of this run are shared by {processes} processes, and this is one of "
+                f"{self.workers.count}: start as many with torchrun, or choose another --run-dir"
             )
         self.workers.send(tensors, progress)
         for name, module in self._modules().items():

@@ -17,7 +17,7 @@ Masks = npt.NDArray[np.int8]
 Ints = npt.NDArray[np.int64]
 
 Act = Callable[[Floats, Masks], Ints]
-"""Observations float32[N, D], each number divided by its largest value, and masks int8[N, A] in; actions out."""
+"""Scaled observations float32[N, D] and masks int8[N, A] in, actions int64[N] out."""
 
 
 def share_won(act: Act, *, rounds: int, seed: int, opponent: str = "random") -> float:

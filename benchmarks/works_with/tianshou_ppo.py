@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Iterator
 from typing import Any
 
 import gymnasium
@@ -35,6 +35,7 @@ class Perceptron(nn.Module):
     """Logits of legal actions, or a value, from Tianshou's batches of `obs` and `mask`."""
 
     def __init__(self, inputs: int, outputs: int, *, is_policy: bool) -> None:
+        """Random weights."""
         super().__init__()
         self.layers = nn.Sequential(
             nn.Linear(inputs, 128), nn.Tanh(), nn.Linear(128, 128), nn.Tanh(), nn.Linear(128, outputs)
@@ -42,6 +43,7 @@ class Perceptron(nn.Module):
         self.is_policy = is_policy
 
     def forward(self, obs: Any, state: Any = None, info: Any = None) -> Any:
+        """Logits and the state that Tianshou keeps for recurrent networks; or values."""
         rows = self.layers(torch.as_tensor(obs.obs, dtype=torch.float32))
         if not self.is_policy:
             return rows
@@ -52,18 +54,17 @@ def _policy_of(logits: Tensor) -> torch.distributions.Categorical:
     return torch.distributions.Categorical(logits=logits)
 
 
-def train(seconds: float, seed: int) -> Act:
-    """Learn for some time.
+def learn(seed: int) -> Iterator[Act]:
+    """Learn without end.
 
     Args:
-        seconds: of learning; what is compiled is compiled before.
         seed: of the games and of PyTorch.
 
-    Returns:
-        The policy, which plays its most probable action.
+    Yields:
+        After each update the policy, which plays its most probable action.
     """
     torch.manual_seed(seed)
-    np.random.seed(seed)  # noqa: NPY002 - Tianshou draws from it
+    np.random.seed(seed)  # which Tianshou draws from
     envs = DummyVectorEnv([make_env] * GAMES)
     envs.seed(list(range(seed * GAMES, (seed + 1) * GAMES)))
     one = make_env()
@@ -87,12 +88,6 @@ def train(seconds: float, seed: int) -> Act:
     )
     collector = Collector(algorithm, envs, VectorReplayBuffer(GAMES * STEPS, GAMES))
     collector.reset()
-    end = time.perf_counter() + seconds
-    while time.perf_counter() < end:
-        with policy_within_training_step(policy):  # it samples its actions
-            collector.collect(n_step=GAMES * STEPS)
-            algorithm.update(collector.buffer, BATCH, EPOCHS)
-        collector.reset_buffer(keep_statistics=True)
 
     def act(observations: Floats, masks: Masks) -> Ints:
         with torch.no_grad():
@@ -102,3 +97,10 @@ def train(seconds: float, seed: int) -> Act:
             return chosen
 
     return act
+
+    while True:
+        with policy_within_training_step(policy):  # it samples its actions
+            collector.collect(n_step=GAMES * STEPS)
+            algorithm.update(collector.buffer, BATCH, EPOCHS)
+        collector.reset_buffer(keep_statistics=True)
+        yield act

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Iterator
 
 import gymnasium
 import torch
@@ -19,15 +19,13 @@ from benchmarks.works_with.rounds import GAME, Act, Floats, Ints, Masks
 GAMES, STEPS, EPOCHS, BATCH = 256, 32, 2, 1024
 
 
-def make_env(seed: int) -> TransformedEnv:
+def make_env() -> TransformedEnv:
     """The door: what a user writes to get from an import to an environment of TorchRL."""
     options = {"opponent": "random", "observe_mask": True, "scaled": True, "autoreset_mode": "disabled"}
     games = gymnasium.make_vec(GAME, num_envs=GAMES, **options)
-    as_bool = DTypeCastTransform(torch.int8, torch.bool, in_keys=["action_mask"])
+    masks_as_bool = DTypeCastTransform(torch.int8, torch.bool, in_keys=["action_mask"])
     wrapped = GymWrapper(games, categorical_action_encoding=True)
-    env = TransformedEnv(wrapped, Compose(as_bool, ActionMask()))
-    env.set_seed(seed)
-    return env
+    return TransformedEnv(wrapped, Compose(masks_as_bool, ActionMask()))
 
 
 def _perceptron(env: TransformedEnv, outputs: int) -> MLP:
@@ -35,18 +33,18 @@ def _perceptron(env: TransformedEnv, outputs: int) -> MLP:
     return MLP(inputs, outputs, num_cells=[128, 128], activation_class=torch.nn.Tanh)
 
 
-def train(seconds: float, seed: int) -> Act:
-    """Learn for some time.
+def learn(seed: int) -> Iterator[Act]:
+    """Learn without end.
 
     Args:
-        seconds: of learning; what is compiled is compiled before.
         seed: of the games and of PyTorch.
 
-    Returns:
-        The policy, which plays its most probable action.
+    Yields:
+        After each update the policy, which plays its most probable action.
     """
     torch.manual_seed(seed)
-    env = make_env(seed)
+    env = make_env()
+    env.set_seed(seed)
     actions = env.action_spec.space.n
     actor = ProbabilisticActor(
         TensorDictModule(_perceptron(env, actions), ["observation"], ["logits"]),
@@ -61,12 +59,18 @@ def train(seconds: float, seed: int) -> Act:
     collector = Collector(
         env, actor, frames_per_batch=GAMES * STEPS, total_frames=-1, auto_register_policy_transforms=True
     )
-    end = None
+    network = actor.get_submodule("module.0")
+
+    def act(observations: Floats, masks: Masks) -> Ints:
+        with torch.no_grad():
+            seen = TensorDict({"observation": torch.from_numpy(observations)}, [len(observations)])
+            logits = network(seen)["logits"].masked_fill(torch.from_numpy(masks) == 0, -torch.inf)
+            chosen: Ints = logits.argmax(dim=1).numpy()
+            return chosen
+
+    return act
+
     for rollout in collector:
-        if end is None:  # the first rollout has compiled the games
-            end = time.perf_counter() + seconds
-        if time.perf_counter() > end:
-            break
         for _ in range(EPOCHS):
             with torch.no_grad():
                 advantage(rollout)
@@ -78,14 +82,4 @@ def train(seconds: float, seed: int) -> Act:
                 total.backward()
                 torch.nn.utils.clip_grad_norm_(loss.parameters(), 0.5)
                 optimizer.step()
-    collector.shutdown()
-    network = actor.get_submodule("module.0")
-
-    def act(observations: Floats, masks: Masks) -> Ints:
-        with torch.no_grad():
-            seen = TensorDict({"observation": torch.from_numpy(observations)}, [len(observations)])
-            logits = network(seen)["logits"].masked_fill(torch.from_numpy(masks) == 0, -torch.inf)
-            chosen: Ints = logits.argmax(dim=1).numpy()
-            return chosen
-
-    return act
+        yield act

@@ -182,9 +182,10 @@ class Workers:
             if self.rank == 0:
                 self.tell(Order.CHECKPOINT)
             for name, rows in own.items():
-                found = [torch.empty_like(rows) for _ in range(self.count)]
-                self._do("allgather", [found], [rows.contiguous()])
-                everywhere[name] = torch.cat(found)
+                sent = rows.contiguous().view(torch.uint8)  # gloo does not know all types
+                found = [torch.empty_like(sent) for _ in range(self.count)]
+                self._do("allgather", [found], [sent])
+                everywhere[name] = torch.cat(found).view(rows.dtype)
         return everywhere
 
     def own(self, rows: Tensor) -> Tensor:
