@@ -393,7 +393,7 @@ def train(args: Args, workers: Workers = ALONE) -> Run:
     if args.precision == "bfloat16" and not has_fast_bfloat16():
         say("note: this processor has no bfloat16, --precision float32 is several times faster")
     with Stops() as stops, Run(args, CHECKPOINT_KIND, "PPO") as run:
-        workers.agreed(list(PRECISIONS).index(args.precision))
+        workers.agreed(args.precision == "bfloat16")
         run.warm_up(warmed_up(replace(args, num_envs=games)))
         trainer = Trainer(args, workers)
         with workers.leading():
@@ -435,7 +435,7 @@ def follow(args: Args, workers: Workers) -> None:
     check(args)
     games = workers.share_of_games(args.num_envs)
     with signals_ignored():
-        args = replace(args, precision=list(PRECISIONS)[workers.agreed(0)])
+        args = replace(args, precision="bfloat16" if workers.agreed(False) else "float32")
         warmed_up(replace(args, num_envs=games))
         trainer = Trainer(args, workers)
         while True:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env import VecEnv
@@ -29,7 +30,7 @@ def learn(seed: int) -> Iterator[Act]:
     Yields:
         After each update the policy, which plays its most probable action.
     """
-    sizes = {"n_steps": STEPS, "n_epochs": EPOCHS, "batch_size": BATCH}
+    sizes: dict[str, Any] = {"n_steps": STEPS, "n_epochs": EPOCHS, "batch_size": BATCH}
     network = {"net_arch": [128, 128]}
     model = MaskablePPO(
         "MlpPolicy",

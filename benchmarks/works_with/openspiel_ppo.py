@@ -39,7 +39,7 @@ def learn(seed: int) -> Iterator[Act]:
         After each update the policy, which plays its most probable action.
     """
     torch.manual_seed(seed)
-    games = make_env()
+    games: Any = make_env()
     observations, infos = games.reset(seed=seed)
     agent = PPO(
         games.single_observation_space.shape,

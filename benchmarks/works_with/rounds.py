@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 import gymnasium
 import numpy as np
@@ -32,7 +32,7 @@ def share_won(act: Act, *, rounds: int, seed: int, opponent: str = "random") -> 
     Returns:
         The share won, 0 to 1; a shared win counts one half.
     """
-    options = {"opponent": opponent, "scaled": True, "autoreset_mode": "next_step"}
+    options: dict[str, Any] = {"opponent": opponent, "scaled": True, "autoreset_mode": "next_step"}
     games = gymnasium.make_vec(GAME, num_envs=rounds, **options)
     observations, infos = games.reset(seed=seed)
     won = np.zeros(rounds)

@@ -23,7 +23,9 @@ GAMES, STEPS, EPOCHS, BATCH = 64, 64, 2, 512
 
 def make_env() -> gymnasium.Env[Any, Any]:
     """The door: what a user writes to get from an import to an environment of Tianshou."""
-    env = gymnasium.make(GAME, opponent="random", observe_mask=True, scaled=True, disable_env_checker=True)
+    env: Any = gymnasium.make(
+        GAME, opponent="random", observe_mask=True, scaled=True, disable_env_checker=True
+    )
     names = {"obs": "observation", "mask": "action_mask"}
     space = gymnasium.spaces.Dict({to: env.observation_space[name] for to, name in names.items()})
     return gymnasium.wrappers.TransformObservation(
@@ -67,7 +69,7 @@ def learn(seed: int) -> Iterator[Act]:
     np.random.seed(seed)  # which Tianshou draws from
     envs = DummyVectorEnv([make_env] * GAMES)
     envs.seed(list(range(seed * GAMES, (seed + 1) * GAMES)))
-    one = make_env()
+    one: Any = make_env()
     inputs, actions = one.observation_space["obs"].shape[0], int(one.action_space.n)
     actor = Perceptron(inputs, actions, is_policy=True)
     policy = ProbabilisticActorPolicy(
@@ -95,8 +97,6 @@ def learn(seed: int) -> Iterator[Act]:
             legal = logits.masked_fill(torch.from_numpy(masks) == 0, -torch.inf)
             chosen: Ints = legal.argmax(dim=1).numpy()
             return chosen
-
-    return act
 
     while True:
         with policy_within_training_step(policy):  # it samples its actions

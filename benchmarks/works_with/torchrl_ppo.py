@@ -21,8 +21,9 @@ GAMES, STEPS, EPOCHS, BATCH = 256, 32, 2, 1024
 
 def make_env() -> TransformedEnv:
     """The door: what a user writes to get from an import to an environment of TorchRL."""
-    options = {"opponent": "random", "observe_mask": True, "scaled": True, "autoreset_mode": "disabled"}
-    games = gymnasium.make_vec(GAME, num_envs=GAMES, **options)
+    games = gymnasium.make_vec(
+        GAME, num_envs=GAMES, opponent="random", observe_mask=True, scaled=True, autoreset_mode="disabled"
+    )
     masks_as_bool = DTypeCastTransform(torch.int8, torch.bool, in_keys=["action_mask"])
     wrapped = GymWrapper(games, categorical_action_encoding=True)
     return TransformedEnv(wrapped, Compose(masks_as_bool, ActionMask()))
@@ -68,14 +69,12 @@ def learn(seed: int) -> Iterator[Act]:
             chosen: Ints = logits.argmax(dim=1).numpy()
             return chosen
 
-    return act
-
     for rollout in collector:
         for _ in range(EPOCHS):
             with torch.no_grad():
                 advantage(rollout)
             rows = rollout.reshape(-1)
-            for chosen in torch.randperm(len(rows)).split(BATCH):
+            for chosen in torch.randperm(len(rows)).tensor_split(len(rows) // BATCH):
                 losses = loss(rows[chosen])
                 total = losses["loss_objective"] + losses["loss_critic"] + losses["loss_entropy"]
                 optimizer.zero_grad()

@@ -121,9 +121,9 @@ class Workers:
 
     # Exchanges ----------------------------------------------------------------------------------------------
 
-    def agreed(self, number: int) -> int:
-        """The number that process 0 has."""
-        return int(self._number_of_0(float(number)))
+    def agreed(self, decided: bool) -> bool:
+        """What process 0 has decided; the others may give anything."""
+        return bool(self._number_of_0(float(decided)))
 
     def sums(self, *numbers: float) -> tuple[float, ...]:
         """The sums of numbers over all processes."""
@@ -164,9 +164,11 @@ class Workers:
         flat *= rows
         self._do("allreduce", [flat])
         flat /= flat[-1].clone()
-        pieces = flat[: -1 - len(means)].split([len(part) for part in parts])
-        for gradient, piece in zip(gradients, pieces, strict=True):
+        first = 0
+        for gradient in gradients:
+            piece = flat[first : first + gradient.numel()]
             gradient.copy_(piece.view_as(gradient))
+            first += gradient.numel()
         return flat[-1 - len(means) : -1].double().numpy()
 
     def gathered(self, own: Mapping[str, Tensor]) -> dict[str, Tensor]:
