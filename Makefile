@@ -57,7 +57,7 @@ bench-training: $(VENV)/.installed-train ## measure the speed of training beside
 	$(PY) $(BENCH_TRAINING)
 
 works-with: $(WORKS_WITH)/.installed ## how soon learners of other libraries beat random, in an environment of their own
-	$(WORKS_WITH)/bin/python -m pytest tests/works_with
+	$(WORKS_WITH)/bin/python -m pytest tests/works_with -m "slow or not slow"
 	$(WORKS_WITH)/bin/python -m benchmarks.works_with
 
 wheel: $(VENV)/.installed-dev ## build the wheel, with machine code, and the source distribution into dist/

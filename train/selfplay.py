@@ -392,18 +392,17 @@ def train(args: Args, workers: Workers = ALONE) -> Run:
     args = with_precision(args)
     if args.precision == "bfloat16" and not has_fast_bfloat16():
         say("note: this processor has no bfloat16, --precision float32 is several times faster")
-    with Stops() as stops, Run(args, CHECKPOINT_KIND, "PPO") as run:
-        workers.agreed(args.precision == "bfloat16")
+    with Stops() as stops, workers.leading(), Run(args, CHECKPOINT_KIND, "PPO") as run:
+        workers.tell(Order.BEGIN, args.precision == "bfloat16")
         run.warm_up(warmed_up(replace(args, num_envs=games)))
         trainer = Trainer(args, workers)
-        with workers.leading():
-            run.begin(trainer)
-            try:
-                _train(run, trainer, stops)
-            except Stopped as stop:
-                if not stop.half_done:
-                    run.save()
-                raise
+        run.begin(trainer)
+        try:
+            _train(run, trainer, stops)
+        except Stopped as stop:
+            if not stop.half_done:
+                run.save()
+            raise
     print(f"{run.summary()}, {trainer.updates:,} updates; run folder: {run.folder}")
     shares = ", ".join(f"{part} {100 * share:.0f} %" for part, share in run.time_shares().items())
     print(f"time: {shares}")
@@ -435,21 +434,22 @@ def follow(args: Args, workers: Workers) -> None:
     check(args)
     games = workers.share_of_games(args.num_envs)
     with signals_ignored():
-        args = replace(args, precision="bfloat16" if workers.agreed(False) else "float32")
+        order, has_bfloat16 = workers.told()
+        if order is Order.END:
+            return
+        args = replace(args, precision="bfloat16" if has_bfloat16 else "float32")
         warmed_up(replace(args, num_envs=games))
         trainer = Trainer(args, workers)
-        while True:
-            order, share = workers.told()
-            if order is Order.UPDATE:
-                trainer.collect()
-                with contextlib.suppress(LossError):  # process 0 has it too, and says what follows
-                    trainer.learn(share)
-            elif order is Order.CHECKPOINT:
-                trainer.checkpoint()
-            elif order is Order.RESTORE:
-                trainer.restore(*workers.received())
-            else:
-                return
+        while (told := workers.told())[0] is not Order.END:
+            # What goes wrong goes wrong in process 0 too, which says what follows.
+            with contextlib.suppress(LossError, KeyError, TypeError, RuntimeError, ValueError):
+                if told[0] is Order.UPDATE:
+                    trainer.collect()
+                    trainer.learn(told[1])
+                elif told[0] is Order.CHECKPOINT:
+                    trainer.checkpoint()
+                else:
+                    trainer.restore(*workers.received())
 
 
 def warmed_up(args: Args) -> Trainer:

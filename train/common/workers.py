@@ -36,10 +36,11 @@ class WorkerError(RunError):
 class Order(IntEnum):
     """What process 0 tells the others to do."""
 
-    UPDATE = 0
-    CHECKPOINT = 1
-    RESTORE = 2
-    END = 3
+    BEGIN = 0
+    UPDATE = 1
+    CHECKPOINT = 2
+    RESTORE = 3
+    END = 4
 
 
 class Workers:
@@ -100,8 +101,8 @@ class Workers:
         """
         try:
             yield
-        except (LossError, Stopped) as error:
-            if not getattr(error, "half_done", False):
+        except (LossError, RunError, Stopped) as error:
+            if not isinstance(error, WorkerError) and not getattr(error, "half_done", False):
                 with contextlib.suppress(WorkerError):
                     self.tell(Order.END)
             raise
@@ -120,10 +121,6 @@ class Workers:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     # Exchanges ----------------------------------------------------------------------------------------------
-
-    def agreed(self, decided: bool) -> bool:
-        """What process 0 has decided; the others may give anything."""
-        return bool(self._number_of_0(float(decided)))
 
     def sums(self, *numbers: float) -> tuple[float, ...]:
         """The sums of numbers over all processes."""
