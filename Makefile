@@ -19,10 +19,11 @@ LONGEST_FILE := 500
 VENV := .venv
 PY := $(VENV)/bin/python
 COMMA := ,
+WORKS_WITH := .venv-works-with
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help train test check format bench bench-training wheel wheel-test python-versions notebook clean distclean
+.PHONY: help train test check format bench bench-training works-with wheel wheel-test python-versions notebook clean distclean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -55,6 +56,10 @@ bench: $(VENV)/.installed-bench ## measure the speed beside RLCard, OpenSpiel, P
 bench-training: $(VENV)/.installed-train ## measure the speed of training beside MaskablePPO (ten minutes)
 	$(PY) $(BENCH_TRAINING)
 
+works-with: $(WORKS_WITH)/.installed ## how soon learners of other libraries beat random, in an environment of their own
+	$(WORKS_WITH)/bin/python -m pytest tests/works_with -m "slow or not slow"
+	$(WORKS_WITH)/bin/python -m benchmarks.works_with
+
 wheel: $(VENV)/.installed-dev ## build the wheel, with machine code, and the source distribution into dist/
 	PIP_CONSTRAINT=constraints.txt $(PY) -m build --outdir dist
 
@@ -72,7 +77,7 @@ clean: ## remove caches and build outputs (runs/ and .venv stay)
 	find . \( -name .git -o -name .venv -o -name runs \) -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: clean ## clean, and remove .venv too
-	rm -rf $(VENV)
+	rm -rf $(VENV) $(WORKS_WITH)
 
 # A stamp inside .venv per set of extras: written only after pip succeeded, out of date when the pins change.
 define install
@@ -93,6 +98,12 @@ $(VENV)/.installed-dev: $(VENV)/.created pyproject.toml constraints.txt
 $(VENV)/.installed-bench: $(VENV)/.created pyproject.toml constraints.txt
 	$(call install,train$(COMMA)bench)
 	@touch $(VENV)/.installed-train
+
+$(WORKS_WITH)/.installed: pyproject.toml benchmarks/works_with/constraints.txt
+	$(PYTHON) -m venv $(WORKS_WITH)
+	$(WORKS_WITH)/bin/python -m pip install --quiet --no-input --disable-pip-version-check $(PIP_FLAGS) \
+		--constraint benchmarks/works_with/constraints.txt --editable '.[works-with]' pytest hypothesis
+	@touch $@
 
 $(VENV)/.created:
 	@command -v $(PYTHON) >/dev/null || { echo "No $(PYTHON) found: install Python 3.11 or newer." >&2; exit 1; }
