@@ -309,6 +309,7 @@ GAMES: Final[dict[str, Game]] = {
         pages="millebornes_env.render.race_editions",
         view="millebornes_env.render.race:view",
         tell="millebornes_env.render.race_events:tell",
+        rival="bidder",
         seen="millebornes_env.agents.race_reader",
         features="millebornes_env.agents.policy.race_features",
         gauntlet=("saver", "escaper", "bidder"),
