@@ -1,12 +1,12 @@
 """Work on a Ray cluster: functions of this package, carried out as Ray tasks on one CPU each.
 
     with connected("auto") as cluster:
-        for key, outcome in cluster.map(play_share, {"a": (config, 0, 512), "b": (config, 512, 512)}):
+        for key, result in cluster.map(function, {"a": (1, 2), "b": (3, 4)}):
             ...
 
-A task is a function of its arguments alone, so it does not matter where it runs, nor how often: if its node is
-lost, Ray carries it out again on another. Ray is imported by `connected` (the extra `ray`). docs/scaling.md says what
-the nodes must have.
+A task is a function of its arguments alone, so it does not matter where it runs, nor how often: if its node
+is lost, Ray carries it out again on another. Ray is imported by `connected` (the extra `ray`).
+docs/scaling.md says what the nodes must have.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import hashlib
 import importlib
 import logging
 import os
+import platform
 import signal
 import sys
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -60,7 +61,7 @@ class _Place:
         """
         if self.version != sources_version():
             raise ClusterError(
-                f"the node {os.uname().nodename} has another version of millebornes_env in {str(_PACKAGE)!r} "
+                f"the node {platform.node()} has another version of millebornes_env in {str(_PACKAGE)!r} "
                 "than the machine where the command was given: install the same on all nodes"
             )
         with contextlib.suppress(OSError):  # then only what has absolute paths is found
@@ -72,7 +73,7 @@ class _Place:
                 importlib.import_module(module)
             except Exception as error:
                 raise ClusterError(
-                    f"the node {os.uname().nodename} cannot import the game's module {shown(module)} ({error}): "
+                    f"the node {platform.node()} cannot import the game's module {shown(module)} ({error}): "
                     "put it on every node, in the same place"
                 ) from None
 
@@ -150,9 +151,9 @@ class Cluster:
             raise ClusterError(f"a task failed: {_last_line(error)}") from None
         except errors.RayError as error:
             raise ClusterError(
-                f"a task was lost {MOST_LOSSES + 1} times with its node, or the cluster at {self.address} is gone "
-                f"({_last_line(error)}): what was done before is kept; look at the nodes, and give the same "
-                "command again"
+                f"a task was lost {MOST_LOSSES + 1} times with its node, or the cluster at {self.address} is "
+                f"gone ({_last_line(error)}): what was done before is kept; look at the nodes, and give the "
+                "same command again"
             ) from None
 
     def map(
@@ -214,10 +215,10 @@ def connected(
     handler = signal.getsignal(signal.SIGTERM)
     try:
         ray.init(address, **options)
-    except (ConnectionError, OSError, RuntimeError, ValueError) as error:
+    except (ConnectionError, OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
         raise ClusterError(
-            f"there is no Ray cluster at {shown(address)} that takes this program ({_last_line(error)}): start one "
-            "with `ray start --head`, and give the address that it prints, or auto on one of its machines"
+            f"there is no Ray cluster at {shown(address)} that takes this program ({_last_line(error)}): "
+            "start one with `ray start --head`, and give the address that it prints, or auto on one of its machines"
         ) from None
     finally:
         with contextlib.suppress(ValueError):  # not in the main thread
@@ -225,7 +226,9 @@ def connected(
     try:
         cluster = Cluster(ray, address, modules)
         if cluster.cpus() < 1:
-            raise ClusterError(f"the Ray cluster at {shown(address)} has no CPU: start a node with --num-cpus")
+            raise ClusterError(
+                f"the Ray cluster at {shown(address)} has no CPU: start a node with --num-cpus"
+            )
         yield cluster
     finally:
         ray.shutdown()

@@ -5,8 +5,9 @@
 
     config = PPOConfig().environment(RLlibEnv, env_config={"edition": "parker", "players": 2})
 
-Only keys and number types are RLlib's; the rules and the numbers are those of `vector_env`. This module imports ray
-(`pip install 'millebornes-env[ray]'`), which the rest of the package does not need. docs/rllib.md shows it at work.
+Only keys and number types are RLlib's; the rules and the numbers are those of `vector_env`. This module
+imports ray (`pip install 'millebornes-env[ray]'`), which the rest of the package does not need. docs/rllib.md
+shows it at work.
 """
 
 from __future__ import annotations
@@ -56,16 +57,17 @@ USUAL_OPTIONS: Final[Mapping[str, Any]] = {
 class RLlibEnv(MultiAgentEnv):  # type: ignore[misc] # ray's base class has no types
     """One game of Mille Bornes, or of another game, with an agent for each seat.
 
-    Only the seat that is to move is shown an observation, and only its action is carried out. It can be the same
-    one again, or one out of turn. Each step returns what every seat has earned in it; RLlib adds up what a seat
-    earns until its next move. When the episode is over, each seat gets a last observation, whose mask is all 0.
+    Only the seat that is to move is shown an observation, and only its action is carried out. It can be the
+    same one again, or one out of turn. Each step returns what every seat has earned in it; RLlib adds up what
+    a seat earns until its next move. When the episode is over, each seat gets a last observation, whose mask
+    is all 0.
 
-    The mask is part of the observation; a module that does not look at it plays illegal actions, which end the
-    episode with a reward of -1 for the offender (`illegal_action`).
+    The mask is part of the observation; a module that does not look at it plays illegal actions, which end
+    the episode with a reward of -1 for the offender (`illegal_action`).
 
     Attributes:
-        vector: the vector environment of one game that this is; `vector.observation_sections` is the layout of
-            the observations.
+        vector: the vector environment of one game that this is; `vector.observation_sections` is the layout
+            of the observations.
         possible_agents: "player_0", "player_1" and so on.
         agents: the same during an episode.
         observation_spaces: by agent, a dictionary space of `observations` and `action_mask`.
@@ -79,8 +81,8 @@ class RLlibEnv(MultiAgentEnv):  # type: ignore[misc] # ray's base class has no t
 
         Args:
             config: RLlib's `env_config`, with some of these options:
-                `edition`, `players`, `teams`, `episode`, `reward`, `observe_unseen`, `observe_rules`, `padded`: as
-                in `vector_env`; with `padded`, one policy plays tables of all sizes.
+                `edition`, `players`, `teams`, `episode`, `reward`, `observe_unseen`, `observe_rules` and
+                `padded`: as in `vector_env`; with `padded`, one policy plays tables of all sizes.
                 `scaled`: whether each number is divided by its largest value; True if left out.
                 `illegal_action`: "terminate" (if left out), or "error", which names the play.
 
@@ -152,14 +154,14 @@ class RLlibEnv(MultiAgentEnv):  # type: ignore[misc] # ray's base class has no t
 
         Returns:
             Observations, rewards, terminateds, truncateds and infos by agent. terminateds and truncateds have
-            the key "__all__" besides; truncateds are always False. In the last step of an episode, each info has
-            `final_score` (the points of each team) and `final_winner` (the winning team, -1 if there is none).
+            the key "__all__" besides; truncateds are always False. In the last step of an episode, each info
+            has `final_score` (the points of each team) and `final_winner` (the winning team, -1 if there is none).
 
         Raises:
             OptionError: `action_dict` does not have exactly the action of the seat that is to move.
             ActionShapeError: the action is no whole number.
-            IllegalActionError: (or `ActionRangeError`) with `illegal_action="error"`, an illegal one; nothing has
-                happened.
+            IllegalActionError: (or `ActionRangeError`) with `illegal_action="error"`, an illegal one;
+                nothing has happened.
             ResetNeededError: before the first `reset`, or after the end of an episode.
             ClosedError: the environment was closed.
         """
@@ -192,8 +194,8 @@ class RLlibEnv(MultiAgentEnv):  # type: ignore[misc] # ray's base class has no t
         if not isinstance(action_dict, Mapping) or list(action_dict) != [agent]:
             given = sorted(action_dict) if isinstance(action_dict, Mapping) else action_dict
             raise OptionError(
-                f"action_dict has {shown(given)}; {agent} is to move, so it must be {{{agent!r}: action}} and "
-                "nothing else"
+                f"action_dict has {shown(given)}; {agent} is to move, so it must be {{{agent!r}: action}} "
+                "and nothing else"
             )
         number = whole_number(action_dict[agent])
         if number is None:

@@ -3,12 +3,12 @@
     python -m train.rllib --run-dir runs/rllib --minutes 5
     python -m train.rllib --run-dir runs/rllib --minutes 5 --cluster auto --workers 8
 
-One policy plays all seats and learns from its decisions; in a part of the episodes, the other teams are played by
-frozen copies of former times (the pool). The run folder can be played at once:
-`python -m millebornes_env evaluate --run-dir runs/rllib`. docs/rllib.md explains the options.
+One policy plays all seats and learns from its decisions; in a part of the episodes, the other teams are
+played by frozen copies of former times (the pool). The run folder can be played at once:
+`python -m millebornes_env evaluate --run-dir runs/rllib`. docs/rllib.md explains it.
 
-The checkpoint is a safetensors file, as those of all trainers: nothing here reads or writes a pickle. RLlib's own
-checkpoints (`Algorithm.save_to_path`) are pickles, which can run any code when they are read.
+The checkpoint is a safetensors file, as those of all trainers: nothing here reads or writes a pickle. RLlib's
+own checkpoints (`Algorithm.save_to_path`) are pickles, which can run any code when they are read.
 """
 
 # Where is what:
@@ -290,7 +290,7 @@ def _optimizer(learner: Any) -> torch.optim.Optimizer:
 
 
 def _set_schedules(learner: Any, learning_rate: float, ent_coef: float) -> None:
-    """What follows the share of the run that is done, not RLlib's count of steps, which a resume begins anew."""
+    """What follows the share of the run that is done; RLlib's count of steps begins anew in a resume."""
     optimizer = _optimizer(learner)
     for group in optimizer.param_groups:
         group["lr"] = learning_rate

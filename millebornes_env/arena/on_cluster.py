@@ -1,13 +1,14 @@
-"""Tournaments and matches on a Ray cluster, with the same results as on one machine, bit for bit.
+"""Tournaments on a Ray cluster, with the same results as on one machine, bit for bit.
 
-A tournament's deals are cut where one machine cuts them, into the turns of its lineups: agents get new random numbers
-there. Turns of compiled agents are cut further, as threads share them. Each piece is a task (`play_share`).
+A tournament's deals are cut where one machine cuts them, into the turns of its lineups: agents get new random
+numbers there. Turns of compiled agents are cut further, as threads share them. Each piece is a task
+(`play_share`).
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -62,8 +63,8 @@ class Player:
         agent = agents.make(self.spec, config.table(), self.seed)
         if self.fingerprint and self.fingerprint != fingerprint(agent, str(self.spec)):
             raise ClusterError(
-                f"the agent {str(self.spec)!r} is another one on a node of the cluster than where the command was "
-                "given: put the same files in the same place on all nodes"
+                f"the agent {str(self.spec)!r} is another one on a node of the cluster than where the "
+                "command was given: put the same files in the same place on all nodes"
             )
         return agent
 
@@ -89,42 +90,6 @@ def play_share(config: MatchConfig, roles: Sequence[Player], first: int, deals: 
         return play([made[player] for player in roles], replace(config, threads=1), deals, first_deal=first)
     except AgentFaultError as fault:
         return fault
-
-
-def play_match(
-    cluster: Cluster,
-    config: MatchConfig,
-    players: Sequence[Player],
-    deals: int,
-    on_progress: Callable[[float], None] | None = None,
-) -> Outcome:
-    """`match.play` on a cluster: the last player has the roles that are left.
-
-    Args:
-        cluster: where.
-        config: the table.
-        players: one or more.
-        deals: how many, from the first on.
-        on_progress: is told how many episodes were played.
-
-    Raises:
-        AgentFaultError: as `match.play`.
-        ClusterError: the cluster is gone, or an agent is another one there.
-    """
-    teams = config.rules.teams
-    roles = [players[min(role, len(players) - 1)] for role in range(teams)]
-    turn = _Turn(0, deals, _shares(0, deals, _are_compiled(config, roles)))
-    tasks = {first: (config, roles, first, count) for first, count in turn.shares}
-    done = 0
-    for first, played in cluster.map(play_share, tasks):
-        turn.played[first] = played
-        done += tasks[first][3] * teams
-        if on_progress is not None:
-            on_progress(float(done))
-    outcome = turn.together()
-    if isinstance(outcome, AgentFaultError):
-        raise outcome
-    return replace(outcome, lineup=tuple(min(role, len(players) - 1) for role in range(teams)))
 
 
 @dataclass
@@ -156,10 +121,6 @@ def _shares(first: int, deals: int, are_compiled: bool) -> list[tuple[int, int]]
     """First deal and number of deals of each task."""
     size = DEALS_OF_A_TASK if are_compiled else deals
     return [(begin, min(size, first + deals - begin)) for begin in range(first, first + deals, size)]
-
-
-def _are_compiled(config: MatchConfig, players: Sequence[Player]) -> bool:
-    return all(is_compiled(player.made(config)) for player in players)
 
 
 # Tournaments ----------------------------------------------------------------------------------------------

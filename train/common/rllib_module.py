@@ -1,4 +1,4 @@
-"""The networks of `train.rllib`: a policy over legal actions, with a critic where it learns and without in the pool."""
+"""The networks of `train.rllib`: a policy over legal actions, with a critic where it learns."""
 
 from __future__ import annotations
 
