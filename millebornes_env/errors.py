@@ -94,6 +94,10 @@ class ArenaError(MilleBornesError):
     """A match or tournament that cannot be played, or a folder that holds another; the message says why."""
 
 
+class ClusterError(MilleBornesError):
+    """A Ray cluster that is not there, or that lost a task for good; the message says what to do."""
+
+
 class ResetNeededError(MilleBornesError):
     """`step` was called before `reset`, or after a game ended that only `reset` can restart."""
 
