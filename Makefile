@@ -17,16 +17,17 @@ SOURCES := millebornes_env train benchmarks docs export tests
 LONGEST_FILE := 500
 
 VENV := .venv
+RAY_VENV := .venv-ray
 PY := $(VENV)/bin/python
 COMMA := ,
 WORKS_WITH := .venv-works-with
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help train test check format bench bench-training works-with wheel wheel-test notebook clean distclean
+.PHONY: help train test check format bench bench-training works-with wheel wheel-test python-versions test-ray notebook clean distclean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 train: $(VENV)/.installed-train ## train an agent for MINUTES minutes into RUN_DIR (a killed run goes on), then evaluate it
 	$(PY) $(TRAIN)
@@ -66,15 +67,21 @@ wheel: $(VENV)/.installed-dev ## build the wheel, with machine code, and the sou
 wheel-test: $(VENV)/.installed-dev ## build the wheel, install it where nothing else is, and test it there
 	$(PY) -m pytest -m wheel tests/compile/test_wheel.py
 
+python-versions: $(VENV)/.installed-dev ## run tests with each Python and with the lowest libraries (docs/python_versions.md)
+	$(PY) -m tests.compile.python_versions --docs
+
+test-ray: $(RAY_VENV)/.installed ## run the tests of RLlib and of clusters, in an environment of their own
+	$(RAY_VENV)/bin/python -m pytest -m ray tests/on_ray $(PYTEST_FLAGS)
+
 notebook: $(VENV)/.installed-dev ## run every notebook from top to bottom and keep its outputs
 	$(PY) tests/test_notebooks.py
 
 clean: ## remove caches and build outputs (runs/ and .venv stay)
 	rm -rf build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
-	find . \( -name .git -o -name .venv -o -name runs \) -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
+	find . \( -name .git -o -name '.venv*' -o -name runs \) -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
-distclean: clean ## clean, and remove .venv too
-	rm -rf $(VENV) $(WORKS_WITH)
+distclean: clean ## clean, and remove the environments too
+	rm -rf $(VENV) $(WORKS_WITH) $(RAY_VENV)
 
 # A stamp inside .venv per set of extras: written only after pip succeeded, out of date when the pins change.
 define install
@@ -111,4 +118,13 @@ $(VENV)/.created:
 		echo "$(PYTHON) cannot make virtual environments: install its venv module (Debian: python3-venv)." >&2; exit 1; }
 	@echo "creating $(VENV) ..."
 	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+# Ray pins gymnasium to another release than the one that the rest is tested with.
+$(RAY_VENV)/.installed: pyproject.toml constraints-ray.txt
+	@echo "installing .[ray] into $(RAY_VENV) (a few minutes) ..."
+	@test -x $(RAY_VENV)/bin/python || $(PYTHON) -m venv $(RAY_VENV)
+	@$(RAY_VENV)/bin/python -m pip install --quiet --no-input --disable-pip-version-check $(PIP_FLAGS) \
+		--constraint constraints-ray.txt --editable '.[ray]' pytest hypothesis \
+		|| { echo "The install failed, see above. Run the same make command again to go on." >&2; exit 1; }
 	@touch $@

@@ -219,9 +219,9 @@ def play_tournament(
     until = check_until(config.until, config.match)
     chosen = lineups(len(tournament.entrants), config.match.rules.teams, only)
     total = float(len(chosen) * config.deals)
-    waiting = [lineup for lineup in chosen if _is_open(tournament, lineup, until)]
+    waiting = [lineup for lineup in chosen if is_open(tournament, lineup, until)]
     done = dict.fromkeys(chosen, config.deals)  # deals that need not be played any more
-    done |= {lineup: _deals_of(tournament, lineup) for lineup in waiting}
+    done |= {lineup: deals_of(tournament, lineup) for lineup in waiting}
     while waiting:
         still_open = []
         for lineup in waiting:
@@ -233,7 +233,7 @@ def play_tournament(
 
             deals = min(turn_after(done[lineup]), config.deals - done[lineup])
             _take_turn(tournament, lineup, done[lineup], deals, folder, on_progress)
-            if _is_open(tournament, lineup, until):
+            if is_open(tournament, lineup, until):
                 done[lineup] += deals
                 still_open.append(lineup)
             else:
@@ -270,13 +270,14 @@ def turn_after(deals: int) -> int:
     return min(max(deals, _FIRST_TURN), _LONGEST_TURN)
 
 
-def _deals_of(tournament: Tournament, lineup: Lineup) -> int:
+def deals_of(tournament: Tournament, lineup: Lineup) -> int:
+    """How many the lineup has played."""
     outcome = tournament.outcomes.get(lineup)
     return 0 if outcome is None else len(outcome.points)
 
 
-def _is_open(tournament: Tournament, lineup: Lineup, until: Until | None) -> bool:
-    """Whether the lineup has more to play."""
+def is_open(tournament: Tournament, lineup: Lineup, until: Until | None) -> bool:
+    """Whether the lineup has more to play, until that condition is met."""
     outcome = tournament.outcomes.get(lineup)
     if outcome is None:
         return True
@@ -288,16 +289,31 @@ def _is_open(tournament: Tournament, lineup: Lineup, until: Until | None) -> boo
 def _take_turn(
     tournament: Tournament, lineup: Lineup, first: int, deals: int, folder: Path, on_progress: OnProgress
 ) -> None:
-    """Play some deals of a lineup, and keep them; an agent's fault closes the lineup."""
+    """Play some deals of a lineup, and keep them."""
     specs = [entrant.spec for entrant in tournament.entrants]
+    played: Outcome | AgentFaultError
     try:
-        new = play(
+        played = play(
             specs, tournament.config.match, deals, first_deal=first, lineup=lineup, on_progress=on_progress
         )
-        old = tournament.outcomes.get(lineup)
-        outcome = new if old is None else old.followed_by(new)
     except AgentFaultError as fault:
-        outcome = Outcome.faulty(lineup, str(fault), tournament.config.match.game.name)
+        played = fault
+    keep_turn(tournament, lineup, played, folder)
+
+
+def keep_turn(
+    tournament: Tournament, lineup: Lineup, played: Outcome | AgentFaultError, folder: Path
+) -> None:
+    """Add the deals of a turn to those before, on disk too; an agent's fault closes the lineup.
+
+    Raises:
+        OSError: the file could not be written.
+    """
+    if isinstance(played, AgentFaultError):
+        outcome = Outcome.faulty(lineup, str(played), tournament.config.match.game.name)
+    else:
+        old = tournament.outcomes.get(lineup)
+        outcome = played if old is None else old.followed_by(played)
     tournament.outcomes[lineup] = outcome
     _save_outcome(folder, outcome)
 

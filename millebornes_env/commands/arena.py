@@ -31,10 +31,10 @@ from millebornes_env.arena.tournament import (
     entrants_of,
     named,
     opened_for,
-    play_tournament,
     who_sees_hidden_cards,
 )
 from millebornes_env.command_line import carry_out, complain
+from millebornes_env.commands.clusters import players_of
 from millebornes_env.commands.console import progress_console, table_console
 from millebornes_env.commands.options import MatchArgs, match_config, parse_options, refuse_cheating
 from millebornes_env.commands.progress import tournament_bar
@@ -72,6 +72,8 @@ class Args(MatchArgs):
     """Folder of the tournament. None: one of its own under results/arena."""
     fresh: bool = False
     """Forget what was played in the folder, and begin anew."""
+    cluster: str | None = None
+    """Play on a Ray cluster: its address, such as auto or 10.0.0.1:6379. It changes no result."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -146,8 +148,8 @@ def _play(args: Args, tournament: Tournament, folder: Path) -> int:
     """Play to the end, print and write what came out."""
     only = 0 if args.first_against_all else None
     try:
-        with tournament_bar() as on_turn:
-            play_tournament(tournament, folder, only, on_turn)
+        with players_of(args.cluster, args.edition) as play, tournament_bar() as on_turn:
+            play(tournament, folder, only, on_turn)
     except KeyboardInterrupt as stop:
         if any(len(outcome.points) for outcome in tournament.outcomes.values()):
             _print(analyse_tournament(tournament, args.anchor), tournament.config.match)

@@ -30,10 +30,10 @@ from millebornes_env.arena.tournament import (
     TournamentConfig,
     entrants_of,
     opened_for,
-    play_tournament,
     who_sees_hidden_cards,
 )
 from millebornes_env.command_line import carry_out
+from millebornes_env.commands.clusters import PlayTournament, players_of
 from millebornes_env.commands.console import progress_console
 from millebornes_env.commands.options import parse_options
 from millebornes_env.commands.progress import tournament_bar
@@ -111,6 +111,8 @@ class Args:
     """Folder for the page and what belongs to it."""
     fresh: bool = False
     """Forget what was played before."""
+    cluster: str | None = None
+    """Play on a Ray cluster: its address, such as auto or 10.0.0.1:6379. It changes no result."""
 
 
 def read_board(path: Path, threads: int = 2) -> Board:
@@ -174,7 +176,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _command(arguments: Sequence[str] | None) -> int:
     args = parse_options(Args, "leaderboard", arguments)
     board = read_board(args.list, args.threads)
-    analyses = [_play_event(event, board, args) for event in board.events]
+    with players_of(args.cluster) as play:
+        analyses = [_play_event(event, board, args, play) for event in board.events]
     path = args.out / f"{board.page}.md"
     write_text_atomically(path, page(board, analyses, args.out))
     picture = args.out / board.page / "ratings.png"
@@ -189,7 +192,7 @@ def short_name(config: MatchConfig) -> str:
     return f"{config.edition}-{config.players}{teams}"
 
 
-def _play_event(event: Event, board: Board, args: Args) -> Analysis:
+def _play_event(event: Event, board: Board, args: Args, play: PlayTournament) -> Analysis:
     """Play at one table and write its page."""
     config = event.config
     folder = args.tournaments / short_name(config.match)
@@ -200,7 +203,7 @@ def _play_event(event: Event, board: Board, args: Args) -> Analysis:
             raise ArenaError(f"{', '.join(cheats)} sees hidden cards: no leaderboard lists it")
         tournament = opened_for(entrants, config, folder, args.fresh)
     with tournament_bar() as on_turn:
-        play_tournament(tournament, folder, None, on_turn)
+        play(tournament, folder, None, on_turn)
     analysis = analyse_tournament(tournament, board.anchor)
     seconds = time.perf_counter() - start
     rounds = sum(int(outcome.rounds.sum()) for outcome in tournament.outcomes.values())

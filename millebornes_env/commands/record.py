@@ -18,6 +18,7 @@ import tyro
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from millebornes_env.command_line import carry_out
+from millebornes_env.commands.clusters import cluster_at
 from millebornes_env.commands.console import progress_console
 from millebornes_env.commands.options import TableArgs, parse_options, refuse_cheating, table_asked_for
 from millebornes_env.recording import RecordedData, Recording, RecordingError, check, record
@@ -47,6 +48,8 @@ class Args(TableArgs):
     """Instead of recording: play every round in the folder again, and compare every row."""
     allow_cheating: bool = False
     """Admit agents that see hidden cards."""
+    cluster: str | None = None
+    """Play on a Ray cluster: its address, such as auto or 10.0.0.1:6379. It changes no file."""
     out: Path
     """The folder: a new one, an empty one, or one that goes on."""
 
@@ -87,7 +90,7 @@ def _command(arguments: Sequence[str] | None) -> None:
         cheats = [one["name"] for one in recording.described()["agents"] if one["cheats"]]
     refuse_cheating(cheats, args.allow_cheating)
     typed = sys.argv[1:] if arguments is None else ["record", *arguments]
-    with _bar() as bar:
+    with cluster_at(args.cluster, args.edition) as cluster, _bar() as bar:
         task = bar.add_task("rounds", total=args.rounds)
         data = record(
             args.out,
@@ -96,6 +99,7 @@ def _command(arguments: Sequence[str] | None) -> None:
             threads=args.threads,
             command=command_line(list(typed)),
             on_progress=lambda done: bar.update(task, completed=done),
+            cluster=cluster,
         )
     print(_said(data))
     print(f"wrote {args.out}")

@@ -14,16 +14,22 @@ from __future__ import annotations
 import contextlib
 import json
 import shlex
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Generator, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from filelock import FileLock, Timeout
 
-from millebornes_env.errors import shown
-from millebornes_env.files import remove_drafts, write_json_atomically, write_text_atomically
+from millebornes_env.cluster import Cluster
+from millebornes_env.errors import ClusterError, shown
+from millebornes_env.files import (
+    remove_drafts,
+    write_bytes_atomically,
+    write_json_atomically,
+    write_text_atomically,
+)
 from millebornes_env.recording.card import card
 from millebornes_env.recording.description import Recording, check_version, first_difference
 from millebornes_env.recording.errors import RecordingError
@@ -39,7 +45,7 @@ from millebornes_env.recording.tables import (
     description_of,
     place_of,
     rounds_table,
-    write_table,
+    table_bytes,
 )
 from millebornes_env.texts import text_of_file
 from millebornes_env.versions import versions
@@ -72,6 +78,7 @@ def record(
     threads: int = 2,
     command: str = "",
     on_progress: OnProgress | None = None,
+    cluster: Cluster | None = None,
 ) -> RecordedData:
     """Play rounds and write them; what the folder has already is kept.
 
@@ -82,6 +89,8 @@ def record(
         threads: files that are made at the same time; they change no file.
         command: what was typed, for the data card; empty: this call.
         on_progress: called when a file is done.
+        cluster: plays the rounds, a task for each file, instead of this process's threads; the folder is on
+            this machine, and the files are the same.
 
     Returns:
         What the folder holds.
@@ -90,6 +99,7 @@ def record(
         RecordingError: the folder holds something else, more rounds, or a damaged file; another process
             records into it; a library is missing; or a value that cannot be.
         AgentFaultError: an agent raised, or chose what is illegal.
+        ClusterError: the cluster is gone, or has other agents.
         OSError: a file could not be written. All files that were written before are whole.
         ValueError: there is no such table or agent.
     """
@@ -103,17 +113,19 @@ def record(
     with _locked(folder):
         commands = _begin(folder, described, command or _call(recording, rounds))
         missing = _missing_files(folder, described, rounds)
-        done = rounds - sum(count for _, count in missing)
+        done = rounds - sum(missing.values())
         if on_progress is not None:
             on_progress(done)
-        with _pool(threads) as pool:
-            jobs: dict[Future[None], int] = {
-                pool.submit(_write_file, folder, recording, described, file, count): count
-                for file, count in missing
-            }
-            for job in as_completed(jobs):
-                job.result()
-                done += jobs[job]
+        made = (
+            _made_by_threads(recording, described, missing, threads)
+            if cluster is None
+            else _made_by_tasks(recording, described, missing, cluster)
+        )
+        with contextlib.closing(made):
+            for file, contents in made:
+                for table in (DECISIONS, ROUNDS):
+                    write_bytes_atomically(path_of(folder, table, file), contents[table])
+                done += missing[file]
                 if on_progress is not None:
                     on_progress(done)
         data = open_data(folder)
@@ -121,14 +133,50 @@ def record(
     return data
 
 
-@contextlib.contextmanager
-def _pool(threads: int) -> Iterator[ThreadPoolExecutor]:
-    """Threads, which begin nothing new after an error; what they are about is finished."""
+_Contents = Mapping[str, bytes]
+"""The files of both tables, by table."""
+
+
+def _made_by_threads(
+    recording: Recording, described: Mapping[str, Any], missing: Mapping[int, int], threads: int
+) -> Generator[tuple[int, _Contents]]:
+    """The contents of files by number, as they are done; after an error nothing new is begun."""
     pool = ThreadPoolExecutor(threads)
+    left = iter(missing.items())
+    jobs: dict[Future[_Contents], int] = {}
     try:
-        yield pool
+        while True:
+            while len(jobs) < 2 * threads and (one := next(left, None)) is not None:
+                jobs[pool.submit(_contents, recording, described, *one)] = one[0]
+            if not jobs:
+                return
+            for job in wait(jobs, return_when=FIRST_COMPLETED).done:
+                yield jobs.pop(job), job.result()
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _made_by_tasks(
+    recording: Recording, described: Mapping[str, Any], missing: Mapping[int, int], cluster: Cluster
+) -> Generator[tuple[int, _Contents]]:
+    """The same by the tasks of a cluster."""
+    arguments = {file: (recording, described, file, rounds) for file, rounds in missing.items()}
+    yield from cluster.map(_contents_there, arguments)
+
+
+def _contents_there(recording: Recording, described: Mapping[str, Any], file: int, rounds: int) -> _Contents:
+    """What a node of a cluster does.
+
+    Raises:
+        ClusterError: its agents are other ones.
+    """
+    difference = first_difference(described, recording.described())
+    if difference is not None:
+        raise ClusterError(
+            f"a node of the cluster would record something else ({difference}): put the same files in the "
+            "same place on all nodes"
+        )
+    return _contents(recording, described, file, rounds)
 
 
 @contextlib.contextmanager
@@ -182,8 +230,8 @@ def _begin(folder: Path, described: Mapping[str, Any], command: str) -> list[str
     return commands
 
 
-def _missing_files(folder: Path, described: Mapping[str, Any], rounds: int) -> list[tuple[int, int]]:
-    """The numbers of the files that are still to be written, and how many rounds each has.
+def _missing_files(folder: Path, described: Mapping[str, Any], rounds: int) -> dict[int, int]:
+    """How many rounds each file has that is still to be written, by its number.
 
     Raises:
         RecordingError: the folder has more rounds than were asked for; or as `_rounds_in`.
@@ -200,7 +248,7 @@ def _missing_files(folder: Path, described: Mapping[str, Any], rounds: int) -> l
             )
         if found == wanted[file]:
             del wanted[file]
-    return list(wanted.items())
+    return wanted
 
 
 def _files_of(folder: Path) -> list[int]:
@@ -234,18 +282,18 @@ def _rounds_in(folder: Path, described: Mapping[str, Any], file: int) -> int:
     return rounds
 
 
-def _write_file(
-    folder: Path, recording: Recording, described: Mapping[str, Any], file: int, rounds: int
-) -> None:
-    """Play the rounds of one file, and write both tables of it."""
+def _contents(recording: Recording, described: Mapping[str, Any], file: int, rounds: int) -> _Contents:
+    """Play the rounds of one file, for both tables."""
     env = recording.env(rounds)
     first_round = file * recording.rounds_per_file
     players = recording.players_of(env, file)
     played = play_rounds(players, env, recording.seed, first_round, recording.hidden)
     said = {"recording": described, "first_round": first_round, "rounds": rounds}
     texts = notations(played, env.edition, env.rules)
-    write_table(path_of(folder, DECISIONS, file), decisions_table(played, described), said)
-    write_table(path_of(folder, ROUNDS, file), rounds_table(played, texts, described), said)
+    return {
+        DECISIONS: table_bytes(decisions_table(played, described), said),
+        ROUNDS: table_bytes(rounds_table(played, texts, described), said),
+    }
 
 
 # Reading ---------------------------------------------------------------------------------------------------

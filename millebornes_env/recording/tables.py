@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.files import write_bytes_atomically
 from millebornes_env.recording.description import check_version, sizes
 from millebornes_env.recording.errors import RecordingError
 from millebornes_env.recording.playing import Played
@@ -89,19 +88,12 @@ def _lists(rows: npt.NDArray[Any]) -> Any:
     return pa.FixedSizeListArray.from_arrays(pa.array(rows.reshape(-1)), rows.shape[1])
 
 
-def write_table(path: Path, table: pyarrow.Table, said: Mapping[str, Any]) -> int:
-    """Write a table to a file, whole or not at all.
+def table_bytes(table: pyarrow.Table, said: Mapping[str, Any]) -> bytes:
+    """A table as a Parquet file.
 
     Args:
-        path: the file; its folder is made if it is missing.
         table: what it holds.
         said: the file's description, which goes into its metadata.
-
-    Returns:
-        The size of the file in bytes.
-
-    Raises:
-        OSError: it could not be written; an older file is as it was.
     """
     pa = arrow()
     lists = [f"{name}.list.element" for name in table.column_names if name in _INT8_LISTS]
@@ -117,8 +109,7 @@ def write_table(path: Path, table: pyarrow.Table, said: Mapping[str, Any]) -> in
         row_group_size=_ROW_GROUP,
     )
     written: bytes = content.getvalue().to_pybytes()
-    write_bytes_atomically(path, written)
-    return len(written)
+    return written
 
 
 def description_of(path: Path) -> dict[str, Any]:

@@ -20,18 +20,18 @@ import os, signal, sys
 from millebornes_env.recording import folder
 
 written = []
-real = folder.write_table
+real = folder.write_bytes_atomically
 
 
-def dies(path, table, said):
+def dies(path, content):
     if len(written) == 3:  # a file of rounds is half on the disk
         (path.parent / f".{path.name}.{os.getpid()}-00000000.tmp").write_bytes(b"PAR1 half of it")
         os.kill(os.getpid(), signal.SIGKILL)
     written.append(path)
-    return real(path, table, said)
+    return real(path, content)
 
 
-folder.write_table = dies
+folder.write_bytes_atomically = dies
 from millebornes_env.commands.record import main
 
 main(sys.argv[1:])
