@@ -57,7 +57,7 @@ class Library:
 
 LIBRARIES: Final = {
     "maskable_ppo": Library("MaskablePPO (Stable-Baselines3)", "sb3-contrib", "maskable_ppo"),
-    "cleanrl": Library("CleanRL's way, `train/cleanrl_ppo.py`", "torch", "cleanrl_ppo"),
+    "cleanrl": Library("CleanRL's way (PyTorch), `train/cleanrl_ppo.py`", "torch", "cleanrl_ppo"),
     "torchrl": Library("TorchRL's PPO", "torchrl", "torchrl_ppo"),
     "tianshou": Library("Tianshou's PPO", "tianshou", "tianshou_ppo"),
     "openspiel": Library("OpenSpiel's PPO", "open_spiel", "openspiel_ppo", ("make_env", "time_steps")),
@@ -147,7 +147,7 @@ def measure(name: str, args: Args) -> Row:
             look *= _NEXT_LOOK
             say(f"{name}: {100 * share:.1f} % of {args.rounds} rounds after {seconds:.1f} s")
     learner.close()  # type: ignore[attr-defined] # it is a generator
-    version = importlib.metadata.version(library.package)
+    version = importlib.metadata.version(library.package).partition("+")[0]
     return Row(name, library.title, version, lines_of(library), seconds, share, updates)
 
 

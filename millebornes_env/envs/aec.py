@@ -210,8 +210,10 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         self._check_reset()
         self._check_agents()
         agent = self.agent_selection
+        # Tianshou's PettingZooEnv hands itself over here.
+        is_shown = isinstance(observe, AECEnv) or flag("observe", observe)
         return (
-            self.observe(agent) if flag("observe", observe) else None,
+            self.observe(agent) if is_shown else None,
             self._cumulative_rewards[agent],
             self.terminations[agent],
             self.truncations[agent],

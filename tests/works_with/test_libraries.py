@@ -136,6 +136,12 @@ def test_torchrl_plays_all_seats_of_the_pettingzoo_environment() -> None:
 # Tianshou ---------------------------------------------------------------------------------------------------
 
 
+def test_an_environment_handed_to_last_means_true_as_tianshou_does() -> None:
+    env = millebornes_v0.env()
+    env.reset(seed=1)
+    assert (env.last(env)[0]["observation"] == env.last()[0]["observation"]).all()
+
+
 @tianshou
 @pytest.mark.filterwarnings("ignore")
 def test_tianshou_plays_all_seats_of_the_pettingzoo_environment() -> None:
