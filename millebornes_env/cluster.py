@@ -19,6 +19,7 @@ import logging
 import os
 import platform
 import signal
+import socket
 import sys
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,6 +35,7 @@ MOST_LOSSES: Final = 10
 """So often a task is carried out again if its node was lost: it may be the task that kills them."""
 
 _SECONDS_BETWEEN_LOOKS: Final = 0.5
+_SECONDS_TO_ANSWER: Final = 30.0
 _TASKS_FOR_A_CPU: Final = 2  # one is carried out, one waits
 _OBJECT_STORE: Final = 200 << 20  # bytes, of a Ray of our own; results are small, and /dev/shm can be
 _PACKAGE: Final = Path(__file__).parent
@@ -214,11 +216,13 @@ def connected(
         options |= {"num_cpus": cpus, "object_store_memory": _OBJECT_STORE, "include_dashboard": False}
     handler = signal.getsignal(signal.SIGTERM)
     try:
+        _knock(address)
         ray.init(address, **options)
     except (ConnectionError, OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
         raise ClusterError(
             f"there is no Ray cluster at {shown(address)} that takes this program ({_last_line(error)}): "
-            "start one with `ray start --head`, and give the address that it prints, or auto on one of its machines"
+            "start one with `ray start --head`, and give the address that it prints, or auto on one of its "
+            "nodes; if it was started with a token, export RAY_AUTH_MODE=token"
         ) from None
     finally:
         with contextlib.suppress(ValueError):  # not in the main thread
@@ -232,6 +236,17 @@ def connected(
         yield cluster
     finally:
         ray.shutdown()
+
+
+def _knock(address: str) -> None:
+    """Look whether anybody is there: Ray itself would try for minutes.
+
+    Raises:
+        OSError: nobody is.
+    """
+    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    if colon and port.isdecimal():
+        socket.create_connection((host.strip("[]"), int(port)), _SECONDS_TO_ANSWER).close()
 
 
 def _ray() -> Any:
