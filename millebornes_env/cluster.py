@@ -171,7 +171,7 @@ class Cluster:
             ClusterError: as in `next`.
             Exception: what the function raised.
         """
-        left = list(reversed(arguments.items()))
+        left = list(arguments.items())[::-1]
         while left or self._keys:
             while left and not self.is_full:
                 key, given = left.pop()

@@ -220,7 +220,7 @@ class _Director:
             return
         self.done[line.lineup] += deals
         turn.played[first] = played
-        while line.is_open and line.turns and line.turns[0].is_complete:
+        while line.turns and line.turns[0].is_complete:
             self._keep(line, line.turns.popleft())
 
     def _keep(self, line: _Line, turn: _Turn) -> None:
@@ -232,6 +232,7 @@ class _Director:
         line.is_open = is_open(self.tournament, line.lineup, self._until)
         if not line.is_open:
             self.done[line.lineup] = deals
+            line.turns.clear()  # planned in vain
         elif not line.turns:
             following = line.plan_turn(deals)
             self.waiting.extend((line, following, *share) for share in following.shares)

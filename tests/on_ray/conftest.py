@@ -102,12 +102,12 @@ def wait_until(is_so: object, process: subprocess.Popen[bytes], what: str) -> No
         time.sleep(0.2)
 
 
-# Ray reads them when it is imported. A token of our own keeps others out, and a niceness of 0 lets workers work where
-# other processes do too.
+# Ray reads them when it is imported. A token of our own keeps others out, and a niceness of 0 lets workers work
+# where other processes do too.
 os.environ["RAY_AUTH_MODE"] = "token"
 os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-os.environ["RAY_worker_niceness"] = "0"
+os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112 - Ray's name
 
 
 @pytest.fixture(scope="session")
@@ -120,9 +120,9 @@ def cluster() -> Iterator[LocalCluster]:
     try:
         found = LocalCluster(folder / "ray", port)
         try:
-            found.add_node()
-            found.add_node()
-            found.wait_for_nodes(2)
+            for count in (1, 2):  # two that begin at the same time on one machine take each other's ports
+                found.add_node()
+                found.wait_for_nodes(count)
             yield found
         finally:
             found.stop()
