@@ -102,8 +102,8 @@ def wait_until(is_so: object, process: subprocess.Popen[bytes], what: str) -> No
         time.sleep(0.2)
 
 
-# Ray reads them when it is imported. A token of our own keeps others out, and a niceness of 0 lets workers work
-# where other processes do too.
+# Ray reads them when it is imported. A token of our own keeps others out; with a niceness of 0 workers have
+# their share beside other processes.
 os.environ["RAY_AUTH_MODE"] = "token"
 os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"

@@ -13,6 +13,7 @@ import pytest
 pytest.importorskip("ray")
 
 from millebornes_env.arena.match import MatchConfig, play
+from millebornes_env.stopping import Stopped
 from tests.on_ray.conftest import LocalCluster
 from train.common.checkpoints import read_progress
 from train.common.rllib_module import MAIN, Casting, in_pool
@@ -60,7 +61,7 @@ def test_options_that_cannot_be_are_refused(options: dict[str, Any], said: str) 
 def test_a_killed_worker_is_replaced_and_a_checkpoint_is_resumed(
     cluster: LocalCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    args = replace(SMALL, run_dir=tmp_path / "run", cluster=cluster.address, workers=2, total_timesteps=600)
+    args = replace(SMALL, run_dir=tmp_path / "run", cluster=cluster.address, workers=2)
     workers: list[set[int]] = []
     update = Learner.update
 
@@ -71,17 +72,20 @@ def test_a_killed_worker_is_replaced_and_a_checkpoint_is_resumed(
         workers.append(set(found))
         if len(workers) == 2:
             os.kill(found[0], signal.SIGKILL)
+        if len(set.union(*workers)) == 3:  # another one is in the place of the killed one
+            os.kill(os.getpid(), signal.SIGTERM)
         return update(learner, share)
 
-    monkeypatch.setattr(Learner, "update", update_and_kill)
-    train(args)
-    assert len(set.union(*workers)) == 3  # two, and one in the place of the killed one
+    with monkeypatch.context() as patch:
+        patch.setattr(Learner, "update", update_and_kill)
+        with pytest.raises(Stopped):
+            train(args)
     begun = read_progress(tmp_path / "run", CHECKPOINT_KIND)
-    assert begun["decisions"] >= 600
+    assert begun["decisions"] > 128
 
-    train(replace(args, resume=True, total_timesteps=900))
+    train(replace(args, resume=True, total_timesteps=begun["decisions"] + 200))
     resumed = read_progress(tmp_path / "run", CHECKPOINT_KIND)
-    assert resumed["decisions"] >= 900
+    assert resumed["decisions"] >= begun["decisions"] + 200
     assert resumed["updates"] > begun["updates"]
     played = play([f"policy:{tmp_path / 'run'}", "random"], MatchConfig(threads=1), 2)
     assert played.num_deals == 2
