@@ -20,13 +20,14 @@ VENV := .venv
 RAY_VENV := .venv-ray
 PY := $(VENV)/bin/python
 COMMA := ,
+WORKS_WITH := .venv-works-with
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help train test check format bench bench-training wheel wheel-test test-ray notebook clean distclean
+.PHONY: help train test check format bench bench-training works-with wheel wheel-test python-versions test-ray notebook clean distclean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 train: $(VENV)/.installed-train ## train an agent for MINUTES minutes into RUN_DIR (a killed run goes on), then evaluate it
 	$(PY) $(TRAIN)
@@ -56,11 +57,18 @@ bench: $(VENV)/.installed-bench ## measure the speed beside RLCard, OpenSpiel, P
 bench-training: $(VENV)/.installed-train ## measure the speed of training beside MaskablePPO (ten minutes)
 	$(PY) $(BENCH_TRAINING)
 
+works-with: $(WORKS_WITH)/.installed ## how soon learners of other libraries beat random, in an environment of their own
+	$(WORKS_WITH)/bin/python -m pytest tests/works_with -m "slow or not slow"
+	$(WORKS_WITH)/bin/python -m benchmarks.works_with
+
 wheel: $(VENV)/.installed-dev ## build the wheel, with machine code, and the source distribution into dist/
 	PIP_CONSTRAINT=constraints.txt $(PY) -m build --outdir dist
 
 wheel-test: $(VENV)/.installed-dev ## build the wheel, install it where nothing else is, and test it there
 	$(PY) -m pytest -m wheel tests/compile/test_wheel.py
+
+python-versions: $(VENV)/.installed-dev ## run tests with each Python and with the lowest libraries (docs/python_versions.md)
+	$(PY) -m tests.compile.python_versions --docs
 
 test-ray: $(RAY_VENV)/.installed ## run the tests of RLlib and of clusters, in an environment of their own
 	$(RAY_VENV)/bin/python -m pytest -m ray tests/on_ray $(PYTEST_FLAGS)
@@ -72,8 +80,8 @@ clean: ## remove caches and build outputs (runs/ and .venv stay)
 	rm -rf build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . \( -name .git -o -name '.venv*' -o -name runs \) -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
-distclean: clean ## clean, and remove .venv and .venv-ray too
-	rm -rf $(VENV) $(RAY_VENV)
+distclean: clean ## clean, and remove the environments too
+	rm -rf $(VENV) $(WORKS_WITH) $(RAY_VENV)
 
 # A stamp inside .venv per set of extras: written only after pip succeeded, out of date when the pins change.
 define install
@@ -94,6 +102,12 @@ $(VENV)/.installed-dev: $(VENV)/.created pyproject.toml constraints.txt
 $(VENV)/.installed-bench: $(VENV)/.created pyproject.toml constraints.txt
 	$(call install,train$(COMMA)bench)
 	@touch $(VENV)/.installed-train
+
+$(WORKS_WITH)/.installed: pyproject.toml benchmarks/works_with/constraints.txt
+	$(PYTHON) -m venv $(WORKS_WITH)
+	$(WORKS_WITH)/bin/python -m pip install --quiet --no-input --disable-pip-version-check $(PIP_FLAGS) \
+		--constraint benchmarks/works_with/constraints.txt --editable '.[works-with]' pytest hypothesis
+	@touch $@
 
 $(VENV)/.created:
 	@command -v $(PYTHON) >/dev/null || { echo "No $(PYTHON) found: install Python 3.11 or newer." >&2; exit 1; }

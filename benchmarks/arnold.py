@@ -72,10 +72,6 @@ def _share(above: str, below: str = "started") -> Callable[[Counts, Outcome], fl
     return lambda counts, _: counts[above] / counts[below]
 
 
-def _match_lengths(outcome: Outcome, length: int) -> float:
-    return float((outcome.rounds == length).mean())
-
-
 KNOWN: Final = (
     Known("points per round", 1111, 1051, 3.9, lambda c, _: c["points"] / c["rounds"]),
     Known(

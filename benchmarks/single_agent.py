@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.table import Table
 
 from millebornes_env import agents, vector_env
-from millebornes_env.engine.kernels import sample_range
+from millebornes_env.engine.sampling import sample_range
 
 ENV_ID = "millebornes_env:millebornes/MilleBornes-v0"
 

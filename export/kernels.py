@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from export.module import Example
 from millebornes_env.compile import for_kernels
-from millebornes_env.engine import kernels
+from millebornes_env.engine import kernels, sampling
 from millebornes_env.engine.games import Games
 from millebornes_env.engine.kernels import SAME_STEP, Settings, kernels_of
 from millebornes_env.millebornes import rulebook
@@ -39,7 +39,7 @@ def examples() -> list[Example]:
     return [
         (loops.seed_games, (states, 0, 0, 0)),
         (loops.step_range, (*table, _read_only(actions), buffers, 0, 1, kernels.STEP)),
-        (kernels.sample_range, (buffers.action_mask, 0, 0, actions, scratch, 0, 1)),
+        (sampling.sample_range, (buffers.action_mask, 0, 0, actions, scratch, 0, 1)),
         (loops.observe_seats, (*table, seats, buffers.observation)),
         (loops.redeal_games, (states, rules, seats, 0, 0, np.zeros(rulebook.REDEAL_ROOM, np.int8))),
         (loops.full_states, (*table, 1, buffers.observation)),

@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from millebornes_env import __version__
 from millebornes_env.all_sheets import edition, editions
-from millebornes_env.command_line import carry_out, complain
+from millebornes_env.command_line import carry_out, complain, program, sentence
 from millebornes_env.compile import plain
 from millebornes_env.engine.rulebook import StateArray
-from millebornes_env.errors import NotationError, OptionError
+from millebornes_env.errors import MissingExtraError, NotationError, OptionError
 from millebornes_env.games import DEFAULT_GAME, GAMES, Game, game
 from millebornes_env.texts import text_of_file
 
@@ -24,8 +25,12 @@ PLAYING: Final = {
     "arena": "let agents play each other, and rate them",
     "record": "record games as data, a row for each decision",
     "leaderboard": "play the project's leaderboard anew",
+    "train": "train an agent, with a script of the checkout",
 }
 """Commands that read their own options (`COMMAND --help`), each in a file of `millebornes_env.commands`."""
+
+EXTRAS: Final = {name: {"record": "data", "train": "train"}.get(name, "arena") for name in PLAYING}
+"""The extra that brings what a command needs."""
 
 
 def show_editions(names: Sequence[str]) -> None:
@@ -76,7 +81,12 @@ def drawing(played: Game, end: StateArray, rules: Any) -> str:
 
 def parser() -> argparse.ArgumentParser:
     """What can be asked for."""
-    top = argparse.ArgumentParser(prog="python -m millebornes_env", description=__doc__)
+    top = argparse.ArgumentParser(
+        prog=program(),
+        description=__doc__,
+        epilog="[NAME]: the command needs an extra: pip install 'millebornes-env[NAME]'",
+    )
+    top.add_argument("--version", action="version", version=f"millebornes-env {__version__}")
     commands = top.add_subparsers(dest="command", required=True)
     one = commands.add_parser(
         "editions", help="print the rule sheets beside each other, or one with its sources"
@@ -95,7 +105,7 @@ def parser() -> argparse.ArgumentParser:
     )
     games.set_defaults(run=lambda arguments: replay_games(arguments.file, arguments.edition))
     for name, what in PLAYING.items():
-        commands.add_parser(name, help=what, add_help=False)
+        commands.add_parser(name, help=f"{what} [{EXTRAS[name]}]", add_help=False)
     return top
 
 
@@ -106,10 +116,7 @@ def play(name: str, arguments: Sequence[str]) -> int:
     except ModuleNotFoundError as error:
         if str(error.name).startswith("millebornes_env"):
             raise
-        return complain(
-            f"the command {name} needs {error.name}, which is not installed: "
-            "pip install 'millebornes-env[arena]'"
-        )
+        return complain(sentence(MissingExtraError.of(f"the command {name}", error, EXTRAS[name])))
     return int(command.main(arguments))
 
 

@@ -17,6 +17,7 @@ import io
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Final, TextIO
 
 from millebornes_env.stopping import Stops, exit_code_of
@@ -85,6 +86,11 @@ def complain(message: str, exit_code: int = WRONG) -> int:
             print(f"error: {one_line(message)}", file=sys.stderr)
         write_out(sys.stderr)
     return exit_code
+
+
+def program() -> str:
+    """What a user typed to get here: the console command, or Python's option -m."""
+    return "millebornes" if Path(sys.argv[0]).stem == "millebornes" else "python -m millebornes_env"
 
 
 def refuse_old_options(options: type, arguments: Sequence[str], renamed: Mapping[str, str]) -> None:

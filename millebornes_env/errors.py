@@ -44,6 +44,24 @@ class GamePartError(MilleBornesError):
     """A call needs something that a game may have, and this one has not; the message names both."""
 
 
+class MissingExtraError(ModuleNotFoundError, MilleBornesError):
+    """A library of an extra is not installed; the message says what needs it, and what pip is to install."""
+
+    @classmethod
+    def of(cls, what: str, missing: ModuleNotFoundError, extra: str) -> MissingExtraError:
+        """The complaint.
+
+        Args:
+            what: needs the library, such as "the command arena".
+            missing: what Python raised.
+            extra: that brings the library.
+        """
+        return cls(
+            f"{what} needs {missing.name}, which is not installed: pip install 'millebornes-env[{extra}]'",
+            name=missing.name,
+        )
+
+
 class NumEnvsError(MilleBornesError):
     """`num_envs` is not a whole number of at least 1."""
 

@@ -37,21 +37,21 @@ Part = str | Callable[..., Any] | None
 
 PARTS: Final = {
     "audit": "audit of states",
-    "positions": "positions as text",
     "draw": "drawing of its table",
     "describe": "words for what a seat sees",
-    "luck": "count of luck",
-    "fallen": "words for dice and cards",
-    "pages": "pages of its rule sheets",
-    "view": "view of a seat",
-    "tell": "telling of what happens",
-    "session": "way to be played on the terminal",
     "seen": "reading of what a seat sees",
     "features": "features of networks",
     "champion": "preferred champion",
+    "luck": "count of luck",
+    "positions": "positions as text",
+    "fallen": "words for dice and cards",
     "words": "words for language models",
+    "view": "view of a seat",
+    "tell": "telling of what happens",
+    "session": "way to be played on the terminal",
+    "pages": "pages of its rule sheets",
 }
-"""What a game may lack, in words."""
+"""What a game may lack that calls need, in words; in the order of `Game`."""
 
 
 # An entry --------------------------------------------------------------------------------------------------
@@ -69,74 +69,80 @@ class Game:
         sheets: the rule sheets; or the part `edition(name)` that finds one by its name or reads it from the
             path of a file, and hands a sheet back as it is.
         sheet_names: of the sheets that come with the game, where `sheets` is a part.
+        audit: part `audit(states, rules)`: the first of `STATE[N]` that is no game of this table and why, as
+            (number, words), or None. `set_states` and positions need it: kernels trust what is in a record.
+        laws: part `laws(states, rules)`: raises `ConformanceError` for records that no play leads to, which
+            `testing.check_env` asks; None: the audit is what it asks.
         observation: the part that says what can be chosen about observations: a named tuple of ints, with a
             field `unseen`, `rules` or `padded` for each of the options that the game knows; None: nothing.
         observation_version: a number that goes up when trained policies would notice, or its part.
-        audit: part `audit(states, rules)`: the first of `STATE[N]` that is no game of this table and why, as
-            (number, words), or None. `set_states` and positions need it: kernels trust what is in a record.
-        positions: part: a module with `Position` (attributes `edition`, `rules`, `state`, `has_key`) and
-            `read_position(text, edition=, players=, teams=)`.
         draw: part `draw(state, rules)`: the table as text.
         draw_end: part `draw_end(state, rules)`: what is drawn below it when an episode is over.
-        laws: part `laws(states, rules)`: raises `ConformanceError` for records that no play leads to, which
-            `testing.check_env` asks; None: the audit is what it asks.
         describe: part `describe(row, sections, rules)`: an observation in words.
+        seen: part: a module that reads an observation back into a record (`agents.seen.Seen`), which
+            compiled agents need to choose from observations.
+        features: part: a module with what networks can be shown behind an observation
+            (`agents.policy.network.Features`).
+        champion: part `champion(table)`: which of several folders of `agents/champions` plays better there.
         counts: what the arena counts of it: a module with the members of `arena.statistics.GameCounts`, or
             its name.
         luck: a module that counts luck, such as `arena.control_variate`, or its name; None: nothing tells it
             from skill.
         opponents: the agents that evaluations play against where none are named.
+        gauntlet: names of the agents that a policy is measured against while it is trained.
         title: what a person calls the game; "": its name.
         chance: what is left to chance in it, in a word: "cards", "dice".
+        positions: part: a module with `Position` (attributes `edition`, `rules`, `state`, `has_key`) and
+            `read_position(text, edition=, players=, teams=)`.
         records: the module that writes, reads and replays games as text (as `notation.game_records`, which is
             meant by None).
         fallen: part `fallen(state, rules, action)`: carries the action out on a record and returns which dice
             and cards fell, in a few words each; with None for an action, those of this turn so far.
-        pages: module that prints rule sheets: `description(sheet)` of one, `comparison(names)` of several.
+        words: part: a module that says to language models what a seat sees and may do (`text.views.Words`).
         view: part `view(state, rules, seat)`: the table as text, with nothing that the seat cannot see.
         tell: part `tell(state, rules, action)`: carries the action out on a record and returns what all at
             the table are told then, a list of lines.
         session: part: the class that plays the game on the terminal, derived from
             `commands.session.Session`, which is meant by None.
         rival: the agent that people play against if they name none.
-        seen: part: a module that reads an observation back into a record (`agents.seen.Seen`), which
-            compiled agents need to choose from observations.
-        features: part: a module with what networks can be shown behind an observation
-            (`agents.policy.network.Features`).
-        gauntlet: names of the agents that a policy is measured against while it is trained.
-        champion: part `champion(table)`: which of several folders of `agents/champions` plays better there.
-        words: part: a module that says to language models what a seat sees and may do (`text.views.Words`).
+        pages: module that prints rule sheets: `description(sheet)` of one, `comparison(names)` of several.
     """
 
+    # What is played
     name: str
     rulebook: str | ModuleType
     sheets: str | Callable[..., Any] | Sequence[Sheet]
     sheet_names: tuple[str, ...] = ()
+    audit: Part = None
+    laws: Part = None
+    # What is seen
     observation: Part = None
     observation_version: int | str = 1
-    audit: Part = None
-    positions: str | ModuleType | None = None
     draw: Part = None
     draw_end: Part = None
     describe: Part = None
-    laws: Part = None
+    # How agents play it
+    seen: str | ModuleType | None = None
+    features: str | ModuleType | None = None
+    champion: Part = None
+    # How good they are: arena and training
     counts: str | ModuleType = "millebornes_env.arena.plain_counters"
     luck: str | ModuleType | None = None
     opponents: tuple[str, ...] = ("random",)
+    gauntlet: tuple[str, ...] = ("random",)
     title: str = ""
     chance: str = "chance"
+    # As text, and for language models
+    positions: str | ModuleType | None = None
     records: str | ModuleType | None = None
     fallen: Part = None
-    pages: str | ModuleType | None = None
+    words: str | ModuleType | None = None
+    # With people
     view: Part = None
     tell: Part = None
     session: Part = None
     rival: str = "random"
-    seen: str | ModuleType | None = None
-    features: str | ModuleType | None = None
-    gauntlet: tuple[str, ...] = ("random",)
-    champion: Part = None
-    words: str | ModuleType | None = None
+    pages: str | ModuleType | None = None
 
     @property
     def editions(self) -> tuple[str, ...]:
@@ -266,54 +272,54 @@ GAMES: Final[dict[str, Game]] = {
         rulebook="millebornes_env.millebornes.rulebook",
         sheets="millebornes_env.millebornes.editions:edition",
         sheet_names=_sheets_in("millebornes"),
+        audit="millebornes_env.millebornes.audit:first_violation",
+        laws="millebornes_env.testing.states:check_state",
         observation="millebornes_env.millebornes.sections:ObservationSpec",
         observation_version="millebornes_env.millebornes.observation:OBSERVATION_VERSION",
-        audit="millebornes_env.millebornes.audit:first_violation",
-        positions="millebornes_env.notation.positions",
         draw="millebornes_env.render.text:draw_game",
         draw_end="millebornes_env.render.text:draw_end",
         describe="millebornes_env.render.seat:describe_seat",
-        laws="millebornes_env.testing.states:check_state",
+        seen="millebornes_env.agents.observation_reader",
+        features="millebornes_env.agents.policy.features",
+        champion="millebornes_env.agents.champion:champion_of_millebornes",
         counts="millebornes_env.arena.counters",
         luck="millebornes_env.arena.control_variate",
         opponents=("random", "greedy", "holder"),
+        gauntlet=("greedy", "holder", "arnold"),
         title="Mille Bornes",
         chance="cards",
+        positions="millebornes_env.notation.positions",
         records="millebornes_env.notation.replays",
-        pages="millebornes_env.render.editions",
+        words="millebornes_env.text.mille_bornes",
         session="millebornes_env.commands.card_session:CardSession",
         rival="strategist",
-        seen="millebornes_env.agents.observation_reader",
-        features="millebornes_env.agents.policy.features",
-        gauntlet=("greedy", "holder", "arnold"),
-        champion="millebornes_env.agents.champion:champion_of_millebornes",
-        words="millebornes_env.text.mille_bornes",
+        pages="millebornes_env.render.editions",
     ),
     "wielerspel": Game(
         name="wielerspel",
         rulebook="millebornes_env.wielerspel.rulebook",
         sheets="millebornes_env.wielerspel.editions:edition",
         sheet_names=_sheets_in("wielerspel"),
+        audit="millebornes_env.wielerspel.audit:first_violation",
+        laws="millebornes_env.wielerspel.audit:check_laws",
         observation="millebornes_env.wielerspel.sections:ObservationSpec",
         observation_version="millebornes_env.wielerspel.observation:OBSERVATION_VERSION",
-        audit="millebornes_env.wielerspel.audit:first_violation",
-        positions="millebornes_env.notation.race_positions",
         draw="millebornes_env.render.race:draw_race",
         draw_end="millebornes_env.render.race:draw_end",
         describe="millebornes_env.render.race:describe",
+        seen="millebornes_env.agents.race_reader",
+        features="millebornes_env.agents.policy.race_features",
         counts="millebornes_env.arena.race_counters",
         opponents=("random", "saver", "escaper", "bidder"),
+        gauntlet=("saver", "escaper", "bidder"),
         title="Maillot Arc-en-ciel",
         chance="dice and cards",
+        positions="millebornes_env.notation.race_positions",
         fallen="millebornes_env.notation.race_chance:chance",
-        pages="millebornes_env.render.race_editions",
         view="millebornes_env.render.race:view",
         tell="millebornes_env.render.race_events:tell",
         rival="bidder",
-        seen="millebornes_env.agents.race_reader",
-        features="millebornes_env.agents.policy.race_features",
-        gauntlet=("saver", "escaper", "bidder"),
-        laws="millebornes_env.wielerspel.audit:check_laws",
+        pages="millebornes_env.render.race_editions",
     ),
 }
 """Every game, by its name."""

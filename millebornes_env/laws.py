@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from millebornes_env.compile import rule
+from millebornes_env.compile import rule, rule_of_rules
 
 NO_VIOLATION: Final = 0
 
@@ -70,3 +70,12 @@ def is_within_bounds(row: Any, high: Any) -> bool:
     for place in range(len(row)):
         outside |= (row[place] < 0) | (row[place] > high[place])
     return outside == 0
+
+
+@rule_of_rules
+def mask_is_what_is_legal(rulebook: Any, state: Any, rules: Any, mask: Any) -> bool:
+    """The mask has a 1 at exactly the actions that `rulebook.is_legal` allows when asked about one by one."""
+    different = 0
+    for action in range(len(mask)):
+        different |= int(mask[action]) ^ (1 if rulebook.is_legal(state, rules, action) else 0)
+    return different == 0

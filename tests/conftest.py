@@ -16,6 +16,7 @@ LONGEST_FIRST = (
     "tests/envs/test_copies.py",
     "tests/train/test_exploit.py",
     "tests/train/test_maskable_ppo.py",
+    "tests/train/test_other_games.py",
     "tests/laws/test_audit.py",
     "tests/laws/test_perft.py",
     "tests/laws/test_oracle_agrees.py",

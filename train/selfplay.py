@@ -2,8 +2,8 @@
 
     python -m train.selfplay --run-dir runs/first --minutes 5
 
-One network plays all seats, and every decision of every seat is learned from. docs/training.md explains the
-options, the run folder and the metrics.
+One network plays all seats, and every decision of every seat is learned from. Several processes learn
+together if `torchrun` starts them. docs/training.md explains the options, the run folder and the metrics.
 """
 
 # Where is what:
@@ -18,9 +18,11 @@ options, the run folder and the metrics.
 #   options                                   common/selfplay_options.py Args, common/options.py
 #   games and rewards; opponents              common/games.py; common/opponents.py
 #   evaluation, checkpoints, logging          common/runs.py     Run.after_update
+#   several processes                         common/workers.py  Workers; follow() below
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import sys
 from dataclasses import replace
@@ -43,7 +45,7 @@ from train.common.checkpoints import (
     with_prefix,
 )
 from train.common.command import carry_out_training
-from train.common.errors import LossError
+from train.common.errors import LossError, RunError
 from train.common.games import ManyGames
 from train.common.memory import keep_freed_memory
 from train.common.network import (
@@ -55,7 +57,7 @@ from train.common.network import (
     oracle_critic,
     start_from,
 )
-from train.common.opponents import Opponents
+from train.common.opponents import MEMORIES, Opponents
 from train.common.options import linear_schedule, parse_options
 from train.common.policy_files import save_policy_files
 from train.common.ppo import (
@@ -74,6 +76,7 @@ from train.common.ppo import (
 from train.common.progress import timed
 from train.common.runs import Run
 from train.common.selfplay_options import Args, check, opponent_options, table_options
+from train.common.workers import ALONE, Order, Workers, joined, signals_ignored
 
 CHECKPOINT_KIND: Final = "train.selfplay 2"
 PARTS = ("env", "inference", "advantage", "update")
@@ -89,18 +92,21 @@ class Trainer:
     Attributes:
         network: the policy and its value function.
         ema_network: the exponential moving average of its weights, which plays better than the raw weights.
+        workers: the processes that learn together, each from games of its own.
         updates: done so far.
-        decisions: learned from so far.
+        decisions: learned from so far, in all processes.
         seconds: of each of `PARTS`, since the run began.
     """
 
-    def __init__(self, args: Args) -> None:
-        """Begin the games, and make new networks."""
+    def __init__(self, args: Args, workers: Workers = ALONE) -> None:
+        """Begin the games of this process, and make new networks, the same in all processes."""
         keep_freed_memory()
         torch.set_num_threads(args.threads)
         torch.manual_seed(args.seed)
-        self.args = args
-        self.games = ManyGames(args.num_envs, table_options(args))
+        self.args, self.workers = args, workers
+        self._seed = workers.seed(args.seed)
+        options = replace(table_options(args), seed_of_games=self._seed)
+        self.games = ManyGames(workers.share_of_games(args.num_envs), options)
         tables = self.games.tables
         self.network = actor_critic(tables, args.layers, self.games.num_inputs - self.games.obs_size)
         if args.start:
@@ -111,7 +117,7 @@ class Trainer:
             self.magnet = copy.deepcopy(self.network)
         self.oracle: Perceptron | None = oracle_critic(tables, args.layers) if args.oracle else None
         snapshot = copy.deepcopy(self.network)
-        self.opponents = Opponents(self.games, snapshot, opponent_options(args), args.seed, args.threads)
+        self.opponents = Opponents(self.games, snapshot, opponent_options(args), self._seed, args.threads)
         parameters = [*self.network.parameters(), *(self.oracle.parameters() if self.oracle else ())]
         self.optimizer = torch.optim.Adam(parameters, args.learning_rate, eps=1e-5, fused=True)
         self.updates = self.decisions = 0
@@ -122,15 +128,15 @@ class Trainer:
     def _make_room(self) -> None:
         """Allocate all arrays, once."""
         args, games = self.args, self.games
-        rows = args.num_steps * args.num_envs
+        rows = args.num_steps * games.num_games
         self._rollout = new_rollout(
-            args.num_steps, args.num_envs, games.num_inputs, games.num_actions, games.players
+            args.num_steps, games.num_games, games.num_inputs, games.num_actions, games.players
         )
         self._rows = torch.from_numpy(self._rollout.observations)
         self._oracle_rows = torch.zeros(
-            (args.num_steps, args.num_envs, games.oracle_size if self.oracle else 0), dtype=torch.int8
+            (args.num_steps, games.num_games, games.oracle_size if self.oracle else 0), dtype=torch.int8
         )
-        logits = np.zeros((args.num_envs, games.num_actions + 1), np.float32)
+        logits = np.zeros((games.num_games, games.num_actions + 1), np.float32)
         self._sampling = new_sampling(logits, self._rollout.masks[0], args.threads)
         self._seat_memory = new_seat_memory(args.threads, games.players)
         self._flat = Rollout._make(array.reshape(rows, *array.shape[2:]) for array in self._rollout)
@@ -138,9 +144,9 @@ class Trainer:
     def collect(self) -> None:
         """Play a rollout, `num_steps` decisions of every game, and compute its advantages."""
         rollout, games = self._rollout, self.games
-        rng = np.random.default_rng([self.args.seed, self.updates])
+        rng = np.random.default_rng([self._seed, self.updates])
         self.opponents.begin(rng)
-        key_0, key_1 = key_of_seed(self.args.seed)
+        key_0, key_1 = key_of_seed(self._seed)
         for step in range(self.args.num_steps):
             with timed(self.seconds, "env"):
                 games.write_decisions(rollout, step)
@@ -174,7 +180,7 @@ class Trainer:
         return sampling.actions
 
     def learn(self, share: float) -> dict[str, float]:
-        """Update the networks from the rollout.
+        """Update the networks from the rollout; all processes do, at the same time.
 
         Args:
             share: how much of the run is done, 0 to 1.
@@ -189,36 +195,51 @@ class Trainer:
         args = self.args
         with timed(self.seconds, "advantage"):
             rows = np.flatnonzero(self._flat.loss_mask)
-            if not len(rows):
-                raise ValueError(f"no seat decides twice in --num-steps {args.num_steps}: give more steps")
+            learned_from, batches = self._sizes(rows)
             advantages = self._flat.advantages
-            counted = advantages[rows]
-            advantages -= counted.mean()
-            advantages /= counted.std() + 1e-8
+            mean, deviation = self.workers.mean_and_std(advantages[rows])
+            advantages -= mean
+            advantages /= deviation + 1e-8
         for group in self.optimizer.param_groups:
             group["lr"] = linear_schedule(args.learning_rate, args.final_learning_rate, share)
         before = copy.deepcopy((self.network.state_dict(), self.optimizer.state_dict()))
         ent_coef = linear_schedule(args.ent_coef, args.final_ent_coef, share)
         coefs = LossCoefs(args.clip_range, ent_coef, args.vf_coef, args.magnet)
-        rng = np.random.default_rng([args.seed, self.updates, 1])
-        totals, batches = np.zeros(len(MEANS)), 0
+        rng = np.random.default_rng([self._seed, self.updates, 1])
+        totals = np.zeros(len(MEANS))
         with timed(self.seconds, "update"):
             try:
                 for _ in range(args.num_epochs):
-                    for batch in shuffled(rows, args.batch_size, rng):
+                    for batch in shuffled(rows, batches, rng):
                         totals += self._step(batch, coefs)
-                        batches += 1
             except LossError:
                 self.network.load_state_dict(before[0])
                 self.optimizer.load_state_dict(before[1])
                 raise
         self.updates += 1
-        self.decisions += len(rows)
+        self.decisions += learned_from
         self._update_copies()
-        means = dict(zip(MEANS, (totals / batches).tolist(), strict=True))
-        returns, values = self._flat.returns[rows], self._flat.values[rows]
+        means = dict(zip(MEANS, (totals / (batches * args.num_epochs)).tolist(), strict=True))
+        returns, values = self._flat.returns[rows], self._flat.values[rows]  # of this process
         unexplained = float((returns - values).var() / max(returns.var(), 1e-12))
         return {**means, "explained_variance": 1.0 - unexplained, "ent_coef": ent_coef}
+
+    def _sizes(self, rows: np.ndarray[tuple[int], np.dtype[np.int64]]) -> tuple[int, int]:
+        """How many rows all processes have to learn from, and in how many minibatches.
+
+        Raises:
+            ValueError: a process has too few; they all raise it.
+        """
+        args, workers = self.args, self.workers
+        everywhere, empty = (int(number) for number in workers.sums(len(rows), not len(rows)))
+        if empty:
+            raise ValueError(f"no seat decides twice in --num-steps {args.num_steps}: give more steps")
+        batches = max(-(-everywhere // args.batch_size), 1)
+        if workers.sums(len(rows) < batches)[0]:
+            raise ValueError(
+                f"--batch-size {args.batch_size} is too small to be shared by {workers.count} processes"
+            )
+        return everywhere, batches
 
     def _step(self, rows: np.ndarray[tuple[int], np.dtype[np.int64]], coefs: LossCoefs) -> np.ndarray:
         """One step of gradient descent; sums of the statistics over the number of rows."""
@@ -239,6 +260,11 @@ class Trainer:
             means[-1] = 0.5 * float((errors * errors).mean())
             tensors.append(values)
             gradients.append(errors / len(rows))
+        self.optimizer.zero_grad(set_to_none=True)
+        torch.autograd.backward(tensors, gradients)
+        learners = [learner for learner in (self.network, self.oracle) if learner is not None]
+        parameters = [parameter for learner in learners for parameter in learner.parameters()]
+        means = self.workers.average(parameters, means, len(rows))
         if not np.isfinite(means).all():
             found = ", ".join(f"{name} {mean:.4g}" for name, mean in zip(MEANS, means, strict=True))
             raise LossError(
@@ -246,11 +272,8 @@ class Trainer:
                 f"beginning with row {int(rows[0])} ({found}); a lower --learning-rate may help",
                 {name: torch.from_numpy(array[rows]) for name, array in self._flat._asdict().items()},
             )
-        self.optimizer.zero_grad(set_to_none=True)
-        torch.autograd.backward(tensors, gradients)
-        for learner in (self.network, self.oracle):
-            if learner is not None:
-                torch.nn.utils.clip_grad_norm_(learner.parameters(), self.args.max_grad_norm)
+        for learner in learners:
+            torch.nn.utils.clip_grad_norm_(learner.parameters(), self.args.max_grad_norm)
         self.optimizer.step()
         return means
 
@@ -272,29 +295,45 @@ class Trainer:
         )
 
     def checkpoint(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        """All that learning depends on; random numbers are functions of the seed and of counters."""
+        """All that learning depends on; random numbers are functions of the seed and of counters.
+
+        Process 0 has the others send what only they have: their games, and what agents remember of them.
+        """
         tensors = {
             f"{name}.{key}": value
             for name, module in self._modules().items()
             for key, value in module.state_dict().items()
         }
         tensors |= tensors_of_optimizer(self.optimizer)
-        tensors["games"] = torch.from_numpy(self.games.save())
         remembered, snapshots = self.opponents.checkpoint()
+        own = {"games": torch.from_numpy(self.games.save())}
+        own |= {name: rows for name, rows in remembered.items() if name.startswith(MEMORIES)}
+        tensors |= remembered | self.workers.gathered(own)
         counters = {"updates": self.updates, "decisions": self.decisions, "pool": snapshots}
-        return tensors | remembered, {**counters, "parts": self.seconds}
+        return tensors, {**counters, "processes": self.workers.count, "parts": self.seconds}
 
     def restore(self, tensors: dict[str, Tensor], progress: dict[str, Any]) -> None:
-        """Go on where `checkpoint` found a trainer of the same options.
+        """Go on where `checkpoint` found a trainer of the same options; process 0 tells the others.
 
         Raises:
+            RunError: the run was begun by another number of processes.
             KeyError, TypeError, RuntimeError, ValueError: the tensors are of another run.
         """
+        processes = int(progress.get("processes", 1))  # older checkpoints do not say
+        if processes != self.workers.count:
+            raise RunError(
+                f"the games of this run are shared by {processes} processes, and this is one of "
+                f"{self.workers.count}: start as many with torchrun, or choose another --run-dir"
+            )
+        self.workers.send(tensors, progress)
         for name, module in self._modules().items():
             module.load_state_dict(with_prefix(tensors, f"{name}."))
         tensors_to_optimizer(self.optimizer, tensors)
-        self.games.put_back(tensors["games"].numpy())
-        self.opponents.restore(tensors, int(progress["pool"]))
+        self.games.put_back(self.workers.own(tensors["games"]).numpy())
+        remembered = {
+            name: self.workers.own(rows) for name, rows in tensors.items() if name.startswith(MEMORIES)
+        }
+        self.opponents.restore({**tensors, **remembered}, int(progress["pool"]))
         self.updates, self.decisions = int(progress["updates"]), int(progress["decisions"])
         for part in self.seconds:
             self.seconds[part] = float(progress["parts"][part])
@@ -335,8 +374,12 @@ def with_precision(args: Args) -> Args:
     return replace(args, precision=chosen_precision(args.precision))
 
 
-def train(args: Args) -> Run:
+def train(args: Args, workers: Workers = ALONE) -> Run:
     """Train, or go on training, until the budget is spent or a signal says to stop.
+
+    Args:
+        args: what to learn; the numbers of games and of rows are those of all processes together.
+        workers: the processes that learn together, of which this is number 0; the others `follow`.
 
     Raises:
         RunError: the folder cannot be used as asked.
@@ -345,12 +388,14 @@ def train(args: Args) -> Run:
         Stopped: by Ctrl-C, SIGTERM or SIGHUP; after the update that was going on, a checkpoint was written.
     """
     check(args)
+    games = workers.share_of_games(args.num_envs)
     args = with_precision(args)
     if args.precision == "bfloat16" and not has_fast_bfloat16():
         say("note: this processor has no bfloat16, --precision float32 is several times faster")
-    with Stops() as stops, Run(args, CHECKPOINT_KIND, "PPO") as run:
-        run.warm_up(warmed_up(args))
-        trainer = Trainer(args)
+    with Stops() as stops, workers.leading(), Run(args, CHECKPOINT_KIND, "PPO") as run:
+        workers.tell(Order.BEGIN, args.precision == "bfloat16")
+        run.warm_up(warmed_up(replace(args, num_envs=games)))
+        trainer = Trainer(args, workers)
         run.begin(trainer)
         try:
             _train(run, trainer, stops)
@@ -368,6 +413,7 @@ def _train(run: Run, trainer: Trainer, stops: Stops) -> None:
     """Updates until the budget is spent; a signal waits for the end of an update."""
     while (share := run.share) < 1.0:
         with stops.deferred():
+            trainer.workers.tell(Order.UPDATE, share)
             trainer.collect()
             try:
                 statistics = trainer.learn(share)
@@ -376,6 +422,34 @@ def _train(run: Run, trainer: Trainer, stops: Stops) -> None:
                 raise
         run.after_update({f"train/{name}": value for name, value in statistics.items()})
     run.finish()
+
+
+def follow(args: Args, workers: Workers) -> None:
+    """Learn as one of several processes, but number 0, until that one says that it is over.
+
+    Raises:
+        ValueError: as in `train`.
+        WorkerError: another process has ended.
+    """
+    check(args)
+    games = workers.share_of_games(args.num_envs)
+    with signals_ignored():
+        order, has_bfloat16 = workers.told()
+        if order is Order.END:
+            return
+        args = replace(args, precision="bfloat16" if has_bfloat16 else "float32")
+        warmed_up(replace(args, num_envs=games))
+        trainer = Trainer(args, workers)
+        while (told := workers.told())[0] is not Order.END:
+            # What goes wrong goes wrong in process 0 too, which says what follows.
+            with contextlib.suppress(LossError, KeyError, TypeError, RuntimeError, ValueError):
+                if told[0] is Order.UPDATE:
+                    trainer.collect()
+                    trainer.learn(told[1])
+                elif told[0] is Order.CHECKPOINT:
+                    trainer.checkpoint()
+                else:
+                    trainer.restore(*workers.received())
 
 
 def warmed_up(args: Args) -> Trainer:
@@ -397,7 +471,16 @@ def warmed_up(args: Args) -> Trainer:
 
 def main() -> int:
     """The command line; returns the exit status."""
-    return carry_out_training(lambda: train(parse_options(Args, __doc__)).problem)
+
+    def command() -> str | None:
+        args = parse_options(Args, __doc__)
+        with joined() as workers:
+            if workers.rank == 0:
+                return train(args, workers).problem
+            follow(args, workers)
+            return None
+
+    return carry_out_training(command)
 
 
 __all__ = [
@@ -406,6 +489,7 @@ __all__ = [
     "Args",
     "Trainer",
     "check",
+    "follow",
     "main",
     "train",
     "warmed_up",

@@ -12,7 +12,7 @@ import numpy as np
 
 from millebornes_env.agents.errors import AgentArgumentError
 from millebornes_env.agents.protocol import Observations, Table
-from millebornes_env.agents.seen import NO_ODDITY, OUT_OF_RANGE
+from millebornes_env.agents.seen import NO_ODDITY, OUT_OF_RANGE, is_in_range, sum_of
 from millebornes_env.compile import kernel, rule
 from millebornes_env.millebornes.cards import (
     ACCIDENT,
@@ -126,10 +126,7 @@ def oddity_of(row: Int8Array, starts: Starts, bounds: Int8Array, rules: RulesRec
         bounds: int8[2, D], by `bounds_of`.
         rules: the table's.
     """
-    outside = 0
-    for place in range(len(row)):  # without a branch: the compiler takes many numbers at once
-        outside |= (row[place] < bounds[0, place]) | (row[place] > bounds[1, place])
-    if outside != 0:
+    if not is_in_range(row, bounds):
         return OUT_OF_RANGE
     found = oddity_of_decision(row, starts, rules)
     if found == NO_ODDITY:
@@ -139,15 +136,6 @@ def oddity_of(row: Int8Array, starts: Starts, bounds: Int8Array, rules: RulesRec
     if found == NO_ODDITY and is_to_decide(row, starts) and not has_a_choice(row, starts, rules):
         return NO_CHOICE
     return found
-
-
-@rule
-def sum_of(row: Int8Array, start: int, size: int) -> int:
-    """The sum of some numbers of a row."""
-    total = 0
-    for place in range(start, start + size):
-        total += int(row[place])
-    return total
 
 
 @rule
@@ -221,14 +209,7 @@ def has_a_choice(row: Int8Array, starts: Starts, rules: RulesRecord) -> bool:
 def first_odd_row(
     rows: Observations, starts: Starts, bounds: Int8Array, rules: StateArray
 ) -> tuple[int, int]:
-    """The first row that the table cannot show to a seat that is to decide, and its oddity; else -1, 0.
-
-    Args:
-        rows: int8[N, D].
-        starts: of the sections of the table's observations.
-        bounds: int8[2, D].
-        rules: RULES[1], the table's.
-    """
+    """By `oddity_of`, as `agents.seen.Seen` says."""
     for number in range(len(rows)):
         oddity = oddity_of(rows[number], starts, bounds, rules[0])
         if oddity != NO_ODDITY:

@@ -33,6 +33,30 @@ CHOSE_NOTHING: Final = -1
 MAX_INT8: Final = 127
 
 
+# What the modules share that read observations --------------------------------------------------------------
+
+
+@rule
+def sum_of(row: Int8Array, start: int, size: int) -> int:
+    """The sum of some numbers of a row."""
+    total = 0
+    for place in range(start, start + size):
+        total += int(row[place])
+    return total
+
+
+@rule
+def is_in_range(row: Int8Array, bounds: Int8Array) -> bool:
+    """Whether each number of a row, int8[D], lies within its bounds, int8[2, D]."""
+    outside = 0
+    for place in range(len(row)):  # without a branch: the compiler takes many numbers at once
+        outside |= (row[place] < bounds[0, place]) | (row[place] > bounds[1, place])
+    return outside == 0
+
+
+# What a game has --------------------------------------------------------------------------------------------
+
+
 class Seen(Protocol):
     """What a module must have to read observations of a game."""
 
@@ -55,7 +79,13 @@ class Seen(Protocol):
     ) -> tuple[int, int]:
         """The first row that the table cannot show to a seat that is to decide, and why; else -1, 0.
 
-        Compiled; `rules` is the array of the rules, `RULES[1]`.
+        Compiled.
+
+        Args:
+            rows: int8[N, D].
+            starts: of the sections of the table's observations.
+            bounds: int8[2, D].
+            rules: RULES[1], the table's.
         """
 
     def read_observation(self, row: Int8Array, starts: Any, rules: Any, state: Any, /) -> None:

@@ -18,7 +18,7 @@ from millebornes_env import agents
 from millebornes_env.agents.policy.files import read_description
 from millebornes_env.agents.specs import is_path, split_policy
 from millebornes_env.arena.match import MatchConfig
-from millebornes_env.command_line import refuse_old_options, sentence
+from millebornes_env.command_line import program, refuse_old_options, sentence
 from millebornes_env.envs.options import USUAL
 from millebornes_env.errors import ArenaError, GameError, shown
 
@@ -73,7 +73,7 @@ def parse_options(options: type[Options], command: str, arguments: Sequence[str]
         SystemExit: after --help, and after a wrong option, about which tyro has printed what is wrong.
     """
     refuse_old_options(options, sys.argv[1:] if arguments is None else arguments, RENAMED)
-    return tyro.cli(options, prog=f"python -m millebornes_env {command}", args=arguments)
+    return tyro.cli(options, prog=f"{program()} {command}", args=arguments)
 
 
 def match_config(

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from millebornes_env import machine_code
 from millebornes_env.compile import address_of, for_kernels
-from millebornes_env.engine import kernels
+from millebornes_env.engine import kernels, sampling
 from millebornes_env.engine.kernels import NO_GAME, Buffers, Settings, kernels_of, key_of_seed
 from millebornes_env.engine.rulebook import Rulebook, StateArray, TableRules
 from millebornes_env.errors import RulesError
@@ -86,7 +86,7 @@ class Games:
         self._scratch = np.zeros((self.num_threads, self.buffers.action_mask.shape[1] + 1), np.int64)
         self._step_range = machine_code.of(self._kernels.step_range)
         self._step_range_address = machine_code.address_of(self._kernels.step_range)
-        self._sample_range = machine_code.of(kernels.sample_range)
+        self._sample_range = machine_code.of(sampling.sample_range)
 
     def __len__(self) -> int:
         return len(self.states)
@@ -169,7 +169,7 @@ class Games:
         if self.num_threads == 1 or not has_threads():
             self._sample_range(mask, *key, actions, self._scratch[0], 0, len(actions))
         else:
-            kernels.sample_on_threads(mask, *key, actions, self._scratch, self.num_threads)
+            sampling.sample_on_threads(mask, *key, actions, self._scratch, self.num_threads)
 
     def observe(self, seats: npt.NDArray[np.int32], observation: npt.NDArray[np.int8]) -> None:
         """Write what the given seat of each game sees into `observation` int8[N, D]."""

@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple, ParamSpec, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.chance import MASK_32, random_below, random_word
+from millebornes_env.chance import MASK_32, random_word
 from millebornes_env.compile import (
     call_at,
     kernel,
@@ -417,7 +417,7 @@ def _full_states(rulebook: Rulebook) -> Callable[..., None]:
     return _kernel_of(rulebook, full_states)
 
 
-# Loops that ask no rulebook --------------------------------------------------------------------------------
+# On threads ------------------------------------------------------------------------------------------------
 
 
 @parallel_kernel
@@ -450,55 +450,6 @@ def step_on_threads(
             if found[thread] != NO_GAME:
                 return int(found[thread])
     return NO_GAME
-
-
-@kernel
-def sample_range(
-    action_mask: npt.NDArray[np.int8],
-    key_0: int,
-    key_1: int,
-    actions: npt.NDArray[np.int64],
-    scratch: npt.NDArray[np.int64],
-    first: int,
-    last: int,
-) -> None:
-    """Choose an allowed action of each game from `first` to `last` - 1, all equally probable.
-
-    A game that allows none has ended, and gets SKIP.
-
-    Args:
-        action_mask: int8[N, A].
-        key_0: first 32-bit word of the key of the random numbers.
-        key_1: second word; take another for every call.
-        actions: int64[N], overwritten.
-        scratch: int64[A + 1], overwritten.
-        first: first game.
-        last: one past the last game.
-    """
-    num_actions = action_mask.shape[1]
-    for game in range(first, last):
-        count = 0
-        for action in range(num_actions):  # without a branch, which could not be predicted
-            scratch[count] = action
-            count += int(action_mask[game, action] != 0)  # whatever a caller has written there
-        actions[game] = scratch[random_below(key_0, key_1, game, count)] if count > 0 else SKIP
-
-
-@parallel_kernel
-def sample_on_threads(
-    action_mask: npt.NDArray[np.int8],
-    key_0: int,
-    key_1: int,
-    actions: npt.NDArray[np.int64],
-    scratch: npt.NDArray[np.int64],
-    threads: int,
-) -> None:
-    """`sample_range` with the batch shared among threads; `scratch` is int64[threads, A + 1]."""
-    games = len(actions)
-    for thread in prange(threads):
-        first = thread * games // threads
-        last = (thread + 1) * games // threads
-        sample_range(action_mask, key_0, key_1, actions, scratch[thread], first, last)
 
 
 def key_of_seed(seed: int) -> tuple[int, int]:

@@ -18,8 +18,6 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
-from stable_baselines3.common.vec_env import VecEnv
-from stable_baselines3.common.vec_env.base_vec_env import VecEnvObs, VecEnvStepReturn
 
 from millebornes_env.engine.kernels import SKIP
 from millebornes_env.envs.arrays import checked_actions
@@ -30,11 +28,18 @@ from millebornes_env.errors import (
     ActionRangeError,
     ActionShapeError,
     MilleBornesError,
+    MissingExtraError,
     OptionError,
     ResetNeededError,
     shown,
 )
 from millebornes_env.texts import items_of
+
+try:
+    from stable_baselines3.common.vec_env import VecEnv
+    from stable_baselines3.common.vec_env.base_vec_env import VecEnvObs, VecEnvStepReturn
+except ModuleNotFoundError as _missing:
+    raise MissingExtraError.of("millebornes_env.envs.sb3", _missing, "train") from None
 
 _MOST_POLICIES = 1 << 16
 

@@ -128,6 +128,32 @@ def by_key(lines: Iterable[Line]) -> dict[str, Line]:
     return found
 
 
+def check_name(line: Line, names: Mapping[str, str], rules: TableRules, of: str = "") -> None:
+    """Refuse a line of another name than those there are, without its seat or team, or without words.
+
+    Args:
+        line: of a position.
+        names: of the lines there are; "seat" or "team" where there is a line for each, else "".
+        rules: the table's.
+        of: what has these lines, to be said behind an unknown name.
+
+    Raises:
+        NotationError: it is refused.
+    """
+    counted = names.get(line.name)
+    if counted is None:
+        hint = closest(line.name, names) or f" The lines are: {', '.join(names)}."
+        raise line.refused(f"there is no line {shown(line.name)}{of}.{hint}")
+    if counted and line.place is None:
+        raise line.refused(f"it must name the {counted}, such as '{line.name} 0'")
+    if not counted and line.place is not None:
+        raise line.refused(f"there is one {line.name!r} only: no number stands after it")
+    if counted:
+        (seat_of if counted == "seat" else team_named)(line, str(line.place), rules)
+    if not line.words:
+        raise line.refused(f"nothing stands after the colon; leave the line out, or write {NOTHING!r}")
+
+
 def without_remark(line: Line) -> tuple[str, str]:
     """The words of a line, and what stands in parentheses after them."""
     words, parenthesis, remark = line.words.lower().partition("(")

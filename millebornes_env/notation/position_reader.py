@@ -46,10 +46,10 @@ from millebornes_env.notation.deal_rest import Rest, lay_out, usual_opening
 from millebornes_env.notation.lines import (
     AND_OTHERS,
     CARD_WORDS,
-    NOTHING,
     Line,
     by_key,
     cards_named,
+    check_name,
     number_of,
     seat_of,
     team_named,
@@ -157,20 +157,9 @@ class Reader:
     # The single lines --------------------------------------------------------------------------------------
 
     def _check_name(self, line: Line) -> None:
-        counted = LINE_NAMES.get(line.name)
-        if counted is None:
-            hint = closest(line.name, LINE_NAMES) or f" The lines are: {', '.join(LINE_NAMES)}."
-            raise line.refused(f"there is no line {shown(line.name)}.{hint}")
-        if counted and line.place is None:
-            raise line.refused(f"it must name the {counted}, such as '{line.name} 0'")
-        if not counted and line.place is not None:
-            raise line.refused(f"there is one {line.name!r} only: no number stands after it")
-        if counted:
-            (seat_of if counted == "seat" else team_named)(line, str(line.place), self.rules)
+        check_name(line, LINE_NAMES, self.rules)
         if line.at is not None and line.name != "stream":
             raise line.refused("only a stream lies 'at' a place of the deck")
-        if not line.words:
-            raise line.refused(f"nothing stands after the colon; leave the line out, or write {NOTHING!r}")
 
     def _number(self, name: str, lowest: int, highest: int, default: int) -> int:
         line = self.lines.get(name)

@@ -17,7 +17,7 @@ from millebornes_env.compile import plain
 from millebornes_env.engine.rulebook import StateArray
 from millebornes_env.errors import NotationError, shown
 from millebornes_env.notation.header import HEADER, begun, read_chance
-from millebornes_env.notation.lines import NOTHING, Line, number_of, seat_of, without_remark
+from millebornes_env.notation.lines import NOTHING, Line, check_name, number_of, seat_of, without_remark
 from millebornes_env.notation.race_checks import check_decision
 from millebornes_env.notation.race_words import (
     ENDINGS,
@@ -37,7 +37,7 @@ from millebornes_env.notation.race_words import (
     usual_stage,
 )
 from millebornes_env.texts import closest
-from millebornes_env.wielerspel import turn
+from millebornes_env.wielerspel import set_up, turn
 from millebornes_env.wielerspel.audit import first_violation
 from millebornes_env.wielerspel.dice import FACES, draw_lots, shuffle_deck
 from millebornes_env.wielerspel.editions import GAME
@@ -111,20 +111,9 @@ class RaceReader:
     # The lines ---------------------------------------------------------------------------------------------
 
     def _check_name(self, line: Line) -> None:
-        counted = LINE_NAMES.get(line.name)
-        if counted is None:
-            hint = closest(line.name, LINE_NAMES) or f" The lines are: {', '.join(LINE_NAMES)}."
-            raise line.refused(f"there is no line {shown(line.name)} in a position of the race.{hint}")
-        if counted and line.place is None:
-            raise line.refused(f"it must name the {counted}, such as '{line.name} 0'")
-        if not counted and line.place is not None:
-            raise line.refused(f"there is one {line.name!r} only: no number stands after it")
-        if counted:
-            seat_of(line, str(line.place), self.rules)
+        check_name(line, LINE_NAMES, self.rules, " in a position of the race")
         if line.at is not None:
             raise line.refused("nothing in a race lies 'at' a place")
-        if not line.words:
-            raise line.refused(f"nothing stands after the colon; leave the line out, or write {NOTHING!r}")
 
     def _number(self, name: str, lowest: int, highest: int, default: int) -> int:
         line = self.lines.get(name)
@@ -155,14 +144,14 @@ class RaceReader:
         state, record, chance = self._state, self._record, read_chance(self.lines)
         state.key[:] = chance.key
         state.episode = chance.episode
-        plain(turn.clear_board)(state, record)
+        plain(set_up.clear_board)(state, record)
         for seat in range(len(state.energy)):
-            plain(turn.set_up_team)(state, record, seat)
+            plain(set_up.set_up_team)(state, record, seat)
         plain(draw_lots)(state, record)
         state.riders = self.rules.players
         state.shuffles = self._number("shuffles", 0, _MOST, 0)
         plain(shuffle_deck)(state, record)
-        plain(turn.begin_turn)(state)
+        plain(set_up.begin_turn)(state)
 
     def _read_race(self) -> None:
         state = self._state

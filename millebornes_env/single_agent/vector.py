@@ -41,6 +41,8 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
 
     Attributes:
         games: the games, with the opponents.
+        autoreset_mode: as `metadata` says it; Gymnasium's own vector environments have it here too, and
+            TorchRL looks for it.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}
@@ -124,6 +126,7 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         )
         vector = self.games.vector
         self.metadata = {**self.metadata, "autoreset_mode": mode}
+        self.autoreset_mode = mode
         if render_mode is not None:
             one_of("render_mode", render_mode, self.metadata["render_modes"])
             vector.game.part("draw", "render")

@@ -21,10 +21,8 @@ from millebornes_env.engine.kernels import (
     kernels_of,
     key_of_seed,
     start_episode,
-    write_decision,
 )
-from millebornes_env.engine.kernels import carry_out as carry_out_in_engine
-from millebornes_env.laws import NO_VIOLATION, are_equal, is_within_bounds, require
+from millebornes_env.laws import NO_VIOLATION, are_equal, require
 from millebornes_env.millebornes import rulebook
 from millebornes_env.millebornes.actions import (
     CLAIM_COUP_FOURRE,
@@ -52,6 +50,18 @@ from millebornes_env.millebornes.state import (
     new_states,
 )
 from millebornes_env.millebornes.turn import start_next_round, step
+from millebornes_env.testing.auditing import (
+    FOUND,
+    MOST_FOUND,
+    NO_ACTION,
+    ROUNDING,
+    SAMPLE,
+    action_at,
+    finals_are_within_bounds,
+    note,
+    step_by_engine,
+    total_weight,
+)
 from millebornes_env.testing.random_players import FINISHER, IDLER, UNIFORM, WEIGHTS
 from millebornes_env.testing.step_laws import (
     HIDDEN_CARDS_SHOW,
@@ -76,16 +86,8 @@ _GAMES, _ROUNDS, _MATCHES, _STEPS, _CLAIMS, _EXTENSIONS, _EMPTY, _PLAY_OUTS, _SH
     len(COUNTS)
 )
 
-FOUND: Final = ("game", "step", "seat", "action", "violation")
-"""What is noted of a violation."""
-NO_ACTION: Final = -1
-MOST_FOUND: Final = 8
-"""Violations of a table that are noted in full; all are counted."""
-
-_SAMPLE: Final = 64
 _UNIFORM_SHARE: Final = 0.1
 _UNIFORM_BELOW: Final = round(_UNIFORM_SHARE * 2**32)
-_ROUNDING: Final = 1e-4
 _LONE_DRIVER: Final = 8
 
 
@@ -162,7 +164,7 @@ def play_on(play: Play, rules: RulesRecord, steps: int) -> None:
     for game in range(len(play.states)):
         state = play.states[game]
         for _ in range(steps):
-            sampled = int(play.steps[game]) & (_SAMPLE - 1) == 0
+            sampled = int(play.steps[game]) & (SAMPLE - 1) == 0
             action = NO_ACTION
             play.before[0] = state
             violation = judge_decision(state, rules, play.mask, play.row, play.high)
@@ -222,25 +224,12 @@ def chosen_action(play: Play, rules: RulesRecord, state: State, game: int) -> in
     style = int(play.styles[game, team_of(rules, int(state.seat))])
     if random_word(key_0, key_1, counter) < _UNIFORM_BELOW:
         style = UNIFORM
-    total = total_weight(play, style)
+    total = total_weight(play.mask, play.weights[style])
     if total == 0:
         style = UNIFORM
-        total = total_weight(play, style)
+        total = total_weight(play.mask, play.weights[style])
     left = random_below(key_0, key_1, counter + 1, total)
-    action = -1
-    while left >= 0:
-        action += 1
-        left -= int(play.mask[action]) * int(play.weights[style, action])
-    return action
-
-
-@rule
-def total_weight(play: Play, style: int) -> int:
-    """The weights of all legal actions together."""
-    total = 0
-    for action in range(len(play.mask)):
-        total += int(play.mask[action]) * int(play.weights[style, action])
-    return total
+    return action_at(play.mask, play.weights[style], left)
 
 
 # Rounds and episodes --------------------------------------------------------------------------------------
@@ -330,16 +319,10 @@ def report(play: Play, game: int, action: int, violation: int) -> None:
     """Count a violation, and note it with the game before and after it."""
     number = int(play.counts[_VIOLATIONS])
     play.counts[_VIOLATIONS] += 1
-    if number >= MOST_FOUND:
-        return
-    found = play.found[number]
-    found[0] = game
-    found[1] = play.steps[game]
-    found[2] = play.before[0].seat
-    found[3] = action
-    found[4] = violation
-    play.saved[2 * number] = play.before[0]
-    play.saved[2 * number + 1] = play.states[game]
+    if number < MOST_FOUND:
+        found, saved = play.found[number], play.saved[2 * number : 2 * number + 2]
+        step = int(play.steps[game])
+        note(found, saved, play.before[0], play.states[game], game, step, action, violation)
 
 
 # Sampled --------------------------------------------------------------------------------------------------
@@ -366,22 +349,15 @@ def judge_engine(play: Play, rules: RulesRecord, game: int, action: int) -> int:
     play.copied[0] = play.before[0]
     settings = settings_of(game)
     buffers = play.buffers
-    buffers.rewards[0, :] = 0.0
-    buffers.terminations[0] = False
-    carry_out_in_engine(rulebook, play.copied[0], rules, settings, action, buffers, 0)
-    write_decision(rulebook, play.copied[0], rules, settings, buffers, 0)
+    step_by_engine(rulebook, play.copied[0], rules, settings, action, buffers)
     state = play.states[game]
     is_over = int(state.phase) == ROUND_OVER
     ended = is_over and is_episode_over(state, rules, settings.episode)
     found = require(NO_VIOLATION, WRONG_REWARDS, rewards_are_right(buffers, rules, is_over))
     found = require(found, WRONG_END_OF_EPISODE, bool(buffers.terminations[0]) == ended)
     if ended:
-        for seat in range(rules.players):
-            found = require(
-                found,
-                OBSERVATION_OUT_OF_BOUNDS,
-                is_within_bounds(buffers.final_observation[0, seat], play.high),
-            )
+        seen = finals_are_within_bounds(buffers.final_observation[0], rules.players, play.high)
+        found = require(found, OBSERVATION_OUT_OF_BOUNDS, seen)
     return found
 
 
@@ -394,7 +370,7 @@ def rewards_are_right(buffers: Buffers, rules: RulesRecord, is_over: bool) -> bo
         paid += abs(reward)
         apart += abs(reward - float(buffers.rewards[0, team_of(rules, seat)]))
         total += reward
-    return (is_over or paid == 0.0) and apart == 0.0 and abs(total) < _ROUNDING
+    return (is_over or paid == 0.0) and apart == 0.0 and abs(total) < ROUNDING
 
 
-__all__ = ["COUNTS", "FOUND", "Play", "begin", "new_play", "play_on"]
+__all__ = ["COUNTS", "FOUND", "MOST_FOUND", "NO_ACTION", "Play", "begin", "new_play", "play_on"]

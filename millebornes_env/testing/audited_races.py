@@ -21,10 +21,20 @@ from millebornes_env.engine.kernels import (
     kernels_of,
     key_of_seed,
     start_episode,
-    write_decision,
 )
-from millebornes_env.engine.kernels import carry_out as carry_out_in_engine
-from millebornes_env.laws import NO_VIOLATION, are_equal, is_within_bounds, require
+from millebornes_env.laws import NO_VIOLATION, are_equal, require
+from millebornes_env.testing.auditing import (
+    FOUND,
+    MOST_FOUND,
+    NO_ACTION,
+    ROUNDING,
+    SAMPLE,
+    action_at,
+    finals_are_within_bounds,
+    note,
+    step_by_engine,
+    total_weight,
+)
 from millebornes_env.testing.race_laws import (
     HIDDEN_CARDS_SHOW,
     OBSERVATION_OUT_OF_BOUNDS,
@@ -78,15 +88,7 @@ COUNTS: Final = (
 _GAMES, _RACES, _STEPS, _ESCAPES, _EXCHANGES, _BIDS, _MOVES, _RETIREMENTS, _SHUFFLES = range(9)
 _BY_JERSEYS, _BY_INNER_TRACK, _BY_EXHAUSTION, _BY_TURNS, _VIOLATIONS = range(9, len(COUNTS))
 
-FOUND: Final = ("game", "step", "seat", "action", "violation")
-"""What is noted of a violation."""
-NO_ACTION: Final = -1
-MOST_FOUND: Final = 8
-"""Violations of a table that are noted in full; all are counted."""
-
-_SAMPLE: Final = 64
 _SETTINGS: Final = Settings(0, 0, DISABLED, DEFAULT_SPEC, 0)
-_ROUNDING: Final = 1e-4
 
 # How seats play --------------------------------------------------------------------------------------------
 
@@ -208,7 +210,7 @@ def play_on(play: Play, rules: Any, steps: int) -> None:
     for game in range(len(play.states)):
         state = play.states[game]
         for _ in range(steps):
-            sampled = int(play.steps[game]) & (_SAMPLE - 1) == 0
+            sampled = int(play.steps[game]) & (SAMPLE - 1) == 0
             action = NO_ACTION
             play.before[0] = state
             violation = judge_decision(state, rules, play.mask, play.row, play.high)
@@ -267,25 +269,12 @@ def chosen_action(play: Play, state: State, game: int) -> int:
     """A legal action by the weights of the seat's style, or any if they leave none."""
     key_0, key_1 = int(state.key[1]), int(state.key[0])  # the race's own numbers have them in this order
     style = int(play.styles[game, int(state.seat)])
-    total = total_weight(play, style)
+    total = total_weight(play.mask, play.weights[style])
     if total == 0:
         style = WILD
-        total = total_weight(play, style)
+        total = total_weight(play.mask, play.weights[style])
     left = random_below(key_0, key_1, int(play.steps[game]), total)
-    action = -1
-    while left >= 0:
-        action += 1
-        left -= int(play.mask[action]) * int(play.weights[style, action])
-    return action
-
-
-@rule
-def total_weight(play: Play, style: int) -> int:
-    """The weights of all legal actions together."""
-    total = 0
-    for action in range(len(play.mask)):
-        total += int(play.mask[action]) * int(play.weights[style, action])
-    return total
+    return action_at(play.mask, play.weights[style], left)
 
 
 # Races -----------------------------------------------------------------------------------------------------
@@ -345,16 +334,10 @@ def report(play: Play, game: int, action: int, violation: int) -> None:
     """Count a violation, and note it with the race before and after it."""
     number = int(play.counts[_VIOLATIONS])
     play.counts[_VIOLATIONS] += 1
-    if number >= MOST_FOUND:
-        return
-    found = play.found[number]
-    found[0] = game
-    found[1] = play.steps[game]
-    found[2] = play.before[0].seat
-    found[3] = action
-    found[4] = violation
-    play.saved[2 * number] = play.before[0]
-    play.saved[2 * number + 1] = play.states[game]
+    if number < MOST_FOUND:
+        found, saved = play.found[number], play.saved[2 * number : 2 * number + 2]
+        step = int(play.steps[game])
+        note(found, saved, play.before[0], play.states[game], game, step, action, violation)
 
 
 # Sampled --------------------------------------------------------------------------------------------------
@@ -386,16 +369,12 @@ def judge_engine(play: Play, rules: Any, action: int, is_over: bool) -> int:
     """The same step by the engine, on a copy of the race before it."""
     play.copied[0] = play.before[0]
     buffers = play.buffers
-    buffers.rewards[0, :] = 0.0
-    buffers.terminations[0] = False
-    carry_out_in_engine(rulebook, play.copied[0], rules, _SETTINGS, action, buffers, 0)
-    write_decision(rulebook, play.copied[0], rules, _SETTINGS, buffers, 0)
+    step_by_engine(rulebook, play.copied[0], rules, _SETTINGS, action, buffers)
     found = require(NO_VIOLATION, WRONG_REWARDS, rewards_are_right(buffers, rules, is_over))
     found = require(found, WRONG_END_OF_EPISODE, bool(buffers.terminations[0]) == is_over)
     if is_over:
-        for seat in range(rules.players):
-            seen = is_within_bounds(buffers.final_observation[0, seat], play.high)
-            found = require(found, OBSERVATION_OUT_OF_BOUNDS, seen)
+        seen = finals_are_within_bounds(buffers.final_observation[0], rules.players, play.high)
+        found = require(found, OBSERVATION_OUT_OF_BOUNDS, seen)
     return found
 
 
@@ -407,7 +386,7 @@ def rewards_are_right(buffers: Buffers, rules: Any, is_over: bool) -> bool:
         reward = float(buffers.rewards[0, seat])
         paid += abs(reward)
         total += reward
-    return (is_over or paid == 0.0) and abs(total) < _ROUNDING
+    return (is_over or paid == 0.0) and abs(total) < ROUNDING
 
 
-__all__ = ["COUNTS", "FOUND", "STYLES", "Play", "begin", "new_play", "play_on"]
+__all__ = ["COUNTS", "FOUND", "MOST_FOUND", "NO_ACTION", "STYLES", "Play", "begin", "new_play", "play_on"]

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from millebornes_env.compile import rule
-from millebornes_env.laws import NO_VIOLATION, Register, is_within_bounds, require
+from millebornes_env.laws import NO_VIOLATION, Register, is_within_bounds, mask_is_what_is_legal, require
+from millebornes_env.wielerspel import legality
 from millebornes_env.wielerspel.actions import (
     ESCAPE,
     EXCHANGE_GREEN,
@@ -19,7 +20,7 @@ from millebornes_env.wielerspel.actions import (
 )
 from millebornes_env.wielerspel.audit import MESSAGES
 from millebornes_env.wielerspel.dice import FACES
-from millebornes_env.wielerspel.legality import is_legal, write_mask
+from millebornes_env.wielerspel.legality import write_mask
 from millebornes_env.wielerspel.observation import write_observation
 from millebornes_env.wielerspel.sections import DEFAULT_SPEC
 from millebornes_env.wielerspel.state import (
@@ -74,20 +75,11 @@ def decision_violation(state: State, rules: Any, mask: Int8Array, row: Int8Array
         high: int8[D], the largest value of each number of the observation.
     """
     write_mask(state, rules, mask)
-    found = require(NO_VIOLATION, MASK_IS_NOT_LEGALITY, mask_is_what_is_legal(state, rules, mask))
+    found = require(NO_VIOLATION, MASK_IS_NOT_LEGALITY, mask_is_what_is_legal(legality, state, rules, mask))
     found = require(found, NO_CHOICE, is_a_choice(mask))
     found = require(found, BID_ABOVE_ENERGY, bids_can_be_paid(state, mask))
     write_observation(state, rules, int(state.seat), DEFAULT_SPEC, row)
     return require(found, OBSERVATION_OUT_OF_BOUNDS, is_within_bounds(row, high))
-
-
-@rule
-def mask_is_what_is_legal(state: State, rules: Any, mask: Int8Array) -> bool:
-    """The mask has a 1 at exactly the actions that the rules allow when asked about one by one."""
-    different = 0
-    for action in range(len(mask)):
-        different |= int(mask[action]) ^ (1 if is_legal(state, rules, action) else 0)
-    return different == 0
 
 
 @rule

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Final
 
 from millebornes_env.compile import rule
-from millebornes_env.laws import NO_VIOLATION, Register, is_within_bounds, require
+from millebornes_env.laws import NO_VIOLATION, Register, is_within_bounds, mask_is_what_is_legal, require
+from millebornes_env.millebornes import legality
 from millebornes_env.millebornes.actions import (
     CLAIM_COUP_FOURRE,
     FIRST_FURTHER_HAZARD,
@@ -31,7 +32,7 @@ from millebornes_env.millebornes.cards import (
     safety_against,
 )
 from millebornes_env.millebornes.ending import are_hands_played_out
-from millebornes_env.millebornes.legality import is_legal, write_mask
+from millebornes_env.millebornes.legality import write_mask
 from millebornes_env.millebornes.motion import has_safety, team_of
 from millebornes_env.millebornes.observation import write_observation
 from millebornes_env.millebornes.rules import RulesRecord, deck_size
@@ -97,19 +98,10 @@ def decision_violation(
         high: int8[D], the largest value of each number of the observation.
     """
     write_mask(state, rules, mask)
-    found = require(NO_VIOLATION, MASK_IS_NOT_LEGALITY, mask_is_what_is_legal(state, rules, mask))
+    found = require(NO_VIOLATION, MASK_IS_NOT_LEGALITY, mask_is_what_is_legal(legality, state, rules, mask))
     found = require(found, NOTHING_LEGAL, is_anything_legal(mask))
     write_observation(state, rules, int(state.seat), DEFAULT_SPEC, row)
     return require(found, OBSERVATION_OUT_OF_BOUNDS, is_within_bounds(row, high))
-
-
-@rule
-def mask_is_what_is_legal(state: State, rules: RulesRecord, mask: Int8Array) -> bool:
-    """The mask has a 1 at exactly the actions that the rules allow when asked about one by one."""
-    different = 0
-    for action in range(len(mask)):
-        different |= int(mask[action]) ^ (1 if is_legal(state, rules, action) else 0)
-    return different == 0
 
 
 @rule

@@ -22,6 +22,7 @@ from typing import Any, Final
 import numpy as np
 
 from millebornes_env import VectorEnv, vector_env
+from millebornes_env.errors import MissingExtraError
 from millebornes_env.games import game as find_game
 from millebornes_env.text.answers import Answer, parse
 from millebornes_env.text.prompts import HOW_TO_ANSWER, rules, table
@@ -30,11 +31,7 @@ from millebornes_env.text.views import View, see, situation, words_of
 try:
     import textarena as ta
 except ModuleNotFoundError as _missing:
-    raise ModuleNotFoundError(
-        f"millebornes_env.text.textarena needs {_missing.name}, which is not installed: "
-        "pip install 'millebornes-env[textarena]'",
-        name=_missing.name,
-    ) from None
+    raise MissingExtraError.of("millebornes_env.text.textarena", _missing, "textarena") from None
 
 ID: Final = "MilleBornes-v0"
 

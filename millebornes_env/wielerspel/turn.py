@@ -30,7 +30,6 @@ from millebornes_env.wielerspel.auction import (
     play_bid,
     play_pass,
 )
-from millebornes_env.wielerspel.dice import draw_lots, shuffle_deck
 from millebornes_env.wielerspel.energy import (
     any_servant,
     first_servant_on_board,
@@ -62,14 +61,14 @@ from millebornes_env.wielerspel.landing import (
     take_supply,
 )
 from millebornes_env.wielerspel.peloton import (
-    clear_queue,
     is_anybody_away,
     is_anybody_riding,
     race_leader,
 )
 from millebornes_env.wielerspel.positions import work_out_positions
 from millebornes_env.wielerspel.rules import Rules
-from millebornes_env.wielerspel.squares import FORCED_RETIREMENT, START, holds_jerseys
+from millebornes_env.wielerspel.set_up import begin_turn, set_up_race
+from millebornes_env.wielerspel.squares import FORCED_RETIREMENT, holds_jerseys
 from millebornes_env.wielerspel.start_line import begin_lap, is_rainbow_jersey_due, ride_on, roll_white_die
 from millebornes_env.wielerspel.state import (
     AUCTION,
@@ -88,10 +87,7 @@ from millebornes_env.wielerspel.state import (
     MOVE,
     MUST_PAY,
     MUST_RETIRE,
-    NO_CARD,
     NO_SEAT,
-    NOT_ENDED,
-    NUM_SETS,
     PAYMENTS,
     POSITIONS,
     RACE_OVER,
@@ -127,70 +123,6 @@ def start_race(state: State, rules: Rules) -> None:
         if int(state.phase) != RACE_OVER:
             return
         state.episode = int(state.episode) + 1
-
-
-@rule
-def set_up_race(state: State, rules: Rules) -> None:
-    """Set up the board, the teams, the peloton and the chance cards (003:20-30)."""
-    clear_board(state, rules)
-    for seat in range(len(state.energy)):
-        set_up_team(state, rules, seat)
-    draw_lots(state, rules)
-    state.riders = rules.players
-    shuffle_deck(state, rules)
-    begin_turn(state)
-    state.phase = RIDING
-
-
-@rule
-def clear_board(state: State, rules: Rules) -> None:
-    """The rainbow rider on the start square (003:26), jerseys on the board (003:24), no servants on it."""
-    state.turn = 0
-    state.shuffles = 0
-    state.winner = NO_SEAT
-    state.ending = NOT_ENDED
-    state.escaped = NO_SEAT
-    state.lead = 0
-    state.highest_lead = 0
-    state.square = 0
-    state.rainbow_lap = 0  # 003:75, the rainbow cards lie face down at the beginning
-    state.no_supply = 0
-    for kind in range(NUM_SETS):
-        state.stacks[kind] = rules.jersey_cards
-    for square in range(len(state.owner)):
-        state.owner[square] = NO_SEAT
-
-
-@rule
-def set_up_team(state: State, rules: Rules, seat: int) -> None:
-    """Six servants and 60 energy for each team (003:30); nothing for the seats that nobody has taken."""
-    is_taken = seat < rules.players
-    state.energy[seat] = rules.energy if is_taken else 0
-    state.off_board[seat] = rules.servants if is_taken else 0
-    state.retired[seat] = 0
-    state.out[seat] = 0
-    state.escape_points[seat] = 0
-    state.peloton[seat] = NO_SEAT
-    for kind in range(NUM_SETS):
-        state.jerseys[seat, kind] = 0
-
-
-@rule
-def begin_turn(state: State) -> None:
-    """Nothing has happened yet in this turn."""
-    state.stage = TURN_BEGINS
-    state.roller = NO_SEAT
-    state.white = 0
-    state.yellow = 0
-    state.kind = START
-    state.number = 0
-    state.card = NO_CARD
-    state.holder = NO_SEAT
-    state.landed_on_line = 0
-    state.due = 0
-    state.highest_bid = 0
-    state.highest_bidder = NO_SEAT
-    clear_queue(state)
 
 
 # A decision is carried out ---------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import json
 import pickle
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from millebornes_env import VectorEnv, agents, vector_env
+from millebornes_env import VectorEnv, agents, games, vector_env
 from millebornes_env.agents import RunFolderError
 from millebornes_env.agents.compiled.agent import MEMORY, agent_kernels_of
 from millebornes_env.agents.fingerprint import fingerprint
@@ -115,7 +116,9 @@ def test_a_policy_says_which_game_it_plays(tmp_path: Path) -> None:
         agents.load(str(folder), race())
 
 
-def test_features_are_refused_where_a_game_has_none(tmp_path: Path) -> None:
+def test_features_are_refused_where_a_game_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    without = dataclasses.replace(games.GAMES["wielerspel"], features=None)
+    monkeypatch.setitem(games.GAMES, "wielerspel", without)
     folder = saved(tmp_path / "run", race())
     described = json.loads((folder / "policy.json").read_text()) | {"features": True}
     (folder / "policy.json").write_text(json.dumps(described))

@@ -20,7 +20,7 @@ from millebornes_env.commands.play import main
 from millebornes_env.games import Game, SheetOfTables, register_game
 from millebornes_env.layout import Section
 from millebornes_env.notation import write_position
-from tests.games.conftest import _games_as_they_were, pig, pig_file  # noqa: F401 - fixtures
+from tests.games.conftest import _games_and_agents_as_they_were, pig, pig_file  # noqa: F401 - fixtures
 from tests.patience import SECONDS_OF_A_HANG
 
 AN_AUCTION = """

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -42,17 +43,21 @@ list(notation.replay(notation.record_of(begun, env.sample_actions()[:1])))
 print(machine_code.status())
 """
 
-AGENTS = """
-from millebornes_env import agents
-from millebornes_env.arena.evaluation import evaluate
+FACES = ("vector", "aec", "one_learner", "many_learners", "text", "learning", "opponents")
+COMMANDS = ("editions", "replay", "play", "evaluate", "compare", "arena", "record", "leaderboard", "train")
+LARGEST_WHEEL = 3_000_000  # bytes
 
-(row,) = evaluate("champion", ["strategist"], deals=100)
-print(agents.__file__, row.win_rate > 0.4)
+SLIPS = """
+from millebornes_env import VectorEnv, vector_env
+
+vector_env(4, seed="one")
+games: str = vector_env(4).num_envs
+VectorEnv.no_such_thing
 """
 
 
-def run(*command: object, cwd: Path, **environment: str) -> str:
-    """What a command prints; its complaints are the test's, if it fails."""
+def run(*command: object, cwd: Path, code: int = 0, **environment: str) -> str:
+    """What a command prints, and, where it is to fail, complains; else its complaints are the test's."""
     variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run(
         list(map(str, command)),
@@ -62,8 +67,8 @@ def run(*command: object, cwd: Path, **environment: str) -> str:
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr if code else done.stdout
 
 
 @pytest.fixture(scope="module")
@@ -91,6 +96,28 @@ def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return python
 
 
+def environment_with(what: str, folder: Path) -> Path:
+    """The folder with the programs of a new environment, where pip has installed that and what it needs."""
+    run(sys.executable, "-m", "venv", folder, cwd=folder)
+    pinned = {"PIP_CONSTRAINT": str(ROOT / "constraints.txt")}
+    run(folder / "bin" / "python", "-m", "pip", "install", what, cwd=folder, **pinned)
+    return folder / "bin"
+
+
+@pytest.fixture(scope="module")
+def bare(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The programs of an environment with the wheel, without extras."""
+    (wheel,) = built.glob("*.whl")
+    return environment_with(str(wheel), tmp_path_factory.mktemp("bare"))
+
+
+@pytest.fixture(scope="module")
+def with_arena(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The programs of an environment with the wheel and its extra `arena`."""
+    (wheel,) = built.glob("*.whl")
+    return environment_with(f"{wheel}[arena]", tmp_path_factory.mktemp("with_arena"))
+
+
 def test_nothing_is_compiled_for_everyday_use(installed: Path, tmp_path: Path) -> None:
     """Not from process start through reset, step, observe, determinize, states, pictures, AEC and records."""
     printed = run(installed, "-c", EVERYDAY, cwd=tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
@@ -98,15 +125,80 @@ def test_nothing_is_compiled_for_everyday_use(installed: Path, tmp_path: Path) -
     assert not list((tmp_path / "cache").rglob("*.nb*"))
 
 
-def test_the_wheel_brings_opponents(installed: Path, tmp_path: Path) -> None:
-    """The champion with its weights and the agents that follow rules, without the checkout."""
-    file, plays_well = run(installed, "-c", AGENTS, cwd=tmp_path).split()
-    assert not Path(file).is_relative_to(ROOT)
-    assert plays_well == "True"
-    printed = run(
-        installed, "-m", "millebornes_env", "arena", "greedy", "random", "--deals", 20, cwd=tmp_path
+def test_every_face_away_from_the_checkout(with_arena: Path, tmp_path: Path) -> None:
+    """In an environment that pip has made: both games, and the champion against the strategist."""
+    script = shutil.copy(ROOT / "tests" / "compile" / "every_face.py", tmp_path)
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    lines = run(with_arena / "python", script, cwd=tmp_path, **cache).splitlines()
+    assert [line.partition(":")[0] for line in lines] == [*FACES, "machine code", "package"]
+    assert "champion wins" in lines[FACES.index("opponents")]
+    assert lines[-2].startswith("machine code: used: ")
+    assert not Path(lines[-1].partition(" in ")[2]).is_relative_to(ROOT)
+
+
+def test_the_face_for_stable_baselines3(installed: Path, tmp_path: Path) -> None:
+    """With the libraries of this environment, since PyTorch is large."""
+    pytest.importorskip("stable_baselines3")
+    script = shutil.copy(ROOT / "tests" / "compile" / "every_face.py", tmp_path)
+    printed = run(installed, script, "--sb3", cwd=tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+    assert "sb3: OpponentVecEnv, SelfPlayVecEnv" in printed
+
+
+def test_the_console_command(with_arena: Path, tmp_path: Path) -> None:
+    """What it lists, runs, and says where an extra or the checkout is missing."""
+    millebornes = with_arena / "millebornes"
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    assert run(millebornes, "--version", cwd=tmp_path) == f"millebornes-env {version}\n"
+    assert f"{{{','.join(COMMANDS)}}}" in run(millebornes, "--help", cwd=tmp_path, COLUMNS="200")
+    assert "arc_en_ciel" in run(millebornes, "editions", cwd=tmp_path)
+    assert "greedy" in run(millebornes, "arena", "greedy", "random", "--deals", 20, cwd=tmp_path)
+    assert "usage: millebornes arena" in run(millebornes, "arena", "--help", cwd=tmp_path)
+    told = run(millebornes, "record", "greedy", "random", "--out", "data", cwd=tmp_path, code=2)
+    assert "pip install 'millebornes-env[data]'" in told.splitlines()[-1]
+    told = run(millebornes, "train", "selfplay", cwd=tmp_path, code=2)
+    assert "in a checkout of the repository, pip install -e '.[train]'" in told
+    assert "Traceback" not in told
+
+
+def test_what_an_extra_brings_is_named(bare: Path, tmp_path: Path) -> None:
+    """Without extras, by the command and by Python's errors."""
+    assert "parker" in run(bare / "millebornes", "editions", cwd=tmp_path)
+    for command in set(COMMANDS) - {"editions", "replay", "train"}:
+        told = run(bare / "millebornes", command, cwd=tmp_path, code=2)
+        extra = "data" if command == "record" else "arena"
+        assert told.startswith(f"error: the command {command} needs "), told
+        assert told.endswith(f"which is not installed: pip install 'millebornes-env[{extra}]'\n")
+    for program, extra in (
+        ("from millebornes_env import *; from millebornes_env import agents as a\n"
+         "a.load('champion', vector_env(1))", "arena"),
+        ("import millebornes_env.envs.sb3", "train"),
+        ("import millebornes_env.text.textarena", "textarena"),
+    ):  # fmt: skip
+        told = run(bare / "python", "-c", program, cwd=tmp_path, code=1).splitlines()[-1]
+        assert told.startswith("millebornes_env.errors.MissingExtraError: "), told
+        assert told.endswith(f"pip install 'millebornes-env[{extra}]'")
+
+
+def test_rule_based_agents_need_no_extra(bare: Path, tmp_path: Path) -> None:
+    program = (
+        "import gymnasium; env = gymnasium.make('millebornes_env:millebornes/MilleBornes-v0', "
+        "opponent='strategist'); _, info = env.reset(seed=1); env.step(int(info['action_mask'].argmax()))"
     )
-    assert "greedy" in printed
+    run(bare / "python", "-W", "error", "-c", program, cwd=tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+
+
+def test_a_users_script_is_checked_by_mypy(installed: Path, tmp_path: Path) -> None:
+    """The types come with the package: a script that uses it rightly passes, slips are found."""
+    (tmp_path / "slips.py").write_text(SLIPS, encoding="utf-8")
+    script = shutil.copy(ROOT / "tests" / "compile" / "every_face.py", tmp_path)
+    mypy = [sys.executable, "-m", "mypy", "--strict", "--python-executable", installed]
+    assert "no issues found" in run(*mypy, script, cwd=tmp_path)
+    found = run(*mypy, "slips.py", cwd=tmp_path, code=1).splitlines()
+    assert [line.partition(": error: ")[0] for line in found[:-1]] == [
+        "slips.py:4",
+        "slips.py:5",
+        "slips.py:6",
+    ]
 
 
 def test_golden_games_and_bits_are_the_same(installed: Path, tmp_path: Path) -> None:
@@ -129,6 +221,7 @@ def test_the_wheel_holds_the_package_only(built: Path) -> None:
     with zipfile.ZipFile(wheel) as files:
         folders = {name.partition("/")[0] for name in files.namelist()}
     assert {folder for folder in folders if not folder.endswith(".dist-info")} == {"millebornes_env"}
+    assert wheel.stat().st_size < LARGEST_WHEEL
     assert wheel.name.partition("-py3-none-")[2].startswith("manylinux_2_17_x86_64")
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -21,11 +23,21 @@ from millebornes_env.errors import (
     UnknownEditionError,
     UnknownGameError,
 )
-from millebornes_env.games import DEFAULT_GAME, GAMES, Game, SheetOfTables, find_sheet, game, register_game
+from millebornes_env.games import (
+    DEFAULT_GAME,
+    GAMES,
+    PARTS,
+    Game,
+    SheetOfTables,
+    find_sheet,
+    game,
+    register_game,
+)
 from millebornes_env.millebornes.editions import edition, editions
 from tests.patience import SECONDS_OF_A_HANG
 
-PARKER = Path(__file__).parents[2] / "millebornes_env" / "millebornes" / "sheets" / "parker.toml"
+CHECKOUT = Path(__file__).parents[2]
+PARKER = CHECKOUT / "millebornes_env" / "millebornes" / "sheets" / "parker.toml"
 
 
 def own_sheet(folder: Path, first_line: str) -> Path:
@@ -226,3 +238,20 @@ def test_nothing_of_a_game_is_imported_by_the_table() -> None:
         timeout=SECONDS_OF_A_HANG,
     )
     assert done.stdout == "[]\n", done.stderr
+
+
+# What is said of an entry -----------------------------------------------------------------------------------
+
+NEEDED = ("name", "rulebook", "sheets", "sheet_names")
+"""What the page explains by its examples, not in its table."""
+
+
+def test_docstring_and_page_explain_each_field_once_in_the_order_of_the_fields() -> None:
+    fields = [field.name for field in dataclasses.fields(Game)]
+    _, _, attributes = str(Game.__doc__).partition("Attributes:")
+    assert re.findall(r"^ {8}(\w+): ", attributes, re.MULTILINE) == fields
+    page = (CHECKOUT / "docs" / "add_a_game.md").read_text(encoding="utf-8")
+    _, _, table = page.partition("| argument |")
+    rows = re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)
+    assert [*NEEDED, *rows] == fields
+    assert list(PARTS) == [name for name in fields if name in PARTS]

@@ -33,7 +33,7 @@ from millebornes_env.wielerspel import rulebook
 from millebornes_env.wielerspel.course import course
 from millebornes_env.wielerspel.dice import white_die
 from millebornes_env.wielerspel.rules import rules_array
-from tests.games.conftest import _games_as_they_were, pig, pig_file  # noqa: F401 - fixtures
+from tests.games.conftest import _games_and_agents_as_they_were, pig, pig_file  # noqa: F401 - fixtures
 from tests.wielerspel.players import decisions, sober, step, wild
 
 SHEET = edition("arc_en_ciel")

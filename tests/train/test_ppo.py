@@ -249,18 +249,18 @@ def test_a_policy_far_from_the_old_one_still_gives_numbers() -> None:
 
 
 @settings(max_examples=60, deadline=None)
-@given(rows=st.integers(1, 5000), size=st.integers(1, 3000), seed=st.integers(0, 100))
-def test_every_row_is_in_one_batch(rows: int, size: int, seed: int) -> None:
+@given(rows=st.integers(1, 5000), count=st.integers(1, 60), seed=st.integers(0, 100))
+def test_every_row_is_in_one_batch(rows: int, count: int, seed: int) -> None:
     numbers = np.arange(0, 3 * rows, 3)
-    batches = shuffled(numbers, size, np.random.default_rng(seed))
+    batches = shuffled(numbers, count, np.random.default_rng(seed))
     assert sorted(np.concatenate(batches).tolist()) == numbers.tolist()
-    assert max(len(batch) for batch in batches) <= size
+    assert len(batches) == count
     assert max(len(batch) for batch in batches) - min(len(batch) for batch in batches) <= 1
 
 
 def test_batches_come_in_another_order_each_time() -> None:
     numbers = np.arange(4096)
     rng = np.random.default_rng(1)
-    first, second = (np.concatenate(shuffled(numbers, 512, rng)) for _ in range(2))
+    first, second = (np.concatenate(shuffled(numbers, 8, rng)) for _ in range(2))
     assert (first != second).any()
     assert (first != numbers).any()

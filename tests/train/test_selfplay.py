@@ -285,7 +285,7 @@ def test_a_loss_that_became_nan_stops_the_run_and_names_the_batch(
 
     monkeypatch.setattr(Trainer, "learn", spoiled)
     with monkeypatch.context() as patch:
-        patch.setattr(selfplay, "train", lambda _: train(short(tmp_path / "command")))
+        patch.setattr(selfplay, "train", lambda *_: train(short(tmp_path / "command")))
         assert command(patch) == LOSS_NOT_FINITE
     with pytest.raises(
         LossError, match=r"^loss became NaN or infinite in update 4: batch of \d+ rows beginning with row \d+"

@@ -14,24 +14,24 @@ from millebornes_env.compile import IS_COMPILED
 ROOT = Path(__file__).parents[2]
 
 COUNT = """
-import json, sys, tempfile
+import collections, gc, json, tempfile
 from pathlib import Path
+from numba.core.registry import CPUDispatcher
 {imports}
 
 def kernels():
-    '''How many kinds of arguments each compiled function has been called with.'''
-    packages = ("millebornes_env", "train")
-    return {{
-        f"{{module}}.{{name}}": len(value.overloads)
-        for module in list(sys.modules) if module.split(".")[0] in packages
-        for name, value in list(vars(sys.modules[module]).items()) if hasattr(value, "overloads")
-    }}
+    '''How many kinds of arguments the kernels of a name have been called with.'''
+    found = collections.Counter()
+    for value in gc.get_objects():
+        if type(value) is CPUDispatcher and getattr(value, "is_kernel", False):
+            found[f"{{value.py_func.__module__}}.{{value.py_func.__qualname__}}"] += len(value.overloads)
+    return found
 
 {begins}
 folder = Path(tempfile.mkdtemp())
 {train}
 after = kernels()
-print(json.dumps([len(before), sorted(name for name in after if after[name] != before.get(name, 0))]))
+print(json.dumps([len(before), sorted(name for name in after if after[name] != before[name])]))
 """
 
 SELFPLAY = {

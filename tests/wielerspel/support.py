@@ -19,7 +19,17 @@ from typing import Any
 import numpy as np
 
 from millebornes_env.compile import plain
-from millebornes_env.wielerspel import dice, energy, jerseys, legality, peloton, rulebook, turn, winning
+from millebornes_env.wielerspel import (
+    dice,
+    energy,
+    jerseys,
+    legality,
+    peloton,
+    rulebook,
+    set_up,
+    turn,
+    winning,
+)
 from millebornes_env.wielerspel.actions import NUM_ACTIONS, action_name
 from millebornes_env.wielerspel.editions import edition
 from millebornes_env.wielerspel.rules import Rules, rules_array
@@ -76,10 +86,10 @@ class Race:
         self.states = np.zeros(1, STATE).view(np.recarray)
         self.state: Any = self.states[0]
         plain(rulebook.start)(self.state, self.record)
-        plain(turn.clear_board)(self.state, self.record)
+        plain(set_up.clear_board)(self.state, self.record)
         for seat in range(6):
-            plain(turn.set_up_team)(self.state, self.record, seat)
-        plain(turn.begin_turn)(self.state)
+            plain(set_up.set_up_team)(self.state, self.record, seat)
+        plain(set_up.begin_turn)(self.state)
         self.state.phase = RIDING
         plain(dice.shuffle_deck)(self.state, self.record)
         self.order(*range(players))

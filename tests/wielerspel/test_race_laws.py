@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from millebornes_env.compile import IS_COMPILED
+from millebornes_env.compile import IS_COMPILED, plain
+from millebornes_env.laws import mask_is_what_is_legal
 from millebornes_env.testing import audited_races, race_laws
 from millebornes_env.testing.audited_races import (
     COUNTS,
@@ -27,8 +28,8 @@ from millebornes_env.testing.race_laws import (
     ALL_MESSAGES,
     bids_can_be_paid,
     is_a_choice,
-    mask_is_what_is_legal,
 )
+from millebornes_env.wielerspel import legality
 from millebornes_env.wielerspel.actions import ESCAPE as ESCAPE_ACTION
 from millebornes_env.wielerspel.actions import EXCHANGE_GREEN, PASS, RETIRE, bid_action
 from millebornes_env.wielerspel.audit import MESSAGES, NO_VIOLATION
@@ -119,9 +120,10 @@ def played() -> tuple[Play, Race]:
 
 def test_a_wrong_mask_is_found() -> None:
     play, race = played()
-    assert mask_is_what_is_legal(play.states[0], race.record, play.mask)
+    agrees = plain(mask_is_what_is_legal)
+    assert agrees(legality, play.states[0], race.record, play.mask)
     play.mask[bid_action(60)] = 1
-    assert not mask_is_what_is_legal(play.states[0], race.record, play.mask)
+    assert not agrees(legality, play.states[0], race.record, play.mask)
 
 
 def test_a_bid_above_the_energy_or_below_the_highest_is_found() -> None:

@@ -11,7 +11,7 @@ import pytest
 from millebornes_env import vector_env
 from millebornes_env.compile import plain
 from millebornes_env.errors import RulesError
-from millebornes_env.wielerspel import dice, rulebook, turn
+from millebornes_env.wielerspel import dice, rulebook, set_up, turn
 from millebornes_env.wielerspel.audit import check_laws
 from millebornes_env.wielerspel.editions import edition
 from millebornes_env.wielerspel.rules import Place, rules_array
@@ -71,7 +71,7 @@ def test_a_race_without_a_decision_is_none_and_the_next_one_begins() -> None:
     record, begun_anew = rules_array(rules)[0], 0
     for word in range(40):
         state, first = _blank(word), _blank(word)
-        plain(turn.set_up_race)(first, record)
+        plain(set_up.set_up_race)(first, record)
         plain(turn.ride)(first, record)
         plain(rulebook.start)(state, record)
         assert int(state.phase) != RACE_OVER

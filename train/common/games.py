@@ -46,8 +46,9 @@ class TableOptions:
         reward: one of the game's, or `EQUITY`.
         observe_rules: whether rows show the rules.
         features: whether those of the game (`Game.features`) stand behind an observation.
-        seed: seed of the games.
+        seed: seed of the run.
         threads: that step them.
+        seed_of_games: theirs; None: the run's.
     """
 
     editions: Sequence[str]
@@ -58,6 +59,7 @@ class TableOptions:
     features: bool
     seed: int
     threads: int
+    seed_of_games: int | None = None
 
 
 class TableGames:
@@ -99,7 +101,8 @@ class TableGames:
         self._equity: npt.NDArray[np.float32] | None = None
         if options.reward == "equity":
             self._equity = _equity_of(edition, options.players, options.seed)
-        self.env.reset(seed=(options.seed + (number << 32)) % 2**64)
+        seed = options.seed if options.seed_of_games is None else options.seed_of_games
+        self.env.reset(seed=(seed + (number << 32)) % 2**64)
         self._look()
 
     @property

@@ -34,6 +34,9 @@ Int64Array = npt.NDArray[np.int64]
 Teams = Literal["one", "others"]
 """Which teams of a game are the opponents': one of them, or all but one."""
 
+MEMORIES: Final = "memories"
+"""How the names of tensors begin that hold what agents remember of their games."""
+
 _SNAPSHOT_TAG: Final = 0x736E6170  # sets random numbers apart that would else have the same key
 _AGENT_TAG: Final = 0x6167656E
 
@@ -335,4 +338,4 @@ class Opponents:
 
 
 def _memories_of(number: int) -> str:
-    return "memories" if number == 0 else f"memories.{number}"
+    return MEMORIES if number == 0 else f"{MEMORIES}.{number}"

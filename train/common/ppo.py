@@ -290,7 +290,7 @@ def new_minibatch(
     )
 
 
-def shuffled(rows: Int64Array, batch_size: int, rng: np.random.Generator) -> list[Int64Array]:
+def shuffled(rows: Int64Array, batches: int, rng: np.random.Generator) -> list[Int64Array]:
     """Shuffle rows into minibatches of nearly equal size.
 
     Chunks of `CHUNK` rows stay together: they are of one step of neighbouring games, which know nothing of
@@ -298,13 +298,13 @@ def shuffled(rows: Int64Array, batch_size: int, rng: np.random.Generator) -> lis
 
     Args:
         rows: int64[n], in order.
-        batch_size: the most rows of a minibatch.
+        batches: how many minibatches.
         rng: random number generator.
     """
     order = rng.permutation(-(-len(rows) // CHUNK))
     indices = (order[:, np.newaxis] * CHUNK + np.arange(CHUNK)).reshape(-1)
     shuffled_rows = rows[indices[indices < len(rows)]]
-    return np.array_split(shuffled_rows, max(-(-len(rows) // batch_size), 1))
+    return np.array_split(shuffled_rows, batches)
 
 
 @float_kernel

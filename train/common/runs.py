@@ -33,6 +33,7 @@ from train.common.checkpoints import (
     refuse_second_run,
     write_tensors,
 )
+from train.common.errors import RunError
 from train.common.options import TrainingOptions
 from train.common.progress import TrainingBar, per_second
 from train.common.run_folder import (
@@ -195,6 +196,8 @@ class Run:
             self._seconds_before = float(progress["seconds"])
             self._best = float(progress.get("best", -np.inf))  # older runs of train.maskable_ppo have none
             self.curve = [Point.of(point) for point in progress["curve"]]
+        except RunError:
+            raise
         except (KeyError, TypeError, RuntimeError, ValueError, AttributeError) as error:
             raise does_not_fit(self.folder, error) from None
 

@@ -41,7 +41,7 @@ from millebornes_env.agents.policy.network import (
 )
 from millebornes_env.agents.protocol import Table
 from millebornes_env.compile import plain
-from millebornes_env.errors import GamePartError, MilleBornesError, shown
+from millebornes_env.errors import GamePartError, MilleBornesError, MissingExtraError, shown
 from millebornes_env.games import DEFAULT_GAME
 from millebornes_env.games import game as find_game
 
@@ -360,8 +360,12 @@ def read_layers(folder: Path, num_layers: int) -> list[tuple[npt.NDArray[Any], n
 
     Raises:
         RunFolderError: the file is missing, damaged, or holds something else.
+        MissingExtraError: safetensors is not installed.
     """
-    from safetensors import SafetensorError, safe_open  # noqa: PLC0415 - an extra: only policies need it
+    try:
+        from safetensors import SafetensorError, safe_open  # noqa: PLC0415 - an extra: only policies need it
+    except ModuleNotFoundError as error:
+        raise MissingExtraError.of("a trained network", error, "arena") from None
 
     path = folder / WEIGHTS_FILE
     if not 1 <= num_layers <= MAX_LAYERS:

@@ -1,0 +1,59 @@
+"""Uniformly random legal actions of many games, drawn from their masks; no rulebook is asked."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.chance import random_below
+from millebornes_env.compile import kernel, parallel_kernel, prange
+from millebornes_env.engine.kernels import SKIP
+
+
+@kernel
+def sample_range(
+    action_mask: npt.NDArray[np.int8],
+    key_0: int,
+    key_1: int,
+    actions: npt.NDArray[np.int64],
+    scratch: npt.NDArray[np.int64],
+    first: int,
+    last: int,
+) -> None:
+    """Choose an allowed action of each game from `first` to `last` - 1, all equally probable.
+
+    A game that allows none has ended, and gets SKIP.
+
+    Args:
+        action_mask: int8[N, A].
+        key_0: first 32-bit word of the key of the random numbers.
+        key_1: second word; take another for every call.
+        actions: int64[N], overwritten.
+        scratch: int64[A + 1], overwritten.
+        first: first game.
+        last: one past the last game.
+    """
+    num_actions = action_mask.shape[1]
+    for game in range(first, last):
+        count = 0
+        for action in range(num_actions):  # without a branch, which could not be predicted
+            scratch[count] = action
+            count += int(action_mask[game, action] != 0)  # whatever a caller has written there
+        actions[game] = scratch[random_below(key_0, key_1, game, count)] if count > 0 else SKIP
+
+
+@parallel_kernel
+def sample_on_threads(
+    action_mask: npt.NDArray[np.int8],
+    key_0: int,
+    key_1: int,
+    actions: npt.NDArray[np.int64],
+    scratch: npt.NDArray[np.int64],
+    threads: int,
+) -> None:
+    """`sample_range` with the batch shared among threads; `scratch` is int64[threads, A + 1]."""
+    games = len(actions)
+    for thread in prange(threads):
+        first = thread * games // threads
+        last = (thread + 1) * games // threads
+        sample_range(action_mask, key_0, key_1, actions, scratch[thread], first, last)

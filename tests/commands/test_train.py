@@ -1,0 +1,90 @@
+"""`millebornes train`: runs the scripts of the checkout, and says where there is none."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from millebornes_env.__main__ import main
+from millebornes_env.command_line import program
+from millebornes_env.commands.train import scripts_of
+from millebornes_env.errors import MilleBornesError, MissingExtraError, OptionError
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def as_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A script takes over the process, as `python -m` would."""
+    monkeypatch.setattr(sys, "argv", ["millebornes"])
+    monkeypatch.setattr(sys, "path", list(sys.path))
+
+
+def test_the_scripts_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train"]) == 0
+    told = capsys.readouterr().out
+    assert "usage: millebornes train SCRIPT" in told
+    for file in (ROOT / "train").glob("*.py"):
+        assert (f"  {file.stem} " in told) == (file.stem != "__init__")
+
+
+def test_a_script_runs_with_its_own_arguments(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("torch")
+    assert main(["train", "average", "no_such_run", "nor_this", "--out", "average"]) == 2
+    assert "no_such_run" in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="0"):
+        main(["train", "selfplay", "--help"])
+    assert "--run-dir" in capsys.readouterr().out
+
+
+def test_a_script_that_there_is_not(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train", "self-play"]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("error: there is no training script 'self-play'; the scripts are: average, ")
+
+
+def test_where_no_checkout_is(tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match=r"in a checkout of the repository, pip install -e '\.\[train\]'"):
+        scripts_of(tmp_path)
+
+
+def test_a_library_that_is_missing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delitem(sys.modules, "train.selfplay", raising=False)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert main(["train", "selfplay"]) == 2
+    told = capsys.readouterr().err
+    assert told == (
+        "error: train selfplay needs torch, which is not installed: pip install 'millebornes-env[train]'\n"
+    )
+
+
+def test_a_missing_extra_is_both_kinds_of_error() -> None:
+    error = MissingExtraError.of("this", ModuleNotFoundError("gone", name="there"), "arena")
+    assert isinstance(error, ImportError)
+    assert isinstance(error, MilleBornesError)
+    assert (error.name, str(error)) == (
+        "there",
+        "this needs there, which is not installed: pip install 'millebornes-env[arena]'",
+    )
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [
+        ("/usr/bin/millebornes", "millebornes"),
+        ("/x/millebornes_env/__main__.py", "python -m millebornes_env"),
+    ],
+)
+def test_help_names_what_was_typed(typed: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", [typed, "arena"])
+    assert program() == name
+
+
+def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(["--version"])
+    assert capsys.readouterr().out.startswith("millebornes-env ")
