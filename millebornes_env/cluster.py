@@ -21,6 +21,7 @@ import platform
 import signal
 import socket
 import sys
+import time
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -96,10 +97,16 @@ class Cluster:
         self._place = _Place(os.getcwd(), tuple(modules), sources_version())
         self._carry_out = ray.remote(_carry_out)
         self._keys: dict[Any, Hashable] = {}
+        self._cpus = 0
+        self._look_again = 0.0
 
     def cpus(self) -> int:
         """CPUs of all nodes that are alive."""
-        return int(self._ray.cluster_resources().get("CPU", 0))
+        now = time.monotonic()
+        if now > self._look_again:
+            self._cpus = int(self._ray.cluster_resources().get("CPU", 0))
+            self._look_again = now + _SECONDS_BETWEEN_LOOKS
+        return self._cpus
 
     @property
     def num_waiting(self) -> int:
