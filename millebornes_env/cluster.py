@@ -19,7 +19,9 @@ import logging
 import os
 import platform
 import signal
+import socket
 import sys
+import time
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +36,7 @@ MOST_LOSSES: Final = 10
 """So often a task is carried out again if its node was lost: it may be the task that kills them."""
 
 _SECONDS_BETWEEN_LOOKS: Final = 0.5
+_SECONDS_TO_ANSWER: Final = 30.0
 _TASKS_FOR_A_CPU: Final = 2  # one is carried out, one waits
 _OBJECT_STORE: Final = 200 << 20  # bytes, of a Ray of our own; results are small, and /dev/shm can be
 _PACKAGE: Final = Path(__file__).parent
@@ -94,10 +97,16 @@ class Cluster:
         self._place = _Place(os.getcwd(), tuple(modules), sources_version())
         self._carry_out = ray.remote(_carry_out)
         self._keys: dict[Any, Hashable] = {}
+        self._cpus = 0
+        self._look_again = 0.0
 
     def cpus(self) -> int:
         """CPUs of all nodes that are alive."""
-        return int(self._ray.cluster_resources().get("CPU", 0))
+        now = time.monotonic()
+        if now > self._look_again:
+            self._cpus = int(self._ray.cluster_resources().get("CPU", 0))
+            self._look_again = now + _SECONDS_BETWEEN_LOOKS
+        return self._cpus
 
     @property
     def num_waiting(self) -> int:
@@ -169,7 +178,7 @@ class Cluster:
             ClusterError: as in `next`.
             Exception: what the function raised.
         """
-        left = list(reversed(arguments.items()))
+        left = list(arguments.items())[::-1]
         while left or self._keys:
             while left and not self.is_full:
                 key, given = left.pop()
@@ -214,11 +223,13 @@ def connected(
         options |= {"num_cpus": cpus, "object_store_memory": _OBJECT_STORE, "include_dashboard": False}
     handler = signal.getsignal(signal.SIGTERM)
     try:
+        _knock(address)
         ray.init(address, **options)
     except (ConnectionError, OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
         raise ClusterError(
             f"there is no Ray cluster at {shown(address)} that takes this program ({_last_line(error)}): "
-            "start one with `ray start --head`, and give the address that it prints, or auto on one of its machines"
+            "start one with `ray start --head`, and give the address that it prints, or auto on one of its "
+            "nodes; if it was started with a token, export RAY_AUTH_MODE=token"
         ) from None
     finally:
         with contextlib.suppress(ValueError):  # not in the main thread
@@ -232,6 +243,17 @@ def connected(
         yield cluster
     finally:
         ray.shutdown()
+
+
+def _knock(address: str) -> None:
+    """Look whether anybody is there: Ray itself would try for minutes.
+
+    Raises:
+        OSError: nobody is.
+    """
+    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    if colon and port.isdecimal():
+        socket.create_connection((host.strip("[]"), int(port)), _SECONDS_TO_ANSWER).close()
 
 
 def _ray() -> Any:

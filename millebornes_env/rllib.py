@@ -69,7 +69,7 @@ class RLlibEnv(MultiAgentEnv):  # type: ignore[misc] # ray's base class has no t
         vector: the vector environment of one game that this is; `vector.observation_sections` is the layout
             of the observations.
         possible_agents: "player_0", "player_1" and so on.
-        agents: the same during an episode.
+        agents: the same, from the first `reset` on.
         observation_spaces: by agent, a dictionary space of `observations` and `action_mask`.
         action_spaces: by agent, `Discrete(A)`.
     """
@@ -155,7 +155,7 @@ class RLlibEnv(MultiAgentEnv):  # type: ignore[misc] # ray's base class has no t
         Returns:
             Observations, rewards, terminateds, truncateds and infos by agent. terminateds and truncateds have
             the key "__all__" besides; truncateds are always False. In the last step of an episode, each info
-            has `final_score` (the points of each team) and `final_winner` (the winning team, -1 if there is none).
+            has `final_score` (the points of each team) and `final_winner` (the winning team, or -1).
 
         Raises:
             OptionError: `action_dict` does not have exactly the action of the seat that is to move.
@@ -174,7 +174,6 @@ class RLlibEnv(MultiAgentEnv):  # type: ignore[misc] # ray's base class has no t
             agent = self._agent_to_move()
             nobody = {"__all__": False}
             return {agent: self._observation()}, earned, nobody, nobody.copy(), {agent: {}}
-        self.agents = []
         every = [*self.possible_agents, "__all__"]
         result = {
             "final_score": infos["final_score"][0].tolist(),
@@ -235,7 +234,6 @@ class RLlibEnv(MultiAgentEnv):  # type: ignore[misc] # ray's base class has no t
 
     def close(self) -> None:
         """Free the game; `reset` and `step` raise `ClosedError` from now on."""
-        self.agents = []
         self.vector.close()
 
     def legal_actions(self) -> dict[int, str]:

@@ -36,6 +36,9 @@ from millebornes_env.errors import ClusterError
 DEALS_OF_A_TASK: Final = 512
 """Of compiled agents: a second of one core or less, a hundred times what a task costs."""
 
+_CHECKED: Final[set[tuple[object, ...]]] = set()
+"""Agents whose fingerprints were found to be right in this process."""
+
 Played = Outcome | AgentFaultError
 
 
@@ -61,11 +64,17 @@ class Player:
             ValueError: there is no such agent on this node; the message says which.
         """
         agent = agents.make(self.spec, config.table(), self.seed)
-        if self.fingerprint and self.fingerprint != fingerprint(agent, str(self.spec)):
+        checked = (self.fingerprint, str(self.spec), config.edition, config.players, config.teams)
+        if (
+            self.fingerprint
+            and checked not in _CHECKED
+            and self.fingerprint != fingerprint(agent, str(self.spec))
+        ):
             raise ClusterError(
                 f"the agent {str(self.spec)!r} is another one on a node of the cluster than where the "
                 "command was given: put the same files in the same place on all nodes"
             )
+        _CHECKED.add(checked)  # a fingerprint reads all sources, and a task may take less time than that
         return agent
 
 
@@ -220,7 +229,7 @@ class _Director:
             return
         self.done[line.lineup] += deals
         turn.played[first] = played
-        while line.is_open and line.turns and line.turns[0].is_complete:
+        while line.turns and line.turns[0].is_complete:
             self._keep(line, line.turns.popleft())
 
     def _keep(self, line: _Line, turn: _Turn) -> None:
@@ -232,6 +241,7 @@ class _Director:
         line.is_open = is_open(self.tournament, line.lineup, self._until)
         if not line.is_open:
             self.done[line.lineup] = deals
+            line.turns.clear()  # planned in vain
         elif not line.turns:
             following = line.plan_turn(deals)
             self.waiting.extend((line, following, *share) for share in following.shares)

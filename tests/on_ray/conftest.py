@@ -1,4 +1,4 @@
-"""A Ray cluster on this machine, of a head without a CPU and two nodes with one each, started by Ray's commands."""
+"""A Ray cluster on this machine: a head without a CPU and two nodes with one, started by Ray's commands."""
 
 from __future__ import annotations
 
@@ -23,9 +23,11 @@ ROOT = Path(__file__).parents[2]
 
 
 class LocalCluster:
-    """Attributes:
-    address: of the head.
-    nodes: the processes of the nodes, which are killed with all that belongs to them.
+    """What the tests start.
+
+    Attributes:
+        address: of the head.
+        nodes: the processes of the nodes, which are killed with all that belongs to them.
     """
 
     def __init__(self, folder: Path, port: int) -> None:
@@ -51,6 +53,7 @@ class LocalCluster:
                 stdout=log,
                 stderr=log,
                 cwd=ROOT,
+                env={**os.environ, "PYTHONPATH": str(ROOT)},
                 start_new_session=True,
             )
 
@@ -58,6 +61,16 @@ class LocalCluster:
         node = self._start(f"--address={self.address}", "--node-ip-address=127.0.0.1", "--num-cpus=1")
         self.nodes.append(node)
         return node
+
+    def wait_for_nodes(self, count: int) -> None:
+        """Until all have joined."""
+        import ray  # noqa: PLC0415 - the environment of the other tests has none
+
+        ray.init(self.address, logging_level="ERROR", log_to_driver=False)
+        try:
+            wait_until(lambda: ray.cluster_resources().get("CPU", 0) == count, self._head, f"{count} nodes")
+        finally:
+            ray.shutdown()
 
     def kill_node(self, node: subprocess.Popen[bytes]) -> None:
         """As a machine dies that loses its power."""
@@ -70,9 +83,14 @@ class LocalCluster:
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:
-    """The process and all that it has started: Ray starts its parts in the same session."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
+    """The process and all that it has started, and those that they have started."""
+    family = [process.pid]
+    for one in family:
+        found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(one)], capture_output=True, check=False)
+        family += [int(number) for number in found.stdout.split()]
+    for one in family:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(one, signal.SIGKILL)
     process.wait()
 
 
@@ -84,24 +102,16 @@ def wait_until(is_so: object, process: subprocess.Popen[bytes], what: str) -> No
         time.sleep(0.2)
 
 
-@pytest.fixture(scope="session")
-def ray_settings() -> Iterator[None]:
-    """A token of our own, workers as eager as other processes, and the checkout on the path of all nodes."""
-    settings = {
-        "RAY_AUTH_MODE": "token",
-        "RAY_AUTH_TOKEN": secrets.token_hex(32),
-        "RAY_USAGE_STATS_ENABLED": "0",
-        "RAY_worker_niceness": "0",
-        "PYTHONPATH": str(ROOT),
-    }
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in settings.items():
-            patch.setenv(name, value)
-        yield
+# Ray reads them when it is imported. A token of our own keeps others out; with a niceness of 0 workers have
+# their share beside other processes.
+os.environ["RAY_AUTH_MODE"] = "token"
+os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
+os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112 - Ray's name
 
 
 @pytest.fixture(scope="session")
-def cluster(ray_settings: None) -> Iterator[LocalCluster]:
+def cluster() -> Iterator[LocalCluster]:
     """With two nodes. Paths of sockets may not be long, so its folder is not pytest's."""
     folder = Path(tempfile.mkdtemp(prefix="mb-"))
     with socket.socket() as probe:
@@ -110,8 +120,9 @@ def cluster(ray_settings: None) -> Iterator[LocalCluster]:
     try:
         found = LocalCluster(folder / "ray", port)
         try:
-            found.add_node()
-            found.add_node()
+            for count in (1, 2):  # two that begin at the same time on one machine take each other's ports
+                found.add_node()
+                found.wait_for_nodes(count)
             yield found
         finally:
             found.stop()

@@ -1,4 +1,4 @@
-"""Commands on a cluster do what they do on one machine, and lose no more than the tasks of a node that dies."""
+"""Commands on a cluster do what they do on one machine, and lose only the tasks of a node that dies."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("ray")
-pytestmark = pytest.mark.ray
 
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.arena.on_cluster import Player, play_share
@@ -20,6 +19,8 @@ from millebornes_env.commands.leaderboard import main as leaderboard
 from millebornes_env.commands.record import main as record
 from millebornes_env.errors import ClusterError
 from tests.on_ray.conftest import ROOT, LocalCluster, wait_until
+
+pytestmark = pytest.mark.ray
 
 ROUNDS = MatchConfig(episode="round", threads=1)
 
@@ -140,7 +141,7 @@ def test_what_a_task_raises_is_raised_here(cluster: LocalCluster) -> None:
             ray.next()
 
 
-def test_no_cluster_is_said_in_a_sentence(ray_settings: None, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_cluster_is_said_in_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
     assert arena(["greedy", "random", "--deals", "1", "--out", "x", "--cluster", "127.0.0.1:1"]) == 2
     said = capsys.readouterr().err
     assert said.startswith("error: there is no Ray cluster at '127.0.0.1:1'")

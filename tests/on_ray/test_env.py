@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 pytest.importorskip("ray")
-pytestmark = pytest.mark.ray
 
 from millebornes_env import vector_env
 from millebornes_env.errors import ActionShapeError, IllegalActionError, OptionError, ResetNeededError
 from millebornes_env.rllib import RLlibEnv
+
+pytestmark = pytest.mark.ray
 
 TABLES: list[dict[str, Any]] = [
     {},
