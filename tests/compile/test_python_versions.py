@@ -13,7 +13,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 from tests.compile.python_versions import (
-    NEEDS_MORE,
+    NEED_MORE,
     RUNS,
     TESTS,
     TESTS_OF_TRAINING,
@@ -74,7 +74,7 @@ def test_what_is_installed_with_the_lowest_versions(project: dict[str, Any]) -> 
 
 
 def test_the_tests_that_are_run_are_there() -> None:
-    chosen = {*TESTS, *NEEDS_MORE, *TESTS_OF_TRAINING}
+    chosen = {*TESTS, *NEED_MORE, *TESTS_OF_TRAINING}
     assert not [name for name in chosen if not (ROOT / "tests" / name).exists()]
 
 
