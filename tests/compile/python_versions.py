@@ -331,7 +331,8 @@ def page(results: Sequence[dict[str, Any]]) -> str:
         counts = [f"{one[what]:,}" for what in ("passed", "failed", "skipped", "seconds")]
         rows.append([one["run"], one["python"], *libraries, *counts])
     table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
-    return _PAGE.format(table=table)
+    missing = [name for name in RUNS if name not in {one["run"] for one in results}]
+    return _PAGE.format(table=table, missing=f"\nNot run yet: {', '.join(missing)}.\n" if missing else "")
 
 
 _PAGE: Final = """# Pythons and libraries
@@ -339,7 +340,7 @@ _PAGE: Final = """# Pythons and libraries
 Written by `python -m tests.compile.python_versions --docs` (`make python-versions`); do not edit.
 
 {table}
-
+{missing}
 Each run makes an environment of its own and installs the wheel there with pip, with the extras `arena` and
 `data`. `lowest` has the lowest version that each range of `pyproject.toml` admits, the other runs the newest
 ones that pip finds. The tests are those that need the package but neither the checkout nor PyTorch; they run

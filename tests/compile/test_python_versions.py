@@ -100,3 +100,5 @@ def test_the_page_tells_what_ran() -> None:
     (row,) = [line for line in page([result]).splitlines() if line.startswith("| lowest ")]
     assert row.startswith("| lowest | 3.11.7 | 2.0.0 | - |")
     assert row.endswith("| 1,234 | 0 | 5 | 60 |")
+    assert f"Not run yet: {', '.join(name for name in RUNS if name != 'lowest')}." in page([result])
+    assert "Not run yet" not in page([{**result, "run": name} for name in RUNS])
