@@ -105,7 +105,8 @@ class _KernelLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
             is_rule = isinstance(library, _RuleLibrary)
             module = library.module if is_rule else library._get_module_for_linking()
             self._final_module.link_in(module, preserve=True)
-            self._reload_init.update(library._reload_init)
+            if hasattr(library, "_reload_init"):  # not in all versions that we admit
+                self._reload_init.update(library._reload_init)
         self._linking_libraries: list[Any] = []
         super().finalize()
 

@@ -6,6 +6,7 @@ Without this, all of them begin with the same kernels, and each compiles its own
 from __future__ import annotations
 
 import functools
+from pathlib import Path
 from typing import Any
 
 from filelock import FileLock
@@ -16,6 +17,7 @@ from numba.core.dispatcher import Dispatcher
 @functools.cache
 def lock_of(index: str) -> FileLock:
     """The lock of a function, beside the index of its machine code on disk."""
+    Path(index).parent.mkdir(parents=True, exist_ok=True)  # old versions of filelock do not
     return FileLock(f"{index}.lock")
 
 

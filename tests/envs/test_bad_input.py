@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,6 +22,7 @@ from millebornes_env.errors import (
     EditionFileError,
     IllegalActionError,
     MilleBornesError,
+    MissingExtraError,
     NumEnvsError,
     OptionError,
     PlayersError,
@@ -63,6 +66,15 @@ def test_each_is_tested(error: type) -> None:
                 if name in ("refused", "pytest.raises") and node.args:
                     asked.add(ast.unparse(node.args[0]))
     assert error.__name__ in asked or error is MilleBornesError
+
+
+def test_an_interface_whose_library_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "millebornes_env.envs.sb3", raising=False)
+    monkeypatch.setitem(sys.modules, "stable_baselines3.common.vec_env", None)
+    monkeypatch.setitem(sys.modules, "stable_baselines3", None)
+    told = r"envs\.sb3 needs stable_baselines3.*: pip install 'millebornes-env\[train\]'"
+    with pytest.raises(MissingExtraError, match=told):
+        importlib.import_module("millebornes_env.envs.sb3")
 
 
 # Construction.
