@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ast
-import importlib
 import re
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,7 +20,6 @@ from millebornes_env.errors import (
     EditionFileError,
     IllegalActionError,
     MilleBornesError,
-    MissingExtraError,
     NumEnvsError,
     OptionError,
     PlayersError,
@@ -54,27 +51,17 @@ def test_each_is_a_value_error_of_this_package(error: type) -> None:
 
 @pytest.mark.parametrize("error", all_errors())
 def test_each_is_tested(error: type) -> None:
-    """In this folder, the engine's, the arena's or that of the games, by a call that must raise it."""
+    """In this folder, the engine's, the arena's, that of the games or of Ray, by a call that must raise it."""
     asked: set[str] = set()
     tests = Path(__file__).parents[1]
-    for file in [
-        file for folder in ("envs", "engine", "arena", "games") for file in tests.glob(f"{folder}/test_*.py")
-    ]:
+    folders = ("envs", "engine", "arena", "games", "on_ray")
+    for file in [file for folder in folders for file in tests.glob(f"{folder}/test_*.py")]:
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call):
                 name = ast.unparse(node.func)
                 if name in ("refused", "pytest.raises") and node.args:
                     asked.add(ast.unparse(node.args[0]))
     assert error.__name__ in asked or error is MilleBornesError
-
-
-def test_an_interface_whose_library_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "millebornes_env.envs.sb3", raising=False)
-    monkeypatch.setitem(sys.modules, "stable_baselines3.common.vec_env", None)
-    monkeypatch.setitem(sys.modules, "stable_baselines3", None)
-    told = r"envs\.sb3 needs stable_baselines3.*: pip install 'millebornes-env\[train\]'"
-    with pytest.raises(MissingExtraError, match=told):
-        importlib.import_module("millebornes_env.envs.sb3")
 
 
 # Construction.
