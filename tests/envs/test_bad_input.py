@@ -51,7 +51,7 @@ def test_each_is_a_value_error_of_this_package(error: type) -> None:
 
 @pytest.mark.parametrize("error", all_errors())
 def test_each_is_tested(error: type) -> None:
-    """In this folder, the engine's, the arena's, that of the games or of Ray, by a call that must raise it."""
+    """In this folder or that of the engine, the arena, the games or Ray, by a call that must raise it."""
     asked: set[str] = set()
     tests = Path(__file__).parents[1]
     folders = ("envs", "engine", "arena", "games", "on_ray")

@@ -165,7 +165,7 @@ def test_a_full_disk_leaves_no_half_file(data: Path, monkeypatch: pytest.MonkeyP
     def full(path: Path, content: bytes) -> None:
         raise OSError(28, "No space left on device", str(path))
 
-    monkeypatch.setattr("millebornes_env.recording.tables.write_bytes_atomically", full)
+    monkeypatch.setattr("millebornes_env.recording.folder.write_bytes_atomically", full)
     with pytest.raises(OSError, match="No space left on device"):
         record(data, SMALL, 40)
     monkeypatch.undo()
