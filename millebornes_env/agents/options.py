@@ -58,11 +58,23 @@ def check_arguments(maker: type[Any], args: tuple[Any, ...], kwargs: Mapping[str
         check_ranges(getattr(maker, "name", maker.__name__), maker, given.arguments)
 
 
+def signature_of(maker: Callable[..., Any]) -> inspect.Signature:
+    """What a function, or a class that makes an agent, is called with.
+
+    Of a class, that of its `__init__`: Python 3.11.2 takes `BaseAgent.__new__` for it, which takes anything.
+    """
+    own: Any = maker.__init__ if inspect.isclass(maker) else None
+    if own is None or own is object.__init__:
+        return inspect.signature(maker)
+    signature = inspect.signature(own)
+    return signature.replace(parameters=list(signature.parameters.values())[1:])
+
+
 def defaults_of(maker: Callable[..., Any]) -> dict[str, Any]:
     """The options of an agent and their defaults; a text where there is none."""
     return {
         name: "" if parameter.default in (inspect.Parameter.empty, None) else parameter.default
-        for name, parameter in inspect.signature(maker).parameters.items()
+        for name, parameter in signature_of(maker).parameters.items()
         if name not in ("table", "seed")
         and parameter.kind not in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     }

@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from millebornes_env.agents.errors import AgentArgumentError, UnknownAgentError
-from millebornes_env.agents.options import defaults_of
+from millebornes_env.agents.options import defaults_of, signature_of
 from millebornes_env.agents.protocol import Agent, Table
 from millebornes_env.agents.specs import ClassName, is_file
 from millebornes_env.errors import MilleBornesError, shown
@@ -79,7 +79,7 @@ def make_own(
         AgentArgumentError: its own code raises.
     """
     try:
-        inspect.signature(maker).bind(table, seed, **options)
+        signature_of(maker).bind(table, seed, **options)
     except (TypeError, ValueError) as error:
         known = ", ".join(defaults_of(maker)) or "none"
         raise UnknownAgentError(f"{shown(spec)}: {error}; {_MUST_TAKE}; its options are {known}") from None

@@ -18,7 +18,7 @@ from millebornes_env.agents.greedy import GreedyAgent
 from millebornes_env.agents.hoarder import HoarderAgent
 from millebornes_env.agents.holder import HolderAgent
 from millebornes_env.agents.human.agent import HumanAgent
-from millebornes_env.agents.options import defaults_of
+from millebornes_env.agents.options import defaults_of, signature_of
 from millebornes_env.agents.own_classes import HOW_TO_NAME, find_class, make_own
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.protocol import (
@@ -184,7 +184,7 @@ def _registered(spec: str, maker: Callable[..., Agent], text: str, table: Table,
     _check_game(spec.partition(":")[0], maker, table)
     options = _with_rollout_agent(maker, options_of(spec, maker, text), table, seed)
     try:
-        inspect.signature(maker).bind(table, seed, **options)
+        signature_of(maker).bind(table, seed, **options)
     except TypeError as error:
         raise UnknownAgentError(
             f"{shown(spec)}: {error}; its options are {', '.join(defaults_of(maker))}"

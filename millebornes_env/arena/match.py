@@ -245,6 +245,7 @@ def play_batch(
     if all(is_compiled(agent) for agent in roles):
         for agent in filter(is_compiled, roles):
             _ = agent.address  # compiled here: threads would do it twice
+        _ = kernels_of(config.game.module()), arena_kernels_of(config.game)  # made here for the same reason
         shares = _shares(first_deal, num_deals, config.threads)
         with ThreadPoolExecutor(len(shares)) as pool:
             batches = list(pool.map(lambda share: _play_compiled(roles, config, *share), shares))

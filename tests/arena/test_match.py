@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 
 import numpy as np
@@ -9,9 +10,10 @@ import pytest
 
 from millebornes_env import agents, vector_env
 from millebornes_env.agents.protocol import Actions, Masks, Observations
+from millebornes_env.arena import match
 from millebornes_env.arena.counters import ACTION_COUNTS, ROUND_COUNTS, index_of
 from millebornes_env.arena.faults import AgentFaultError
-from millebornes_env.arena.kernels import arena_kernels_of
+from millebornes_env.arena.kernels import ArenaKernels, arena_kernels_of
 from millebornes_env.arena.match import (
     MatchConfig,
     by_deal,
@@ -23,6 +25,7 @@ from millebornes_env.arena.match import (
 )
 from millebornes_env.arena.outcome import Outcome
 from millebornes_env.errors import ArenaError
+from millebornes_env.games import Game
 from tests.arena.players import FirstAgent, RememberingAgent, SlowFirstAgent
 from tests.arena.simulated import outcome_of
 
@@ -375,3 +378,18 @@ def test_configurations_differ_only_by_what_is_played() -> None:
     config = MatchConfig()
     assert replace(config, threads=1) != config
     assert config.rules.teams == 2
+
+
+def test_threads_find_the_kernels_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two threads would make them twice, and Python before 3.11.5 cannot parse on two threads at once."""
+    made_by: list[threading.Thread] = []
+    make = match.arena_kernels_of
+
+    def noted(game: Game) -> ArenaKernels:
+        made_by.append(threading.current_thread())
+        return make(game)
+
+    monkeypatch.setattr(match, "arena_kernels_of", noted)
+    play(["random"], MatchConfig(episode="round", threads=2), 64)
+    assert made_by[0] is threading.main_thread()
+    assert len(set(made_by)) > 1
