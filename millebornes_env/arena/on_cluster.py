@@ -28,6 +28,7 @@ from millebornes_env.arena.tournament import (
     is_open,
     keep_turn,
     lineups,
+    rest_kept,
     turn_after,
 )
 from millebornes_env.cluster import Cluster
@@ -271,15 +272,16 @@ def play_tournament_on(
         OSError: a file could not be written.
     """
     director = _Director(tournament, folder, only)
-    while True:
-        while not cluster.is_full and (share := director.next_share()) is not None:
-            cluster.submit(_Key(share), play_share, director.arguments(share))
-        if not cluster.num_waiting:
-            return tournament
-        key, played = cluster.next()
-        director.take_in(key.share, played)
-        if on_turn is not None:
-            on_turn(key.share[0].name, float(sum(director.done.values())), director.total)
+    with rest_kept(tournament, folder):
+        while True:
+            while not cluster.is_full and (share := director.next_share()) is not None:
+                cluster.submit(_Key(share), play_share, director.arguments(share))
+            if not cluster.num_waiting:
+                return tournament
+            key, played = cluster.next()
+            director.take_in(key.share, played)
+            if on_turn is not None:
+                on_turn(key.share[0].name, float(sum(director.done.values())), director.total)
 
 
 @dataclass(frozen=True, eq=False)
