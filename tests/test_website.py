@@ -31,7 +31,8 @@ def listed(folder: Path) -> Iterator[Path]:
             for line in table.splitlines():
                 if line and not line.startswith(":"):
                     name = re.sub(r".*<(.*)>", r"\1", line)
-                    found = [page.parent / f"{name}{ending}" for ending in (".md", ".ipynb")]
+                    start = folder if name.startswith("/") else page.parent
+                    found = [start / f"{name.lstrip('/')}{ending}" for ending in (".md", ".ipynb")]
                     yield next(path for path in found if path.exists())
 
 

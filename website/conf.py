@@ -17,7 +17,7 @@ extensions: Final = [
     "sphinx_copybutton",
 ]
 
-# Markdown as GitHub shows it, with anchors for headings; notebooks with the outputs that they were saved with.
+# Markdown as GitHub shows it, with anchors for headings; notebooks with the outputs that they have.
 source_suffix: Final = {".md": "myst-nb", ".ipynb": "myst-nb"}
 myst_enable_extensions: Final = ["colon_fence", "deflist"]
 myst_heading_anchors: Final = 4

@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from website import reference, tables
+from website import reference, sections, tables
 
 ROOT: Final = Path(__file__).parents[1]
 HERE: Final = Path(__file__).parent
@@ -118,9 +118,7 @@ def stage(folder: Path) -> None:
             target.write_text(notebook(source, place), encoding="utf-8")
         else:
             shutil.copy(source, target)
-    made = {**tables.pages(), **reference.pages()}
-    made["index.md"] = (HERE / "index.md").read_text(encoding="utf-8")
-    made["reports.md"] = reports()
+    made = {**sections.pages(), **tables.pages(), **reference.pages(), "reports.md": reports()}
     for name, text in made.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
