@@ -12,7 +12,7 @@ SECTIONS: Final = {
     ),
     "game": (
         "Games",
-        "The rules, edition by edition, with the source of each; positions and games as text; the cycling race.",
+        "The rules, edition by edition, with their sources; positions and games as text; the cycling race.",
         (
             *("rulebook", "editions/index", "rulings", "notation", "race", "add_an_edition", "add_a_game"),
             *("audit", "audit_race", "mutation"),
@@ -66,7 +66,7 @@ def pages() -> dict[str, str]:
 
 FIRST_PAGE: Final = """# Mille Bornes for machine learning
 
-The card game Mille Bornes, in six editions and at 28 tables, as a vectorised PettingZoo environment: hidden hands,
-answers out of turn, partners, two to eight players. Agents to play against, an arena that says who is better, and
-training scripts.
+The card game Mille Bornes, in six editions and at 28 tables, as a vectorised PettingZoo environment: hidden
+hands, answers out of turn, partners, two to eight players. Agents to play against, an arena that says who is
+better, and training scripts.
 """

@@ -66,8 +66,8 @@ def observation_section(name: str) -> list[str]:
         "",
         "## Legal Actions Mask",
         "",
-        "int8, 1 where an action is legal. An illegal action raises an error that names the game, the seat and "
-        "the play.",
+        "int8, 1 where an action is legal. An illegal action raises an error that names the game, the seat "
+        "and the play.",
         "",
     ]
 
