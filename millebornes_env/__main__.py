@@ -45,6 +45,8 @@ def show_editions(names: Sequence[str]) -> None:
         print(entry.part("pages", "editions").description(sheets[0]))
         return
     print(entry.part("pages", "editions").comparison(names or None))
+    if not names and entry.mini_decks:
+        print(f"\nMini decks, small enough to be solved: {', '.join(entry.mini_decks)}")
     for other in GAMES.values() if not names else ():
         if other.name != entry.name:
             print(f"\nSheets of the game {other.name}: {', '.join(other.editions)}")
