@@ -1,0 +1,117 @@
+"""The compiled passes over a seat's tree: probabilities forward, values backward.
+
+`sequences` numbers stand at the index of a sequence: `weights` is how probable its last choice is at the
+decision, `reach` the product of those of all choices (a sum over the orders of own draws), `gains` what the
+seat wins behind it, counted with the other seat's reach and the probability of the cards.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.compile import kernel
+
+Int32Array = npt.NDArray[np.int32]
+Float64Array = npt.NDArray[np.float64]
+
+
+@kernel
+def uniform_weights(firsts: Int32Array, counts: Int32Array, weights: Float64Array) -> None:
+    """All choices alike."""
+    for at in range(len(firsts)):
+        for choice in range(counts[at]):
+            weights[firsts[at] + choice] = 1.0 / counts[at]
+
+
+@kernel
+def reach_forward(
+    heads: Int32Array,
+    firsts: Int32Array,
+    counts: Int32Array,
+    sources: Int32Array,
+    weights: Float64Array,
+    reach: Float64Array,
+) -> None:
+    """Fill `reach`, of which the roots are given."""
+    for at in range(len(heads)):
+        count, head, first = counts[at], heads[at], firsts[at]
+        if count > 0:
+            for choice in range(first, first + count):
+                reach[choice] = reach[head] * weights[choice]
+        else:
+            total = 0.0
+            for source in range(first, first - count):
+                total += reach[sources[source]]
+            reach[head] = total
+
+
+@kernel
+def meet(
+    own: Int32Array,
+    others: Int32Array,
+    values: Float64Array,
+    sign: float,
+    reach: Float64Array,
+    gains: Float64Array,
+) -> None:
+    """Add what the ends pay to the gains of their sequences."""
+    for end in range(len(values)):
+        gains[own[end]] += sign * values[end] * reach[others[end]]
+
+
+@kernel
+def expected_backward(
+    heads: Int32Array,
+    firsts: Int32Array,
+    counts: Int32Array,
+    sources: Int32Array,
+    weights: Float64Array,
+    gains: Float64Array,
+) -> None:
+    """Carry gains back to the roots, choices as they are weighed."""
+    for at in range(len(heads) - 1, -1, -1):
+        count, head, first = counts[at], heads[at], firsts[at]
+        if count > 0:
+            total = 0.0
+            for choice in range(first, first + count):
+                total += weights[choice] * gains[choice]
+            gains[head] += total
+        else:
+            for source in range(first, first - count):
+                gains[sources[source]] += gains[head]
+
+
+@kernel
+def best_backward(
+    heads: Int32Array,
+    firsts: Int32Array,
+    counts: Int32Array,
+    sources: Int32Array,
+    gains: Float64Array,
+    weights: Float64Array,
+) -> None:
+    """Carry gains back to the roots, the best choice at each decision.
+
+    Args:
+        heads: of the operations.
+        firsts: of the operations.
+        counts: of the operations.
+        sources: of merges.
+        gains: those of the ends; overwritten.
+        weights: 1 is written at each best choice and 0 at the others, unless it is empty.
+    """
+    for at in range(len(heads) - 1, -1, -1):
+        count, head, first = counts[at], heads[at], firsts[at]
+        if count > 0:
+            best = first
+            for choice in range(first + 1, first + count):
+                if gains[choice] > gains[best]:
+                    best = choice
+            gains[head] += gains[best]
+            if len(weights) > 0:
+                for choice in range(first, first + count):
+                    weights[choice] = 1.0 if choice == best else 0.0
+        else:
+            for source in range(first, first - count):
+                gains[sources[source]] += gains[head]
