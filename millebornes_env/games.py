@@ -50,6 +50,7 @@ PARTS: Final = {
     "tell": "telling of what happens",
     "session": "way to be played on the terminal",
     "pages": "pages of its rule sheets",
+    "solvable": "walk through its small tables",
 }
 """What a game may lack that calls need, in words; in the order of `Game`."""
 
@@ -108,6 +109,7 @@ class Game:
             `commands.session.Session`, which is meant by None.
         rival: the agent that people play against if they name none.
         pages: module that prints rule sheets: `description(sheet)` of one, `comparison(names)` of several.
+        solvable: part `solvable(sheet)`: a table that can be solved exactly (`solving.deck.Solvable`).
     """
 
     # What is played
@@ -146,6 +148,8 @@ class Game:
     session: Part = None
     rival: str = "random"
     pages: str | ModuleType | None = None
+    # Small tables
+    solvable: Part = None
 
     @property
     def editions(self) -> tuple[str, ...]:
@@ -303,6 +307,7 @@ GAMES: Final[dict[str, Game]] = {
         session="millebornes_env.commands.card_session:CardSession",
         rival="strategist",
         pages="millebornes_env.render.editions",
+        solvable="millebornes_env.solving.deck:solvable",
     ),
     "wielerspel": Game(
         name="wielerspel",

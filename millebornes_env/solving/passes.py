@@ -115,3 +115,96 @@ def best_backward(
         else:
             for source in range(first, first - count):
                 gains[sources[source]] += gains[head]
+
+
+# Regret matching --------------------------------------------------------------------------------------------
+
+
+@kernel
+def match_forward(
+    heads: Int32Array,
+    firsts: Int32Array,
+    counts: Int32Array,
+    sources: Int32Array,
+    regrets: Float64Array,
+    last: Float64Array,
+    weight: float,
+    weights: Float64Array,
+    reach: Float64Array,
+    average: Float64Array,
+) -> None:
+    """The next policy, in proportion to what is regretted; it is added to the average.
+
+    Args:
+        heads: of the operations.
+        firsts: of the operations.
+        counts: of the operations.
+        sources: of merges.
+        regrets: of each choice, none below 0.
+        last: what was regretted in the last iteration, expected once more in this one.
+        weight: of this policy in the average.
+        weights: overwritten.
+        reach: overwritten, but for its roots.
+        average: the sum of all policies' reach, times their weights; added to.
+    """
+    average[0] += weight
+    for at in range(len(heads)):
+        count, head, first = counts[at], heads[at], firsts[at]
+        if count > 0:
+            total = 0.0
+            for choice in range(first, first + count):
+                expected = max(regrets[choice] + last[choice], 0.0)
+                weights[choice] = expected
+                total += expected
+            for choice in range(first, first + count):
+                weights[choice] = weights[choice] / total if total > 0.0 else 1.0 / count
+                reach[choice] = reach[head] * weights[choice]
+                average[choice] += weight * reach[choice]
+        else:
+            total = 0.0
+            for source in range(first, first - count):
+                total += reach[sources[source]]
+            reach[head] = total
+            average[head] += weight * total
+
+
+@kernel
+def regret_backward(
+    heads: Int32Array,
+    firsts: Int32Array,
+    counts: Int32Array,
+    sources: Int32Array,
+    weights: Float64Array,
+    gains: Float64Array,
+    regrets: Float64Array,
+    last: Float64Array,
+) -> None:
+    """Carry gains back to the roots, and add to the regrets what each choice would have won more."""
+    for at in range(len(heads) - 1, -1, -1):
+        count, head, first = counts[at], heads[at], firsts[at]
+        if count > 0:
+            total = 0.0
+            for choice in range(first, first + count):
+                total += weights[choice] * gains[choice]
+            gains[head] += total
+            for choice in range(first, first + count):
+                regret = gains[choice] - total
+                last[choice] = regret
+                regrets[choice] = max(regrets[choice] + regret, 0.0)
+        else:
+            for source in range(first, first - count):
+                gains[sources[source]] += gains[head]
+
+
+@kernel
+def weights_of_reach(
+    heads: Int32Array, firsts: Int32Array, counts: Int32Array, reach: Float64Array, weights: Float64Array
+) -> None:
+    """The policy that reaches each sequence so often; all choices alike where it does not come."""
+    for at in range(len(heads)):
+        count, first = counts[at], firsts[at]
+        total = 0.0
+        for choice in range(first, first + count):
+            total += reach[choice]
+        for choice in range(first, first + count):
+            weights[choice] = reach[choice] / total if total > 0.0 else 1.0 / count
