@@ -30,7 +30,9 @@ PLAYING: Final = {
 }
 """Commands that read their own options (`COMMAND --help`), each in a file of `millebornes_env.commands`."""
 
-EXTRAS: Final = {name: {"record": "data", "train": "train", "solve": ""}.get(name, "arena") for name in PLAYING}
+EXTRAS: Final = {
+    name: {"record": "data", "train": "train", "solve": ""}.get(name, "arena") for name in PLAYING
+}
 """The extra that brings what a command needs; "": it needs none."""
 
 

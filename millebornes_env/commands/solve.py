@@ -1,9 +1,9 @@
 """`python -m millebornes_env solve`: solve a mini deck, or say how far agents are from an equilibrium on it.
 
-    python -m millebornes_env solve mini8                       # value of the game, a policy close to an equilibrium
-    python -m millebornes_env solve mini10 --checkpoint mini10.npz --minutes 10
-    python -m millebornes_env solve mini8 random greedy arnold  # what each could lose against the best opponent
-    python -m millebornes_env solve mini12 --count              # how large the game is
+python -m millebornes_env solve mini8                       # value of the game, a policy close to an equilibrium
+python -m millebornes_env solve mini10 --checkpoint mini10.npz --minutes 10
+python -m millebornes_env solve mini8 random greedy arnold  # what each could lose against the best opponent
+python -m millebornes_env solve mini12 --count              # how large the game is
 """
 
 from __future__ import annotations
@@ -55,7 +55,9 @@ def parser() -> argparse.ArgumentParser:
         prog=f"{program()} solve", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     command.add_argument("deck", help="a mini deck (mini7, mini8, mini10, mini12), or another small sheet")
-    command.add_argument("agents", nargs="*", metavar="AGENT", help="judge these, instead of solving the game")
+    command.add_argument(
+        "agents", nargs="*", metavar="AGENT", help="judge these, instead of solving the game"
+    )
     command.add_argument("--count", action="store_true", help="only count nodes and information sets")
     command.add_argument(
         "--until", type=float, default=0.1, metavar="PERCENT",
@@ -64,7 +66,9 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--minutes", type=float, default=60.0, help="at most so long (default: %(default)g)")
     command.add_argument("--checkpoint", type=Path, metavar="FILE", help="go on from this file, and keep it")
     command.add_argument("--out", type=Path, metavar="FILE", help="write the policy (.npz)")
-    command.add_argument("--threads", type=int, help="that share the work of judging (default: all processors)")
+    command.add_argument(
+        "--threads", type=int, help="that share the work of judging (default: all processors)"
+    )
     command.add_argument("--seed", type=int, default=0, help="of agents that play by chance")
     return command
 

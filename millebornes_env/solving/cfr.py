@@ -188,7 +188,7 @@ class _Learner:
         """Make the next policy, and add it to the average with this weight."""
         seat = self._seat
         match_forward(
-            seat.heads, seat.firsts, seat.counts, seat.sources,
+            seat.operations,
             self.regrets, self.last, weight, self.weights, self.reach, self.average,
         )  # fmt: skip
 
@@ -196,7 +196,7 @@ class _Learner:
         """Add to the regrets, the gains at the ends being given."""
         seat = self._seat
         regret_backward(
-            seat.heads, seat.firsts, seat.counts, seat.sources,
+            seat.operations,
             self.weights, self.gains, self.regrets, self.last,
         )  # fmt: skip
         if not predictive:
@@ -205,5 +205,5 @@ class _Learner:
     def averaged(self) -> Float64Array:
         """The average policy."""
         weights = np.ones(self._seat.size)
-        weights_of_reach(self._seat.heads, self._seat.firsts, self._seat.counts, self.average, weights)
+        weights_of_reach(self._seat.operations, self.average, weights)
         return weights

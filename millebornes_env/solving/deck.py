@@ -161,5 +161,7 @@ def _widest(rules: Rules) -> int:
     sizes = np.zeros(sum(rules.deck) + 1, np.int64)
     sizes[0] = 1
     for copies in rules.deck:
-        sizes = sum(np.concatenate([np.zeros(k, np.int64), sizes[: len(sizes) - k]]) for k in range(copies + 1))
+        sizes = sum(
+            np.concatenate([np.zeros(k, np.int64), sizes[: len(sizes) - k]]) for k in range(copies + 1)
+        )
     return int(sizes.max())

@@ -7,6 +7,8 @@ seat wins behind it, counted with the other seat's reach and the probability of 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
@@ -16,9 +18,21 @@ Int32Array = npt.NDArray[np.int32]
 Float64Array = npt.NDArray[np.float64]
 
 
+class Operations(NamedTuple):
+    """What a seat does and draws, in the order of the walk; O operations."""
+
+    heads: Int32Array  # [O] of a decision the sequence that leads to it; of a merge the one that it makes
+    firsts: (
+        Int32Array  # [O] of a decision its first choice's sequence; of a merge the index of its first source
+    )
+    counts: Int32Array  # [O] of a decision its choices; of a merge minus the number of its sources
+    sources: Int32Array  # [...] the sequences that are merged
+
+
 @kernel
-def uniform_weights(firsts: Int32Array, counts: Int32Array, weights: Float64Array) -> None:
+def uniform_weights(operations: Operations, weights: Float64Array) -> None:
     """All choices alike."""
+    firsts, counts = operations.firsts, operations.counts
     for at in range(len(firsts)):
         for choice in range(counts[at]):
             weights[firsts[at] + choice] = 1.0 / counts[at]
@@ -26,14 +40,17 @@ def uniform_weights(firsts: Int32Array, counts: Int32Array, weights: Float64Arra
 
 @kernel
 def reach_forward(
-    heads: Int32Array,
-    firsts: Int32Array,
-    counts: Int32Array,
-    sources: Int32Array,
+    operations: Operations,
     weights: Float64Array,
     reach: Float64Array,
 ) -> None:
     """Fill `reach`, of which the roots are given."""
+    heads, firsts, counts, sources = (
+        operations.heads,
+        operations.firsts,
+        operations.counts,
+        operations.sources,
+    )
     for at in range(len(heads)):
         count, head, first = counts[at], heads[at], firsts[at]
         if count > 0:
@@ -62,14 +79,17 @@ def meet(
 
 @kernel
 def expected_backward(
-    heads: Int32Array,
-    firsts: Int32Array,
-    counts: Int32Array,
-    sources: Int32Array,
+    operations: Operations,
     weights: Float64Array,
     gains: Float64Array,
 ) -> None:
     """Carry gains back to the roots, choices as they are weighed."""
+    heads, firsts, counts, sources = (
+        operations.heads,
+        operations.firsts,
+        operations.counts,
+        operations.sources,
+    )
     for at in range(len(heads) - 1, -1, -1):
         count, head, first = counts[at], heads[at], firsts[at]
         if count > 0:
@@ -84,23 +104,23 @@ def expected_backward(
 
 @kernel
 def best_backward(
-    heads: Int32Array,
-    firsts: Int32Array,
-    counts: Int32Array,
-    sources: Int32Array,
+    operations: Operations,
     gains: Float64Array,
     weights: Float64Array,
 ) -> None:
     """Carry gains back to the roots, the best choice at each decision.
 
     Args:
-        heads: of the operations.
-        firsts: of the operations.
-        counts: of the operations.
-        sources: of merges.
+        operations: of the seat.
         gains: those of the ends; overwritten.
         weights: 1 is written at each best choice and 0 at the others, unless it is empty.
     """
+    heads, firsts, counts, sources = (
+        operations.heads,
+        operations.firsts,
+        operations.counts,
+        operations.sources,
+    )
     for at in range(len(heads) - 1, -1, -1):
         count, head, first = counts[at], heads[at], firsts[at]
         if count > 0:
@@ -122,10 +142,7 @@ def best_backward(
 
 @kernel
 def match_forward(
-    heads: Int32Array,
-    firsts: Int32Array,
-    counts: Int32Array,
-    sources: Int32Array,
+    operations: Operations,
     regrets: Float64Array,
     last: Float64Array,
     weight: float,
@@ -136,10 +153,7 @@ def match_forward(
     """The next policy, in proportion to what is regretted; it is added to the average.
 
     Args:
-        heads: of the operations.
-        firsts: of the operations.
-        counts: of the operations.
-        sources: of merges.
+        operations: of the seat.
         regrets: of each choice, none below 0.
         last: what was regretted in the last iteration, expected once more in this one.
         weight: of this policy in the average.
@@ -147,6 +161,12 @@ def match_forward(
         reach: overwritten, but for its roots.
         average: the sum of all policies' reach, times their weights; added to.
     """
+    heads, firsts, counts, sources = (
+        operations.heads,
+        operations.firsts,
+        operations.counts,
+        operations.sources,
+    )
     average[0] += weight
     for at in range(len(heads)):
         count, head, first = counts[at], heads[at], firsts[at]
@@ -170,16 +190,19 @@ def match_forward(
 
 @kernel
 def regret_backward(
-    heads: Int32Array,
-    firsts: Int32Array,
-    counts: Int32Array,
-    sources: Int32Array,
+    operations: Operations,
     weights: Float64Array,
     gains: Float64Array,
     regrets: Float64Array,
     last: Float64Array,
 ) -> None:
     """Carry gains back to the roots, and add to the regrets what each choice would have won more."""
+    heads, firsts, counts, sources = (
+        operations.heads,
+        operations.firsts,
+        operations.counts,
+        operations.sources,
+    )
     for at in range(len(heads) - 1, -1, -1):
         count, head, first = counts[at], heads[at], firsts[at]
         if count > 0:
@@ -197,10 +220,9 @@ def regret_backward(
 
 
 @kernel
-def weights_of_reach(
-    heads: Int32Array, firsts: Int32Array, counts: Int32Array, reach: Float64Array, weights: Float64Array
-) -> None:
+def weights_of_reach(operations: Operations, reach: Float64Array, weights: Float64Array) -> None:
     """The policy that reaches each sequence so often; all choices alike where it does not come."""
+    heads, firsts, counts = operations.heads, operations.firsts, operations.counts
     for at in range(len(heads)):
         count, first = counts[at], firsts[at]
         total = 0.0

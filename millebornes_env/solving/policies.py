@@ -70,11 +70,11 @@ class AskedPolicy:
             write_masks(states, tree.game.record, masks)
             answer = self._checked(self._ask(states, masks), masks)
             self._refuse(answer, masks, states, tree)
-            write_weights(
-                tree.game.deck, states, tree.asked_seat[part], tree.asked_index[part],
-                tree.seats[0].firsts, tree.seats[1].firsts, tree.seats[0].choices, tree.seats[1].choices,
-                answer, first, second,
-            )  # fmt: skip
+            for number, weights in enumerate((first, second)):
+                seat, rows = tree.seats[number], np.flatnonzero(tree.asked_seat[part] == number)
+                at = tree.asked_index[part][rows]
+                sets, sequences = seat.choices[at], seat.operations.firsts[at]
+                write_weights(tree.game.deck, states["phase"][rows], sets, sequences, answer[rows], weights)
         return first, second
 
     def _checked(self, answer: Any, masks: Masks) -> Float64Array:
@@ -91,7 +91,9 @@ class AskedPolicy:
 
     def _refuse(self, answer: Float64Array, masks: Masks, states: StateArray, tree: Tree) -> None:
         illegal = (answer != 0) & (masks == 0)
-        wrong = illegal.any(axis=1) | ~(np.abs(answer.sum(axis=1) - 1) < _TOLERANCE) | (answer < 0).any(axis=1)
+        wrong = (
+            illegal.any(axis=1) | ~(np.abs(answer.sum(axis=1) - 1) < _TOLERANCE) | (answer < 0).any(axis=1)
+        )
         if not wrong.any():
             return
         row = int(wrong.argmax())
@@ -125,29 +127,18 @@ def write_masks(states: StateArray, rules: RulesRecord, masks: Masks) -> None:
 @kernel
 def write_weights(
     deck: Deck,
-    states: StateArray,
-    seats: Int32Array,
-    operations: Int32Array,
-    firsts_0: Int32Array,
-    firsts_1: Int32Array,
-    choices_0: Int32Array,
-    choices_1: Int32Array,
+    phases: npt.NDArray[np.int8],
+    sets: Int32Array,
+    sequences: Int32Array,
     answer: Float64Array,
-    first: Float64Array,
-    second: Float64Array,
+    weights: Float64Array,
 ) -> None:
     """Bring answers from the order of actions into that of sequences."""
-    for at in range(len(states)):
-        operation, phase = operations[at], int(states[at].phase)
-        choices = choices_0[operation] if seats[at] == 0 else choices_1[operation]
-        sequence = firsts_0[operation] if seats[at] == 0 else firsts_1[operation]
+    for at in range(len(phases)):
+        sequence = sequences[at]
         for choice in range(2 * len(deck.cards) + 2):
-            if (choices >> choice) & 1:
-                weight = answer[at, action_of(deck, phase, choice)]
-                if seats[at] == 0:
-                    first[sequence] = weight
-                else:
-                    second[sequence] = weight
+            if (sets[at] >> choice) & 1:
+                weights[sequence] = answer[at, action_of(deck, int(phases[at]), choice)]
                 sequence += 1
 
 
@@ -199,7 +190,7 @@ def check_weights(name: str, tree: Tree, seat: int, weights: Float64Array) -> No
     Raises:
         PolicyError: the message says which decision.
     """
-    own = tree.seats[seat]
+    own = tree.seats[seat].operations
     decisions = np.flatnonzero(own.counts > 0)
     if not (weights >= 0).all():
         raise PolicyError(f"the policy {name!r} has weights below 0, or no numbers, for seat {seat}")
@@ -259,7 +250,9 @@ def read_policy(path: Path, tree: Tree) -> TablePolicy:
             f"{path} holds a policy of {shown(about.get('game', {}).get('name'))}, and not of "
             f"{tree.game.name!r} with the same rules"
         )
-    if any(s.dtype != np.uint16 or s.shape != (seat.size,) for s, seat in zip(steps, tree.seats, strict=True)):
+    if any(
+        s.dtype != np.uint16 or s.shape != (seat.size,) for s, seat in zip(steps, tree.seats, strict=True)
+    ):
         raise PolicyFileError(f"{path} is damaged: its arrays have another size than the tree")
     return TablePolicy(path.stem, _weights_of(tree, steps), about)
 
@@ -268,11 +261,11 @@ def _rounded(tree: Tree, seat: int, weights: Float64Array) -> npt.NDArray[np.uin
     own = tree.seats[seat]
     steps = np.rint(weights * _STEPS).astype(np.uint16)
     rounded = np.ones(own.size)
-    weights_of_reach(own.heads, own.firsts, own.counts, steps.astype(np.float64), rounded)
+    weights_of_reach(own.operations, steps.astype(np.float64), rounded)
     reach = reach_of(own, rounded)
     for_choices = np.zeros(own.size, np.bool_)
-    decisions = own.counts > 0
-    heads, firsts, counts = own.heads[decisions], own.firsts[decisions], own.counts[decisions]
+    decisions = own.operations.counts > 0
+    heads, firsts, counts = (column[decisions] for column in own.operations[:3])
     used = reach[heads] > 0
     places = np.repeat(firsts[used], counts[used])
     offsets = np.arange(len(places)) - np.repeat(np.cumsum(counts[used]) - counts[used], counts[used])
@@ -284,6 +277,6 @@ def _weights_of(tree: Tree, steps: list[npt.NDArray[np.uint16]]) -> Weights:
     found = []
     for own, step in zip(tree.seats, steps, strict=True):
         weights = np.ones(own.size)
-        weights_of_reach(own.heads, own.firsts, own.counts, step.astype(np.float64), weights)
+        weights_of_reach(own.operations, step.astype(np.float64), weights)
         found.append(weights)
     return found[0], found[1]

@@ -15,11 +15,12 @@ import numpy.typing as npt
 from millebornes_env.compile import for_kernels
 from millebornes_env.millebornes.state import StateArray, new_states
 from millebornes_env.solving.deck import Solvable
-from millebornes_env.solving.walk import (
+from millebornes_env.solving.nodes import (
     ASKED,
     CHANCE_NODES,
     END_NODES,
     ENDS,
+    FIRST_CHAIN,
     FRONTIER,
     FULL,
     HIGHEST,
@@ -36,8 +37,9 @@ from millebornes_env.solving.walk import (
     SOURCES,
     Frames,
     Grown,
-    grow,
 )
+from millebornes_env.solving.passes import Operations
+from millebornes_env.solving.walk import grow
 
 Int32Array = npt.NDArray[np.int32]
 Float64Array = npt.NDArray[np.float64]
@@ -53,22 +55,17 @@ class SeatTree:
     """What one seat can do and draw; operations in the order of the walk.
 
     Attributes:
-        heads: int32[O], of a decision the sequence that leads to it; of a merge the sequence that it makes.
-        firsts: int32[O], of a decision the sequence of its first choice, the others follow; of a merge the
-            index of its first source.
-        counts: int32[O], of a decision its choices; of a merge minus the number of its sources.
+        operations: O of them.
         choices: int32[O], of a decision the set of its choices (`walk.choices_with`); 0 for a merge.
-        sources: int32[...], the sequences that are merged.
+        keys: int64[O], of a decision what `walk.mixed` makes of the public history and the hand; or empty.
         roots: sequences with which the tree begins.
         size: number of sequences.
         infosets: information sets, those with a single choice, which are no operations, too.
     """
 
-    heads: Int32Array
-    firsts: Int32Array
-    counts: Int32Array
+    operations: Operations
     choices: Int32Array
-    sources: Int32Array
+    keys: npt.NDArray[np.int64]
     roots: int
     size: int
     infosets: int
@@ -153,10 +150,16 @@ class Grower:
         self._room = _FIRST_ROOM
         self._frontier_room = 1
         self._asks = False
+        self._has_keys = False
         self._arrays: tuple[Frames, Grown] | None = None
 
-    def whole(self) -> Tree:
-        """The whole tree; up to 10 cards that is a matter of seconds and of some hundred MB."""
+    def whole(self, *, keys: bool = False) -> Tree:
+        """The whole tree; up to 10 cards that is a matter of seconds and of some hundred MB.
+
+        Args:
+            keys: whether to hash the information sets, so that a policy can be played from it.
+        """
+        self._has_keys, self._arrays = keys, None
         return self._grow(None, -1, asks=False)
 
     def trunk(self, depth: int, *, asks: bool = False) -> Tree:
@@ -205,6 +208,7 @@ class Grower:
             firsts=np.zeros((deep, wide), np.int64),
             next_choice=np.zeros(deep, np.int64),
             mask=np.zeros(MASK_ROOM, np.int8),
+            chains=np.zeros((deep, PLAYERS), np.int64),
             drawn=np.zeros((3, wide), np.int64),
             limit=-1,
         )
@@ -212,6 +216,7 @@ class Grower:
         grown = Grown(
             heads=np.zeros((PLAYERS, room), np.int32),
             firsts=np.zeros((PLAYERS, room), np.int32),
+            keys=np.zeros((PLAYERS, room if self._has_keys else 0), np.int64),
             kinds=np.zeros((PLAYERS, room), np.int32),
             sources=np.zeros((PLAYERS, room), np.int32),
             end_sequences=np.zeros((PLAYERS, room), np.int32),
@@ -241,6 +246,7 @@ def _begin(frames: Frames, grown: Grown, game: Solvable, node: Node | None, root
     frames.states[0] = game.root[0] if node is None else node.state[0]
     for seat in range(PLAYERS):
         grown.sizes[SEQUENCES + seat] = roots[seat]
+        frames.chains[0, seat] = FIRST_CHAIN + seat
         frames.counts[0, seat] = roots[seat]
         frames.sequences[0, seat, : roots[seat]] = np.arange(roots[seat])
         frames.codes[0, seat, : roots[seat]] = 0 if node is None else node.codes[seat]
@@ -278,11 +284,14 @@ def _seat_tree(grown: Grown, seat: int, roots: int) -> SeatTree:
     kinds = grown.kinds[seat, :operations]
     counts = np.where(kinds < 0, kinds, np.bitwise_count(np.maximum(kinds, 0)))
     return SeatTree(
-        heads=grown.heads[seat, :operations].copy(),
-        firsts=grown.firsts[seat, :operations].copy(),
-        counts=counts.astype(np.int32),
+        operations=Operations(
+            heads=grown.heads[seat, :operations].copy(),
+            firsts=grown.firsts[seat, :operations].copy(),
+            counts=counts.astype(np.int32),
+            sources=grown.sources[seat, : int(grown.sizes[SOURCES + seat])].copy(),
+        ),
         choices=np.maximum(kinds, 0),
-        sources=grown.sources[seat, : int(grown.sizes[SOURCES + seat])].copy(),
+        keys=grown.keys[seat, :operations].copy(),
         roots=roots,
         size=int(grown.sizes[SEQUENCES + seat]),
         infosets=int(grown.sizes[INFOSETS + seat]),

@@ -15,7 +15,13 @@ import numpy.typing as npt
 
 from millebornes_env.solving.deck import Solvable
 from millebornes_env.solving.errors import SolvingError
-from millebornes_env.solving.passes import best_backward, expected_backward, meet, reach_forward, uniform_weights
+from millebornes_env.solving.passes import (
+    best_backward,
+    expected_backward,
+    meet,
+    reach_forward,
+    uniform_weights,
+)
 from millebornes_env.solving.tree import Counts, Grower, Node, SeatTree, Tree
 
 Float64Array = npt.NDArray[np.float64]
@@ -102,7 +108,7 @@ class Uniform:
 
 def _uniform(seat: SeatTree) -> Float64Array:
     weights = np.ones(seat.size)
-    uniform_weights(seat.firsts, seat.counts, weights)
+    uniform_weights(seat.operations, weights)
     return weights
 
 
@@ -122,7 +128,7 @@ def reach_of(seat: SeatTree, weights: Float64Array, roots: Float64Array | None =
     """
     reach = np.zeros(seat.size)
     reach[: seat.roots] = 1.0 if roots is None else roots
-    reach_forward(seat.heads, seat.firsts, seat.counts, seat.sources, weights, reach)
+    reach_forward(seat.operations, weights, reach)
     return reach
 
 
@@ -148,7 +154,7 @@ def best_response(tree: Tree, seat: int, weights: Float64Array) -> tuple[float, 
     own, other = tree.seats[seat], tree.seats[1 - seat]
     gains = gains_at_ends(tree, seat, reach_of(other, weights))
     best = np.ones(own.size)
-    best_backward(own.heads, own.firsts, own.counts, own.sources, gains, best)
+    best_backward(own.operations, gains, best)
     return float(gains[0]), best
 
 
@@ -161,7 +167,7 @@ def judge_tree(tree: Tree, weights: Weights, name: str = "policy") -> Judgement:
     gains = [gains_at_ends(tree, seat, reach[1 - seat]) for seat in (0, 1)]
     nothing = np.zeros(0)
     for seat, gain in zip(tree.seats, gains, strict=True):
-        best_backward(seat.heads, seat.firsts, seat.counts, seat.sources, gain, nothing)
+        best_backward(seat.operations, gain, nothing)
     value = float(tree.end_values @ together)
     return Judgement(name, value, (float(gains[0][0]), float(gains[1][0])), tree.counts)
 
@@ -199,7 +205,7 @@ def _judge_branch(branch: Tree, weights: Weights, roots: tuple[Float64Array, Flo
     gains = [gains_at_ends(branch, seat, reach[1 - seat]) for seat in (0, 1)]
     nothing = np.zeros(0)
     for seat, gain in zip(branch.seats, gains, strict=True):
-        best_backward(seat.heads, seat.firsts, seat.counts, seat.sources, gain, nothing)
+        best_backward(seat.operations, gain, nothing)
     return _Part(
         float(branch.end_values @ together),
         float(branch.end_chances @ together),
@@ -249,9 +255,7 @@ def judge(
     check_chances(chance)
     nothing = np.zeros(0)
     for seat_tree, gain in zip(trunk.seats, gains, strict=True):
-        best_backward(
-            seat_tree.heads, seat_tree.firsts, seat_tree.counts, seat_tree.sources, gain, nothing
-        )
+        best_backward(seat_tree.operations, gain, nothing)
     return Judgement(policy.name, value, (float(gains[0][0]), float(gains[1][0])), counts)
 
 
@@ -293,9 +297,7 @@ def _parts(
                 future.cancel()
 
 
-def counted(
-    game: Solvable, *, threads: int | None = None, on_progress: OnProgress | None = None
-) -> Counts:
+def counted(game: Solvable, *, threads: int | None = None, on_progress: OnProgress | None = None) -> Counts:
     """How large the game is: nodes, information sets, most actions, payoffs."""
     return judge(game, Uniform(), threads=threads, on_progress=on_progress).counts
 

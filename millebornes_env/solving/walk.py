@@ -1,8 +1,8 @@
 """The compiled walk over public histories, with all hands that either seat may hold there.
 
 What is walked is a tree of public nodes: what both seats have seen. A node holds, for each seat, the hands
-that it may have, and with each hand the *sequence* that leads to it: what this seat has done and drawn so far.
-The result is the two seats' own trees, as flat arrays of *operations* in the order of the walk, and the
+that it may have, and with each hand the *sequence* that leads to it: what this seat has done and drawn so
+far. The result is the two seats' own trees, as flat arrays of *operations* in the order of the walk, and the
 *ends*, where a sequence of one seat meets one of the other:
 
 * a decision (an information set): a sequence, and the sequences that its actions lead to;
@@ -15,11 +15,6 @@ allow. A hazard that stands tells nobody whether the attacked seat could have pa
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
-
-import numpy as np
-import numpy.typing as npt
-
 from millebornes_env.compile import kernel, rule, seldom
 from millebornes_env.millebornes.actions import (
     CLAIM_COUP_FOURRE,
@@ -28,150 +23,45 @@ from millebornes_env.millebornes.actions import (
     FIRST_DISCARD,
     PASS,
 )
-from millebornes_env.millebornes.cards import NO_CARD, NUM_CARD_TYPES, is_hazard, safety_against
+from millebornes_env.millebornes.cards import NO_CARD, is_hazard, safety_against
 from millebornes_env.millebornes.coup_fourre import can_claim
 from millebornes_env.millebornes.legality import write_mask
 from millebornes_env.millebornes.rules import RulesRecord
 from millebornes_env.millebornes.scoring import round_score
-from millebornes_env.millebornes.state import CLAIM, EXTENSION, PLAY, ROUND_OVER, Int8Array, State, StateArray
+from millebornes_env.millebornes.state import CLAIM, EXTENSION, PLAY, ROUND_OVER, State
 from millebornes_env.millebornes.turn import step
 from millebornes_env.millebornes.winning import has_won_round
 from millebornes_env.solving.deck import BITS, Deck
-
-Int32Array = npt.NDArray[np.int32]
-Int64Array = npt.NDArray[np.int64]
-Float64Array = npt.NDArray[np.float64]
-
-PLAYERS: Final = 2
-MASK_ROOM: Final = 64
-_NIBBLE: Final = (1 << BITS) - 1
-_HIGH_BITS: Final = sum(1 << (BITS * place + BITS - 1) for place in range(15))
-
-# Where in `Grown.sizes` a count stands; those of a seat one after the other.
-SEQUENCES: Final = 0
-OPERATIONS: Final = 2
-SOURCES: Final = 4
-ENDS: Final = 6
-FRONTIER: Final = 7
-# Of the tree itself.
-PLAY_NODES: Final = 8
-CHANCE_NODES: Final = 9
-END_NODES: Final = 10
-PUBLIC_NODES: Final = 11
-INFOSETS: Final = 12
-MOST_ACTIONS: Final = 14
-LOWEST: Final = 15
-HIGHEST: Final = 16
-NUM_SIZES: Final = 17
-
-# What `grow` returns.
-DONE: Final = 0
-FULL: Final = 1
-
-
-class Frames(NamedTuple):
-    """The nodes from the root to where the walk is; D deep, H hands."""
-
-    states: StateArray  # [D] what is public
-    codes: Int64Array  # [D, 2, H] hands
-    sequences: Int64Array  # [D, 2, H] that lead to them
-    counts: Int64Array  # [D, 2] how many they are
-    choices: Int64Array  # [D, H] what the deciding seat may do with each hand: a set of bits
-    firsts: Int64Array  # [D, H] the sequence of the first choice, those of the others follow
-    next_choice: Int64Array  # [D] what is walked next
-    mask: Int8Array  # [MASK_ROOM]
-    drawn: Int64Array  # [3, H] scratch: hands after a draw, their sequences, from how many they come
-    limit: int  # depth at which the walk stops, or -1
-
-
-class Grown(NamedTuple):
-    """What the walk has found; flat arrays, filled up to what `sizes` says."""
-
-    heads: Int32Array  # [2, ...] of a decision: its sequence; of a merge: the sequence that it makes
-    firsts: Int32Array  # [2, ...] of a decision: its first choice's sequence; of a merge: its first source
-    kinds: Int32Array  # [2, ...] of a decision: its choices, a set of bits; of a merge: - number of sources
-    sources: Int32Array  # [2, ...] sequences that are merged
-    end_sequences: Int32Array  # [2, ...]
-    end_values: Float64Array  # [...] what seat 0 wins, times the probability of the cards
-    end_chances: Float64Array  # [...] that probability
-    frontier: StateArray  # [...] records of the nodes at which the walk stopped
-    frontier_codes: Int64Array  # [..., 2, H]
-    frontier_sequences: Int64Array  # [..., 2, H]
-    frontier_counts: Int64Array  # [..., 2]
-    asked: StateArray  # [...] the game as the deciding seat knows it, for each decision; or none
-    asked_seat: Int32Array  # [...]
-    asked_index: Int32Array  # [...] which operation of the seat it is
-    sizes: Int64Array  # [NUM_SIZES + 1], the last one of `asked`
-
-
-ASKED: Final = NUM_SIZES
-
-
-# Hands ------------------------------------------------------------------------------------------------------
-
-
-@rule
-def copies_in(code: int, kind: int) -> int:
-    """How many cards of a type are in a hand."""
-    return (code >> (BITS * kind)) & _NIBBLE
-
-
-@rule
-def fits(code: int, hidden: int) -> bool:
-    """Whether a hand can be made of the hidden cards."""
-    return (((hidden | _HIGH_BITS) - code) & _HIGH_BITS) == _HIGH_BITS
-
-
-@rule
-def number_of(choices: int) -> int:
-    """How many choices there are in the set."""
-    count = 0
-    while choices != 0:
-        choices &= choices - 1
-        count += 1
-    return count
-
-
-@rule
-def hidden_code(state: State, deck: Deck) -> int:
-    """The hidden cards, as the code of a hand."""
-    code = 0
-    for kind in range(len(deck.cards)):
-        code |= int(state.hidden[deck.cards[kind]]) << (BITS * kind)
-    return code
-
-
-@rule
-def hold(state: State, deck: Deck, seat: int, code: int) -> None:
-    """Write a hand into the record."""
-    for card in range(NUM_CARD_TYPES):
-        state.hand[seat, card] = 0
-    for kind in range(len(deck.cards)):
-        state.hand[seat, deck.cards[kind]] = copies_in(code, kind)
-
-
-@rule
-def chance_of(deck: Deck, left: int) -> float:
-    """How probable it is that the cards came in one order of types, so many of each being left."""
-    count, ways = 0, 1.0
-    for kind in range(len(deck.cards)):
-        copies = copies_in(left, kind)
-        count += copies
-        ways *= deck.ways[kind, copies]
-    return ways * deck.pile[count]
-
-
-@rule
-def pairs(frames: Frames, depth: int, hidden: int) -> int:
-    """How many pairs of hands are possible at a node."""
-    count = 0
-    for one in range(frames.counts[depth, 0]):
-        left = hidden - frames.codes[depth, 0, one]
-        for other in range(frames.counts[depth, 1]):
-            if fits(frames.codes[depth, 1, other], left):
-                count += 1
-    return count
-
+from millebornes_env.solving.nodes import (
+    ASKED,
+    CHANCE_NODES,
+    DONE,
+    END_NODES,
+    ENDS,
+    FRONTIER,
+    FULL,
+    HIGHEST,
+    INFOSETS,
+    LOWEST,
+    MOST_ACTIONS,
+    OPERATIONS,
+    PLAY_NODES,
+    PLAYERS,
+    PUBLIC_NODES,
+    SEQUENCES,
+    SOURCES,
+    Frames,
+    Grown,
+    after_public,
+    chance_of,
+    code_of,
+    copies_in,
+    fits,
+    hold,
+    mixed,
+    number_of,
+    pairs,
+)
 
 # Draws ------------------------------------------------------------------------------------------------------
 
@@ -245,9 +135,7 @@ def is_one_card(code: int, kinds: int) -> bool:
 
 
 @rule
-def write_end(
-    frames: Frames, grown: Grown, deck: Deck, rules: RulesRecord, depth: int, hidden: int
-) -> None:
+def write_end(frames: Frames, grown: Grown, deck: Deck, rules: RulesRecord, depth: int, hidden: int) -> None:
     """Write down what the end of a round pays, for each pair of hands."""
     state = frames.states[depth]
     value = payoff(state, rules)
@@ -364,7 +252,7 @@ def write_asked(frames: Frames, grown: Grown, deck: Deck, depth: int, code: int,
 def open_node(frames: Frames, grown: Grown, deck: Deck, rules: RulesRecord, depth: int) -> bool:
     """Write down what a node is; whether the walk goes on from there."""
     state = frames.states[depth]
-    hidden = hidden_code(state, deck)
+    hidden = code_of(state.hidden, deck)
     if int(state.phase) == ROUND_OVER:
         grown.sizes[PUBLIC_NODES] += 1
         write_end(frames, grown, deck, rules, depth, hidden)
@@ -374,6 +262,8 @@ def open_node(frames: Frames, grown: Grown, deck: Deck, rules: RulesRecord, dept
         return False
     grown.sizes[PUBLIC_NODES] += 1
     seat = int(state.seat)
+    has_keys = grown.keys.shape[1] > 0
+    chain = after_public(frames.chains[depth, seat], state, deck, seat) if has_keys else 0
     for hand in range(frames.counts[depth, seat]):
         code = frames.codes[depth, seat, hand]
         choices = choices_with(frames, deck, rules, depth, code)
@@ -382,12 +272,16 @@ def open_node(frames: Frames, grown: Grown, deck: Deck, rules: RulesRecord, dept
         if choices != 0:
             if len(grown.asked) > 0 and choices & (choices - 1) != 0:
                 write_asked(frames, grown, deck, depth, code, hidden)
+            if has_keys and choices & (choices - 1) != 0:
+                grown.keys[seat, grown.sizes[OPERATIONS + seat]] = mixed(chain, code)
             first = write_decision(grown, seat, frames.sequences[depth, seat, hand], choices)
             frames.firsts[depth, hand] = first
             left = hidden - code
             for other in range(frames.counts[depth, 1 - seat]):
                 if fits(frames.codes[depth, 1 - seat, other], left):
                     grown.sizes[PLAY_NODES] += 1
+    if int(state.phase) != CLAIM:  # which only a seat is asked that holds the safety
+        frames.chains[depth, seat] = chain
     frames.next_choice[depth] = 0
     return True
 
@@ -449,11 +343,11 @@ def carry_out(state: State, rules: RulesRecord, action: int) -> None:
 
 
 @seldom
-def enter(
-    frames: Frames, grown: Grown, deck: Deck, rules: RulesRecord, depth: int, choice: int
-) -> None:
+def enter(frames: Frames, grown: Grown, deck: Deck, rules: RulesRecord, depth: int, choice: int) -> None:
     """Make the node that a choice leads to, one deeper."""
     frames.states[depth + 1] = frames.states[depth]
+    frames.chains[depth + 1, 0] = frames.chains[depth, 0]
+    frames.chains[depth + 1, 1] = frames.chains[depth, 1]
     here, state = frames.states[depth], frames.states[depth + 1]
     seat, phase = int(state.seat), int(state.phase)
     other = 1 - seat
@@ -471,7 +365,7 @@ def enter(
     carry_out(state, rules, action_of(deck, phase, choice))
     own_draws = int(state.hand_count[seat]) - own_cards + (0 if kind < 0 else 1)
     other_draws = int(state.hand_count[other]) - other_cards
-    hidden = hidden_code(state, deck)
+    hidden = code_of(state.hidden, deck)
     follow_own(frames, depth, seat, choice, code, phase == CLAIM and kind < 0)
     follow_other(frames, depth, other, hidden)
     for _ in range(own_draws):
@@ -527,9 +421,7 @@ def has_room(grown: Grown, margin: int) -> bool:
 
 
 @kernel
-def grow(
-    frames: Frames, grown: Grown, deck: Deck, rules: RulesRecord, is_root: bool, margin: int
-) -> int:
+def grow(frames: Frames, grown: Grown, deck: Deck, rules: RulesRecord, is_root: bool, margin: int) -> int:
     """Walk from the node in `frames` at depth 0 to all ends.
 
     Args:
@@ -544,7 +436,7 @@ def grow(
         DONE, or FULL: the arrays are too small.
     """
     if is_root:
-        hidden = hidden_code(frames.states[0], deck)
+        hidden = code_of(frames.states[0].hidden, deck)
         for turn in range(PLAYERS * rules.hand_limit):
             draw(frames, grown, deck, 0, turn // rules.hand_limit, hidden)
         draw(frames, grown, deck, 0, 0, hidden)

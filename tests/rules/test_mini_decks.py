@@ -72,6 +72,6 @@ def test_another_sheet_cannot_take_its_name(tmp_path: Path) -> None:
     copy = tmp_path / "mine.toml"
     copy.write_text(shipped.read_text())
     assert edition(copy) == edition("mini7-v0")
-    copy.write_text(shipped.read_text().replace("hand_limit = { value = 2", "hand_limit = { value = 1"))
+    copy.write_text(shipped.read_text().replace("hand_limit = { value = 1", "hand_limit = { value = 2"))
     with pytest.raises(EditionFileError, match="'mini7-v0' is that of a shipped sheet"):
         edition(copy)

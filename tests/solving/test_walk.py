@@ -15,15 +15,25 @@ from millebornes_env.solving.deck import solvable
 from millebornes_env.solving.policies import AskedPolicy
 from millebornes_env.solving.tree import Grower
 from millebornes_env.solving.values import Judgement, Uniform, judge
-from tests.laws.conversions import CARDS, to_id
+from tests.laws.conversions import to_id
 from tests.oracle.oracle import Action, OracleRound
 from tests.solving import naive
 
-SIX = "mini7+copies_of_50=2"
-"""Two Rolls, two 50s, a Stop and the Right of Way: all that can happen in the larger decks."""
-FIVE = "mini10+copies_of_50=2+copies_of_100=0+copies_of_roll=1+copies_of_stop=1+hand_limit=1+target=50+extended_target=100"
-"""Small, and with an extension."""
-DECKS = (SIX, FIVE)
+HELD = "mini7+copies_of_roll=1+copies_of_stop=1+hand_limit=2"
+"""Two 50s, a Stop, a Roll and the Right of Way; it is dealt so that somebody can hold it back."""
+EXTENDED = "+".join(
+    (
+        "mini10",
+        "copies_of_25=0",
+        "copies_of_50=2",
+        "copies_of_roll=1",
+        "copies_of_stop=1",
+        "target=50",
+        "extended_target=100",
+    )
+)
+"""The same cards, with an extension."""
+DECKS = (HELD, EXTENDED)
 
 
 def liking(action: int, km: int, cards: int) -> int:
@@ -101,6 +111,3 @@ def test_the_value_is_that_of_the_sequence_form(deck: str) -> None:
 def test_brute_force_on_the_shipped_decks(deck: str) -> None:
     """Random play on 7 and 8 cards, by every order of the deck: minutes."""
     check_judgement(deck, judge(solvable(deck), Uniform()), naive_trees(deck, False))
-
-
-assert len(CARDS) == 19
