@@ -27,9 +27,9 @@ SAMPLE: Final = "sample"
 def policy_of(spec: Spec, game: Solvable, seed: int = 0) -> Policy:
     """An agent as a policy of both seats.
 
-    An agent that has `probabilities` and samples (`mode=sample`) is a mixed policy; `random` is the uniform one. All
-    others are asked once at each information set, and taken to do there always what they answered. An agent
-    with a memory is asked as if it had just sat down.
+    An agent that has `probabilities` and samples (`mode=sample`) is a mixed policy; `random` is the uniform
+    one, `equilibrium` what it was made from. All others are asked once at each information set, and taken to
+    do there always what they answered. An agent with a memory is asked as if it had just sat down.
 
     Args:
         spec: what `agents.load` takes.

@@ -1,6 +1,6 @@
 """`python -m millebornes_env solve`: solve a mini deck, or say how far agents are from an equilibrium on it.
 
-python -m millebornes_env solve mini8                       # value of the game, a policy close to an equilibrium
+python -m millebornes_env solve mini8                       # value of the game, a policy near an equilibrium
 python -m millebornes_env solve mini10 --checkpoint mini10.npz --minutes 10
 python -m millebornes_env solve mini8 random greedy arnold  # what each could lose against the best opponent
 python -m millebornes_env solve mini12 --count              # how large the game is
@@ -29,7 +29,7 @@ from millebornes_env.solving.values import Judgement, counted, judge
 _REPORT_SECONDS: Final = 2.0
 _SAVE_SECONDS: Final = 60.0
 _CHECK_RATIO: Final = 1.25
-"""NashConv is looked at again after so many times as many iterations: it costs about as much as one of them."""
+"""NashConv is looked at again after so many times as many iterations; it costs as much as one or two."""
 HEADINGS: Final = ("policy", "exploitability", "of the payoff range", "value (seat 0)", "NashConv")
 
 

@@ -1,8 +1,8 @@
 """Predictive CFR+: the value of a game, and a policy close to an equilibrium.
 
-Counterfactual regret minimisation with regret matching+ (Tammelin 2014), seats in turn, in which the regrets of
-the last iteration are expected once more (Farina, Kroer and Sandholm 2021), and later policies weigh more in
-the average: by the square of the iteration. On the mini decks it needs far fewer iterations than CFR+ itself.
+Counterfactual regret minimisation with regret matching+ (Tammelin 2014), seats in turn, in which the regrets
+of the last iteration are expected once more (Farina, Kroer and Sandholm 2021), and later policies weigh more
+in the average: by the square of the iteration. On the mini decks it needs far fewer iterations than CFR+.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ class Solver:
         """
         if game.cards > WHOLE:
             raise SolvingError(
-                f"{game.name} has {game.cards} cards: its tree does not fit in memory; games of up to {WHOLE} "
-                "cards can be solved, and policies for larger ones judged"
+                f"{game.name} has {game.cards} cards: its tree does not fit in memory; games of up to "
+                f"{WHOLE} cards can be solved, and policies for larger ones judged"
             )
         self.tree: Tree = Grower(game).whole()
         self.iteration = 0

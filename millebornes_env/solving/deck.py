@@ -40,6 +40,7 @@ class Deck(NamedTuple):
     """What compiled code knows of the deck; T types of cards."""
 
     cards: npt.NDArray[np.int64]  # [T] card ids
+    copies: npt.NDArray[np.int64]  # [T] of each
     type_of: npt.NDArray[np.int64]  # [NUM_CARD_TYPES] index of a card's type, or -1
     ways: npt.NDArray[np.float64]  # [T, MOST_COPIES + 1] n! / r!: r of n copies have not been drawn
     pile: npt.NDArray[np.float64]  # [MOST_CARDS + 1] r! / N!: r of N cards have not been drawn
@@ -144,7 +145,8 @@ def _deck(rules: Rules) -> Deck:
     pile = np.zeros(max(MOST_CARDS, size) + 1)
     for left in range(size + 1):
         pile[left] = factorial(left) / factorial(size)
-    return Deck(np.array(cards), type_of, ways, pile)
+    copies = np.array([rules.deck[card] for card in cards])
+    return Deck(np.array(cards), copies, type_of, ways, pile)
 
 
 def _root(rules: Rules) -> StateArray:

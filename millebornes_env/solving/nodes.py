@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from millebornes_env.compile import rule
 from millebornes_env.millebornes.cards import DRIVING_ACE, NUM_CARD_TYPES, NUM_SAFETIES, SPEED_LIMIT
+from millebornes_env.millebornes.observation import battle_top_code
 from millebornes_env.millebornes.state import NO_TEAM, Int8Array, State, StateArray
 from millebornes_env.solving.deck import BITS, Deck
 
@@ -169,7 +170,7 @@ def mixed(key: int, number: int) -> int:
 def side(state: State, team: int) -> int:
     """What all see of a team, packed."""
     found = int(state.km[team]) // 25
-    found = (found << 5) | (int(state.battle[team]) + 1)
+    found = (found << 5) | battle_top_code(int(state.battle[team]))
     found = (found << 1) | (1 if int(state.speed[team]) == SPEED_LIMIT else 0)
     found = (found << 4) | int(state.hand_count[team])
     for safety in range(NUM_SAFETIES):

@@ -31,8 +31,9 @@ Float64Array = npt.NDArray[np.float64]
 Int32Array = npt.NDArray[np.int32]
 Masks = npt.NDArray[np.int8]
 Ask = Callable[[StateArray, Masks], npt.NDArray[Any]]
-"""Given `STATE[N]`, each game as the deciding seat knows it, and int8[N, A], what is legal there: how probable
-each action is, [N, A]. What the seat cannot see lies in some order: an honest function does not look at it."""
+"""Given `STATE[N]`, each game as the deciding seat knows it, and int8[N, A], what is legal there: how
+probable each action is, [N, A]. What the seat cannot see lies in some order; an honest function does not look
+at it."""
 
 POLICY_FORMAT: Final = 1
 _BATCH: Final = 8192

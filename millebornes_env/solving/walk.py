@@ -22,6 +22,8 @@ from millebornes_env.millebornes.actions import (
     FINISH,
     FIRST_DISCARD,
     PASS,
+    card_of,
+    is_discard,
 )
 from millebornes_env.millebornes.cards import NO_CARD, is_hazard, safety_against
 from millebornes_env.millebornes.coup_fourre import can_claim
@@ -314,6 +316,27 @@ def some_hand_parries(frames: Frames, deck: Deck, depth: int, seat: int, card: i
 
 
 @rule
+def note_choice(frames: Frames, depth: int, choice: int) -> None:
+    """A seat knows what it did itself; that it let a hazard stand is no part of its public history."""
+    here = frames.states[depth]
+    if int(here.phase) != CLAIM:
+        seat = int(here.seat)
+        frames.chains[depth + 1, seat] = mixed(frames.chains[depth, seat], choice)
+
+
+@rule
+def choice_of(deck: Deck, action: int) -> int:
+    """The choice that an action is: `action_of` the other way round."""
+    kinds = len(deck.cards)
+    if action in (CLAIM_COUP_FOURRE, EXTEND):
+        return 2 * kinds
+    if action in (PASS, FINISH):
+        return 2 * kinds + 1
+    kind = int(deck.type_of[card_of(action)])
+    return kinds + kind if is_discard(action) else kind
+
+
+@rule
 def action_of(deck: Deck, phase: int, choice: int) -> int:
     """The id of a choice's action."""
     kinds = len(deck.cards)
@@ -348,6 +371,8 @@ def enter(frames: Frames, grown: Grown, deck: Deck, rules: RulesRecord, depth: i
     frames.states[depth + 1] = frames.states[depth]
     frames.chains[depth + 1, 0] = frames.chains[depth, 0]
     frames.chains[depth + 1, 1] = frames.chains[depth, 1]
+    if grown.keys.shape[1] > 0:
+        note_choice(frames, depth, choice)
     here, state = frames.states[depth], frames.states[depth + 1]
     seat, phase = int(state.seat), int(state.phase)
     other = 1 - seat
