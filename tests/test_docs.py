@@ -22,7 +22,10 @@ from millebornes_env.agents import registry
 from tests.patience import SECONDS_OF_A_HANG
 
 ROOT = Path(__file__).parent.parent
-MODEL_CARDS = (ROOT / "millebornes_env" / "agents" / "champions").glob("*/README.md")
+MODEL_CARDS = [
+    *(ROOT / "millebornes_env" / "agents" / "champions").glob("*/README.md"),
+    ROOT / "millebornes_env" / "agents" / "equilibrium" / "README.md",
+]
 DOCUMENTS = sorted(
     [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "agents" / "README.md", *MODEL_CARDS]
 )

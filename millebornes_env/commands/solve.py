@@ -190,7 +190,11 @@ def _solve(args: argparse.Namespace, game: Solvable) -> None:
         f"payoff range, after {solver.iteration:,} iterations and {solver.seconds:.1f} s"
     )
     if args.out is not None:
-        about = {"made_by": f"{solver.iteration} iterations of predictive CFR+", "value": found.value}
+        about = {
+            "made_by": f"{solver.iteration} iterations of predictive CFR+",
+            "value": found.value,
+            "between": [low, high],
+        }
         write_policy(args.out, solver.tree, solver.weights(), about)
         print(f"wrote {args.out}")
 

@@ -70,7 +70,7 @@ class EquilibriumAgent(BaseAgent):
             known = ", ".join(sorted(one.stem for one in FOLDER.glob("*.npz")))
             raise AgentArgumentError(
                 f"{self.name!r} has no policy for {shown(table.edition)}; it has: {known}. Another one is "
-                "made by 'python -m millebornes_env solve DECK --out FILE', and played as equilibrium:file=..."
+                "made by 'python -m millebornes_env solve DECK --out FILE' and played as equilibrium:file=..."
             )
         solved, self.policy, plans = _solved(table.edition, path.absolute())
         if solved.rules != table.rules:
