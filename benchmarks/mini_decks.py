@@ -1,7 +1,7 @@
 """The table of the mini decks in docs/hidden_information.md: how large they are, what they are worth.
 
-    python -m benchmarks.mini_decks          # a minute of two cores; the largest deck takes nearly all of it
-    python -m benchmarks.mini_decks --docs   # ... and writes the tables of the page, and the card of the policies
+python -m benchmarks.mini_decks          # a minute of two cores; the largest deck takes nearly all of it
+python -m benchmarks.mini_decks --docs   # ... and writes the tables of the page, and the card of the policies
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def row_of(name: str) -> Row:
 def table_of_sizes(rows: list[Row]) -> str:
     """How large the decks are."""
     lines = [
-        "| deck | cards, hand, trip | chance nodes | decisions | ends | information sets | most actions | payoffs |",
+        "| deck | cards, hand, trip | chance nodes | decisions | ends | information sets | actions | payoffs |",
         "|---|---|--:|--:|--:|--:|--:|--:|",
     ]
     for row in rows:
@@ -97,7 +97,7 @@ def cards_of(game: Solvable) -> str:
 def table_of_values(rows: list[Row]) -> str:
     """What the decks are worth to the seat that begins, and what can be won from random play."""
     lines = [
-        "| deck | value to seat 0, points | between | uniform: exploitability, points | % of the payoff range |",
+        "| deck | value to seat 0 | between | uniform: exploitability, points | % of the payoff range |",
         "|---|--:|--:|--:|--:|",
     ]
     for row in rows:
@@ -119,12 +119,12 @@ def table_of_policies(rows: list[Row]) -> str:
         "| deck | NashConv, points | exploitability, % of the payoff range | made by |",
         "|---|--:|--:|---|",
     ]
-    for row in rows:
-        if row.policy is not None and row.judged is not None:
-            lines.append(
-                f"| `{row.game.name}` | {row.judged.nash_conv:.1e} | {100 * row.judged.of_range:.1e} | "
-                f"{row.policy.about['made_by']} |"
-            )
+    lines += [
+        f"| `{row.game.name}` | {row.judged.nash_conv:.1e} | {100 * row.judged.of_range:.1e} | "
+        f"{row.policy.about['made_by']} |"
+        for row in rows
+        if row.policy is not None and row.judged is not None
+    ]
     return "\n".join(lines) + "\n"
 
 

@@ -50,7 +50,7 @@ def policy_of(spec: Spec, game: Solvable, seed: int = 0) -> Policy:
         return found
     if agent.name == "random":
         return Uniform()
-    return AskedPolicy(agent.name, _Asking(agent, game, env.single_observation_space["observation"].shape[0]))
+    return AskedPolicy(agent.name, _Asking(agent, game, env.observation_sections[-1].stop))
 
 
 class _Asking:

@@ -128,7 +128,7 @@ class Solver:
             OSError: it could not be read.
         """
         try:
-            with np.load(path, allow_pickle=False) as found:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as found:
                 about = json.loads(str(found["about"]))
                 arrays = {name: found[name] for name in found.files if name != "about"}
         except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:

@@ -163,7 +163,8 @@ def _widest(rules: Rules) -> int:
     sizes = np.zeros(sum(rules.deck) + 1, np.int64)
     sizes[0] = 1
     for copies in rules.deck:
-        sizes = sum(
-            np.concatenate([np.zeros(k, np.int64), sizes[: len(sizes) - k]]) for k in range(copies + 1)
-        )
+        more = sizes.copy()
+        for held in range(1, copies + 1):
+            more[held:] += sizes[: len(sizes) - held]
+        sizes = more
     return int(sizes.max())

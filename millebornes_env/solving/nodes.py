@@ -140,7 +140,7 @@ def chance_of(deck: Deck, left: int) -> float:
         copies = copies_in(left, kind)
         count += copies
         ways *= deck.ways[kind, copies]
-    return ways * deck.pile[count]
+    return float(ways * deck.pile[count])
 
 
 @rule

@@ -239,7 +239,7 @@ def read_policy(path: Path, tree: Tree) -> TablePolicy:
         OSError: it could not be read.
     """
     try:
-        with np.load(path, allow_pickle=False) as found:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as found:
             about = json.loads(str(found["about"]))
             steps = [np.asarray(found[f"seat_{seat}"]) for seat in (0, 1)]
     except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:

@@ -341,7 +341,7 @@ def action_of(deck: Deck, phase: int, choice: int) -> int:
     """The id of a choice's action."""
     kinds = len(deck.cards)
     if phase == PLAY:
-        return deck.cards[choice] if choice < kinds else FIRST_DISCARD + deck.cards[choice - kinds]
+        return int(deck.cards[choice] if choice < kinds else FIRST_DISCARD + deck.cards[choice - kinds])
     first = choice == 2 * kinds
     if phase == CLAIM:
         return CLAIM_COUP_FOURRE if first else PASS

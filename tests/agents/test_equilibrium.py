@@ -66,9 +66,9 @@ def test_it_always_finds_its_place_and_wins_the_value_of_the_game(name: str) -> 
 
 
 def test_it_plays_in_the_arena() -> None:
-    """Against a beginner it wins."""
-    outcome = play(["equilibrium", "greedy"], MatchConfig("mini7-v0", 2, episode="round", seed=4), 100)
-    assert outcome.win_rate().mean > 0.5
+    """Against any legal play it wins."""
+    outcome = play(["equilibrium", "random"], MatchConfig("mini7-v0", 2, episode="round", seed=4), 100)
+    assert outcome.points_per_episode().mean > 100
 
 
 def test_in_the_middle_of_a_round_it_plays_on_by_chance() -> None:
