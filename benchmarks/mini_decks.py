@@ -65,7 +65,7 @@ def row_of(name: str) -> Row:
 def table_of_sizes(rows: list[Row]) -> str:
     """How large the decks are."""
     lines = [
-        "| deck | cards, hand, trip | chance nodes | decisions | ends | information sets | actions | payoffs |",
+        "| deck | cards; hand; trip | chance nodes | decisions | ends | infosets | actions | payoffs |",
         "|---|---|--:|--:|--:|--:|--:|--:|",
     ]
     for row in rows:

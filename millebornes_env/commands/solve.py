@@ -25,6 +25,7 @@ from millebornes_env.solving.deck import Solvable
 from millebornes_env.solving.policies import write_policy
 from millebornes_env.solving.tree import Counts
 from millebornes_env.solving.values import Judgement, counted, judge
+from millebornes_env.stopping import Stops
 
 _REPORT_SECONDS: Final = 2.0
 _SAVE_SECONDS: Final = 60.0
@@ -44,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         Ctrl-C.
     """
     return carry_out(
-        lambda: run(parser().parse_args(arguments)),
+        lambda: run(parser().parse_intermixed_args(arguments)),
         stopped="stopped; a checkpoint, if one was asked for, is kept: the same command goes on from there",
     )
 
@@ -178,7 +179,12 @@ def _solve(args: argparse.Namespace, game: Solvable) -> None:
     if solver.iteration:
         run.next_check = solver.iteration + 1
     try:
-        solver.run(1 << 40, run)
+        with Stops() as stops:
+            is_done = False
+            while not is_done:
+                with stops.deferred():  # half an iteration is no state to go on from
+                    solver.run(1)
+                is_done = run(solver)
     finally:
         if args.checkpoint is not None:
             solver.save(args.checkpoint)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env.compile import rule
-from millebornes_env.millebornes.cards import DRIVING_ACE, NUM_CARD_TYPES, NUM_SAFETIES, SPEED_LIMIT
+from millebornes_env.millebornes.cards import DRIVING_ACE, NUM_SAFETIES, SPEED_LIMIT
 from millebornes_env.millebornes.observation import battle_top_code
 from millebornes_env.millebornes.state import NO_TEAM, Int8Array, State, StateArray
 from millebornes_env.solving.deck import BITS, Deck
@@ -125,9 +125,7 @@ def code_of(cards: Int8Array, deck: Deck) -> int:
 
 @rule
 def hold(state: State, deck: Deck, seat: int, code: int) -> None:
-    """Write a hand into the record."""
-    for card in range(NUM_CARD_TYPES):
-        state.hand[seat, card] = 0
+    """Write a hand into the record; of cards that the deck has not, there are none in it."""
     for kind in range(len(deck.cards)):
         state.hand[seat, deck.cards[kind]] = copies_in(code, kind)
 

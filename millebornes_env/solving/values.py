@@ -34,6 +34,8 @@ TRUNK: Final = 4
 """Decisions after which branches begin where a game is walked in parts."""
 WHOLE: Final = 10
 """Cards of a deck whose tree fits in memory as a whole."""
+SMALL: Final = 8
+"""Cards of a deck that is not worth being shared by threads."""
 _AHEAD: Final = 4
 """Branches for each thread that may wait to be added up."""
 _TOLERANCE: Final = 1e-9
@@ -232,7 +234,7 @@ def judge(
         PolicyError: the policy is none of this game.
         SolvingError: it is a table of a game whose tree does not fit in memory.
     """
-    if not policy.in_parts or (game.cards <= WHOLE and not policy.asks):
+    if not policy.in_parts or (game.cards <= SMALL and not policy.asks):
         if game.cards > WHOLE:
             raise SolvingError(
                 f"the policy {policy.name!r} is a table of the whole tree, and that of {game.name} does not "

@@ -57,10 +57,10 @@ def test_a_run_that_was_killed_goes_on(
         iterate(solver)
 
     monkeypatch.setattr(Solver, "_iterate", killed)
-    assert main(["solve", SMALL, "--checkpoint", path]) == 130
+    assert main(["solve", SMALL, "--until", "0.001", "--checkpoint", path]) == 130
     assert "the same command goes on from there" in capsys.readouterr().err
     monkeypatch.undo()
-    text = printed(capsys, SMALL, "--checkpoint", path)
+    text = printed(capsys, SMALL, "--until", "0.001", "--checkpoint", path)
     assert "went on after 7 iterations" in text
     other = complaint(capsys, "mini7", "--checkpoint", path)
     assert "is a checkpoint of 'mini7-v0+" in other
