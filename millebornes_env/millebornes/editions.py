@@ -195,9 +195,10 @@ def edition(name: str | Path | Edition) -> Edition:
 
 def _no_edition(name: object) -> str:
     """What is said of something that names no edition."""
+    minis = ", ".join(one.rpartition("-v")[0] for one in mini_decks())
     return (
         f"there is no edition {shown(name)}; the editions are: {', '.join(editions())}, or the path of a "
-        f"sheet of your own, ending in .toml; the mini decks: {', '.join(mini_decks())}."
+        f"sheet, ending in .toml; mini decks: {minis}."
         + (closest(name, editions() + mini_decks()) if isinstance(name, str) else "")
     )
 
