@@ -35,6 +35,7 @@ PAGES_THAT_SHOW_WHAT_IS_PRINTED = {
     "README.md",
     "docs/add_an_edition.md",
     "docs/gymnasium.md",
+    "docs/hidden_information.md",
     "docs/data.md",
     "docs/language_models.md",
     "docs/race.md",
