@@ -97,6 +97,7 @@ def test_generated_pages_are_current() -> None:
         "docs/agents.md",
         "docs/arena.md",
         "docs/gymnasium.md",
+        "docs/hidden_information.md",
         pytest.param("docs/data.md", marks=NEEDS_DATA),
         "docs/language_models.md",
         "docs/race.md",
