@@ -9,6 +9,8 @@ python -m millebornes_env solve mini12 --count              # how large the game
 from __future__ import annotations
 
 import argparse
+import errno
+import os
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -170,6 +172,9 @@ class _Run:
 
 
 def _solve(args: argparse.Namespace, game: Solvable) -> None:
+    for path in (args.checkpoint, args.out):
+        if path is not None:
+            _check_that_it_can_be_written(path)
     solver = Solver(game)
     print(words_of_counts(game, solver.tree.counts), flush=True)
     if args.checkpoint is not None and args.checkpoint.exists():
@@ -203,6 +208,20 @@ def _solve(args: argparse.Namespace, game: Solvable) -> None:
         }
         write_policy(args.out, solver.tree, solver.weights(), about)
         print(f"wrote {args.out}")
+
+
+def _check_that_it_can_be_written(path: Path) -> None:
+    """Find out before the work, not after it.
+
+    Raises:
+        OSError: the folder takes no file, or the path is that of a folder.
+    """
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    trial = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    trial.touch()
+    trial.unlink()
 
 
 def progress(what: str) -> Callable[[int, int], None]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 from typing import Any
 
@@ -91,8 +93,34 @@ def test_what_makes_no_sense(
     assert words in complaint(capsys, *arguments)
 
 
-def test_a_full_disk_is_said_in_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "/dev/full" in complaint(capsys, SMALL, "--out", "/dev/full/policy.npz")
+def test_a_file_that_cannot_be_written_is_told_before_the_work(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
+    for option in ("--out", "--checkpoint"):
+        assert main(["solve", "mini10", option, str(tmp_path / "file" / "policy.npz")]) == 2
+        told = capsys.readouterr()
+        assert "file" in told.err
+        assert not told.out
+        assert "Is a directory" in complaint(capsys, "mini10", option, str(tmp_path))
+
+
+def test_a_disk_that_is_full_at_the_end_costs_no_checkpoint(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run goes on from there when there is room again."""
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    run, policy = str(tmp_path / "run.npz"), str(tmp_path / "policy.npz")
+    monkeypatch.setattr(np, "savez_compressed", full)
+    said = complaint(capsys, SMALL, "--checkpoint", run, "--out", policy)
+    assert "policy.npz" in said
+    assert "No space left" in said
+    monkeypatch.undo()
+    assert "went on after" in printed(capsys, SMALL, "--checkpoint", run, "--out", policy)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["policy.npz", "run.npz"]
 
 
 def test_a_file_of_something_else_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
