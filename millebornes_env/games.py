@@ -51,6 +51,8 @@ PARTS: Final = {
     "session": "way to be played on the terminal",
     "pages": "pages of its rule sheets",
     "solvable": "walk through its small tables",
+    "history": "account of what is seen of it",
+    "chance_nodes": "account of what is left to chance",
 }
 """What a game may lack that calls need, in words; in the order of `Game`."""
 
@@ -110,6 +112,9 @@ class Game:
         rival: the agent that people play against if they name none.
         pages: module that prints rule sheets: `description(sheet)` of one, `comparison(names)` of several.
         solvable: part `solvable(sheet)`: a table that can be solved exactly (`solving.deck.Solvable`).
+        history: part: a module that says what each seat has seen (`envs.history.GameHistory`).
+        chance_nodes: part: a module that lays open what is left to chance
+            (`extensive.spots.GameChance`), which makes a tree of the game.
     """
 
     # What is played
@@ -150,6 +155,9 @@ class Game:
     pages: str | ModuleType | None = None
     # Small tables
     solvable: Part = None
+    # As a tree
+    history: str | ModuleType | None = None
+    chance_nodes: str | ModuleType | None = None
 
     @property
     def editions(self) -> tuple[str, ...]:
@@ -308,6 +316,8 @@ GAMES: Final[dict[str, Game]] = {
         rival="strategist",
         pages="millebornes_env.render.editions",
         solvable="millebornes_env.solving.deck:solvable",
+        history="millebornes_env.millebornes.history",
+        chance_nodes="millebornes_env.millebornes.chance_nodes",
     ),
     "wielerspel": Game(
         name="wielerspel",
