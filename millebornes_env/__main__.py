@@ -12,6 +12,7 @@ from typing import Any, Final
 from millebornes_env import __version__
 from millebornes_env.all_sheets import edition, editions
 from millebornes_env.command_line import carry_out, complain, program, sentence
+from millebornes_env.commands import export
 from millebornes_env.compile import plain
 from millebornes_env.engine.rulebook import StateArray
 from millebornes_env.errors import MissingExtraError, NotationError, OptionError
@@ -109,6 +110,7 @@ def parser() -> argparse.ArgumentParser:
         "--edition", default="parker", help="what is played where the file does not say; or a sheet (.toml)"
     )
     games.set_defaults(run=lambda arguments: replay_games(arguments.file, arguments.edition))
+    export.add_to(commands)
     for name, what in PLAYING.items():
         needs = f" [{EXTRAS[name]}]" if EXTRAS[name] else ""
         commands.add_parser(name, help=what + needs, add_help=False)
