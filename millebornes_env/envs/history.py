@@ -376,7 +376,7 @@ class WithHistory:
     num_envs: int
     players: int
     games: Games
-    history: History | None
+    history: History | None = None
     _guard: Guard
 
     def _check_ready(self, method: str) -> None:
