@@ -24,7 +24,7 @@ WORKS_WITH := .venv-works-with
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help site train test check format bench bench-training works-with wheel wheel-test python-versions test-ray notebook clean distclean
+.PHONY: help site train test check format bench bench-training works-with wheel wheel-test python-versions test-ray test-openspiel notebook clean distclean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -73,6 +73,9 @@ python-versions: $(VENV)/.installed-dev ## run tests with each Python and with t
 test-ray: $(RAY_VENV)/.installed ## run the tests of RLlib and of clusters, in an environment of their own
 	$(RAY_VENV)/bin/python -m pytest -m ray tests/on_ray $(PYTEST_FLAGS)
 
+test-openspiel: $(VENV)/.installed-openspiel ## run the tests of the OpenSpiel game, and OpenSpiel's own on it
+	$(PY) -m pytest -m "openspiel and not slow" tests/openspiel $(PYTEST_FLAGS)
+
 notebook: $(VENV)/.installed-dev ## run every notebook from top to bottom and keep its outputs
 	$(PY) tests/test_notebooks.py
 
@@ -107,6 +110,10 @@ $(VENV)/.installed-dev: $(VENV)/.created pyproject.toml constraints.txt
 $(VENV)/.installed-bench: $(VENV)/.created pyproject.toml constraints.txt
 	$(call install,train$(COMMA)bench)
 	@touch $(VENV)/.installed-train
+
+$(VENV)/.installed-openspiel: $(VENV)/.created pyproject.toml constraints.txt
+	$(call install,train$(COMMA)dev$(COMMA)openspiel)
+	@touch $(VENV)/.installed-train $(VENV)/.installed-dev
 
 $(WORKS_WITH)/.installed: pyproject.toml benchmarks/works_with/constraints.txt
 	$(PYTHON) -m venv $(WORKS_WITH)

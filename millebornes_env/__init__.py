@@ -13,7 +13,7 @@ import gymnasium
 import pettingzoo
 
 from millebornes_env import millebornes_v0, wielerspel_v0
-from millebornes_env.all_sheets import edition, editions
+from millebornes_env.all_sheets import edition, editions, mini_decks
 from millebornes_env.envs.vector import VectorEnv, vector_env
 from millebornes_env.games import register_game
 from millebornes_env.millebornes.actions import action_name
@@ -50,6 +50,7 @@ __all__ = [
     "edition",
     "editions",
     "millebornes_v0",
+    "mini_decks",
     "register_game",
     "vector_env",
     "wielerspel_v0",

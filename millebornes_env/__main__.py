@@ -12,6 +12,7 @@ from typing import Any, Final
 from millebornes_env import __version__
 from millebornes_env.all_sheets import edition, editions
 from millebornes_env.command_line import carry_out, complain, program, sentence
+from millebornes_env.commands import export
 from millebornes_env.compile import plain
 from millebornes_env.engine.rulebook import StateArray
 from millebornes_env.errors import MissingExtraError, NotationError, OptionError
@@ -26,11 +27,14 @@ PLAYING: Final = {
     "record": "record games as data, a row for each decision",
     "leaderboard": "play the project's leaderboard anew",
     "train": "train an agent, with a script of the checkout",
+    "solve": "solve a mini deck, or judge agents exactly on it",
 }
 """Commands that read their own options (`COMMAND --help`), each in a file of `millebornes_env.commands`."""
 
-EXTRAS: Final = {name: {"record": "data", "train": "train"}.get(name, "arena") for name in PLAYING}
-"""The extra that brings what a command needs."""
+EXTRAS: Final = {
+    name: {"record": "data", "train": "train", "solve": ""}.get(name, "arena") for name in PLAYING
+}
+"""The extra that brings what a command needs; "": it needs none."""
 
 
 def show_editions(names: Sequence[str]) -> None:
@@ -45,6 +49,8 @@ def show_editions(names: Sequence[str]) -> None:
         print(entry.part("pages", "editions").description(sheets[0]))
         return
     print(entry.part("pages", "editions").comparison(names or None))
+    if not names and entry.mini_decks:
+        print(f"\nMini decks, small enough to be solved: {', '.join(entry.mini_decks)}")
     for other in GAMES.values() if not names else ():
         if other.name != entry.name:
             print(f"\nSheets of the game {other.name}: {', '.join(other.editions)}")
@@ -104,8 +110,10 @@ def parser() -> argparse.ArgumentParser:
         "--edition", default="parker", help="what is played where the file does not say; or a sheet (.toml)"
     )
     games.set_defaults(run=lambda arguments: replay_games(arguments.file, arguments.edition))
+    export.add_to(commands)
     for name, what in PLAYING.items():
-        commands.add_parser(name, help=f"{what} [{EXTRAS[name]}]", add_help=False)
+        needs = f" [{EXTRAS[name]}]" if EXTRAS[name] else ""
+        commands.add_parser(name, help=what + needs, add_help=False)
     return top
 
 

@@ -42,4 +42,19 @@ def editions(of: str | None = DEFAULT_GAME) -> tuple[str, ...]:
     return tuple(sorted(game(of).editions))
 
 
-__all__ = ["edition", "editions"]
+def mini_decks(of: str = DEFAULT_GAME) -> tuple[str, ...]:
+    """The names of a game's mini decks, the smallest first: sheets small enough to be solved exactly.
+
+    They are none of its `editions`, so that nothing that goes through all editions plays them; `edition`
+    finds them by their names (`mini8` means the newest version, such as `mini8-v0`).
+
+    Args:
+        of: the game.
+
+    Raises:
+        UnknownGameError: there is no such game.
+    """
+    return game(of).mini_decks
+
+
+__all__ = ["edition", "editions", "mini_decks"]

@@ -27,7 +27,7 @@ from millebornes_env.errors import (
     shown,
 )
 from millebornes_env.rule_sheet import Everything, Sheet, SheetOfTables
-from millebornes_env.sheets import MOST_BYTES_OF_A_SHEET, split_label
+from millebornes_env.sheets import MOST_BYTES_OF_A_SHEET, mini_names_in, split_label
 from millebornes_env.texts import closest, text_of_file
 
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,59}")
@@ -50,6 +50,9 @@ PARTS: Final = {
     "tell": "telling of what happens",
     "session": "way to be played on the terminal",
     "pages": "pages of its rule sheets",
+    "solvable": "walk through its small tables",
+    "history": "account of what is seen of it",
+    "chance_nodes": "account of what is left to chance",
 }
 """What a game may lack that calls need, in words; in the order of `Game`."""
 
@@ -69,6 +72,8 @@ class Game:
         sheets: the rule sheets; or the part `edition(name)` that finds one by its name or reads it from the
             path of a file, and hands a sheet back as it is.
         sheet_names: of the sheets that come with the game, where `sheets` is a part.
+        mini_decks: names of sheets that come with it, but are none of its editions: small enough to be
+            solved, and found by their names only.
         audit: part `audit(states, rules)`: the first of `STATE[N]` that is no game of this table and why, as
             (number, words), or None. `set_states` and positions need it: kernels trust what is in a record.
         laws: part `laws(states, rules)`: raises `ConformanceError` for records that no play leads to, which
@@ -106,6 +111,10 @@ class Game:
             `commands.session.Session`, which is meant by None.
         rival: the agent that people play against if they name none.
         pages: module that prints rule sheets: `description(sheet)` of one, `comparison(names)` of several.
+        solvable: part `solvable(sheet)`: a table that can be solved exactly (`solving.deck.Solvable`).
+        history: part: a module that says what each seat has seen (`envs.history.GameHistory`).
+        chance_nodes: part: a module that lays open what is left to chance
+            (`extensive.spots.GameChance`), which makes a tree of the game.
     """
 
     # What is played
@@ -113,6 +122,7 @@ class Game:
     rulebook: str | ModuleType
     sheets: str | Callable[..., Any] | Sequence[Sheet]
     sheet_names: tuple[str, ...] = ()
+    mini_decks: tuple[str, ...] = ()
     audit: Part = None
     laws: Part = None
     # What is seen
@@ -143,13 +153,23 @@ class Game:
     session: Part = None
     rival: str = "random"
     pages: str | ModuleType | None = None
+    # Small tables
+    solvable: Part = None
+    # As a tree
+    history: str | ModuleType | None = None
+    chance_nodes: str | ModuleType | None = None
 
     @property
     def editions(self) -> tuple[str, ...]:
-        """The names of the sheets that come with the game."""
+        """The names of the sheets that come with the game, but for mini decks."""
         if _is_part(self.sheets):
             return self.sheet_names
         return tuple(one.name for one in self._listed)
+
+    @property
+    def shipped(self) -> tuple[str, ...]:
+        """The names of all sheets that come with the game: its editions, then its mini decks."""
+        return self.editions + self.mini_decks
 
     @property
     def _listed(self) -> Sequence[Sheet]:
@@ -272,6 +292,7 @@ GAMES: Final[dict[str, Game]] = {
         rulebook="millebornes_env.millebornes.rulebook",
         sheets="millebornes_env.millebornes.editions:edition",
         sheet_names=_sheets_in("millebornes"),
+        mini_decks=mini_names_in(Path(__file__).parent / "millebornes" / "mini_decks"),
         audit="millebornes_env.millebornes.audit:first_violation",
         laws="millebornes_env.testing.states:check_state",
         observation="millebornes_env.millebornes.sections:ObservationSpec",
@@ -294,6 +315,9 @@ GAMES: Final[dict[str, Game]] = {
         session="millebornes_env.commands.card_session:CardSession",
         rival="strategist",
         pages="millebornes_env.render.editions",
+        solvable="millebornes_env.solving.deck:solvable",
+        history="millebornes_env.millebornes.history",
+        chance_nodes="millebornes_env.millebornes.chance_nodes",
     ),
     "wielerspel": Game(
         name="wielerspel",
@@ -382,7 +406,7 @@ def _game_of(given: object) -> Game:
         stem, _ = split_label(str(given))
         if stem.endswith(".toml"):
             return _game_of_file(Path(stem))
-        return next((one for one in GAMES.values() if stem in one.editions), GAMES[DEFAULT_GAME])
+        return next((one for one in GAMES.values() if stem in one.shipped), GAMES[DEFAULT_GAME])
     try:
         name = getattr(given, "game", None)
     except Exception:  # whatever an attribute of theirs raises
@@ -445,7 +469,7 @@ def _check_sheets(entry: Game) -> None:
                     f"registered for {entry.name!r}"
                 )
     taken = _taken(entry)
-    for name in entry.editions:
+    for name in entry.shipped:
         if name in taken:
             raise GameError(
                 f"the game {entry.name!r} has a sheet {name!r}, and so has the game {taken[name]!r}: the "
@@ -456,7 +480,7 @@ def _check_sheets(entry: Game) -> None:
 def _taken(entry: Game) -> dict[str, str]:
     """The names of the other games' sheets, and whose they are."""
     others: Iterable[Game] = (one for one in GAMES.values() if one.name != entry.name)
-    return {name: one.name for one in others for name in one.editions}
+    return {name: one.name for one in others for name in one.shipped}
 
 
 __all__ = [

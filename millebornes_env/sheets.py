@@ -38,10 +38,16 @@ class SheetFolder(Generic[T]):
 
     Attributes:
         path: of the folder.
+        minis: of the folder with sheets that are found by their names, but are none of the editions; or None.
     """
 
     def __init__(
-        self, path: Path, read: Callable[[Path], T], unknown: Callable[[object], str], example: str
+        self,
+        path: Path,
+        read: Callable[[Path], T],
+        unknown: Callable[[object], str],
+        example: str,
+        minis: Path | None = None,
     ) -> None:
         """Take a folder.
 
@@ -50,21 +56,38 @@ class SheetFolder(Generic[T]):
             read: reads a sheet from a file.
             unknown: what is said of something that names no sheet.
             example: of an override, such as "max_200=4".
+            minis: path of the folder with the mini decks, if the game has any.
         """
         self.path = path
+        self.minis = minis
         self._read = read
         self._unknown = unknown
         self._example = example
         self.names = cache(self._names)
+        self.mini_names = cache(self._mini_names)
         self.shipped = cache(self._shipped)
 
     def _names(self) -> tuple[str, ...]:
-        """The names of all sheets, in alphabetical order."""
+        """The names of all editions, in alphabetical order."""
         return tuple(sorted(file.stem for file in self.path.glob("*.toml")))
+
+    def _mini_names(self) -> tuple[str, ...]:
+        """The names of all mini decks, the smallest first."""
+        return () if self.minis is None else mini_names_in(self.minis)
 
     def _shipped(self, name: str) -> T:
         """The sheet of that name; it is read once."""
-        return self._read(self.path / f"{name}.toml")
+        is_mini = self.minis is not None and name in self.mini_names()
+        folder = self.minis if is_mini and self.minis is not None else self.path
+        return self._read(folder / f"{name}.toml")
+
+    def is_shipped(self, name: str) -> bool:
+        """Whether a sheet of that name comes with the game, an edition or a mini deck."""
+        return name in self.names() or name in self.mini_names()
+
+    def has_file(self, path: Path) -> bool:
+        """Whether the path is that of a file in one of the folders."""
+        return path.parent in (self.path, self.minis)
 
     def find(self, given: object) -> T:
         """The sheet that a name, a label or a path means.
@@ -79,8 +102,10 @@ class SheetFolder(Generic[T]):
         stem, overrides = split_label(str(given))
         if stem.endswith(".toml"):
             found = self._read(Path(stem))
-        elif stem in self.names():
+        elif self.is_shipped(stem):
             found = self.shipped(stem)
+        elif newest := newest_version(stem, self.mini_names()):
+            found = self.shipped(newest)
         else:
             raise UnknownEditionError(self._unknown(stem))
         changes = self._changes(str(given), overrides)
@@ -100,6 +125,22 @@ class SheetFolder(Generic[T]):
                 raise RulesError(f"{shown(label)} overrides a rule twice: {shown(name)}")
             changes[name] = int(value)
         return changes
+
+
+def mini_names_in(folder: Path) -> tuple[str, ...]:
+    """The names of the mini decks of a folder, the smallest first: `mini7-v0`, ..., `mini10-v0`."""
+    return tuple(sorted((file.stem for file in folder.glob("*.toml")), key=lambda name: (len(name), name)))
+
+
+def newest_version(name: str, names: Iterable[str]) -> str | None:
+    """The newest of the names that add a version to this one: of `mini8`, `mini8-v0`; None: there is none."""
+    versions = [(int(version), one) for one in names if (version := _version_of(one, name)) is not None]
+    return max(versions)[1] if versions else None
+
+
+def _version_of(one: str, name: str) -> str | None:
+    stem, _, version = one.rpartition("-v")
+    return version if stem == name and _NUMBER.fullmatch(version) else None
 
 
 def split_label(label: str) -> tuple[str, list[str]]:

@@ -22,7 +22,10 @@ from millebornes_env.agents import registry
 from tests.patience import SECONDS_OF_A_HANG
 
 ROOT = Path(__file__).parent.parent
-MODEL_CARDS = (ROOT / "millebornes_env" / "agents" / "champions").glob("*/README.md")
+MODEL_CARDS = [
+    *(ROOT / "millebornes_env" / "agents" / "champions").glob("*/README.md"),
+    ROOT / "millebornes_env" / "agents" / "equilibrium" / "README.md",
+]
 DOCUMENTS = sorted(
     [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "agents" / "README.md", *MODEL_CARDS]
 )
@@ -32,6 +35,8 @@ PAGES_THAT_SHOW_WHAT_IS_PRINTED = {
     "README.md",
     "docs/add_an_edition.md",
     "docs/gymnasium.md",
+    "docs/histories.md",
+    "docs/hidden_information.md",
     "docs/data.md",
     "docs/language_models.md",
     "docs/race.md",
@@ -93,6 +98,8 @@ def test_generated_pages_are_current() -> None:
         "docs/agents.md",
         "docs/arena.md",
         "docs/gymnasium.md",
+        "docs/histories.md",
+        "docs/hidden_information.md",
         pytest.param("docs/data.md", marks=NEEDS_DATA),
         "docs/language_models.md",
         "docs/race.md",

@@ -22,14 +22,17 @@ SECTIONS: Final = {
         "Environments",
         "What an environment shows, and the libraries that it works with.",
         (
-            *("observations", "gymnasium", "rllib", "works_with", "language_models", "data", "threads"),
-            "testing",
+            *("observations", "histories", "gymnasium", "rllib", "works_with", "openspiel"),
+            *("language_models", "data", "threads", "testing"),
         ),
     ),
     "play": (
         "Agents",
         "Who plays, who is better, and by how much.",
-        ("agents", "leaderboard", "race_leaderboard", "reports", "arena", "arnold", "search_log"),
+        (
+            *("agents", "leaderboard", "race_leaderboard", "reports", "arena", "arnold", "search_log"),
+            "hidden_information",
+        ),
     ),
     "learn": (
         "Training",

@@ -13,6 +13,7 @@ from millebornes_env.agents.arnold.agent import ArnoldAgent
 from millebornes_env.agents.attacker import AttackerAgent
 from millebornes_env.agents.champion import ChampionAgent
 from millebornes_env.agents.compiled.agent import CompiledAgent
+from millebornes_env.agents.equilibrium.agent import EquilibriumAgent
 from millebornes_env.agents.errors import AgentArgumentError, UnknownAgentError
 from millebornes_env.agents.greedy import GreedyAgent
 from millebornes_env.agents.hoarder import HoarderAgent
@@ -69,6 +70,7 @@ AGENTS: Final[dict[str, Callable[..., Agent]]] = {
     "search": SearchAgent,
     "policy": PolicyAgent,
     "champion": ChampionAgent,
+    "equilibrium": EquilibriumAgent,
     "human": HumanAgent,
 }
 """Every agent that has a name."""

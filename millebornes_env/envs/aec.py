@@ -60,6 +60,7 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         padded: bool = False,
         illegal_action: str = "error",
         render_mode: str | None = None,
+        history: bool = False,
     ) -> None:
         """Make the environment.
 
@@ -74,6 +75,7 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
             padded: give observations and masks the layout of the largest table.
             illegal_action: "error", or "terminate" with a reward of -1 to the offender.
             render_mode: "ansi": `render` returns the table as text; "human": it is printed after every step.
+            history: keep the events of the game, for `information_state` (docs/histories.md).
 
         Raises:
             MilleBornesError: one of its subclasses says what is wrong with which argument.
@@ -91,6 +93,7 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
             observe_rules=observe_rules,
             padded=padded,
             illegal_action=illegal_action,
+            history=history,
         )
         if render_mode is not None:
             one_of("render_mode", render_mode, self.metadata["render_modes"])
@@ -357,6 +360,24 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         self._check_reset()
         seat = self.possible_agents.index(self._known(agent)) if isinstance(agent, str) else agent
         return self.vector.describe(seat)
+
+    @alone
+    def information_state(self, agent: str, *, form: str = "bytes", compact: bool = False) -> Any:
+        """All that the agent can know, with perfect recall: a key of its information state.
+
+        Args:
+            agent: its name.
+            form: "bytes", "text" or "tensor" (int8[K]).
+            compact: the public events and what the agent holds now (`VectorEnv.information_states`).
+
+        Raises:
+            OptionError: the environment was made without `history=True`; no such agent or form.
+            ResetNeededError: before the first `reset`.
+            ClosedError: the environment was closed.
+        """
+        self._check_reset()
+        seat = self.possible_agents.index(self._known(agent))
+        return self.vector.information_states(seat, form=form, compact=compact)[0]
 
     def close(self) -> None:
         """Refuse all further use."""

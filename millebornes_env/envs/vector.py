@@ -10,11 +10,9 @@ import copy
 from collections.abc import Mapping
 from typing import Any, NamedTuple, cast
 
-import gymnasium
 import numpy as np
 import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
-from gymnasium.vector.utils import batch_space
 
 from millebornes_env.chance import random_word
 from millebornes_env.engine.games import NO_GAME, Games, new_buffers
@@ -23,8 +21,11 @@ from millebornes_env.engine.rulebook import StateArray
 from millebornes_env.envs import arrays
 from millebornes_env.envs import options as check
 from millebornes_env.envs.guard import Guard, alone
+from millebornes_env.envs.history import History, WithHistory
 from millebornes_env.envs.illegal_action import illegal_action_error
-from millebornes_env.errors import ClosedError, OptionError, ResetNeededError, shown
+from millebornes_env.envs.in_words import InWords
+from millebornes_env.envs.spaces import batched, spaces_of_one
+from millebornes_env.errors import ClosedError, OptionError, ResetNeededError
 from millebornes_env.games import Game, Sheet, find_sheet
 from millebornes_env.games import game as find_game
 from millebornes_env.layout import Section
@@ -46,7 +47,7 @@ class Step(NamedTuple):
     infos: Infos
 
 
-class VectorEnv:
+class VectorEnv(InWords, WithHistory):
     """N games of Mille Bornes, or of another game, in one object.
 
     Each game waits for one seat's decision. `step` takes an action for every game, carries it out and returns
@@ -76,6 +77,7 @@ class VectorEnv:
         action_space: of the batch.
         metadata: `autoreset_mode` and `render_modes`.
         games: the engine.
+        history: the events of the games (`envs.history.History`); None without `history=True`.
     """
 
     def __init__(  # noqa: PLR0913 - options, nearly all by keyword
@@ -95,6 +97,7 @@ class VectorEnv:
         illegal_action: str = "error",
         num_threads: int = 1,
         buffers: Buffers | None = None,
+        history: bool = False,
     ) -> None:
         """Make N games that are stepped together.
 
@@ -121,6 +124,7 @@ class VectorEnv:
             num_threads: CPU threads to share the games among, up to 1,024; results do not depend on it.
             buffers: arrays of your own that steps write to (`engine.games.new_buffers` shows the shapes);
                 no two may share memory.
+            history: keep the events of each game, for `information_states` (docs/histories.md).
 
         Raises:
             MilleBornesError: one of its subclasses says what is wrong with which argument.
@@ -160,6 +164,8 @@ class VectorEnv:
             if buffers is not None:
                 ours = arrays.checked_buffers(buffers, ours)
             self.games = Games(rulebook, self.num_envs, self.rules, self.settings, ours, threads)
+            is_kept = check.flag("history", history)
+            self.history = History(game, self.rules, self.num_envs) if is_kept else None
         except MemoryError:
             raise check.too_many_games(self.num_envs, "need more memory than there is") from None
         self._actions_like = np.broadcast_to(np.int64(0), self.num_envs)
@@ -171,17 +177,9 @@ class VectorEnv:
         self._guard = Guard()
 
     def _make_spaces(self, actions: int) -> None:
-        high = np.concatenate([np.full(s.size, s.high, np.int8) for s in self.observation_sections])
-        self.single_observation_space = gymnasium.spaces.Dict(
-            {
-                "observation": gymnasium.spaces.Box(np.zeros_like(high), high, dtype=np.int8),
-                "action_mask": gymnasium.spaces.Box(0, 1, (actions,), np.int8),
-                "agent_selection": gymnasium.spaces.Discrete(self.players, dtype=np.int32),
-            }
-        )
-        self.single_action_space = gymnasium.spaces.Discrete(actions)
-        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
-        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        spaces = spaces_of_one(self.observation_sections, actions, self.players)
+        self.single_observation_space, self.single_action_space = spaces
+        self.observation_space, self.action_space = batched(spaces, self.num_envs)
 
     def _bind_buffers(self) -> None:
         # Views: who gives an array that a step returned another shape does not change what kernels write to.
@@ -259,6 +257,8 @@ class VectorEnv:
         if begun.positions:
             begun.set_up(self.games.states)
             self.games.write_decisions()
+        if self.history is not None:
+            self.history.begin(self.games, begun.chosen, is_dealt=not begun.positions)
         self._was_reset = True
         return self._observations, self._infos
 
@@ -286,11 +286,14 @@ class VectorEnv:
         """
         self._check_ready("step")
         checked = arrays.checked_actions(actions, self.num_envs)
+        before = None if self.history is None else self.games.states.copy()
         illegal = self.games.step(checked)
         if illegal != NO_GAME:
             state, action = self.games.states[illegal], int(np.asarray(actions)[illegal])
             names = self.possible_agents
             raise illegal_action_error(self.games.rulebook, state, self.rules, names, action, illegal)
+        if before is not None and self.history is not None:
+            self.history.record(before, self.games, checked)
         return self._step
 
     @alone
@@ -379,11 +382,12 @@ class VectorEnv:
         return self.games.states.copy()
 
     @alone
-    def set_states(self, states: StateArray) -> Observations:
+    def set_states(self, states: StateArray, history: History | None = None) -> Observations:
         """Go on from records that `get_states` of an environment of the same table returned.
 
         Args:
             states: `STATE[N]`.
+            history: what `env.history.copy()` was there; None: with `history=True`, keys begin here.
 
         Returns:
             The observations there.
@@ -391,11 +395,18 @@ class VectorEnv:
         Raises:
             StateError: not such an array, or a record that no game of this table can be in.
             GamePartError: the game has no audit to check them with.
+            OptionError: a history of other games, or where the environment keeps none.
             ClosedError: the environment was closed.
         """
         self._check_open()
-        self.games.states[:] = arrays.checked_states(states, self.num_envs, self.game, self.rules)
+        checked = arrays.checked_states(states, self.num_envs, self.game, self.rules)
+        kept = None if history is None else self._checked_history(history)
+        self.games.states[:] = checked
         self.games.write_decisions()
+        if kept is not None:
+            self.history = kept
+        elif self.history is not None:
+            self.history.begin(self.games, np.ones(self.num_envs, np.bool_), is_dealt=False)
         self._was_reset = True
         return self._observations
 
@@ -409,6 +420,7 @@ class VectorEnv:
         copied = object.__new__(type(self))
         vars(copied).update(vars(self))
         copied.games = self.games.clone()
+        copied.history = None if self.history is None else self.history.copy()
         copied.metadata = dict(self.metadata)
         for space in ("single_observation_space", "single_action_space", "observation_space", "action_space"):
             setattr(copied, space, copy.deepcopy(getattr(self, space)))
@@ -424,64 +436,9 @@ class VectorEnv:
         vars(self).update(values)
         self._bind_buffers()
 
-    @alone
-    def render(self, game: int = 0) -> str:
-        """The table of one game as text, all hands shown.
-
-        Raises:
-            OptionError: there is no such game.
-            GamePartError: of games of this kind there are no drawings.
-            ResetNeededError: before the first `reset`.
-        """
-        self._check_ready("render")
-        game = check.checked_index("game", game, self.num_envs)
-        return str(self.game.part("draw", "render")(self.games.states[game], self.rules))
-
-    @alone
-    def describe(self, seat: int, game: int = 0) -> str:
-        """What a seat of one game sees, in words: its observation and nothing else, so no hidden card.
-
-        Raises:
-            OptionError: there is no such seat or game.
-            GamePartError: for games of this kind there are no such words.
-            ResetNeededError: before the first `reset`.
-        """
-        self._check_ready("describe")
-        seat = check.checked_index("seat", seat, self.players)
-        row = self.observe(seat)[check.checked_index("game", game, self.num_envs)]
-        return str(self.game.part("describe", "describe")(row, self.observation_sections, self.rules))
-
     def close(self) -> None:
         """Refuse all further use."""
         self.closed = True
-
-    @alone
-    def legal_actions(self, game: int = 0) -> dict[int, str]:
-        """The ids of what the deciding seat of a game may do, with what a person calls them.
-
-        Raises:
-            OptionError: there is no such game.
-            ResetNeededError: before the first `reset`.
-        """
-        self._check_ready("legal_actions")
-        game = check.checked_index("game", game, self.num_envs)
-        seat = int(self.agent_selection[game])
-        name = self.games.rulebook.action_name
-        legal = np.flatnonzero(self.games.buffers.action_mask[game]).tolist()
-        return {action: name(action, self.rules, seat) for action in legal}
-
-    def section(self, name: str) -> slice:
-        """Where a section lies in an observation: `observation[:, env.section("hand")]`.
-
-        Raises:
-            OptionError: there is none of that name; the message lists those there are.
-        """
-        wanted: object = name  # an array would be compared element by element
-        for one in self.observation_sections:
-            if isinstance(wanted, str) and one.name == check.plain_text(wanted):
-                return slice(one.start, one.stop)
-        known = ", ".join(one.name for one in self.observation_sections)
-        raise OptionError(f"an observation has no section {shown(name)}; it has {known}")
 
     def _check_ready(self, method: str) -> None:
         self._check_open()

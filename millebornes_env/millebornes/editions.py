@@ -1,7 +1,9 @@
 """One `Edition` per published rule sheet: data, not code.
 
 Each sheet is a file of the folder `sheets`: a value for every field of `rules.Rules`, with its source, and
-what changes from table to table. A sheet of your own is read with `edition("path/to/sheet.toml")`.
+what changes from table to table. Those of the folder `mini_decks` are read in the same way, but are none of
+the editions: games small enough to be solved. A sheet of your own is read with
+`edition("path/to/sheet.toml")`.
 """
 
 from __future__ import annotations
@@ -165,12 +167,18 @@ def editions() -> tuple[str, ...]:
     return _SHEETS.names()
 
 
+def mini_decks() -> tuple[str, ...]:
+    """The names of the mini decks, the smallest first: small enough to be solved, and no published game."""
+    return _SHEETS.mini_names()
+
+
 def edition(name: str | Path | Edition) -> Edition:
     """The edition of that name, or that of a file (an `Edition` is returned as it is).
 
     Args:
-        name: one of `editions()`, a label such as `parker+max_200=4`, or the path of a sheet, ending in
-            `.toml` (docs/add_an_edition.md says what stands in it).
+        name: one of `editions()` or of `mini_decks()` (`mini8` means the newest version, `mini8-v0`), a label
+            such as `parker+max_200=4`, or the path of a sheet, ending in `.toml` (docs/add_an_edition.md says
+            what stands in it).
 
     Returns:
         The edition, with what the label overrides.
@@ -187,9 +195,11 @@ def edition(name: str | Path | Edition) -> Edition:
 
 def _no_edition(name: object) -> str:
     """What is said of something that names no edition."""
+    minis = ", ".join(one.rpartition("-v")[0] for one in mini_decks())
     return (
         f"there is no edition {shown(name)}; the editions are: {', '.join(editions())}, or the path of a "
-        "sheet of your own, ending in .toml." + (closest(name, editions()) if isinstance(name, str) else "")
+        f"sheet, ending in .toml; mini decks: {minis}."
+        + (closest(name, editions() + mini_decks()) if isinstance(name, str) else "")
     )
 
 
@@ -211,7 +221,7 @@ def read_sheet(path: Path) -> Edition:
     sheet = toml_of_file(path, EditionFileError, MOST_BYTES_OF_A_SHEET)
     try:
         found = _edition_of(sheet)
-        if path.parent != _SHEETS.path:
+        if not _SHEETS.has_file(path):
             _check_shipped_name(found)
     except EditionFileError as error:
         raise EditionFileError(f"{path}: {error}") from None
@@ -220,7 +230,7 @@ def read_sheet(path: Path) -> Edition:
 
 def _check_shipped_name(found: Edition) -> None:
     """Refuse the name of a shipped sheet for other rules: a position says the name only."""
-    if found.name not in editions():
+    if not _SHEETS.is_shipped(found.name):
         return
     shipped = _SHEETS.shipped(found.name)
     differences = [_table_words(*table) for table in found.tables if table not in shipped.tables]
@@ -347,4 +357,5 @@ def _tables_of(tables: object, sources: dict[str, str]) -> dict[tuple[int, int],
     return found
 
 
-_SHEETS: Final = SheetFolder(Path(__file__).parent / "sheets", read_sheet, _no_edition, "max_200=4")
+_HERE: Final = Path(__file__).parent
+_SHEETS: Final = SheetFolder(_HERE / "sheets", read_sheet, _no_edition, "max_200=4", _HERE / "mini_decks")

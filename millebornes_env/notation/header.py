@@ -80,7 +80,7 @@ def _edition_named(line: Line, given: Any) -> Any:
             "this text, which may then say its label"
         )
     stem = line.words.partition("+")[0]
-    if stem == given.name and stem not in find_game(given.game).editions:
+    if stem == given.name and stem not in find_game(given.game).shipped:
         raise line.refused(f"the edition that was given is {given.label!r}, with other rules")
     try:
         found = find_sheet(line.words)
@@ -151,7 +151,7 @@ def checked_table(edition: Any, rules: Any) -> None:
         raise NotationError(
             f"the rules are not those of {edition.label!r} at the table of {table_words(rules)}"
         )
-    shipped = find_game(edition.game).editions
+    shipped = find_game(edition.game).shipped
     if edition.name in shipped and find_sheet(edition.label).table(players, teams) != rules:
         raise NotationError(
             f"this edition is called {edition.label!r}, and the shipped sheet of that name has other rules: "

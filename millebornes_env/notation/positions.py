@@ -19,7 +19,7 @@ from millebornes_env.millebornes.cards import (
     NUM_CARD_TYPES,
     NUM_DISTANCES,
 )
-from millebornes_env.millebornes.editions import Edition, editions
+from millebornes_env.millebornes.editions import Edition, editions, mini_decks
 from millebornes_env.millebornes.editions import edition as find_edition
 from millebornes_env.millebornes.rules import Rules
 from millebornes_env.millebornes.state import (
@@ -149,7 +149,8 @@ def words_of_position(
         raise NotationError(
             f"the rules are not those of {edition.label!r} at the table of {table_words(rules)}"
         )
-    if edition.name in editions() and find_edition(edition.label).table(rules.players, rules.teams) != rules:
+    shipped = editions() + mini_decks()
+    if edition.name in shipped and find_edition(edition.label).table(rules.players, rules.teams) != rules:
         raise NotationError(
             f"this edition is called {edition.label!r}, and the shipped sheet of that name has other rules: "
             "give it a name of its own (dataclasses.replace(edition, name=...))"

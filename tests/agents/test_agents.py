@@ -96,7 +96,7 @@ def test_an_agent_plays_legally_to_the_end(players: int, spec: str, episode: str
     raise AssertionError("the games do not end")
 
 
-PLAY_ELSEWHERE = ("policy", "champion", "human", "search")
+PLAY_ELSEWHERE = ("policy", "champion", "human", "search", "equilibrium")
 """Agents that need more than a table, or much time; their own tests let them play."""
 
 

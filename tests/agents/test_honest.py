@@ -28,7 +28,11 @@ POLICIES = {
 }
 """They are in folders of these names."""
 SPECS = [
-    *(name for name in agents.names("millebornes") if name not in BLIND | {"search", "policy", "champion"}),
+    *(
+        name
+        for name in agents.names("millebornes")
+        if name not in BLIND | {"search", "policy", "champion", "equilibrium"}
+    ),
     *POLICIES,
     *("arnold:debian,carry_need", "arnold:right_of_way", "strategist:score=no"),
     *("search:rollout=greedy,rollouts=20,z=0", "search:rollout=arnold,rollouts=8"),

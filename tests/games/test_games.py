@@ -242,7 +242,7 @@ def test_nothing_of_a_game_is_imported_by_the_table() -> None:
 
 # What is said of an entry -----------------------------------------------------------------------------------
 
-NEEDED = ("name", "rulebook", "sheets", "sheet_names")
+NEEDED = ("name", "rulebook", "sheets", "sheet_names", "mini_decks")
 """What the page explains by its examples, not in its table."""
 
 

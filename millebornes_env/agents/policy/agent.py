@@ -84,6 +84,7 @@ class PolicyAgent(CompiledAgent):
             AgentOptionError: an unknown mode.
             AgentArgumentError: the observations do not show what the policy sees.
         """
+        self.mode = mode
         if mode not in MODES:
             raise AgentOptionError(f"mode is {shown(mode)}; it may be " + " or ".join(map(repr, MODES)))
         path = Path(folder)

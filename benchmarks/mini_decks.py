@@ -1,0 +1,157 @@
+"""The table of the mini decks in docs/hidden_information.md: how large they are, what they are worth.
+
+python -m benchmarks.mini_decks          # a minute of two cores; the largest deck takes nearly all of it
+python -m benchmarks.mini_decks --docs   # ... and writes the tables of the page, and the card of the policies
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import tyro
+
+from millebornes_env import edition, mini_decks
+from millebornes_env.agents.equilibrium.agent import FOLDER
+from millebornes_env.files import write_text_atomically
+from millebornes_env.millebornes.cards import CARD_NAMES
+from millebornes_env.solving.deck import Solvable, solvable
+from millebornes_env.solving.policies import TablePolicy, read_policy
+from millebornes_env.solving.tree import Grower
+from millebornes_env.solving.values import Judgement, Uniform, judge, judge_tree
+
+PAGE: Final = Path("docs/hidden_information.md")
+CARD: Final = FOLDER / "README.md"
+BEGIN: Final = "<!-- {}: written by python -m benchmarks.mini_decks --docs -->\n"
+END: Final = "<!-- end -->\n"
+
+
+@dataclass
+class Args:
+    """Count and judge the mini decks."""
+
+    docs: bool = False
+    """Write the tables of the page and of the card."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """What is known of a deck."""
+
+    game: Solvable
+    uniform: Judgement
+    policy: TablePolicy | None
+    judged: Judgement | None
+
+
+def row_of(name: str) -> Row:
+    """Count a deck, judge random play, and the policy that is shipped for it."""
+    game = solvable(name)
+    path = FOLDER / f"{name}.npz"
+    begun = time.process_time()
+    if not path.is_file():
+        row = Row(game, judge(game, Uniform()), None, None)
+    else:
+        tree = Grower(game).whole()
+        policy = read_policy(path, tree)
+        uniform = judge_tree(tree, Uniform().weights(tree), "uniform")
+        row = Row(game, uniform, policy, judge_tree(tree, policy.weights(tree), name))
+    print(f"{name}: {time.process_time() - begun:.1f} s of processor time")
+    return row
+
+
+def table_of_sizes(rows: list[Row]) -> str:
+    """How large the decks are."""
+    lines = [
+        "| deck | cards; hand; trip | chance nodes | decisions | ends | infosets | actions | payoffs |",
+        "|---|---|--:|--:|--:|--:|--:|--:|",
+    ]
+    for row in rows:
+        rules, counts = row.game.rules, row.uniform.counts
+        trip = f"{rules.target} km" + (f", or {rules.extended_target}" if rules.extended_target else "")
+        first, second = counts.infosets
+        cells = (
+            f"{cards_of(row.game)}; {rules.hand_limit}; {trip}",
+            f"{counts.chance_nodes:,}",
+            f"{counts.play_nodes:,}",
+            f"{counts.end_nodes:,}",
+            f"{first:,} + {second:,}",
+            str(counts.most_actions),
+            f"{counts.lowest:+,} to {counts.highest:+,}",
+        )
+        lines.append(f"| `{row.game.name}` | " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def cards_of(game: Solvable) -> str:
+    """The cards of a deck, in words."""
+    return ", ".join(
+        f"{copies} {CARD_NAMES[card]}" if copies > 1 else CARD_NAMES[card]
+        for card, copies in enumerate(game.rules.deck)
+        if copies
+    )
+
+
+def table_of_values(rows: list[Row]) -> str:
+    """What the decks are worth to the seat that begins, and what can be won from random play."""
+    lines = [
+        "| deck | value to seat 0 | between | uniform: exploitability, points | % of the payoff range |",
+        "|---|--:|--:|--:|--:|",
+    ]
+    for row in rows:
+        low, high, value = -row.uniform.best[1], row.uniform.best[0], "?"
+        digits = 1
+        if row.policy is not None:
+            low, high = row.policy.about["between"]
+            value, digits = f"{row.policy.about['value']:+.6f}", 7
+        lines.append(
+            f"| `{row.game.name}` | {value} | {low:+.{digits}f} and {high:+.{digits}f} | "
+            f"{row.uniform.exploitability:.2f} | {100 * row.uniform.of_range:.2f} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def table_of_policies(rows: list[Row]) -> str:
+    """What the shipped policies give away."""
+    lines = [
+        "| deck | NashConv, points | exploitability, % of the payoff range | made by |",
+        "|---|--:|--:|---|",
+    ]
+    lines += [
+        f"| `{row.game.name}` | {row.judged.nash_conv:.1e} | {100 * row.judged.of_range:.1e} | "
+        f"{row.policy.about['made_by']} |"
+        for row in rows
+        if row.policy is not None and row.judged is not None
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def replaced(path: Path, tables: dict[str, str]) -> None:
+    """Write tables between their marks."""
+    text = path.read_text(encoding="utf-8")
+    for name, table in tables.items():
+        begin = BEGIN.format(name)
+        before, found, after = text.partition(begin)
+        if not found:
+            raise ValueError(f"{path} has no mark {begin!r}")
+        text = before + begin + table + after[after.index(END) :]
+    write_text_atomically(path, text)
+    print(f"wrote {path}")
+
+
+def main(args: Args) -> None:
+    """Count, judge, print, and write if asked to."""
+    for name in mini_decks():
+        edition(name)  # a sheet that cannot be read is found before the long walk
+    rows = [row_of(name) for name in mini_decks()]
+    sizes, values, policies = table_of_sizes(rows), table_of_values(rows), table_of_policies(rows)
+    print(f"\n{sizes}\n{values}\n{policies}")
+    if args.docs:
+        replaced(PAGE, {"sizes": sizes, "values": values})
+        replaced(CARD, {"policies": policies})
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Args, prog="python -m benchmarks.mini_decks"))

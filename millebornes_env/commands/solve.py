@@ -1,0 +1,238 @@
+"""`python -m millebornes_env solve`: solve a mini deck, or say how far agents are from an equilibrium on it.
+
+python -m millebornes_env solve mini8                       # value of the game, a policy near an equilibrium
+python -m millebornes_env solve mini10 --checkpoint mini10.npz --minutes 10
+python -m millebornes_env solve mini8 random greedy arnold  # what each could lose against the best opponent
+python -m millebornes_env solve mini12 --count              # how large the game is
+"""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from millebornes_env.command_line import carry_out, program, say
+from millebornes_env.errors import OptionError
+from millebornes_env.games import find_sheet
+from millebornes_env.games import game as game_of
+from millebornes_env.solving.cfr import Solver
+from millebornes_env.solving.deck import Solvable
+from millebornes_env.solving.policies import write_policy
+from millebornes_env.solving.tree import Counts
+from millebornes_env.solving.values import Judgement, counted, judge
+from millebornes_env.stopping import Stops
+
+_REPORT_SECONDS: Final = 2.0
+_SAVE_SECONDS: Final = 60.0
+_CHECK_RATIO: Final = 1.25
+"""NashConv is looked at again after so many times as many iterations; it costs as much as one or two."""
+HEADINGS: Final = ("policy", "exploitability", "of the payoff range", "value (seat 0)", "NashConv")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Args:
+        arguments: without the program's name; None for those of the process.
+
+    Returns:
+        The exit code: 0; 2 if the arguments make no sense or a file could not be read or written; 130 after
+        Ctrl-C.
+    """
+    return carry_out(
+        lambda: run(parser().parse_intermixed_args(arguments)),
+        stopped="stopped; a checkpoint, if one was asked for, is kept: the same command goes on from there",
+    )
+
+
+def parser() -> argparse.ArgumentParser:
+    """What can be asked for."""
+    command = argparse.ArgumentParser(
+        prog=f"{program()} solve", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    command.add_argument("deck", help="a mini deck (mini7, mini8, mini10, mini12), or another small sheet")
+    command.add_argument(
+        "agents", nargs="*", metavar="AGENT", help="judge these, instead of solving the game"
+    )
+    command.add_argument("--count", action="store_true", help="only count nodes and information sets")
+    command.add_argument(
+        "--until", type=float, default=0.1, metavar="PERCENT",
+        help="solve until exploitability is below so much of the payoff range (default: %(default)s)",
+    )  # fmt: skip
+    command.add_argument("--minutes", type=float, default=60.0, help="at most so long (default: %(default)g)")
+    command.add_argument("--checkpoint", type=Path, metavar="FILE", help="go on from this file, and keep it")
+    command.add_argument("--out", type=Path, metavar="FILE", help="write the policy (.npz)")
+    command.add_argument(
+        "--threads", type=int, help="that share the work of judging (default: all processors)"
+    )
+    command.add_argument("--seed", type=int, default=0, help="of agents that play by chance")
+    return command
+
+
+def run(args: argparse.Namespace) -> None:
+    """Carry out the command.
+
+    Raises:
+        OptionError: an option makes no sense.
+        MilleBornesError: there is no such deck, it is too large, or an agent is none.
+        OSError: a file could not be read or written.
+    """
+    _check(args)
+    sheet = find_sheet(args.deck)
+    game: Solvable = game_of(sheet.game).part("solvable", "the command solve")(sheet)
+    if args.count:
+        print(words_of_counts(game, counted(game, threads=args.threads, on_progress=progress("counting"))))
+    elif args.agents:
+        _judge_agents(args, game)
+    else:
+        _solve(args, game)
+
+
+def _check(args: argparse.Namespace) -> None:
+    if not 0 < args.until <= 100:
+        raise OptionError(f"--until is {args.until:g}: it is a percentage above 0, at most 100")
+    if not args.minutes > 0:
+        raise OptionError(f"--minutes is {args.minutes:g}: it must be above 0")
+    if args.threads is not None and args.threads < 1:
+        raise OptionError(f"--threads is {args.threads}: there must be one at least")
+    if args.agents and (args.checkpoint or args.out):
+        raise OptionError("--checkpoint and --out are for solving; agents are only judged")
+
+
+def _judge_agents(args: argparse.Namespace, game: Solvable) -> None:
+    from millebornes_env.agents.as_policy import policy_of  # noqa: PLC0415 - only for who asks agents
+
+    print(" | ".join(HEADINGS))
+    for agent in args.agents:
+        policy = policy_of(agent, game, args.seed)
+        found = judge(game, policy, threads=args.threads, on_progress=progress(agent))
+        print(" | ".join(cells_of(found)), flush=True)
+
+
+def cells_of(found: Judgement) -> tuple[str, ...]:
+    """A row of a table with `HEADINGS`."""
+    return (
+        found.name,
+        f"{found.exploitability:.4g}",
+        f"{100 * found.of_range:.3g} %",
+        f"{found.value:+.4f}",
+        f"{found.nash_conv:.4g}",
+    )
+
+
+def words_of_counts(game: Solvable, counts: Counts) -> str:
+    """How large a game is."""
+    first, second = counts.infosets
+    return (
+        f"{game.name}: {counts.chance_nodes:,} chance nodes, {counts.play_nodes:,} decisions and "
+        f"{counts.end_nodes:,} ends of (public history, hand, hand), {counts.public_nodes:,} public "
+        f"histories; {first:,} + {second:,} information sets; at most {counts.most_actions} actions; seat 0 "
+        f"wins {counts.lowest:+,} to {counts.highest:+,} points"
+    )
+
+
+# Solving ----------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Run:
+    """A run of the solver, and when it looks, tells and saves."""
+
+    args: argparse.Namespace
+    begun: float
+    next_check: int = 1
+    told: float = 0.0
+    saved: float = 0.0
+    found: Judgement | None = None
+
+    def __call__(self, solver: Solver) -> bool:
+        now = time.monotonic()
+        is_late = now - self.begun > 60 * self.args.minutes
+        if solver.iteration >= self.next_check or is_late:
+            self.found = solver.judge()
+            self.next_check = max(solver.iteration + 1, int(solver.iteration * _CHECK_RATIO))
+        if self.args.checkpoint is not None and now - self.saved > _SAVE_SECONDS:
+            solver.save(self.args.checkpoint)
+            self.saved = now
+        if now - self.told > _REPORT_SECONDS and self.found is not None and sys.stderr.isatty():
+            left = 60 * self.args.minutes - (now - self.begun)
+            say(
+                f"{solver.iteration:,} iterations, exploitability {100 * self.found.of_range:.3g} % of the "
+                f"payoff range, {left:.0f} s left at most"
+            )
+            self.told = now
+        return is_late or (self.found is not None and 100 * self.found.of_range <= self.args.until)
+
+
+def _solve(args: argparse.Namespace, game: Solvable) -> None:
+    for path in (args.checkpoint, args.out):
+        if path is not None:
+            _check_that_it_can_be_written(path)
+    solver = Solver(game)
+    print(words_of_counts(game, solver.tree.counts), flush=True)
+    if args.checkpoint is not None and args.checkpoint.exists():
+        solver.load(args.checkpoint)
+        print(f"went on after {solver.iteration:,} iterations from {args.checkpoint}", flush=True)
+    run = _Run(args, time.monotonic(), saved=time.monotonic())
+    if solver.iteration:
+        run.next_check = solver.iteration + 1
+    try:
+        with Stops() as stops:
+            is_done = False
+            while not is_done:
+                with stops.deferred():  # half an iteration is no state to go on from
+                    solver.run(1)
+                is_done = run(solver)
+    finally:
+        if args.checkpoint is not None:
+            solver.save(args.checkpoint)
+    found = solver.judge()
+    low, high = -found.best[1], found.best[0]
+    print(
+        f"value of the game to seat 0, which begins: {found.value:+.7f} points, between {low:+.7f} and "
+        f"{high:+.7f}; exploitability {found.exploitability:.3g} points, {100 * found.of_range:.2g} % of the "
+        f"payoff range, after {solver.iteration:,} iterations and {solver.seconds:.1f} s"
+    )
+    if args.out is not None:
+        about = {
+            "made_by": f"{solver.iteration} iterations of predictive CFR+",
+            "value": found.value,
+            "between": [low, high],
+        }
+        write_policy(args.out, solver.tree, solver.weights(), about)
+        print(f"wrote {args.out}")
+
+
+def _check_that_it_can_be_written(path: Path) -> None:
+    """Find out before the work, not after it.
+
+    Raises:
+        OSError: the folder takes no file, or the path is that of a folder.
+    """
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    trial = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    trial.touch()
+    trial.unlink()
+
+
+def progress(what: str) -> Callable[[int, int], None]:
+    """Tell on stderr, if that is a terminal, how far something is and how long it will take."""
+    begun = time.monotonic()
+    told = [begun]
+
+    def on_progress(done: int, total: int) -> None:
+        now = time.monotonic()
+        if sys.stderr.isatty() and now - told[0] > _REPORT_SECONDS:
+            told[0] = now
+            say(f"{what}: {done} of {total}, {(now - begun) * (total - done) / done:.0f} s left")
+
+    return on_progress

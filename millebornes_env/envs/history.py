@@ -1,0 +1,442 @@
+"""Perfect recall: the events of each game, and keys of what a seat can know of it.
+
+A seat's *information state* is all that it has seen since the deal. There are two keys of it, each as bytes,
+as text and as a tensor (docs/histories.md):
+
+* the **full** key: every public event and what the seat itself has drawn, in the order in which it happened
+  (the action-observation history);
+* the **compact** key: the public events in their order, and what the seat holds now. When a card came to a
+  hand is of no consequence for what is to come, so nothing is lost that a player could use.
+
+No key depends on what is hidden from the seat.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Any, Final, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.engine.games import Games
+from millebornes_env.engine.rulebook import StateArray
+from millebornes_env.envs.arrays import checked_seats
+from millebornes_env.envs.guard import Guard, alone
+from millebornes_env.envs.options import checked_index, flag, one_of
+from millebornes_env.errors import OptionError, shown
+from millebornes_env.games import Game
+from millebornes_env.games import game as find_game
+
+FORMS: Final = ("bytes", "text", "tensor")
+"""What a key can be handed out as."""
+
+Codes = npt.NDArray[np.uint16]
+"""Events as numbers: `event * players + seat`, where events are the actions, then the game's `EVENTS`."""
+
+_CODE: Final = np.dtype("<u2")
+_ROOM_AT_FIRST: Final = 64
+
+# The first byte of a key.
+_COMPACT: Final = 1
+_FROM_POSITION: Final = 2
+
+
+class Happened(Protocol):
+    """Events of several games, ordered by game: int64[K] each."""
+
+    @property
+    def games(self) -> npt.NDArray[np.int64]:
+        """The place of the game."""
+
+    @property
+    def seats(self) -> npt.NDArray[np.int64]:
+        """Whose event it is."""
+
+    @property
+    def events(self) -> npt.NDArray[np.int64]:
+        """Indices of `GameHistory.EVENTS`."""
+
+
+class GameHistory(Protocol):
+    """What a game says of its histories (`games.Game.history`); `millebornes.history` is one."""
+
+    @property
+    def EVENTS(self) -> tuple[str, ...]:  # noqa: N802 - a constant of a module
+        """What happens besides actions, in words that follow the seat."""
+
+    @property
+    def PRIVATE_EVENTS(self) -> int:  # noqa: N802
+        """The first so many of them are seen by their seat alone."""
+
+    @property
+    def PRIVATE_ACTIONS(self) -> tuple[int, ...]:  # noqa: N802
+        """And so are these actions; where one is legal, all others show that it was."""
+
+    @property
+    def PRIVATE_SECTIONS(self) -> tuple[str, ...]:  # noqa: N802
+        """The sections of an observation that show what others do not see."""
+
+    @property
+    def DEALS(self) -> int:  # noqa: N802
+        """The event that begins a round."""
+
+    def dealt(self, states: StateArray, rules: Any, /) -> Happened:
+        """What has happened in games in which nobody has acted yet."""
+
+    def happened(self, before: StateArray, after: StateArray, rules: Any, /) -> Happened:
+        """What has happened between two records of each game, besides one action."""
+
+    def questions(self, before: Any, after: Any, /) -> Sequence[tuple[int, int]]:
+        """What has happened in one game and in the same round, besides an action and draws: seats, events."""
+
+    def holding(self, state: Any, seat: int, /) -> npt.NDArray[np.int8]:
+        """What the seat has now that others do not see, as counts."""
+
+    def words_of_holding(self, counts: npt.NDArray[np.int8], /) -> str:
+        """The same in words."""
+
+    def most_events(self, rules: Any, /) -> int:
+        """How many events a seat can see in a round, or more."""
+
+
+class Keys:
+    """Makes the keys of a table from events.
+
+    Attributes:
+        actions: how many actions there are; the game's own events come after them.
+        players: seats at the table.
+        events: in all, actions included.
+        most_events: for so many there is room in a tensor.
+    """
+
+    def __init__(self, game: Game, rules: Any) -> None:
+        """Take the words of a table.
+
+        Raises:
+            GamePartError: the game does not say what happens in it.
+            OptionError: it has more events than a key can tell apart.
+        """
+        self._part: GameHistory = game.part("history", "a history (`history=True`)")
+        self._rules, self._rulebook = rules, game.module()
+        self.actions = int(self._rulebook.action_count(rules, None))
+        self.players = int(rules.players)
+        self.events = self.actions + len(self._part.EVENTS)
+        self.most_events = int(self._part.most_events(rules))
+        if self.events * self.players > np.iinfo(_CODE).max:
+            raise OptionError(
+                f"the game {game.name!r} has {self.events} kinds of events, which are too many for histories"
+            )
+        self._words: dict[int, str] = {}
+        self._is_private = np.zeros(self.events, np.bool_)
+        self._is_private[self.actions : self.actions + self._part.PRIVATE_EVENTS] = True
+        self._is_private[list(self._part.PRIVATE_ACTIONS)] = True
+
+    def code(self, seat: int, event: int) -> int:
+        """The number of an event of a seat."""
+        return event * self.players + seat
+
+    def is_private(self, codes: Codes) -> npt.NDArray[np.bool_]:
+        """Which events only their seat sees: bool[K]."""
+        return self._is_private[codes // self.players]
+
+    def is_event_private(self, event: int) -> bool:
+        """Whether only its seat sees an event."""
+        return bool(self._is_private[event])
+
+    def seen_by(self, seat: int | None, codes: Codes) -> Codes:
+        """The events that a seat sees, or for None those that everybody sees."""
+        seen = ~self.is_private(codes)
+        return codes[seen if seat is None else seen | (codes % self.players == seat)]
+
+    def of_round(self, codes: Codes) -> Codes:
+        """The last of the events: those of the present round."""
+        begins = np.flatnonzero(codes // self.players == self.actions + self._part.DEALS)
+        return codes[begins[-1] :] if len(begins) else codes
+
+    def words(self, code: int) -> str:
+        """An event in words: "0 draws Roll", "1 play 25 km"."""
+        if code not in self._words:
+            event, seat = divmod(code, self.players)
+            what = (
+                self._rulebook.action_name(event, self._rules, seat)
+                if event < self.actions
+                else self._part.EVENTS[event - self.actions]
+            )
+            self._words[code] = f"{seat} {what}"
+        return self._words[code]
+
+    def full(self, seat: int, seen: bytes, start: bytes = b"") -> bytes:
+        """The full key of a seat: a kind, the seat, what it saw at first, and events in two bytes each."""
+        return bytes([_FROM_POSITION if start else 0, seat]) + start + seen
+
+    def compact(self, seat: int, public: bytes, holding: bytes, start: bytes = b"") -> bytes:
+        """The compact key of a seat: as the full one, and at the end what it holds, in one byte each."""
+        return bytes([_COMPACT + (_FROM_POSITION if start else 0), seat]) + start + public + holding
+
+    def text(self, seat: int, seen: bytes, holding: bytes | None = None) -> str:
+        """A key in words.
+
+        Args:
+            seat: whose key it is.
+            seen: the events.
+            holding: for a compact key: what the seat holds.
+        """
+        words = "; ".join(map(self.words, np.frombuffer(seen, _CODE).tolist()))
+        if holding is None:
+            return f"player_{seat}: {words}"
+        held = self._part.words_of_holding(np.frombuffer(holding, np.int8))
+        return f"player_{seat}: {words}; holds {held}"
+
+    def tensor_size(self, holding: int) -> int:
+        """How many numbers a tensor has; `holding` is how many counts a hand has."""
+        return self.players + holding + self.most_events * (self.players + self.events)
+
+    def write_tensor(self, seat: int, seen: Codes, holding: npt.NDArray[np.int8], row: Any) -> None:
+        """Write a key as numbers: who, what it holds, and the events one after the other as two ones each.
+
+        Args:
+            seat: whose key it is.
+            seen: the events of the round, at most `most_events`.
+            holding: what the seat holds.
+            row: of `tensor_size` numbers, overwritten.
+        """
+        row[:] = 0
+        row[seat] = 1
+        first, width = self.players + len(holding), self.players + self.events
+        row[self.players : first] = holding
+        events, seats = np.divmod(seen.astype(np.int64), self.players)
+        places = first + np.arange(len(seen)) * width
+        row[places + seats] = 1
+        row[places + self.players + events] = 1
+
+
+class History:
+    """The events of N games since the deal, beside their records: what `history=True` keeps.
+
+    Attributes:
+        keys: of the table.
+        codes: uint16[N, L]: event `k` of game `n`, where `k` is below `lengths[n]`.
+        lengths: int64[N]: how many events each game has.
+        starts: of games that did not begin with a deal: what each seat saw then, bytes by game and seat.
+    """
+
+    def __init__(self, game: Game, rules: Any, num_games: int) -> None:
+        """Keep nothing yet of so many games.
+
+        Raises:
+            GamePartError: the game does not say what happens in it.
+        """
+        self._game, self._rules = game.name, rules
+        self.codes: Codes = np.zeros((num_games, _ROOM_AT_FIRST), _CODE)
+        self.lengths = np.zeros(num_games, np.int64)
+        self.starts: dict[int, list[bytes]] = {}
+        self._find()
+
+    def _find(self) -> None:
+        game = find_game(self._game)
+        self.keys = Keys(game, self._rules)
+        self._part: GameHistory = game.part("history", "a history (`history=True`)")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name not in {"keys", "_part"}}
+
+    def __setstate__(self, values: dict[str, Any]) -> None:
+        vars(self).update(values)
+        self._find()
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def copy(self) -> History:
+        """An independent copy."""
+        return copy.deepcopy(self)
+
+    def checked_copy(self, given: object) -> History:
+        """A copy of a history that is to take this one's place.
+
+        Raises:
+            OptionError: it is none, or of other games.
+        """
+        if not isinstance(given, History):
+            raise OptionError(
+                f"history is {shown(given)}; it must be what env.history was when the states were taken "
+                "(env.history.copy())"
+            )
+        if (given._game, given._rules, len(given)) != (self._game, self._rules, len(self)):
+            raise OptionError(
+                f"the history is of {len(given)} games of {given._game!r}, or of other rules; this "
+                f"environment has {len(self)} games of {self._game!r}"
+            )
+        return given.copy()
+
+    def begin(self, games: Games, chosen: npt.NDArray[np.bool_], *, is_dealt: bool) -> None:
+        """Forget what was, and begin anew.
+
+        Args:
+            games: that have begun.
+            chosen: bool[N], which.
+            is_dealt: whether they begin with a deal; else the keys begin with what each seat sees now.
+        """
+        self.lengths[chosen] = 0
+        places = np.flatnonzero(chosen)
+        for game in places.tolist():
+            self.starts.pop(game, None)
+        if is_dealt:
+            happened = self._part.dealt(games.states[places], self._rules)
+            self._append(places[happened.games], happened.seats, happened.events)
+            return
+        observation = np.zeros_like(games.buffers.observation)
+        rows = []
+        for seat in range(self.keys.players):
+            games.observe(np.full(len(games), seat, np.int32), observation)
+            rows.append(observation.copy())
+        for game in places.tolist():
+            self.starts[game] = [row[game].tobytes() for row in rows]
+
+    def record(self, before: StateArray, games: Games, actions: npt.NDArray[np.int64]) -> None:
+        """Write down a step.
+
+        Args:
+            before: `STATE[N]` before it.
+            games: after it.
+            actions: int64[N]; negative where a game was left as it is.
+        """
+        after = games.states
+        is_new = after["episode"] != before["episode"]
+        if is_new.any():
+            self.begin(games, is_new, is_dealt=True)
+        played = np.flatnonzero((actions >= 0) & (actions < self.keys.actions) & ~is_new)
+        self._append(played, before["seat"][played].astype(np.int64), actions[played] - self.keys.actions)
+        happened = self._part.happened(before[played], after[played], self._rules)
+        self._append(played[happened.games], happened.seats, happened.events)
+
+    def _append(
+        self, games: npt.NDArray[np.int64], seats: npt.NDArray[np.int64], events: npt.NDArray[np.int64]
+    ) -> None:
+        """Add events, ordered by game; the actions come before the game's own, with negative numbers."""
+        if not len(games):
+            return
+        is_first = np.ones(len(games), np.bool_)
+        is_first[1:] = games[1:] != games[:-1]
+        rank = np.arange(len(games)) - np.flatnonzero(is_first)[is_first.cumsum() - 1]
+        places = self.lengths[games] + rank
+        while places.max() >= self.codes.shape[1]:
+            self.codes = np.concatenate([self.codes, np.zeros_like(self.codes)], axis=1)
+        self.codes[games, places] = (events + self.keys.actions) * self.keys.players + seats
+        self.lengths += np.bincount(games, minlength=len(self.lengths))
+
+    def seen(self, game: int, seat: int | None) -> Codes:
+        """The events of a game that a seat sees; for None, those that everybody sees."""
+        return self.keys.seen_by(seat, self.codes[game, : self.lengths[game]])
+
+    def key(self, states: StateArray, game: int, seat: int, *, is_compact: bool) -> bytes:
+        """The key of a seat of a game, as bytes."""
+        start = self.starts[game][seat] if game in self.starts else b""
+        seen = self.seen(game, None if is_compact else seat).tobytes()
+        if not is_compact:
+            return self.keys.full(seat, seen, start)
+        return self.keys.compact(seat, seen, self._part.holding(states[game], seat).tobytes(), start)
+
+    def text(self, states: StateArray, game: int, seat: int, *, is_compact: bool) -> str:
+        """The key of a seat of a game, in words; where it began at a position, that is not told again."""
+        holding = self._part.holding(states[game], seat).tobytes() if is_compact else None
+        words = self.keys.text(seat, self.seen(game, None if is_compact else seat).tobytes(), holding)
+        if game not in self.starts:
+            return words
+        return f"{words} (from a position, {self.starts[game][seat].hex()})"
+
+    def tensor(self, states: StateArray, seats: npt.NDArray[np.int32], *, is_compact: bool) -> Any:
+        """The keys of a seat of each game, as int8[N, K]; of a match, the events of its present round.
+
+        Raises:
+            OptionError: a game did not begin with a deal.
+        """
+        if self.starts:
+            raise OptionError(
+                f"game {min(self.starts)} began at a position, for which a tensor has no room: ask for its "
+                'information state as "bytes" or "text"'
+            )
+        holdings = [self._part.holding(states[game], int(seat)) for game, seat in enumerate(seats)]
+        rows = np.zeros((len(self), self.keys.tensor_size(len(holdings[0]))), np.int8)
+        for game, (seat, holding) in enumerate(zip(seats.tolist(), holdings, strict=True)):
+            seen = self.seen(game, None if is_compact else seat)
+            self.keys.write_tensor(seat, self.keys.of_round(seen), holding, rows[game])
+        return rows
+
+
+class WithHistory:
+    """What an environment with a history can be asked; `VectorEnv` is one.
+
+    Attributes:
+        history: the events of the games (`History`), or None: `history=True` was not asked for.
+    """
+
+    num_envs: int
+    players: int
+    games: Games
+    history: History | None = None
+    _guard: Guard
+
+    def _check_ready(self, method: str) -> None:
+        raise NotImplementedError
+
+    def _kept(self, method: str) -> History:
+        self._check_ready(method)
+        if self.history is None:
+            raise OptionError(f"{method}() needs the history of the games: make them with history=True")
+        return self.history
+
+    def _checked_history(self, given: object) -> History:
+        """A copy of what `set_states` was given."""
+        if self.history is None:
+            raise OptionError("this environment keeps no history: make it with history=True")
+        return self.history.checked_copy(given)
+
+    @alone
+    def information_states(
+        self, seats: npt.ArrayLike | None = None, *, form: str = "bytes", compact: bool = False
+    ) -> Any:
+        """All that a seat of each game can know, with perfect recall: a key of its information state.
+
+        Args:
+            seats: one seat for all games, or integers [N]; None: those that decide.
+            form: "bytes", "text" or "tensor".
+            compact: the public events and what the seat holds now, instead of all that it has seen in the
+                order in which it saw it (docs/histories.md).
+
+        Returns:
+            A list of N bytes, of N texts, or int8[N, K]. Equal keys are equal in all three forms, but a
+            tensor has only the present round of a match.
+
+        Raises:
+            OptionError: the environment keeps no history; a seat that the table does not have; another form;
+                a tensor of a game that began at a position.
+            ResetNeededError: before the first `reset`.
+        """
+        history = self._kept("information_states")
+        one_of("form", form, FORMS)
+        is_compact = flag("compact", compact)
+        asked = self.games.buffers.agent_selection if seats is None else seats
+        checked = checked_seats(asked, self.num_envs, self.players)
+        states = self.games.states
+        if form == "tensor":
+            return history.tensor(states, checked, is_compact=is_compact)
+        ask: Any = history.key if form == "bytes" else history.text
+        return [ask(states, game, seat, is_compact=is_compact) for game, seat in enumerate(checked.tolist())]
+
+    @alone
+    def public_events(self, game: int = 0) -> list[str]:
+        """What everybody has seen of a game, in words and in order: `["1 deals", "0 play Roll", ...]`.
+
+        Raises:
+            OptionError: the environment keeps no history, or there is no such game.
+            ResetNeededError: before the first `reset`.
+        """
+        history = self._kept("public_events")
+        seen = history.seen(checked_index("game", game, self.num_envs), None)
+        return [history.keys.words(code) for code in seen.tolist()]
+
+
+__all__ = ["FORMS", "Codes", "GameHistory", "Happened", "History", "Keys", "WithHistory"]

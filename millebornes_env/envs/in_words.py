@@ -1,0 +1,93 @@
+"""What an environment shows to people: a drawing, what a seat sees, what it may do, the layout of a row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.engine.games import Games
+from millebornes_env.envs import options as check
+from millebornes_env.envs.guard import Guard, alone
+from millebornes_env.errors import OptionError, shown
+from millebornes_env.games import Game
+from millebornes_env.layout import Section
+
+
+class InWords:
+    """The part of `VectorEnv` that speaks to people."""
+
+    num_envs: int
+    players: int
+    rules: Any
+    games: Games
+    observation_sections: tuple[Section, ...]
+    _guard: Guard
+
+    @property
+    def game(self) -> Game:
+        """The game's entry in the table of games."""
+        raise NotImplementedError
+
+    def observe(self, seats: npt.ArrayLike) -> npt.NDArray[np.int8]:
+        """What the given seats see (`VectorEnv.observe`)."""
+        raise NotImplementedError
+
+    def _check_ready(self, method: str) -> None:
+        raise NotImplementedError
+
+    @alone
+    def render(self, game: int = 0) -> str:
+        """The table of one game as text, all hands shown.
+
+        Raises:
+            OptionError: there is no such game.
+            GamePartError: of games of this kind there are no drawings.
+            ResetNeededError: before the first `reset`.
+        """
+        self._check_ready("render")
+        game = check.checked_index("game", game, self.num_envs)
+        return str(self.game.part("draw", "render")(self.games.states[game], self.rules))
+
+    @alone
+    def describe(self, seat: int, game: int = 0) -> str:
+        """What a seat of one game sees, in words: its observation and nothing else, so no hidden card.
+
+        Raises:
+            OptionError: there is no such seat or game.
+            GamePartError: for games of this kind there are no such words.
+            ResetNeededError: before the first `reset`.
+        """
+        self._check_ready("describe")
+        seat = check.checked_index("seat", seat, self.players)
+        row = self.observe(seat)[check.checked_index("game", game, self.num_envs)]
+        return str(self.game.part("describe", "describe")(row, self.observation_sections, self.rules))
+
+    @alone
+    def legal_actions(self, game: int = 0) -> dict[int, str]:
+        """The ids of what the deciding seat of a game may do, with what a person calls them.
+
+        Raises:
+            OptionError: there is no such game.
+            ResetNeededError: before the first `reset`.
+        """
+        self._check_ready("legal_actions")
+        game = check.checked_index("game", game, self.num_envs)
+        seat = int(self.games.buffers.agent_selection[game])
+        name = self.games.rulebook.action_name
+        legal = np.flatnonzero(self.games.buffers.action_mask[game]).tolist()
+        return {action: name(action, self.rules, seat) for action in legal}
+
+    def section(self, name: str) -> slice:
+        """Where a section lies in an observation: `observation[:, env.section("hand")]`.
+
+        Raises:
+            OptionError: there is none of that name; the message lists those there are.
+        """
+        wanted: object = name  # an array would be compared element by element
+        for one in self.observation_sections:
+            if isinstance(wanted, str) and one.name == check.plain_text(wanted):
+                return slice(one.start, one.stop)
+        known = ", ".join(one.name for one in self.observation_sections)
+        raise OptionError(f"an observation has no section {shown(name)}; it has {known}")

@@ -1,0 +1,65 @@
+"""Drawing a set of cards, one card after the other, so that each set comes up in one order only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import comb, gcd
+from typing import NamedTuple
+
+
+class Outcome(NamedTuple):
+    """What can come of a draw.
+
+    Attributes:
+        card: which card type.
+        numerator: of its probability.
+        denominator: of its probability, in lowest terms.
+    """
+
+    card: int
+    numerator: int
+    denominator: int
+
+    @property
+    def probability(self) -> float:
+        """How probable it is."""
+        return self.numerator / self.denominator
+
+
+def next_of_set(counts: Sequence[int], chosen: Sequence[int], size: int) -> tuple[Outcome, ...]:
+    """The next card of a set that is named in the order of its ids, each set of cards equally probable.
+
+    A set of one is a card of the multiset. Of a larger one, this is the probability of the next lowest card,
+    given the lower ones: so each hand is one path in a tree, and not one for each order of its cards.
+
+    Args:
+        counts: how many of each card there were before the draw.
+        chosen: the lowest cards of the set, in order.
+        size: of the set.
+
+    Returns:
+        The outcomes that are possible, by card; their probabilities add up to 1.
+    """
+    above = [sum(counts[card + 1 :]) for card in range(len(counts))]
+    missing = size - len(chosen)
+
+    def sets_with(card: int, copies: int, others: int) -> int:
+        """So many sets have the card, as the highest so far, at least so often, and so many cards more."""
+        more = range(others + 1)
+        return sum(comb(counts[card], copies + i) * comb(above[card], others - i) for i in more)
+
+    weights = {}
+    highest = chosen[-1] if chosen else -1
+    held = list(chosen).count(highest)
+    if chosen:
+        weights[highest] = sets_with(highest, held + 1, missing - 1)
+    closed = comb(counts[highest], held) if chosen else 1
+    for card in range(highest + 1, len(counts)):
+        weights[card] = closed * sets_with(card, 1, missing - 1)
+    total = sum(weights.values())
+    outcomes = []
+    for card, weight in weights.items():
+        if weight:
+            common = gcd(weight, total)
+            outcomes.append(Outcome(card, weight // common, total // common))
+    return tuple(outcomes)

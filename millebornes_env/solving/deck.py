@@ -1,0 +1,170 @@
+"""A table that can be solved: two players, few cards; and what the walk needs to know of its deck."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import factorial
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.compile import for_kernels, plain
+from millebornes_env.errors import shown
+from millebornes_env.millebornes.cards import NUM_CARD_TYPES
+from millebornes_env.millebornes.deal import deal_round
+from millebornes_env.millebornes.editions import Edition
+from millebornes_env.millebornes.editions import edition as find_edition
+from millebornes_env.millebornes.rules import Rules, RulesRecord, compiled_rules, rules_record
+from millebornes_env.millebornes.state import StateArray, new_states
+from millebornes_env.millebornes.turn import begin_turn
+from millebornes_env.solving.errors import SolvingError
+
+BITS: Final = 4
+"""Of a hand's code for each type of card; the highest is free, so that hands can be compared at once."""
+MOST_COPIES: Final = (1 << (BITS - 1)) - 1
+MOST_TYPES: Final = 14
+"""Two bits of actions for each, and four more, must fit the 32 bits of a set of actions."""
+MOST_CARDS: Final = 20
+
+LARGEST: Final = 12
+"""Cards of a deck that can be walked to its end; `SolvingError` says what a larger one would take."""
+_NODES_OF_12: Final = 1.6e8
+_GROWTH: Final = 7.0
+"""So many times as many information sets has a deck of one card more."""
+_NODES_PER_SECOND: Final = 4e6
+
+
+class Deck(NamedTuple):
+    """What compiled code knows of the deck; T types of cards."""
+
+    cards: npt.NDArray[np.int64]  # [T] card ids
+    copies: npt.NDArray[np.int64]  # [T] of each
+    type_of: npt.NDArray[np.int64]  # [NUM_CARD_TYPES] index of a card's type, or -1
+    ways: npt.NDArray[np.float64]  # [T, MOST_COPIES + 1] n! / r!: r of n copies have not been drawn
+    pile: npt.NDArray[np.float64]  # [MOST_CARDS + 1] r! / N!: r of N cards have not been drawn
+
+
+@dataclass(frozen=True)
+class Solvable:
+    """A table that can be walked to its end.
+
+    Attributes:
+        name: label of the edition.
+        rules: of the table.
+        record: the same for compiled code.
+        deck: what the walk needs to know of the cards.
+        root: `STATE[1]`, a dealt round in which seat 0 begins; which cards were dealt is of no account.
+        widest: hands that a seat may hold at once, at most.
+    """
+
+    name: str
+    rules: Rules
+    record: RulesRecord
+    deck: Deck
+    root: StateArray
+    widest: int
+
+    @property
+    def cards(self) -> int:
+        """Cards in the deck."""
+        return sum(self.rules.deck)
+
+    @property
+    def deepest(self) -> int:
+        """More than the decisions that a round can have."""
+        return 2 * self.cards + 8
+
+
+def solvable(game: str | Path | Edition | Solvable, *, largest: int = LARGEST) -> Solvable:
+    """The two-player table of a sheet, if it can be solved.
+
+    Args:
+        game: name of a sheet, such as `mini8`; the path of one of your own, or the sheet itself.
+        largest: refuse decks of more cards.
+
+    Raises:
+        UnknownEditionError: there is no such sheet.
+        PlayersError: it has no table for two players.
+        SolvingError: it is too large, which says how large it is and how long it would take; or it has a
+            rule that depends on both hands.
+    """
+    if isinstance(game, Solvable):
+        return game
+    sheet = find_edition(game)
+    rules = sheet.table(2)
+    _check(sheet.label, rules, largest)
+    return Solvable(
+        name=sheet.label,
+        rules=rules,
+        record=compiled_rules(rules),
+        deck=_deck(rules),
+        root=for_kernels(_root(rules)),
+        widest=_widest(rules),
+    )
+
+
+def _check(name: str, rules: Rules, largest: int) -> None:
+    cards, types = sum(rules.deck), sum(copies > 0 for copies in rules.deck)
+    if cards > largest:
+        sets = _NODES_OF_12 * _GROWTH ** (cards - 12)
+        raise SolvingError(
+            f"{shown(name)} has {cards} cards and about {sets:.0e} information sets: walking it once would "
+            f"take {_duration(sets / _NODES_PER_SECOND)} of one core; up to {largest} cards can be walked, "
+            "such as the mini decks (millebornes_env.mini_decks() names them)"
+        )
+    if types > MOST_TYPES or max(rules.deck) > MOST_COPIES:
+        raise SolvingError(
+            f"{shown(name)} has {types} types of cards, with up to {max(rules.deck)} copies: the walk knows "
+            f"{MOST_TYPES} types with {MOST_COPIES} copies"
+        )
+    if rules.end_when_stuck:
+        raise SolvingError(
+            f"{shown(name)}: where end_when_stuck holds, the end of a round depends on both hands, which "
+            "the walk does not know; override it with end_when_stuck=0"
+        )
+
+
+def _duration(seconds: float) -> str:
+    for unit, size in (("years", 3.15e7), ("days", 86_400.0), ("hours", 3600.0), ("minutes", 60.0)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds:.3g} seconds"
+
+
+def _deck(rules: Rules) -> Deck:
+    cards = [card for card, copies in enumerate(rules.deck) if copies]
+    ways = np.zeros((len(cards), MOST_COPIES + 1))
+    type_of = np.full(NUM_CARD_TYPES, -1)
+    for index, card in enumerate(cards):
+        type_of[card] = index
+        for left in range(rules.deck[card] + 1):
+            ways[index, left] = factorial(rules.deck[card]) / factorial(left)
+    size = sum(rules.deck)
+    pile = np.zeros(max(MOST_CARDS, size) + 1)
+    for left in range(size + 1):
+        pile[left] = factorial(left) / factorial(size)
+    copies = np.array([rules.deck[card] for card in cards])
+    return Deck(np.array(cards), copies, type_of, ways, pile)
+
+
+def _root(rules: Rules) -> StateArray:
+    """A round that was dealt, seat 0 to play."""
+    states, record = new_states(1), rules_record(rules)
+    states[0].dealer = 1
+    plain(deal_round)(states[0], record)
+    plain(begin_turn)(states[0], record, 0)
+    return states
+
+
+def _widest(rules: Rules) -> int:
+    """The most different hands of any one size."""
+    sizes = np.zeros(sum(rules.deck) + 1, np.int64)
+    sizes[0] = 1
+    for copies in rules.deck:
+        more = sizes.copy()
+        for held in range(1, copies + 1):
+            more[held:] += sizes[: len(sizes) - held]
+        sizes = more
+    return int(sizes.max())

@@ -1,0 +1,191 @@
+"""What a walk holds: hands as codes, the nodes on its way, what it has found, keys of information sets."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.compile import rule
+from millebornes_env.millebornes.cards import DRIVING_ACE, NUM_SAFETIES, SPEED_LIMIT
+from millebornes_env.millebornes.observation import battle_top_code
+from millebornes_env.millebornes.state import NO_TEAM, Int8Array, State, StateArray
+from millebornes_env.solving.deck import BITS, Deck
+
+Int32Array = npt.NDArray[np.int32]
+Int64Array = npt.NDArray[np.int64]
+Float64Array = npt.NDArray[np.float64]
+
+PLAYERS: Final = 2
+MASK_ROOM: Final = 64
+FIRST_CHAIN: Final = 1
+"""The hash of seat 0's public history at the beginning; that of seat 1 is one more."""
+_NIBBLE: Final = (1 << BITS) - 1
+_LANE: Final = 31
+_PRIMES: Final = (2_147_483_629, 2_147_483_587)
+_FACTORS: Final = (1_103_515_245, 1_664_525_003)
+_HIGH_BITS: Final = sum(1 << (BITS * place + BITS - 1) for place in range(15))
+
+# Where in `Grown.sizes` a count stands; those of a seat one after the other.
+SEQUENCES: Final = 0
+OPERATIONS: Final = 2
+SOURCES: Final = 4
+ENDS: Final = 6
+FRONTIER: Final = 7
+# Of the tree itself.
+PLAY_NODES: Final = 8
+CHANCE_NODES: Final = 9
+END_NODES: Final = 10
+PUBLIC_NODES: Final = 11
+INFOSETS: Final = 12
+MOST_ACTIONS: Final = 14
+LOWEST: Final = 15
+HIGHEST: Final = 16
+NUM_SIZES: Final = 17
+
+# What `grow` returns.
+DONE: Final = 0
+FULL: Final = 1
+
+
+class Frames(NamedTuple):
+    """The nodes from the root to where the walk is; D deep, H hands."""
+
+    states: StateArray  # [D] what is public
+    codes: Int64Array  # [D, 2, H] hands
+    sequences: Int64Array  # [D, 2, H] that lead to them
+    counts: Int64Array  # [D, 2] how many they are
+    choices: Int64Array  # [D, H] what the deciding seat may do with each hand: a set of bits
+    firsts: Int64Array  # [D, H] the sequence of the first choice, those of the others follow
+    next_choice: Int64Array  # [D] what is walked next
+    mask: Int8Array  # [MASK_ROOM]
+    chains: Int64Array  # [D, 2] what each seat was asked so far, publicly: a hash
+    drawn: Int64Array  # [3, H] scratch: hands after a draw, their sequences, from how many they come
+    limit: int  # depth at which the walk stops, or -1
+
+
+class Grown(NamedTuple):
+    """What the walk has found; flat arrays, filled up to what `sizes` says."""
+
+    heads: Int32Array  # [2, ...] of a decision: its sequence; of a merge: the sequence that it makes
+    firsts: Int32Array  # [2, ...] of a decision: its first choice's sequence; of a merge: its first source
+    kinds: Int32Array  # [2, ...] of a decision: its choices, a set of bits; of a merge: - number of sources
+    keys: Int64Array  # [2, ...] of a decision: by which `infoset_key` finds it; or none
+    sources: Int32Array  # [2, ...] sequences that are merged
+    end_sequences: Int32Array  # [2, ...]
+    end_values: Float64Array  # [...] what seat 0 wins, times the probability of the cards
+    end_chances: Float64Array  # [...] that probability
+    frontier: StateArray  # [...] records of the nodes at which the walk stopped
+    frontier_codes: Int64Array  # [..., 2, H]
+    frontier_sequences: Int64Array  # [..., 2, H]
+    frontier_counts: Int64Array  # [..., 2]
+    asked: StateArray  # [...] the game as the deciding seat knows it, for each decision; or none
+    asked_seat: Int32Array  # [...]
+    asked_index: Int32Array  # [...] which operation of the seat it is
+    sizes: Int64Array  # [NUM_SIZES + 1], the last one of `asked`
+
+
+ASKED: Final = NUM_SIZES
+
+
+# Hands ------------------------------------------------------------------------------------------------------
+
+
+@rule
+def copies_in(code: int, kind: int) -> int:
+    """How many cards of a type are in a hand."""
+    return (code >> (BITS * kind)) & _NIBBLE
+
+
+@rule
+def fits(code: int, hidden: int) -> bool:
+    """Whether a hand can be made of the hidden cards."""
+    return (((hidden | _HIGH_BITS) - code) & _HIGH_BITS) == _HIGH_BITS
+
+
+@rule
+def number_of(choices: int) -> int:
+    """How many choices there are in the set."""
+    count = 0
+    while choices != 0:
+        choices &= choices - 1
+        count += 1
+    return count
+
+
+@rule
+def code_of(cards: Int8Array, deck: Deck) -> int:
+    """Cards counted by their ids, as the code of a hand."""
+    code = 0
+    for kind in range(len(deck.cards)):
+        code |= int(cards[deck.cards[kind]]) << (BITS * kind)
+    return code
+
+
+@rule
+def hold(state: State, deck: Deck, seat: int, code: int) -> None:
+    """Write a hand into the record; of cards that the deck has not, there are none in it."""
+    for kind in range(len(deck.cards)):
+        state.hand[seat, deck.cards[kind]] = copies_in(code, kind)
+
+
+@rule
+def chance_of(deck: Deck, left: int) -> float:
+    """How probable it is that the cards came in one order of types, so many of each being left."""
+    count, ways = 0, 1.0
+    for kind in range(len(deck.cards)):
+        copies = copies_in(left, kind)
+        count += copies
+        ways *= deck.ways[kind, copies]
+    return float(ways * deck.pile[count])
+
+
+@rule
+def pairs(frames: Frames, depth: int, hidden: int) -> int:
+    """How many pairs of hands are possible at a node."""
+    count = 0
+    for one in range(frames.counts[depth, 0]):
+        left = hidden - frames.codes[depth, 0, one]
+        for other in range(frames.counts[depth, 1]):
+            if fits(frames.codes[depth, 1, other], left):
+                count += 1
+    return count
+
+
+# Keys of information sets -----------------------------------------------------------------------------------
+
+
+@rule
+def mixed(key: int, number: int) -> int:
+    """A hash of 62 bits, and a number 0 or higher mixed into it."""
+    high = ((key >> _LANE) * _FACTORS[0] + number % _PRIMES[0]) % _PRIMES[0]
+    low = ((key & ((1 << _LANE) - 1)) * _FACTORS[1] + number % _PRIMES[1]) % _PRIMES[1]
+    return (high << _LANE) | low
+
+
+@rule
+def side(state: State, team: int) -> int:
+    """What all see of a team, packed."""
+    found = int(state.km[team]) // 25
+    found = (found << 5) | battle_top_code(int(state.battle[team]))
+    found = (found << 1) | (1 if int(state.speed[team]) == SPEED_LIMIT else 0)
+    found = (found << 4) | int(state.hand_count[team])
+    for safety in range(NUM_SAFETIES):
+        found = (found << 1) | (1 if int(state.tableau[team, DRIVING_ACE + safety]) > 0 else 0)
+        found = (found << 1) | int(state.coup_fourre[team, safety])
+    return found
+
+
+@rule
+def after_public(chain: int, state: State, deck: Deck, seat: int) -> int:
+    """The hash of a seat's public history, with what is public now; it reads nothing that is hidden."""
+    team = seat
+    caller = int(state.extension_team)
+    said = (0 if caller == NO_TEAM else 1 if caller == team else 2) << 2 | int(state.phase)
+    said = (said << 5 | (int(state.pending_hazard) + 1)) << 7 | int(state.draw_pile)
+    chain = mixed(chain, code_of(state.hidden, deck))
+    chain = mixed(chain, code_of(state.discard_pile, deck))
+    chain = mixed(chain, side(state, team))
+    chain = mixed(chain, side(state, 1 - team))
+    return mixed(chain, said)

@@ -1,0 +1,232 @@
+"""The compiled passes over a seat's tree: probabilities forward, values backward.
+
+`sequences` numbers stand at the index of a sequence: `weights` is how probable its last choice is at the
+decision, `reach` the product of those of all choices (a sum over the orders of own draws), `gains` what the
+seat wins behind it, counted with the other seat's reach and the probability of the cards.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.compile import kernel
+
+Int32Array = npt.NDArray[np.int32]
+Float64Array = npt.NDArray[np.float64]
+
+
+class Operations(NamedTuple):
+    """What a seat does and draws, in the order of the walk; O operations."""
+
+    heads: Int32Array  # [O] of a decision the sequence that leads to it; of a merge the one that it makes
+    firsts: (
+        Int32Array  # [O] of a decision its first choice's sequence; of a merge the index of its first source
+    )
+    counts: Int32Array  # [O] of a decision its choices; of a merge minus the number of its sources
+    sources: Int32Array  # [...] the sequences that are merged
+
+
+@kernel
+def uniform_weights(operations: Operations, weights: Float64Array) -> None:
+    """All choices alike."""
+    firsts, counts = operations.firsts, operations.counts
+    for at in range(len(firsts)):
+        for choice in range(counts[at]):
+            weights[firsts[at] + choice] = 1.0 / counts[at]
+
+
+@kernel
+def reach_forward(
+    operations: Operations,
+    weights: Float64Array,
+    reach: Float64Array,
+) -> None:
+    """Fill `reach`, of which the roots are given."""
+    heads, firsts, counts, sources = (
+        operations.heads,
+        operations.firsts,
+        operations.counts,
+        operations.sources,
+    )
+    for at in range(len(heads)):
+        count, head, first = counts[at], heads[at], firsts[at]
+        if count > 0:
+            for choice in range(first, first + count):
+                reach[choice] = reach[head] * weights[choice]
+        else:
+            total = 0.0
+            for source in range(first, first - count):
+                total += reach[sources[source]]
+            reach[head] = total
+
+
+@kernel
+def meet(
+    own: Int32Array,
+    others: Int32Array,
+    values: Float64Array,
+    sign: float,
+    reach: Float64Array,
+    gains: Float64Array,
+) -> None:
+    """Add what the ends pay to the gains of their sequences."""
+    for end in range(len(values)):
+        gains[own[end]] += sign * values[end] * reach[others[end]]
+
+
+@kernel
+def expected_backward(
+    operations: Operations,
+    weights: Float64Array,
+    gains: Float64Array,
+) -> None:
+    """Carry gains back to the roots, choices as they are weighed."""
+    heads, firsts, counts, sources = (
+        operations.heads,
+        operations.firsts,
+        operations.counts,
+        operations.sources,
+    )
+    for at in range(len(heads) - 1, -1, -1):
+        count, head, first = counts[at], heads[at], firsts[at]
+        if count > 0:
+            total = 0.0
+            for choice in range(first, first + count):
+                total += weights[choice] * gains[choice]
+            gains[head] += total
+        else:
+            for source in range(first, first - count):
+                gains[sources[source]] += gains[head]
+
+
+@kernel
+def best_backward(
+    operations: Operations,
+    gains: Float64Array,
+    weights: Float64Array,
+) -> None:
+    """Carry gains back to the roots, the best choice at each decision.
+
+    Args:
+        operations: of the seat.
+        gains: those of the ends; overwritten.
+        weights: 1 is written at each best choice and 0 at the others, unless it is empty.
+    """
+    heads, firsts, counts, sources = (
+        operations.heads,
+        operations.firsts,
+        operations.counts,
+        operations.sources,
+    )
+    for at in range(len(heads) - 1, -1, -1):
+        count, head, first = counts[at], heads[at], firsts[at]
+        if count > 0:
+            best = first
+            for choice in range(first + 1, first + count):
+                if gains[choice] > gains[best]:
+                    best = choice
+            gains[head] += gains[best]
+            if len(weights) > 0:
+                for choice in range(first, first + count):
+                    weights[choice] = 1.0 if choice == best else 0.0
+        else:
+            for source in range(first, first - count):
+                gains[sources[source]] += gains[head]
+
+
+# Regret matching --------------------------------------------------------------------------------------------
+
+
+@kernel
+def match_forward(
+    operations: Operations,
+    regrets: Float64Array,
+    last: Float64Array,
+    weight: float,
+    weights: Float64Array,
+    reach: Float64Array,
+    average: Float64Array,
+) -> None:
+    """The next policy, in proportion to what is regretted; it is added to the average.
+
+    Args:
+        operations: of the seat.
+        regrets: of each choice, none below 0.
+        last: what was regretted in the last iteration, expected once more in this one.
+        weight: of this policy in the average.
+        weights: overwritten.
+        reach: overwritten, but for its roots.
+        average: the sum of all policies' reach, times their weights; added to.
+    """
+    heads, firsts, counts, sources = (
+        operations.heads,
+        operations.firsts,
+        operations.counts,
+        operations.sources,
+    )
+    average[0] += weight
+    for at in range(len(heads)):
+        count, head, first = counts[at], heads[at], firsts[at]
+        if count > 0:
+            total = 0.0
+            for choice in range(first, first + count):
+                expected = max(regrets[choice] + last[choice], 0.0)
+                weights[choice] = expected
+                total += expected
+            for choice in range(first, first + count):
+                weights[choice] = weights[choice] / total if total > 0.0 else 1.0 / count
+                reach[choice] = reach[head] * weights[choice]
+                average[choice] += weight * reach[choice]
+        else:
+            total = 0.0
+            for source in range(first, first - count):
+                total += reach[sources[source]]
+            reach[head] = total
+            average[head] += weight * total
+
+
+@kernel
+def regret_backward(
+    operations: Operations,
+    weights: Float64Array,
+    gains: Float64Array,
+    regrets: Float64Array,
+    last: Float64Array,
+) -> None:
+    """Carry gains back to the roots, and add to the regrets what each choice would have won more."""
+    heads, firsts, counts, sources = (
+        operations.heads,
+        operations.firsts,
+        operations.counts,
+        operations.sources,
+    )
+    for at in range(len(heads) - 1, -1, -1):
+        count, head, first = counts[at], heads[at], firsts[at]
+        if count > 0:
+            total = 0.0
+            for choice in range(first, first + count):
+                total += weights[choice] * gains[choice]
+            gains[head] += total
+            for choice in range(first, first + count):
+                regret = gains[choice] - total
+                last[choice] = regret
+                regrets[choice] = max(regrets[choice] + regret, 0.0)
+        else:
+            for source in range(first, first - count):
+                gains[sources[source]] += gains[head]
+
+
+@kernel
+def weights_of_reach(operations: Operations, reach: Float64Array, weights: Float64Array) -> None:
+    """The policy that reaches each sequence so often; all choices alike where it does not come."""
+    heads, firsts, counts = operations.heads, operations.firsts, operations.counts
+    for at in range(len(heads)):
+        count, first = counts[at], firsts[at]
+        total = 0.0
+        for choice in range(first, first + count):
+            total += reach[choice]
+        for choice in range(first, first + count):
+            weights[choice] = reach[choice] / total if total > 0.0 else 1.0 / count

@@ -1,0 +1,283 @@
+"""Policies: tables of the whole tree, functions that are asked, and files."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.compile import kernel
+from millebornes_env.errors import shown
+from millebornes_env.files import replacing
+from millebornes_env.millebornes.actions import action_name, num_actions
+from millebornes_env.millebornes.legality import write_mask
+from millebornes_env.millebornes.rules import RulesRecord
+from millebornes_env.millebornes.state import PHASE_NAMES, StateArray
+from millebornes_env.solving.cfr import identity
+from millebornes_env.solving.deck import Deck
+from millebornes_env.solving.errors import PolicyError, PolicyFileError
+from millebornes_env.solving.passes import weights_of_reach
+from millebornes_env.solving.tree import Tree
+from millebornes_env.solving.values import Weights, reach_of
+from millebornes_env.solving.walk import action_of
+
+Float64Array = npt.NDArray[np.float64]
+Int32Array = npt.NDArray[np.int32]
+Masks = npt.NDArray[np.int8]
+Ask = Callable[[StateArray, Masks], npt.NDArray[Any]]
+"""Given `STATE[N]`, each game as the deciding seat knows it, and int8[N, A], what is legal there: how
+probable each action is, [N, A]. What the seat cannot see lies in some order; an honest function does not look
+at it."""
+
+POLICY_FORMAT: Final = 1
+_BATCH: Final = 8192
+_TOLERANCE: Final = 1e-6
+_STEPS: Final = np.iinfo(np.uint16).max
+"""Weights of a file are so many steps of probability."""
+
+
+class AskedPolicy:
+    """A policy that is asked at each information set.
+
+    Attributes:
+        name: what tables call it.
+    """
+
+    asks = True
+    in_parts = True
+
+    def __init__(self, name: str, ask: Ask) -> None:
+        """Take a function; several threads may call it."""
+        self.name = name
+        self._ask = ask
+
+    def weights(self, tree: Tree) -> Weights:
+        """Ask for each information set of the tree with more than one choice.
+
+        Raises:
+            PolicyError: an answer is no probability of legal actions; the message names the place.
+        """
+        first, second = (np.ones(seat.size) for seat in tree.seats)
+        for start in range(0, len(tree.asked), _BATCH):
+            part = slice(start, start + _BATCH)
+            states = tree.asked[part]
+            masks = np.zeros((len(states), num_actions(tree.game.rules.teams)), np.int8)
+            write_masks(states, tree.game.record, masks)
+            answer = self._checked(self._ask(states, masks), masks)
+            self._refuse(answer, masks, states, tree)
+            for number, weights in enumerate((first, second)):
+                seat, rows = tree.seats[number], np.flatnonzero(tree.asked_seat[part] == number)
+                at = tree.asked_index[part][rows]
+                sets, sequences = seat.choices[at], seat.operations.firsts[at]
+                write_weights(tree.game.deck, states["phase"][rows], sets, sequences, answer[rows], weights)
+        return first, second
+
+    def _checked(self, answer: Any, masks: Masks) -> Float64Array:
+        try:
+            array = np.array(answer, np.float64)
+        except (TypeError, ValueError):
+            array = np.zeros(0)
+        if array.shape != masks.shape:
+            raise PolicyError(
+                f"the policy {self.name!r} returned {shown(np.shape(answer))} for {len(masks)} information "
+                f"sets; it must be float[{masks.shape[0]}, {masks.shape[1]}], a row of probabilities for each"
+            )
+        return array
+
+    def _refuse(self, answer: Float64Array, masks: Masks, states: StateArray, tree: Tree) -> None:
+        illegal = (answer != 0) & (masks == 0)
+        wrong = (
+            illegal.any(axis=1) | ~(np.abs(answer.sum(axis=1) - 1) < _TOLERANCE) | (answer < 0).any(axis=1)
+        )
+        if not wrong.any():
+            return
+        row = int(wrong.argmax())
+        where = f"{tree.game.name}, {_place(states[row])}"
+        if illegal[row].any():
+            action = int(illegal[row].argmax())
+            raise PolicyError(
+                f"the policy {self.name!r} gives {action_name(action)!r} the weight {answer[row, action]:g} "
+                f"where it is not legal ({where}); weights of illegal actions must be 0"
+            )
+        raise PolicyError(
+            f"the policy {self.name!r} has weights that are no probabilities: their sum is "
+            f"{answer[row].sum():g}, the lowest is {answer[row].min():g} ({where})"
+        )
+
+
+def _place(state: Any) -> str:
+    """Where a decision is, in words, without what is hidden."""
+    seat = int(state["seat"])
+    hand = [int(count) for count in state["hand"][seat]]
+    return f"seat {seat} to {PHASE_NAMES[int(state['phase'])]}, km {list(state['km'][:2])}, hand {hand}"
+
+
+@kernel
+def write_masks(states: StateArray, rules: RulesRecord, masks: Masks) -> None:
+    """What is legal in each game."""
+    for at in range(len(states)):
+        write_mask(states[at], rules, masks[at])
+
+
+@kernel
+def write_weights(
+    deck: Deck,
+    phases: npt.NDArray[np.int8],
+    sets: Int32Array,
+    sequences: Int32Array,
+    answer: Float64Array,
+    weights: Float64Array,
+) -> None:
+    """Bring answers from the order of actions into that of sequences."""
+    for at in range(len(phases)):
+        sequence = sequences[at]
+        for choice in range(2 * len(deck.cards) + 2):
+            if (sets[at] >> choice) & 1:
+                weights[sequence] = answer[at, action_of(deck, int(phases[at]), choice)]
+                sequence += 1
+
+
+# Tables -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TablePolicy:
+    """A policy of a whole game, as an array for each seat.
+
+    Attributes:
+        name: what tables call it.
+        table: float64[size] for each seat.
+        about: what a file says of it: the game, how it was made, its NashConv.
+    """
+
+    name: str
+    table: Weights
+    about: dict[str, Any]
+
+    asks = False
+    in_parts = False
+
+    def weights(self, tree: Tree) -> Weights:
+        """The table, if it is one of this game.
+
+        Raises:
+            PolicyError: it is of another game, or its weights are no probabilities.
+        """
+        game = self.about.get("game")
+        if game is not None and game != identity(tree):
+            raise PolicyError(
+                f"the policy {self.name!r} is one of {shown(game.get('name'))}, and not of "
+                f"{tree.game.name!r} with the same rules"
+            )
+        for number, (seat, weights) in enumerate(zip(tree.seats, self.table, strict=True)):
+            if weights.shape != (seat.size,):
+                raise PolicyError(
+                    f"the policy {self.name!r} has {len(weights)} weights for seat {number}; the tree of "
+                    f"{tree.game.name} has {seat.size} sequences"
+                )
+            check_weights(self.name, tree, number, weights)
+        return self.table
+
+
+def check_weights(name: str, tree: Tree, seat: int, weights: Float64Array) -> None:
+    """Refuse weights that are no probabilities at some decision.
+
+    Raises:
+        PolicyError: the message says which decision.
+    """
+    own = tree.seats[seat].operations
+    decisions = np.flatnonzero(own.counts > 0)
+    if not (weights >= 0).all():
+        raise PolicyError(f"the policy {name!r} has weights below 0, or no numbers, for seat {seat}")
+    sums = np.concatenate([[0.0], np.cumsum(weights)])
+    first, count = own.firsts[decisions], own.counts[decisions]
+    totals = sums[first + count] - sums[first]
+    wrong = np.flatnonzero(np.abs(totals - 1) > _TOLERANCE)
+    if len(wrong):
+        raise PolicyError(
+            f"the policy {name!r} has weights that sum up to {totals[wrong[0]]:g} at decision {wrong[0]} of "
+            f"seat {seat}; they must be probabilities"
+        )
+
+
+# Files ------------------------------------------------------------------------------------------------------
+
+
+def write_policy(path: Path, tree: Tree, weights: Weights, about: dict[str, Any]) -> TablePolicy:
+    """Write a policy in so many steps of probability; what it never comes to is left uniform.
+
+    Args:
+        path: of the file, usually `.npz`; whole or not at all.
+        tree: of the game.
+        weights: of the policy.
+        about: what is to be said of it, as JSON values.
+
+    Returns:
+        The policy as it was written, rounded.
+
+    Raises:
+        OSError: it could not be written.
+    """
+    steps = [_rounded(tree, seat, weights[seat]) for seat in (0, 1)]
+    said = {"format": POLICY_FORMAT, **about, "game": identity(tree)}
+    with replacing(path) as draft, draft.open("wb") as file:
+        np.savez_compressed(file, about=np.array(json.dumps(said)), seat_0=steps[0], seat_1=steps[1])
+    return TablePolicy(path.stem, _weights_of(tree, steps), said)
+
+
+def read_policy(path: Path, tree: Tree) -> TablePolicy:
+    """Read what `write_policy` has written.
+
+    Raises:
+        PolicyFileError: the file holds no policy, or one of another game.
+        OSError: it could not be read.
+    """
+    try:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as found:
+            about = json.loads(str(found["about"]))
+            steps = [np.asarray(found[f"seat_{seat}"]) for seat in (0, 1)]
+    except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise PolicyFileError(f"{path} holds no policy of a game that was solved ({error})") from None
+    if not isinstance(about, dict) or about.get("format") != POLICY_FORMAT:
+        raise PolicyFileError(f"{path} holds no policy that this version can read")
+    if about.get("game") != identity(tree):
+        raise PolicyFileError(
+            f"{path} holds a policy of {shown(about.get('game', {}).get('name'))}, and not of "
+            f"{tree.game.name!r} with the same rules"
+        )
+    if any(
+        s.dtype != np.uint16 or s.shape != (seat.size,) for s, seat in zip(steps, tree.seats, strict=True)
+    ):
+        raise PolicyFileError(f"{path} is damaged: its arrays have another size than the tree")
+    return TablePolicy(path.stem, _weights_of(tree, steps), about)
+
+
+def _rounded(tree: Tree, seat: int, weights: Float64Array) -> npt.NDArray[np.uint16]:
+    own = tree.seats[seat]
+    steps = np.rint(weights * _STEPS).astype(np.uint16)
+    rounded = np.ones(own.size)
+    weights_of_reach(own.operations, steps.astype(np.float64), rounded)
+    reach = reach_of(own, rounded)
+    for_choices = np.zeros(own.size, np.bool_)
+    decisions = own.operations.counts > 0
+    heads, firsts, counts = (column[decisions] for column in own.operations[:3])
+    used = reach[heads] > 0
+    places = np.repeat(firsts[used], counts[used])
+    offsets = np.arange(len(places)) - np.repeat(np.cumsum(counts[used]) - counts[used], counts[used])
+    for_choices[places + offsets] = True
+    return np.where(for_choices, steps, 0).astype(np.uint16)
+
+
+def _weights_of(tree: Tree, steps: list[npt.NDArray[np.uint16]]) -> Weights:
+    found = []
+    for own, step in zip(tree.seats, steps, strict=True):
+        weights = np.ones(own.size)
+        weights_of_reach(own.operations, step.astype(np.float64), weights)
+        found.append(weights)
+    return found[0], found[1]

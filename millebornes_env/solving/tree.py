@@ -1,0 +1,313 @@
+"""The game as flat arrays: the whole tree, or a trunk and the branches that grow from its frontier.
+
+Ten cards fit in memory as a whole. Of twelve, the trunk is kept, and one branch after the other is grown,
+judged and dropped; branches do not depend on each other, so that threads can share them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.compile import for_kernels
+from millebornes_env.millebornes.state import StateArray, new_states
+from millebornes_env.solving.deck import Solvable
+from millebornes_env.solving.nodes import (
+    ASKED,
+    CHANCE_NODES,
+    END_NODES,
+    ENDS,
+    FIRST_CHAIN,
+    FRONTIER,
+    FULL,
+    HIGHEST,
+    INFOSETS,
+    LOWEST,
+    MASK_ROOM,
+    MOST_ACTIONS,
+    NUM_SIZES,
+    OPERATIONS,
+    PLAY_NODES,
+    PLAYERS,
+    PUBLIC_NODES,
+    SEQUENCES,
+    SOURCES,
+    Frames,
+    Grown,
+)
+from millebornes_env.solving.passes import Operations
+from millebornes_env.solving.walk import grow
+
+Int32Array = npt.NDArray[np.int32]
+Float64Array = npt.NDArray[np.float64]
+
+_FIRST_ROOM: Final = 1 << 16
+_FRONTIER_ROOM: Final = 1 << 17
+_MOST_SEQUENCES: Final = 2**31 - 1
+_FAR: Final = 1 << 40
+
+
+@dataclass(frozen=True)
+class SeatTree:
+    """What one seat can do and draw; operations in the order of the walk.
+
+    Attributes:
+        operations: O of them.
+        choices: int32[O], of a decision the set of its choices (`walk.choices_with`); 0 for a merge.
+        keys: int64[O], of a decision what `walk.mixed` makes of the public history and the hand; or empty.
+        roots: sequences with which the tree begins.
+        size: number of sequences.
+        infosets: information sets, those with a single choice, which are no operations, too.
+    """
+
+    operations: Operations
+    choices: Int32Array
+    keys: npt.NDArray[np.int64]
+    roots: int
+    size: int
+    infosets: int
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How large the game is; nodes are those of (public history, hand 0, hand 1)."""
+
+    chance_nodes: int
+    play_nodes: int
+    end_nodes: int
+    public_nodes: int
+    infosets: tuple[int, int]
+    most_actions: int
+    lowest: int
+    highest: int
+
+    @property
+    def payoff_range(self) -> int:
+        """The highest payoff of seat 0 less the lowest."""
+        return self.highest - self.lowest
+
+    def __add__(self, other: Counts) -> Counts:
+        """Of a trunk and a branch."""
+        return Counts(
+            self.chance_nodes + other.chance_nodes,
+            self.play_nodes + other.play_nodes,
+            self.end_nodes + other.end_nodes,
+            self.public_nodes + other.public_nodes,
+            (self.infosets[0] + other.infosets[0], self.infosets[1] + other.infosets[1]),
+            max(self.most_actions, other.most_actions),
+            min(self.lowest, other.lowest),
+            max(self.highest, other.highest),
+        )
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A tree, a trunk or a branch.
+
+    Attributes:
+        game: of which game.
+        seats: the trees of the two seats.
+        end_sequences: int32[2, E], where a round ends: a sequence of each seat.
+        end_values: float64[E], what seat 0 wins there, times the probability of the cards.
+        end_chances: float64[E], that probability.
+        counts: how large it is.
+        frontier: of a trunk, the nodes from which branches grow.
+        asked: `STATE[Q]`, each decision as the seat knows it, if that was asked for.
+        asked_seat: int32[Q].
+        asked_index: int32[Q], which operation of the seat it is.
+    """
+
+    game: Solvable
+    seats: tuple[SeatTree, SeatTree]
+    end_sequences: Int32Array
+    end_values: Float64Array
+    end_chances: Float64Array
+    counts: Counts
+    frontier: tuple[Node, ...]
+    asked: StateArray
+    asked_seat: Int32Array
+    asked_index: Int32Array
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node of the frontier: its record, and for each seat the hands and the sequences that lead to them."""
+
+    state: StateArray
+    codes: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
+    sequences: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
+
+
+class Grower:
+    """Grows trees of one game, and keeps the arrays for the next one; each thread needs its own."""
+
+    def __init__(self, game: Solvable) -> None:
+        """Take a game; nothing is allocated yet."""
+        self._game = game
+        self._room = _FIRST_ROOM
+        self._frontier_room = 1
+        self._asks = False
+        self._has_keys = False
+        self._arrays: tuple[Frames, Grown] | None = None
+
+    def whole(self, *, keys: bool = False) -> Tree:
+        """The whole tree; up to 10 cards that is a matter of seconds and of some hundred MB.
+
+        Args:
+            keys: whether to hash the information sets, so that a policy can be played from it.
+        """
+        self._has_keys, self._arrays = keys, None
+        return self._grow(None, -1, asks=False)
+
+    def trunk(self, depth: int, *, asks: bool = False) -> Tree:
+        """The tree down to so many decisions.
+
+        Args:
+            depth: of the frontier.
+            asks: whether to keep the game at each decision (`Tree.asked`).
+        """
+        return self._grow(None, depth, asks=asks)
+
+    def branch(self, node: Node, *, asks: bool = False) -> Tree:
+        """What grows from a node of a trunk's frontier; its sequences begin with those of the node."""
+        return self._grow(node, -1, asks=asks)
+
+    def _grow(self, node: Node | None, limit: int, *, asks: bool) -> Tree:
+        game = self._game
+        self._frontier_room = max(self._frontier_room, _FRONTIER_ROOM if limit >= 0 else 1)
+        if asks and not self._asks:
+            self._asks, self._arrays = True, None
+        roots = [1, 1] if node is None else [len(node.codes[0]), len(node.codes[1])]
+        while True:
+            if self._arrays is None:
+                self._arrays = self._new_arrays()
+            frames, grown = self._arrays
+            frames = frames._replace(limit=limit)
+            if not asks:
+                grown = grown._replace(asked=grown.asked[:0])
+            _begin(frames, grown, game, node, roots)
+            margin = 2 * _margin(game)
+            if grow(frames, grown, game.deck, game.record, node is None, margin) != FULL:
+                return _tree(game, grown, roots)
+            self._room *= 2
+            self._frontier_room *= 2 if limit >= 0 else 1
+            self._arrays = None
+
+    def _new_arrays(self) -> tuple[Frames, Grown]:
+        game, room, frontier = self._game, self._room, self._frontier_room
+        deep, wide = game.deepest, game.widest
+        frames = Frames(
+            states=for_kernels(new_states(deep)),
+            codes=np.zeros((deep, PLAYERS, wide), np.int64),
+            sequences=np.zeros((deep, PLAYERS, wide), np.int64),
+            counts=np.zeros((deep, PLAYERS), np.int64),
+            choices=np.zeros((deep, wide), np.int64),
+            firsts=np.zeros((deep, wide), np.int64),
+            next_choice=np.zeros(deep, np.int64),
+            mask=np.zeros(MASK_ROOM, np.int8),
+            chains=np.zeros((deep, PLAYERS), np.int64),
+            drawn=np.zeros((3, wide), np.int64),
+            limit=-1,
+        )
+        asked = room if self._asks else 0
+        grown = Grown(
+            heads=np.zeros((PLAYERS, room), np.int32),
+            firsts=np.zeros((PLAYERS, room), np.int32),
+            keys=np.zeros((PLAYERS, room if self._has_keys else 0), np.int64),
+            kinds=np.zeros((PLAYERS, room), np.int32),
+            sources=np.zeros((PLAYERS, room), np.int32),
+            end_sequences=np.zeros((PLAYERS, room), np.int32),
+            end_values=np.zeros(room),
+            end_chances=np.zeros(room),
+            frontier=for_kernels(new_states(frontier)),
+            frontier_codes=np.zeros((frontier, PLAYERS, wide), np.int64),
+            frontier_sequences=np.zeros((frontier, PLAYERS, wide), np.int64),
+            frontier_counts=np.zeros((frontier, PLAYERS), np.int64),
+            asked=for_kernels(new_states(asked)),
+            asked_seat=np.zeros(asked, np.int32),
+            asked_index=np.zeros(asked, np.int32),
+            sizes=np.zeros(NUM_SIZES + 1, np.int64),
+        )
+        return frames, grown
+
+
+def _margin(game: Solvable) -> int:
+    """What one node can add to an array, at most: ends for each pair of hands, or merges in three draws."""
+    return game.widest * max(game.widest, 4 * len(game.deck.cards))
+
+
+def _begin(frames: Frames, grown: Grown, game: Solvable, node: Node | None, roots: list[int]) -> None:
+    """Write the node from which the walk starts."""
+    grown.sizes[:] = 0
+    grown.sizes[LOWEST], grown.sizes[HIGHEST] = _FAR, -_FAR
+    frames.states[0] = game.root[0] if node is None else node.state[0]
+    for seat in range(PLAYERS):
+        grown.sizes[SEQUENCES + seat] = roots[seat]
+        frames.chains[0, seat] = FIRST_CHAIN + seat
+        frames.counts[0, seat] = roots[seat]
+        frames.sequences[0, seat, : roots[seat]] = np.arange(roots[seat])
+        frames.codes[0, seat, : roots[seat]] = 0 if node is None else node.codes[seat]
+
+
+def _tree(game: Solvable, grown: Grown, roots: list[int]) -> Tree:
+    """What was found, copied out of the arrays."""
+    sizes = [int(size) for size in grown.sizes]
+    ends, asked = sizes[ENDS], sizes[ASKED]
+    return Tree(
+        game=game,
+        seats=(_seat_tree(grown, 0, roots[0]), _seat_tree(grown, 1, roots[1])),
+        end_sequences=grown.end_sequences[:, :ends].copy(),
+        end_values=grown.end_values[:ends].copy(),
+        end_chances=grown.end_chances[:ends].copy(),
+        counts=Counts(
+            chance_nodes=sizes[CHANCE_NODES],
+            play_nodes=sizes[PLAY_NODES],
+            end_nodes=sizes[END_NODES],
+            public_nodes=sizes[PUBLIC_NODES],
+            infosets=(sizes[INFOSETS], sizes[INFOSETS + 1]),
+            most_actions=sizes[MOST_ACTIONS],
+            lowest=sizes[LOWEST],
+            highest=sizes[HIGHEST],
+        ),
+        frontier=tuple(_node(grown, at) for at in range(sizes[FRONTIER])),
+        asked=grown.asked[:asked].copy(),
+        asked_seat=grown.asked_seat[:asked].copy(),
+        asked_index=grown.asked_index[:asked].copy(),
+    )
+
+
+def _seat_tree(grown: Grown, seat: int, roots: int) -> SeatTree:
+    operations = int(grown.sizes[OPERATIONS + seat])
+    kinds = grown.kinds[seat, :operations]
+    counts = np.where(kinds < 0, kinds, np.bitwise_count(np.maximum(kinds, 0)))
+    return SeatTree(
+        operations=Operations(
+            heads=grown.heads[seat, :operations].copy(),
+            firsts=grown.firsts[seat, :operations].copy(),
+            counts=counts.astype(np.int32),
+            sources=grown.sources[seat, : int(grown.sizes[SOURCES + seat])].copy(),
+        ),
+        choices=np.maximum(kinds, 0),
+        keys=grown.keys[seat, :operations].copy(),
+        roots=roots,
+        size=int(grown.sizes[SEQUENCES + seat]),
+        infosets=int(grown.sizes[INFOSETS + seat]),
+    )
+
+
+def _node(grown: Grown, at: int) -> Node:
+    counts = [int(count) for count in grown.frontier_counts[at]]
+    return Node(
+        state=grown.frontier[at : at + 1].copy(),
+        codes=(
+            grown.frontier_codes[at, 0, : counts[0]].copy(),
+            grown.frontier_codes[at, 1, : counts[1]].copy(),
+        ),
+        sequences=(
+            grown.frontier_sequences[at, 0, : counts[0]].copy(),
+            grown.frontier_sequences[at, 1, : counts[1]].copy(),
+        ),
+    )

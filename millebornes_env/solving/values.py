@@ -1,0 +1,319 @@
+"""Expected values, best responses and NashConv of policies, exactly."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+from threading import local
+from typing import Final, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.solving.deck import Solvable
+from millebornes_env.solving.errors import SolvingError
+from millebornes_env.solving.passes import (
+    best_backward,
+    expected_backward,
+    meet,
+    reach_forward,
+    uniform_weights,
+)
+from millebornes_env.solving.tree import Counts, Grower, Node, SeatTree, Tree
+
+Float64Array = npt.NDArray[np.float64]
+Weights = tuple[Float64Array, Float64Array]
+"""For each seat, at the index of a sequence: how probable its last choice is at the decision."""
+OnProgress = Callable[[int, int], None]
+"""Called with the branches that are done, and how many there are."""
+
+TRUNK: Final = 4
+"""Decisions after which branches begin where a game is walked in parts."""
+WHOLE: Final = 10
+"""Cards of a deck whose tree fits in memory as a whole."""
+SMALL: Final = 8
+"""Cards of a deck that is not worth being shared by threads."""
+_AHEAD: Final = 4
+"""Branches for each thread that may wait to be added up."""
+_TOLERANCE: Final = 1e-9
+
+
+class Policy(Protocol):
+    """How both seats play a game.
+
+    Attributes:
+        name: what tables call it.
+        asks: whether it needs `Tree.asked`.
+        in_parts: whether it can weigh a trunk and its branches; if not, it is a table of the whole tree.
+    """
+
+    name: str
+    asks: bool
+    in_parts: bool
+
+    def weights(self, tree: Tree) -> Weights:
+        """The probability of each choice: float64[size] for each seat, at the choice's sequence.
+
+        Raises:
+            PolicyError: an illegal action has a weight, or it is a policy of another game.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What an exact look at a policy says; values are those of seat 0, which begins.
+
+    Attributes:
+        name: of the policy.
+        value: what seat 0 wins if both play it.
+        best: what seat 0 wins against it at best, and what seat 1 does.
+        counts: how large the game is.
+    """
+
+    name: str
+    value: float
+    best: tuple[float, float]
+    counts: Counts
+
+    @property
+    def nash_conv(self) -> float:
+        """What both could gain by another policy, added up: 0 for an equilibrium."""
+        return self.best[0] + self.best[1]
+
+    @property
+    def exploitability(self) -> float:
+        """NashConv over the number of seats."""
+        return self.nash_conv / 2
+
+    @property
+    def of_range(self) -> float:
+        """Exploitability over the range of the payoffs."""
+        return self.exploitability / self.counts.payoff_range
+
+
+class Uniform:
+    """Every legal choice with the same probability."""
+
+    name = "uniform"
+    asks = False
+    in_parts = True
+
+    def weights(self, tree: Tree) -> Weights:
+        """All choices alike."""
+        first, second = (_uniform(seat) for seat in tree.seats)
+        return first, second
+
+
+def _uniform(seat: SeatTree) -> Float64Array:
+    weights = np.ones(seat.size)
+    uniform_weights(seat.operations, weights)
+    return weights
+
+
+# A whole tree -----------------------------------------------------------------------------------------------
+
+
+def reach_of(seat: SeatTree, weights: Float64Array, roots: Float64Array | None = None) -> Float64Array:
+    """How probable the seat makes each of its sequences, summed over the orders of its draws.
+
+    Args:
+        seat: the seat's tree.
+        weights: float64[size].
+        roots: float64[roots], of the sequences with which a branch begins; None: 1.
+
+    Returns:
+        float64[size].
+    """
+    reach = np.zeros(seat.size)
+    reach[: seat.roots] = 1.0 if roots is None else roots
+    reach_forward(seat.operations, weights, reach)
+    return reach
+
+
+def gains_at_ends(tree: Tree, seat: int, reach: Float64Array) -> Float64Array:
+    """What a seat wins at the ends of each of its sequences, the other seat playing with this reach."""
+    gains = np.zeros(tree.seats[seat].size)
+    own, others = tree.end_sequences[seat], tree.end_sequences[1 - seat]
+    meet(own, others, tree.end_values, 1.0 if seat == 0 else -1.0, reach, gains)
+    return gains
+
+
+def best_response(tree: Tree, seat: int, weights: Float64Array) -> tuple[float, Float64Array]:
+    """The best that a seat can do against the other one's policy.
+
+    Args:
+        tree: of the whole game.
+        seat: that responds.
+        weights: float64[size] of the other seat.
+
+    Returns:
+        What it wins, and the weights of a policy that does so, a choice at each decision.
+    """
+    own, other = tree.seats[seat], tree.seats[1 - seat]
+    gains = gains_at_ends(tree, seat, reach_of(other, weights))
+    best = np.ones(own.size)
+    best_backward(own.operations, gains, best)
+    return float(gains[0]), best
+
+
+def judge_tree(tree: Tree, weights: Weights, name: str = "policy") -> Judgement:
+    """A policy judged on the whole tree."""
+    reach = [reach_of(seat, weight) for seat, weight in zip(tree.seats, weights, strict=True)]
+    ends = tree.end_sequences
+    together = reach[0][ends[0]] * reach[1][ends[1]]
+    check_chances(float(tree.end_chances @ together))
+    gains = [gains_at_ends(tree, seat, reach[1 - seat]) for seat in (0, 1)]
+    nothing = np.zeros(0)
+    for seat, gain in zip(tree.seats, gains, strict=True):
+        best_backward(seat.operations, gain, nothing)
+    value = float(tree.end_values @ together)
+    return Judgement(name, value, (float(gains[0][0]), float(gains[1][0])), tree.counts)
+
+
+def check_chances(total: float) -> None:
+    """Refuse a walk, or weights, whose probabilities do not sum up to 1.
+
+    Raises:
+        SolvingError: they do not.
+    """
+    if not abs(total - 1.0) < _TOLERANCE:
+        raise SolvingError(
+            f"the probabilities of all ends sum up to {total!r} and not to 1: a seat has no legal action "
+            "somewhere, or the weights of a policy are no probabilities"
+        )
+
+
+# In parts ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What a branch adds to the trunk."""
+
+    value: float
+    chance: float
+    gains: tuple[Float64Array, Float64Array]
+    counts: Counts
+
+
+def _judge_branch(branch: Tree, weights: Weights, roots: tuple[Float64Array, Float64Array]) -> _Part:
+    reach = [reach_of(*of_seat) for of_seat in zip(branch.seats, weights, roots, strict=True)]
+    ends = branch.end_sequences
+    together = reach[0][ends[0]] * reach[1][ends[1]]
+    gains = [gains_at_ends(branch, seat, reach[1 - seat]) for seat in (0, 1)]
+    nothing = np.zeros(0)
+    for seat, gain in zip(branch.seats, gains, strict=True):
+        best_backward(seat.operations, gain, nothing)
+    return _Part(
+        float(branch.end_values @ together),
+        float(branch.end_chances @ together),
+        (gains[0][: branch.seats[0].roots].copy(), gains[1][: branch.seats[1].roots].copy()),
+        branch.counts,
+    )
+
+
+def judge(
+    game: Solvable, policy: Policy, *, threads: int | None = None, on_progress: OnProgress | None = None
+) -> Judgement:
+    """Expected value, best responses and NashConv of a policy.
+
+    Args:
+        game: from `solvable`.
+        policy: of both seats.
+        threads: that share the work; None: as many as there are processors. Results do not depend on it.
+        on_progress: told how far it is.
+
+    Returns:
+        All of it, exact but for rounding.
+
+    Raises:
+        PolicyError: the policy is none of this game.
+        SolvingError: it is a table of a game whose tree does not fit in memory.
+    """
+    if not policy.in_parts or (game.cards <= SMALL and not policy.asks):
+        if game.cards > WHOLE:
+            raise SolvingError(
+                f"the policy {policy.name!r} is a table of the whole tree, and that of {game.name} does not "
+                f"fit in memory; it can be judged on decks of up to {WHOLE} cards"
+            )
+        tree = Grower(game).whole()
+        return judge_tree(tree, policy.weights(tree), policy.name)
+    trunk = Grower(game).trunk(TRUNK, asks=policy.asks)
+    weights = policy.weights(trunk)
+    reach = [reach_of(seat, weight) for seat, weight in zip(trunk.seats, weights, strict=True)]
+    ends = trunk.end_sequences
+    together = reach[0][ends[0]] * reach[1][ends[1]]
+    value, chance = float(trunk.end_values @ together), float(trunk.end_chances @ together)
+    gains = [gains_at_ends(trunk, seat, reach[1 - seat]) for seat in (0, 1)]
+    counts = trunk.counts
+    for node, part in _parts(game, trunk, policy, (reach[0], reach[1]), threads, on_progress):
+        value, chance, counts = value + part.value, chance + part.chance, counts + part.counts
+        for seat in (0, 1):
+            np.add.at(gains[seat], node.sequences[seat], part.gains[seat])
+    check_chances(chance)
+    nothing = np.zeros(0)
+    for seat_tree, gain in zip(trunk.seats, gains, strict=True):
+        best_backward(seat_tree.operations, gain, nothing)
+    return Judgement(policy.name, value, (float(gains[0][0]), float(gains[1][0])), counts)
+
+
+def _parts(
+    game: Solvable,
+    trunk: Tree,
+    policy: Policy,
+    reach: tuple[Float64Array, Float64Array],
+    threads: int | None,
+    on_progress: OnProgress | None,
+) -> Iterator[tuple[Node, _Part]]:
+    """What each branch adds, in the order of the frontier, whoever is done first."""
+    own = local()
+
+    def part(node: Node) -> _Part:
+        if not hasattr(own, "grower"):
+            own.grower = Grower(game)
+        branch = own.grower.branch(node, asks=policy.asks)
+        roots = reach[0][node.sequences[0]], reach[1][node.sequences[1]]
+        return _judge_branch(branch, policy.weights(branch), roots)
+
+    workers = threads or os.cpu_count() or 1
+    nodes = iter(trunk.frontier)
+    with ThreadPoolExecutor(workers) as pool:
+        waiting: list[tuple[Node, Future[_Part]]] = [
+            (node, pool.submit(part, node)) for node in islice(nodes, _AHEAD * workers)
+        ]
+        done = 0
+        try:
+            while waiting:
+                node, future = waiting.pop(0)
+                yield node, future.result()
+                done += 1
+                waiting += [(more, pool.submit(part, more)) for more in islice(nodes, 1)]
+                if on_progress is not None:
+                    on_progress(done, len(trunk.frontier))
+        finally:
+            for _, future in waiting:
+                future.cancel()
+
+
+def counted(game: Solvable, *, threads: int | None = None, on_progress: OnProgress | None = None) -> Counts:
+    """How large the game is: nodes, information sets, most actions, payoffs."""
+    return judge(game, Uniform(), threads=threads, on_progress=on_progress).counts
+
+
+__all__ = [
+    "Judgement",
+    "Policy",
+    "Uniform",
+    "Weights",
+    "best_response",
+    "counted",
+    "expected_backward",
+    "gains_at_ends",
+    "judge",
+    "judge_tree",
+    "reach_of",
+]

@@ -1,0 +1,484 @@
+"""The compiled walk over public histories, with all hands that either seat may hold there.
+
+What is walked is a tree of public nodes: what both seats have seen. A node holds, for each seat, the hands
+that it may have, and with each hand the *sequence* that leads to it: what this seat has done and drawn so
+far. The result is the two seats' own trees, as flat arrays of *operations* in the order of the walk, and the
+*ends*, where a sequence of one seat meets one of the other:
+
+* a decision (an information set): a sequence, and the sequences that its actions lead to;
+* a merge: draws that lead to the same hand from different hands;
+* an end: a sequence of each seat, what seat 0 wins there, and how probable the cards are.
+
+The record of a node is that of the public part: hands are written into it only to ask the rulebook what they
+allow. A hazard that stands tells nobody whether the attacked seat could have parried it.
+"""
+
+from __future__ import annotations
+
+from millebornes_env.compile import kernel, rule, seldom
+from millebornes_env.millebornes.actions import (
+    CLAIM_COUP_FOURRE,
+    EXTEND,
+    FINISH,
+    FIRST_DISCARD,
+    PASS,
+    card_of,
+    is_discard,
+)
+from millebornes_env.millebornes.cards import NO_CARD, is_hazard, safety_against
+from millebornes_env.millebornes.coup_fourre import can_claim
+from millebornes_env.millebornes.legality import write_mask
+from millebornes_env.millebornes.rules import RulesRecord
+from millebornes_env.millebornes.scoring import round_score
+from millebornes_env.millebornes.state import CLAIM, EXTENSION, PLAY, ROUND_OVER, State
+from millebornes_env.millebornes.turn import step
+from millebornes_env.millebornes.winning import has_won_round
+from millebornes_env.solving.deck import BITS, Deck
+from millebornes_env.solving.nodes import (
+    ASKED,
+    CHANCE_NODES,
+    DONE,
+    END_NODES,
+    ENDS,
+    FRONTIER,
+    FULL,
+    HIGHEST,
+    INFOSETS,
+    LOWEST,
+    MOST_ACTIONS,
+    OPERATIONS,
+    PLAY_NODES,
+    PLAYERS,
+    PUBLIC_NODES,
+    SEQUENCES,
+    SOURCES,
+    Frames,
+    Grown,
+    after_public,
+    chance_of,
+    code_of,
+    copies_in,
+    fits,
+    hold,
+    mixed,
+    number_of,
+    pairs,
+)
+
+# Draws ------------------------------------------------------------------------------------------------------
+
+
+@rule
+def find_drawn(frames: Frames, count: int, code: int) -> int:
+    """Where a hand stands among those drawn so far, or `count`."""
+    place = 0
+    while place < count and frames.drawn[0, place] != code:
+        place += 1
+    return place
+
+
+@seldom
+def draw(frames: Frames, grown: Grown, deck: Deck, depth: int, seat: int, hidden: int) -> None:
+    """Let the seat take one card into each of its hands, of any type that is hidden from it."""
+    grown.sizes[CHANCE_NODES] += pairs(frames, depth, hidden)
+    before = frames.counts[depth, seat]
+    count = 0
+    for hand in range(before):
+        code = frames.codes[depth, seat, hand]
+        for kind in range(len(deck.cards)):
+            if copies_in(hidden - code, kind) > 0:
+                after = code + (1 << (BITS * kind))
+                place = find_drawn(frames, count, after)
+                if place == count:
+                    frames.drawn[0, place] = after
+                    frames.drawn[1, place] = frames.sequences[depth, seat, hand]
+                    frames.drawn[2, place] = 0
+                    count += 1
+                frames.drawn[2, place] += 1
+    merge(frames, grown, deck, depth, seat, count)
+    for place in range(count):
+        frames.codes[depth, seat, place] = frames.drawn[0, place]
+        frames.sequences[depth, seat, place] = frames.drawn[1, place]
+    frames.counts[depth, seat] = count
+
+
+@rule
+def merge(frames: Frames, grown: Grown, deck: Deck, depth: int, seat: int, count: int) -> None:
+    """Give a sequence of its own to each drawn hand that comes from several."""
+    for place in range(count):
+        if frames.drawn[2, place] == 1:
+            continue
+        at = grown.sizes[OPERATIONS + seat]
+        first = grown.sizes[SOURCES + seat]
+        made = grown.sizes[SEQUENCES + seat]
+        for hand in range(frames.counts[depth, seat]):
+            taken = frames.drawn[0, place] - frames.codes[depth, seat, hand]
+            if is_one_card(taken, len(deck.cards)):
+                grown.sources[seat, grown.sizes[SOURCES + seat]] = frames.sequences[depth, seat, hand]
+                grown.sizes[SOURCES + seat] += 1
+        grown.heads[seat, at] = made
+        grown.firsts[seat, at] = first
+        grown.kinds[seat, at] = first - grown.sizes[SOURCES + seat]
+        grown.sizes[OPERATIONS + seat] += 1
+        grown.sizes[SEQUENCES + seat] += 1
+        frames.drawn[1, place] = made
+
+
+@rule
+def is_one_card(code: int, kinds: int) -> bool:
+    """Whether the difference of two hands is one card."""
+    for kind in range(kinds):
+        if code == 1 << (BITS * kind):
+            return True
+    return False
+
+
+# Nodes ------------------------------------------------------------------------------------------------------
+
+
+@rule
+def write_end(frames: Frames, grown: Grown, deck: Deck, rules: RulesRecord, depth: int, hidden: int) -> None:
+    """Write down what the end of a round pays, for each pair of hands."""
+    state = frames.states[depth]
+    value = payoff(state, rules)
+    grown.sizes[LOWEST] = min(grown.sizes[LOWEST], value)
+    grown.sizes[HIGHEST] = max(grown.sizes[HIGHEST], value)
+    for one in range(frames.counts[depth, 0]):
+        left = hidden - frames.codes[depth, 0, one]
+        for other in range(frames.counts[depth, 1]):
+            if fits(frames.codes[depth, 1, other], left):
+                at = grown.sizes[ENDS]
+                chance = chance_of(deck, left - frames.codes[depth, 1, other])
+                grown.end_sequences[0, at] = frames.sequences[depth, 0, one]
+                grown.end_sequences[1, at] = frames.sequences[depth, 1, other]
+                grown.end_chances[at] = chance
+                grown.end_values[at] = chance * value
+                grown.sizes[ENDS] = at + 1
+                grown.sizes[END_NODES] += 1
+
+
+@rule
+def payoff(state: State, rules: RulesRecord) -> int:
+    """What seat 0 wins: its points less the other's; where none are counted, 1, 0 or -1."""
+    if rules.count_points == 1:
+        return round_score(state, 0) - round_score(state, 1)
+    return (1 if has_won_round(state, rules, 0) else 0) - (1 if has_won_round(state, rules, 1) else 0)
+
+
+@rule
+def write_frontier(frames: Frames, grown: Grown, depth: int) -> None:
+    """Keep a node at which the walk stops."""
+    at = grown.sizes[FRONTIER]
+    grown.frontier[at] = frames.states[depth]
+    for seat in range(PLAYERS):
+        grown.frontier_counts[at, seat] = frames.counts[depth, seat]
+        for hand in range(frames.counts[depth, seat]):
+            grown.frontier_codes[at, seat, hand] = frames.codes[depth, seat, hand]
+            grown.frontier_sequences[at, seat, hand] = frames.sequences[depth, seat, hand]
+    grown.sizes[FRONTIER] = at + 1
+
+
+@seldom
+def choices_with(frames: Frames, deck: Deck, rules: RulesRecord, depth: int, code: int) -> int:
+    """What the deciding seat may do with a hand: a set of bits.
+
+    Bit `k` is to play a card of type `k`, bit `T + k` to discard one; then claim or extend, pass or finish.
+    """
+    state = frames.states[depth]
+    seat, phase, kinds = int(state.seat), int(state.phase), len(deck.cards)
+    if phase == EXTENSION:
+        return 3 << (2 * kinds)
+    hold(state, deck, seat, code)
+    if phase == CLAIM:
+        return 3 << (2 * kinds) if can_claim(state, rules, seat) else 0
+    write_mask(state, rules, frames.mask)
+    choices = 0
+    for kind in range(kinds):
+        card = deck.cards[kind]
+        if frames.mask[card] != 0:
+            choices |= 1 << kind
+        if frames.mask[FIRST_DISCARD + card] != 0:
+            choices |= 1 << (kinds + kind)
+    return choices
+
+
+@rule
+def write_decision(grown: Grown, seat: int, sequence: int, choices: int) -> int:
+    """Write down an information set; the sequence of its first choice.
+
+    Where there is no choice, the sequence goes on as it is.
+    """
+    count = number_of(choices)
+    grown.sizes[INFOSETS + seat] += 1
+    grown.sizes[MOST_ACTIONS] = max(grown.sizes[MOST_ACTIONS], count)
+    if count == 1:
+        return sequence
+    at, first = grown.sizes[OPERATIONS + seat], grown.sizes[SEQUENCES + seat]
+    grown.heads[seat, at] = sequence
+    grown.firsts[seat, at] = first
+    grown.kinds[seat, at] = choices
+    grown.sizes[OPERATIONS + seat] = at + 1
+    grown.sizes[SEQUENCES + seat] = first + count
+    return int(first)
+
+
+@rule
+def write_asked(frames: Frames, grown: Grown, deck: Deck, depth: int, code: int, hidden: int) -> None:
+    """Keep the game as the deciding seat knows it, to ask an agent: the other cards lie in some order."""
+    at = grown.sizes[ASKED]
+    grown.asked[at] = frames.states[depth]
+    state = grown.asked[at]
+    seat = int(state.seat)
+    hold(state, deck, seat, code)
+    hold(state, deck, 1 - seat, 0)
+    missing = int(state.hand_count[1 - seat])
+    place = 0
+    left = hidden - code
+    for kind in range(len(deck.cards)):
+        card = deck.cards[kind]
+        for _ in range(copies_in(left, kind)):
+            if missing > 0:
+                state.hand[1 - seat, card] = int(state.hand[1 - seat, card]) + 1
+                missing -= 1
+                continue
+            while int(state.deck[place]) == NO_CARD:
+                place += 1
+            state.deck[place] = card
+            place += 1
+    grown.asked_seat[at] = seat
+    grown.asked_index[at] = grown.sizes[OPERATIONS + seat]
+    grown.sizes[ASKED] = at + 1
+
+
+@seldom
+def open_node(frames: Frames, grown: Grown, deck: Deck, rules: RulesRecord, depth: int) -> bool:
+    """Write down what a node is; whether the walk goes on from there."""
+    state = frames.states[depth]
+    hidden = code_of(state.hidden, deck)
+    if int(state.phase) == ROUND_OVER:
+        grown.sizes[PUBLIC_NODES] += 1
+        write_end(frames, grown, deck, rules, depth, hidden)
+        return False
+    if depth == frames.limit:
+        write_frontier(frames, grown, depth)
+        return False
+    grown.sizes[PUBLIC_NODES] += 1
+    seat = int(state.seat)
+    has_keys = grown.keys.shape[1] > 0
+    chain = after_public(frames.chains[depth, seat], state, deck, seat) if has_keys else 0
+    for hand in range(frames.counts[depth, seat]):
+        code = frames.codes[depth, seat, hand]
+        choices = choices_with(frames, deck, rules, depth, code)
+        frames.choices[depth, hand] = choices
+        frames.firsts[depth, hand] = frames.sequences[depth, seat, hand]
+        if choices != 0:
+            if len(grown.asked) > 0 and choices & (choices - 1) != 0:
+                write_asked(frames, grown, deck, depth, code, hidden)
+            if has_keys and choices & (choices - 1) != 0:
+                grown.keys[seat, grown.sizes[OPERATIONS + seat]] = mixed(chain, code)
+            first = write_decision(grown, seat, frames.sequences[depth, seat, hand], choices)
+            frames.firsts[depth, hand] = first
+            left = hidden - code
+            for other in range(frames.counts[depth, 1 - seat]):
+                if fits(frames.codes[depth, 1 - seat, other], left):
+                    grown.sizes[PLAY_NODES] += 1
+    if int(state.phase) != CLAIM:  # which only a seat is asked that holds the safety
+        frames.chains[depth, seat] = chain
+    frames.next_choice[depth] = 0
+    return True
+
+
+# From node to node ------------------------------------------------------------------------------------------
+
+
+@rule
+def some_hand_has(frames: Frames, depth: int, choice: int) -> bool:
+    """Whether the deciding seat may choose this, with one of its hands at least."""
+    seat = int(frames.states[depth].seat)
+    for hand in range(frames.counts[depth, seat]):
+        if (frames.choices[depth, hand] >> choice) & 1:
+            return True
+    return False
+
+
+@rule
+def some_hand_parries(frames: Frames, deck: Deck, depth: int, seat: int, card: int) -> bool:
+    """Whether one of the seat's hands holds the safety against the card, if that is a hazard."""
+    if not is_hazard(card):
+        return False
+    kind = deck.type_of[safety_against(card)]
+    if kind < 0:
+        return False
+    for hand in range(frames.counts[depth, seat]):
+        if copies_in(frames.codes[depth, seat, hand], kind) > 0:
+            return True
+    return False
+
+
+@rule
+def note_choice(frames: Frames, depth: int, choice: int) -> None:
+    """A seat knows what it did itself; that it let a hazard stand is no part of its public history."""
+    here = frames.states[depth]
+    if int(here.phase) != CLAIM:
+        seat = int(here.seat)
+        frames.chains[depth + 1, seat] = mixed(frames.chains[depth, seat], choice)
+
+
+@rule
+def choice_of(deck: Deck, action: int) -> int:
+    """The choice that an action is: `action_of` the other way round."""
+    kinds = len(deck.cards)
+    if action in (CLAIM_COUP_FOURRE, EXTEND):
+        return 2 * kinds
+    if action in (PASS, FINISH):
+        return 2 * kinds + 1
+    kind = int(deck.type_of[card_of(action)])
+    return kinds + kind if is_discard(action) else kind
+
+
+@rule
+def action_of(deck: Deck, phase: int, choice: int) -> int:
+    """The id of a choice's action."""
+    kinds = len(deck.cards)
+    if phase == PLAY:
+        return int(deck.cards[choice] if choice < kinds else FIRST_DISCARD + deck.cards[choice - kinds])
+    first = choice == 2 * kinds
+    if phase == CLAIM:
+        return CLAIM_COUP_FOURRE if first else PASS
+    return EXTEND if first else FINISH
+
+
+@rule
+def card_shown(state: State, deck: Deck, choice: int) -> int:
+    """The type of the card that a choice takes from the hand, or -1."""
+    kinds = len(deck.cards)
+    if choice < 2 * kinds:
+        return choice if choice < kinds else choice - kinds
+    if int(state.phase) == CLAIM and choice == 2 * kinds:
+        return int(deck.type_of[safety_against(int(state.pending_hazard))])
+    return -1
+
+
+@seldom
+def carry_out(state: State, rules: RulesRecord, action: int) -> None:
+    """What the rulebook does: compiled once, and called."""
+    step(state, rules, action)
+
+
+@seldom
+def enter(frames: Frames, grown: Grown, deck: Deck, rules: RulesRecord, depth: int, choice: int) -> None:
+    """Make the node that a choice leads to, one deeper."""
+    frames.states[depth + 1] = frames.states[depth]
+    frames.chains[depth + 1, 0] = frames.chains[depth, 0]
+    frames.chains[depth + 1, 1] = frames.chains[depth, 1]
+    if grown.keys.shape[1] > 0:
+        note_choice(frames, depth, choice)
+    here, state = frames.states[depth], frames.states[depth + 1]
+    seat, phase = int(state.seat), int(state.phase)
+    other = 1 - seat
+    kind = card_shown(here, deck, choice)
+    code = 0 if kind < 0 else 1 << (BITS * kind)
+    hold(state, deck, seat, code)
+    hold(state, deck, other, 0)
+    if phase == PLAY and choice < len(deck.cards):
+        card = deck.cards[choice]
+        if some_hand_parries(frames, deck, depth, other, card):
+            state.hand[other, safety_against(card)] = 1
+    elif phase == CLAIM and kind < 0:
+        state.hand[seat, safety_against(int(here.pending_hazard))] = 1
+    own_cards, other_cards = int(here.hand_count[seat]), int(here.hand_count[other])
+    carry_out(state, rules, action_of(deck, phase, choice))
+    own_draws = int(state.hand_count[seat]) - own_cards + (0 if kind < 0 else 1)
+    other_draws = int(state.hand_count[other]) - other_cards
+    hidden = code_of(state.hidden, deck)
+    follow_own(frames, depth, seat, choice, code, phase == CLAIM and kind < 0)
+    follow_other(frames, depth, other, hidden)
+    for _ in range(own_draws):
+        draw(frames, grown, deck, depth + 1, seat, hidden)
+    for _ in range(other_draws):
+        draw(frames, grown, deck, depth + 1, other, hidden)
+
+
+@rule
+def follow_own(frames: Frames, depth: int, seat: int, choice: int, code: int, is_pass: bool) -> None:
+    """The hands with which the seat may have chosen this; a hazard stands also if it could not be parried."""
+    count = 0
+    for hand in range(frames.counts[depth, seat]):
+        choices = frames.choices[depth, hand]
+        if (choices >> choice) & 1:
+            later = number_of(choices & ((1 << choice) - 1))
+            frames.sequences[depth + 1, seat, count] = frames.firsts[depth, hand] + later
+        elif is_pass and choices == 0:
+            frames.sequences[depth + 1, seat, count] = frames.sequences[depth, seat, hand]
+        else:
+            continue
+        frames.codes[depth + 1, seat, count] = frames.codes[depth, seat, hand] - code
+        count += 1
+    frames.counts[depth + 1, seat] = count
+
+
+@rule
+def follow_other(frames: Frames, depth: int, seat: int, hidden: int) -> None:
+    """The hands that the other seat may still have, now that a card was shown."""
+    count = 0
+    for hand in range(frames.counts[depth, seat]):
+        code = frames.codes[depth, seat, hand]
+        if fits(code, hidden):
+            frames.codes[depth + 1, seat, count] = code
+            frames.sequences[depth + 1, seat, count] = frames.sequences[depth, seat, hand]
+            count += 1
+    frames.counts[depth + 1, seat] = count
+
+
+@rule
+def has_room(grown: Grown, margin: int) -> bool:
+    """Whether the arrays hold what one more node can add."""
+    for seat in range(PLAYERS):
+        if grown.sizes[OPERATIONS + seat] + margin > grown.heads.shape[1]:
+            return False
+        if grown.sizes[SOURCES + seat] + margin > grown.sources.shape[1]:
+            return False
+    if len(grown.asked) > 0 and grown.sizes[ASKED] + margin > len(grown.asked):
+        return False
+    if grown.sizes[FRONTIER] + 1 > len(grown.frontier):
+        return False
+    return bool(grown.sizes[ENDS] + margin <= len(grown.end_values))
+
+
+@kernel
+def grow(frames: Frames, grown: Grown, deck: Deck, rules: RulesRecord, is_root: bool, margin: int) -> int:
+    """Walk from the node in `frames` at depth 0 to all ends.
+
+    Args:
+        frames: the node's record and hands at depth 0.
+        grown: empty arrays, `sizes` with the sequences that there are.
+        deck: of the table.
+        rules: of the table.
+        is_root: nothing was dealt yet: the hands are empty, the record is that of a dealt round.
+        margin: what one node can add to an array, at most.
+
+    Returns:
+        DONE, or FULL: the arrays are too small.
+    """
+    if is_root:
+        hidden = code_of(frames.states[0].hidden, deck)
+        for turn in range(PLAYERS * rules.hand_limit):
+            draw(frames, grown, deck, 0, turn // rules.hand_limit, hidden)
+        draw(frames, grown, deck, 0, 0, hidden)
+    depth = 0
+    if not open_node(frames, grown, deck, rules, depth):
+        return DONE
+    last = 2 * len(deck.cards) + 2
+    while depth >= 0:
+        if not has_room(grown, margin):
+            return FULL
+        choice = frames.next_choice[depth]
+        if choice == last:
+            depth -= 1
+            continue
+        frames.next_choice[depth] = choice + 1
+        if some_hand_has(frames, depth, choice):
+            enter(frames, grown, deck, rules, depth, choice)
+            if open_node(frames, grown, deck, rules, depth + 1):
+                depth += 1
+    return DONE

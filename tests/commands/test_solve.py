@@ -1,0 +1,130 @@
+"""`python -m millebornes_env solve`: what it prints, what it refuses, runs that are stopped."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from millebornes_env.__main__ import main
+from millebornes_env.solving.cfr import Solver
+
+SMALL = "mini7+copies_of_roll=1+copies_of_stop=1"
+
+
+def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert main(["solve", *arguments]) == 0
+    return capsys.readouterr().out
+
+
+def complaint(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert main(["solve", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: ")
+    assert error.count("\n") == 1
+    return error
+
+
+def test_the_value_of_the_game(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """A policy is written, and the agent of it is judged as good as it was said to be."""
+    path = tmp_path / "policy.npz"
+    text = printed(capsys, SMALL, "--until", "0.00001", "--out", str(path))
+    assert "value of the game to seat 0" in text
+    assert f"wrote {path}" in text
+    row = printed(capsys, SMALL, f"equilibrium:file={path}", "random").splitlines()
+    assert row[0].startswith("policy | exploitability | of the payoff range")
+    assert float(row[1].split(" | ")[1]) < 0.1 < float(row[2].split(" | ")[1])
+
+
+def test_how_large_a_game_is(capsys: pytest.CaptureFixture[str]) -> None:
+    text = printed(capsys, "mini7", "--count")
+    assert text.startswith("mini7-v0: 4,795 chance nodes")
+    assert "8,104 + 7,226 information sets; at most 4 actions; seat 0 wins -2,000 to +2,000" in text
+
+
+def test_a_run_that_was_killed_goes_on(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was reached is kept, and the same command goes on from there."""
+    path = str(tmp_path / "run.npz")
+    iterate = Solver._iterate
+
+    def killed(solver: Any) -> None:
+        if solver.iteration == 7:
+            raise KeyboardInterrupt
+        iterate(solver)
+
+    monkeypatch.setattr(Solver, "_iterate", killed)
+    assert main(["solve", SMALL, "--until", "0.001", "--checkpoint", path]) == 130
+    assert "the same command goes on from there" in capsys.readouterr().err
+    monkeypatch.undo()
+    text = printed(capsys, SMALL, "--until", "0.001", "--checkpoint", path)
+    assert "went on after 7 iterations" in text
+    other = complaint(capsys, "mini7", "--checkpoint", path)
+    assert "is a checkpoint of 'mini7-v0+" in other
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("parker",), "101 cards and about"),
+        (
+            ("arc_en_ciel",),
+            "the game 'wielerspel' has no walk through its small tables, which the command solve",
+        ),
+        (("nothing",), "there is no edition 'nothing'"),
+        (("mini7", "--until", "0"), "--until is 0"),
+        (("mini7", "--until", "nan"), "--until is nan"),
+        (("mini7", "--minutes", "-1"), "--minutes is -1"),
+        (("mini7", "--threads", "0", "random"), "--threads is 0"),
+        (("mini7", "random", "--out", "x.npz"), "agents are only judged"),
+        (("mini7", "nobody"), "'nobody'"),
+        (("mini12",), "does not fit in memory"),
+        (("mini7", "equilibrium:file=nowhere.npz"), "nowhere.npz"),
+    ],
+)
+def test_what_makes_no_sense(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], words: str
+) -> None:
+    assert words in complaint(capsys, *arguments)
+
+
+def test_a_file_that_cannot_be_written_is_told_before_the_work(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
+    for option in ("--out", "--checkpoint"):
+        assert main(["solve", "mini10", option, str(tmp_path / "file" / "policy.npz")]) == 2
+        told = capsys.readouterr()
+        assert "file" in told.err
+        assert not told.out
+        assert "Is a directory" in complaint(capsys, "mini10", option, str(tmp_path))
+
+
+def test_a_disk_that_is_full_at_the_end_costs_no_checkpoint(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run goes on from there when there is room again."""
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    run, policy = str(tmp_path / "run.npz"), str(tmp_path / "policy.npz")
+    monkeypatch.setattr(np, "savez_compressed", full)
+    said = complaint(capsys, SMALL, "--checkpoint", run, "--out", policy)
+    assert "policy.npz" in said
+    assert "No space left" in said
+    monkeypatch.undo()
+    assert "went on after" in printed(capsys, SMALL, "--checkpoint", run, "--out", policy)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["policy.npz", "run.npz"]
+
+
+def test_a_file_of_something_else_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "other.npz"
+    np.savez(path, numbers=np.zeros(3))
+    assert "no checkpoint" in complaint(capsys, SMALL, "--checkpoint", str(path))
+    assert np.load(path)["numbers"].tolist() == [0, 0, 0]

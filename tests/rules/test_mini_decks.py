@@ -1,0 +1,77 @@
+"""The mini decks: sheets of the package that are found by name, and are none of the editions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from millebornes_env import edition, editions, mini_decks, vector_env
+from millebornes_env.errors import EditionFileError, UnknownEditionError
+from millebornes_env.games import game
+from millebornes_env.millebornes import editions as editions_module
+from millebornes_env.millebornes.cards import RIGHT_OF_WAY
+from millebornes_env.millebornes.rules import Rules
+from millebornes_env.notation import read_position, write_position
+
+NAMES = ("mini7-v0", "mini8-v0", "mini10-v0", "mini12-v0")
+CHANGED = {"hand_limit", "target", "extended_target", "max_200"}
+"""What a mini deck changes besides the cards; all other rules are Parker's."""
+
+
+def test_they_are_listed_by_size_and_are_none_of_the_editions() -> None:
+    """What goes through all editions, as leaderboards and tests do, does not meet them."""
+    assert mini_decks() == NAMES
+    assert not set(NAMES) & set(editions())
+    assert game("millebornes").shipped == editions() + NAMES
+    assert mini_decks("wielerspel") == ()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_name_says_how_many_cards(name: str) -> None:
+    """And the rules are Parker's, but for what makes the game small."""
+    rules = edition(name).table(2)
+    assert f"mini{sum(rules.deck)}-v0" == name
+    parker = edition("parker").table(2)
+    differences = {field for field in Rules._fields if getattr(rules, field) != getattr(parker, field)}
+    assert {field for field in differences if not field.startswith("copies_of_")} <= CHANGED
+    assert list(edition(name).tables) == [(2, 2)]
+
+
+def test_what_they_are_about() -> None:
+    """Coup fourré and a safety to hold in all but one, an extension in one."""
+    tables = [edition(name).table(2) for name in NAMES]
+    assert [rules.deck[RIGHT_OF_WAY] for rules in tables] == [1, 0, 1, 1]
+    assert [rules.extended_target > 0 for rules in tables] == [False, False, True, False]
+
+
+def test_a_name_without_its_version_means_the_newest() -> None:
+    """Results name the version, whatever a user typed."""
+    assert edition("mini8") is edition("mini8-v0")
+    assert edition("mini8+target=50").label == "mini8-v0+target=50"
+    with pytest.raises(UnknownEditionError, match=r"mini decks: mini7, .* Did you mean 'mini12-v0'"):
+        edition("mini12-v9")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_they_are_played_and_written_as_any_edition(name: str) -> None:
+    """A position names the deck, and is read back."""
+    env = vector_env(4, name, seed=1)
+    env.reset()
+    for _ in range(3):
+        env.step(env.sample_actions())
+    states = env.get_states()
+    text = write_position(states[0], name, env.rules)
+    assert f"edition: {name}\n" in text
+    assert read_position(text).state.tobytes() == states[0].tobytes()
+
+
+def test_another_sheet_cannot_take_its_name(tmp_path: Path) -> None:
+    """Results of the two would be taken for each other."""
+    shipped = Path(editions_module.__file__).parent / "mini_decks" / "mini7-v0.toml"
+    copy = tmp_path / "mine.toml"
+    copy.write_text(shipped.read_text())
+    assert edition(copy) == edition("mini7-v0")
+    copy.write_text(shipped.read_text().replace("hand_limit = { value = 1", "hand_limit = { value = 2"))
+    with pytest.raises(EditionFileError, match="'mini7-v0' is that of a shipped sheet"):
+        edition(copy)

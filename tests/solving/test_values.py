@@ -1,0 +1,254 @@
+"""Values, policies and checkpoints of the shipped mini decks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+from scipy.sparse import coo_matrix, hstack
+
+from millebornes_env import mini_decks
+from millebornes_env.agents.as_policy import policy_of
+from millebornes_env.errors import MilleBornesError
+from millebornes_env.millebornes.audit import first_violation
+from millebornes_env.solving.cfr import Solver
+from millebornes_env.solving.deck import solvable
+from millebornes_env.solving.errors import CheckpointError, PolicyError, PolicyFileError, SolvingError
+from millebornes_env.solving.policies import AskedPolicy, TablePolicy, read_policy, write_policy
+from millebornes_env.solving.tree import Grower, SeatTree, Tree
+from millebornes_env.solving.values import Uniform, best_response, judge, judge_tree
+
+SMALL = "mini7+copies_of_roll=1+copies_of_stop=1"
+VALUE_OF_7 = 1670 / 63
+VALUE_OF_8 = 1445 / 28
+
+
+def flow(seat: SeatTree) -> Any:
+    """The constraints of a realisation plan: a row for the root, one for each decision and each merge."""
+    rows, columns, entries = [0], [0], [1.0]
+    for row, (head, first, count) in enumerate(zip(*seat.operations[:3], strict=True), 1):
+        targets = range(first, first + count) if count > 0 else seat.operations.sources[first : first - count]
+        for target in (head, *targets):
+            rows.append(row)
+            columns.append(target)
+        entries += [-1.0] + [1.0] * (len(targets))
+    return coo_matrix((entries, (rows, columns)), shape=(1 + len(seat.operations.heads), seat.size)).tocsr()
+
+
+def value_by_linear_program(tree: Tree) -> float:
+    """The value of the game, by the sequence form of the tree."""
+    shape = (tree.seats[0].size, tree.seats[1].size)
+    pays = coo_matrix((tree.end_values, tuple(tree.end_sequences)), shape=shape).tocsr()
+    own, other = flow(tree.seats[0]), flow(tree.seats[1])
+    goal = np.zeros(shape[0] + other.shape[0])
+    goal[shape[0]] = -1.0
+    found = linprog(
+        goal,
+        A_ub=hstack([-pays.T, other.T], format="csr"),
+        b_ub=np.zeros(shape[1]),
+        A_eq=hstack([own, coo_matrix((own.shape[0], other.shape[0]))], format="csr"),
+        b_eq=np.eye(1, own.shape[0])[0],
+        bounds=[(0, None)] * shape[0] + [(None, None)] * other.shape[0],
+        method="highs",
+    )
+    assert found.success, found.message
+    return -float(found.fun)
+
+
+def solved(game: str, nash_conv: float) -> Solver:
+    solver = Solver(solvable(game))
+    solver.run(100_000, lambda done: done.iteration % 200 == 0 and done.judge().nash_conv < nash_conv)
+    return solver
+
+
+# The value of the game --------------------------------------------------------------------------------------
+
+
+def test_seven_cards_by_linear_program_and_by_cfr() -> None:
+    """To 1e-6; the value is a fraction that can be written down."""
+    solver = solved("mini7-v0", 1e-6)
+    found = solver.judge()
+    assert found.value == pytest.approx(value_by_linear_program(solver.tree), abs=1e-6)
+    assert found.value == pytest.approx(VALUE_OF_7, abs=1e-6)
+    assert -found.best[1] <= found.value <= found.best[0]
+
+
+@pytest.mark.slow
+def test_eight_cards_by_linear_program() -> None:
+    """A minute."""
+    assert value_by_linear_program(Grower(solvable("mini8-v0")).whole()) == pytest.approx(
+        VALUE_OF_8, abs=1e-6
+    )
+
+
+def test_cfr_without_prediction_comes_to_the_same_value() -> None:
+    solver = Solver(solvable(SMALL), predictive=False)
+    solver.run(3000)
+    assert solver.judge().value == pytest.approx(solved(SMALL, 1e-7).judge().value, abs=1e-2)
+
+
+def test_a_better_answer_to_the_equilibrium_wins_nothing() -> None:
+    solver = solved(SMALL, 1e-7)
+    weights = solver.weights()
+    for seat in (0, 1):
+        won, answer = best_response(solver.tree, seat, weights[1 - seat])
+        both = (answer, weights[1]) if seat == 0 else (weights[0], answer)
+        value = judge_tree(solver.tree, both).value
+        assert won == pytest.approx(value if seat == 0 else -value, abs=1e-9)
+        assert won == pytest.approx(solver.judge().value * (1 if seat == 0 else -1), abs=1e-6)
+
+
+# Judging ----------------------------------------------------------------------------------------------------
+
+
+def uniform(_: Any, masks: Any) -> Any:
+    return masks / masks.sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_game_walked_in_parts_is_the_same_game(threads: int) -> None:
+    """Trunk and branches add up, whoever walks them; a policy that is asked comes to the same as a table."""
+    whole = judge(solvable("mini8"), Uniform())
+    done: list[tuple[int, int]] = []
+    told = lambda *at: done.append(at)  # noqa: E731
+    parts = judge(solvable("mini8"), AskedPolicy("uniform", uniform), threads=threads, on_progress=told)
+    assert parts.counts == whole.counts
+    assert (parts.value, *parts.best) == pytest.approx((whole.value, *whole.best), abs=1e-9)
+    assert done[-1] == (len(done), len(done))
+
+
+@pytest.mark.parametrize("spec", ["greedy", "strategist", "random"])
+def test_agents_are_judged(spec: str) -> None:
+    """Somebody can gain something against each, and nobody more than the payoffs allow."""
+    game = solvable("mini7")
+    found = judge(game, policy_of(spec, game))
+    assert found.name == ("uniform" if spec == "random" else spec)
+    assert 1 < found.nash_conv < found.counts.payoff_range
+    assert found.best[0] >= VALUE_OF_7 - 1e-6
+    assert -found.best[1] <= VALUE_OF_7 + 1e-6
+
+
+def test_an_agent_is_asked_about_games_that_can_be() -> None:
+    """Each is one of the table by every law of the audit, and no two of a seat look the same to it."""
+    game = solvable("mini7")
+    tree = Grower(game).trunk(game.deepest, asks=True)
+    assert not tree.frontier
+    assert first_violation(tree.asked, game.rules) is None
+    assert len(tree.asked) == sum(int((seat.operations.counts > 0).sum()) for seat in tree.seats)
+    for number, seat in enumerate(Grower(game).whole(keys=True).seats):
+        decisions = seat.operations.counts > 0
+        assert len(set(seat.keys[decisions])) == int((tree.asked_seat == number).sum())
+
+
+def test_who_sees_hidden_cards_is_not_judged() -> None:
+    game = solvable("mini7")
+    with pytest.raises(PolicyError, match="sees hidden cards"):
+        policy_of("strategist+search:sees=hands", game)
+
+
+@pytest.mark.parametrize("name", mini_decks())
+def test_the_decks_are_as_large_as_the_page_says(name: str) -> None:
+    """The two smallest are counted here, the others by `python -m benchmarks.mini_decks`."""
+    page = (Path(__file__).parents[2] / "docs" / "hidden_information.md").read_text(encoding="utf-8")
+    row = next(line for line in page.splitlines() if line.startswith(f"| `{name}` |"))
+    if name in {"mini7-v0", "mini8-v0"}:
+        counts = Grower(solvable(name)).whole().counts
+        numbers = (counts.chance_nodes, counts.play_nodes, counts.end_nodes, *counts.infosets)
+        assert all(f"{number:,}" in row for number in numbers)
+
+
+# What is refused --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [
+        (lambda masks: np.ones(masks.shape) / masks.shape[1], "gives 'play 25 km' the weight .* not legal"),
+        (lambda masks: masks * 0.9, "no probabilities: their sum is"),
+        (lambda masks: masks[:, :3], r"must be float\["),
+        (lambda masks: None, "a row of probabilities for each"),
+        (lambda masks: masks * np.nan, "the policy 'wrong'"),
+    ],
+)
+def test_a_policy_that_is_none_is_refused(weights: Any, words: str) -> None:
+    """The message says which action, and where."""
+    policy = AskedPolicy("wrong", lambda _, masks: weights(masks))
+    with pytest.raises(PolicyError, match=words) as refused:
+        judge(solvable(SMALL), policy)
+    assert "wrong" in str(refused.value)
+
+
+def test_a_table_that_is_none_is_refused() -> None:
+    tree = Grower(solvable(SMALL)).whole()
+    first, second = Uniform().weights(tree)
+    for wrong, words in ((first * 1.1, "sum up to"), (-first, "below 0"), (first[:-1], "weights for seat 0")):
+        with pytest.raises(PolicyError, match=words):
+            judge(solvable(SMALL), TablePolicy("wrong", (wrong, second), {}))
+
+
+def test_a_game_that_is_too_large_says_how_large_and_how_long() -> None:
+    with pytest.raises(SolvingError, match=r"101 cards and about .* information sets: .* years of one core"):
+        solvable("parker")
+    with pytest.raises(SolvingError, match="mini12-v0 has 12 cards: its tree does not fit in memory"):
+        Solver(solvable("mini12"))
+    with pytest.raises(SolvingError, match="end_when_stuck=0"):
+        solvable("mini7+end_when_stuck=1")
+
+
+# Files ------------------------------------------------------------------------------------------------------
+
+
+def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
+    """To the last bit."""
+    straight = Solver(solvable(SMALL))
+    straight.run(60)
+    first = Solver(solvable(SMALL))
+    first.run(25)
+    first.save(tmp_path / "run.npz")
+    second = Solver(solvable(SMALL))
+    second.load(tmp_path / "run.npz")
+    second.run(35)
+    assert second.iteration == 60
+    for one, other in zip(straight.weights(), second.weights(), strict=True):
+        assert one.tobytes() == other.tobytes()
+
+
+def test_checkpoints_that_do_not_fit_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "run.npz"
+    solver = Solver(solvable(SMALL))
+    solver.save(path)
+    with pytest.raises(
+        CheckpointError, match=r"run.npz is a checkpoint of 'mini7-v0\+.*, and not of 'mini7-v0'"
+    ):
+        Solver(solvable("mini7")).load(path)
+    with pytest.raises(CheckpointError, match="other variant"):
+        Solver(solvable(SMALL), predictive=False).load(path)
+    path.write_bytes(path.read_bytes()[:-200])
+    with pytest.raises(CheckpointError, match="damaged"):
+        solver.load(path)
+    np.savez(path, about=np.array(json.dumps({"format": 1, "game": None})))
+    with pytest.raises(CheckpointError, match="checkpoint of None"):
+        solver.load(path)
+    with pytest.raises(OSError, match="nowhere"):
+        solver.load(tmp_path / "nowhere.npz")
+
+
+def test_a_policy_is_written_and_read(tmp_path: Path) -> None:
+    """Rounded to steps of probability; what it gives away is small, and stated."""
+    solver = solved(SMALL, 1e-7)
+    path = tmp_path / "policy.npz"
+    written = write_policy(path, solver.tree, solver.weights(), {"made_by": "a test"})
+    read = read_policy(path, solver.tree)
+    assert read.about["made_by"] == "a test"
+    for one, other in zip(written.table, read.table, strict=True):
+        assert (one == other).all()
+    assert judge(solvable(SMALL), read).nash_conv < 0.1
+    with pytest.raises(PolicyFileError, match="holds a policy of"):
+        read_policy(path, Grower(solvable("mini7")).whole())
+    path.write_bytes(b"nothing of the kind")
+    with pytest.raises((PolicyFileError, MilleBornesError), match="holds no policy"):
+        read_policy(path, solver.tree)
