@@ -179,6 +179,7 @@ def renamed_options(config: Mapping[str, Any]) -> dict[str, Any]:
     for name in ("learning_rate", "ent_coef"):
         if name in renamed:
             renamed.setdefault(f"final_{name}", _OLD_FALL * renamed[name])
+    renamed.setdefault("learner", "torch")  # of train.selfplay, which had no other one
     return renamed
 
 

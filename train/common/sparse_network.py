@@ -1,0 +1,278 @@
+"""A perceptron over rows that are mostly 0, evaluated where they are not: inference of the sparse learner.
+
+Of the 266 numbers that a network is shown at Mille Bornes some 47 are not 0, of 42 actions some 7 are legal,
+and a fifth to a half of the hidden units is active. Dense products pay for all of them. Here every layer but
+the last goes through a list of its inputs that are not 0, and the last layer is worked out for the value and
+for legal actions only.
+
+All weights are one block of numbers, layer by layer: in a hidden layer a line of weights for each input, in
+the last layer one for each output. Lines are padded with zeros to a multiple of `TILE`, so that the machine code
+does not depend on the widths: a tile of a line's units stays in registers while its inputs are gone through.
+The weights of the first layer are multiplied with the scale of the inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.agents.policy.network import MAX_OBS_SIZE, MAX_UNITS
+from millebornes_env.compile import float_kernel, float_rule, parallel_float_kernel, prange, rule, stack_array
+from train.common.ppo import Float32Array, Int8Array, Int32Array, Int64Array, Sampling, sample_range
+
+TILE: Final = 64
+"""Units that are worked out at once."""
+ROOM: Final = max(MAX_OBS_SIZE, MAX_UNITS)
+"""For a list of inputs of a layer."""
+LINES, WIDTH, WEIGHTS, BIASES = range(4)
+"""Columns of `SparseNetwork.layout`."""
+
+_ZERO: Final = np.float32(0.0)
+_ALIGNMENT: Final = 16  # of the numbers of a layer's biases: widest registers
+
+
+class SparseNetwork(NamedTuple):
+    """A network of L layers, the last one included."""
+
+    block: Float32Array  # [numbers] all weights and biases
+    layout: Int64Array  # [L, 4] of each layer: its lines, their width, where weights and biases begin
+
+
+class Lists(NamedTuple):
+    """What a thread notes of a row: of each layer the inputs that are not 0, and the last hidden units."""
+
+    places: npt.NDArray[np.uint16]  # [threads, L, ROOM] which inputs they are
+    amounts: Float32Array  # [threads, L, ROOM] how much they are
+    counts: Int64Array  # [threads, L] how many they are
+    units: Float32Array  # [threads, ROOM] the last hidden layer
+
+
+def sparse_layout(widths: Sequence[int]) -> Int64Array:
+    """Where the layers of a network lie in its block.
+
+    Args:
+        widths: of the rows, of each hidden layer, and of the outputs.
+
+    Returns:
+        int64[L, 4], as `SparseNetwork.layout`.
+    """
+    layout = np.zeros((len(widths) - 1, 4), np.int64)
+    start = 0
+    for number, (before, after) in enumerate(pairwise(widths)):
+        is_last = number == len(layout) - 1
+        lines, width = (after, _padded(before, TILE)) if is_last else (before, _padded(after, TILE))
+        biases = start + lines * width
+        layout[number] = lines, width, start, biases
+        start = biases + _padded(lines if is_last else width, _ALIGNMENT)
+    return layout
+
+
+def block_size(layout: Int64Array) -> int:
+    """How many numbers the block of a network has, those that pad its lines included."""
+    lines, _, _, biases = layout[-1]
+    return int(biases) + _padded(int(lines), _ALIGNMENT)
+
+
+def _padded(width: int, multiple: int) -> int:
+    return -(-width // multiple) * multiple
+
+
+def layers_in(block: Float32Array, widths: Sequence[int]) -> list[tuple[Float32Array, Float32Array]]:
+    """Weight [outputs, inputs] and bias [outputs] of each layer, as views of a block.
+
+    Args:
+        block: float32[block_size].
+        widths: as for `sparse_layout`.
+    """
+    layout = sparse_layout(widths)
+    found = []
+    for number, (before, after) in enumerate(pairwise(widths)):
+        lines, width, start, biases = (int(place) for place in layout[number])
+        weights = block[start:biases].reshape(lines, width)
+        is_last = number == len(layout) - 1
+        found.append(
+            (weights[:, :before] if is_last else weights[:, :after].T, block[biases : biases + after])
+        )
+    return found
+
+
+def new_lists(layers: int, threads: int) -> Lists:
+    """Allocate what the threads need for a row each.
+
+    Args:
+        layers: of the network, L.
+        threads: that share the rows.
+    """
+    shape = threads, layers, ROOM
+    return Lists(
+        np.zeros(shape, np.uint16),
+        np.zeros(shape, np.float32),
+        np.zeros((threads, layers), np.int64),
+        np.zeros((threads, ROOM), np.float32),
+    )
+
+
+@rule
+def list_inputs(row: Int8Array, places: npt.NDArray[np.uint16], amounts: Float32Array) -> int:
+    """List the numbers of a row that are not 0; returns how many they are.
+
+    Two loops: the first has no branch, which could not be predicted, and is faster without the amounts.
+    """
+    count = np.uint64(0)
+    for place in range(len(row)):
+        places[count] = place
+        count += np.uint64(row[place] != 0)
+    for number in range(int(count)):
+        amounts[number] = np.float32(row[places[number]])
+    return int(count)
+
+
+@rule
+def list_active(
+    units: Float32Array, width: int, places: npt.NDArray[np.uint16], amounts: Float32Array
+) -> int:
+    """Set units below 0 to 0 (ReLU), and list the others; returns how many they are."""
+    count = np.uint64(0)
+    for unit in range(width):
+        value = units[unit]
+        places[count] = unit
+        amounts[count] = value
+        count += np.uint64(value > _ZERO)
+        units[unit] = value if value > _ZERO else _ZERO
+    return int(count)
+
+
+@float_rule
+def add_lines(
+    network: SparseNetwork,
+    layer: int,
+    places: npt.NDArray[np.uint16],
+    amounts: Float32Array,
+    count: int,
+    units: Float32Array,
+) -> None:
+    """The units of a hidden layer before its activation: biases, and a line of weights for each input."""
+    width, weights = network.layout[layer, WIDTH], network.layout[layer, WEIGHTS]
+    biases = network.layout[layer, BIASES]
+    sums = stack_array(np.float32, TILE)
+    for tile in range(0, width, TILE):
+        bias = network.block[biases + tile : biases + tile + TILE]
+        for unit in range(TILE):
+            sums[unit] = bias[unit]
+        for number in range(count):
+            start = weights + np.int64(places[number]) * width + tile
+            line = network.block[start : start + TILE]
+            for unit in range(TILE):
+                sums[unit] += amounts[number] * line[unit]
+        for unit in range(TILE):
+            units[tile + unit] = sums[unit]
+
+
+@float_rule
+def dot(one: Float32Array, other: Float32Array, width: int) -> float:
+    """The sum of products of two lines."""
+    total = _ZERO
+    for unit in range(width):
+        total += one[unit] * other[unit]
+    return total  # type: ignore[return-value]
+
+
+@float_kernel
+def evaluate_hidden(network: SparseNetwork, row: Int8Array, lists: Lists, thread: int) -> None:
+    """Write the lists of a row and its last hidden units."""
+    units = lists.units[thread]
+    count = list_inputs(row, lists.places[thread, 0], lists.amounts[thread, 0])
+    lists.counts[thread, 0] = count
+    for layer in range(len(network.layout) - 1):
+        places, amounts = lists.places[thread, layer], lists.amounts[thread, layer]
+        add_lines(network, layer, places, amounts, count, units)
+        width = network.layout[layer, WIDTH]
+        count = list_active(units, width, lists.places[thread, layer + 1], lists.amounts[thread, layer + 1])
+        lists.counts[thread, layer + 1] = count
+
+
+@float_rule
+def output(network: SparseNetwork, units: Float32Array, number: int) -> float:
+    """An output: the logit of an action or, behind them, the value."""
+    last = len(network.layout) - 1
+    width = network.layout[last, WIDTH]
+    start = network.layout[last, WEIGHTS] + number * width
+    bias = network.block[network.layout[last, BIASES] + number]
+    return bias + dot(network.block[start : start + width], units, width)
+
+
+@rule
+def list_legal(mask: Int8Array, legal: Int32Array) -> int:
+    """List the legal actions, the lowest first; returns how many they are.
+
+    Args:
+        mask: int8[A], 1 where an action is legal.
+        legal: int32[A or more], overwritten.
+    """
+    count = np.uint64(0)
+    for action in range(len(mask)):
+        legal[count] = action
+        count += np.uint64(mask[action] != 0)
+    return int(count)
+
+
+@float_rule
+def write_logits(
+    network: SparseNetwork, legal: Int32Array, count: int, units: Float32Array, logits: Float32Array
+) -> None:
+    """Write the logits of the legal actions and, behind all actions, the value; the others stay."""
+    for number in range(count):
+        action = int(legal[number])
+        logits[action] = output(network, units, action)
+    value = len(logits) - 1
+    logits[value] = output(network, units, value)
+
+
+@float_kernel
+def write_logits_of_range(
+    network: SparseNetwork,
+    rows: Int8Array,
+    sampling: Sampling,
+    lists: Lists,
+    thread: int,
+    first: int,
+    last: int,
+) -> None:
+    """Evaluate the rows from `first` to `last` - 1."""
+    legal = sampling.legal[thread]
+    for row in range(first, last):
+        evaluate_hidden(network, rows[row], lists, thread)
+        count = list_legal(sampling.mask[row], legal)
+        write_logits(network, legal, count, lists.units[thread], sampling.logits[row])
+
+
+@parallel_float_kernel
+def evaluate_and_sample(
+    network: SparseNetwork,
+    rows: Int8Array,
+    sampling: Sampling,
+    lists: Lists,
+    key_0: int,
+    key_1: int,
+    threads: int,
+) -> None:
+    """Evaluate rows and sample an action of each, as `train.common.ppo.sample_actions` does.
+
+    Args:
+        network: that chooses.
+        rows: int8[N, D].
+        sampling: of those rows; their logits are overwritten.
+        lists: of the threads.
+        key_0: of the random numbers.
+        key_1: likewise.
+        threads: that share the rows.
+    """
+    count = len(rows)
+    for thread in prange(threads):
+        first, last = thread * count // threads, (thread + 1) * count // threads
+        write_logits_of_range(network, rows, sampling, lists, thread, first, last)
+        sample_range(sampling, thread, key_0, key_1, first, last)
