@@ -17,7 +17,6 @@ from train.common.sparse_network import block_size, layers_in, sparse_layout
 INPUTS, ACTIONS, ROWS = 90, 12, 300
 DEPTHS = [(40,), (70, 130), (30, 20, 10)]
 COEFS = LossCoefs(clip_range=0.2, ent_coef=0.03, vf_coef=0.7, magnet_coef=0.0)
-USUAL = {"lr": 1e-3, "eps": 1e-5}
 
 
 def network(hidden: tuple[int, ...], seed: int = 1) -> Perceptron:
@@ -59,10 +58,10 @@ def pair(hidden: tuple[int, ...], threads: int = 1) -> Pair:
     ours, theirs = network(hidden), network(hidden)
     critics = Critics(None, None, torch.zeros(0))
     found = Pair(
-        SparseLearner(ours, torch.optim.Adam(ours.parameters(), **USUAL), flat, threads),
+        SparseLearner(ours, torch.optim.Adam(ours.parameters(), 1e-3, eps=1e-5), flat, threads),
         TorchLearner(
             TorchPolicy(theirs, torch.float32, threads),
-            torch.optim.Adam(theirs.parameters(), **USUAL),
+            torch.optim.Adam(theirs.parameters(), 1e-3, eps=1e-5),
             flat,
             critics,
         ),
@@ -103,10 +102,12 @@ def test_gradients_are_those_of_autograd(hidden: tuple[int, ...], threads: int) 
 
 def test_gradients_of_before_are_forgotten() -> None:
     learner = pair((40,)).sparse
-    first = learner.gradient(SOME, COEFS), *gradient_by_layer(learner)
+    means = learner.gradient(SOME, COEFS)
+    first = gradient_by_layer(learner)
     learner.gradient(SOME[:50], COEFS)
-    again = learner.gradient(SOME, COEFS), *gradient_by_layer(learner)
-    assert all((one == other).all() for one, other in zip(first, again, strict=True))
+    assert (learner.gradient(SOME, COEFS) == means).all()
+    again = gradient_by_layer(learner)
+    assert all(torch.equal(one, other) for one, other in zip(first, again, strict=True))
 
 
 def test_numbers_that_pad_a_layer_stay_zero() -> None:
@@ -145,10 +146,10 @@ def test_steps_are_those_of_adam(hidden: tuple[int, ...], max_norm: float) -> No
         assert moved > 1e-4
         assert float((ours - theirs).abs().max()) < 2e-3 * moved
     for name in ("exp_avg", "exp_avg_sq", "step"):
-        ours, theirs = (
+        kept = [
             [learner._optimizer.state[one][name] for one in learner.network.parameters()] for learner in both
-        )
-        for one, other in zip(ours, theirs, strict=True):
+        ]
+        for one, other in zip(*kept, strict=True):
             assert one.shape == other.shape
             assert torch.allclose(one, other, rtol=1e-3, atol=1e-3 * float(other.abs().max()))
 

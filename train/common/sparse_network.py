@@ -6,8 +6,9 @@ the last goes through a list of its inputs that are not 0, and the last layer is
 for legal actions only.
 
 All weights are one block of numbers, layer by layer: in a hidden layer a line of weights for each input, in
-the last layer one for each output. Lines are padded with zeros to a multiple of `TILE`, so that the machine code
-does not depend on the widths: a tile of a line's units stays in registers while its inputs are gone through.
+the last layer one for each output. Lines are padded with zeros to a multiple of `TILE`, so that the machine
+code does not depend on the widths: a tile of a line's units stays in registers while its inputs are gone
+through.
 The weights of the first layer are multiplied with the scale of the inputs.
 """
 
@@ -201,7 +202,7 @@ def output(network: SparseNetwork, units: Float32Array, number: int) -> float:
     last = len(network.layout) - 1
     width = network.layout[last, WIDTH]
     start = network.layout[last, WEIGHTS] + number * width
-    bias = network.block[network.layout[last, BIASES] + number]
+    bias: float = network.block[network.layout[last, BIASES] + number]
     return bias + dot(network.block[start : start + width], units, width)
 
 
