@@ -205,11 +205,10 @@ def add_gradient_of_range(
 @float_kernel
 def sum_gradients(descent: Descent, first: int, last: int) -> None:
     """Write the sum of the threads' gradients by the weights from `first` to `last` - 1."""
-    total = descent.total[first:last]
-    total[:] = descent.gradients[0, first:last]
-    for thread in range(1, len(descent.gradients)):
+    total, scale = descent.total[first:last], descent.scale[first:last]
+    total[:] = 0.0
+    for thread in range(len(descent.gradients)):
         add_line(total, descent.gradients[thread, first:last])
-    scale = descent.scale[first:last]
     for number in range(last - first):
         total[number] *= scale[number]
 
