@@ -23,6 +23,7 @@ from train.common.ppo import (
 from train.common.sparse_network import (
     ROOM,
     SparseNetwork,
+    aligned_zeros,
     block_size,
     evaluate_and_sample,
     layers_in,
@@ -74,9 +75,10 @@ class SparsePolicy:
         self.network = network
         self.widths = widths_of(network)
         layout = sparse_layout(self.widths)
-        self.scale = np.ones(block_size(layout), np.float32)
+        self.scale = aligned_zeros(block_size(layout))
+        self.scale[:] = 1.0
         layers_in(self.scale, self.widths)[0][0][:] = network.scale.numpy()
-        self.evaluated = SparseNetwork(np.zeros_like(self.scale), layout)
+        self.evaluated = SparseNetwork(aligned_zeros(len(self.scale)), layout)
         self.lists = new_lists(len(layout), threads)
         self._threads = threads
 
@@ -112,11 +114,10 @@ class SparseLearner(SparsePolicy):
         self._optimizer = optimizer
         self._rollout = rollout
         numbers, layers = len(self.scale), len(self.evaluated.layout)
-        self._adam = Adam(*(np.zeros(numbers, np.float32) for _ in range(3)))
+        self._adam = Adam(*(aligned_zeros(numbers) for _ in range(3)))
         self._step = 0
-        gradients = np.zeros((threads, numbers), np.float32)
-        deltas = np.zeros((threads, layers, ROOM), np.float32)
-        self._descent = Descent(gradients, deltas, np.zeros(numbers, np.float32), self.scale)
+        gradients, deltas = aligned_zeros(threads, numbers), aligned_zeros(threads, layers, ROOM)
+        self._descent = Descent(gradients, deltas, aligned_zeros(numbers), self.scale)
         outputs = self.widths[-1]
         self._scratch = (
             np.zeros((threads, outputs), np.int32),

@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.agents.policy.network import MAX_OBS_SIZE, MAX_UNITS
+from millebornes_env.agents.policy.network import MAX_OBS_SIZE, MAX_UNITS, apply_relu
 from millebornes_env.compile import float_kernel, float_rule, parallel_float_kernel, prange, rule, stack_array
 from train.common.ppo import Float32Array, Int8Array, Int32Array, Int64Array, Sampling, sample_range
 
@@ -33,7 +33,7 @@ LINES, WIDTH, WEIGHTS, BIASES = range(4)
 """Columns of `SparseNetwork.layout`."""
 
 _ZERO: Final = np.float32(0.0)
-_ALIGNMENT: Final = 16  # of the numbers of a layer's biases: widest registers
+_ALIGNMENT: Final = 16  # numbers in the widest registers, and in a line of the cache
 
 
 class SparseNetwork(NamedTuple):
@@ -101,6 +101,17 @@ def layers_in(block: Float32Array, widths: Sequence[int]) -> list[tuple[Float32A
     return found
 
 
+def aligned_zeros(*shape: int) -> Float32Array:
+    """float32[shape] of zeros that begins with a line of the cache.
+
+    A register as wide as a line would else be read from two lines each time, at half the speed.
+    """
+    count = int(np.prod(shape))
+    room = np.zeros(count + _ALIGNMENT, np.float32)
+    start = -room.ctypes.data % (_ALIGNMENT * room.itemsize) // room.itemsize
+    return room[start : start + count].reshape(shape)
+
+
 def new_lists(layers: int, threads: int) -> Lists:
     """Allocate what the threads need for a row each.
 
@@ -111,9 +122,9 @@ def new_lists(layers: int, threads: int) -> Lists:
     shape = threads, layers, ROOM
     return Lists(
         np.zeros(shape, np.uint16),
-        np.zeros(shape, np.float32),
+        aligned_zeros(*shape),
         np.zeros((threads, layers), np.int64),
-        np.zeros((threads, ROOM), np.float32),
+        aligned_zeros(threads, ROOM),
     )
 
 
@@ -136,14 +147,12 @@ def list_inputs(row: Int8Array, places: npt.NDArray[np.uint16], amounts: Float32
 def list_active(
     units: Float32Array, width: int, places: npt.NDArray[np.uint16], amounts: Float32Array
 ) -> int:
-    """Set units below 0 to 0 (ReLU), and list the others; returns how many they are."""
+    """List the units above 0, which a ReLU leaves; returns how many they are."""
     count = np.uint64(0)
     for unit in range(width):
-        value = units[unit]
         places[count] = unit
-        amounts[count] = value
-        count += np.uint64(value > _ZERO)
-        units[unit] = value if value > _ZERO else _ZERO
+        amounts[count] = units[unit]
+        count += np.uint64(units[unit] > _ZERO)
     return int(count)
 
 
@@ -161,7 +170,7 @@ def add_lines(
     biases = network.layout[layer, BIASES]
     sums = stack_array(np.float32, TILE)
     for tile in range(0, width, TILE):
-        bias = network.block[biases + tile : biases + tile + TILE]
+        bias, found = network.block[biases + tile : biases + tile + TILE], units[tile : tile + TILE]
         for unit in range(TILE):
             sums[unit] = bias[unit]
         for number in range(count):
@@ -170,7 +179,7 @@ def add_lines(
             for unit in range(TILE):
                 sums[unit] += amounts[number] * line[unit]
         for unit in range(TILE):
-            units[tile + unit] = sums[unit]
+            found[unit] = sums[unit]
 
 
 @float_rule
@@ -188,12 +197,16 @@ def evaluate_hidden(network: SparseNetwork, row: Int8Array, lists: Lists, thread
     units = lists.units[thread]
     count = list_inputs(row, lists.places[thread, 0], lists.amounts[thread, 0])
     lists.counts[thread, 0] = count
-    for layer in range(len(network.layout) - 1):
+    last = len(network.layout) - 2
+    for layer in range(last + 1):
         places, amounts = lists.places[thread, layer], lists.amounts[thread, layer]
         add_lines(network, layer, places, amounts, count, units)
         width = network.layout[layer, WIDTH]
-        count = list_active(units, width, lists.places[thread, layer + 1], lists.amounts[thread, layer + 1])
-        lists.counts[thread, layer + 1] = count
+        if layer < last:
+            count = list_active(units, width, lists.places[thread, layer + 1], lists.amounts[thread, layer + 1])
+            lists.counts[thread, layer + 1] = count
+        else:
+            apply_relu(units, width)
 
 
 @float_rule

@@ -89,7 +89,7 @@ def backward_last(
     biases = network.layout[last, BIASES]
     sums, active = stack_array(np.float32, TILE), stack_array(np.float32, TILE)
     for tile in range(0, width, TILE):
-        own = units[tile : tile + TILE]
+        own, found = units[tile : tile + TILE], delta[tile : tile + TILE]
         for unit in range(TILE):
             sums[unit] = 0.0
             active[unit] = own[unit]
@@ -102,7 +102,7 @@ def backward_last(
             for unit in range(TILE):
                 learned[unit] += share * active[unit]
         for unit in range(TILE):
-            delta[tile + unit] = sums[unit] if active[unit] > 0.0 else np.float32(0.0)
+            found[unit] = sums[unit] if active[unit] > 0.0 else np.float32(0.0)
     for number in range(count):
         gradient[biases + np.int64(legal[number])] += by_logit[legal[number]]
 
@@ -122,9 +122,9 @@ def backward_hidden(
     biases = network.layout[layer, BIASES]
     own = stack_array(np.float32, TILE)
     for tile in range(0, width, TILE):
-        learned = gradient[biases + tile : biases + tile + TILE]
+        learned, given = gradient[biases + tile : biases + tile + TILE], delta[tile : tile + TILE]
         for unit in range(TILE):
-            own[unit] = delta[tile + unit]
+            own[unit] = given[unit]
         for unit in range(TILE):
             learned[unit] += own[unit]
         for number in range(count):
