@@ -25,7 +25,7 @@ from millebornes_env.agents.policy.network import MAX_OBS_SIZE, MAX_UNITS, apply
 from millebornes_env.compile import float_kernel, float_rule, parallel_float_kernel, prange, rule, stack_array
 from train.common.ppo import Float32Array, Int8Array, Int32Array, Int64Array, Sampling, sample_range
 
-TILE: Final = 64
+TILE: Final = 128
 """Units that are worked out at once."""
 ROOM: Final = max(MAX_OBS_SIZE, MAX_UNITS)
 """For a list of inputs of a layer."""
@@ -151,8 +151,9 @@ def list_active(
     count = np.uint64(0)
     for unit in range(width):
         places[count] = unit
-        amounts[count] = units[unit]
         count += np.uint64(units[unit] > _ZERO)
+    for number in range(int(count)):
+        amounts[number] = units[places[number]]
     return int(count)
 
 
@@ -203,7 +204,9 @@ def evaluate_hidden(network: SparseNetwork, row: Int8Array, lists: Lists, thread
         add_lines(network, layer, places, amounts, count, units)
         width = network.layout[layer, WIDTH]
         if layer < last:
-            count = list_active(units, width, lists.places[thread, layer + 1], lists.amounts[thread, layer + 1])
+            count = list_active(
+                units, width, lists.places[thread, layer + 1], lists.amounts[thread, layer + 1]
+            )
             lists.counts[thread, layer + 1] = count
         else:
             apply_relu(units, width)
