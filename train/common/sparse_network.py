@@ -36,6 +36,10 @@ _ZERO: Final = np.float32(0.0)
 _ALIGNMENT: Final = 16  # numbers in the widest registers, and in a line of the cache
 
 
+Places = npt.NDArray[np.uint16] | Int32Array
+"""Which inputs or outputs of a layer."""
+
+
 class SparseNetwork(NamedTuple):
     """A network of L layers, the last one included."""
 
@@ -184,12 +188,32 @@ def add_lines(
 
 
 @float_rule
-def dot(one: Float32Array, other: Float32Array, width: int) -> float:
-    """The sum of products of two lines."""
-    total = _ZERO
-    for unit in range(width):
-        total += one[unit] * other[unit]
-    return total  # type: ignore[return-value]
+def add_dots(
+    network: SparseNetwork, layer: int, places: Places, count: int, units: Float32Array, sums: Float32Array
+) -> None:
+    """Add to some sums the products of their lines of weights with units.
+
+    Args:
+        network: the network.
+        layer: whose lines they are.
+        places: which lines, and which sums.
+        count: how many.
+        units: float32[the width of a line or more].
+        sums: added to.
+    """
+    width, weights = network.layout[layer, WIDTH], network.layout[layer, WEIGHTS]
+    own = stack_array(np.float32, TILE)
+    for tile in range(0, width, TILE):
+        given = units[tile : tile + TILE]
+        for unit in range(TILE):
+            own[unit] = given[unit]
+        for number in range(count):
+            start = weights + np.int64(places[number]) * width + tile
+            line = network.block[start : start + TILE]
+            total = _ZERO
+            for unit in range(TILE):
+                total += own[unit] * line[unit]
+            sums[places[number]] += total
 
 
 @float_kernel
@@ -212,41 +236,32 @@ def evaluate_hidden(network: SparseNetwork, row: Int8Array, lists: Lists, thread
             apply_relu(units, width)
 
 
-@float_rule
-def output(network: SparseNetwork, units: Float32Array, number: int) -> float:
-    """An output: the logit of an action or, behind them, the value."""
-    last = len(network.layout) - 1
-    width = network.layout[last, WIDTH]
-    start = network.layout[last, WEIGHTS] + number * width
-    bias: float = network.block[network.layout[last, BIASES] + number]
-    return bias + dot(network.block[start : start + width], units, width)
-
-
 @rule
-def list_legal(mask: Int8Array, legal: Int32Array) -> int:
-    """List the legal actions, the lowest first; returns how many they are.
+def list_outputs(mask: Int8Array, outputs: Int32Array) -> int:
+    """List the legal actions, the lowest first, and the number of the value; returns how many they are.
 
     Args:
         mask: int8[A], 1 where an action is legal.
-        legal: int32[A or more], overwritten.
+        outputs: int32[A + 1], overwritten.
     """
     count = np.uint64(0)
     for action in range(len(mask)):
-        legal[count] = action
+        outputs[count] = action
         count += np.uint64(mask[action] != 0)
-    return int(count)
+    outputs[count] = len(mask)
+    return int(count) + 1
 
 
 @float_rule
 def write_logits(
-    network: SparseNetwork, legal: Int32Array, count: int, units: Float32Array, logits: Float32Array
+    network: SparseNetwork, outputs: Int32Array, count: int, units: Float32Array, logits: Float32Array
 ) -> None:
-    """Write the logits of the legal actions and, behind all actions, the value; the others stay."""
+    """Write some outputs; the others stay what they were."""
+    last = len(network.layout) - 1
+    biases = network.layout[last, BIASES]
     for number in range(count):
-        action = int(legal[number])
-        logits[action] = output(network, units, action)
-    value = len(logits) - 1
-    logits[value] = output(network, units, value)
+        logits[outputs[number]] = network.block[biases + np.int64(outputs[number])]
+    add_dots(network, last, outputs, count, units, logits)
 
 
 @float_kernel
@@ -260,11 +275,11 @@ def write_logits_of_range(
     last: int,
 ) -> None:
     """Evaluate the rows from `first` to `last` - 1."""
-    legal = sampling.legal[thread]
+    outputs = sampling.legal[thread]
     for row in range(first, last):
         evaluate_hidden(network, rows[row], lists, thread)
-        count = list_legal(sampling.mask[row], legal)
-        write_logits(network, legal, count, lists.units[thread], sampling.logits[row])
+        count = list_outputs(sampling.mask[row], outputs)
+        write_logits(network, outputs, count, lists.units[thread], sampling.logits[row])
 
 
 @parallel_float_kernel

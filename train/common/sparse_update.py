@@ -31,9 +31,9 @@ from train.common.sparse_network import (
     WIDTH,
     Lists,
     SparseNetwork,
-    dot,
+    add_dots,
     evaluate_hidden,
-    list_legal,
+    list_outputs,
     write_logits,
 )
 
@@ -68,7 +68,7 @@ def backward_last(
     network: SparseNetwork,
     gradient: Float32Array,
     by_logit: Float32Array,
-    legal: Int32Array,
+    outputs: Int32Array,
     count: int,
     units: Float32Array,
     delta: Float32Array,
@@ -79,8 +79,8 @@ def backward_last(
         network: that was evaluated.
         gradient: float32[M], added to.
         by_logit: float32[A + 1], the gradient by the logits and, behind them, the value.
-        legal: the legal actions and behind them the number of the value.
-        count: how many they are, the value included.
+        outputs: those that count: the legal actions, and behind them the value.
+        count: how many they are.
         units: the last hidden units.
         delta: float32[ROOM], overwritten.
     """
@@ -94,9 +94,9 @@ def backward_last(
             sums[unit] = 0.0
             active[unit] = own[unit]
         for number in range(count):
-            start = weights + np.int64(legal[number]) * width + tile
+            start = weights + np.int64(outputs[number]) * width + tile
             line, learned = network.block[start : start + TILE], gradient[start : start + TILE]
-            share = by_logit[legal[number]]
+            share = by_logit[outputs[number]]
             for unit in range(TILE):
                 sums[unit] += share * line[unit]
             for unit in range(TILE):
@@ -104,7 +104,7 @@ def backward_last(
         for unit in range(TILE):
             found[unit] = sums[unit] if active[unit] > 0.0 else np.float32(0.0)
     for number in range(count):
-        gradient[biases + np.int64(legal[number])] += by_logit[legal[number]]
+        gradient[biases + np.int64(outputs[number])] += by_logit[outputs[number]]
 
 
 @float_rule
@@ -145,11 +145,8 @@ def backward_units(
     before: Float32Array,
 ) -> None:
     """The derivative by the inputs of a hidden layer: units, 0 where they are not listed."""
-    width, weights = network.layout[layer, WIDTH], network.layout[layer, WEIGHTS]
     before[: network.layout[layer - 1, WIDTH]] = 0.0
-    for number in range(count):
-        start = weights + np.int64(places[number]) * width
-        before[places[number]] = dot(network.block[start : start + width], delta, width)
+    add_dots(network, layer, places, count, delta, before)
 
 
 @float_kernel
@@ -164,17 +161,17 @@ def add_gradient_of_row(
     row: int,
 ) -> None:
     """Forwards and backwards through the network with one row, whose gradient is added to the thread's."""
-    logits, by_logit, legal = batch.logits[thread], batch.gradient[thread], batch.legal[thread]
+    logits, by_logit, outputs = batch.logits[thread], batch.gradient[thread], batch.legal[thread]
     gradient, units = descent.gradients[thread], lists.units[thread]
     evaluate_hidden(network, observations[row], lists, thread)
-    count = list_legal(batch.masks[row], legal)
-    write_logits(network, legal, count, units, logits)
+    count = list_outputs(batch.masks[row], outputs)
+    write_logits(network, outputs, count, units, logits)
     gradient_of_row(batch, coefs, thread, row, thread)
     divide_row(by_logit, len(batch.rows))
-    legal[count] = len(logits) - 1
+    outputs[count - 1] = len(logits) - 1
     top = len(network.layout) - 2
     delta = descent.deltas[thread, top]
-    backward_last(network, gradient, by_logit, legal, count + 1, units, delta)
+    backward_last(network, gradient, by_logit, outputs, count, units, delta)
     for layer in range(top, -1, -1):
         places, amounts = lists.places[thread, layer], lists.amounts[thread, layer]
         entries, delta = lists.counts[thread, layer], descent.deltas[thread, layer]
