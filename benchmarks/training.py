@@ -70,7 +70,7 @@ TASKS: Final = (((128,), 2), ((256, 128), 2))
 """Hidden layers and epochs that are compared: those of `make train`, and the champions'."""
 PART_COLOURS: Final = dict(zip(PARTS, ("#6fb98a", "#9db4d0", "#2f5f9e", "#e3c878", "#d9d9d9"), strict=True))
 HEADINGS: Final = (
-    *("trainer", "learner", "network", "weights", "epochs", "games x steps", "batch", "precision", "threads"),
+    *("trainer", "network", "weights", "epochs", "games x steps", "batch", "learner"),
     *("learned", "torch", "ratio", "default", "played", "busy", "env", "infer", "adv", "update", "other"),
 )
 SMALLEST_LABEL: Final = 2.5
@@ -274,14 +274,14 @@ def table_of(lines: Sequence[Line], args: Args, load: str) -> Group:
         args: of the command.
         load: of the machine, in words.
     """
-    played = f"{args.edition}, {args.players} players, {args.work.episode}"
+    played = f"{args.edition}, {args.players} players, {args.work.episode}; {args.threads} threads"
     table = Table(
         title=f"Decisions learned from per second: {played}",
         title_justify="left",
         header_style="bold",
     )
     for heading in HEADINGS:
-        left = heading in {"trainer", "learner", "network", "precision"}
+        left = heading in {"trainer", "network", "learner"}
         table.add_column(heading, justify="left" if left else "right", no_wrap=True)
     for place, line in enumerate(lines):
         style = "bold" if line.contender.trainer == OURS else "" if line.reference else "dim"
@@ -304,14 +304,12 @@ def cells(line: Line) -> list[str]:
     one = line.contender
     return [
         one.trainer,
-        one.learner,
         one.network,
         f"{line.parameters:,}",
         str(one.epochs),
         str(one.size),
         f"{one.size.batch:,}",
-        one.precision,
-        str(line.threads),
+        learner_name(one),
         format_rate(line.learned_per_second),
         "" if line.torch_ratio is None else f"{line.torch_ratio:.2f}",
         f"{line.ratio:.2f}",
@@ -397,12 +395,18 @@ def draw_parts(axes: Any, lines: Sequence[Line]) -> None:
     axes.legend(frameon=False, fontsize=8, ncols=len(PARTS), loc="upper center", bbox_to_anchor=(0.5, 0.0))
 
 
+def learner_name(one: Contender) -> str:
+    """Who computes, and in what precision."""
+    return f"{one.learner} {one.precision}"
+
+
 def bar_name(line: Line) -> str:
     """How a bar is labelled."""
     one = line.contender
     epochs = f"{one.epochs} epoch" + ("s" if one.epochs > 1 else "")
-    who = f"{one.trainer} --learner {one.learner}" if one.trainer == OURS else one.trainer
-    return f"{who}, {one.network}, {epochs}, {one.precision}\n{one.size}, batch {one.size.batch:,}"
+    return (
+        f"{one.trainer}, {one.network}, {epochs}, {learner_name(one)}\n{one.size}, batch {one.size.batch:,}"
+    )
 
 
 def main(args: Args) -> None:

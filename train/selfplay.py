@@ -15,9 +15,8 @@ together if `torchrun` starts them. docs/training.md explains the options, the r
 #   sampling of actions                       common/ppo.py      sample_actions
 #   advantages (GAE), a seat's own decisions  common/ppo.py      advantages_of_game
 #   the loss and its gradient by the logits   common/ppo.py      gradient_of_row
-#   the gradient by the weights, a step       common/learners.py TorchLearner, common/sparse_learner.py
-#   options                                   common/selfplay_options.py Args, common/options.py
-#   games and rewards; opponents              common/games.py; common/opponents.py
+#   its gradient by the weights, Adam         common/learners.py TorchLearner, common/sparse_learner.py
+#   options; games, rewards; opponents        common/selfplay_options.py Args; games.py; opponents.py
 #   evaluation, checkpoints, logging          common/runs.py     Run.after_update
 #   several processes                         common/workers.py  Workers; follow() below
 
@@ -252,7 +251,7 @@ class Trainer:
         return everywhere, batches
 
     def _step(self, rows: np.ndarray[tuple[int], np.dtype[np.int64]], coefs: LossCoefs) -> np.ndarray:
-        """One step of gradient descent; sums of the statistics over the number of rows."""
+        """One step of gradient descent; means of the statistics."""
         means = self._learner.gradient(rows, coefs)
         means = self.workers.average(self._learner.gradients, means, len(rows))
         if not np.isfinite(means).all():
@@ -361,6 +360,7 @@ def measured(args: Args, num_envs: int) -> Args:
         ValueError: there is no such table or opponent.
     """
     few = min(num_envs, GAMES_WORTH_A_THREAD * len(args.sheets))
+    Trainer(replace(args, num_envs=few, num_steps=1))  # refuses what cannot be, before it takes time
     alone: dict[str, Any] = {
         "opponent": "",
         "pool_agent": (),
@@ -369,8 +369,8 @@ def measured(args: Args, num_envs: int) -> Args:
         "num_epochs": 1,
     }
     small = replace(args, num_envs=few, num_steps=16 * args.players, **alone)
-    trainers = {choice: Trainer(replace(small, **choice._asdict())) for choice in choices(args)}
-    return replace(args, **fastest(trainers)._asdict())
+    found = fastest({choice: Trainer(replace(small, **choice._asdict())) for choice in choices(args)})
+    return replace(args, **found._asdict())
 
 
 def train(args: Args, workers: Workers = ALONE) -> Run:
