@@ -70,7 +70,7 @@ TASKS: Final = (((128,), 2), ((256, 128), 2))
 """Hidden layers and epochs that are compared: those of `make train`, and the champions'."""
 PART_COLOURS: Final = dict(zip(PARTS, ("#6fb98a", "#9db4d0", "#2f5f9e", "#e3c878", "#d9d9d9"), strict=True))
 HEADINGS: Final = (
-    *("trainer", "network", "weights", "epochs", "games x steps", "batch", "learner"),
+    *("trainer", "network", "epochs", "games x steps", "batch", "learner"),
     *("learned", "torch", "ratio", "default", "played", "busy", "env", "infer", "adv", "update", "other"),
 )
 SMALLEST_LABEL: Final = 2.5
@@ -305,7 +305,6 @@ def cells(line: Line) -> list[str]:
     return [
         one.trainer,
         one.network,
-        f"{line.parameters:,}",
         str(one.epochs),
         str(one.size),
         f"{one.size.batch:,}",
