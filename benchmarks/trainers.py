@@ -20,9 +20,9 @@ from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
 from torch import nn
 
 from millebornes_env import VectorEnv, vector_env
-from millebornes_env.agents.policy.agent import observation_scale
-from millebornes_env.agents.protocol import Table
+from millebornes_env.compile import for_kernels
 from millebornes_env.envs.sb3 import SelfPlayVecEnv
+from train.common.games import features_of
 from train.common.progress import timed
 
 OURS: Final = "train.selfplay"
@@ -31,6 +31,7 @@ PARTS: Final = (*selfplay.PARTS, "other")
 """Where the time goes."""
 
 Precision = Literal["float32", "bfloat16"]
+Learner = Literal["torch", "sparse"]
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,7 @@ class Contender:
         epochs: times that each decision is learned from.
         size: of rollouts and batches.
         precision: of the products of the hidden layers.
+        learner: `--learner` of `OURS`.
     """
 
     trainer: str
@@ -90,6 +92,7 @@ class Contender:
     epochs: int
     size: Size
     precision: Precision = "float32"
+    learner: Learner = "torch"
 
     @property
     def task(self) -> tuple[tuple[int, ...], int]:
@@ -145,7 +148,7 @@ def make(contender: Contender, work: Work) -> Trainer:
 
 
 class OurTrainer:
-    """`train.selfplay` without features, pool and evaluations: every seat's decisions are learned from."""
+    """`train.selfplay` without pool and evaluations: every seat's decisions are learned from."""
 
     def __init__(self, contender: Contender, work: Work) -> None:
         """Make games and network."""
@@ -153,7 +156,6 @@ class OurTrainer:
             edition=(work.edition,),
             players=work.players,
             episode=work.episode,
-            features=False,
             observe_rules=False,
             oracle=False,
             pool_share=0.0,
@@ -162,6 +164,7 @@ class OurTrainer:
             batch_size=contender.size.batch,
             num_epochs=contender.epochs,
             hidden=contender.hidden,
+            learner=contender.learner,
             precision=contender.precision,
             threads=work.threads,
         )
@@ -211,15 +214,34 @@ class HiddenLayers(BaseFeaturesExtractor):
 
 
 class TimedGames(SelfPlayVecEnv):
-    """Self-play whose time is taken.
+    """Self-play whose time is taken, with the features that `train.selfplay` shows behind the observations.
 
     Attributes:
         seconds: in `step`, opponents included.
+        scale: float32[D + F], what the numbers of a row are multiplied with.
     """
 
     def __init__(self, games: VectorEnv) -> None:
         super().__init__(games)
         self.seconds = 0.0
+        features = features_of(games.game) if games.game.has("features") else None
+        rulebook: Any = games.game.module()
+        self._write_rows = None if features is None else features.write_rows
+        self._rules = for_kernels(rulebook.rules_array(games.rules))[0]
+        size = 0 if features is None else features.size(self._rules, games.observation_spec)
+        self.scale = np.append(self._scale, np.ones(size, np.float32))
+        self.observation_space = gymnasium.spaces.Box(0.0, 1.0, self.scale.shape, np.float32)
+
+    def scaled(self, observations: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:
+        """What the network is shown of observations int8[N, D]: float32[N, D + F]."""
+        if self._write_rows is None:
+            return observations * self.scale
+        rows = np.empty((len(observations), len(self.scale)), np.int8)
+        self._write_rows(self._rules, self.games.observation_spec, observations, rows)
+        return rows * self.scale
+
+    def _observe(self) -> npt.NDArray[np.float32]:
+        return self.scaled(self.games.games.buffers.observation)
 
     def step_wait(self) -> VecEnvStepReturn:
         """As `SelfPlayVecEnv.step_wait`."""
@@ -279,19 +301,21 @@ class TheirTrainer:
         self._env = TimedGames(games)
         self._model = make_model(contender, self._env)
         self._opponent_rows, self._opponent_seconds = 0, 0.0
-        self._env.set_policy(self._opponent(Table.of(games)))
+        self._env.set_policy(self._opponent())
         self._rollout = contender.size.games * contender.size.steps
 
-    def _opponent(self, table: Table) -> Callable[..., npt.NDArray[np.int64]]:
+    def _opponent(self) -> Callable[..., npt.NDArray[np.int64]]:
         """The policy as it stands, drawing its actions, its time taken."""
-        policy, scale = self._model.policy, torch.from_numpy(observation_scale(table))
+        policy = self._model.policy
 
         @torch.no_grad()
         def act(
             observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]
         ) -> npt.NDArray[np.int64]:
             began = time.perf_counter()
-            logits = policy.action_net(policy.features_extractor(torch.from_numpy(observations) * scale))
+            logits = policy.action_net(
+                policy.features_extractor(torch.from_numpy(self._env.scaled(observations)))
+            )
             noise = torch.empty_like(logits).exponential_().log_()
             noisy = (logits - noise).masked_fill_(torch.from_numpy(action_masks) == 0, -torch.inf)
             chosen: npt.NDArray[np.int64] = noisy.argmax(dim=1).numpy()

@@ -1,4 +1,4 @@
-"""How fast decisions are learned from: `train.selfplay` and MaskablePPO, the same network in one run.
+"""How fast decisions are learned from: both learners of `train.selfplay`, and MaskablePPO, in one run.
 
     python -m benchmarks.training
     python -m benchmarks.training --docs     # writes docs/benchmarks/training.json and its picture too
@@ -7,9 +7,10 @@ Counted are the decisions that a trainer has learned from, each once however man
 divided by all the time that it took: playing, inference, advantages and updates; no evaluation, no files.
 `train.selfplay` learns from the decisions of all seats; MaskablePPO from those of one seat of each game,
 while its policy plays the other seats by inference only ("played" counts those decisions too). Both have the
-same games, observations, number of weights, optimizer, loss, epochs and threads. MaskablePPO is measured with
-several sizes of rollout and batch: "ratio" is to the fastest of them, "default" to the rollout and the batch
-that it comes with (2,048 steps of 8 games, 64 decisions in a gradient step).
+same games, observations, features, number of weights, optimizer, loss, epochs and threads. MaskablePPO is
+measured with several sizes of rollout and batch: "ratio" is to the fastest of them, "default" to the rollout
+and the batch that it comes with (2,048 steps of 8 games, 64 decisions in a gradient step). "torch" is the
+ratio to `--learner torch` in its faster precision, with the same games and batches.
 
 Every contender is warmed up (which compiles), then all of them learn in turns, round after round; rates are
 medians over the rounds, ratios are medians of the ratios within a round.
@@ -37,6 +38,8 @@ from benchmarks.trainers import (
     PARTS,
     THEIRS,
     Contender,
+    Learner,
+    Precision,
     Progress,
     Size,
     Trainer,
@@ -49,7 +52,11 @@ from millebornes_env.envs.options import USUAL
 from millebornes_env.files import save_figure_atomically, write_json_atomically
 from millebornes_env.versions import versions
 
-OUR_SIZE: Final = Size(4096, 64, 8192)
+OUR_SIZES: Final = (Size(1024, 64, 1024), Size(4096, 64, 8192))
+"""The defaults of `train.selfplay`, and more at once."""
+OUR_LEARNERS: Final[tuple[tuple[Learner, Precision], ...]] = (
+    *(("torch", "float32"), ("torch", "bfloat16"), ("sparse", "float32")),
+)
 THEIR_DEFAULT: Final = Size(8, 2048, 64)
 """Steps and batch are MaskablePPO's defaults; for the number of games it has none."""
 THEIR_SIZES: Final = (
@@ -59,14 +66,12 @@ THEIR_SIZES: Final = (
     Size(4096, 16, 8192),
 )
 """MaskablePPO's fastest of these counts."""
-TASKS: Final = (((128,), 1), ((128, 128), 1), ((128,), 4))
-"""Hidden layers and epochs that are compared."""
-LOW_PRECISION_EPOCHS: Final = 1
-"""Tasks of so many epochs are measured in bfloat16 too."""
+TASKS: Final = (((128,), 2), ((256, 128), 2))
+"""Hidden layers and epochs that are compared: those of `make train`, and the champions'."""
 PART_COLOURS: Final = dict(zip(PARTS, ("#6fb98a", "#9db4d0", "#2f5f9e", "#e3c878", "#d9d9d9"), strict=True))
 HEADINGS: Final = (
-    *("trainer", "network", "weights", "epochs", "games x steps", "batch", "precision", "threads"),
-    *("learned", "ratio", "default", "played", "busy", "env", "infer", "adv", "update", "other"),
+    *("trainer", "network", "epochs", "games x steps", "batch", "learner"),
+    *("learned", "torch", "ratio", "default", "played", "busy", "env", "infer", "adv", "update", "other"),
 )
 SMALLEST_LABEL: Final = 2.5
 """Per cent of the time below which the picture has no room for a figure."""
@@ -140,6 +145,8 @@ class Line:
         lowest: of the rounds.
         highest: of the rounds.
         played_per_second: decisions, those of opponents included, median.
+        torch_ratio: of decisions learned from, to our own `--learner torch` in its faster precision, with the
+            same network, epochs and size; None for MaskablePPO.
         ratio: of decisions learned from, to the fastest MaskablePPO with the same network and epochs.
         default_ratio: the same to MaskablePPO with `THEIR_DEFAULT` sizes.
         played_ratio: of decisions played, to the fastest.
@@ -155,6 +162,7 @@ class Line:
     lowest: float
     highest: float
     played_per_second: float
+    torch_ratio: float | None
     ratio: float
     default_ratio: float
     played_ratio: float
@@ -173,9 +181,11 @@ def contenders(quick: bool) -> list[Contender]:
     """Everything that is measured, those with the same network and epochs side by side."""
     found = []
     for hidden, epochs in TASKS:
-        found.append(Contender(OURS, hidden, epochs, OUR_SIZE))
-        if epochs == LOW_PRECISION_EPOCHS:
-            found.append(Contender(OURS, hidden, epochs, OUR_SIZE, "bfloat16"))
+        found += [
+            Contender(OURS, hidden, epochs, size, precision, learner)
+            for size in OUR_SIZES
+            for learner, precision in OUR_LEARNERS
+        ]
         found += [Contender(THEIRS, hidden, epochs, size) for size in THEIR_SIZES]
     return [replace(one, size=shrunk(one.size)) for one in found] if quick else found
 
@@ -228,6 +238,7 @@ def line_of(runner: Runner, runners: Sequence[Runner], args: Args) -> Line:
         lowest=min(runner.learned),
         highest=max(runner.learned),
         played_per_second=statistics.median(runner.played),
+        torch_ratio=torch_ratio(runner, runners),
         ratio=median_ratio(runner.learned, reference.learned),
         default_ratio=median_ratio(runner.learned, default.learned),
         played_ratio=median_ratio(runner.played, reference.played),
@@ -237,21 +248,40 @@ def line_of(runner: Runner, runners: Sequence[Runner], args: Args) -> Line:
     )
 
 
+def torch_ratio(runner: Runner, runners: Sequence[Runner]) -> float | None:
+    """A contender of ours beside the fastest of PyTorch's that has the same to do; None for others."""
+    one = runner.contender
+    if one.trainer != OURS:
+        return None
+    same = replace(one, learner="torch", precision="float32")
+    by_torch = [other for other in runners if replace(other.contender, precision="float32") == same]
+    if not by_torch:
+        return None
+    best = max(by_torch, key=lambda other: statistics.median(other.learned))
+    return median_ratio(runner.learned, best.learned)
+
+
 def median_ratio(over: Sequence[float], under: Sequence[float]) -> float:
     """The median, over the rounds, of one rate divided by the other of the same round."""
     return statistics.median(a / b for a, b in zip(over, under, strict=True))
 
 
-def table_of(lines: Sequence[Line], args: Args) -> Group:
-    """The lines as a table, with what is the same for all of them above, and below how to read it."""
-    played = f"{args.edition}, {args.players} players, {args.work.episode}"
+def table_of(lines: Sequence[Line], args: Args, load: str) -> Group:
+    """The lines as a table, with what is the same for all of them above, and below how to read it.
+
+    Args:
+        lines: what was measured.
+        args: of the command.
+        load: of the machine, in words.
+    """
+    played = f"{args.edition}, {args.players} players, {args.work.episode}; {args.threads} threads"
     table = Table(
         title=f"Decisions learned from per second: {played}",
         title_justify="left",
         header_style="bold",
     )
     for heading in HEADINGS:
-        left = heading in {"trainer", "network", "precision"}
+        left = heading in {"trainer", "network", "learner"}
         table.add_column(heading, justify="left" if left else "right", no_wrap=True)
     for place, line in enumerate(lines):
         style = "bold" if line.contender.trainer == OURS else "" if line.reference else "dim"
@@ -261,8 +291,10 @@ def table_of(lines: Sequence[Line], args: Args) -> Group:
     notes = (
         f"ratio: to the fastest {THEIRS} with the same network and epochs, within a round of {span}; medians",
         f"of {args.rounds} rounds. default: to {THEIRS} with its default steps and batch, its first line.",
+        f"torch: to {OURS} --learner torch in its faster precision, with the same games and batches.",
         "played: with the decisions of opponents. busy: cores. Shares of the time: environment, inference,",
         "advantages, update; other is mostly keeping the rollout.",
+        f"{load}.",
     )
     return Group(table, *(Text(note) for note in notes))
 
@@ -273,13 +305,12 @@ def cells(line: Line) -> list[str]:
     return [
         one.trainer,
         one.network,
-        f"{line.parameters:,}",
         str(one.epochs),
         str(one.size),
         f"{one.size.batch:,}",
-        one.precision,
-        str(line.threads),
+        learner_name(one),
         format_rate(line.learned_per_second),
+        "" if line.torch_ratio is None else f"{line.torch_ratio:.2f}",
         f"{line.ratio:.2f}",
         f"{line.default_ratio:.1f}",
         format_rate(line.played_per_second),
@@ -299,6 +330,11 @@ def surroundings() -> dict[str, Any]:
         "cpu_flags_bfloat16": bfloat16_flags(),
         "OMP_WAIT_POLICY": os.environ.get("OMP_WAIT_POLICY"),
     }
+
+
+def load_average() -> str:
+    """How many threads wanted to run in the last minute, on average; in words where that is not told."""
+    return f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
 
 
 def bfloat16_flags() -> list[str]:
@@ -358,18 +394,30 @@ def draw_parts(axes: Any, lines: Sequence[Line]) -> None:
     axes.legend(frameon=False, fontsize=8, ncols=len(PARTS), loc="upper center", bbox_to_anchor=(0.5, 0.0))
 
 
+def learner_name(one: Contender) -> str:
+    """Who computes, and in what precision."""
+    return f"{one.learner} {one.precision}"
+
+
 def bar_name(line: Line) -> str:
     """How a bar is labelled."""
     one = line.contender
     epochs = f"{one.epochs} epoch" + ("s" if one.epochs > 1 else "")
-    return f"{one.trainer}, {one.network}, {epochs}, {one.precision}\n{one.size}, batch {one.size.batch:,}"
+    return (
+        f"{one.trainer}, {one.network}, {epochs}, {learner_name(one)}\n{one.size}, batch {one.size.batch:,}"
+    )
 
 
 def main(args: Args) -> None:
     """Measure, print, and write."""
     began = time.perf_counter()
+    before = load_average()
     lines = measured(args)
-    table_console(PIPED_WIDTH).print(table_of(lines, args))
+    after = load_average()
+    load = (
+        f"load average of the machine: {before} before, {after} at the end (this benchmark is {args.threads})"
+    )
+    table_console(PIPED_WIDTH).print(table_of(lines, args, load))
     json_path, png_path = args.out.with_suffix(".json"), args.out.with_suffix(".png")
     if args.docs:
         json_path, png_path = DOCS / "benchmarks" / "training.json", DOCS / "images" / "training.png"
@@ -377,6 +425,7 @@ def main(args: Args) -> None:
         "environment": surroundings(),
         "arguments": {**asdict(args), "episode": args.work.episode, "out": str(args.out)},
         "seconds": time.perf_counter() - began,
+        "load": load,
         "lines": [asdict(line) for line in lines],
     }
     write_json_atomically(json_path, content)

@@ -10,13 +10,13 @@ together if `torchrun` starts them. docs/training.md explains the options, the r
 #
 #   the loop: rollout, update                 train() and _train() below
 #   a rollout                                 Trainer.collect() below
-#   an update: epochs, minibatches, Adam      Trainer.learn() and Trainer._step() below
+#   an update: epochs and minibatches         Trainer.learn() and Trainer._step() below
 #   the network, actor and critic             common/network.py  Perceptron.forward, actor_critic
 #   sampling of actions                       common/ppo.py      sample_actions
 #   advantages (GAE), a seat's own decisions  common/ppo.py      advantages_of_game
 #   the loss and its gradient by the logits   common/ppo.py      gradient_of_row
-#   options                                   common/selfplay_options.py Args, common/options.py
-#   games and rewards; opponents              common/games.py; common/opponents.py
+#   its gradient by the weights, Adam         common/learners.py TorchLearner, common/sparse_learner.py
+#   options; games, rewards; opponents        common/selfplay_options.py Args; games.py; opponents.py
 #   evaluation, checkpoints, logging          common/runs.py     Run.after_update
 #   several processes                         common/workers.py  Workers; follow() below
 
@@ -39,14 +39,15 @@ from millebornes_env.engine.games import GAMES_WORTH_A_THREAD
 from millebornes_env.engine.kernels import key_of_seed
 from millebornes_env.stopping import Stopped, Stops
 from train.common.checkpoints import (
-    recorded_options,
     tensors_of_optimizer,
     tensors_to_optimizer,
     with_prefix,
 )
+from train.common.choosing import CHOICES, Choice, as_begun, choices, fastest, is_sparse
 from train.common.command import carry_out_training
 from train.common.errors import LossError, RunError
 from train.common.games import ManyGames
+from train.common.learners import MEANS, Critics, Learner, Policy, TorchLearner, TorchPolicy
 from train.common.memory import keep_freed_memory
 from train.common.network import (
     PRECISIONS,
@@ -61,28 +62,23 @@ from train.common.opponents import MEMORIES, Opponents
 from train.common.options import linear_schedule, parse_options
 from train.common.policy_files import save_policy_files
 from train.common.ppo import (
-    STATISTICS,
     LossCoefs,
     Rollout,
-    new_minibatch,
     new_rollout,
     new_sampling,
     new_seat_memory,
-    sample_actions,
     shuffled,
     write_advantages,
-    write_gradient,
 )
 from train.common.progress import timed
 from train.common.runs import Run
 from train.common.selfplay_options import Args, check, opponent_options, table_options
+from train.common.sparse_learner import SparseLearner, SparsePolicy
 from train.common.workers import ALONE, Order, Workers, joined, signals_ignored
 
 CHECKPOINT_KIND: Final = "train.selfplay 2"
 PARTS = ("env", "inference", "advantage", "update")
 """Parts of the work whose time is measured; the rest is "other"."""
-MEANS: Final = (*STATISTICS, "oracle_loss")
-"""Of an update; 0 where there is no oracle."""
 _FIRST_UPDATES: Final = 10
 
 
@@ -116,14 +112,29 @@ class Trainer:
         if args.magnet > 0:
             self.magnet = copy.deepcopy(self.network)
         self.oracle: Perceptron | None = oracle_critic(tables, args.layers) if args.oracle else None
-        snapshot = copy.deepcopy(self.network)
+        self._is_sparse = is_sparse(args, self.games.num_inputs)
+        snapshot = self._policy_of(copy.deepcopy(self.network), "float32")
         self.opponents = Opponents(self.games, snapshot, opponent_options(args), self._seed, args.threads)
         parameters = [*self.network.parameters(), *(self.oracle.parameters() if self.oracle else ())]
         self.optimizer = torch.optim.Adam(parameters, args.learning_rate, eps=1e-5, fused=True)
         self.updates = self.decisions = 0
         self.seconds = dict.fromkeys(PARTS, 0.0)
-        self._precision = PRECISIONS[chosen_precision(args.precision)]
+        self._precision = chosen_precision(args.precision)
         self._make_room()
+
+    def _policy_of(self, network: Perceptron, precision: str) -> Policy:
+        """Who evaluates a network."""
+        if self._is_sparse:
+            return SparsePolicy(network, self.args.threads)
+        return TorchPolicy(network, PRECISIONS[precision], self.args.threads)
+
+    def _new_learner(self) -> Learner:
+        """Who learns the network from the rollout."""
+        if self._is_sparse:
+            return SparseLearner(self.network, self.optimizer, self._flat, self.args.threads)
+        policy = TorchPolicy(self.network, PRECISIONS[self._precision], self.args.threads)
+        critics = Critics(self.magnet, self.oracle, self._oracle_rows.flatten(0, 1))
+        return TorchLearner(policy, self.optimizer, self._flat, critics)
 
     def _make_room(self) -> None:
         """Allocate all arrays, once."""
@@ -132,7 +143,6 @@ class Trainer:
         self._rollout = new_rollout(
             args.num_steps, games.num_games, games.num_inputs, games.num_actions, games.players
         )
-        self._rows = torch.from_numpy(self._rollout.observations)
         self._oracle_rows = torch.zeros(
             (args.num_steps, games.num_games, games.oracle_size if self.oracle else 0), dtype=torch.int8
         )
@@ -140,12 +150,14 @@ class Trainer:
         self._sampling = new_sampling(logits, self._rollout.masks[0], args.threads)
         self._seat_memory = new_seat_memory(args.threads, games.players)
         self._flat = Rollout._make(array.reshape(rows, *array.shape[2:]) for array in self._rollout)
+        self._learner = self._new_learner()
 
     def collect(self) -> None:
         """Play a rollout, `num_steps` decisions of every game, and compute its advantages."""
         rollout, games = self._rollout, self.games
         rng = np.random.default_rng([self._seed, self.updates])
         self.opponents.begin(rng)
+        self._learner.take()
         key_0, key_1 = key_of_seed(self._seed)
         for step in range(self.args.num_steps):
             with timed(self.seconds, "env"):
@@ -167,15 +179,12 @@ class Trainer:
         """Sample actions for a step's rows from the policy; write their log-probabilities and the values."""
         rollout = self._rollout
         sampling = self._sampling._replace(
-            logits=self.network(self._rows[step], self._precision).numpy(),
-            mask=rollout.masks[step],
-            log_probs=rollout.log_probs[step],
-            values=rollout.values[step],
+            mask=rollout.masks[step], log_probs=rollout.log_probs[step], values=rollout.values[step]
         )
-        sample_actions(sampling, *key, self.args.threads)
+        self._learner.choose(rollout.observations[step], sampling, key)
         if self.oracle is not None:
             self.games.write_oracle_rows(self._oracle_rows[step].numpy())
-            values = self.oracle(self._oracle_rows[step], self._precision)
+            values = self.oracle(self._oracle_rows[step], PRECISIONS[self._precision])
             rollout.values[step] = values.squeeze(1).numpy()
         return sampling.actions
 
@@ -202,7 +211,7 @@ class Trainer:
             advantages /= deviation + 1e-8
         for group in self.optimizer.param_groups:
             group["lr"] = linear_schedule(args.learning_rate, args.final_learning_rate, share)
-        before = copy.deepcopy((self.network.state_dict(), self.optimizer.state_dict()))
+        self._learner.begin()
         ent_coef = linear_schedule(args.ent_coef, args.final_ent_coef, share)
         coefs = LossCoefs(args.clip_range, ent_coef, args.vf_coef, args.magnet)
         rng = np.random.default_rng([self._seed, self.updates, 1])
@@ -213,9 +222,9 @@ class Trainer:
                     for batch in shuffled(rows, batches, rng):
                         totals += self._step(batch, coefs)
             except LossError:
-                self.network.load_state_dict(before[0])
-                self.optimizer.load_state_dict(before[1])
+                self._learner.undo()
                 raise
+            self._learner.end()
         self.updates += 1
         self.decisions += learned_from
         self._update_copies()
@@ -242,29 +251,9 @@ class Trainer:
         return everywhere, batches
 
     def _step(self, rows: np.ndarray[tuple[int], np.dtype[np.int64]], coefs: LossCoefs) -> np.ndarray:
-        """One step of gradient descent; sums of the statistics over the number of rows."""
-        index = torch.from_numpy(rows)
-        observations = self._rows.flatten(0, 1)[index]
-        logits = self.network(observations, self._precision)
-        magnet = torch.zeros((0, 0))
-        if self.magnet is not None:
-            with torch.no_grad():
-                magnet = self.magnet(observations, self._precision)
-        batch = new_minibatch(rows, logits.detach().numpy(), magnet.numpy(), self._flat, self.args.threads)
-        write_gradient(batch, coefs, self.args.threads)
-        means = np.append(batch.sums.sum(axis=0) / len(rows), 0.0)
-        tensors, gradients = [logits], [torch.from_numpy(batch.gradient)]
-        if self.oracle is not None:
-            values = self.oracle(self._oracle_rows.flatten(0, 1)[index], self._precision).squeeze(1)
-            errors = values.detach() - torch.from_numpy(self._flat.returns)[index]
-            means[-1] = 0.5 * float((errors * errors).mean())
-            tensors.append(values)
-            gradients.append(errors / len(rows))
-        self.optimizer.zero_grad(set_to_none=True)
-        torch.autograd.backward(tensors, gradients)
-        learners = [learner for learner in (self.network, self.oracle) if learner is not None]
-        parameters = [parameter for learner in learners for parameter in learner.parameters()]
-        means = self.workers.average(parameters, means, len(rows))
+        """One step of gradient descent; means of the statistics."""
+        means = self._learner.gradient(rows, coefs)
+        means = self.workers.average(self._learner.gradients, means, len(rows))
         if not np.isfinite(means).all():
             found = ", ".join(f"{name} {mean:.4g}" for name, mean in zip(MEANS, means, strict=True))
             raise LossError(
@@ -272,9 +261,7 @@ class Trainer:
                 f"beginning with row {int(rows[0])} ({found}); a lower --learning-rate may help",
                 {name: torch.from_numpy(array[rows]) for name, array in self._flat._asdict().items()},
             )
-        for learner in learners:
-            torch.nn.utils.clip_grad_norm_(learner.parameters(), self.args.max_grad_norm)
-        self.optimizer.step()
+        self._learner.descend(self.args.max_grad_norm)
         return means
 
     def save_policy(self, folder: Path) -> None:
@@ -362,16 +349,28 @@ class Trainer:
             self.magnet.load_state_dict(self.network.state_dict())
 
 
-def with_precision(args: Args) -> Args:
-    """The options with the precision chosen: the one that the run was begun with, else what is faster here.
+def measured(args: Args, num_envs: int) -> Args:
+    """The options with what learns fastest here, of those that can: a learner and a precision.
+
+    Args:
+        args: the options.
+        num_envs: games of this process.
 
     Raises:
-        RunError: the checkpoint of the run is damaged or of another version.
+        ValueError: there is no such table or opponent.
     """
-    begun = recorded_options(args.run_dir, CHECKPOINT_KIND).get("precision") if args.resume else None
-    if args.precision == "auto" and begun in PRECISIONS:
-        return replace(args, precision=begun)
-    return replace(args, precision=chosen_precision(args.precision))
+    few = min(num_envs, GAMES_WORTH_A_THREAD * len(args.sheets))
+    Trainer(replace(args, num_envs=few, num_steps=1))  # refuses what cannot be, before it takes time
+    alone: dict[str, Any] = {
+        "opponent": "",
+        "pool_agent": (),
+        "pool_share": 0.0,
+        "start": "",
+        "num_epochs": 1,
+    }
+    small = replace(args, num_envs=few, num_steps=16 * args.players, **alone)
+    found = fastest({choice: Trainer(replace(small, **choice._asdict())) for choice in choices(args)})
+    return replace(args, **found._asdict())
 
 
 def train(args: Args, workers: Workers = ALONE) -> Run:
@@ -389,11 +388,13 @@ def train(args: Args, workers: Workers = ALONE) -> Run:
     """
     check(args)
     games = workers.share_of_games(args.num_envs)
-    args = with_precision(args)
+    args = as_begun(args, CHECKPOINT_KIND)
     if args.precision == "bfloat16" and not has_fast_bfloat16():
         say("note: this processor has no bfloat16, --precision float32 is several times faster")
     with Stops() as stops, workers.leading(), Run(args, CHECKPOINT_KIND, "PPO") as run:
-        workers.tell(Order.BEGIN, args.precision == "bfloat16")
+        if args.learner == "auto":
+            args = run.args = measured(args, games)
+        workers.tell(Order.BEGIN, CHOICES.index(Choice(args.learner, args.precision)))
         run.warm_up(warmed_up(replace(args, num_envs=games)))
         trainer = Trainer(args, workers)
         run.begin(trainer)
@@ -434,10 +435,10 @@ def follow(args: Args, workers: Workers) -> None:
     check(args)
     games = workers.share_of_games(args.num_envs)
     with signals_ignored():
-        order, has_bfloat16 = workers.told()
+        order, choice = workers.told()
         if order is Order.END:
             return
-        args = replace(args, precision="bfloat16" if has_bfloat16 else "float32")
+        args = replace(args, **CHOICES[int(choice)]._asdict())
         warmed_up(replace(args, num_envs=games))
         trainer = Trainer(args, workers)
         while (told := workers.told())[0] is not Order.END:
@@ -493,7 +494,6 @@ __all__ = [
     "main",
     "train",
     "warmed_up",
-    "with_precision",
 ]
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_contender_has_a_line_with_positive_figures(written: Path) -> None:
     content = json.loads((written / "benchmarks" / "training.json").read_text(encoding="utf-8"))
     lines = content["lines"]
-    assert len(lines) == len(contenders(quick=True)) == 17
+    assert len(lines) == len(contenders(quick=True)) == 20
     for line in lines:
         for name in (
             "learned_per_second",
@@ -47,6 +47,7 @@ def test_every_contender_has_a_line_with_positive_figures(written: Path) -> None
         assert min(line["shares"][part] for part in ("env", "inference", "advantage", "update")) > 0
     assert {"cpu", "torch", "sb3-contrib", "OMP_WAIT_POLICY"} <= set(content["environment"])
     assert content["arguments"]["quick"]
+    assert content["load"].startswith("load average")
 
 
 def test_those_that_are_compared_have_the_same_number_of_weights(written: Path) -> None:
@@ -60,6 +61,15 @@ def test_those_that_are_compared_have_the_same_number_of_weights(written: Path) 
         assert {line["contender"]["trainer"] for line in group} == {OURS, THEIRS}
         assert len({line["parameters"] for line in group}) == 1
         assert [line["ratio"] for line in group if line["reference"]] == [1.0]
+        for batch in (1024, 8192):  # an eighth and less of it here
+            ours = [
+                line["torch_ratio"]
+                for line in group
+                if line["contender"]["size"]["batch"] == max(batch // 64, 16)
+                and line["contender"]["trainer"] == OURS
+            ]
+            assert len(ours) == 3
+            assert max(ours[:2]) == 1.0, "to the faster one of PyTorch's precisions"
         default = next(line for line in group if line["contender"]["trainer"] == THEIRS)
         assert default["default_ratio"] == 1.0
 
@@ -71,8 +81,10 @@ def test_table_and_picture_are_made(written: Path, capsys: pytest.CaptureFixture
     assert (written / "again.json").exists()
     assert (written / "again.png").exists()
     rows = [line for line in printed.splitlines() if "float32" in line or "bfloat16" in line]
-    assert len(rows) == 17
-    assert sum(OURS in row for row in rows) == 5
+    assert len(rows) == 20
+    assert sum(OURS in row for row in rows) == 12
+    assert sum(" sparse " in row for row in rows) == 4
+    assert printed.count("load average of the machine: ") == 1
     assert all(row.count(" %") == len(PARTS) for row in rows)
 
 

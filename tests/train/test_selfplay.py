@@ -43,7 +43,10 @@ SHORT = {
 
 
 def short(folder: Path, **changes: object) -> Args:
-    return Args(run_dir=folder, **{**SHORT, **changes})  # type: ignore[arg-type]
+    """Options of a run in small; what learns is given, so that it does not depend on the machine's speed."""
+    is_dense = {"oracle", "magnet"} & changes.keys() or changes.get("precision") == "bfloat16"
+    learner = {"learner": "torch" if is_dense else "sparse"}
+    return Args(run_dir=folder, **{**SHORT, **learner, **changes})  # type: ignore[arg-type]
 
 
 def weights(folder: Path) -> dict[str, torch.Tensor]:
@@ -151,13 +154,15 @@ def test_the_ema_follows_the_learner(tmp_path: Path) -> None:
     "options",
     [
         {},
+        {"learner": "torch"},
         {"oracle": True, "magnet": 0.1, "magnet_updates": 3, "reward": "equity"},
         {"opponent": "arnold", "num_epochs": 2, "precision": "bfloat16"},
+        {"hidden": (24, 16), "threads": 2, "num_epochs": 2, "pool_share": 0.5},
         {"edition": ("parker", "dutch"), "observe_rules": True, "reward": "win", "episode": "round"},
         {"players": 4, "threads": 2, "num_envs": 600, "total_timesteps": 20_000, "batch_size": 2400},
         {"players": 3},
     ],
-    ids=["usual", "oracle+magnet+equity", "opponent", "editions", "teams", "three"],
+    ids=["usual", "torch", "oracle+magnet+equity", "opponent", "two layers", "editions", "teams", "three"],
 )
 def test_a_resumed_run_is_the_same_bit_for_bit(tmp_path: Path, options: dict[str, object]) -> None:
     constant = {
@@ -203,7 +208,7 @@ def test_a_run_killed_in_the_middle_goes_on_bit_for_bit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     options = ["--total-timesteps", "6000", "--num-envs", "32", "--num-steps", "16", "--batch-size", "128"]
-    options += ["--hidden", "16", "--threads", "1", "--eval-seconds", "0"]
+    options += ["--hidden", "16", "--threads", "1", "--eval-seconds", "0", "--learner", "sparse"]
 
     def options_of(folder: str) -> list[str]:
         return [*options, "--run-dir", str(tmp_path / folder)]
@@ -328,6 +333,10 @@ def test_a_full_disk_is_reported_and_the_last_checkpoint_survives(
         (("--reward", "equity", "--players", "3"), "3 teams"),
         (("--ent-coeff", "0.1"), "--ent-coef"),
         (("--wandb-project", "x"), "pip install wandb"),
+        (("--learner", "sparse", "--oracle"), "--learner sparse does not know --oracle, which only PyTorch"),
+        (("--learner", "sparse", "--magnet", "0.1"), "--learner sparse does not know --magnet"),
+        (("--learner", "sparse", "--precision", "bfloat16"), "sparse does not know --precision bfloat16"),
+        (("--learner", "dense"), "torch"),
     ],
 )
 def test_wrong_options_are_told_in_words(

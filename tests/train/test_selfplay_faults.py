@@ -256,14 +256,15 @@ def test_precision_is_what_the_processor_is_fast_at(
     has: bool, chosen: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(network, "has_fast_bfloat16", lambda: has)
-    train(short(tmp_path, total_timesteps=700))
+    torch = {"learner": "torch"}
+    train(short(tmp_path, total_timesteps=700, **torch))
     assert json.loads((tmp_path / "config.json").read_text())["args"]["precision"] == chosen
     monkeypatch.setattr(network, "has_fast_bfloat16", lambda: not has)
-    train(short(tmp_path, total_timesteps=1400, resume=True))  # as it was begun
+    train(short(tmp_path, total_timesteps=1400, resume=True, **torch))  # as it was begun
     assert progress(tmp_path)["config"]["precision"] == chosen
     other = "float32" if chosen == "bfloat16" else "bfloat16"
     with pytest.raises(RunError, match=f"begun with precision '{chosen}', now it is '{other}'"):
-        train(short(tmp_path, resume=True, precision=other))
+        train(short(tmp_path, resume=True, precision=other, **torch))
 
 
 def test_a_precision_that_does_not_pay_is_told(

@@ -101,9 +101,10 @@ def test_games_that_cannot_be_shared_equally_are_refused_in_words(tmp_path: Path
 # Learning ---------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def trainers(tmp_path: Path) -> tuple[Trainer, Trainer]:
-    args = short(tmp_path, pool_agent=("greedy",), pool_share=0.5, oracle=True)
+@pytest.fixture(params=["torch", "sparse"])
+def trainers(tmp_path: Path, request: pytest.FixtureRequest) -> tuple[Trainer, Trainer]:
+    more = {"learner": "sparse"} if request.param == "sparse" else {"oracle": True}
+    args = short(tmp_path, pool_agent=("greedy",), pool_share=0.5, **more)
     one, other = (Trainer(args, workers) for workers in pair())
     return one, other
 
@@ -177,7 +178,7 @@ def test_torchrun_makes_one_run_of_two_processes(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     options = ["--total-timesteps", "6000", "--num-envs", "32", "--num-steps", "16", "--batch-size", "128"]
     options += ["--hidden", "16", "--threads", "1", "--eval-seconds", "0", "--pool-updates", "2"]
-    options += ["--run-dir", str(folder)]
+    options += ["--run-dir", str(folder), "--learner", "sparse"]
     ran = subprocess.run(
         [*TORCHRUN, "-m", "train.selfplay", *options],
         cwd=ROOT,

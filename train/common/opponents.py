@@ -26,8 +26,9 @@ from millebornes_env.engine.kernels import named_for
 from millebornes_env.engine.rulebook import StateArray
 from train.common.checkpoints import with_prefix
 from train.common.games import ManyGames, TableGames
+from train.common.learners import Policy
 from train.common.network import Perceptron
-from train.common.ppo import BoolArray, Int8Array, Rollout, new_sampling, sample_actions
+from train.common.ppo import BoolArray, Int8Array, Rollout, new_sampling
 
 Int64Array = npt.NDArray[np.int64]
 
@@ -99,17 +100,17 @@ class Pool:
         snapshots: the weights of each, oldest first.
     """
 
-    def __init__(self, network: Perceptron, places: Places, size: int, threads: int) -> None:
+    def __init__(self, policy: Policy, places: Places, size: int, threads: int) -> None:
         """An empty pool.
 
         Args:
-            network: of the same shape as the learner's, to be filled with weights of a snapshot.
+            policy: of a network of the learner's shape, to be filled with weights of a snapshot.
             places: where they sit.
             size: the most snapshots; then every second of the old ones is forgotten.
             threads: that sample actions.
         """
         self.snapshots: list[dict[str, Tensor]] = []
-        self._network = network
+        self._policy = policy
         self._size = size
         self._threads = threads
         self._places = places
@@ -125,7 +126,8 @@ class Pool:
         """Sample the snapshot of the next rollout; without one the learner plays all games with itself."""
         self._is_on = bool(self.snapshots) and bool((self._places.teams >= 0).any())
         if self._is_on:
-            self._network.load_state_dict(self.snapshots[int(rng.integers(len(self.snapshots)))])
+            self._policy.network.load_state_dict(self.snapshots[int(rng.integers(len(self.snapshots)))])
+            self._policy.take()
 
     def decide(self, rollout: Rollout, step: int, key: tuple[int, int], actions: Int64Array) -> None:
         """See `Opponent.decide`."""
@@ -136,10 +138,10 @@ class Pool:
         rows = np.flatnonzero(theirs)
         if not len(rows):
             return
-        with torch.no_grad():
-            logits = self._network(torch.from_numpy(rollout.observations[step, rows]))
-        sampling = new_sampling(logits.numpy(), rollout.masks[step, rows], self._threads)
-        sample_actions(sampling, key[0] ^ _SNAPSHOT_TAG, key[1], self._threads)
+        logits = np.zeros((len(rows), rollout.masks.shape[2] + 1), np.float32)
+        sampling = new_sampling(logits, rollout.masks[step, rows], self._threads)
+        own = key[0] ^ _SNAPSHOT_TAG, key[1]
+        self._policy.choose(rollout.observations[step, rows], sampling, own)
         actions[rows] = sampling.actions
 
 
@@ -273,13 +275,13 @@ class Opponents:
     """
 
     def __init__(
-        self, games: ManyGames, network: Perceptron, options: OpponentOptions, seed: int, threads: int
+        self, games: ManyGames, policy: Policy, options: OpponentOptions, seed: int, threads: int
     ) -> None:
         """Give each its games.
 
         Args:
             games: the games of all tables.
-            network: of the learner's shape, to be filled with the weights of earlier selves.
+            policy: of a network of the learner's shape, to be filled with the weights of earlier selves.
             options: who they are.
             seed: of the agents' random numbers.
             threads: that they play on.
@@ -295,7 +297,7 @@ class Opponents:
             return
         width = options.pool_share / (1 + len(options.pool_agents))
         places = places_at(games, 0.0, width, options.teams)
-        self.pool = Pool(network, places, options.pool_size, threads)
+        self.pool = Pool(policy, places, options.pool_size, threads)
         for number, spec in enumerate(options.pool_agents, 1):
             places = places_at(games, number * width, (number + 1) * width, options.teams)
             self._agents.append(FixedAgent(games, spec, places, seed + number, threads))

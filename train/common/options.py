@@ -171,6 +171,9 @@ OLD_NAMES: Final = {
 _OLD_PLACES: Final = {"docs": "leaderboard"}
 """The same for options that no checkpoint holds."""
 
+_OF_SELFPLAY: Final = "pool_share"
+"""An option that every checkpoint of `train.selfplay` holds."""
+
 _OLD_FALL: Final = 0.1
 """Final share of learning rate and entropy coefficient in older runs of `train.maskable_ppo`."""
 
@@ -181,6 +184,8 @@ def renamed_options(config: Mapping[str, Any]) -> dict[str, Any]:
     for name in ("learning_rate", "ent_coef"):
         if name in renamed:
             renamed.setdefault(f"final_{name}", _OLD_FALL * renamed[name])
+    if _OF_SELFPLAY in renamed:
+        renamed.setdefault("learner", "torch")  # there was no other one
     return renamed
 
 

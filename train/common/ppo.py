@@ -308,8 +308,11 @@ def shuffled(rows: Int64Array, batches: int, rng: np.random.Generator) -> list[I
 
 
 @float_kernel
-def gradient_of_row(batch: Minibatch, coefs: LossCoefs, thread: int, index: int) -> None:
+def gradient_of_row(batch: Minibatch, coefs: LossCoefs, thread: int, row: int, index: int) -> None:
     """Write the gradient of one row's loss by its logits, and add the row to the statistics.
+
+    Its logits and their gradient stand in line `index` of the batch's. Afterwards the thread's `legal` lists
+    the legal actions.
 
     With p the present policy over legal actions, r = p(a) / p_old(a), A the advantage, H the entropy, q the
     magnet, v the value and R the return, the row's loss is (Schulman et al. 2017, equations 7 and 9; Sokal et
@@ -317,7 +320,6 @@ def gradient_of_row(batch: Minibatch, coefs: LossCoefs, thread: int, index: int)
 
         -min(r A, clip(r, 1 - c, 1 + c) A) - w_H H(p) + w_q KL(p, q) + w_v (v - R)^2 / 2
     """
-    row = batch.rows[index]
     legal, sums = batch.legal[thread], batch.sums[thread]
     probs, log_probs = batch.scratch[thread, 0], batch.scratch[thread, 1]
     actions = batch.masks.shape[1]
@@ -347,17 +349,17 @@ def gradient_of_row(batch: Minibatch, coefs: LossCoefs, thread: int, index: int)
     sums[APPROX_KL] += ratio - 1.0 - log_ratio
     sums[CLIPPED] += 1.0 if is_clipped else 0.0
     if len(batch.magnet) > 0:
-        sums[MAGNET_KL] += add_magnet_gradient(batch, coefs, thread, index, count)
+        sums[MAGNET_KL] += add_magnet_gradient(batch, coefs, thread, row, index, count)
 
 
 @float_kernel
-def add_magnet_gradient(batch: Minibatch, coefs: LossCoefs, thread: int, index: int, count: int) -> float:
+def add_magnet_gradient(
+    batch: Minibatch, coefs: LossCoefs, thread: int, row: int, index: int, count: int
+) -> float:
     """Add the gradient of KL(p, q) to a row's, whose softmax lies in the scratch; the KL itself, in nats."""
     legal, probs, log_probs = batch.legal[thread], batch.scratch[thread, 0], batch.scratch[thread, 1]
     magnet_log_probs = batch.scratch[thread, 3]
-    legal_softmax(
-        batch.magnet[index], batch.masks[batch.rows[index]], legal, batch.scratch[thread, 2], magnet_log_probs
-    )
+    legal_softmax(batch.magnet[index], batch.masks[row], legal, batch.scratch[thread, 2], magnet_log_probs)
     kl = np.float32(0.0)
     for i in range(count):
         kl += probs[i] * (log_probs[i] - magnet_log_probs[i])
@@ -385,5 +387,5 @@ def write_gradient(batch: Minibatch, coefs: LossCoefs, threads: int) -> None:
     batch.sums[:] = 0.0
     for thread in prange(threads):
         for index in range(thread * rows // threads, (thread + 1) * rows // threads):
-            gradient_of_row(batch, coefs, thread, index)
+            gradient_of_row(batch, coefs, thread, batch.rows[index], index)
             divide_row(batch.gradient[index], rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import tyro
 
@@ -13,6 +13,8 @@ from train.common.games import EQUITY, MATCH, POINTS, TableOptions
 from train.common.network import Precision, chosen_precision
 from train.common.opponents import OpponentOptions, Teams
 from train.common.options import TrainingOptions, check_counts, check_shares, check_training
+
+LearnerName = Literal["auto", "torch", "sparse"]
 
 
 @dataclass(frozen=True)
@@ -49,8 +51,10 @@ class Args(TrainingOptions):
     """earlier selves that are kept"""
     pool_updates: int = 50
     """updates between two earlier selves"""
+    learner: LearnerName = "auto"
+    """torch: dense matrix products; sparse: compiled kernels that skip zeros; auto: the faster one here"""
     precision: Precision = "auto"
-    """what the matrix products are calculated in; auto: bfloat16 where the processor has it, else float32"""
+    """what PyTorch's matrix products are calculated in; auto: what is fastest here"""
 
     @property
     def sheets(self) -> tuple[str, ...]:
@@ -103,7 +107,22 @@ def check(args: Args) -> None:
     check_training(args)
     check_counts(args, "pool_updates", "magnet_updates")
     check_shares(args, "pool_share", "ema_decay")
+    reason = why_dense(args)
+    if args.learner == "sparse" and reason is not None:
+        raise ValueError(
+            f"--learner sparse does not know {reason}, which only PyTorch computes: give --learner torch, or "
+            "leave out one of the two"
+        )
     if args.chosen_reward == EQUITY and args.chosen_episode != MATCH:
         raise ValueError("--reward equity is what a round adds to winning a match: it needs --episode match")
     if len(args.sheets) > 1 and not args.observe_rules:
         raise ValueError("several editions need --observe-rules, or the network cannot tell them apart")
+
+
+def why_dense(args: Args) -> str | None:
+    """The option that only PyTorch's dense products know; None: the sparse kernels can learn."""
+    if args.oracle:
+        return "--oracle"
+    if args.magnet > 0:
+        return "--magnet"
+    return "--precision bfloat16" if args.precision == "bfloat16" else None
