@@ -13,7 +13,7 @@ EVALUATE := -m millebornes_env evaluate --run-dir $(RUN_DIR)
 BENCH := -m benchmarks.throughput
 BENCH_TRAINING := -m benchmarks.training
 
-SOURCES := millebornes_env train benchmarks docs export tests
+SOURCES := millebornes_env train benchmarks docs export website tests
 LONGEST_FILE := 500
 
 VENV := .venv
@@ -24,7 +24,7 @@ WORKS_WITH := .venv-works-with
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help train test check format bench bench-training works-with wheel wheel-test python-versions test-ray notebook clean distclean
+.PHONY: help site train test check format bench bench-training works-with wheel wheel-test python-versions test-ray notebook clean distclean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -76,6 +76,11 @@ test-ray: $(RAY_VENV)/.installed ## run the tests of RLlib and of clusters, in a
 notebook: $(VENV)/.installed-dev ## run every notebook from top to bottom and keep its outputs
 	$(PY) tests/test_notebooks.py
 
+site: $(VENV)/.installed-site ## build the documentation site into build/site
+	$(PY) -m website.stage build/site-pages
+	$(PY) -m sphinx -W --keep-going -q -b html build/site-pages build/site
+	@echo "wrote build/site/index.html"
+
 clean: ## remove caches and build outputs (runs/ and .venv stay)
 	rm -rf build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . \( -name .git -o -name '.venv*' -o -name runs \) -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -108,6 +113,10 @@ $(WORKS_WITH)/.installed: pyproject.toml benchmarks/works_with/constraints.txt
 	$(WORKS_WITH)/bin/python -m pip install --quiet --no-input --disable-pip-version-check $(PIP_FLAGS) \
 		--constraint benchmarks/works_with/constraints.txt --editable '.[works-with]' pytest hypothesis
 	@touch $@
+
+$(VENV)/.installed-site: $(VENV)/.created pyproject.toml constraints.txt
+	$(call install,train$(COMMA)dev$(COMMA)site)
+	@touch $(VENV)/.installed-train $(VENV)/.installed-dev
 
 $(VENV)/.created:
 	@command -v $(PYTHON) >/dev/null || { echo "No $(PYTHON) found: install Python 3.11 or newer." >&2; exit 1; }

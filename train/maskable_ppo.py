@@ -251,6 +251,7 @@ def new_games(args: Args) -> VectorEnv:
         args.num_envs,
         args.edition,
         players=args.players,
+        teams=args.teams,
         episode=args.chosen_episode,
         reward=args.chosen_reward,
         num_threads=args.threads,

@@ -2,6 +2,7 @@
 
     make works-with          # installs the libraries into .venv-works-with, then runs this
     python -m benchmarks.works_with --only torchrl
+    .venv-ray/bin/python -m benchmarks.works_with --only rllib    # made by `make test-ray`
 
 Each learner plays rounds for two at `parker` against `random`, or all seats itself, and is measured now and
 then by rounds of new deals against `random`. Measuring and compiling are not counted.
@@ -12,6 +13,7 @@ from __future__ import annotations
 import ast
 import importlib
 import importlib.metadata
+import json
 import os
 import sys
 import time
@@ -34,7 +36,7 @@ from millebornes_env.files import replacing, write_json_atomically
 PAGE: Final = Path("docs/works_with.md")
 FIGURES: Final = Path("docs/benchmarks/works_with.json")
 BEGIN, END = "<!-- table: python -m benchmarks.works_with --docs -->\n", "<!-- end of table -->\n"
-_FIRST_LOOK: Final = 2.0
+_FIRST_LOOK: Final = 0.5
 _NEXT_LOOK: Final = 1.3
 
 
@@ -60,6 +62,7 @@ LIBRARIES: Final = {
     "cleanrl": Library("CleanRL's way (PyTorch), `train/cleanrl_ppo.py`", "torch", "cleanrl_ppo"),
     "torchrl": Library("TorchRL's PPO", "torchrl", "torchrl_ppo"),
     "tianshou": Library("Tianshou's PPO", "tianshou", "tianshou_ppo"),
+    "rllib": Library("RLlib's PPO", "ray", "rllib_ppo"),
     "openspiel": Library("OpenSpiel's PPO", "open_spiel", "openspiel_ppo", ("make_env", "time_steps")),
 }
 
@@ -156,7 +159,7 @@ def table(rows: list[Row], args: Args) -> str:
     heads = f"| library | version | lines | seconds to {100 * args.goal:.0f} % | rounds won then |"
     lines = [heads, "|---|---|--:|--:|--:|"]
     for row in rows:
-        seconds = f"{row.seconds:.0f}" if row.share_won >= args.goal else f"not in {row.seconds:.0f}"
+        seconds = f"{row.seconds:.1f}" if row.share_won >= args.goal else f"not in {row.seconds:.0f}"
         lines.append(
             f"| {row.title} | {row.version} | {row.lines} | {seconds} | {100 * row.share_won:.1f} % |"
         )
@@ -164,7 +167,11 @@ def table(rows: list[Row], args: Args) -> str:
 
 
 def write_docs(rows: list[Row], args: Args, load: tuple[float, float]) -> None:
-    """Put the table into the page, and the figures beside those of the other benchmarks."""
+    """Put the table into the page, and the figures beside those of the other benchmarks.
+
+    Libraries that were not measured now keep their rows: not all fit into one environment.
+    """
+    rows = with_older_rows(rows)
     text = PAGE.read_text(encoding="utf-8")
     before, rest = text.split(BEGIN)
     after = rest.split(END)[1]
@@ -177,6 +184,14 @@ def write_docs(rows: list[Row], args: Args, load: tuple[float, float]) -> None:
         "rows": [asdict(row) for row in rows],
     }
     write_json_atomically(FIGURES, content)
+
+
+def with_older_rows(rows: list[Row]) -> list[Row]:
+    """The rows, and those of the figures on disk that are of other libraries, in the order of `LIBRARIES`."""
+    known = json.loads(FIGURES.read_text(encoding="utf-8"))["rows"] if FIGURES.exists() else []
+    by_name = {row.library: row for row in (*(Row(**old) for old in known), *rows)}
+    order = {name: place for place, name in enumerate(LIBRARIES)}
+    return sorted(by_name.values(), key=lambda row: order.get(row.library, len(order)))
 
 
 def check(args: Args) -> None:

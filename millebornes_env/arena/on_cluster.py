@@ -7,6 +7,7 @@ numbers there. Turns of compiled agents are cut further, as threads share them. 
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -28,13 +29,19 @@ from millebornes_env.arena.tournament import (
     is_open,
     keep_turn,
     lineups,
+    rest_kept,
     turn_after,
 )
 from millebornes_env.cluster import Cluster
 from millebornes_env.errors import ClusterError
 
-DEALS_OF_A_TASK: Final = 512
-"""Of compiled agents: a second of one core or less, a hundred times what a task costs."""
+SECONDS_OF_A_TASK: Final = 1.0
+"""That a task of compiled agents is to take on one core: some hundred times what it costs to send it."""
+
+FIRST_DEALS: Final = 64
+"""Of a task of compiled agents, until it is known how long they take."""
+
+_SHORTEST: Final = 1e-6  # seconds
 
 _CHECKED: Final[set[tuple[object, ...]]] = set()
 """Agents whose fingerprints were found to be right in this process."""
@@ -101,6 +108,18 @@ def play_share(config: MatchConfig, roles: Sequence[Player], first: int, deals: 
         return fault
 
 
+def timed_share(config: MatchConfig, roles: Sequence[Player], first: int, deals: int) -> tuple[Played, float]:
+    """`play_share`, and the seconds of a core that a deal took, compiling included.
+
+    Raises:
+        ClusterError: as in `play_share`.
+        ValueError: as in `play_share`.
+    """
+    begun = time.process_time()
+    played = play_share(config, roles, first, deals)
+    return played, max(time.process_time() - begun, _SHORTEST) / deals
+
+
 @dataclass
 class _Turn:
     """Deals that one machine plays at a time, in shares."""
@@ -126,9 +145,8 @@ class _Turn:
         return outcome
 
 
-def _shares(first: int, deals: int, are_compiled: bool) -> list[tuple[int, int]]:
+def _shares(first: int, deals: int, size: int) -> list[tuple[int, int]]:
     """First deal and number of deals of each task."""
-    size = DEALS_OF_A_TASK if are_compiled else deals
     return [(begin, min(size, first + deals - begin)) for begin in range(first, first + deals, size)]
 
 
@@ -142,6 +160,7 @@ class _Line:
     Attributes:
         turns: that were planned and are not yet kept, in their order.
         planned: deals that were played or are planned.
+        seconds: of one core for a deal, as the fastest task had it (others have compiled too); None: unknown.
     """
 
     lineup: Lineup
@@ -150,11 +169,15 @@ class _Line:
     planned: int
     turns: deque[_Turn] = field(default_factory=deque)
     is_open: bool = True
+    seconds: float | None = None
 
     def plan_turn(self, deals: int) -> _Turn:
         """The next turn, as `play_tournament` would take it, of a tournament of so many deals."""
         count = min(turn_after(self.planned), deals - self.planned)
-        turn = _Turn(self.planned, count, _shares(self.planned, count, self.are_compiled))
+        size = count
+        if self.are_compiled:
+            size = FIRST_DEALS if self.seconds is None else max(1, int(SECONDS_OF_A_TASK / self.seconds))
+        turn = _Turn(self.planned, count, _shares(self.planned, count, size))
         self.turns.append(turn)
         self.planned += count
         return turn
@@ -186,25 +209,34 @@ class _Director:
                 name = " - ".join(tournament.names[agent] for agent in lineup)
                 every = all(compiled[agent] for agent in lineup)
                 self._lines.append(_Line(lineup, name, every, self.done[lineup]))
-        self.waiting: deque[_Waiting] = deque(self._planned())
+        self._plan = self._planned()
+        self.waiting: deque[_Waiting] = deque()
 
-    def _planned(self) -> Iterator[_Waiting]:
-        """The shares of the first turn of all lineups, then of the second ..."""
+    def _planned(self) -> Iterator[list[_Waiting]]:
+        """The shares of the first turn of each lineup, then of the second ...; cut when they are needed."""
         deals = self.tournament.config.deals
         lines = list(self._lines)
         while lines:
             for line in lines:
-                turn = line.plan_turn(deals)
-                yield from ((line, turn, *share) for share in turn.shares)
-            lines = [line for line in lines if line.planned < deals and self._until is None]
+                if line.is_open and line.planned < deals:
+                    yield self._shares_of_next_turn(line)
+            lines = [line for line in lines if line.planned < deals and line.is_open and self._until is None]
+
+    def _shares_of_next_turn(self, line: _Line) -> list[_Waiting]:
+        turn = line.plan_turn(self.tournament.config.deals)
+        return [(line, turn, *share) for share in turn.shares]
 
     def next_share(self) -> _Waiting | None:
         """What to play next; None: all that is planned is being played."""
-        while self.waiting:
-            share = self.waiting.popleft()
-            if share[0].is_open:
-                return share
-        return None
+        while True:
+            while self.waiting:
+                share = self.waiting.popleft()
+                if share[0].is_open:
+                    return share
+            following = next(self._plan, None)
+            if following is None:
+                return None
+            self.waiting.extend(following)
 
     def arguments(self, share: _Waiting) -> tuple[MatchConfig, list[Player], int, int]:
         """Of `play_share`."""
@@ -218,8 +250,13 @@ class _Director:
         ]
         return match, roles, first, deals
 
-    def take_in(self, share: _Waiting, played: Played) -> None:
+    def take_in(self, share: _Waiting, played: Played, seconds: float) -> None:
         """Keep what was played, as soon as all before it was.
+
+        Args:
+            share: from `next_share`.
+            played: what came of it.
+            seconds: of one core that each of its deals took.
 
         Raises:
             OSError: a file could not be written.
@@ -227,6 +264,7 @@ class _Director:
         line, turn, first, deals = share
         if not line.is_open:
             return
+        line.seconds = seconds if line.seconds is None else min(line.seconds, seconds)
         self.done[line.lineup] += deals
         turn.played[first] = played
         while line.turns and line.turns[0].is_complete:
@@ -243,8 +281,7 @@ class _Director:
             self.done[line.lineup] = deals
             line.turns.clear()  # planned in vain
         elif not line.turns:
-            following = line.plan_turn(deals)
-            self.waiting.extend((line, following, *share) for share in following.shares)
+            self.waiting.extend(self._shares_of_next_turn(line))
 
 
 def play_tournament_on(
@@ -271,15 +308,16 @@ def play_tournament_on(
         OSError: a file could not be written.
     """
     director = _Director(tournament, folder, only)
-    while True:
-        while not cluster.is_full and (share := director.next_share()) is not None:
-            cluster.submit(_Key(share), play_share, director.arguments(share))
-        if not cluster.num_waiting:
-            return tournament
-        key, played = cluster.next()
-        director.take_in(key.share, played)
-        if on_turn is not None:
-            on_turn(key.share[0].name, float(sum(director.done.values())), director.total)
+    with rest_kept(tournament, folder):
+        while True:
+            while not cluster.is_full and (share := director.next_share()) is not None:
+                cluster.submit(_Key(share), timed_share, director.arguments(share))
+            if not cluster.num_waiting:
+                return tournament
+            key, (played, seconds) = cluster.next()
+            director.take_in(key.share, played, seconds)
+            if on_turn is not None:
+                on_turn(key.share[0].name, float(sum(director.done.values())), director.total)
 
 
 @dataclass(frozen=True, eq=False)

@@ -91,11 +91,11 @@ def match_config(
         RunFolderError: the run folder is missing or damaged.
         ValueError: there is no such table, or an option with a value that it cannot have.
     """
-    edition, players = table_asked_for(args, specs)
+    edition, players, teams = table_asked_for(args, specs)
     config = MatchConfig(
         edition=edition,
         players=players,
-        teams=args.teams,
+        teams=teams,
         episode=args.episode,
         seed=args.seed,
         plain=plain,
@@ -106,8 +106,10 @@ def match_config(
     return config
 
 
-def table_asked_for(args: TableArgs, specs: Sequence[str]) -> tuple[str, int]:
-    """The edition and the seats: as asked for, else as the first run folder among the agents names them.
+def table_asked_for(args: TableArgs, specs: Sequence[str]) -> tuple[str, int, int | None]:
+    """The edition, the seats and the teams (None: as usual for the sheet).
+
+    They are as asked for, else as the first run folder among the agents names them.
 
     Raises:
         GameError: the sheet is of a game of the user's that could not be imported.
@@ -118,10 +120,16 @@ def table_asked_for(args: TableArgs, specs: Sequence[str]) -> tuple[str, int]:
     editions, seats = trained.get("editions"), trained.get("players")
     edition = str(editions[0]) if isinstance(editions, list) and editions else _USUAL_EDITION
     players = seats if type(seats) is int else _USUAL_PLAYERS  # of others loading the policy complains
-    return (
-        edition if args.edition is None else with_its_game(args.edition),
-        players if args.players is None else args.players,
-    )
+    edition = edition if args.edition is None else with_its_game(args.edition)
+    teams = args.teams
+    if args.players is None and teams is None and folder is not None:
+        teams = _unless_usual(edition, players, trained.get("teams"))
+    return edition, players if args.players is None else args.players, teams
+
+
+def _unless_usual(edition: str, players: int, teams: object) -> int | None:
+    """The teams, if the sheet seats that many players otherwise where no teams are named."""
+    return teams if type(teams) is int and teams != MatchConfig(edition, players).rules.teams else None
 
 
 def with_its_game(edition: str) -> str:

@@ -65,12 +65,12 @@ def main(
 def _command(arguments: Sequence[str] | None, source: TextIO | None, sink: TextIO | None) -> int:
     args = parse_options(Args, "play", arguments)
     seed = args.seed if args.seed is not None else int(np.random.default_rng().integers(2**32))
-    edition, players = table_asked_for(args, [] if args.against is None else [args.against])
+    edition, players, teams = table_asked_for(args, [] if args.against is None else [args.against])
     env = vector_env(
         1,
         edition,
         players=players,
-        teams=args.teams,
+        teams=teams,
         episode=args.episode,
         autoreset_mode="disabled",
     )

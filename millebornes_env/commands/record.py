@@ -75,12 +75,12 @@ def _command(arguments: Sequence[str] | None) -> None:
         return
     if not args.agents:
         raise RecordingError("name the agents that play, such as: record champion strategist --out data/")
-    edition, players = table_asked_for(args, args.agents)
+    edition, players, teams = table_asked_for(args, args.agents)
     recording = Recording(
         args.agents,
         edition,
         players,
-        args.teams,
+        teams,
         args.reward,
         args.seed,
         args.hidden,

@@ -59,7 +59,8 @@ def write_position(
             takes most of the time.
 
     Returns:
-        Lines `name: words`, each ending with a newline; `read_position` makes the same record of them.
+        A name, a colon and words in each line, newlines at their ends; `read_position` makes the same record
+        of them.
 
     Raises:
         StateError: the record is none.

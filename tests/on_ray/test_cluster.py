@@ -19,6 +19,8 @@ from millebornes_env.commands.leaderboard import main as leaderboard
 from millebornes_env.commands.record import main as record
 from millebornes_env.errors import ClusterError
 from tests.on_ray.conftest import ROOT, LocalCluster, wait_until
+from train.exploit import Args as BestResponse
+from train.exploit import respond, respond_on_cluster
 
 pytestmark = pytest.mark.ray
 
@@ -98,6 +100,18 @@ def test_a_recording_is_the_same(cluster: LocalCluster) -> None:
     assert record([*line, "there", "--cluster", cluster.address]) == 0
     for path in Path("here").rglob("*.parquet"):
         assert path.read_bytes() == (Path("there") / path.relative_to("here")).read_bytes()
+
+
+def test_a_best_response_is_the_same(cluster: LocalCluster) -> None:
+    few = {"total_timesteps": 1000, "deals": 4, "threads": 1, "hidden": (8,)}
+    here = respond(BestResponse("greedy", run_dir=Path("here"), **few))  # type: ignore[arg-type]
+    there = respond_on_cluster(
+        BestResponse("greedy", run_dir=Path("there"), cluster=cluster.address, **few)  # type: ignore[arg-type]
+    )
+    assert there.score == here.score
+    assert set(os.listdir("there")) == set(os.listdir("here"))
+    for folder in ("here", "there"):
+        assert Path(folder, "policy.safetensors").read_bytes() == Path("here/policy.safetensors").read_bytes()
 
 
 def slow_share(first: int, marks: str) -> Outcome:

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from millebornes_env.arena.match import MatchConfig
+from millebornes_env.commands.options import MatchArgs, match_config
 from tests.train.test_selfplay import short
 from train import average, exploit, maskable_ppo, selfplay
 from train.common import options
@@ -133,3 +135,12 @@ def test_ctrl_c_while_pytorch_is_imported(script: str, tmp_path: Path) -> None:
 def test_importing_the_package_leaves_signals_alone() -> None:
     """Only a script that is being started has them."""
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_teams_that_are_not_the_usual_ones(tmp_path: Path) -> None:
+    """`dujardin` seats four each for itself; as partners by --teams, and the run folder then says so."""
+    selfplay.train(short(tmp_path, edition=("dujardin",), players=4, teams=2))
+    assert MatchConfig("dujardin", 4).rules.teams == 4
+    assert match_config(MatchArgs(), [str(tmp_path)]).rules.teams == 2
+    assert match_config(MatchArgs(edition="parker"), [str(tmp_path)]).teams is None  # as usual there
+    assert match_config(MatchArgs(teams=4), [str(tmp_path)]).rules.teams == 4

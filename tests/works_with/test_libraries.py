@@ -38,14 +38,14 @@ NEEDED = {
     "OpenSpiel": "open_spiel",
 }
 """Sections of the page with examples, and what these import."""
-UPDATES = {"maskable_ppo": 12, "cleanrl": 12, "torchrl": 12, "tianshou": 16, "openspiel": 24}
+UPDATES = {"maskable_ppo": 12, "cleanrl": 12, "torchrl": 12, "tianshou": 16, "openspiel": 24, "rllib": 16}
 """After so many, a learner has seen about 100,000 decisions."""
 PACKAGES = {
     "maskable_ppo": "sb3_contrib",
     "cleanrl": "torch",
     "torchrl": "torchrl",
     "tianshou": "tianshou",
-} | {"openspiel": "open_spiel"}
+} | {"openspiel": "open_spiel", "rllib": "ray"}
 
 torchrl = pytest.mark.skipif(importlib.util.find_spec("torchrl") is None, reason="TorchRL is not installed")
 tianshou = pytest.mark.skipif(
@@ -174,8 +174,19 @@ def test_the_table_says_who_did_not_get_there(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(works_with, "FIGURES", tmp_path / "figures.json")
     write_docs(rows, Args(), (0.5, 1.5))
     assert page.read_text(encoding="utf-8") == f"before\n{BEGIN}\n{table(rows, Args())}\n{END}after\n"
-    assert "| One | 1.0 | 3 | 12 | 85.0 % |\n| Two | 2.0 | 4 | not in 60 | 70.0 % |" in table(rows, Args())
+    assert "| One | 1.0 | 3 | 12.3 | 85.0 % |\n| Two | 2.0 | 4 | not in 60 | 70.0 % |" in table(rows, Args())
     assert '"share_won": 0.85' in (tmp_path / "figures.json").read_text(encoding="utf-8")
+
+
+def test_rows_of_other_environments_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(f"{BEGIN}{END}", encoding="utf-8")
+    monkeypatch.setattr(works_with, "PAGE", page)
+    monkeypatch.setattr(works_with, "FIGURES", tmp_path / "figures.json")
+    old, new = Row("openspiel", "O", "1", 5, 9.0, 0.9, 1), Row("rllib", "R", "1", 5, 8.0, 0.9, 1)
+    write_docs([old, Row("rllib", "R", "0", 5, 30.0, 0.9, 1)], Args(), (0.0, 0.0))
+    write_docs([new], Args(), (0.0, 0.0))
+    assert page.read_text(encoding="utf-8") == f"{BEGIN}\n{table([new, old], Args())}\n{END}"
 
 
 def test_what_cannot_be_is_refused_in_words() -> None:

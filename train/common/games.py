@@ -42,6 +42,7 @@ class TableOptions:
     Attributes:
         editions: names of rule sheets; the games are shared among them.
         players: seats at each table.
+        teams: teams at each table; None: as usual for the sheet.
         episode: one of the game's.
         reward: one of the game's, or `EQUITY`.
         observe_rules: whether rows show the rules.
@@ -53,6 +54,7 @@ class TableOptions:
 
     editions: Sequence[str]
     players: int
+    teams: int | None
     episode: str
     reward: str
     observe_rules: bool
@@ -88,6 +90,7 @@ class TableGames:
             games,
             edition,
             players=options.players,
+            teams=options.teams,
             episode=options.episode,
             reward=POINTS if options.reward == EQUITY else options.reward,
             observe_rules=options.observe_rules,
@@ -100,7 +103,7 @@ class TableGames:
         self._features = features_of(self.env.game) if options.features else None
         self._equity: npt.NDArray[np.float32] | None = None
         if options.reward == "equity":
-            self._equity = _equity_of(edition, options.players, options.seed)
+            self._equity = _equity_of(edition, options.players, options.teams, options.seed)
         seed = options.seed if options.seed_of_games is None else options.seed_of_games
         self.env.reset(seed=(seed + (number << 32)) % 2**64)
         self._look()
@@ -178,8 +181,8 @@ class TableGames:
 
 
 @functools.cache
-def _equity_of(edition: str, players: int, seed: int) -> npt.NDArray[np.float32]:
-    config = MatchConfig(edition, players, episode="round", seed=seed)
+def _equity_of(edition: str, players: int, teams: int | None, seed: int) -> npt.NDArray[np.float32]:
+    config = MatchConfig(edition, players, teams, episode="round", seed=seed)
     return equity_table(round_law(config), config.rules)
 
 

@@ -51,6 +51,8 @@ class TrainingOptions:
     """seed of the games, the network and the sampled actions"""
     players: int = 2
     """seats at the table"""
+    teams: int | None = None
+    """teams at the table (default: as usual for the sheet)"""
     episode: str = USUAL
     """what is played: match (its score shows), round, race ...; usual: the longest that the game has"""
     reward: str = USUAL

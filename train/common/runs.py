@@ -187,7 +187,10 @@ class Run:
         """The tables of an evaluation."""
         args = self.args
         episode = args.chosen_episode
-        return [MatchConfig(name, args.players, episode=episode, seed=args.seed) for name in args.sheets]
+        return [
+            MatchConfig(name, args.players, args.teams, episode=episode, seed=args.seed)
+            for name in args.sheets
+        ]
 
     def _take_up(self) -> None:
         progress, tensors = read_tensors(self.folder, self._kind)

@@ -84,7 +84,7 @@ class Args(TrainingOptions):
 
 def table_options(args: Args) -> TableOptions:
     """The tables, from the options of the command line."""
-    played = args.sheets, args.players, args.chosen_episode, args.chosen_reward
+    played = args.sheets, args.players, args.teams, args.chosen_episode, args.chosen_reward
     return TableOptions(*played, args.observe_rules, args.has_features, args.seed, args.threads)
 
 

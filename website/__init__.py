@@ -1,0 +1,1 @@
+"""The documentation site: `make site` writes it into build/site."""

@@ -1,0 +1,54 @@
+"""What Sphinx is told; it reads the pages that `website.stage` has put together."""
+
+from __future__ import annotations
+
+from importlib.metadata import version as version_of
+from typing import Final
+
+project: Final = "millebornes_env"
+author: Final = "the authors of millebornes_env"
+release: Final = version_of("millebornes-env")
+
+extensions: Final = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+    "sphinx_copybutton",
+]
+
+# Markdown as GitHub shows it, with anchors for headings; notebooks with the outputs that they have.
+source_suffix: Final = {".md": "myst-nb", ".ipynb": "myst-nb"}
+myst_enable_extensions: Final = ["colon_fence", "deflist"]
+myst_heading_anchors: Final = 4
+nb_execution_mode: Final = "off"
+exclude_patterns: Final = ["_build"]
+
+autodoc_member_order: Final = "bysource"
+autodoc_typehints: Final = "signature"
+autodoc_typehints_format: Final = "short"
+autoclass_content: Final = "both"
+napoleon_google_docstring: Final = True
+napoleon_numpy_docstring: Final = False
+napoleon_use_ivar: Final = True
+suppress_warnings: Final = ["ref.python"]  # a name that two classes have, in a signature
+python_use_unqualified_type_names: Final = True
+default_role: Final = "code"  # docstrings are Markdown at heart: `name` is code
+copybutton_exclude: Final = ".linenos, .gp, .go"
+
+html_theme: Final = "pydata_sphinx_theme"
+html_title: Final = "Mille Bornes for machine learning"
+html_static_path: Final = ["_static"]
+html_css_files: Final = ["site.css"]
+html_show_sourcelink: Final = False
+html_copy_source: Final = False
+html_theme_options: Final = {
+    "logo": {"text": "millebornes_env"},
+    "navbar_align": "left",
+    "show_prev_next": False,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "navigation_with_keys": True,
+}
+html_context: Final = {"default_mode": "auto"}

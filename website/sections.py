@@ -1,0 +1,72 @@
+"""The sections of the site, and the pages in each: a new page of docs/ needs its name here."""
+
+from __future__ import annotations
+
+from typing import Final
+
+SECTIONS: Final = {
+    "start": (
+        "Start",
+        "Install it, and play a first round.",
+        ("readme", "install", "notebooks/01_first_round", "notebooks/02_train_and_beat"),
+    ),
+    "game": (
+        "Games",
+        "The rules, edition by edition, with their sources; positions and games as text; the cycling race.",
+        (
+            *("rulebook", "editions/index", "rulings", "notation", "race", "add_an_edition", "add_a_game"),
+            *("audit", "audit_race", "mutation"),
+        ),
+    ),
+    "environments": (
+        "Environments",
+        "What an environment shows, and the libraries that it works with.",
+        (
+            *("observations", "gymnasium", "rllib", "works_with", "language_models", "data", "threads"),
+            "testing",
+        ),
+    ),
+    "play": (
+        "Agents",
+        "Who plays, who is better, and by how much.",
+        ("agents", "leaderboard", "race_leaderboard", "reports", "arena", "arnold", "search_log"),
+    ),
+    "learn": (
+        "Training",
+        "Scripts that learn the game, on one machine and on many.",
+        ("training", "scaling", "benchmarks"),
+    ),
+    "about": (
+        "Reference",
+        "The package from its docstrings; why it is as it is, and how to change it.",
+        ("reference/index", "contributing", "decisions", "python_versions", "changelog"),
+    ),
+}
+"""Pages that list others: the heading, what the section is about, and its pages."""
+
+
+def contents(names: tuple[str, ...], *, depth: int = 1, hidden: bool = False) -> str:
+    """A table of contents in Markdown."""
+    options = f":maxdepth: {depth}\n" + (":hidden:\n" if hidden else "")
+    return f"```{{toctree}}\n{options}\n" + "\n".join(f"/{name}" for name in names) + "\n```\n"
+
+
+def pages() -> dict[str, str]:
+    """The pages of the sections, by their places, and the first page."""
+    found = {
+        f"{name}.md": f"# {heading}\n\n{about}\n\n{contents(within)}"
+        for name, (heading, about, within) in SECTIONS.items()
+    }
+    rows = "\n".join(
+        f"| [{heading}]({name}.md) | {about} |" for name, (heading, about, _) in SECTIONS.items()
+    )
+    found["index.md"] = f"{FIRST_PAGE}\n| | |\n|---|---|\n{rows}\n\n{contents(tuple(SECTIONS), hidden=True)}"
+    return found
+
+
+FIRST_PAGE: Final = """# Mille Bornes for machine learning
+
+The card game Mille Bornes, in six editions and at 28 tables, as a vectorised PettingZoo environment: hidden
+hands, answers out of turn, partners, two to eight players. Agents to play against, an arena that says who is
+better, and training scripts.
+"""
