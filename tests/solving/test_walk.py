@@ -14,7 +14,7 @@ from millebornes_env.solving.cfr import Solver
 from millebornes_env.solving.deck import solvable
 from millebornes_env.solving.policies import AskedPolicy
 from millebornes_env.solving.tree import Grower
-from millebornes_env.solving.values import Judgement, Uniform, judge
+from millebornes_env.solving.values import Judgement, Uniform, judge, visits
 from tests.laws.conversions import to_id
 from tests.oracle.oracle import Action, OracleRound
 from tests.solving import naive
@@ -95,6 +95,20 @@ def test_information_sets_are_counted_by_public_history_and_hand(deck: str) -> N
     assert (counts.lowest, counts.highest) == (min(ends), max(ends))
     most = max(len(node.actions) for node in naive.every_node(naive_trees(deck, False)))
     assert counts.most_actions == most
+
+
+@pytest.mark.parametrize("deck", DECKS)
+def test_choices_are_taken_as_often_as_the_oracle_says(deck: str) -> None:
+    tree, trees = Grower(solvable(deck)).whole(), naive_trees(deck, False)
+    for number, taken in enumerate(visits(tree, Uniform().weights(tree))):
+        operations = tree.seats[number].operations
+        total = sum(
+            float(taken[first : first + count].sum())
+            for first, count in zip(operations.firsts, operations.counts, strict=True)
+            if count > 0
+        )
+        meant = sum(naive.decisions_of(root, number) for root in trees) / len(trees)
+        assert total == pytest.approx(meant, abs=1e-9)
 
 
 @pytest.mark.parametrize("deck", DECKS)
