@@ -37,7 +37,7 @@ SECTIONS: Final = {
     "learn": (
         "Training",
         "Scripts that learn the game, on one machine and on many.",
-        ("training", "scaling", "benchmarks"),
+        ("training", "scaling", "hidden_information", "benchmarks"),
     ),
     "about": (
         "Reference",

@@ -160,6 +160,27 @@ def best_response(tree: Tree, seat: int, weights: Float64Array) -> tuple[float, 
     return float(gains[0]), best
 
 
+def visits(tree: Tree, weights: Weights) -> Weights:
+    """How often each choice is taken in a round, both seats playing so.
+
+    Args:
+        tree: of the whole game.
+        weights: of both seats.
+
+    Returns:
+        float64[size] for each seat, at the choice's sequence.
+    """
+    reach = [reach_of(seat, weight) for seat, weight in zip(tree.seats, weights, strict=True)]
+    found = []
+    for number, seat in enumerate(tree.seats):
+        ends = np.zeros(seat.size)
+        own, others = tree.end_sequences[number], tree.end_sequences[1 - number]
+        meet(own, others, tree.end_chances, 1.0, reach[1 - number], ends)
+        expected_backward(seat.operations, weights[number], ends)
+        found.append(reach[number] * ends)
+    return found[0], found[1]
+
+
 def judge_tree(tree: Tree, weights: Weights, name: str = "policy") -> Judgement:
     """A policy judged on the whole tree."""
     reach = [reach_of(seat, weight) for seat, weight in zip(tree.seats, weights, strict=True)]
@@ -311,9 +332,9 @@ __all__ = [
     "Weights",
     "best_response",
     "counted",
-    "expected_backward",
     "gains_at_ends",
     "judge",
     "judge_tree",
     "reach_of",
+    "visits",
 ]

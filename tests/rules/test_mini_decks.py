@@ -13,6 +13,7 @@ from millebornes_env.millebornes import editions as editions_module
 from millebornes_env.millebornes.cards import RIGHT_OF_WAY
 from millebornes_env.millebornes.rules import Rules
 from millebornes_env.notation import read_position, write_position
+from millebornes_env.testing import check_edition
 
 NAMES = ("mini7-v0", "mini8-v0", "mini10-v0", "mini12-v0")
 CHANGED = {"hand_limit", "target", "extended_target", "max_200"}
@@ -64,6 +65,17 @@ def test_they_are_played_and_written_as_any_edition(name: str) -> None:
     text = write_position(states[0], name, env.rules)
     assert f"edition: {name}\n" in text
     assert read_position(text).state.tobytes() == states[0].tobytes()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_random_players_break_no_law(name: str) -> None:
+    """And what the decks are about happens: a coup fourré, an extension, hands played out."""
+    rules = edition(name).table(2)
+    happened = check_edition(name, steps=1500)[2, 2]
+    assert happened["violations"] == 0
+    assert happened["play_outs"] > 0
+    assert (happened["claims"] > 0) == (rules.deck[RIGHT_OF_WAY] == 1)
+    assert (happened["extensions"] > 0) == (rules.extended_target > 0)
 
 
 def test_another_sheet_cannot_take_its_name(tmp_path: Path) -> None:

@@ -139,6 +139,14 @@ def expected(node: Node) -> float:
     return sum(p * expected(child) for p, child in zip(node.probabilities, node.children, strict=True))
 
 
+def decisions_of(node: Node, seat: int) -> float:
+    """How many decisions the seat takes from here, those without a choice left out."""
+    own = 1.0 if node.seat == seat and len(node.actions) > 1 else 0.0
+    return own + sum(
+        p * decisions_of(child, seat) for p, child in zip(node.probabilities, node.children, strict=True)
+    )
+
+
 def best_response(trees: Sequence[Node], seat: int) -> float:
     """What the seat wins at best against the other's choices, one choice for each information set."""
     sets: dict[InfoSet, list[tuple[Node, float]]] = defaultdict(list)
