@@ -27,6 +27,7 @@ from millebornes_env.agents.compiled.legal import list_legal
 from millebornes_env.agents.policy import no_features
 from millebornes_env.agents.protocol import Observations
 from millebornes_env.agents.seen import seen_of
+from millebornes_env.at_once import from_front, lowest_in, set_of_numbers
 from millebornes_env.compile import (
     flags_of,
     float32_at,
@@ -99,7 +100,7 @@ BEST: Final = MODES.index("best")
 TANH: Final = ACTIVATIONS.index("tanh")
 
 _BYTES: Final = 4  # of a weight
-_UNITS_AT_ONCE: Final = 16  # rows of weights are as long as the widest registers like them
+_UNITS_AT_ONCE: Final = 64  # so many sums fit into the registers, and so many bits into an int
 _ROWS_AT_ONCE: Final = 4  # that many are added to the units each time these are read and written
 _ROOM: Final = max(MAX_UNITS, MAX_OBS_SIZE) + _ROWS_AT_ONCE
 _MORE_THAN_ACTIONS: Final = MAX_ACTIONS + 1
@@ -331,14 +332,20 @@ def forward_hidden(
     Returns:
         The address of the last layer.
     """
-    encode(rulebook, features, kind, state, rules, seat, options, units)
+    row = stack_array(np.int8, MAX_OBS_SIZE)
+    write_inputs(rulebook, features, kind, state, rules, seat, options, row)
     indices = stack_array(np.int32, _ROOM)
     values = stack_array(np.float32, _ROOM)
     address = int(options[ADDRESS])
     inputs = int(options[WIDTHS])
+    if int(options[NUM_LAYERS]) == 1:
+        take_over(row, inputs, units)
     for layer in range(1, int(options[NUM_LAYERS])):
         outputs = int(options[WIDTHS + layer])
-        count = gather_active(units, inputs, indices, values)
+        if layer == 1:
+            count = gather_active(row, inputs, indices, values)
+        else:
+            count = gather_active(units, inputs, indices, values)
         sparse_affine(address, padded_width(outputs), indices, values, count, units)
         if int(options[ACTIVATION]) == TANH:
             apply_tanh(units, outputs)
@@ -350,7 +357,7 @@ def forward_hidden(
 
 
 @rule_of_rules
-def encode(
+def write_inputs(
     rulebook: Rulebook,
     features: Features,
     kind: Any,
@@ -358,22 +365,37 @@ def encode(
     rules: Any,
     seat: int,
     options: Int64Array,
-    units: Float32Array,
+    row: Int8Array,
 ) -> None:
-    """Encode what the seat sees as inputs of the network, with zeros behind them."""
+    """Write what the network is shown of the game as the seat sees it, with zeros behind.
+
+    Args:
+        rulebook: of the game.
+        features: of the game.
+        kind: the class that says what an observation shows.
+        state: the game.
+        rules: the table's.
+        seat: who looks.
+        options: of the network.
+        row: int8[MAX_OBS_SIZE], overwritten up to the `padded_width` of the inputs.
+    """
     inputs, bits, more = int(options[WIDTHS]), int(options[INPUTS]), 0
     spec = flags_of(kind, bits)
     has_features = bits >> len(spec) & 1 == 1
     if has_features:
         more = features.num_features(rules, spec)
-    row = stack_array(np.int8, MAX_OBS_SIZE)
     rulebook.write_observation(state, rules, seat, spec, row[: inputs - more])
     if has_features:
         features.write_features(rules, spec, row, inputs - more)
-    for place in range(inputs):
-        units[place] = row[place]
     for place in range(inputs, padded_width(inputs)):
-        units[place] = _ZERO
+        row[place] = 0
+
+
+@rule
+def take_over(row: Int8Array, inputs: int, units: Float32Array) -> None:
+    """The inputs as they are, with zeros behind them, for a network of one layer."""
+    for place in range(padded_width(inputs)):
+        units[place] = row[place]
 
 
 def _encode_rows(rulebook: Rulebook, features: Any, kind: Any, seen: Any) -> Callable[..., None]:
@@ -395,37 +417,43 @@ def _encode_rows(rulebook: Rulebook, features: Any, kind: Any, seen: Any) -> Cal
             options: of the network.
             inputs: float32[N, its inputs], overwritten.
         """
-        units = stack_array(np.float32, _ROOM)
+        row = stack_array(np.int8, MAX_OBS_SIZE)
         for number in range(len(observations)):
             seen.read_observation(observations[number], starts, rules, scratch[0])
-            encode(rulebook, features, kind, scratch[0], rules, 0, options, units)
+            write_inputs(rulebook, features, kind, scratch[0], rules, 0, options, row)
             for place in range(inputs.shape[1]):
-                inputs[number, place] = units[place]
+                inputs[number, place] = row[place]
 
     return kernel(named_for(rulebook, encode_rows, features, seen))
 
 
 @rule
-def gather_active(units: Float32Array, size: int, indices: Int32Array, values: Float32Array) -> int:
-    """List the units that are not 0.
+def gather_active(
+    numbers: Int8Array | Float32Array, size: int, indices: Int32Array, values: Float32Array
+) -> int:
+    """List the numbers that are not 0.
 
     Args:
-        units: float32[size or more].
+        numbers: [size or more], with zeros behind up to the `padded_width`.
         size: how many there are.
-        indices: int32[_ROOM], overwritten: which units they are.
-        values: float32[_ROOM], overwritten: their values.
+        indices: int32[_ROOM], overwritten: which numbers they are.
+        values: float32[_ROOM], overwritten: the numbers.
 
     Returns:
         How many are listed; some zeros stand at the end, so that it is a multiple of _ROWS_AT_ONCE.
     """
     count = 0
-    for unit in range(size):  # without a branch, which nobody could predict
-        indices[count] = unit
-        values[count] = units[unit]
-        count += int(units[unit] != _ZERO)
+    for first in range(0, size, _UNITS_AT_ONCE):
+        found = set_of_numbers(numbers, first, _UNITS_AT_ONCE)
+        while found != 0:
+            place = first + lowest_in(found)
+            indices[from_front(count)] = place
+            values[from_front(count)] = numbers[from_front(place)]
+            count += 1
+            found &= found - 1
     for more in range(_ROWS_AT_ONCE):
-        indices[count + more] = 0
-        values[count + more] = _ZERO
+        indices[from_front(count + more)] = 0
+        values[from_front(count + more)] = _ZERO
     return (count + _ROWS_AT_ONCE - 1) & -_ROWS_AT_ONCE
 
 
@@ -435,26 +463,41 @@ def sparse_affine(
 ) -> None:
     """An affine layer of sparse inputs, before its activation.
 
+    A few units at a time, so that their sums stay in registers until all inputs have been added.
+
     Args:
         address: of the layer.
-        width: of its rows.
+        width: of its rows, a multiple of _UNITS_AT_ONCE.
         indices: of the inputs that are not 0.
         values: of those inputs.
         count: how many there are, a multiple of _ROWS_AT_ONCE.
         units: float32[_ROOM], overwritten.
     """
-    bias = float32_at(address, width)
-    for unit in range(width):
-        units[unit] = bias[unit]
-    rows = address + _BYTES * width
-    for at in range(0, count, _ROWS_AT_ONCE):
-        first = float32_at(rows + _BYTES * width * int(indices[at]), width)
-        second = float32_at(rows + _BYTES * width * int(indices[at + 1]), width)
-        third = float32_at(rows + _BYTES * width * int(indices[at + 2]), width)
-        fourth = float32_at(rows + _BYTES * width * int(indices[at + 3]), width)
-        one, two, three, four = values[at], values[at + 1], values[at + 2], values[at + 3]
-        for unit in range(width):
-            units[unit] += one * first[unit] + two * second[unit] + three * third[unit] + four * fourth[unit]
+    sums = stack_array(np.float32, _UNITS_AT_ONCE)
+    for start in range(0, width, _UNITS_AT_ONCE):
+        bias = float32_at(address + _BYTES * start, _UNITS_AT_ONCE)
+        rows = address + _BYTES * (width + start)
+        for unit in range(_UNITS_AT_ONCE):
+            sums[unit] = bias[unit]
+        for at in range(0, count, _ROWS_AT_ONCE):
+            first = float32_at(row_of(rows, width, indices, at), _UNITS_AT_ONCE)
+            second = float32_at(row_of(rows, width, indices, at + 1), _UNITS_AT_ONCE)
+            third = float32_at(row_of(rows, width, indices, at + 2), _UNITS_AT_ONCE)
+            fourth = float32_at(row_of(rows, width, indices, at + 3), _UNITS_AT_ONCE)
+            one, two = values[from_front(at)], values[from_front(at + 1)]
+            three, four = values[from_front(at + 2)], values[from_front(at + 3)]
+            for unit in range(_UNITS_AT_ONCE):
+                sums[unit] += (
+                    one * first[unit] + two * second[unit] + three * third[unit] + four * fourth[unit]
+                )
+        for unit in range(_UNITS_AT_ONCE):
+            units[from_front(start + unit)] = sums[unit]
+
+
+@rule
+def row_of(rows: int, width: int, indices: Int32Array, at: int) -> int:
+    """The address of the weights of an input that is listed."""
+    return rows + _BYTES * width * int(indices[from_front(at)])
 
 
 @rule
