@@ -25,9 +25,18 @@ import numpy.typing as npt
 from millebornes_env.agents.compiled.agent import MAX_OPTIONS, NO_ACTION, Choose, Int16Array, Int64Array
 from millebornes_env.agents.compiled.legal import list_legal
 from millebornes_env.agents.policy import no_features
+from millebornes_env.agents.policy.layers import (
+    BYTES,
+    ROWS_AT_ONCE,
+    UNITS_AT_ONCE,
+    apply_relu,
+    apply_tanh,
+    gather_active,
+    padded_width,
+    sparse_affine,
+)
 from millebornes_env.agents.protocol import Observations
 from millebornes_env.agents.seen import seen_of
-from millebornes_env.at_once import from_front, lowest_in, set_of_numbers
 from millebornes_env.compile import (
     flags_of,
     float32_at,
@@ -99,12 +108,8 @@ ACTIVATIONS: Final = ("relu", "tanh")
 BEST: Final = MODES.index("best")
 TANH: Final = ACTIVATIONS.index("tanh")
 
-_BYTES: Final = 4  # of a weight
-_UNITS_AT_ONCE: Final = 64  # so many sums fit into the registers, and so many bits into an int
-_ROWS_AT_ONCE: Final = 4  # that many are added to the units each time these are read and written
-_ROOM: Final = max(MAX_UNITS, MAX_OBS_SIZE) + _ROWS_AT_ONCE
+_ROOM: Final = max(MAX_UNITS, MAX_OBS_SIZE) + ROWS_AT_ONCE
 _MORE_THAN_ACTIONS: Final = MAX_ACTIONS + 1
-_ZERO: Final = np.float32(0.0)
 
 
 # Laying out the weights ------------------------------------------------------------------------------------
@@ -121,8 +126,8 @@ def weights_block(layers: Layers) -> Float32Array:
         rows = weight if number == len(layers) - 1 else weight.T
         parts += [_with_zeros(bias[np.newaxis]), _with_zeros(rows)]
     numbers = np.concatenate([part.ravel() for part in parts])
-    room = np.zeros(len(numbers) + _UNITS_AT_ONCE, np.float32)
-    start = -room.ctypes.data % (_UNITS_AT_ONCE * _BYTES) // _BYTES
+    room = np.zeros(len(numbers) + UNITS_AT_ONCE, np.float32)
+    start = -room.ctypes.data % (UNITS_AT_ONCE * BYTES) // BYTES
     block = room[start : start + len(numbers)]
     block[:] = numbers
     return block
@@ -159,12 +164,6 @@ def network_options(
     widths = [layers[0][0].shape[1], *(len(bias) for _, bias in layers)]
     options[WIDTHS : WIDTHS + len(widths)] = widths
     return options
-
-
-@rule
-def padded_width(width: int) -> int:
-    """How long a row of so many weights is with the zeros at its end."""
-    return (width + _UNITS_AT_ONCE - 1) & -_UNITS_AT_ONCE
 
 
 # Choosing --------------------------------------------------------------------------------------------------
@@ -351,7 +350,7 @@ def forward_hidden(
             apply_tanh(units, outputs)
         else:
             apply_relu(units, outputs)
-        address += _BYTES * (inputs + 1) * padded_width(outputs)
+        address += BYTES * (inputs + 1) * padded_width(outputs)
         inputs = outputs
     return address
 
@@ -427,93 +426,6 @@ def _encode_rows(rulebook: Rulebook, features: Any, kind: Any, seen: Any) -> Cal
     return kernel(named_for(rulebook, encode_rows, features, seen))
 
 
-@rule
-def gather_active(
-    numbers: Int8Array | Float32Array, size: int, indices: Int32Array, values: Float32Array
-) -> int:
-    """List the numbers that are not 0.
-
-    Args:
-        numbers: [size or more], with zeros behind up to the `padded_width`.
-        size: how many there are.
-        indices: int32[_ROOM], overwritten: which numbers they are.
-        values: float32[_ROOM], overwritten: the numbers.
-
-    Returns:
-        How many are listed; some zeros stand at the end, so that it is a multiple of _ROWS_AT_ONCE.
-    """
-    count = 0
-    for first in range(0, size, _UNITS_AT_ONCE):
-        found = set_of_numbers(numbers, first, _UNITS_AT_ONCE)
-        while found != 0:
-            place = first + lowest_in(found)
-            indices[from_front(count)] = place
-            values[from_front(count)] = numbers[from_front(place)]
-            count += 1
-            found &= found - 1
-    for more in range(_ROWS_AT_ONCE):
-        indices[from_front(count + more)] = 0
-        values[from_front(count + more)] = _ZERO
-    return (count + _ROWS_AT_ONCE - 1) & -_ROWS_AT_ONCE
-
-
-@float_rule
-def sparse_affine(
-    address: int, width: int, indices: Int32Array, values: Float32Array, count: int, units: Float32Array
-) -> None:
-    """An affine layer of sparse inputs, before its activation.
-
-    A few units at a time, so that their sums stay in registers until all inputs have been added.
-
-    Args:
-        address: of the layer.
-        width: of its rows, a multiple of _UNITS_AT_ONCE.
-        indices: of the inputs that are not 0.
-        values: of those inputs.
-        count: how many there are, a multiple of _ROWS_AT_ONCE.
-        units: float32[_ROOM], overwritten.
-    """
-    sums = stack_array(np.float32, _UNITS_AT_ONCE)
-    for start in range(0, width, _UNITS_AT_ONCE):
-        bias = float32_at(address + _BYTES * start, _UNITS_AT_ONCE)
-        rows = address + _BYTES * (width + start)
-        for unit in range(_UNITS_AT_ONCE):
-            sums[unit] = bias[unit]
-        for at in range(0, count, _ROWS_AT_ONCE):
-            first = float32_at(row_of(rows, width, indices, at), _UNITS_AT_ONCE)
-            second = float32_at(row_of(rows, width, indices, at + 1), _UNITS_AT_ONCE)
-            third = float32_at(row_of(rows, width, indices, at + 2), _UNITS_AT_ONCE)
-            fourth = float32_at(row_of(rows, width, indices, at + 3), _UNITS_AT_ONCE)
-            one, two = values[from_front(at)], values[from_front(at + 1)]
-            three, four = values[from_front(at + 2)], values[from_front(at + 3)]
-            for unit in range(_UNITS_AT_ONCE):
-                sums[unit] += (
-                    one * first[unit] + two * second[unit] + three * third[unit] + four * fourth[unit]
-                )
-        for unit in range(_UNITS_AT_ONCE):
-            units[from_front(start + unit)] = sums[unit]
-
-
-@rule
-def row_of(rows: int, width: int, indices: Int32Array, at: int) -> int:
-    """The address of the weights of an input that is listed."""
-    return rows + _BYTES * width * int(indices[from_front(at)])
-
-
-@rule
-def apply_relu(units: Float32Array, size: int) -> None:
-    """What is negative becomes 0."""
-    for unit in range(size):
-        units[unit] = units[unit] if units[unit] > _ZERO else _ZERO
-
-
-@rule
-def apply_tanh(units: Float32Array, size: int) -> None:
-    """Every unit between -1 and 1."""
-    for unit in range(size):
-        units[unit] = math.tanh(units[unit])
-
-
 @float_rule
 def output(options: Int64Array, last_layer: int, units: Float32Array, number: int) -> float:
     """One output of the network.
@@ -528,7 +440,7 @@ def output(options: Int64Array, last_layer: int, units: Float32Array, number: in
     width = padded_width(int(options[WIDTHS + layer - 1]))
     outputs = padded_width(int(options[WIDTHS + layer]))
     bias = float32_at(last_layer, outputs)
-    weights = float32_at(last_layer + _BYTES * (outputs + number * width), width)
+    weights = float32_at(last_layer + BYTES * (outputs + number * width), width)
     total: float = bias[number]
     for unit in range(width):
         total += units[unit] * weights[unit]
