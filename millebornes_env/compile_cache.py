@@ -32,6 +32,7 @@ _COMPILED_SOURCES = (
     "compile.py",
     "compile_cache.py",
     "compile_rules.py",
+    "at_once.py",
     "chance.py",
     "rewards.py",
     "laws.py",

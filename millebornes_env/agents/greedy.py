@@ -14,9 +14,10 @@ from millebornes_env.agents.compiled.agent import Choose, CompiledAgent, Int16Ar
 from millebornes_env.agents.compiled.preferences import claim_or_most_liked
 from millebornes_env.agents.protocol import Table
 from millebornes_env.compile import rule
-from millebornes_env.millebornes.actions import card_of, is_discard
+from millebornes_env.millebornes.actions import card_of, is_discard, num_actions
 from millebornes_env.millebornes.cards import (
-    NUM_CARD_TYPES,
+    NO_CARD,
+    NUM_DISTANCES,
     Card,
     is_battle_hazard,
     is_distance,
@@ -26,7 +27,7 @@ from millebornes_env.millebornes.cards import (
 )
 from millebornes_env.millebornes.motion import team_of
 from millebornes_env.millebornes.rules import RulesRecord
-from millebornes_env.millebornes.state import State
+from millebornes_env.millebornes.state import MAX_TEAMS, State
 
 # Each kind has a band of a thousand; within it, what a rule below adds.
 LIKES_TO_FINISH: Final = 6000
@@ -59,8 +60,26 @@ DISCARD_FIRST: Final = (
 )
 """The order in which cards are given away: what stops or starts a car is kept longest."""
 
-_PLACE_IN_LINE: Final = np.array([DISCARD_FIRST.index(Card(card)) for card in range(NUM_CARD_TYPES)])
-_PLACE_IN_LINE.setflags(write=False)
+
+def _usual_liking(action: int) -> int:
+    """How much it likes an action, unless that completes its trip."""
+    card = card_of(action)
+    if card == NO_CARD:
+        return 0
+    if is_discard(action):
+        return LIKES_DISCARDS - DISCARD_FIRST.index(Card(card))
+    if is_distance(card):
+        return LIKES_DISTANCES + km_of(card)
+    if is_remedy(card):
+        return LIKES_REMEDIES
+    if is_hazard(card):  # a stopped car is worse than a slow one
+        return LIKES_HAZARDS + 1 if is_battle_hazard(card) else LIKES_HAZARDS
+    return LIKES_SAFETIES
+
+
+USUAL_LIKING: Final = np.array([_usual_liking(action) for action in range(num_actions(MAX_TEAMS))])
+"""By action, looked up: the kind of a card is a branch that no processor can predict."""
+USUAL_LIKING.setflags(write=False)
 
 
 def choose(
@@ -73,18 +92,9 @@ def choose(
 @rule
 def liking(state: State, rules: RulesRecord, seat: int, action: int, options: Int64Array) -> int:
     """How much `greedy` likes to lay or to discard a card: finish > distance > remedy > hazard > safety."""
-    card = card_of(action)
-    if is_discard(action):
-        return LIKES_DISCARDS - int(_PLACE_IN_LINE[card])
-    if is_distance(card):
-        if int(state.km[team_of(rules, seat)]) + km_of(card) == int(state.target):
-            return LIKES_TO_FINISH
-        return LIKES_DISTANCES + km_of(card)
-    if is_remedy(card):
-        return LIKES_REMEDIES
-    if is_hazard(card):  # a stopped car is worse than a slow one
-        return LIKES_HAZARDS + 1 if is_battle_hazard(card) else LIKES_HAZARDS
-    return LIKES_SAFETIES
+    if action < NUM_DISTANCES and int(state.km[team_of(rules, seat)]) + km_of(action) == int(state.target):
+        return LIKES_TO_FINISH
+    return int(USUAL_LIKING[action])
 
 
 class GreedyAgent(CompiledAgent):

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+from millebornes_env.at_once import set_of_numbers, write_set
 from millebornes_env.compile import rule, seldom
 from millebornes_env.millebornes.actions import (
     CLAIM_COUP_FOURRE,
     EXTEND,
     FINISH,
     FIRST_DISCARD,
+    FIRST_FURTHER_HAZARD,
     PASS,
     card_of,
     is_discard,
@@ -23,22 +27,27 @@ from millebornes_env.millebornes.cards import (
     NO_CARD,
     NUM_CARD_TYPES,
     NUM_DISTANCES,
-    REPAIRS,
-    RIGHT_OF_WAY,
+    NUM_HAZARDS,
+    NUM_SAFETIES,
+    ROLL,
     SPEED_LIMIT,
     is_distance,
     is_hazard,
     is_remedy,
     is_safety,
+    remedy_for,
 )
 from millebornes_env.millebornes.coup_fourre import can_claim
 from millebornes_env.millebornes.distance import can_play_distance, is_within_limits
 from millebornes_env.millebornes.ending import can_extend
 from millebornes_env.millebornes.hazards import can_attack, can_be_attacked, can_hazard_land
-from millebornes_env.millebornes.motion import is_moving, team_of
-from millebornes_env.millebornes.remedies import can_play_remedy
+from millebornes_env.millebornes.motion import is_limited, is_moving, is_stopped_by_hazard, team_of
+from millebornes_env.millebornes.remedies import can_play_remedy, can_play_roll
 from millebornes_env.millebornes.rules import RulesRecord
 from millebornes_env.millebornes.state import CLAIM, EXTENSION, PLAY, Int8Array, State
+
+SAFETIES: Final = ((1 << NUM_SAFETIES) - 1) << DRIVING_ACE
+"""All of them, as a set."""
 
 
 @rule
@@ -63,7 +72,7 @@ def can_lay(state: State, rules: RulesRecord, team: int, card: int, opponent: in
     return True  # a safety: at any time (004:17)
 
 
-@rule
+@seldom
 def can_lay_any(state: State, rules: RulesRecord, seat: int) -> bool:
     """Whether the seat holds a card that may be laid now."""
     team = team_of(rules, seat)
@@ -92,7 +101,7 @@ def is_discardable(rules: RulesRecord, card: int) -> bool:
     return rules.discard_safeties == 1 or not is_safety(card)
 
 
-@seldom
+@rule
 def is_everybody_stuck(state: State, rules: RulesRecord) -> bool:
     """Whether the round ends because the draw pile is empty and no hand holds a card that can be laid.
 
@@ -124,6 +133,90 @@ def is_legal(state: State, rules: RulesRecord, action: int) -> bool:
     return can_lay(state, rules, team_of(rules, seat), card, opponent_of(action))
 
 
+# Sets of actions -------------------------------------------------------------------------------------------
+#
+# A set of cards or actions is an int: bit `action` is 1 where the action is in it. These ask the same
+# questions as `can_lay`, kind by kind (a test compares the two on every action), because this is the hottest
+# code of the library: what all cards of a kind have in common is asked once, whoever holds them.
+
+
+@rule
+def legal_actions(state: State, rules: RulesRecord, seat: int) -> int:
+    """All legal actions of the seat, which is to decide; none when the round is over."""
+    phase = int(state.phase)
+    if phase == PLAY:
+        return legal_cards(state, rules, seat)
+    if phase == CLAIM:
+        return (1 << CLAIM_COUP_FOURRE) | (1 << PASS)
+    if phase == EXTENSION:
+        return (1 << EXTEND) | (1 << FINISH)
+    return 0
+
+
+@rule
+def legal_cards(state: State, rules: RulesRecord, seat: int) -> int:
+    """The cards that the seat may lay or discard, it being its turn."""
+    held = held_cards(state, seat)
+    plays = held_plays(state, rules, team_of(rules, seat), held)
+    if rules.discard_only_if_stuck == 1 and plays != 0:
+        return plays
+    if rules.discard_safeties == 0:
+        held &= ~SAFETIES
+    return plays | (held << FIRST_DISCARD)
+
+
+@rule
+def held_cards(state: State, seat: int) -> int:
+    """The set of the cards in the seat's hand."""
+    return set_of_numbers(state.hand[seat], 0, NUM_CARD_TYPES)
+
+
+@rule
+def held_plays(state: State, rules: RulesRecord, team: int, held: int) -> int:
+    """Those plays with cards of a set that the rules allow; further opponents have ids of their own."""
+    plays = held & (distances_to_lay(state, rules, team) | remedies_to_lay(state, rules, team) | SAFETIES)
+    for opponent in range(rules.teams - 1):
+        hazards = held & hazards_to_lay(state, rules, target_team(rules.teams, team, opponent))
+        plays |= (hazards >> ACCIDENT) << play_action(ACCIDENT, opponent)
+    return plays
+
+
+@rule
+def distances_to_lay(state: State, rules: RulesRecord, team: int) -> int:
+    """The distances that the team may lay (004:13)."""
+    if not is_moving(state, rules, team):
+        return 0
+    cards = 0
+    for card in range(NUM_DISTANCES):
+        cards |= only_if(is_within_limits(state, rules, team, card), card)
+    return cards
+
+
+@rule
+def remedies_to_lay(state: State, rules: RulesRecord, team: int) -> int:
+    """The remedies that the team's piles ask for (004:14, 004:15, 004:18)."""
+    cards = only_if(is_limited(state, team), END_OF_LIMIT) | only_if(can_play_roll(state, rules, team), ROLL)
+    if is_stopped_by_hazard(state, team):
+        cards |= 1 << remedy_for(int(state.battle[team]))
+    return cards
+
+
+@rule
+def hazards_to_lay(state: State, rules: RulesRecord, team: int) -> int:
+    """The hazards that may be laid against the team (004:16)."""
+    is_open = can_be_attacked(state, rules, team)
+    cards = 0
+    for hazard in range(ACCIDENT, SPEED_LIMIT + 1):
+        cards |= only_if(can_hazard_land(state, rules, team, hazard, is_open), hazard)
+    return cards
+
+
+@rule
+def only_if(condition: bool, card: int) -> int:
+    """The set of one card, or an empty one."""
+    return 1 << card if condition else 0
+
+
 @rule
 def write_mask(state: State, rules: RulesRecord, mask: Int8Array) -> None:
     """Write 1 at each action that the deciding seat may choose and 0 elsewhere.
@@ -131,50 +224,9 @@ def write_mask(state: State, rules: RulesRecord, mask: Int8Array) -> None:
     Args:
         state: the game.
         rules: the table's rules.
-        mask: int8[num_actions], overwritten.
+        mask: int8[num_actions], overwritten; a padded one has zeros behind.
     """
-    mask[:] = 0
-    phase = int(state.phase)
-    if phase == PLAY:
-        write_mask_of_hand(state, rules, mask)
-    elif phase == CLAIM:
-        mask[CLAIM_COUP_FOURRE] = 1
-        mask[PASS] = 1
-    elif phase == EXTENSION:
-        mask[EXTEND] = 1
-        mask[FINISH] = 1
-
-
-@rule
-def write_mask_of_hand(state: State, rules: RulesRecord, mask: Int8Array) -> None:
-    """Write 1 at each card of the hand that may be played or discarded.
-
-    Asks the same questions as `can_lay`, kind by kind (a test compares the two on every action), because
-    this is the hottest loop of the library: what all cards of a kind have in common is asked once.
-    """
-    seat = int(state.seat)
-    team = team_of(rules, seat)
-    if can_discard(state, rules, seat):
-        for card in range(NUM_CARD_TYPES if rules.discard_safeties == 1 else DRIVING_ACE):
-            mask[FIRST_DISCARD + card] = mask_value(state, seat, card)
-    if is_moving(state, rules, team):
-        for card in range(NUM_DISTANCES):
-            if is_within_limits(state, rules, team, card):
-                mask[card] = mask_value(state, seat, card)
-    for opponent in range(rules.teams - 1):
-        target = target_team(rules.teams, team, opponent)
-        is_open = can_be_attacked(state, rules, target)
-        for hazard in range(ACCIDENT, SPEED_LIMIT + 1):
-            if can_hazard_land(state, rules, target, hazard, is_open):
-                mask[play_action(hazard, opponent)] = mask_value(state, seat, hazard)
-    for remedy in range(REPAIRS, END_OF_LIMIT + 1):
-        if can_play_remedy(state, rules, team, remedy):
-            mask[remedy] = mask_value(state, seat, remedy)
-    for safety in range(DRIVING_ACE, RIGHT_OF_WAY + 1):
-        mask[safety] = mask_value(state, seat, safety)
-
-
-@rule
-def mask_value(state: State, seat: int, card: int) -> int:
-    """What the mask says of a card that may be played: 1 if the seat holds it, else 0."""
-    return 1 if int(state.hand[seat, card]) > 0 else 0
+    actions = legal_actions(state, rules, int(state.seat))
+    write_set(mask, 0, actions, FIRST_FURTHER_HAZARD)
+    for first in range(FIRST_FURTHER_HAZARD, len(mask), NUM_HAZARDS):
+        write_set(mask, first, actions >> first, NUM_HAZARDS)

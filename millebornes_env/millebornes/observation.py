@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from millebornes_env.at_once import copy_numbers, subtract_numbers
 from millebornes_env.compile import IS_COMPILED, rule
 from millebornes_env.millebornes.actions import around
 from millebornes_env.millebornes.cards import (
@@ -104,15 +105,13 @@ def write_team(state: State, rules: RulesRecord, team: int, room: Room, place: i
 @rule
 def write_hand(state: State, rules: RulesRecord, seat: int, row: Int8Array, at: int) -> None:
     """Section `hand`."""
-    for card in range(NUM_CARD_TYPES):
-        row[at + card] = state.hand[seat, card]
+    copy_numbers(row, at, state.hand[seat], 0, NUM_CARD_TYPES)
 
 
 @rule
 def write_discard_pile(state: State, rules: RulesRecord, seat: int, row: Int8Array, at: int) -> None:
     """Section `discard_pile`."""
-    for card in range(NUM_CARD_TYPES):
-        row[at + card] = state.discard_pile[card]
+    copy_numbers(row, at, state.discard_pile, 0, NUM_CARD_TYPES)
 
 
 @rule
@@ -194,15 +193,13 @@ def write_two_hundreds(state: State, rules: RulesRecord, team: int, row: Int8Arr
 @rule
 def write_safeties(state: State, rules: RulesRecord, team: int, row: Int8Array, at: int) -> None:
     """Section `safeties`, of one team."""
-    for safety in range(NUM_SAFETIES):
-        row[at + safety] = state.tableau[team, DRIVING_ACE + safety]
+    copy_numbers(row, at, state.tableau[team], DRIVING_ACE, NUM_SAFETIES)
 
 
 @rule
 def write_coups_fourres(state: State, rules: RulesRecord, team: int, row: Int8Array, at: int) -> None:
     """Section `coups_fourres`, of one team."""
-    for safety in range(NUM_SAFETIES):
-        row[at + safety] = state.coup_fourre[team, safety]
+    copy_numbers(row, at, state.coup_fourre[team], 0, NUM_SAFETIES)
 
 
 @rule
@@ -220,15 +217,13 @@ def write_score(state: State, rules: RulesRecord, team: int, row: Int8Array, at:
 @rule
 def write_unseen(state: State, rules: RulesRecord, seat: int, row: Int8Array, at: int) -> None:
     """Section `unseen`: what lies in the other hands and in the draw pile."""
-    for card in range(NUM_CARD_TYPES):
-        row[at + card] = int(state.hidden[card]) - int(state.hand[seat, card])
+    subtract_numbers(row, at, state.hidden, 0, state.hand[seat], 0, NUM_CARD_TYPES)
 
 
 @rule
 def write_rules(state: State, rules: RulesRecord, seat: int, row: Int8Array, at: int) -> None:
     """Section `rules`: the numbers of `Rules.observed`."""
-    for place in range(NUM_RULES):
-        row[at + place] = rules.observed[place]
+    copy_numbers(row, at, rules.observed, 0, NUM_RULES)
 
 
 @rule

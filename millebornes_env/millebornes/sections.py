@@ -182,6 +182,9 @@ OFFSETS: Final[BySection[Offset]] = BySection(*_offsets()[:-1])
 """Where each section starts."""
 END: Final = _offsets()[-1]
 """Where the row ends."""
+_INDICES: Final = 1023
+"""All indices of the longest row lie in these bits: so the compiler knows that none is negative, and does not
+look at each before it writes there."""
 
 
 @rule
@@ -222,13 +225,14 @@ def room_of(rules: AnyRules, spec: ObservationSpec) -> Room:
 def start_of(offset: Offset, room: Room) -> int:
     """The index of a section's first number."""
     by_owner = offset.by_seat * room.seats + offset.by_team * room.teams
-    return offset.fixed + by_owner + offset.with_unseen * room.unseen + offset.with_rules * room.rules
+    by_spec = offset.with_unseen * room.unseen + offset.with_rules * room.rules
+    return (offset.fixed + by_owner + by_spec) & _INDICES
 
 
 @rule
 def part_of(offset: Offset, room: Room, place: int) -> int:
     """The index of the first number of one seat or team, so many places to the left of the observer's."""
-    return start_of(offset, room) + place * offset.size
+    return (start_of(offset, room) + place * offset.size) & _INDICES
 
 
 @rule

@@ -43,7 +43,7 @@ EPISODES: Final = 2
 """Episodes have just begun, and nobody has acted: BEGIN there, and SKIP in all other games."""
 
 CHECK: Final = 3
-"""See whether the learners' actions are legal, and forget the last step; nothing else."""
+"""See whether the learners' actions can be carried out; nothing else."""
 CHECKED_STEP: Final = 4
 """As LEARNERS_STEP, after a CHECK."""
 
@@ -190,7 +190,7 @@ def check_actions(  # noqa: PLR0913, PLR0917 - those of `play_on`
     last: int,
     task: int,
 ) -> int:
-    """Check the actions, and before a step forget the last one; the first illegal game, or NO_GAME."""
+    """Check the actions; the first illegal game, or NO_GAME."""
     learners.fault[0] = NO_FAULT
     if task in (EPISODES, CHECKED_STEP):
         return NO_GAME
@@ -198,16 +198,21 @@ def check_actions(  # noqa: PLR0913, PLR0917 - those of `play_on`
     if illegal != NO_GAME:
         learners.fault[0] = ILLEGAL_CHOICE if task == ANSWERS else ILLEGAL_ACTION
         learners.fault[1] = actions[illegal]
-    elif task != ANSWERS:
-        for game in range(first, last):
-            learner = learners.each[game]
-            learner.reward = 0.0
-            learner.terminated = False
-            learner.has_begun = False
-            learner.illegal = False
-            if settings.punish_illegal == 1 and not rulebook.is_round_over(states[game]):
-                learner.illegal = not rulebook.is_legal(states[game], rules, int(actions[game]))
     return illegal
+
+
+@rule_of_rules
+def begin_step(
+    rulebook: Rulebook, state: State, rules: TableRules, settings: Settings, learner: Any, action: int
+) -> int:
+    """Forget what the last step told of a game; what its learner does in this one, an action or PUNISHED."""
+    learner.reward = 0.0
+    learner.terminated = False
+    learner.has_begun = False
+    learner.illegal = False
+    if settings.punish_illegal == 1 and not rulebook.is_round_over(state):
+        learner.illegal = not rulebook.is_legal(state, rules, action)
+    return PUNISHED if learner.illegal else action
 
 
 @seldom_rule_of_rules
@@ -356,8 +361,8 @@ def _play_on_of_module(module: ModuleType) -> PlayOn:
             state, learner, action = states[game], learners.each[game], int(actions[game])
             if action == SKIP:
                 continue
-            if task in (LEARNERS_STEP, CHECKED_STEP) and learner.illegal:
-                action = PUNISHED
+            if task in (LEARNERS_STEP, CHECKED_STEP):
+                action = begin_step(rulebook, state, rules, settings, learner, action)
             if action != BEGIN and rulebook.is_round_over(state):  # NEXT_STEP: any action begins an episode
                 start_episode(rulebook, state, rules)
                 action = BEGIN

@@ -215,7 +215,7 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         }
         if self.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP:
             told["seat"] = learners.each["final_seat"].copy()
-            final = np.full(self.num_envs, None, object)
+            final = np.empty(self.num_envs, object)  # of None
             which = np.flatnonzero(ended)
             for game, seen in zip(which.tolist(), self.games.final_observations(which), strict=True):
                 final[game] = seen

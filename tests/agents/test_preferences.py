@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from millebornes_env import edition, editions, vector_env
-from millebornes_env.agents.compiled.preferences import legal_actions
 from millebornes_env.compile import for_kernels
+from millebornes_env.millebornes.legality import legal_actions
 from millebornes_env.millebornes.rules import compiled_rules
 
 TABLES = [(name, *table) for name in editions() for table in edition(name).tables]

@@ -8,9 +8,10 @@ import numpy as np
 
 from millebornes_env.agents.compiled.agent import Choose, CompiledAgent
 from millebornes_env.agents.compiled.legal import list_legal
-from millebornes_env.agents.compiled.preferences import first_in, legal_actions
+from millebornes_env.agents.compiled.preferences import first_in
 from millebornes_env.agents.protocol import Table
 from millebornes_env.compile import stack_array
+from millebornes_env.millebornes.legality import legal_actions
 from millebornes_env.millebornes.state import ROUND_OVER
 from millebornes_env.wielerspel import rulebook as race
 from millebornes_env.wielerspel.actions import NUM_ACTIONS as RACE_ACTIONS

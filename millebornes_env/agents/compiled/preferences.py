@@ -11,26 +11,18 @@ from collections.abc import Callable
 from typing import Final
 
 from millebornes_env.agents.compiled.agent import NO_ACTION, Int64Array
+from millebornes_env.at_once import lowest_in
 from millebornes_env.compile import rule, rule_of_rules, seldom
 from millebornes_env.millebornes.actions import (
     CLAIM_COUP_FOURRE,
-    EXTEND,
     FINISH,
-    FIRST_DISCARD,
-    PASS,
-    play_action,
-    target_team,
 )
 from millebornes_env.millebornes.cards import (
     ACCIDENT,
     DISTANCE_75,
     DISTANCE_200,
     DRIVING_ACE,
-    END_OF_LIMIT,
-    NUM_CARD_TYPES,
     NUM_DISTANCES,
-    NUM_SAFETIES,
-    REPAIRS,
     RIGHT_OF_WAY,
     SPEED_LIMIT,
     STOP,
@@ -39,17 +31,15 @@ from millebornes_env.millebornes.cards import (
     safety_against,
 )
 from millebornes_env.millebornes.distance import is_within_limits
-from millebornes_env.millebornes.hazards import can_be_attacked, can_hazard_land
+from millebornes_env.millebornes.legality import legal_cards
 from millebornes_env.millebornes.motion import has_safety, is_limited, is_moving, team_of
-from millebornes_env.millebornes.remedies import can_play_remedy
 from millebornes_env.millebornes.rules import RulesRecord
-from millebornes_env.millebornes.state import CLAIM, EXTENSION, PLAY, State
+from millebornes_env.millebornes.state import CLAIM, EXTENSION, State
 
 LARGEST_KM: Final = 200
 SMALL_KM: Final = 50
 """The largest distance that may be laid under a Speed Limit."""
 
-_SAFETIES: Final = ((1 << NUM_SAFETIES) - 1) << DRIVING_ACE
 _ACTION_BITS: Final = 6  # there are fewer than 64 actions
 _LAST_ACTION: Final = (1 << _ACTION_BITS) - 1
 
@@ -62,61 +52,6 @@ Liking = Callable[[State, RulesRecord, int, int, Int64Array], int]
 
 
 # Sets of actions -------------------------------------------------------------------------------------------
-
-
-@rule
-def legal_actions(state: State, rules: RulesRecord, seat: int) -> int:
-    """All legal actions of the seat, which is to decide."""
-    phase = int(state.phase)
-    if phase == PLAY:
-        return legal_cards(state, rules, seat)
-    if phase == CLAIM:
-        return (1 << CLAIM_COUP_FOURRE) | (1 << PASS)
-    if phase == EXTENSION:
-        return (1 << EXTEND) | (1 << FINISH)
-    return 0
-
-
-@rule
-def legal_cards(state: State, rules: RulesRecord, seat: int) -> int:
-    """The cards that the seat may lay or discard, it being its turn."""
-    held = held_cards(state, seat)
-    plays = playable_cards(state, rules, team_of(rules, seat), held)
-    if rules.discard_only_if_stuck == 1 and plays != 0:
-        return plays
-    if rules.discard_safeties == 0:
-        held &= ~_SAFETIES
-    return plays | (held << FIRST_DISCARD)
-
-
-@rule
-def held_cards(state: State, seat: int) -> int:
-    """The set of the cards in the seat's hand."""
-    held = 0
-    for card in range(NUM_CARD_TYPES):
-        if int(state.hand[seat, card]) > 0:
-            held |= 1 << card
-    return held
-
-
-@rule
-def playable_cards(state: State, rules: RulesRecord, team: int, held: int) -> int:
-    """Those plays with cards of a set that the rules allow; further opponents have ids of their own."""
-    plays = held & _SAFETIES
-    if is_moving(state, rules, team):
-        for card in range(NUM_DISTANCES):
-            if is_in(held, card) and is_within_limits(state, rules, team, card):
-                plays |= 1 << card
-    for remedy in range(REPAIRS, END_OF_LIMIT + 1):
-        if is_in(held, remedy) and can_play_remedy(state, rules, team, remedy):
-            plays |= 1 << remedy
-    for opponent in range(rules.teams - 1):
-        target = target_team(rules.teams, team, opponent)
-        is_open = can_be_attacked(state, rules, target)
-        for hazard in range(ACCIDENT, SPEED_LIMIT + 1):
-            if is_in(held, hazard) and can_hazard_land(state, rules, target, hazard, is_open):
-                plays |= 1 << play_action(hazard, opponent)
-    return plays
 
 
 @rule
@@ -139,12 +74,7 @@ def size_of(actions: int) -> int:
 def first_in(actions: int, action: int) -> int:
     """The lowest action of the set that is not below `action`; NO_ACTION if there is none."""
     left = actions >> action
-    if left == 0:
-        return NO_ACTION
-    while left & 1 == 0:
-        left >>= 1
-        action += 1
-    return action
+    return action + lowest_in(left) if left != 0 else NO_ACTION
 
 
 # Preferences -----------------------------------------------------------------------------------------------

@@ -25,6 +25,16 @@ import numpy.typing as npt
 from millebornes_env.agents.compiled.agent import MAX_OPTIONS, NO_ACTION, Choose, Int16Array, Int64Array
 from millebornes_env.agents.compiled.legal import list_legal
 from millebornes_env.agents.policy import no_features
+from millebornes_env.agents.policy.layers import (
+    BYTES,
+    ROWS_AT_ONCE,
+    UNITS_AT_ONCE,
+    apply_relu,
+    apply_tanh,
+    gather_active,
+    padded_width,
+    sparse_affine,
+)
 from millebornes_env.agents.protocol import Observations
 from millebornes_env.agents.seen import seen_of
 from millebornes_env.compile import (
@@ -98,12 +108,8 @@ ACTIVATIONS: Final = ("relu", "tanh")
 BEST: Final = MODES.index("best")
 TANH: Final = ACTIVATIONS.index("tanh")
 
-_BYTES: Final = 4  # of a weight
-_UNITS_AT_ONCE: Final = 16  # rows of weights are as long as the widest registers like them
-_ROWS_AT_ONCE: Final = 4  # that many are added to the units each time these are read and written
-_ROOM: Final = max(MAX_UNITS, MAX_OBS_SIZE) + _ROWS_AT_ONCE
+_ROOM: Final = max(MAX_UNITS, MAX_OBS_SIZE) + ROWS_AT_ONCE
 _MORE_THAN_ACTIONS: Final = MAX_ACTIONS + 1
-_ZERO: Final = np.float32(0.0)
 
 
 # Laying out the weights ------------------------------------------------------------------------------------
@@ -120,8 +126,8 @@ def weights_block(layers: Layers) -> Float32Array:
         rows = weight if number == len(layers) - 1 else weight.T
         parts += [_with_zeros(bias[np.newaxis]), _with_zeros(rows)]
     numbers = np.concatenate([part.ravel() for part in parts])
-    room = np.zeros(len(numbers) + _UNITS_AT_ONCE, np.float32)
-    start = -room.ctypes.data % (_UNITS_AT_ONCE * _BYTES) // _BYTES
+    room = np.zeros(len(numbers) + UNITS_AT_ONCE, np.float32)
+    start = -room.ctypes.data % (UNITS_AT_ONCE * BYTES) // BYTES
     block = room[start : start + len(numbers)]
     block[:] = numbers
     return block
@@ -158,12 +164,6 @@ def network_options(
     widths = [layers[0][0].shape[1], *(len(bias) for _, bias in layers)]
     options[WIDTHS : WIDTHS + len(widths)] = widths
     return options
-
-
-@rule
-def padded_width(width: int) -> int:
-    """How long a row of so many weights is with the zeros at its end."""
-    return (width + _UNITS_AT_ONCE - 1) & -_UNITS_AT_ONCE
 
 
 # Choosing --------------------------------------------------------------------------------------------------
@@ -331,26 +331,32 @@ def forward_hidden(
     Returns:
         The address of the last layer.
     """
-    encode(rulebook, features, kind, state, rules, seat, options, units)
+    row = stack_array(np.int8, MAX_OBS_SIZE)
+    write_inputs(rulebook, features, kind, state, rules, seat, options, row)
     indices = stack_array(np.int32, _ROOM)
     values = stack_array(np.float32, _ROOM)
     address = int(options[ADDRESS])
     inputs = int(options[WIDTHS])
+    if int(options[NUM_LAYERS]) == 1:
+        take_over(row, inputs, units)
     for layer in range(1, int(options[NUM_LAYERS])):
         outputs = int(options[WIDTHS + layer])
-        count = gather_active(units, inputs, indices, values)
+        if layer == 1:
+            count = gather_active(row, inputs, indices, values)
+        else:
+            count = gather_active(units, inputs, indices, values)
         sparse_affine(address, padded_width(outputs), indices, values, count, units)
         if int(options[ACTIVATION]) == TANH:
             apply_tanh(units, outputs)
         else:
             apply_relu(units, outputs)
-        address += _BYTES * (inputs + 1) * padded_width(outputs)
+        address += BYTES * (inputs + 1) * padded_width(outputs)
         inputs = outputs
     return address
 
 
 @rule_of_rules
-def encode(
+def write_inputs(
     rulebook: Rulebook,
     features: Features,
     kind: Any,
@@ -358,22 +364,37 @@ def encode(
     rules: Any,
     seat: int,
     options: Int64Array,
-    units: Float32Array,
+    row: Int8Array,
 ) -> None:
-    """Encode what the seat sees as inputs of the network, with zeros behind them."""
+    """Write what the network is shown of the game as the seat sees it, with zeros behind.
+
+    Args:
+        rulebook: of the game.
+        features: of the game.
+        kind: the class that says what an observation shows.
+        state: the game.
+        rules: the table's.
+        seat: who looks.
+        options: of the network.
+        row: int8[MAX_OBS_SIZE], overwritten up to the `padded_width` of the inputs.
+    """
     inputs, bits, more = int(options[WIDTHS]), int(options[INPUTS]), 0
     spec = flags_of(kind, bits)
     has_features = bits >> len(spec) & 1 == 1
     if has_features:
         more = features.num_features(rules, spec)
-    row = stack_array(np.int8, MAX_OBS_SIZE)
     rulebook.write_observation(state, rules, seat, spec, row[: inputs - more])
     if has_features:
         features.write_features(rules, spec, row, inputs - more)
-    for place in range(inputs):
-        units[place] = row[place]
     for place in range(inputs, padded_width(inputs)):
-        units[place] = _ZERO
+        row[place] = 0
+
+
+@rule
+def take_over(row: Int8Array, inputs: int, units: Float32Array) -> None:
+    """The inputs as they are, with zeros behind them, for a network of one layer."""
+    for place in range(padded_width(inputs)):
+        units[place] = row[place]
 
 
 def _encode_rows(rulebook: Rulebook, features: Any, kind: Any, seen: Any) -> Callable[..., None]:
@@ -395,80 +416,14 @@ def _encode_rows(rulebook: Rulebook, features: Any, kind: Any, seen: Any) -> Cal
             options: of the network.
             inputs: float32[N, its inputs], overwritten.
         """
-        units = stack_array(np.float32, _ROOM)
+        row = stack_array(np.int8, MAX_OBS_SIZE)
         for number in range(len(observations)):
             seen.read_observation(observations[number], starts, rules, scratch[0])
-            encode(rulebook, features, kind, scratch[0], rules, 0, options, units)
+            write_inputs(rulebook, features, kind, scratch[0], rules, 0, options, row)
             for place in range(inputs.shape[1]):
-                inputs[number, place] = units[place]
+                inputs[number, place] = row[place]
 
     return kernel(named_for(rulebook, encode_rows, features, seen))
-
-
-@rule
-def gather_active(units: Float32Array, size: int, indices: Int32Array, values: Float32Array) -> int:
-    """List the units that are not 0.
-
-    Args:
-        units: float32[size or more].
-        size: how many there are.
-        indices: int32[_ROOM], overwritten: which units they are.
-        values: float32[_ROOM], overwritten: their values.
-
-    Returns:
-        How many are listed; some zeros stand at the end, so that it is a multiple of _ROWS_AT_ONCE.
-    """
-    count = 0
-    for unit in range(size):  # without a branch, which nobody could predict
-        indices[count] = unit
-        values[count] = units[unit]
-        count += int(units[unit] != _ZERO)
-    for more in range(_ROWS_AT_ONCE):
-        indices[count + more] = 0
-        values[count + more] = _ZERO
-    return (count + _ROWS_AT_ONCE - 1) & -_ROWS_AT_ONCE
-
-
-@float_rule
-def sparse_affine(
-    address: int, width: int, indices: Int32Array, values: Float32Array, count: int, units: Float32Array
-) -> None:
-    """An affine layer of sparse inputs, before its activation.
-
-    Args:
-        address: of the layer.
-        width: of its rows.
-        indices: of the inputs that are not 0.
-        values: of those inputs.
-        count: how many there are, a multiple of _ROWS_AT_ONCE.
-        units: float32[_ROOM], overwritten.
-    """
-    bias = float32_at(address, width)
-    for unit in range(width):
-        units[unit] = bias[unit]
-    rows = address + _BYTES * width
-    for at in range(0, count, _ROWS_AT_ONCE):
-        first = float32_at(rows + _BYTES * width * int(indices[at]), width)
-        second = float32_at(rows + _BYTES * width * int(indices[at + 1]), width)
-        third = float32_at(rows + _BYTES * width * int(indices[at + 2]), width)
-        fourth = float32_at(rows + _BYTES * width * int(indices[at + 3]), width)
-        one, two, three, four = values[at], values[at + 1], values[at + 2], values[at + 3]
-        for unit in range(width):
-            units[unit] += one * first[unit] + two * second[unit] + three * third[unit] + four * fourth[unit]
-
-
-@rule
-def apply_relu(units: Float32Array, size: int) -> None:
-    """What is negative becomes 0."""
-    for unit in range(size):
-        units[unit] = units[unit] if units[unit] > _ZERO else _ZERO
-
-
-@rule
-def apply_tanh(units: Float32Array, size: int) -> None:
-    """Every unit between -1 and 1."""
-    for unit in range(size):
-        units[unit] = math.tanh(units[unit])
 
 
 @float_rule
@@ -485,7 +440,7 @@ def output(options: Int64Array, last_layer: int, units: Float32Array, number: in
     width = padded_width(int(options[WIDTHS + layer - 1]))
     outputs = padded_width(int(options[WIDTHS + layer]))
     bias = float32_at(last_layer, outputs)
-    weights = float32_at(last_layer + _BYTES * (outputs + number * width), width)
+    weights = float32_at(last_layer + BYTES * (outputs + number * width), width)
     total: float = bias[number]
     for unit in range(width):
         total += units[unit] * weights[unit]

@@ -38,7 +38,6 @@ from millebornes_env.agents.compiled.preferences import (
     is_useless_distance,
     km_to_go,
     large_distances_held,
-    legal_cards,
     rank,
     unseen_copies,
 )
@@ -75,6 +74,7 @@ from millebornes_env.millebornes.cards import (
     remedy_for,
     safety_against,
 )
+from millebornes_env.millebornes.legality import legal_cards
 from millebornes_env.millebornes.motion import (
     has_safety,
     is_limited,

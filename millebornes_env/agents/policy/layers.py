@@ -1,0 +1,117 @@
+"""The layers of a perceptron as rules: which inputs are not 0, and the sums of their weights."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.at_once import from_front, lowest_in, set_of_numbers
+from millebornes_env.compile import float32_at, float_rule, rule, stack_array
+
+Int8Array = npt.NDArray[np.int8]
+Int32Array = npt.NDArray[np.int32]
+Float32Array = npt.NDArray[np.float32]
+
+BYTES: Final = 4
+"""Of a weight."""
+UNITS_AT_ONCE: Final = 64
+"""So many sums fit into the registers, and so many bits into an int; rows of weights are multiples of it."""
+ROWS_AT_ONCE: Final = 4
+"""That many inputs are added each time that the sums are gone through."""
+_ZERO: Final = np.float32(0.0)
+
+
+@rule
+def padded_width(width: int) -> int:
+    """How long a row of so many weights is with the zeros at its end."""
+    return (width + UNITS_AT_ONCE - 1) & -UNITS_AT_ONCE
+
+
+@rule
+def gather_active(
+    numbers: Int8Array | Float32Array, size: int, indices: Int32Array, values: Float32Array
+) -> int:
+    """List the numbers that are not 0.
+
+    Args:
+        numbers: [size or more], with zeros behind up to the `padded_width`.
+        size: how many there are.
+        indices: int32[units + ROWS_AT_ONCE], overwritten: which numbers they are.
+        values: float32[units + ROWS_AT_ONCE], overwritten: the numbers.
+
+    Returns:
+        How many are listed; some zeros stand at the end, so that it is a multiple of ROWS_AT_ONCE.
+    """
+    count = 0
+    for first in range(0, size, UNITS_AT_ONCE):
+        found = set_of_numbers(numbers, first, UNITS_AT_ONCE)
+        while found != 0:
+            place = first + lowest_in(found)
+            indices[from_front(count)] = place
+            values[from_front(count)] = numbers[from_front(place)]
+            count += 1
+            found &= found - 1
+    for more in range(ROWS_AT_ONCE):
+        indices[from_front(count + more)] = 0
+        values[from_front(count + more)] = _ZERO
+    return (count + ROWS_AT_ONCE - 1) & -ROWS_AT_ONCE
+
+
+@float_rule
+def sparse_affine(
+    address: int, width: int, indices: Int32Array, values: Float32Array, count: int, units: Float32Array
+) -> None:
+    """An affine layer of sparse inputs, before its activation.
+
+    A few units at a time, so that their sums stay in registers until all inputs have been added.
+
+    Args:
+        address: of the layer.
+        width: of its rows, a multiple of UNITS_AT_ONCE.
+        indices: of the inputs that are not 0.
+        values: of those inputs.
+        count: how many there are, a multiple of ROWS_AT_ONCE.
+        units: float32[units + ROWS_AT_ONCE], overwritten.
+    """
+    sums = stack_array(np.float32, UNITS_AT_ONCE)
+    for start in range(0, width, UNITS_AT_ONCE):
+        bias = float32_at(address + BYTES * start, UNITS_AT_ONCE)
+        rows = address + BYTES * (width + start)
+        for unit in range(UNITS_AT_ONCE):
+            sums[unit] = bias[unit]
+        for at in range(0, count, ROWS_AT_ONCE):
+            first = float32_at(row_of(rows, width, indices, at), UNITS_AT_ONCE)
+            second = float32_at(row_of(rows, width, indices, at + 1), UNITS_AT_ONCE)
+            third = float32_at(row_of(rows, width, indices, at + 2), UNITS_AT_ONCE)
+            fourth = float32_at(row_of(rows, width, indices, at + 3), UNITS_AT_ONCE)
+            one, two = values[from_front(at)], values[from_front(at + 1)]
+            three, four = values[from_front(at + 2)], values[from_front(at + 3)]
+            for unit in range(UNITS_AT_ONCE):
+                sums[unit] += (
+                    one * first[unit] + two * second[unit] + three * third[unit] + four * fourth[unit]
+                )
+        for unit in range(UNITS_AT_ONCE):
+            units[from_front(start + unit)] = sums[unit]
+
+
+@rule
+def row_of(rows: int, width: int, indices: Int32Array, at: int) -> int:
+    """The address of the weights of an input that is listed."""
+    return rows + BYTES * width * int(indices[from_front(at)])
+
+
+@rule
+def apply_relu(units: Float32Array, size: int) -> None:
+    """What is negative becomes 0."""
+    for unit in range(size):
+        units[unit] = units[unit] if units[unit] > _ZERO else _ZERO
+
+
+@rule
+def apply_tanh(units: Float32Array, size: int) -> None:
+    """Every unit between -1 and 1."""
+    for unit in range(size):
+        units[unit] = math.tanh(units[unit])

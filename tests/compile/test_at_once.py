@@ -1,0 +1,107 @@
+"""`at_once`: what is written sixteen numbers at a time is what NumPy's slices would write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from millebornes_env import at_once
+from millebornes_env.at_once import (
+    copy_numbers,
+    from_front,
+    lowest_in,
+    set_of_numbers,
+    size_of,
+    subtract_numbers,
+    write_set,
+)
+from millebornes_env.compile import kernel
+
+ROOM = 80
+
+
+def kernels_of(count: int) -> list[tuple[Callable[..., Any], Callable[..., Any]]]:
+    """What the compiler makes of each function that writes, for one count, and the plain function."""
+
+    @kernel
+    def copy(row: Any, at: int, numbers: Any, first: int, less: Any) -> None:
+        copy_numbers(row, at, numbers, first, count)
+
+    @kernel
+    def subtract(row: Any, at: int, numbers: Any, first: int, less: Any) -> None:
+        subtract_numbers(row, at, numbers, first, less, 1, count)
+
+    @kernel
+    def write(row: Any, at: int, numbers: Any, first: int, less: Any) -> None:
+        write_set(row, at, set_of_numbers(numbers, first, count), count)
+
+    def plain_copy(row: Any, at: int, numbers: Any, first: int, less: Any) -> None:
+        at_once._plain_copy(row, at, numbers, first, count)
+
+    def plain_subtract(row: Any, at: int, numbers: Any, first: int, less: Any) -> None:
+        at_once._plain_subtract(row, at, numbers, first, less, 1, count)
+
+    def plain_write(row: Any, at: int, numbers: Any, first: int, less: Any) -> None:
+        at_once._plain_write_set(row, at, at_once._plain_set_of(numbers, first, count), count)
+
+    return [(copy, plain_copy), (subtract, plain_subtract), (write, plain_write)]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 8, 15, 16, 17, 19, 31, 42, 63])
+def test_rows_are_written_as_numpy_writes_them(count: int) -> None:
+    rng = np.random.default_rng(count)
+    for compiled, plain in kernels_of(count):
+        numbers, less = rng.integers(-3, 4, (2, ROOM), np.int8)
+        for at, first in ((0, 0), (3, 7), (ROOM - count, ROOM - count)):
+            found, wanted = np.full((2, ROOM), 9, np.int8)
+            compiled(found, at, numbers, first, less)
+            plain(wanted, at, numbers, first, less)
+            assert found.tolist() == wanted.tolist()
+
+
+def test_a_row_may_be_copied_onto_itself() -> None:
+    """All is read before anything is written."""
+
+    @kernel
+    def shift(row: Any) -> None:
+        copy_numbers(row, 2, row, 0, 40)
+
+    row = np.arange(ROOM, dtype=np.int8)
+    shift(row)
+    assert row[:44].tolist() == [0, 1, *range(40), 42, 43]
+
+
+def test_sets_of_floats_are_those_that_are_not_0() -> None:
+    @kernel
+    def members(numbers: Any) -> int:
+        return set_of_numbers(numbers, 0, 64)
+
+    numbers = np.zeros(64, np.float32)
+    numbers[[0, 1, 2, 40, 63]] = [1e-45, -0.0, -2, np.nan, np.inf]
+    wanted = at_once._plain_set_of(numbers, 0, 64)
+    assert members(numbers) % 2**64 == wanted
+    assert [place for place in range(64) if wanted >> place & 1] == [0, 2, 40, 63]
+
+
+@pytest.mark.parametrize("members", [1, 2, 0b1010_0000, 1 << 62, (1 << 63) - 1])
+def test_the_lowest_bit_and_the_number_of_bits(members: int) -> None:
+    @kernel
+    def asked(members: int) -> int:
+        return 100 * lowest_in(members) + size_of(members)
+
+    in_binary = f"{members:b}"
+    lowest = len(in_binary) - 1 - in_binary.rindex("1")
+    assert asked(members) == 100 * lowest + in_binary.count("1")
+    assert (at_once._plain_lowest(members), at_once._plain_size(members)) == (lowest, in_binary.count("1"))
+
+
+def test_an_index_from_the_front_is_the_index() -> None:
+    @kernel
+    def at(numbers: Any, place: int) -> int:
+        return int(numbers[from_front(place + 1)])
+
+    assert [at(np.arange(5), place) for place in (-1, 0, 3)] == [0, 1, 4]
+    assert at_once._plain_from_front(3) == 3
