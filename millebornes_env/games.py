@@ -38,6 +38,7 @@ Part = str | Callable[..., Any] | None
 PARTS: Final = {
     "audit": "audit of states",
     "draw": "drawing of its table",
+    "picture": "picture of its table",
     "describe": "words for what a seat sees",
     "seen": "reading of what a seat sees",
     "features": "features of networks",
@@ -49,6 +50,7 @@ PARTS: Final = {
     "view": "view of a seat",
     "tell": "telling of what happens",
     "session": "way to be played on the terminal",
+    "table": "table in the browser",
     "pages": "pages of its rule sheets",
     "solvable": "walk through its small tables",
     "history": "account of what is seen of it",
@@ -82,6 +84,8 @@ class Game:
             field `unseen`, `rules` or `padded` for each of the options that the game knows; None: nothing.
         observation_version: a number that goes up when trained policies would notice, or its part.
         draw: part `draw(state, rules)`: the table as text.
+        picture: part `picture(state, rules, observer=None, theme="auto")`: the table as SVG, for the seat
+            that observes or with all hands; the theme is "light", "dark" or, for browsers, "auto".
         draw_end: part `draw_end(state, rules)`: what is drawn below it when an episode is over.
         describe: part `describe(row, sections, rules)`: an observation in words.
         seen: part: a module that reads an observation back into a record (`agents.seen.Seen`), which
@@ -109,6 +113,8 @@ class Game:
             the table are told then, a list of lines.
         session: part: the class that plays the game on the terminal, derived from
             `commands.session.Session`, which is meant by None.
+        table: part: the class behind the table in the browser, as `web.table.CardTable`; a game without one
+            is played on the terminal.
         rival: the agent that people play against if they name none.
         pages: module that prints rule sheets: `description(sheet)` of one, `comparison(names)` of several.
         solvable: part `solvable(sheet)`: a table that can be solved exactly (`solving.deck.Solvable`).
@@ -129,6 +135,7 @@ class Game:
     observation: Part = None
     observation_version: int | str = 1
     draw: Part = None
+    picture: Part = None
     draw_end: Part = None
     describe: Part = None
     # How agents play it
@@ -151,6 +158,7 @@ class Game:
     view: Part = None
     tell: Part = None
     session: Part = None
+    table: Part = None
     rival: str = "random"
     pages: str | ModuleType | None = None
     # Small tables
@@ -298,6 +306,7 @@ GAMES: Final[dict[str, Game]] = {
         observation="millebornes_env.millebornes.sections:ObservationSpec",
         observation_version="millebornes_env.millebornes.observation:OBSERVATION_VERSION",
         draw="millebornes_env.render.text:draw_game",
+        picture="millebornes_env.render.svg:draw_picture",
         draw_end="millebornes_env.render.text:draw_end",
         describe="millebornes_env.render.seat:describe_seat",
         seen="millebornes_env.agents.observation_reader",
@@ -313,6 +322,7 @@ GAMES: Final[dict[str, Game]] = {
         records="millebornes_env.notation.replays",
         words="millebornes_env.text.mille_bornes",
         session="millebornes_env.commands.card_session:CardSession",
+        table="millebornes_env.web.table:CardTable",
         rival="strategist",
         pages="millebornes_env.render.editions",
         solvable="millebornes_env.solving.deck:solvable",
