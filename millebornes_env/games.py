@@ -74,18 +74,15 @@ class Game:
         sheets: the rule sheets; or the part `edition(name)` that finds one by its name or reads it from the
             path of a file, and hands a sheet back as it is.
         sheet_names: of the sheets that come with the game, where `sheets` is a part.
-        mini_decks: names of sheets that come with it, but are none of its editions: small enough to be
-            solved, and found by their names only.
+        mini_decks: names of small sheets that come with it, to be solved; found by their names only.
         audit: part `audit(states, rules)`: the first of `STATE[N]` that is no game of this table and why, as
             (number, words), or None. `set_states` and positions need it: kernels trust what is in a record.
-        laws: part `laws(states, rules)`: raises `ConformanceError` for records that no play leads to, which
-            `testing.check_env` asks; None: the audit is what it asks.
+        laws: part `laws(states, rules)`: raises `ConformanceError` for records that no play leads to.
         observation: the part that says what can be chosen about observations: a named tuple of ints, with a
             field `unseen`, `rules` or `padded` for each of the options that the game knows; None: nothing.
         observation_version: a number that goes up when trained policies would notice, or its part.
         draw: part `draw(state, rules)`: the table as text.
-        picture: part `picture(state, rules, observer=None, theme="auto")`: the table as SVG, for the seat
-            that observes or with all hands; the theme is "light", "dark" or, for browsers, "auto".
+        picture: part `picture(state, rules, observer=None, theme="auto")`: the table as SVG.
         draw_end: part `draw_end(state, rules)`: what is drawn below it when an episode is over.
         describe: part `describe(row, sections, rules)`: an observation in words.
         seen: part: a module that reads an observation back into a record (`agents.seen.Seen`), which
@@ -109,18 +106,14 @@ class Game:
             and cards fell, in a few words each; with None for an action, those of this turn so far.
         words: part: a module that says to language models what a seat sees and may do (`text.views.Words`).
         view: part `view(state, rules, seat)`: the table as text, with nothing that the seat cannot see.
-        tell: part `tell(state, rules, action)`: carries the action out on a record and returns what all at
-            the table are told then, a list of lines.
-        session: part: the class that plays the game on the terminal, derived from
-            `commands.session.Session`, which is meant by None.
-        table: part: the class behind the table in the browser, as `web.table.CardTable`; a game without one
-            is played on the terminal.
+        tell: part `tell(state, rules, action)`: carries the action out; returns lines that all are told.
+        session: part: the class that plays it on the terminal; None: `commands.session.Session`.
+        table: part: the class behind its page in the browser, such as `web.table.CardTable`.
         rival: the agent that people play against if they name none.
         pages: module that prints rule sheets: `description(sheet)` of one, `comparison(names)` of several.
         solvable: part `solvable(sheet)`: a table that can be solved exactly (`solving.deck.Solvable`).
         history: part: a module that says what each seat has seen (`envs.history.GameHistory`).
-        chance_nodes: part: a module that lays open what is left to chance
-            (`extensive.spots.GameChance`), which makes a tree of the game.
+        chance_nodes: part: a module that lays open what is left to chance (`extensive.spots.GameChance`).
     """
 
     # What is played
