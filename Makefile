@@ -107,6 +107,10 @@ $(VENV)/.installed-dev: $(VENV)/.created pyproject.toml constraints.txt
 	$(call install,train$(COMMA)dev)
 	@touch $(VENV)/.installed-train
 
+$(VENV)/.installed-browser: $(VENV)/.created pyproject.toml constraints.txt
+	$(call install,train$(COMMA)dev$(COMMA)browser)
+	@touch $(VENV)/.installed-train $(VENV)/.installed-dev
+
 $(VENV)/.installed-bench: $(VENV)/.created pyproject.toml constraints.txt
 	$(call install,train$(COMMA)bench)
 	@touch $(VENV)/.installed-train

@@ -20,7 +20,7 @@ from millebornes_env.games import DEFAULT_GAME, GAMES, Game, game
 from millebornes_env.texts import text_of_file
 
 PLAYING: Final = {
-    "play": "play against an agent, on the terminal",
+    "play": "play against agents: at a table in the browser, or on the terminal",
     "evaluate": "let an agent play against others, and say how often it wins",
     "compare": "say which of two agents is better, by how much, and how sure that is",
     "arena": "let agents play each other, and rate them",

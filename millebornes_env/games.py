@@ -38,6 +38,7 @@ Part = str | Callable[..., Any] | None
 PARTS: Final = {
     "audit": "audit of states",
     "draw": "drawing of its table",
+    "picture": "picture of its table",
     "describe": "words for what a seat sees",
     "seen": "reading of what a seat sees",
     "features": "features of networks",
@@ -49,6 +50,7 @@ PARTS: Final = {
     "view": "view of a seat",
     "tell": "telling of what happens",
     "session": "way to be played on the terminal",
+    "table": "table in the browser",
     "pages": "pages of its rule sheets",
     "solvable": "walk through its small tables",
     "history": "account of what is seen of it",
@@ -72,16 +74,15 @@ class Game:
         sheets: the rule sheets; or the part `edition(name)` that finds one by its name or reads it from the
             path of a file, and hands a sheet back as it is.
         sheet_names: of the sheets that come with the game, where `sheets` is a part.
-        mini_decks: names of sheets that come with it, but are none of its editions: small enough to be
-            solved, and found by their names only.
+        mini_decks: names of small sheets that come with it, to be solved; found by their names only.
         audit: part `audit(states, rules)`: the first of `STATE[N]` that is no game of this table and why, as
             (number, words), or None. `set_states` and positions need it: kernels trust what is in a record.
-        laws: part `laws(states, rules)`: raises `ConformanceError` for records that no play leads to, which
-            `testing.check_env` asks; None: the audit is what it asks.
+        laws: part `laws(states, rules)`: raises `ConformanceError` for records that no play leads to.
         observation: the part that says what can be chosen about observations: a named tuple of ints, with a
             field `unseen`, `rules` or `padded` for each of the options that the game knows; None: nothing.
         observation_version: a number that goes up when trained policies would notice, or its part.
         draw: part `draw(state, rules)`: the table as text.
+        picture: part `picture(state, rules, observer=None, theme="auto")`: the table as SVG.
         draw_end: part `draw_end(state, rules)`: what is drawn below it when an episode is over.
         describe: part `describe(row, sections, rules)`: an observation in words.
         seen: part: a module that reads an observation back into a record (`agents.seen.Seen`), which
@@ -105,16 +106,14 @@ class Game:
             and cards fell, in a few words each; with None for an action, those of this turn so far.
         words: part: a module that says to language models what a seat sees and may do (`text.views.Words`).
         view: part `view(state, rules, seat)`: the table as text, with nothing that the seat cannot see.
-        tell: part `tell(state, rules, action)`: carries the action out on a record and returns what all at
-            the table are told then, a list of lines.
-        session: part: the class that plays the game on the terminal, derived from
-            `commands.session.Session`, which is meant by None.
+        tell: part `tell(state, rules, action)`: carries the action out; returns lines that all are told.
+        session: part: the class that plays it on the terminal; None: `commands.session.Session`.
+        table: part: the class behind its page in the browser, such as `web.table.CardTable`.
         rival: the agent that people play against if they name none.
         pages: module that prints rule sheets: `description(sheet)` of one, `comparison(names)` of several.
         solvable: part `solvable(sheet)`: a table that can be solved exactly (`solving.deck.Solvable`).
         history: part: a module that says what each seat has seen (`envs.history.GameHistory`).
-        chance_nodes: part: a module that lays open what is left to chance
-            (`extensive.spots.GameChance`), which makes a tree of the game.
+        chance_nodes: part: a module that lays open what is left to chance (`extensive.spots.GameChance`).
     """
 
     # What is played
@@ -129,6 +128,7 @@ class Game:
     observation: Part = None
     observation_version: int | str = 1
     draw: Part = None
+    picture: Part = None
     draw_end: Part = None
     describe: Part = None
     # How agents play it
@@ -151,6 +151,7 @@ class Game:
     view: Part = None
     tell: Part = None
     session: Part = None
+    table: Part = None
     rival: str = "random"
     pages: str | ModuleType | None = None
     # Small tables
@@ -298,6 +299,7 @@ GAMES: Final[dict[str, Game]] = {
         observation="millebornes_env.millebornes.sections:ObservationSpec",
         observation_version="millebornes_env.millebornes.observation:OBSERVATION_VERSION",
         draw="millebornes_env.render.text:draw_game",
+        picture="millebornes_env.render.svg:draw_picture",
         draw_end="millebornes_env.render.text:draw_end",
         describe="millebornes_env.render.seat:describe_seat",
         seen="millebornes_env.agents.observation_reader",
@@ -313,6 +315,7 @@ GAMES: Final[dict[str, Game]] = {
         records="millebornes_env.notation.replays",
         words="millebornes_env.text.mille_bornes",
         session="millebornes_env.commands.card_session:CardSession",
+        table="millebornes_env.web.table:CardTable",
         rival="strategist",
         pages="millebornes_env.render.editions",
         solvable="millebornes_env.solving.deck:solvable",

@@ -40,6 +40,7 @@ PAGES_THAT_SHOW_WHAT_IS_PRINTED = {
     "docs/data.md",
     "docs/language_models.md",
     "docs/race.md",
+    "docs/table.md",
     "docs/testing.md",
 }
 NEEDS_DATA = pytest.mark.skipif(
@@ -52,6 +53,7 @@ SHORTER = {
     "benchmarks.throughput": "--seconds 0.001 --repeats 1 --no-others --no-cold --out throughput",
     "arena": "--deals 2 --out arena",
     "compare": "--deals 2",
+    "play": "--terminal",
 }
 STOPPED = 130  # `play`, when the player quits
 
@@ -103,6 +105,7 @@ def test_generated_pages_are_current() -> None:
         pytest.param("docs/data.md", marks=NEEDS_DATA),
         "docs/language_models.md",
         "docs/race.md",
+        "docs/table.md",
         "docs/testing.md",
         "docs/training.md",
     ],

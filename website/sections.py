@@ -30,8 +30,8 @@ SECTIONS: Final = {
         "Agents",
         "Who plays, who is better, and by how much.",
         (
-            *("agents", "leaderboard", "race_leaderboard", "reports", "arena", "arnold", "search_log"),
-            "hidden_information",
+            *("table", "agents", "leaderboard", "race_leaderboard", "reports", "arena", "arnold"),
+            *("search_log", "hidden_information"),
         ),
     ),
     "learn": (

@@ -1,20 +1,23 @@
-"""Play against an agent, on the terminal.
+"""Play against agents: at a table in the browser, or on the terminal.
 
     python -m millebornes_env play
     python -m millebornes_env play --against arnold --episode match
-    python -m millebornes_env play --against runs/first --edition dujardin --players 4
+    python -m millebornes_env play --terminal --against runs/first --edition dujardin --players 4
     python -m millebornes_env play --edition arc_en_ciel --players 4
 
-You have seat 0; the agent plays all the others, your partners too. `hint` asks a strong agent what it would
-do, `undo` takes your last decision back, `?` tells the rest.
+Mille Bornes opens a page in the browser, served to this computer only; Ctrl-C ends it. With `--terminal`, and
+in games that have no page, you play on the terminal. You have seat 0 there, and the agent plays all the
+others, your partners too; `hint` asks a strong agent what it would do, `undo` takes your last decision back,
+`?` tells the rest.
 """
 
 from __future__ import annotations
 
 import sys
+import webbrowser
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 import numpy as np
 
@@ -25,15 +28,21 @@ from millebornes_env.commands.options import TableArgs, parse_options, table_ask
 from millebornes_env.commands.session import Session
 from millebornes_env.envs.options import USUAL
 from millebornes_env.errors import MilleBornesError
+from millebornes_env.notation.position import game_of
 from millebornes_env.stopping import Stopped, exit_code_of
+
+if TYPE_CHECKING:
+    from millebornes_env.web.server import TableServer
 
 _STRONGEST = "champion"
 _WEAKEST = "random"
+_ON_THE_PAGE: Final = ("edition", "players", "teams", "episode", "seed", "against")
+"""Options that the page proposes for the first game."""
 
 
 @dataclass(kw_only=True)
 class Args(TableArgs):
-    """Play Mille Bornes, or another game, against an agent, on the terminal."""
+    """Play Mille Bornes, or another game, against agents: in the browser, or on the terminal."""
 
     episode: str = USUAL
     """Play whole matches, or single rounds. usual: the shortest that the game has, such as round."""
@@ -41,7 +50,14 @@ class Args(TableArgs):
     """Seed of the deals and of the agents. None: other cards, or dice, every time."""
     against: str | None = None
     """Who plays the other seats: `name:option=value`, the path of a run folder, or `my_file.py:Class`. None:
-    who usually does in the game; in Mille Bornes the strategist."""
+    who usually does in the game; in Mille Bornes the champion in the browser, where it plays at the table,
+    and the strategist on the terminal."""
+    terminal: bool = False
+    """Play on the terminal, though the game has a page for the browser."""
+    port: int = 0
+    """Of the page. 0: the usual one, or if it is taken, a free one."""
+    browser: bool = True
+    """Open the page in a browser; if not, its address is printed all the same."""
 
 
 def main(
@@ -57,15 +73,63 @@ def main(
     Returns:
         The exit code: 0; 2 if the arguments make no sense or nobody can answer; 130 if you stopped.
     """
-    if source is None and sys.stdin is None:
-        return complain("standard input is closed: nobody can answer")
-    return carry_out(lambda: _command(arguments, source, sink), prints=sink is None)
+    nobody_answers = source is None and sys.stdin is None
+    return carry_out(lambda: _command(arguments, source, sink, nobody_answers), prints=sink is None)
 
 
-def _command(arguments: Sequence[str] | None, source: TextIO | None, sink: TextIO | None) -> int:
+def _command(
+    arguments: Sequence[str] | None, source: TextIO | None, sink: TextIO | None, nobody_answers: bool
+) -> int:
     args = parse_options(Args, "play", arguments)
+    table = table_asked_for(args, [] if args.against is None else [args.against])
+    is_on_terminal = args.terminal or source is not None or sink is not None
+    if not is_on_terminal and game_of(table[0]).has("table"):
+        return _in_the_browser(args, *table)
+    if nobody_answers:
+        return complain("standard input is closed: nobody can answer")
+    return _on_the_terminal(args, table, source, sink)
+
+
+def _in_the_browser(args: Args, edition: str, players: int, teams: int | None) -> int:
+    """Serve the page until Ctrl-C."""
+    from millebornes_env.web.server import TableServer  # noqa: PLC0415 - only who serves the page
+
+    # Whatever the page could not play is refused here already, where it was typed.
+    env = vector_env(1, edition, players=players, teams=teams, episode=args.episode, seed=args.seed)
+    if args.against is not None and sees_hidden_cards(agents.load(args.against, env, 0)):
+        print(f"note: {args.against} sees hidden cards")
+    typed = {name: getattr(args, name) for name in _ON_THE_PAGE}
+    shown = typed | {"edition": edition, "players": players, "teams": env.teams, "episode": env.episode}
+    is_asked = any(value is not None and value != USUAL for value in typed.values())
+    kind: Any = env.game.part("table", "play")
+    with TableServer(lambda: kind(shown if is_asked else {}), args.port) as server:
+        _show_page(server, opens=args.browser)
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt as stop:
+            print("\nThe page is served no more; the browser keeps your game.")
+            return exit_code_of(stop)
+    return 0
+
+
+def _show_page(server: TableServer, *, opens: bool) -> None:
+    """Say where the page is, and open it."""
+    print(f"The table is at {server.url} (Ctrl-C ends it; --terminal plays here).", flush=True)
+    if not opens:
+        return
+    try:
+        is_open = webbrowser.open(server.url)
+    except (webbrowser.Error, OSError):
+        is_open = False
+    if not is_open:
+        print("No browser could be opened: open that address in one, on this computer.", flush=True)
+
+
+def _on_the_terminal(
+    args: Args, table: tuple[str, int, int | None], source: TextIO | None, sink: TextIO | None
+) -> int:
+    edition, players, teams = table
     seed = args.seed if args.seed is not None else int(np.random.default_rng().integers(2**32))
-    edition, players, teams = table_asked_for(args, [] if args.against is None else [args.against])
     env = vector_env(
         1,
         edition,

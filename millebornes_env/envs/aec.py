@@ -19,7 +19,8 @@ from millebornes_env.engine.games import NO_GAME
 from millebornes_env.engine.kernels import Buffers
 from millebornes_env.envs.guard import Guard, alone
 from millebornes_env.envs.illegal_action import illegal_action_error
-from millebornes_env.envs.options import USUAL, checked_mapping, flag, one_of, plain_text, whole_number
+from millebornes_env.envs.options import USUAL, checked_mapping, flag, plain_text, whole_number
+from millebornes_env.envs.rendering import HUMAN, RGB_ARRAY, SVG, checked_mode, modes_here, modes_of, rendered
 from millebornes_env.envs.vector import VectorEnv
 from millebornes_env.errors import ActionShapeError, OptionError, ResetNeededError, shown
 from millebornes_env.games import Sheet
@@ -42,7 +43,7 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
 
     metadata: dict[str, Any] = {
         "name": "millebornes_v0",
-        "render_modes": ["ansi", "human"],
+        "render_modes": modes_here(),
         "is_parallelizable": False,
         "render_fps": 1,
     }
@@ -74,7 +75,8 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
             observe_rules: append the table's rules to it.
             padded: give observations and masks the layout of the largest table.
             illegal_action: "error", or "terminate" with a reward of -1 to the offender.
-            render_mode: "ansi": `render` returns the table as text; "human": it is printed after every step.
+            render_mode: "ansi": `render` returns the table as text; "human": it is printed after every step;
+                "svg": `render` returns a picture, "rgb_array" (with the extra `pictures`) its pixels.
             history: keep the events of the game, for `information_state` (docs/histories.md).
 
         Raises:
@@ -96,10 +98,10 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
             history=history,
         )
         if render_mode is not None:
-            one_of("render_mode", render_mode, self.metadata["render_modes"])
-            self.vector.game.part("draw", "render")
-        if self.vector.metadata["name"] != self.metadata["name"]:
-            self.metadata = {**self.metadata, "name": self.vector.metadata["name"]}
+            checked_mode(render_mode, self.vector.game, self.metadata["render_modes"])
+        own = {"name": self.vector.metadata["name"], "render_modes": modes_of(self.vector.game)}
+        if own != {name: self.metadata[name] for name in own}:
+            self.metadata = {**self.metadata, **own}
         self.render_mode = render_mode
         self.possible_agents = list(self.vector.possible_agents)
         self.agents: list[str] = []
@@ -319,11 +321,12 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         return everything
 
     @alone
-    def render(self) -> str | None:
-        """The table as text, all hands shown, and the score sheet when the round is over.
+    def render(self) -> Any:
+        """The table as text, all hands shown, and the score sheet when the round is over; or as a picture.
 
         Returns:
-            The text; None in the mode "human", which prints it.
+            The text, or the picture as a text in SVG or as uint8[H, W, 3]; None in the mode "human", which
+            prints the text.
 
         Raises:
             ResetNeededError: before the first `reset`.
@@ -337,13 +340,19 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         self._check_reset()
         game, rules = self.vector.games.states[0], self.vector.rules
         entry = self.vector.game
-        picture = str(entry.part("draw", "render")(game, rules))
+        picture = rendered(entry, game, rules, self.render_mode)
+        if self.render_mode in (SVG, RGB_ARRAY):
+            return picture
         if self._buffers.terminations[0]:
             picture += entry.end_of_drawing(game, rules)
-        if self.render_mode == "human":
+        if self.render_mode == HUMAN:
             print(picture, end="\n\n")
             return None
         return picture
+
+    def _repr_html_(self) -> str | None:
+        """The table as a picture, for notebooks; None before the first `reset`."""
+        return self.vector._repr_html_()
 
     @alone
     def describe(self, agent: str | int) -> str:

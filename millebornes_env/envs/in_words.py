@@ -1,4 +1,4 @@
-"""What an environment shows to people: a drawing, what a seat sees, what it may do, the layout of a row."""
+"""What an environment says to people: what a seat sees, what it may do, the layout of a row."""
 
 from __future__ import annotations
 
@@ -36,19 +36,6 @@ class InWords:
 
     def _check_ready(self, method: str) -> None:
         raise NotImplementedError
-
-    @alone
-    def render(self, game: int = 0) -> str:
-        """The table of one game as text, all hands shown.
-
-        Raises:
-            OptionError: there is no such game.
-            GamePartError: of games of this kind there are no drawings.
-            ResetNeededError: before the first `reset`.
-        """
-        self._check_ready("render")
-        game = check.checked_index("game", game, self.num_envs)
-        return str(self.game.part("draw", "render")(self.games.states[game], self.rules))
 
     @alone
     def describe(self, seat: int, game: int = 0) -> str:

@@ -355,7 +355,7 @@ class OpponentVecEnv(VecEnv):
 
     def render(self, mode: str | None = None) -> str:  # type: ignore[override] # SB3 knows pixels only
         """The first game as text."""
-        return self.games.render()
+        return str(self.games.render())
 
     def close(self) -> None:
         """Close the games."""

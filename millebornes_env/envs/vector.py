@@ -24,6 +24,7 @@ from millebornes_env.envs.guard import Guard, alone
 from millebornes_env.envs.history import History, WithHistory
 from millebornes_env.envs.illegal_action import illegal_action_error
 from millebornes_env.envs.in_words import InWords
+from millebornes_env.envs.rendering import HUMAN, Shown, modes_of
 from millebornes_env.envs.spaces import batched, spaces_of_one
 from millebornes_env.errors import ClosedError, OptionError, ResetNeededError
 from millebornes_env.games import Game, Sheet, find_sheet
@@ -47,7 +48,7 @@ class Step(NamedTuple):
     infos: Infos
 
 
-class VectorEnv(InWords, WithHistory):
+class VectorEnv(Shown, InWords, WithHistory):
     """N games of Mille Bornes, or of another game, in one object.
 
     Each game waits for one seat's decision. `step` takes an action for every game, carries it out and returns
@@ -150,7 +151,7 @@ class VectorEnv(InWords, WithHistory):
         self.episode = rulebook.EPISODES[self.settings.episode]
         self.reward = rulebook.REWARDS[self.settings.reward]
         self.metadata: dict[str, Any] = {"name": f"{game.name}_v0", "autoreset_mode": mode}
-        self.metadata["render_modes"] = ["ansi"] if game.has("draw") else []
+        self.metadata["render_modes"] = [mode for mode in modes_of(game) if mode != HUMAN]
         self.observation_version = game.version()
         spec, sections = self.observation_spec, cast("Any", rulebook)  # sections of any class do
         self.observation_sections: tuple[Section, ...] = tuple(sections.sections(self.rules, spec))

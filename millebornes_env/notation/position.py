@@ -44,6 +44,13 @@ class Position:
             notation_of(self.edition).write_position(self.state, self.edition, self.rules, key=self.has_key)
         )
 
+    def _repr_html_(self) -> str | None:
+        """The table as a picture, for notebooks; None: of games of this kind there are none."""
+        entry = game_of(self.edition)
+        if not entry.has("picture"):
+            return None
+        return str(entry.part("picture", "a notebook")(self.state[0], self.rules))
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Position):
             return NotImplemented

@@ -11,7 +11,8 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 
 from millebornes_env.envs.guard import Guard, alone
-from millebornes_env.envs.options import USUAL, checked_seed, one_of, whole_number
+from millebornes_env.envs.options import USUAL, checked_seed, whole_number
+from millebornes_env.envs.rendering import HUMAN, checked_mode, modes_here, modes_of
 from millebornes_env.errors import ActionShapeError, shown
 from millebornes_env.games import Sheet
 from millebornes_env.single_agent.games import MASK, Choices, LearnerGames, Observation, refuse_unknown
@@ -36,7 +37,7 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
         games: the game, with its opponents.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi", "human"], "render_fps": 1}
+    metadata: dict[str, Any] = {"render_modes": modes_here(), "render_fps": 1}
 
     def __init__(  # noqa: PLR0913 - options, nearly all by keyword
         self,
@@ -79,7 +80,8 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
             padded: as there.
             illegal_action: "terminate": it ends the episode with a reward of -1, for every action of the
                 action space may be tried in Gymnasium; "error" raises one that names the play.
-            render_mode: "ansi": `render` returns the table as text; "human": it is printed after every step.
+            render_mode: "ansi": `render` returns the table as text; "human": it is printed after every step;
+                "svg": `render` returns a picture, "rgb_array" (with the extra `pictures`) its pixels.
             **unknown: options that there are not.
 
         Raises:
@@ -110,10 +112,9 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
         )
         vector = self.games.vector
         if render_mode is not None:
-            one_of("render_mode", render_mode, self.metadata["render_modes"])
-            vector.game.part("draw", "render")
-        elif not vector.game.has("draw"):
-            self.metadata = {**self.metadata, "render_modes": []}
+            checked_mode(render_mode, vector.game, self.metadata["render_modes"])
+        elif modes_of(vector.game) != self.metadata["render_modes"]:
+            self.metadata = {**self.metadata, "render_modes": modes_of(vector.game)}
         self.render_mode = render_mode
         self.observation_space = self.games.observation_space
         self.action_space = gymnasium.spaces.Discrete(int(vector.single_action_space.n))
@@ -209,8 +210,14 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
         return self.games.vector.describe(int(self.games.learners.each["seat"][0]))
 
     def render(self) -> Any:
-        """The table as text, all hands shown, with `render_mode="ansi"`; else None."""
-        return self.games.vector.render() if self.render_mode == "ansi" else None
+        """The table, all hands shown, as text, picture or pixels; None if printed, or without a mode."""
+        if self.render_mode in (None, HUMAN):
+            return None
+        return self.games.vector.render(mode=self.render_mode)
+
+    def _repr_html_(self) -> str | None:
+        """The table as a picture, for notebooks."""
+        return self.games.vector._repr_html_()
 
     def _print(self) -> None:
         print(self.games.vector.render())

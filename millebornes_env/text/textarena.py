@@ -158,7 +158,7 @@ class MilleBornesEnv(ta.Env):  # type: ignore[misc] # TextArena has no type hint
 
     def get_board_str(self) -> str:
         """The table with all cards, for who watches."""
-        return self.env.render()
+        return str(self.env.render())
 
 
 def read_answer(action: str, view: View) -> Answer:

@@ -200,7 +200,7 @@ def test_a_closed_stdout_is_told(
 
 def test_nobody_can_answer(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(sys, "stdin", None)
-    assert run("play", ["--against", "greedy"], monkeypatch) == 2
+    assert run("play", ["--terminal", "--against", "greedy"], monkeypatch) == 2
     assert "standard input is closed: nobody can answer" in one_sentence(capsys.readouterr().err)
 
 
@@ -208,7 +208,7 @@ def test_play_ends_with_its_input(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO(""))
-    assert run("play", ["--against", "greedy"], monkeypatch) == 130
+    assert run("play", ["--terminal", "--against", "greedy"], monkeypatch) == 130
     assert "Goodbye." in capsys.readouterr().out
 
 

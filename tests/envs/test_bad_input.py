@@ -143,7 +143,7 @@ def test_an_unknown_autoreset_mode(mode: object) -> None:
     refused(OptionError, ["autoreset_mode is", *known], vector_env, autoreset_mode=mode)
 
 
-@pytest.mark.parametrize("mode", ["rgb_array", "humans", "", 1])
+@pytest.mark.parametrize("mode", ["rgb_arrays", "humans", "", 1])
 def test_an_unknown_render_mode(mode: object) -> None:
     words = [f"render_mode is {mode!r}", "'ansi', 'human'"]
     refused(OptionError, words, millebornes_v0.env, render_mode=mode)

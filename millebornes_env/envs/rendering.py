@@ -1,0 +1,111 @@
+"""How a table is shown: as text, as a picture (SVG), as pixels, and by itself in a notebook."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import Any, Final
+
+from millebornes_env.engine.games import Games
+from millebornes_env.envs import options as check
+from millebornes_env.envs.guard import Guard, alone
+from millebornes_env.errors import MissingExtraError
+from millebornes_env.games import Game
+
+ANSI: Final = "ansi"
+HUMAN: Final = "human"
+SVG: Final = "svg"
+RGB_ARRAY: Final = "rgb_array"
+
+_RASTERISER: Final = "resvg_py"
+_PARTS: Final = {ANSI: "draw", HUMAN: "draw", SVG: "picture", RGB_ARRAY: "picture"}
+
+
+def modes_here() -> list[str]:
+    """The modes of an environment of one game; pixels where a rasteriser is installed."""
+    return [ANSI, HUMAN, SVG, *([RGB_ARRAY] if importlib.util.find_spec(_RASTERISER) else [])]
+
+
+def modes_of(entry: Game) -> list[str]:
+    """Those in which the game can be shown."""
+    return [mode for mode in modes_here() if entry.has(_PARTS[mode])]
+
+
+def checked_mode(value: object, entry: Game, modes: list[str]) -> str:
+    """A render mode that the game can be shown in.
+
+    Args:
+        value: as a user gave it.
+        entry: of the game.
+        modes: that the environment has.
+
+    Raises:
+        OptionError: there is no such mode.
+        MissingExtraError: pixels, and no rasteriser is installed.
+        GamePartError: of games of this kind there are no drawings, or no pictures.
+    """
+    if value == RGB_ARRAY and SVG in modes and RGB_ARRAY not in modes:
+        missing = ModuleNotFoundError(_RASTERISER, name=_RASTERISER)
+        raise MissingExtraError.of('render_mode="rgb_array"', missing, "pictures")
+    mode = check.one_of("render_mode", value, modes)
+    entry.part(_PARTS[mode], "render")
+    return mode
+
+
+def rendered(entry: Game, state: Any, rules: Any, mode: str) -> Any:
+    """The table of one game: text, a picture in light colours (text, too), or uint8[H, W, 3]."""
+    if mode in (ANSI, HUMAN):
+        return str(entry.part("draw", "render")(state, rules))
+    picture = str(entry.part("picture", "render")(state, rules, theme="light"))
+    if mode == SVG:
+        return picture
+    from millebornes_env.envs.pixels import rgb_array  # noqa: PLC0415 - only who asks for pixels
+
+    return rgb_array(picture)
+
+
+class Shown:
+    """What a vector environment has to show its games."""
+
+    games: Games
+    rules: Any
+    num_envs: int
+    _guard: Guard
+    _was_reset: bool
+    closed: bool
+
+    @property
+    def game(self) -> Game:
+        """The game's entry in the table of games."""
+        raise NotImplementedError
+
+    def _check_ready(self, method: str) -> None:
+        raise NotImplementedError
+
+    @alone
+    def render(self, game: int = 0, mode: str = ANSI) -> Any:
+        """The table of one game, all hands shown.
+
+        Args:
+            game: which.
+            mode: "ansi": as text; "svg": as a picture, a text in SVG; "rgb_array": as uint8[H, W, 3], which
+                takes the extra `pictures`.
+
+        Raises:
+            OptionError: there is no such game or mode.
+            GamePartError: of games of this kind there are no drawings.
+            MissingExtraError: pixels, and no rasteriser is installed.
+            ResetNeededError: before the first `reset`.
+        """
+        self._check_ready("render")
+        game = check.checked_index("game", game, self.num_envs)
+        modes = [one for one in modes_here() if one != HUMAN]
+        return rendered(self.game, self.games.states[game], self.rules, checked_mode(mode, self.game, modes))
+
+    def _repr_html_(self) -> str | None:
+        """The first game's table as a picture, for notebooks; None where there is nothing to show."""
+        if self.closed or not self._was_reset or not self.game.has("picture"):
+            return None
+        return str(self.game.part("picture", "a notebook")(self.games.states[0], self.rules))
+
+
+__all__ = ["HUMAN", "RGB_ARRAY", "SVG", "Shown", "checked_mode", "modes_here", "modes_of", "rendered"]

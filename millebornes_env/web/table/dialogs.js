@@ -1,0 +1,212 @@
+// What stands in front of the table: a new game, the score sheet, a record, the link, help.
+
+import { capital, find, listed, make, number } from "./elements.js";
+import { NOBODY, YOU } from "./names.js";
+
+const dialog = () => find("dialog");
+
+/** Open the dialog with this content. */
+export function open(title, ...content) {
+  const box = dialog();
+  box.replaceChildren(make("h2", { id: "dialog-title", text: title }), ...content);
+  if (!box.open) box.showModal();
+  box.scrollTop = 0;
+}
+
+export const close = () => dialog().close();
+
+const buttons = (...all) => make("div", { class: "buttons" }, ...all);
+export const button = (text, click, main = false) => make("button", { type: "button", class: main ? "main" : "", click, text });
+const closing = (text = "Close") => button(text, close);
+
+// A new game ---------------------------------------------------------------------------------------------------
+
+/** Whether an agent plays at a table. */
+export function plays(agent, players, teams) {
+  return agent.tables === "all" || agent.tables.some(([seats, sides]) => seats === players && sides === teams);
+}
+
+/** Ask for a game: edition, table, who sits where.
+ * @param {Object} catalogue of the engine.
+ * @param {Object} last what was chosen last time: {edition, players, teams, episode, seats}.
+ * @param {(setup: Object) => void} begin */
+export function askForGame(catalogue, last, begin) {
+  const edition = select("edition", catalogue.editions.map((one) => [one.name, one.title]), last.edition);
+  const table = select("table", [], "");
+  const episode = select("episode", [["round", "one round"], ["match", "a match of several rounds"]], last.episode);
+  const summary = make("p", { class: "hint" });
+  const seats = make("div", { class: "seats" });
+  const seed = make("input", { id: "seed", inputmode: "numeric", pattern: "[0-9]{0,15}", autocomplete: "off", value: last.seed ?? "" });
+  const chosen = () => catalogue.editions.find((one) => one.name === edition.value);
+  const size = () => table.value.split("/").map(Number);
+  const showTables = () => {
+    const kept = table.value || `${last.players}/${last.teams}`;
+    fill(table, chosen().tables.map(({ players, teams }) => [`${players}/${teams}`, tableWords(players, teams)]), kept);
+    summary.textContent = chosen().summary ?? "";
+    showSeats();
+  };
+  const showSeats = () => {
+    const [players, teams] = size();
+    const kept = [...seats.querySelectorAll("select")].map((one) => one.value);
+    seats.replaceChildren(...seatChoices(catalogue, players, teams, kept.length ? kept : last.seats));
+  };
+  edition.addEventListener("change", showTables);
+  table.addEventListener("change", showSeats);
+  showTables();
+  const form = make("form", { submit: (event) => {
+    event.preventDefault();
+    const [players, teams] = size();
+    const sits = [...seats.querySelectorAll("select")].map((one) => one.value);
+    close();
+    begin({ edition: edition.value, players, teams, episode: episode.value, seats: sits, seed: seed.value ? Number(seed.value) : null });
+  } },
+  row("Edition", edition, summary), row("Table", table), row("Play", episode),
+  make("fieldset", {}, make("legend", { text: "Who sits where" }), seats,
+    make("p", { class: "hint", text: "Partners sit across from each other. With nobody as “You” you watch." })),
+  row("Seed", seed, make("p", { class: "hint", text: "The same seed deals the same cards. Leave it empty for new ones." })),
+  buttons(make("button", { type: "submit", class: "main", id: "deal", text: "Deal the cards" }), closing("Cancel")));
+  open("A new game", form);
+  find("deal").focus();
+}
+
+function seatChoices(catalogue, players, teams, kept) {
+  const fitting = catalogue.agents.filter((agent) => plays(agent, players, teams));
+  const names = [YOU, ...fitting.map((agent) => agent.name)];
+  return Array.from({ length: players }, (_, seat) => {
+    const usual = seat === 0 ? YOU : fitting[0].name;
+    const value = names.includes(kept[seat]) ? kept[seat] : usual;
+    const options = [[YOU, "You"], ...fitting.map((agent) => [agent.name, agent.title])];
+    const team = players === teams ? "" : ` (team ${seat % teams})`;
+    return row(`Seat ${seat}${team}`, select(`seat-${seat}`, options, value));
+  });
+}
+
+export function tableWords(players, teams) {
+  return players === teams ? `${players} players` : `${players} players in ${teams} teams`;
+}
+
+function select(id, options, value) {
+  const element = make("select", { id });
+  fill(element, options, value);
+  return element;
+}
+
+function fill(element, options, value) {
+  element.replaceChildren(...options.map(([name, text]) => make("option", { value: name, text })));
+  if (options.some(([name]) => name === value)) element.value = value;
+}
+
+function row(text, field, ...more) {
+  return make("div", { class: "row" }, make("label", { for: field.id, text }), field, ...more);
+}
+
+// The score sheet ----------------------------------------------------------------------------------------------
+
+/** Show how a round has ended.
+ * @param {{again: Function, next: Function|null, review: Function|null, look: Function}} actions */
+export function showSheet(position, names, actions) {
+  const teams = position.sides.map((side) => side.team);
+  const content = [make("p", { text: winnerWords(position, names) })];
+  if (position.sheet) content.push(sheet(position, names, teams));
+  const choices = [];
+  if (actions.next) choices.push(button("Deal the next round", actions.next, true));
+  else choices.push(button("Play again", actions.again, true));
+  if (actions.review) choices.push(button("What would the champion have done?", actions.review));
+  choices.push(closing("Look at the table"));
+  open(position.match_over && position.episode === "match" ? "The match is over" : `Round ${position.round_number + 1} is over`, ...content, buttons(...choices));
+}
+
+function winnerWords(position, names) {
+  const who = position.winners;
+  const isMatch = position.match_over && position.episode === "match";
+  const what = isMatch ? "match" : "round";
+  const unit = position.sheet ? "points" : "km";
+  const ofRound = position.sheet ? position.sheet.at(-1).points : position.sides.map((side) => side.km);
+  const amounts = isMatch && position.sheet ? position.sides.map((side) => side.score) : ofRound;
+  if (who === null) return "The match goes on.";
+  if (who.length !== 1) return who.length ? `${capital(listed(who.map((team) => names.team(team))))} share the win.` : `Nobody has won this ${what}.`;
+  const [team] = who;
+  const lead = amounts[team] - Math.max(...amounts.filter((_, other) => other !== team));
+  return `${capital(names.team(team))} ${names.isPlural(team) ? "win" : "wins"} the ${what}${lead > 0 ? ` by ${number(lead)} ${unit}` : ""}.`;
+}
+
+function sheet(position, names, teams) {
+  const head = make("tr", {}, make("th", { scope: "col", text: "" }), ...teams.map((team) => make("th", { scope: "col", text: capital(names.team(team)) })));
+  const line = (title, points, kind) => make("tr", { class: kind },
+    make("th", { scope: "row", text: capital(title) }), ...teams.map((team) => make("td", { text: number(points[team]) })));
+  const lines = position.sheet.map((one) => line(one.title, one.points, one.line === "round" ? "sum" : one.points.some(Boolean) ? "" : "none"));
+  if (position.episode === "match") lines.push(line("match", position.sides.map((side) => side.score), "sum"));
+  return make("table", { id: "score-sheet" }, make("thead", {}, head), make("tbody", {}, ...lines));
+}
+
+// Records and links --------------------------------------------------------------------------------------------
+
+/** Show the game as text, and take another one over.
+ * @param {string} text of the present game.
+ * @param {(text: string) => Promise<void>} load */
+export function showRecord(text, load) {
+  const area = make("textarea", { id: "record-text", spellcheck: "false", "aria-label": "A position or a record" });
+  area.value = text;
+  const problem = make("p", { class: "error", role: "alert" });
+  const take = async () => {
+    try {
+      await load(area.value);
+      close();
+    } catch (error) {
+      problem.textContent = capital(error.message);
+    }
+  };
+  const download = () => {
+    const link = make("a", { href: URL.createObjectURL(new Blob([area.value], { type: "text/plain" })), download: "mille-bornes.txt" });
+    link.click();
+    URL.revokeObjectURL(link.href);
+  };
+  open("Record of the game",
+    make("p", { class: "hint", text: "This is the game so far. Paste another record or position here to step through it." }),
+    area, problem, buttons(button("Load this text", take, true), button("Save as a file", download), closing()));
+}
+
+/** Show the link to a position. */
+export function showLink(url) {
+  const field = make("input", { id: "link-text", readonly: true, "aria-label": "Link", style: "width: 100%" });
+  field.value = url;
+  const copy = button("Copy", async () => {
+    field.select();
+    try {
+      await navigator.clipboard.writeText(url);
+      copy.textContent = "Copied";
+    } catch {
+      copy.textContent = "Press Ctrl+C";
+    }
+  }, true);
+  open("A link to this position", field,
+    make("p", { class: "hint", text: "It holds every card, hidden ones too: who opens it can read them." }), buttons(copy, closing()));
+  field.select();
+}
+
+/** Ask who plays on from a position of a record. */
+export function askWhoPlays(catalogue, position, begin) {
+  const usual = Array.from({ length: position.players }, (_, seat) => (seat === position.to_act ? YOU : NOBODY));
+  const seats = make("div", { class: "seats" }, ...seatChoices(catalogue, position.players, position.teams, usual));
+  const go = () => {
+    const sits = [...seats.querySelectorAll("select")].map((one) => one.value);
+    close();
+    begin(sits);
+  };
+  open("Play on from here", seats, buttons(button("Play", go, true), closing("Cancel")));
+}
+
+/** A sentence that something went wrong. */
+export function showError(error) {
+  open("That did not work", make("p", { text: capital(error.message) }), buttons(closing()));
+}
+
+export function showHelp() {
+  const keys = [["← →", "go through your cards"], ["Enter", "choose a card, and press a button"], ["Esc", "put the card back"], ["U", "take your last decision back"], ["H", "ask the champion"], ["?", "this help"]];
+  open("How to play",
+    make("p", { text: "Be the first to complete the trip. Lay a Roll to start, then distance cards; stop the others with hazards, and answer theirs with the remedy of the same row. Safeties (blue) protect for the whole round; held back until the hazard comes, they are a coup fourré." }),
+    make("p", { text: "Click a card, then a button, or drag it: your own side for distances, remedies and safeties, another side for hazards, or the discard pile. A pale card cannot be laid now: click it to hear why." }),
+    make("dl", {}, ...keys.flatMap(([key, what]) => [make("dt", {}, make("kbd", { text: key })), make("dd", { text: what })])),
+    make("p", { class: "hint", text: "The rules of this table, the log and what the champion thinks stand beside it. The game is kept in this browser, so that you can close the page." }),
+    buttons(closing()));
+}

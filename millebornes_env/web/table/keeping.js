@@ -1,0 +1,60 @@
+// What is kept of a game: in the browser for a reload, and in a link for others.
+
+const STORE = "millebornes.game";
+const SETUP = "millebornes.setup";
+const THEME = "millebornes.theme";
+const MOST = 300_000; // letters of a link's text: more is no position of ours
+
+export const keep = (name, value) => {
+  try {
+    localStorage.setItem(name, JSON.stringify(value));
+  } catch {
+    // A full or forbidden store: the game goes on, and is gone with the page.
+  }
+};
+
+export const kept = (name) => {
+  try {
+    return JSON.parse(localStorage.getItem(name));
+  } catch {
+    return null;
+  }
+};
+
+export { STORE, SETUP, THEME };
+
+/** A text as the part of a link behind "#". */
+export async function packed(text) {
+  const bytes = new TextEncoder().encode(text);
+  if (!("CompressionStream" in globalThis)) return `t=${base64(bytes)}`;
+  return `z=${base64(await through(bytes, new CompressionStream("deflate-raw")))}`;
+}
+
+/** The text of such a part; null: it is none of ours.
+ * @throws {Error} it is damaged. */
+export async function unpacked(part) {
+  const found = /^([tz])=(.*)$/.exec(part);
+  if (!found) return null;
+  try {
+    const bytes = unbase64(found[2]);
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(found[1] === "t" ? bytes : await through(bytes, new DecompressionStream("deflate-raw")));
+    if (text.length > MOST) throw new Error("too long");
+    return text;
+  } catch {
+    throw new Error("This link is damaged: part of it is missing or was changed. Ask for it again, or paste the record instead.");
+  }
+}
+
+async function through(bytes, stream) {
+  return new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer());
+}
+
+function base64(bytes) {
+  let text = "";
+  for (const byte of bytes) text += String.fromCharCode(byte);
+  return btoa(text).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+}
+
+function unbase64(text) {
+  return Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (letter) => letter.charCodeAt(0));
+}

@@ -1,0 +1,278 @@
+// The page: puts engine, table and what stands beside it together.
+
+import {
+  askForGame, askWhoPlays, button, close, open, plays, showError, showHelp, showLink, showRecord, tableWords,
+} from "./dialogs.js";
+import { capital, find, make } from "./elements.js";
+import { loadDrawing } from "./filling.js";
+import { keep, kept, packed, SETUP, STORE, THEME, unpacked } from "./keeping.js";
+import { NOBODY, YOU } from "./names.js";
+import { Play } from "./play.js";
+import { review, showThought } from "./thoughts.js";
+
+const USUAL = { edition: "parker", players: 2, teams: 2, episode: "round", seats: [YOU, "champion"] };
+const JUDGE = "champion";
+
+let play;
+let catalogue;
+let engine;
+
+// Opening ------------------------------------------------------------------------------------------------------
+
+async function begin() {
+  dressUp();
+  listen();
+  try {
+    [engine] = await Promise.all([engineAsked(), loadDrawing()]);
+    catalogue = await engine.catalogue();
+  } catch (error) {
+    return say(capital(error.message), true);
+  }
+  play = new Play(engine, catalogue, { looked, failed: showError, again, reviewOf });
+  find("records").disabled = false;
+  window.addEventListener("hashchange", () => resume().catch(showError));
+  await resume().catch((error) => (newGame(), showError(error)));
+}
+
+/** The engine that this page comes with: the server's, or WebAssembly. */
+async function engineAsked() {
+  const response = await fetch(new URL("../engine.json", import.meta.url)).catch(() => null);
+  if (!response?.ok) throw new Error("The file engine.json is missing beside this page.");
+  const config = await response.json();
+  if (config.engine === "server") return (await import("../server_engine.js")).createEngine(config);
+  if (!("WebAssembly" in globalThis)) {
+    throw new Error("This browser has no WebAssembly, which the page needs: use another one, or type “python -m millebornes_env play”.");
+  }
+  const { createEngine } = await import("./browser_engine.js");
+  return createEngine().catch(() => {
+    throw new Error("The engine was not built into this folder (make web): type “python -m millebornes_env play” instead.");
+  });
+}
+
+/** Go on with the link that was opened, with the game that was kept, or ask for a new one. */
+async function resume() {
+  const part = location.hash.slice(1);
+  if (part) history.replaceState(null, "", location.pathname + location.search);
+  const text = part ? await unpacked(part) : null;
+  if (text !== null) return openText(text);
+  const last = kept(STORE);
+  if (last?.text) {
+    try {
+      return await play.load(last.text, last);
+    } catch {
+      // Kept by another version: a new game, then.
+    }
+  }
+  newGame();
+}
+
+/** Step through a text; a position alone is to be played on. */
+async function openText(text) {
+  await play.load(text, { at: 0 });
+  if (play.position.plays > 0 || play.position.over) return;
+  const rival = rivalAt(play.position);
+  await play.sit(play.seats.map((_, seat) => (seat === play.position.to_act ? YOU : rival)));
+}
+
+const rivalAt = ({ players, teams }) => catalogue.agents.find((agent) => plays(agent, players, teams)).name;
+
+function setup() {
+  const usual = Object.fromEntries(Object.entries(catalogue.usual ?? {}).filter(([, value]) => value !== null && value !== undefined));
+  const asked = usual.against ? { seats: [YOU, ...Array(7).fill(usual.against)] } : {};
+  return { ...USUAL, ...(kept(SETUP) ?? {}), ...usual, ...asked };
+}
+
+function newGame() {
+  askForGame(catalogue, setup(), (chosen) => {
+    keep(SETUP, { ...chosen, seed: null });
+    play.begin(chosen).catch(showError);
+  });
+}
+
+function again() {
+  close();
+  play.begin({ ...setup(), seed: null, ...tableNow(), seats: play.seats }).catch(showError);
+}
+
+function tableNow() {
+  const { edition, players, teams, episode } = play.position;
+  return { edition, players, teams, episode };
+}
+
+// Beside the table ---------------------------------------------------------------------------------------------
+
+/** After every change of what is shown. */
+function looked(now) {
+  const { position } = now;
+  find("link").disabled = false;
+  find("undo").disabled = now.looksBack() || !now.log.slice(0, position.at).some((one) => one.seat !== null && now.seats[one.seat] === YOU);
+  sayWhatIsUp(now);
+  showSteps(now);
+  showLog(now);
+  showRules(now);
+  think();
+}
+
+function say(text, isError = false) {
+  find("status").replaceChildren(make("span", { class: isError ? "error" : "", text }));
+}
+
+function sayWhatIsUp(now) {
+  const { position, names } = now;
+  const news = now.news();
+  const spoken = news.length ? make("span", { class: "news", text: `${news.slice(-4).join(". ")}. ` }) : null;
+  find("status").replaceChildren(...[spoken, make("strong", { text: question(now, position, names) })].filter(Boolean));
+}
+
+function question(now, position, names) {
+  if (now.looksBack()) return `Position ${position.at} of ${position.plays}.`;
+  if (position.over) return position.match_over ? "The game is over." : "The round is over.";
+  const who = now.seats[position.to_act];
+  if (who === NOBODY) return `${capital(names.seat(position.to_act))} is to ${position.asks === "play" ? "play" : "decide"}. Press “Play on from here” to sit down.`;
+  if (who !== YOU) return position.asks === "play" ? `${capital(names.seat(position.to_act))} is thinking …` : "…";
+  const several = now.seats.filter((one) => one === YOU).length > 1 ? `${capital(names.seat(position.to_act))} (seat ${position.to_act}): ` : "";
+  return several + { play: "Your turn.", coup_fourre: "Coup fourré?", extension: "Extend the trip?" }[position.asks];
+}
+
+function showSteps(now) {
+  const { at, plays: count, over } = now.position;
+  const bar = find("looking");
+  bar.hidden = !now.looksBack() && !(now.seats.includes(NOBODY) || (over && count));
+  if (bar.hidden) return;
+  const step = (text, title, to, by = 0) => {
+    const click = () => go(by ? Math.min(count, Math.max(0, (now.wanted ?? at) + by)) : to); // however fast one clicks
+    const one = make("button", { type: "button", "aria-label": title, title, text, "data-step": title, click });
+    one.disabled = to < 0 || to > count || to === at;
+    return one;
+  };
+  const focused = document.activeElement?.dataset?.step;
+  const slider = make("input", { type: "range", min: 0, max: count, "aria-label": "Position", change: (event) => go(Number(event.target.value)) });
+  slider.value = at;
+  bar.replaceChildren(
+    step("|◀", "First position", 0), step("◀", "One play back", at - 1, -1), step("▶", "One play on", at + 1, 1), step("▶|", "Last position", count),
+    slider, make("span", { text: `${at} / ${count}` }),
+    over ? button("Score sheet", () => now.roundOver()) : make("button", { type: "button", id: "play-on", text: "Play on from here", click: () => askWhoPlays(catalogue, now.position, (seats) => now.sit(seats).catch(showError)) }));
+  if (focused) bar.querySelector(`[data-step="${focused}"]`)?.focus();
+}
+
+const go = (at) => play.goTo(at).catch(showError);
+
+function showLog(now) {
+  const list = find("log").querySelector("ol");
+  list.replaceChildren(...now.log.flatMap((entry, number) => (now.isPublic(entry) ? [logLine(now, entry, number + 1)] : [])));
+  const current = list.querySelector('[aria-current="true"]');
+  if (current) list.scrollTop = current.offsetTop - list.offsetTop - list.clientHeight / 2;
+}
+
+function logLine(now, entry, after) {
+  const words = capital(now.teller(entry) + now.names.said(entry.words));
+  const line = make("button", { type: "button", title: entry.notation, "aria-current": after === now.position.at ? "true" : null, click: () => go(after) }, words);
+  return make("li", {}, line);
+}
+
+async function showRules(now) {
+  const place = find("rules").querySelector("div");
+  const { edition, players, teams } = now.position;
+  const table = `${edition}/${players}/${teams}`;
+  if (place.dataset.table === table || !find("rules").open) return;
+  place.dataset.table = table;
+  const rules = await engine.rules(edition, players, teams).catch((error) => [{ question: error.message, value: "" }]);
+  const title = catalogue.editions.find((one) => one.name === edition)?.title ?? edition;
+  place.replaceChildren(make("p", { text: `${title}, ${tableWords(players, teams)}` }),
+    make("dl", {}, ...rules.flatMap((one) => [make("dt", { text: capital(one.question) }), make("dd", { text: String(one.value) })])));
+}
+
+// The champion -------------------------------------------------------------------------------------------------
+
+/** What the champion thinks, where one may know: in one's own turn, or where all cards are open. */
+async function think({ search = false } = {}) {
+  const panel = find("thoughts");
+  const place = panel.querySelector("div");
+  const { position, names, run } = play;
+  const isAllowed = !position.over && (names.viewer === "all" || names.viewer === position.to_act);
+  if (!panel.open) return;
+  if (!isAllowed) return showThought(place, null, position, play.shown());
+  try {
+    const thought = await engine.think({ agent: JUDGE, search });
+    if (run !== play.run && position !== play.position) return;
+    showThought(place, thought, position, play.shown(), { search: () => think({ search: true }) });
+  } catch (error) {
+    showThought(place, null, position, play.shown(), { error: capital(error.message) });
+  }
+}
+
+/** What shows what the champion would have done; null where it does not play. */
+function reviewOf({ players, teams }) {
+  const champion = catalogue.agents.find((agent) => agent.name === JUDGE);
+  return champion && plays(champion, players, teams) ? judge : null;
+}
+
+/** What the champion would have done: the worst decisions of the last round. */
+async function judge() {
+  const { log, names, seats } = play;
+  const { at } = play.position;
+  const begun = log.slice(0, at).findLastIndex((one) => one.seat === null);
+  const isOwn = (entry) => log.indexOf(entry) > begun && log.indexOf(entry) < at && entry.seat !== null && seats[entry.seat] === YOU;
+  const progress = make("p", { role: "status", text: "The champion looks at your decisions …" });
+  let goesOn = true;
+  open("What would the champion have done?", progress, button("Stop", () => (goesOn = false)));
+  try {
+    const worst = await review(engine, log, isOwn, (done, of) => ((progress.textContent = `Decision ${done + 1} of ${of} …`), goesOn && find("dialog").open));
+    await engine.goto(at);
+    showReview(worst.slice(0, 8), names);
+  } catch (error) {
+    await engine.goto(at);
+    showError(error);
+  }
+}
+
+function showReview(worst, names) {
+  const lines = worst.map((one) => make("li", {},
+    `${capital(names.said(one.played.words))}: the champion would rather ${names.said(asVerb(one.better))}, worth some ${Math.round(one.loss)} ± ${Math.round(one.error)} points more. `,
+    button("Look", () => (close(), go(one.at)))));
+  open("What would the champion have done?",
+    worst.length ? make("ol", { class: "review" }, ...lines) : make("p", { text: "Much the same: in no decision was another play clearly better." }),
+    make("p", { class: "hint", text: "Estimated by playing on from your position with the hidden cards dealt anew; chance is in it." }),
+    make("div", { class: "buttons" }, button("Play again", again, true), button("Close", close)));
+}
+
+/** "Stop against team 1" as something that one does. */
+const asVerb = (choice) => (choice.kind === "play" && !choice.words.startsWith("play") ? `play ${choice.words}` : choice.words);
+
+// Buttons and keys ---------------------------------------------------------------------------------------------
+
+function listen() {
+  const clicked = {
+    new: newGame,
+    undo: () => play.undo().catch(showError),
+    records: async () => showRecord(play.position ? (await engine.record()).text : "", openText),
+    link: async () => showLink(`${location.origin}${location.pathname}${location.search}#${await packed((await engine.save()).text)}`),
+    theme: () => wear(document.documentElement.dataset.theme === "dark" ? "light" : "dark", true),
+    help: showHelp,
+  };
+  for (const [id, act] of Object.entries(clicked)) {
+    find(id).addEventListener("click", () => (catalogue || id === "theme" || id === "help") && Promise.resolve(act()).catch(showError));
+  }
+  find("thoughts").addEventListener("toggle", () => play?.position && think());
+  find("rules").addEventListener("toggle", () => play?.position && showRules(play));
+  document.addEventListener("keydown", (event) => {
+    const typing = event.target.closest("input, textarea, select, dialog") || event.ctrlKey || event.metaKey || event.altKey;
+    const act = { u: () => find("undo").click(), h: () => ((find("thoughts").open = true), think()), "?": showHelp }[event.key.toLowerCase()];
+    if (!typing && act && play?.position) act();
+  });
+}
+
+function dressUp() {
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const chosen = kept(THEME);
+  wear(chosen ?? (system.matches ? "dark" : "light"));
+  system.addEventListener("change", () => kept(THEME) || wear(system.matches ? "dark" : "light"));
+}
+
+function wear(theme, isChosen = false) {
+  document.documentElement.dataset.theme = theme;
+  find("theme").setAttribute("aria-pressed", String(theme === "dark"));
+  if (isChosen) keep(THEME, theme);
+}
+
+begin();

@@ -1,0 +1,60 @@
+// What players and teams are called, as one seat sees them, and the engine's words with these names.
+
+import { listed } from "./elements.js";
+
+export const YOU = "you";
+export const NOBODY = "nobody";
+
+export class Names {
+  /** @param {string[]} seats who sits where: YOU, NOBODY or the name of an agent.
+   * @param {number} teams
+   * @param {Object} titles of agents, by name.
+   * @param {number|string} viewer the seat that looks, or "all". */
+  constructor(seats, teams, titles, viewer) {
+    Object.assign(this, { seats, teams, titles, viewer });
+  }
+
+  /** Of one player: "you", "Champion", "Champion 2", "seat 3". */
+  seat(seat) {
+    const who = this.seats[seat];
+    const alike = this.seats.flatMap((other, place) => (other === who ? [place] : []));
+    if (who === NOBODY) return `seat ${seat}`;
+    const name = who === YOU ? YOU : (this.titles[who] ?? who);
+    if (who === YOU && (alike.length === 1 || seat === this.viewer)) return YOU;
+    if (who === YOU) return `player ${seat}`;
+    return alike.length === 1 ? name : `${name} ${alike.indexOf(seat) + 1}`;
+  }
+
+  members(team) {
+    return this.seats.flatMap((_, seat) => (seat % this.teams === team ? [seat] : []));
+  }
+
+  isOwn(team) {
+    return this.viewer !== "all" && this.viewer % this.teams === team;
+  }
+
+  /** Of one team: its player's name, "your team", or the names of all. */
+  team(team) {
+    const members = this.members(team);
+    if (members.length === 1) return this.seat(members[0]);
+    return this.isOwn(team) ? "your team" : listed(members.map((seat) => this.seat(seat)));
+  }
+
+  isPlural(team) {
+    const members = this.members(team);
+    return members.length > 1 ? !this.isOwn(team) : this.seat(members[0]) === YOU;
+  }
+
+  /** The engine's words with these names: "team 0 is" becomes "you are", "team 1's" "Champion's". */
+  said(text) {
+    return text
+      .replace(/\bteam (\d)( is| has|'s)?/g, (_, digit, after = "") => {
+        const team = Number(digit);
+        const name = this.team(team);
+        if (after === "'s") return name === YOU ? "your" : name.endsWith("s") ? `${name}’` : `${name}’s`;
+        if (this.isPlural(team)) after = { " is": " are", " has": " have" }[after] ?? after;
+        return name + after;
+      })
+      .replace("the hand holds no", "you hold no");
+  }
+}

@@ -1,0 +1,118 @@
+"""The page in a real browser: Debian's Chromium, driven by Playwright (the extra `browser`).
+
+The browser's path may be given as MILLEBORNES_BROWSER. Screenshots are left in `screenshots`, which git
+ignores.
+"""
+
+from __future__ import annotations
+
+import http.server
+import os
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from millebornes_env.web.server import HOST, PAGE, TableServer
+from millebornes_env.web.table import CardTable
+
+SCREENSHOTS = Path(__file__).parents[2] / "screenshots"
+
+
+@pytest.fixture
+def table() -> CardTable:
+    return CardTable()
+
+
+@pytest.fixture(scope="session")
+def address() -> Iterator[str]:
+    """Where the page is served."""
+    with TableServer(CardTable) as server:
+        serving = threading.Thread(target=server.serve_forever, args=(0.05,))
+        serving.start()
+        yield server.url
+        server.shutdown()
+        serving.join()
+
+
+class _Folder(http.server.SimpleHTTPRequestHandler):
+    """The page as any server of files hands it out."""
+
+    extensions_map: ClassVar[dict[str, str]] = {
+        **http.server.SimpleHTTPRequestHandler.extensions_map,
+        ".wasm": "application/wasm",
+    }
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def folder() -> Iterator[str]:
+    """Where the page is served as a folder, without our server."""
+    with http.server.ThreadingHTTPServer((HOST, 0), partial(_Folder, directory=str(PAGE))) as server:
+        serving = threading.Thread(target=server.serve_forever, args=(0.05,))
+        serving.start()
+        yield f"http://{HOST}:{server.server_port}/"
+        server.shutdown()
+        serving.join()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="no Playwright: pip install -e '.[browser]'"
+    )
+    path = os.environ.get("MILLEBORNES_BROWSER", "/usr/bin/chromium")
+    if not Path(path).is_file():
+        pytest.skip(f"no browser at {path}: apt-get install chromium, or set MILLEBORNES_BROWSER")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def opened(browser: Any, address: str) -> Iterator[Callable[..., Any]]:
+    """Opens the page; at the end no script of it may have failed."""
+    contexts, failures = [], []
+
+    def open_page(
+        width: int = 1280,
+        height: int = 900,
+        hash_: str = "",
+        address: str = address,
+        may_fail: bool = False,
+        **settings: Any,
+    ) -> Any:
+        context = browser.new_context(
+            viewport={"width": width, "height": height}, reduced_motion="reduce", **settings
+        )
+        contexts.append(context)
+        context.set_default_timeout(60_000)
+        page = context.new_page()
+        if not may_fail:
+            page.on("pageerror", lambda error: failures.append(str(error)))
+            page.on("console", lambda said: failures.append(said.text) if said.type == "error" else None)
+        page.goto(f"{address}?pace=0{hash_}")
+        page.wait_for_selector("dialog[open], #hand button, #looking:not([hidden]), #status .error")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert not failures
+
+
+@pytest.fixture
+def pictured(request: pytest.FixtureRequest) -> Callable[[Any, str], None]:
+    """Leaves a screenshot for people to look at."""
+
+    def keep(page: Any, name: str) -> None:
+        SCREENSHOTS.mkdir(exist_ok=True)
+        page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True)
+
+    return keep

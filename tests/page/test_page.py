@@ -1,0 +1,433 @@
+"""The page as a person uses it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pytest
+
+from millebornes_env.notation import read_position, read_record
+from millebornes_env.render.filling import filled, text_of, values_of_side
+from millebornes_env.render.table_view import table_view
+from millebornes_env.web.server import PAGE
+
+Opened = Callable[..., Any]
+Pictured = Callable[[Any, str], None]
+
+MOST_PLAYS = 400
+
+COUP_FOURRE = """\
+edition: parker
+table: 2 players
+dealer: 0
+battle 0: roll
+battle 1: roll
+hand 0: right_of_way 25 50 75 100 200
+hand 1: stop 25 50 75 100 200 roll
+"""
+
+EXTENSION = """\
+edition: parker
+table: 2 players
+battle 0: roll
+distance 0: 2x200 2x100 75
+hand 0: 25 50 75 100 roll roll stop
+hand 1: 25 50 75 100 roll roll
+"""
+
+RACE_TO_THE_LINE = """\
+edition: parker
+table: 2 players
+battle 0: roll
+battle 1: roll
+distance 0: 2x200 2x100 75
+distance 1: 2x200 2x100 50
+hand 0: 25 50 75 100 roll roll stop
+hand 1: 4x50 roll roll
+"""
+
+RECORD = """\
+edition: parker
+table: 2 players in 2 teams
+battle 0: roll
+distance 0: 2x200 2x100 50
+hand 0: 25 stop roll 50
+hand 1: right_of_way roll gasoline
+stream 0: 50 25 ...
+stream 1: 75 100 ...
+plays:
+seat 0: 25
+seat 1: roll
+seat 0: stop against team 1
+seat 1: claim
+seat 1: 75
+seat 0: 25
+seat 0: finish
+result: 1100 475
+"""
+
+
+def deal(page: Any, *, seed: int = 1, table: str = "2/2", edition: str = "parker", **seats: str) -> None:
+    """Fill the form of a new game in, and deal; `seat_1="greedy"` says who sits there."""
+    if not page.locator("dialog[open]").count():
+        page.click("#new")
+    page.select_option("#edition", edition)
+    page.select_option("#table", table)
+    for seat, who in seats.items():
+        page.select_option(f"#{seat.replace('_', '-')}", who)
+    page.fill("#seed", str(seed))
+    page.click("#deal")
+
+
+def settled(page: Any) -> None:
+    """Wait until the person is to act, or the round is over."""
+    page.wait_for_selector("dialog[open], #choices button, #choices p")
+
+
+def until(page: Any, condition: Callable[[], bool]) -> None:
+    """Wait until it holds; Playwright's own function is JavaScript as text, which the page forbids."""
+    for _ in range(1200):
+        if condition():
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError("it did not come to pass within a minute")
+
+
+def load(page: Any, text: str) -> None:
+    """Paste a text."""
+    if page.locator("dialog[open]").count():
+        page.keyboard.press("Escape")
+    page.click("#records")
+    page.fill("dialog[open] #record-text", text)
+    page.click("text=Load this text")
+
+
+def play_once(page: Any) -> bool:
+    """Make a decision by mouse: lay the first card that can be laid, else discard one; False: it is over."""
+    settled(page)
+    if page.locator("dialog[open]").count():
+        return False
+    if page.locator("#choices [data-kind]").count():
+        page.click("#choices [data-kind]")
+        return True
+    laid = page.locator("#hand .card:not(.idle)")
+    (laid if laid.count() else page.locator("#hand .card")).first.click()
+    page.locator("#choices [data-kind]").first.click()
+    return True
+
+
+def test_a_round_by_mouse(opened: Opened, pictured: Pictured) -> None:
+    page = opened()
+    pictured(page, "new_game")
+    deal(page, seat_1="greedy")
+    settled(page)
+    pictured(page, "first_turn")
+    for _ in range(MOST_PLAYS):
+        if not play_once(page):
+            break
+        if page.locator("#log li").count() in (20, 21):
+            pictured(page, "in_the_middle")
+    rows = page.locator("#score-sheet tbody tr")
+    assert rows.count() == 10
+    pictured(page, "score_sheet")
+    sums = page.locator("#score-sheet tr.sum td").all_inner_texts()
+    text = record_of(page)
+    assert f"result: {' '.join(one.replace(',', '') for one in sums)}" in text
+    read_record(text)
+
+
+def record_of(page: Any) -> str:
+    """The record that the page shows."""
+    if page.locator("dialog[open]").count():
+        page.keyboard.press("Escape")
+    page.click("#records")
+    text = str(page.input_value("dialog[open] #record-text"))
+    page.keyboard.press("Escape")
+    return text
+
+
+@pytest.mark.skipif(
+    not (PAGE / "engine" / "engine.wasm").is_file(), reason="the engine in WebAssembly is not built: make web"
+)
+def test_a_round_without_our_server(opened: Opened, folder: str) -> None:
+    page = opened(address=folder)
+    deal(page, seat_1="greedy")
+    for _ in range(MOST_PLAYS):
+        if not play_once(page):
+            break
+    assert page.locator("#score-sheet tbody tr").count() == 10
+    read_record(record_of(page))
+
+
+def test_a_folder_without_an_engine_says_so(opened: Opened, folder: str) -> None:
+    if (PAGE / "engine" / "engine.wasm").is_file():
+        pytest.skip("the engine in WebAssembly is built")
+    page = opened(address=folder, may_fail=True)
+    assert "The engine was not built into this folder (make web)" in page.inner_text("#status .error")
+
+
+def test_a_round_by_keyboard_alone(opened: Opened) -> None:
+    page = opened()
+    press = page.keyboard.press
+    press("Enter")  # the button that deals has the focus
+    for _ in range(MOST_PLAYS):
+        settled(page)
+        if page.locator("dialog[open]").count():
+            break
+        if not page.locator("#choices [data-kind]").count():
+            places = page.locator("#hand .card").evaluate_all("all => all.map(one => one.matches('.idle'))")
+            for _ in range(places.index(False) if False in places else 0):
+                press("ArrowRight")
+            press("Enter")
+            page.wait_for_selector("#choices [data-kind]")
+        until(page, lambda: page.locator("#choices :focus").count() == 1)
+        plays = page.locator("#log li").count()
+        press("Enter")
+        until(page, partial(_has_more, page, plays))
+    assert "over" in page.locator("#dialog-title").inner_text()
+    assert "result:" in record_of(page)
+
+
+def _has_more(page: Any, plays: int) -> bool:
+    """Whether the log has grown."""
+    return int(page.locator("#log li").count()) > plays
+
+
+def test_a_coup_fourre(opened: Opened, pictured: Pictured) -> None:
+    page = opened()
+    load(page, COUP_FOURRE + "plays:\nseat 1: stop against team 0\n")
+    page.click("[data-step='Last position']")
+    page.wait_for_selector("text=1 / 1")
+    page.click("#play-on")
+    page.select_option("#seat-0", "you")
+    page.select_option("#seat-1", "greedy")
+    page.click("dialog .main")
+    page.wait_for_selector("#choices [data-kind=claim]")
+    pictured(page, "coup_fourre_question")
+    assert "lays Stop against you" in page.inner_text("#choices")
+    page.click("#choices [data-kind=claim]")
+    settled(page)
+    own = page.locator("[data-target='0'] use[href='#card-18']")
+    assert own.get_attribute("transform").startswith("rotate(90")  # a coup fourré lies across
+    assert "coup fourré" in page.locator("[data-target='0'] svg").get_attribute("aria-label")
+    pictured(page, "coup_fourre")
+
+
+def test_an_extension(opened: Opened, pictured: Pictured) -> None:
+    page = opened()
+    load(page, EXTENSION)
+    page.click("#hand [data-card='0']")
+    page.click("#choices [data-kind=play]")
+    page.wait_for_selector("#choices [data-kind=extend]")
+    pictured(page, "extension")
+    page.click("#choices [data-kind=extend]")
+    page.wait_for_selector("text=1,000 km (extended)")
+
+
+@pytest.mark.parametrize(("table", "sides"), [("3/3", 3), ("6/3", 3)])
+def test_more_seats(opened: Opened, pictured: Pictured, table: str, sides: int) -> None:
+    page = opened()
+    seats = int(table[0])
+    deal(page, table=table, **{f"seat_{seat}": "greedy" for seat in range(1, seats)})
+    for _ in range(3):
+        play_once(page)
+    settled(page)
+    assert page.locator("[data-target] svg.side").count() == sides
+    assert page.locator(".other").count() == seats - 1
+    pictured(page, f"{seats}_seats")
+
+
+def test_a_record_both_ways(opened: Opened, pictured: Pictured) -> None:
+    page = opened()
+    load(page, RECORD)
+    assert page.inner_text("#looking span") == "0 / 7"
+    for _ in range(3):
+        page.click("[data-step='One play on']")
+    page.wait_for_selector("text=3 / 7")
+    assert page.locator("[data-target='0'] .mb-total").text_content() == "675 / 700 km"
+    pictured(page, "record")
+    page.click("[data-step='One play back']")
+    page.wait_for_selector("text=2 / 7")
+    page.click("#log li:last-child button")
+    page.wait_for_selector("text=7 / 7")
+    assert record_of(page) == record_of_text(RECORD)
+
+
+def record_of_text(text: str) -> str:
+    return str(read_record(text))
+
+
+def test_a_damaged_record_is_refused_in_words(opened: Opened) -> None:
+    page = opened()
+    load(page, RECORD.replace("seat 0: 25\n", "seat 0: 26\n", 1))
+    page.wait_for_selector("dialog .error:not(:empty)")
+    assert "Line 10" in page.inner_text("dialog .error")
+    assert "seat 0: 26" in page.input_value("#record-text")  # what was typed is not lost
+
+
+def test_a_link_opened_anew(opened: Opened) -> None:
+    page = opened()
+    load(page, EXTENSION)
+    page.click("#link")
+    link = page.input_value("#link-text")
+    other = opened(hash_="#" + link.partition("#")[2])
+    other.wait_for_selector("#hand .card")
+    assert other.locator("[data-target='0'] .mb-total").text_content() == "675 / 700 km"
+    assert other.url.endswith("?pace=0")  # a reload goes on with the game
+
+
+def test_a_damaged_link(opened: Opened) -> None:
+    page = opened(hash_="#z=AAAA")
+    page.wait_for_selector("dialog p:has-text('This link is damaged')")
+
+
+def test_a_game_goes_on_after_a_reload(opened: Opened) -> None:
+    page = opened()
+    deal(page, seat_1="greedy")
+    for _ in range(4):
+        play_once(page)
+    settled(page)
+    log = page.locator("#log li").all_inner_texts()
+    page.reload()
+    page.wait_for_selector("#hand .card")
+    assert page.locator("#log li").all_inner_texts() == log
+    assert not page.locator("dialog[open]").count()
+    page.click("#undo")
+    until(page, lambda: page.locator("#log li").count() < len(log))
+
+
+def test_an_illegal_play_says_why(opened: Opened) -> None:
+    page = opened()
+    load(page, EXTENSION)
+    page.click("#hand [data-card='3']")  # 100 km: beyond the target
+    page.wait_for_selector("#why:not(:empty)")
+    assert (
+        page.inner_text("#why")
+        == "100 km cannot be laid: you have gone 675 of 700 km: not beyond the target."
+    )
+    page.click("#hand [data-card='8']")  # Stop, of which the other team is safe: it does not roll
+    until(page, lambda: page.inner_text("#why").startswith("Stop"))
+    assert "is not rolling" in page.inner_text("#why")
+
+
+def test_dragging_a_card(opened: Opened) -> None:
+    page = opened()
+    load(page, EXTENSION)
+    card = page.locator("#hand [data-card='13']").first.bounding_box()
+    pile = page.locator("[data-target=discard]").bounding_box()
+    page.mouse.move(card["x"] + 20, card["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(card["x"] + 60, card["y"] - 40, steps=3)
+    page.mouse.move(pile["x"] + 10, pile["y"] + 10, steps=3)
+    page.mouse.up()
+    page.wait_for_selector("#log li:has-text('discard Roll')")
+
+
+def test_dark_mode(opened: Opened, pictured: Pictured) -> None:
+    page = opened(color_scheme="dark")
+    deal(page, seat_1="greedy")
+    settled(page)
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    pictured(page, "dark")
+    page.click("#theme")
+    assert page.evaluate("document.documentElement.dataset.theme") == "light"
+
+
+def test_a_phone(opened: Opened, pictured: Pictured) -> None:
+    page = opened(width=360, height=740, has_touch=True, is_mobile=True)
+    pictured(page, "phone_new_game")
+    deal(page, seat_1="greedy")
+    settled(page)
+    pictured(page, "phone")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    page.locator("#hand .card").first.tap()
+    page.locator("#choices [data-kind]").first.tap()
+
+
+def test_the_champion_thinks(opened: Opened, pictured: Pictured) -> None:
+    page = opened()
+    load(page, EXTENSION)
+    page.click("#thoughts summary")
+    page.wait_for_selector("#thoughts .bars li")
+    assert re.search(r"Expects you to end the round [\d,]+ points ahead", page.inner_text("#thoughts .value"))
+    assert page.locator("#thoughts .bars li").first.inner_text()
+    pictured(page, "thoughts")
+
+
+def test_what_the_champion_would_have_done(opened: Opened, pictured: Pictured) -> None:
+    page = opened()
+    load(page, RACE_TO_THE_LINE + "plays:\nseat 0: 25\n")
+    page.click("#play-on")
+    for seat in ("#seat-0", "#seat-1"):
+        page.select_option(seat, "you")
+    page.click("dialog .main")
+    page.click("#hand [data-card='2']")
+    page.click(
+        "#choices [data-kind=discard]"
+    )  # with 25 km the trip would be complete; now the other completes it
+    page.click("#hand [data-card='1']")
+    page.click("#choices [data-kind=play]")
+    page.click("#choices [data-kind=finish]")
+    page.click("text=What would the champion have done?")
+    page.wait_for_selector("text=Estimated by playing on")
+    pictured(page, "review")
+    assert "Discard 75 km: the champion would rather play 25 km" in page.inner_text("dialog .review li")
+    page.click("dialog .review button")
+    page.wait_for_selector("text=Position 0 of")
+
+
+def test_watching(opened: Opened) -> None:
+    page = opened()
+    deal(page, seat_0="greedy", seat_1="holder")
+    page.wait_for_selector("#score-sheet", timeout=60_000)
+    assert page.locator("#mine").is_hidden()
+
+
+def test_page_and_python_draw_the_same(opened: Opened) -> None:
+    page = opened()
+    position = read_position(
+        RECORD.partition("plays:")[0].replace("hand 0: ", "safeties 0: extra_tank!\nhand 0: ")
+    )
+    for side in table_view(position.state[0], position.rules)["sides"]:
+        ours = text_of(filled("side.svg", values_of_side(side, 700, "A team")))
+        theirs = page.evaluate(
+            """async ([side]) => {
+                const { filled, valuesOfSide } = await import("./table/filling.js");
+                const svg = filled("side.svg", valuesOfSide(side, 700, "A team"));
+                return new XMLSerializer().serializeToString(svg);
+            }""",
+            [side],
+        )
+        assert plain_svg(theirs) == plain_svg(ours)
+
+
+def plain_svg(text: str) -> str:
+    """Without comments, blank text and the ways of writing the same."""
+    import xml.etree.ElementTree as ET  # noqa: PLC0415
+
+    return ET.canonicalize(text, strip_text=True)
+
+
+def test_no_accessibility_violations(opened: Opened) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="no axe-core")
+    page = opened()
+    assert violations(axe, page) == []  # the form
+    deal(page, seat_1="greedy")
+    settled(page)
+    page.click("#thoughts summary")
+    page.wait_for_selector("#thoughts .bars li")
+    assert violations(axe, page) == []
+    page.click("#theme")
+    assert violations(axe, page) == []
+    load(page, RECORD)
+    page.click("[data-step='Last position']")
+    page.wait_for_selector("text=7 / 7")
+    assert violations(axe, page) == []
+
+
+def violations(axe: Any, page: Any) -> list[str]:
+    found = axe.Axe().run(page).response["violations"]
+    return [f"{one['id']}: {[node['html'][:120] for node in one['nodes']]}" for one in found]
