@@ -12,6 +12,9 @@ A trained policy that has learned what positions are worth can judge a position 
 shorter; but what the policy thinks is not what is so, and with a small `depth` search plays worse than the
 policy alone.
 
+`belief="policy"` weighs redeals by how probable the others' last plays would have been (`beliefs`). For that
+it remembers its own last decisions, and reads from what it saw there what the others have played since.
+
 `sees` makes a cheat of it, to measure what hidden cards are worth: "hands" knows the other hands, "all" the
 cards to come as well. A cheat plays only where it is handed the games themselves.
 """
@@ -53,11 +56,20 @@ from millebornes_env.agents.protocol import (
     actions_of_ended,
     is_compiled,
 )
+from millebornes_env.agents.search.beliefs import (
+    BELIEFS,
+    POLICY,
+    UNIFORM,
+    Belief,
+    Known,
+    Weighed,
+    belief_named,
+    believed,
+)
+from millebornes_env.agents.search.hidden_cards import ALL, HANDS, NOTHING, nothing_believed
+from millebornes_env.agents.search.history import new_past, past_with_room, remember
 from millebornes_env.agents.search.kernels import (
-    ALL,
     CHUNK,
-    HANDS,
-    NOTHING,
     Decisions,
     Searcher,
     begin_decisions,
@@ -109,6 +121,7 @@ class SearchAgent(BaseAgent):
         rollout_agent: who plays after the action, and decides where nothing better is found.
         playouts: rounds played to their ends so far.
         sees_hidden_cards: whether it is a cheat.
+        belief: what it makes of the hidden hands.
     """
 
     name = "search"
@@ -126,6 +139,11 @@ class SearchAgent(BaseAgent):
         sees: str = "",
         threads: Annotated[int, Between(1, 1_024)] = 2,
         depth: Annotated[int, Between(0, 4_096)] = 0,
+        belief: str = UNIFORM,
+        candidates: Annotated[int, Between(2, 100_000)] = 256,
+        window: Annotated[int, Between(1, 64)] = 6,
+        epsilon: Annotated[float, Between(0.001, 1)] = 0.15,
+        temperature: Annotated[float, Between(0.01, 100)] = 1.0,
     ) -> None:
         """Make a searcher.
 
@@ -141,11 +159,19 @@ class SearchAgent(BaseAgent):
             threads: that share a batch of decisions; they change no choice.
             depth: after so many decisions more, at the own seat's next one, the rollout agent judges the
                 position: a policy that has learned the value "points"; 0: rounds are played to their ends.
+            belief: "uniform": every deal that fits is as probable as any other; "policy": deals are as
+                probable as they make the others' last plays. The options below are of this one.
+            candidates: hands that are weighed for each decision.
+            window: own decisions back to which plays are weighed.
+            epsilon: so often, a belief takes it, others play any legal action.
+            temperature: by which a policy's logits are divided before others are judged by them.
 
         Raises:
             AgentOptionError: a number that an option cannot have.
-            SearchOptionError: `sees` or `rollout` is none, or `depth` has nobody who can judge.
+            SearchOptionError: `sees`, `belief` or `rollout` is none, `depth` has nobody who can judge, or a
+                cheat is to have a belief.
         """
+        _check_belief(belief, sees)
         if sees not in SEES:
             raise SearchOptionError(
                 f"the option sees is {shown(sees)}; it may be left away (no cheat), or be "
@@ -171,6 +197,10 @@ class SearchAgent(BaseAgent):
         self._key = key_of_seed(checked_seed(seed))
         self._memories = np.zeros((0, MEMORY), np.int16)
         self._taken = np.zeros(0, np.int64)
+        settings = {"window": window, "epsilon": epsilon, "temperature": temperature}
+        self.belief: Belief = belief_named(belief, table, self.rollout_agent, **settings)
+        self._candidates = candidates
+        self._past = new_past(self.belief.window)
 
     def act(self, observations: Observations, action_masks: Masks, slot_ids: Any = None) -> Actions:
         """Choose; see `Agent.act`.
@@ -255,6 +285,8 @@ class SearchAgent(BaseAgent):
     def forget(self) -> None:
         """Forget all slots; see `CompiledAgent.forget`."""
         self._memories, self._taken = self._memories[:0], self._taken[:0]
+        self._past = new_past(self.belief.window)
+        self.belief.forget()
 
     def _new_decisions(self, count: int) -> Decisions:
         states = for_kernels(new_states(3 * count))
@@ -271,30 +303,42 @@ class SearchAgent(BaseAgent):
         self._memories = with_room(self._memories, slots_used)
         self._taken = with_room(self._taken, slots_used)
         begin_decisions(searcher, self._rules, memory_of, self._memories, self._taken, decisions)
-        self._search(searcher, decisions, np.flatnonzero(decisions.num_tried))
+        weighed = self._search(searcher, decisions, np.flatnonzero(decisions.num_tried), memory_of)
         actions: Actions = np.empty(len(memory_of), np.int64)
         conclude(searcher, decisions, actions)
         self.playouts += int(decisions.playouts.sum())
+        if self.belief.window > 0:
+            self._past = past_with_room(self._past, slots_used)
+            remember(self._past, memory_of, decisions.roots, actions)
+            for number, found in weighed:
+                self.belief.learn(int(memory_of[number]), found)
         return actions
 
-    def _search(self, searcher: Searcher, decisions: Decisions, numbers: Int64Array) -> None:
-        """Search where there is something to decide, on all threads."""
+    def _search(
+        self, searcher: Searcher, decisions: Decisions, numbers: Int64Array, memory_of: Int64Array
+    ) -> list[tuple[int, Weighed]]:
+        """Search where there is something to decide, on all threads; what was believed there."""
 
-        def search(number: int) -> None:
-            if self._seconds == 0:
-                search_on(searcher, self._rules, decisions, number, _ALL_REDEALS)
-                return
+        def search(number: int) -> tuple[int, Weighed] | None:
             end = time.perf_counter() + self._seconds
-            while time.perf_counter() < end:
-                if search_on(searcher, self._rules, decisions, number, CHUNK):
-                    return
+            hands, weighed = nothing_believed(), None
+            if self.belief.window > 0:
+                known = Known(self._rules, decisions.roots[number], self._past, int(memory_of[number]))
+                key = int(decisions.keys[number, 0]), int(decisions.keys[number, 1])
+                hands, weighed = believed(self.belief, known, self._candidates, key)
+            if self._seconds == 0:
+                search_on(searcher, self._rules, decisions, number, _ALL_REDEALS, hands)
+            while self._seconds > 0 and time.perf_counter() < end:
+                if search_on(searcher, self._rules, decisions, number, CHUNK, hands):
+                    break
+            return None if weighed is None else (number, weighed)
 
         if min(self._threads, len(numbers)) <= 1:
-            for number in numbers:
-                search(int(number))
-            return
-        with ThreadPoolExecutor(self._threads) as pool:
-            list(pool.map(search, numbers.tolist()))
+            found = [search(int(number)) for number in numbers]
+        else:
+            with ThreadPoolExecutor(self._threads) as pool:
+                found = list(pool.map(search, numbers.tolist()))
+        return [one for one in found if one is not None]
 
 
 def search_over(rollout: CompiledFunction, table: Table, seed: int = 0, **options: Any) -> SearchAgent:
@@ -311,6 +355,17 @@ def search_over(rollout: CompiledFunction, table: Table, seed: int = 0, **option
     """
     usual = OVER_A_JUDGE if can_judge(rollout, table) else {}
     return SearchAgent(table, seed, rollout, **(usual | options))
+
+
+def _check_belief(belief: str, sees: str) -> None:
+    if belief not in BELIEFS:
+        raise SearchOptionError(
+            f"the option belief is {shown(belief)}; it may be " + " or ".join(map(repr, BELIEFS))
+        )
+    if belief == POLICY and sees:
+        raise SearchOptionError(
+            f"the option sees is {shown(sees)}, so the hands are known: leave belief={POLICY} away"
+        )
 
 
 def _checked_rollout(rollout: CompiledFunction) -> CompiledFunction:

@@ -1,0 +1,454 @@
+"""Beliefs: what the others have played is read as it was, hands weigh what they should, and nothing is seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import permutations
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from millebornes_env import VectorEnv, agents, edition, vector_env
+from millebornes_env.agents.policy.agent import PolicyAgent
+from millebornes_env.agents.protocol import Table
+from millebornes_env.agents.search import beliefs, history
+from millebornes_env.agents.search.agent import SearchAgent, SearchOptionError
+from millebornes_env.agents.search.beliefs import Known, PolicyBelief, Weighed
+from millebornes_env.agents.search.hidden_cards import Believed, hands_for
+from millebornes_env.agents.search.history import MAX_EVENTS, MAX_READINGS, Readings
+from millebornes_env.agents.search.weighing import (
+    BY_CHANCE,
+    LIKE_OTHER,
+    LIKE_ROLLOUT,
+    Question,
+    new_weights,
+    weigh_hands,
+)
+from millebornes_env.compile import for_kernels
+from millebornes_env.millebornes.cards import NUM_CARD_TYPES, Card
+from millebornes_env.millebornes.observation import write_observation
+from millebornes_env.millebornes.rules import rules_record
+from millebornes_env.millebornes.sections import DEFAULT_SPEC
+from millebornes_env.millebornes.state import CLAIM, StateArray
+from tests.agents.test_search import positions, redealt, seats_of
+from tests.arena.players import AGENTS
+
+PASS = 39
+
+
+@pytest.fixture(autouse=True)
+def known_agents(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(agents.AGENTS, "lot", AGENTS["lot"])
+
+
+class Asked(NamedTuple):
+    """What a belief was asked, and what it read."""
+
+    slot: int
+    root: StateArray
+    readings: Readings
+    windows: int
+    weighed: Weighed
+
+
+class Spy(PolicyBelief):
+    """A belief that remembers what it was asked."""
+
+    asked: list[Asked]
+
+    def weigh(self, known: Known, hands: np.ndarray, key: tuple[int, int], counted: int = 0) -> Weighed:
+        weighed = super().weigh(known, hands, key, counted)
+        readings, windows = self.readings(known)
+        root = np.array([known.root], history.new_states(0).dtype)
+        self.asked.append(Asked(known.slot, root, readings, windows, weighed))
+        return weighed
+
+
+def spied(env: VectorEnv, spec: str) -> tuple[SearchAgent, list[Asked]]:
+    """A searcher with a belief, and what that will have been asked."""
+    searcher = agents.load(spec, env)
+    assert isinstance(searcher, SearchAgent)
+    spy = Spy(Table.of(env), searcher.rollout_agent)
+    spy.asked = []
+    searcher.belief = spy
+    searcher._past = history.new_past(spy.window)
+    return searcher, spy.asked
+
+
+class Decision(NamedTuple):
+    """One that was taken."""
+
+    seat: int
+    action: int
+    row: np.ndarray
+    hand: np.ndarray
+
+
+def readings_of(asked: Asked, back: int = 0) -> Iterator[list[tuple[StateArray, int]]]:
+    """The readings of a window: events as the game then and what was done."""
+    for reading in range(int(asked.readings.count[back])):
+        first = (back * MAX_READINGS + reading) * MAX_EVENTS
+        yield [
+            (asked.readings.states[first + event].copy(), int(asked.readings.actions[back, reading, event]))
+            for event in range(int(asked.readings.events[back, reading]))
+        ]
+
+
+# What others have played ------------------------------------------------------------------------------------
+
+
+def played_games(name: str, players: int, steps: int) -> tuple[VectorEnv, list[tuple[Asked, list[Decision]]]]:
+    """Games that a searcher plays in all seats: what was asked at each decision, and what came before it."""
+    env = vector_env(6, name, players=players, autoreset_mode="disabled")
+    searcher, asked = spied(env, "lot+search:belief=policy,candidates=2,rollouts=2,z=1e9,threads=1")
+    observations, _ = env.reset(seed=5)
+    logs: list[list[Decision]] = [[] for _ in range(6)]
+    found = []
+    for _ in range(steps):
+        states, masks = env.get_states(), observations["action_mask"]
+        seats = env.agent_selection.copy()
+        del asked[:]
+        actions = searcher.act_on(states, seats_of(states), np.arange(6) * players + seats)
+        for one in asked:
+            game = one.slot // players
+            found.append((one, list(logs[game])))
+        for game in np.flatnonzero(masks.any(axis=1)):
+            seat = int(seats[game])
+            row, hand = observations["observation"][game].copy(), states["hand"][game, seat].copy()
+            logs[game].append(Decision(seat, int(actions[game]), row, hand))
+        observations = env.step(actions).observations
+    return env, found
+
+
+@pytest.mark.parametrize(
+    ("name", "players", "steps"), [("parker", 2, 220), ("parker", 3, 150), ("dutch", 4, 150)]
+)
+def test_what_others_played_is_read_as_it_was(name: str, players: int, steps: int) -> None:
+    env, found = played_games(name, players, steps)
+    rules, read, refused = rules_record(env.rules), 0, 0
+    for asked, log in found:
+        own = asked.slot % players
+        mine = [place for place, one in enumerate(log) if one.seat == own]
+        if not mine:
+            assert asked.windows == 0
+            continue
+        truth = log[mine[-1] + 1 :]
+        refusals = [one for one in truth if one.action == PASS]
+        plays = [one for one in truth if one.action != PASS]
+        told = [
+            reading
+            for reading in readings_of(asked)
+            if [((int(state["seat"]) + own) % players, action) for state, action in reading if action != PASS]
+            == [(one.seat, one.action) for one in plays]
+        ]
+        if asked.windows == 0:  # there were too many readings
+            assert players > 2
+            continue
+        assert len(told) == 1, (plays, refusals)
+        asked_to_claim = [(int(state["seat"]) + own) % players for state, action in told[0] if action == PASS]
+        assert {one.seat for one in refusals} <= set(asked_to_claim)
+        refused += len(refusals)
+        events = [(state, action) for state, action in told[0] if action != PASS]
+        for (state, _), one in zip(events, plays, strict=True):
+            records = np.array([state]).view(np.recarray)
+            seat = int(records[0].seat)
+            records[0].hand[seat] = one.hand
+            row = np.zeros(len(one.row), np.int8)
+            write_observation(for_kernels(records)[0], rules, seat, DEFAULT_SPEC, row)
+            assert np.array_equal(row, one.row)
+            read += 1
+    assert read > 300
+    assert refused > 0
+
+
+# What hands weigh -------------------------------------------------------------------------------------------
+
+SMALL_DECK = {"copies_of_100": 3, "copies_of_roll": 2, "copies_of_stop": 2, "copies_of_right_of_way": 1}
+"""8 cards, in 1,680 different orders."""
+EPSILON = 0.15
+
+
+def small_game() -> Any:
+    """An edition with a deck of 8 cards, 2 in each hand."""
+    sheet = edition("parker")
+    none = {name: 0 for name in sheet.table(2, 2)._fields if name.startswith("copies_of_")}
+    return sheet.replace(**none | SMALL_DECK, hand_limit=2, target=200, extended_target=0, max_200=0)
+
+
+class Enumeration:
+    """All orders of the deck that agree with what a seat has seen, by NumPy: the plays' probability in each.
+
+    Attributes:
+        states: STATE[M], the games now.
+        factors: float64[K, M], how probable the others' plays were, by kind of player.
+    """
+
+    def __init__(self, start: StateArray, log: list[Decision], observer: int, since: int) -> None:
+        """Play a game again from all orders.
+
+        Args:
+            start: STATE[1], the game dealt.
+            log: what was decided.
+            observer: who knows what it saw.
+            since: so many decisions are given; the plays of others behind them are asked about.
+        """
+        orders = sorted(set(permutations([int(Card[name]) for name in CARDS_OF_SMALL_DECK])))
+        self.env = vector_env(len(orders), small_game(), autoreset_mode="disabled")
+        self.env.reset(seed=1)
+        self.observations = self.env.set_states(dealt_in_all_orders(start, orders))
+        self.factors = np.ones((3, len(orders)))
+        self.is_possible = np.ones(len(orders), np.bool_)
+        table = Table.of(self.env)
+        network, other = agents.make("champion", table), agents.make("strategist", table)
+        assert isinstance(network, PolicyAgent)
+        self.network, self.other = network, other
+        visible = [
+            (place, one) for place, one in enumerate(log) if one.seat == observer or one.action != PASS
+        ]
+        for place, one in visible:
+            is_asked_about = place >= since and one.seat != observer
+            self.let_pass(is_asked_about=place >= since, claims=one.action == 38, observer=observer)
+            self.play(one, is_asked_about, observer)
+        self.let_pass(is_asked_about=True, claims=False, observer=observer)
+        self.states = self.env.get_states()
+
+    def let_pass(self, is_asked_about: bool, claims: bool, observer: int) -> None:
+        """Who was asked for a coup fourré and did not lay it has let the hazard stand."""
+        states = self.env.get_states()
+        asked = (states["phase"] == CLAIM) & (states["seat"] != observer) & self.is_possible
+        if claims or not asked.any():
+            return
+        self.multiply(np.where(asked, PASS, -1), asked & is_asked_about)
+        self.observations = self.env.step(np.where(asked, PASS, -1)).observations
+
+    def play(self, one: Decision, is_asked_about: bool, observer: int) -> None:
+        """The next decision that the observer knows of."""
+        rows, masks = self.observations["observation"], self.observations["action_mask"]
+        self.is_possible &= (self.env.agent_selection == one.seat) & (masks[:, one.action] == 1)
+        if one.seat == observer:
+            self.is_possible &= (rows == one.row).all(axis=1)
+        actions = np.where(self.is_possible, one.action, -1)
+        if is_asked_about:
+            self.multiply(actions, self.is_possible.copy())
+        self.observations = self.env.step(actions).observations
+
+    def multiply(self, actions: np.ndarray, where: np.ndarray) -> None:
+        """By the probability of actions, for each kind of player."""
+        games = np.flatnonzero(where)
+        if not len(games):
+            return
+        rows, masks = (self.observations[name][games] for name in ("observation", "action_mask"))
+        done = actions[games]
+        legal = masks.sum(axis=1)
+        by_network = self.network.probabilities(rows, masks)[np.arange(len(games)), done]
+        by_other = self.other.act(rows, masks) == done
+        certain = legal == 1
+        for kind, chance in ((LIKE_ROLLOUT, by_network), (LIKE_OTHER, by_other)):
+            chance = np.where(certain, 1.0, chance)
+            self.factors[kind, games] *= EPSILON / legal + (1 - EPSILON) * chance
+        self.factors[BY_CHANCE, games] /= legal
+
+
+CARDS_OF_SMALL_DECK = [
+    *["DISTANCE_100"] * 3,
+    *["ROLL"] * 2,
+    *["STOP"] * 2,
+    "RIGHT_OF_WAY",
+]
+
+
+def dealt_in_all_orders(start: StateArray, orders: list[tuple[int, ...]]) -> StateArray:
+    """The game as it was dealt, with the cards in each order."""
+    states = np.repeat(start, len(orders))
+    cards = np.array(orders, np.int8)
+    states["hand"] = 0
+    for seat in range(2):
+        first, end = seat * 4, seat * 4 + 4
+        drawn = int(start["stream_next"][0, seat])
+        for place in range(first, end):
+            if place < drawn:
+                np.add.at(states["hand"], (np.arange(len(orders)), seat, cards[:, place]), 1)
+            else:
+                states["deck"][:, place] = cards[:, place]
+    return states
+
+
+def asked_in_small_games(count: int) -> Iterator[tuple[StateArray, list[Decision], Asked]]:
+    """Positions of small games with some plays behind them: the deal, what was decided, what was asked."""
+    env = vector_env(1, small_game(), autoreset_mode="disabled", reward="win")
+    searcher, asked = spied(env, "champion+search:belief=policy,candidates=2,rollouts=2,z=1e9,threads=1")
+    chance = np.random.default_rng(3)
+    for seed in range(400):
+        observations, _ = env.reset(seed=seed)
+        searcher.forget()
+        start, log = env.get_states(), list[Decision]()
+        while observations["action_mask"].any():
+            states, seat = env.get_states(), int(env.agent_selection[0])
+            del asked[:]
+            proposed = searcher.act_on(states, seats_of(states), np.array([seat]))
+            legal = np.flatnonzero(observations["action_mask"][0])
+            action = int(proposed[0]) if chance.random() < 0.6 else int(chance.choice(legal))
+            searcher._past.actions[seat, (int(searcher._past.count[seat]) - 1) % 6] = action
+            if asked and asked[0].windows >= 2:
+                yield start, [*log], asked[0]
+                count -= 1
+                if count == 0:
+                    return
+                break
+            row, hand = observations["observation"][0].copy(), states["hand"][0, seat].copy()
+            log.append(Decision(seat, action, row, hand))
+            observations = env.step(np.array([action])).observations
+
+
+def weighed_by_kernel(asked: Asked, windows: int, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Hands of the other seat, drawn uniformly, and their weights by each kind of player."""
+    env = vector_env(1, small_game())
+    champion = agents.load("champion", env)
+    assert isinstance(champion, PolicyAgent)
+    belief = PolicyBelief(Table.of(env), champion, epsilon=EPSILON)
+    rules = for_kernels(np.array([rules_record(env.rules)]))[0]
+    known = Known(rules, for_kernels(asked.root)[0], history.new_past(6), 0)
+    hands = beliefs.drawn_hands(known, count, (1, 2))
+    result = new_weights(count, 2)
+    question = Question(hands, count, 0.0, np.zeros(3), 5, 6)
+    weigh_hands(belief.players(), rules, asked.readings, windows, question, result)
+    return hands[:, 1], np.exp(result.logs)
+
+
+def by_hand(hands: np.ndarray, weights: np.ndarray) -> dict[tuple[int, ...], float]:
+    """Weights added up by hand; their sum is 1."""
+    sums: dict[tuple[int, ...], float] = {}
+    for hand, weight in zip(map(tuple, hands.tolist()), weights.tolist(), strict=True):
+        sums[hand] = sums.get(hand, 0.0) + weight
+    total = sum(sums.values())
+    return {hand: weight / total for hand, weight in sums.items() if weight > 0}
+
+
+def test_weights_are_the_posterior_of_all_orders_of_a_small_deck() -> None:
+    """The enumeration plays all orders of the deck forward, and asks the network by NumPy."""
+    moved, refusals = 0.0, 0
+    for start, log, asked in asked_in_small_games(6):
+        own = asked.slot
+        mine = [place for place, one in enumerate(log) if one.seat == own]
+        for windows in (1, 2):
+            exact = Enumeration(start, log, own, mine[-windows])
+            alive = exact.is_possible & (exact.env.agent_selection == own)
+            truth = exact.states["hand"][alive][:, 1 - own]
+            hands, weights = weighed_by_kernel(asked, windows, 6_000)
+            prior = by_hand(truth, np.ones(int(alive.sum())))
+            for kind in (LIKE_ROLLOUT, LIKE_OTHER, BY_CHANCE):
+                posterior = by_hand(truth, exact.factors[kind, alive])
+                drawn = by_hand(hands, weights[kind])
+                assert drawn.keys() == posterior.keys()
+                apart = sum(abs(drawn[hand] - posterior[hand]) for hand in posterior) / 2
+                assert apart < 0.03, (windows, kind, drawn, posterior)
+                moved = max(moved, sum(abs(prior[hand] - posterior[hand]) for hand in posterior) / 2)
+            refusals += sum(
+                action == PASS for reading in readings_of(asked, windows - 1) for _, action in reading
+            )
+    assert moved > 0.2
+    assert refusals > 0
+
+
+def test_hands_are_dealt_as_often_as_they_weigh() -> None:
+    weights = np.array([0.1, 0.0, 0.6, 0.3])
+    one = Believed(np.zeros((4, 2, NUM_CARD_TYPES), np.int8), weights.cumsum())
+    dealt = np.bincount([hands_for(one, turn) for turn in range(1_000)], minlength=4)
+    assert np.abs(dealt - 1_000 * weights).max() <= 3
+
+
+@pytest.mark.parametrize(
+    ("opponent", "kind"), [("greedy", LIKE_ROLLOUT), ("strategist", LIKE_OTHER), ("lot", BY_CHANCE)]
+)
+def test_it_finds_out_who_the_others_are(opponent: str, kind: int) -> None:
+    env = vector_env(4)
+    searcher = agents.load("greedy+search:belief=policy,candidates=32,rollouts=2,threads=1", env)
+    assert isinstance(searcher, SearchAgent)
+    assert isinstance(searcher.belief, PolicyBelief)
+    other = agents.load(opponent, env)
+    observations, _ = env.reset(seed=2)
+    for _ in range(60):
+        rows, masks = observations["observation"], observations["action_mask"]
+        slot_ids = np.arange(4) * 2 + env.agent_selection
+        own = np.flatnonzero(env.agent_selection == 0)
+        actions = other.act(rows, masks, slot_ids) if searcher is not other else None  # type: ignore[call-arg]
+        actions[own] = searcher.act(rows[own], masks[own], slot_ids[own])
+        observations = env.step(actions).observations
+    assert (searcher.belief.trust[::2].argmax(axis=1) == kind).mean() > 0.7
+    searcher.forget()
+    assert len(searcher.belief.trust) == 0
+
+
+# Honest, and the same however it is run ---------------------------------------------------------------------
+
+QUICK = "greedy+search:belief=policy,candidates=16,rollouts=6,z=0.3"
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_a_belief_sees_no_hidden_cards(players: int) -> None:
+    """Who is shown the same games with other hidden cards plays alike; so does who is shown observations."""
+    env = vector_env(12, players=players)
+    one, other, by_rows = (agents.load(QUICK, env) for _ in range(3))
+    assert isinstance(one, SearchAgent)
+    assert isinstance(other, SearchAgent)
+    observations, _ = env.reset(seed=3)
+    for turn in range(14 * players):
+        states = env.get_states()
+        slot_ids = np.arange(12) * players + env.agent_selection
+        actions = one.act_on(states, seats_of(states), slot_ids)
+        assert np.array_equal(other.act_on(redealt(env, states, turn), seats_of(states), slot_ids), actions)
+        if players == 2:
+            rows, masks = observations["observation"], observations["action_mask"]
+            assert np.array_equal(by_rows.act(rows, masks, slot_ids), actions)  # type: ignore[call-arg]
+        observations = env.step(actions).observations
+    assert isinstance(one.belief, PolicyBelief)
+    assert (one.belief.trust != 0).any()
+
+
+def test_a_belief_changes_choices_and_threads_do_not() -> None:
+    env = vector_env(30)
+    specs = [QUICK, QUICK + ",threads=1", QUICK.replace("belief=policy", "belief=uniform")]
+    players = [agents.load(spec, env) for spec in specs]
+    env.reset(seed=4)
+    unlike = 0
+    for _ in range(30):
+        states = env.get_states()
+        slot_ids = np.arange(30) * 2 + env.agent_selection
+        actions, again, uniform = (
+            one.act_on(states, seats_of(states), slot_ids) for one in players if isinstance(one, SearchAgent)
+        )
+        assert np.array_equal(actions, again)
+        unlike += int((actions != uniform).sum())
+        env.step(actions)
+    assert unlike > 10
+
+
+def test_without_a_past_every_deal_is_as_probable() -> None:
+    env = vector_env(20)
+    states = positions(env, 20)
+    players = [agents.load(QUICK + extra, env) for extra in ("", ",window=1", ",epsilon=1")]
+    for one in players:
+        assert isinstance(one, SearchAgent)
+        known = Known(one._rules, for_kernels(states)[0], one._past, 3)
+        hands = beliefs.drawn_hands(known, 50, (1, 2))
+        assert (hands.sum(axis=2)[:, 1] == states["hand_count"][0, 1]).all()
+        weighed = one.belief.weigh(known, hands, (3, 4))
+        assert (weighed.weights == 1).all()
+        assert weighed.windows == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("belief=plicy", "the option belief is 'plicy'; it may be 'uniform' or 'policy'"),
+        ("belief=policy,sees=hands", "sees is 'hands', so the hands are known: leave belief=policy away"),
+        ("candidates=1", "candidates is 1; it must be from 2 to 100,000"),
+        ("window=0", "window is 0; it must be from 1 to 64"),
+        ("epsilon=0", "epsilon is 0.0; it must be from 0.001 to 1"),
+        ("temperature=0", "temperature is 0.0; it must be from 0.01 to 100"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(options: str, message: str) -> None:
+    with pytest.raises((SearchOptionError, agents.UnknownAgentError), match=message):
+        agents.load(f"greedy+search:{options}", vector_env(1))
