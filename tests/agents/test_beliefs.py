@@ -1,4 +1,4 @@
-"""Beliefs: what the others have played is read as it was, hands weigh what they should, and nothing is seen."""
+"""Beliefs: what others have played is read as it was, hands weigh what they should, and nothing is seen."""
 
 from __future__ import annotations
 
@@ -244,9 +244,9 @@ class Enumeration:
         by_network = self.network.probabilities(rows, masks)[np.arange(len(games)), done]
         by_other = self.other.act(rows, masks) == done
         certain = legal == 1
-        for kind, chance in ((LIKE_ROLLOUT, by_network), (LIKE_OTHER, by_other)):
-            chance = np.where(certain, 1.0, chance)
-            self.factors[kind, games] *= EPSILON / legal + (1 - EPSILON) * chance
+        for kind, found in ((LIKE_ROLLOUT, by_network), (LIKE_OTHER, by_other)):
+            chances = np.where(certain, 1.0, found)
+            self.factors[kind, games] *= EPSILON / legal + (1 - EPSILON) * chances
         self.factors[BY_CHANCE, games] /= legal
 
 

@@ -246,9 +246,54 @@ class SearchAgent(BaseAgent):
             StateError: records that are none, or of games of another table.
             AgentArgumentError: seats or slot_ids of the wrong shape or type, or it is another seat's turn.
         """
+        searcher, decisions = self._looked_at(states, seats)
+        memory_of = checked_slot_ids(self.name, slot_ids, len(decisions.roots))
+        return self._decided(searcher, decisions, memory_of)
+
+    def known(self, states: StateArray, seats: npt.NDArray[np.int32], slot_ids: SlotIds) -> list[Known]:
+        """What the seats may know, for `Belief.weigh`: to ask the belief without searching.
+
+        Args:
+            states: STATE[N], left as they are.
+            seats: int32[N], who decides.
+            slot_ids: int64[N].
+
+        Raises:
+            StateError: as `act_on`.
+            AgentArgumentError: as `act_on`.
+        """
+        _, decisions = self._looked_at(states, seats)
+        memory_of = checked_slot_ids(self.name, slot_ids, len(decisions.roots))
+        return [
+            Known(self._rules, decisions.roots[number], self._past, int(slot))
+            for number, slot in enumerate(memory_of)
+        ]
+
+    def note(
+        self, states: StateArray, seats: npt.NDArray[np.int32], slot_ids: SlotIds, actions: Actions
+    ) -> None:
+        """Remember decisions of the seats that somebody else has taken.
+
+        Args:
+            states: STATE[N], the games before them.
+            seats: int32[N], who decided.
+            slot_ids: int64[N].
+            actions: int64[N], what they did.
+
+        Raises:
+            StateError: as `act_on`.
+            AgentArgumentError: as `act_on`.
+        """
+        _, decisions = self._looked_at(states, seats)
+        memory_of = checked_slot_ids(self.name, slot_ids, len(decisions.roots))
+        if self.belief.window > 0:
+            self._past = past_with_room(self._past, int(memory_of.max(initial=-1)) + 1)
+            remember(self._past, memory_of, decisions.roots, actions)
+
+    def _looked_at(self, states: StateArray, seats: npt.NDArray[np.int32]) -> tuple[Searcher, Decisions]:
+        """The games as their seats see them."""
         games = self._checked_games(states)
         seats = checked_seats(self.name, seats, len(games), self.table.rules.players)
-        memory_of = checked_slot_ids(self.name, slot_ids, len(games))
         wrong = np.flatnonzero((games["seat"] != seats) & (games["phase"] != ROUND_OVER))
         if len(wrong):
             game = int(wrong[0])
@@ -260,7 +305,7 @@ class SearchAgent(BaseAgent):
         searcher = self._searcher(self._default_starts)
         row = np.zeros(self._default_size, np.int8)
         read_states(searcher, self._rules, games, seats, row, decisions.roots)
-        return self._decided(searcher, decisions, memory_of)
+        return searcher, decisions
 
     def _checked_games(self, states: Any) -> StateArray:
         """The games as kernels take them.
