@@ -12,17 +12,18 @@ import pytest
 from millebornes_env import VectorEnv, agents, edition, vector_env
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.protocol import Table
-from millebornes_env.agents.search import beliefs, history
+from millebornes_env.agents.search import beliefs
 from millebornes_env.agents.search.agent import SearchAgent, SearchOptionError
 from millebornes_env.agents.search.beliefs import Known, PolicyBelief, Weighed
 from millebornes_env.agents.search.hidden_cards import Believed, hands_for
-from millebornes_env.agents.search.history import MAX_EVENTS, MAX_READINGS, Readings
+from millebornes_env.agents.search.history import Past, Reading, Window
 from millebornes_env.agents.search.weighing import (
     BY_CHANCE,
     LIKE_OTHER,
     LIKE_ROLLOUT,
     Question,
     new_weights,
+    plays_of,
     weigh_hands,
 )
 from millebornes_env.compile import for_kernels
@@ -30,7 +31,7 @@ from millebornes_env.millebornes.cards import NUM_CARD_TYPES, Card
 from millebornes_env.millebornes.observation import write_observation
 from millebornes_env.millebornes.rules import rules_record
 from millebornes_env.millebornes.sections import DEFAULT_SPEC
-from millebornes_env.millebornes.state import CLAIM, StateArray
+from millebornes_env.millebornes.state import CLAIM, STATE, StateArray
 from tests.agents.test_search import positions, redealt, seats_of
 from tests.arena.players import AGENTS
 
@@ -47,8 +48,7 @@ class Asked(NamedTuple):
 
     slot: int
     root: StateArray
-    readings: Readings
-    windows: int
+    windows: tuple[Window, ...]
     weighed: Weighed
 
 
@@ -59,9 +59,8 @@ class Spy(PolicyBelief):
 
     def weigh(self, known: Known, hands: np.ndarray, key: tuple[int, int], counted: int = 0) -> Weighed:
         weighed = super().weigh(known, hands, key, counted)
-        readings, windows = self.readings(known)
-        root = np.array([known.root], history.new_states(0).dtype)
-        self.asked.append(Asked(known.slot, root, readings, windows, weighed))
+        root = np.array([known.root], STATE)
+        self.asked.append(Asked(known.slot, root, known.windows, weighed))
         return weighed
 
 
@@ -72,7 +71,7 @@ def spied(env: VectorEnv, spec: str) -> tuple[SearchAgent, list[Asked]]:
     spy = Spy(Table.of(env), searcher.rollout_agent)
     spy.asked = []
     searcher.belief = spy
-    searcher._past = history.new_past(spy.window)
+    searcher._past = Past(env.rules, spy.window)
     return searcher, spy.asked
 
 
@@ -85,14 +84,9 @@ class Decision(NamedTuple):
     hand: np.ndarray
 
 
-def readings_of(asked: Asked, back: int = 0) -> Iterator[list[tuple[StateArray, int]]]:
-    """The readings of a window: events as the game then and what was done."""
-    for reading in range(int(asked.readings.count[back])):
-        first = (back * MAX_READINGS + reading) * MAX_EVENTS
-        yield [
-            (asked.readings.states[first + event].copy(), int(asked.readings.actions[back, reading, event]))
-            for event in range(int(asked.readings.events[back, reading]))
-        ]
+def events_of(reading: Reading) -> list[tuple[StateArray, int]]:
+    """The events: the game then, and what was done."""
+    return list(zip(reading.states, reading.actions.tolist(), strict=True))
 
 
 # What others have played ------------------------------------------------------------------------------------
@@ -131,20 +125,20 @@ def test_what_others_played_is_read_as_it_was(name: str, players: int, steps: in
         own = asked.slot % players
         mine = [place for place, one in enumerate(log) if one.seat == own]
         if not mine:
-            assert asked.windows == 0
+            assert asked.windows == ()
             continue
         truth = log[mine[-1] + 1 :]
         refusals = [one for one in truth if one.action == PASS]
         plays = [one for one in truth if one.action != PASS]
+        if not asked.windows:  # there were too many readings
+            assert players > 2
+            continue
         told = [
             reading
-            for reading in readings_of(asked)
+            for reading in map(events_of, asked.windows[0])
             if [((int(state["seat"]) + own) % players, action) for state, action in reading if action != PASS]
             == [(one.seat, one.action) for one in plays]
         ]
-        if asked.windows == 0:  # there were too many readings
-            assert players > 2
-            continue
         assert len(told) == 1, (plays, refusals)
         asked_to_claim = [(int(state["seat"]) + own) % players for state, action in told[0] if action == PASS]
         assert {one.seat for one in refusals} <= set(asked_to_claim)
@@ -289,8 +283,9 @@ def asked_in_small_games(count: int) -> Iterator[tuple[StateArray, list[Decision
             proposed = searcher.act_on(states, seats_of(states), np.array([seat]))
             legal = np.flatnonzero(observations["action_mask"][0])
             action = int(proposed[0]) if chance.random() < 0.6 else int(chance.choice(legal))
-            searcher._past.actions[seat, (int(searcher._past.count[seat]) - 1) % 6] = action
-            if asked and asked[0].windows >= 2:
+            noted = searcher._past._last[seat]
+            searcher._past._last[seat] = noted._replace(action=action)
+            if asked and len(asked[0].windows) >= 2:
                 yield start, [*log], asked[0]
                 count -= 1
                 if count == 0:
@@ -308,11 +303,11 @@ def weighed_by_kernel(asked: Asked, windows: int, count: int) -> tuple[np.ndarra
     assert isinstance(champion, PolicyAgent)
     belief = PolicyBelief(Table.of(env), champion, epsilon=EPSILON)
     rules = for_kernels(np.array([rules_record(env.rules)]))[0]
-    known = Known(rules, for_kernels(asked.root)[0], history.new_past(6), 0)
+    known = Known(rules, for_kernels(asked.root)[0], asked.windows[:windows], 0)
     hands = beliefs.drawn_hands(known, count, (1, 2))
     result = new_weights(count, 2)
     question = Question(hands, count, 0.0, np.zeros(3), 5, 6)
-    weigh_hands(belief.players(), rules, asked.readings, windows, question, result)
+    weigh_hands(belief.players(), rules, plays_of(known.windows), question, result)
     return hands[:, 1], np.exp(result.logs)
 
 
@@ -344,9 +339,7 @@ def test_weights_are_the_posterior_of_all_orders_of_a_small_deck() -> None:
                 apart = sum(abs(drawn[hand] - posterior[hand]) for hand in posterior) / 2
                 assert apart < 0.03, (windows, kind, drawn, posterior)
                 moved = max(moved, sum(abs(prior[hand] - posterior[hand]) for hand in posterior) / 2)
-            refusals += sum(
-                action == PASS for reading in readings_of(asked, windows - 1) for _, action in reading
-            )
+            refusals += sum(int((reading.actions == PASS).sum()) for reading in asked.windows[windows - 1])
     assert moved > 0.2
     assert refusals > 0
 
@@ -430,7 +423,7 @@ def test_without_a_past_every_deal_is_as_probable() -> None:
     players = [agents.load(QUICK + extra, env) for extra in ("", ",window=1", ",epsilon=1")]
     for one in players:
         assert isinstance(one, SearchAgent)
-        known = Known(one._rules, for_kernels(states)[0], one._past, 3)
+        known = Known(one._rules, for_kernels(states)[0], (), 3)
         hands = beliefs.drawn_hands(known, 50, (1, 2))
         assert (hands.sum(axis=2)[:, 1] == states["hand_count"][0, 1]).all()
         weighed = one.belief.weigh(known, hands, (3, 4))

@@ -67,7 +67,7 @@ from millebornes_env.agents.search.beliefs import (
     believed,
 )
 from millebornes_env.agents.search.hidden_cards import ALL, HANDS, NOTHING, nothing_believed
-from millebornes_env.agents.search.history import new_past, past_with_room, remember
+from millebornes_env.agents.search.history import Past
 from millebornes_env.agents.search.kernels import (
     CHUNK,
     Decisions,
@@ -200,7 +200,7 @@ class SearchAgent(BaseAgent):
         settings = {"window": window, "epsilon": epsilon, "temperature": temperature}
         self.belief: Belief = belief_named(belief, table, self.rollout_agent, **settings)
         self._candidates = candidates
-        self._past = new_past(self.belief.window)
+        self._past = Past(table.rules, self.belief.window)
 
     def act(self, observations: Observations, action_masks: Masks, slot_ids: Any = None) -> Actions:
         """Choose; see `Agent.act`.
@@ -264,10 +264,17 @@ class SearchAgent(BaseAgent):
         """
         _, decisions = self._looked_at(states, seats)
         memory_of = checked_slot_ids(self.name, slot_ids, len(decisions.roots))
-        return [
-            Known(self._rules, decisions.roots[number], self._past, int(slot))
-            for number, slot in enumerate(memory_of)
-        ]
+        return self._known(decisions, memory_of)
+
+    def _known(self, decisions: Decisions, memory_of: Int64Array) -> list[Known]:
+        """What the seats know, if the belief asks for it."""
+        if self.belief.window == 0:
+            return [Known(self._rules, root, (), 0) for root in decisions.roots]
+        found = []
+        for number, slot in enumerate(memory_of.tolist()):
+            windows = self._past.look(slot, decisions.roots[number : number + 1])
+            found.append(Known(self._rules, decisions.roots[number], windows, slot))
+        return found
 
     def note(
         self, states: StateArray, seats: npt.NDArray[np.int32], slot_ids: SlotIds, actions: Actions
@@ -286,9 +293,13 @@ class SearchAgent(BaseAgent):
         """
         _, decisions = self._looked_at(states, seats)
         memory_of = checked_slot_ids(self.name, slot_ids, len(decisions.roots))
-        if self.belief.window > 0:
-            self._past = past_with_room(self._past, int(memory_of.max(initial=-1)) + 1)
-            remember(self._past, memory_of, decisions.roots, actions)
+        self._note(decisions, self._known(decisions, memory_of), actions)
+
+    def _note(self, decisions: Decisions, known: list[Known], actions: Actions) -> None:
+        """Remember decisions, for the belief."""
+        for number, one in enumerate(known):
+            root = decisions.roots[number : number + 1]
+            self._past.note(one.slot, root, int(actions[number]), one.windows)
 
     def _looked_at(self, states: StateArray, seats: npt.NDArray[np.int32]) -> tuple[Searcher, Decisions]:
         """The games as their seats see them."""
@@ -330,7 +341,7 @@ class SearchAgent(BaseAgent):
     def forget(self) -> None:
         """Forget all slots; see `CompiledAgent.forget`."""
         self._memories, self._taken = self._memories[:0], self._taken[:0]
-        self._past = new_past(self.belief.window)
+        self._past.forget()
         self.belief.forget()
 
     def _new_decisions(self, count: int) -> Decisions:
@@ -348,19 +359,19 @@ class SearchAgent(BaseAgent):
         self._memories = with_room(self._memories, slots_used)
         self._taken = with_room(self._taken, slots_used)
         begin_decisions(searcher, self._rules, memory_of, self._memories, self._taken, decisions)
-        weighed = self._search(searcher, decisions, np.flatnonzero(decisions.num_tried), memory_of)
+        known = self._known(decisions, memory_of)
+        weighed = self._search(searcher, decisions, np.flatnonzero(decisions.num_tried), known)
         actions: Actions = np.empty(len(memory_of), np.int64)
         conclude(searcher, decisions, actions)
         self.playouts += int(decisions.playouts.sum())
         if self.belief.window > 0:
-            self._past = past_with_room(self._past, slots_used)
-            remember(self._past, memory_of, decisions.roots, actions)
+            self._note(decisions, known, actions)
             for number, found in weighed:
                 self.belief.learn(int(memory_of[number]), found)
         return actions
 
     def _search(
-        self, searcher: Searcher, decisions: Decisions, numbers: Int64Array, memory_of: Int64Array
+        self, searcher: Searcher, decisions: Decisions, numbers: Int64Array, known: list[Known]
     ) -> list[tuple[int, Weighed]]:
         """Search where there is something to decide, on all threads; what was believed there."""
 
@@ -368,9 +379,8 @@ class SearchAgent(BaseAgent):
             end = time.perf_counter() + self._seconds
             hands, weighed = nothing_believed(), None
             if self.belief.window > 0:
-                known = Known(self._rules, decisions.roots[number], self._past, int(memory_of[number]))
                 key = int(decisions.keys[number, 0]), int(decisions.keys[number, 1])
-                hands, weighed = believed(self.belief, known, self._candidates, key)
+                hands, weighed = believed(self.belief, known[number], self._candidates, key)
             if self._seconds == 0:
                 search_on(searcher, self._rules, decisions, number, _ALL_REDEALS, hands)
             while self._seconds > 0 and time.perf_counter() < end:

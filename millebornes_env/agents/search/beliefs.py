@@ -20,8 +20,15 @@ from millebornes_env.agents.search.hidden_cards import (
     draw_hands,
     nothing_believed,
 )
-from millebornes_env.agents.search.history import Past, Readings, new_readings, read_past
-from millebornes_env.agents.search.weighing import KINDS, Players, Question, new_weights, weigh_hands
+from millebornes_env.agents.search.history import Window
+from millebornes_env.agents.search.weighing import (
+    KINDS,
+    Players,
+    Question,
+    new_weights,
+    plays_of,
+    weigh_hands,
+)
 from millebornes_env.agents.strategist.agent import StrategistAgent
 from millebornes_env.compile import for_kernels
 from millebornes_env.millebornes.cards import DECK_SIZE, NUM_CARD_TYPES
@@ -45,13 +52,13 @@ class Known(NamedTuple):
     Attributes:
         rules: the table's.
         root: the game as it sees it; the hidden cards lie in some order.
-        past: its own last decisions, by slot.
+        windows: what the others have played, from own decision to own decision, the newest first.
         slot: of the seat.
     """
 
     rules: RulesRecord
     root: State
-    past: Past
+    windows: tuple[Window, ...]
     slot: int
 
 
@@ -164,19 +171,11 @@ class PolicyBelief:
 
     def weigh(self, known: Known, hands: Int8Array, key: tuple[int, int], counted: int = 0) -> Weighed:
         """See `Belief.weigh`."""
-        readings, windows = self.readings(known)
         result = new_weights(len(hands), self._seats)
         trust = self._trust_of(known.slot)
         question = Question(hands, counted or len(hands), FEWEST_HANDS, trust, *key)
-        used = weigh_hands(self.players(), known.rules, readings, windows, question, result)
+        used = weigh_hands(self.players(), known.rules, plays_of(known.windows), question, result)
         return Weighed(result.weights, used, result.evidence)
-
-    def readings(self, known: Known) -> tuple[Readings, int]:
-        """What the others have played since the last own decisions, and how many windows are readable."""
-        readings = new_readings(self.window)
-        if known.slot >= len(known.past.count):
-            return readings, 0
-        return readings, read_past(known.past, known.slot, known.root, known.rules, readings)
 
     def _trust_of(self, slot: int) -> Float64Array:
         return self.trust[slot] if slot < len(self.trust) else np.zeros(KINDS, np.float64)
@@ -199,7 +198,8 @@ def belief_named(name: str, table: Table, rollout: CompiledFunction, **options: 
 
 def drawn_hands(known: Known, count: int, key: tuple[int, int]) -> Int8Array:
     """Hands that the others may hold, drawn by uniform redeals, int8[count, S, NUM_CARD_TYPES]."""
-    hands = np.zeros((count, known.rules.players, NUM_CARD_TYPES), np.int8)
+    players = int(np.asarray(known.rules)["players"])
+    hands = np.zeros((count, players, NUM_CARD_TYPES), np.int8)
     scratch, room = for_kernels(new_states(1)), np.zeros(DECK_SIZE, np.int8)
     draw_hands(known.root, known.rules, *key, scratch, room, hands)
     return hands

@@ -1,11 +1,11 @@
 """What the others have played since a seat's own decisions, read from what it saw there.
 
 An agent is asked only when its seat is to decide. So it remembers the game as it knew it at its last
-decisions and what it did there (`Past`), and between two of them finds the plays of the others that lead from
-one to the next (`read_past`): of every play it tries whether the rules allow it and whether in the end all
-that everybody can see is as it was seen. For two players one such reading is left nearly always. Where
-others discard after each other, nobody has told who discarded what, and several readings may be left: a
-belief then takes one of them by lot for each redeal.
+decision and what it did there, and at the next one looks for the plays of the others that lead from one to the
+other: of every play it is tried whether the rules allow it, and whether in the end all that everybody can see
+is as it is seen now. For two players one such reading is left nearly always. Where others discard after each
+other, nobody has told who discarded what, and several readings may be left: a belief then takes one of them
+by lot for each redeal.
 
 The seat is seat 0 here, as in `kernels`. Cards that it does not see are where `lay_out_hidden_cards` has
 put them; who plays a card is given it first (`let_hold`), so that the rulebook itself plays the game on.
@@ -13,37 +13,40 @@ put them; who plays a card is given it first (`let_hold`), so that the rulebook 
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from millebornes_env.agents.compiled.agent import Int64Array, with_room
-from millebornes_env.compile import for_kernels, kernel, rule, stack_array
+from millebornes_env.agents.compiled.agent import Int64Array
+from millebornes_env.compile import for_kernels, kernel, rule
 from millebornes_env.millebornes.actions import (
     CLAIM_COUP_FOURRE,
     EXTEND,
     PASS,
     card_of,
+    discard_action,
     is_discard,
-    num_actions,
     opponent_of,
+    play_action,
     target_team,
 )
 from millebornes_env.millebornes.cards import NO_CARD, NUM_CARD_TYPES, is_hazard, safety_against
 from millebornes_env.millebornes.legality import is_discardable, is_legal
-from millebornes_env.millebornes.motion import team_of
 from millebornes_env.millebornes.observation import write_observation
-from millebornes_env.millebornes.rules import RulesRecord
+from millebornes_env.millebornes.rules import Rules, RulesRecord, compiled_rules
 from millebornes_env.millebornes.sections import (
     DEFAULT_SPEC,
     OFFSETS,
-    observation_size,
     room_of,
+    sections,
     start_of,
 )
 from millebornes_env.millebornes.state import (
     CLAIM,
     EXTENSION,
+    NO_SEAT,
     PLAY,
     ROUND_OVER,
     Int8Array,
@@ -58,358 +61,283 @@ OWN: Final = 0
 
 MAX_READINGS: Final = 8
 """Where more readings are left than these, the others' plays say nothing."""
-MAX_EVENTS: Final = 16
-"""Of a reading: plays of others, and hazards that nobody has parried."""
-_MAX_PLAYS: Final = 8
-"""Between two own decisions; seven others play once, and again after a safety."""
-_DEPTH: Final = _MAX_PLAYS + 3  # the own play before them, an extension
-_MOST_TRIES: Final = 4_000
+_MAX_DEPTH: Final = 12
+"""Plays between two own decisions: seven others play once, and again after a safety."""
+_MOST_TRIES: Final = 1_000
 """Plays that are tried between two own decisions."""
-_LONGEST_ROW: Final = 512
 
 
-class Past(NamedTuple):
-    """What seats remember, P slots with W decisions each; the ring of a slot begins anew in every round."""
-
-    roots: StateArray  # [P, W] the game as the seat knew it
-    actions: Int64Array  # [P, W] what it did
-    count: Int64Array  # [P] decisions of the round so far
-
-
-class Readings(NamedTuple):
-    """What the others did, for one decision: W windows, the newest first, up to K readings of up to E events.
+class Reading(NamedTuple):
+    """What the others may have done between two own decisions, E events, the oldest first.
 
     An event is a decision of a seat whose hand is hidden. In its record that seat is to decide, and its hand
     is anything. PASS says that a hazard was laid and not parried: who held the safety let it stand.
     """
 
-    states: StateArray  # [W * K * E] the game as everybody could see it
-    actions: Int64Array  # [W, K, E] what was played
-    events: Int64Array  # [W, K] how many there are
-    count: Int64Array  # [W] readings
-    path: StateArray  # [_DEPTH + 1] scratch; the last for what might have been
-    found: StateArray  # [E] scratch: events of the reading that is tried
-    found_actions: Int64Array  # [E] scratch
+    states: StateArray  # [E] the game as everybody could see it
+    actions: Int64Array  # [E] what was done
 
 
-def new_past(window: int) -> Past:
-    """A memory for no slot yet, of so many decisions each."""
-    roots = np.zeros((0, window), new_states(0).dtype)
-    return Past(for_kernels(roots), np.zeros((0, window), np.int64), np.zeros(0, np.int64))
+Window = tuple[Reading, ...]
+"""All readings of what lies between two own decisions, 1 to MAX_READINGS."""
 
 
-def past_with_room(past: Past, slots: int) -> Past:
-    """The memory, with room for so many slots."""
-    if slots <= len(past.count):
-        return past
-    roots = for_kernels(with_room(past.roots, slots))
-    return Past(roots, with_room(past.actions, slots), with_room(past.count, slots))
+class Remembered(NamedTuple):
+    """What a seat remembers of its last decision.
 
-
-def new_readings(window: int) -> Readings:
-    """Room for what the others did."""
-    size = window * MAX_READINGS * MAX_EVENTS
-    scratch = _DEPTH + 1
-    states = for_kernels(new_states(size + scratch + MAX_EVENTS))
-    return Readings(
-        states=states[:size],
-        actions=np.zeros((window, MAX_READINGS, MAX_EVENTS), np.int64),
-        events=np.zeros((window, MAX_READINGS), np.int64),
-        count=np.zeros(window, np.int64),
-        path=states[size : size + scratch],
-        found=states[size + scratch :],
-        found_actions=np.zeros(MAX_EVENTS, np.int64),
-    )
-
-
-# Remembering ------------------------------------------------------------------------------------------------
-
-
-@kernel
-def remember(past: Past, slot_ids: Int64Array, roots: StateArray, actions: Int64Array) -> None:
-    """Note decisions that were taken.
-
-    Args:
-        past: with room for the slots.
-        slot_ids: int64[N].
-        roots: STATE[N], the games as the seats knew them.
-        actions: int64[N], what they did.
+    Attributes:
+        root: STATE[1], the game as the seat knew it.
+        action: what it did.
+        windows: what the others had done before, the newest first, as far back as it is readable.
     """
-    window = past.actions.shape[1]
-    for number in range(len(slot_ids)):
-        slot, root = int(slot_ids[number]), roots[number]
-        if int(root.phase) == ROUND_OVER:
-            continue
-        if is_new_round(past, slot, root):
-            past.count[slot] = 0
-        place = int(past.count[slot]) % window
-        past.roots[slot, place] = root
-        past.actions[slot, place] = actions[number]
-        past.count[slot] += 1
+
+    root: StateArray
+    action: int
+    windows: tuple[Window, ...]
 
 
-@rule
-def is_new_round(past: Past, slot: int, root: State) -> bool:
-    """Whether the last decision was one of an earlier round: the draw pile never grows in a round."""
-    count = int(past.count[slot])
-    if count == 0:
-        return True
-    last = past.roots[slot, (count - 1) % past.actions.shape[1]]
-    return int(root.draw_pile) > int(last.draw_pile)
+class Past:
+    """What the seats remember that an agent plays, by slot; of a new round it begins anew."""
+
+    def __init__(self, rules: Rules, window: int) -> None:
+        """Remember nothing yet.
+
+        Args:
+            rules: the table's.
+            window: own decisions back to which plays are remembered.
+        """
+        self._window = window
+        self._last: dict[int, Remembered] = {}
+        self._reader = Reader(rules)
+
+    def look(self, slot: int, root: StateArray) -> tuple[Window, ...]:
+        """What the others have done up to now, the newest window first.
+
+        Args:
+            slot: of the seat.
+            root: STATE[1], the game as it knows it now.
+        """
+        last = self._last.get(slot)
+        if last is None or self._window == 0 or int(root["phase"][0]) == ROUND_OVER:
+            return ()
+        if int(root["draw_pile"][0]) > int(last.root["draw_pile"][0]):  # it never grows in a round
+            return ()
+        newest = self._reader.readings(last.root, last.action, root)
+        return (newest, *last.windows)[: self._window] if newest else ()
+
+    def note(self, slot: int, root: StateArray, action: int, windows: tuple[Window, ...]) -> None:
+        """Remember a decision.
+
+        Args:
+            slot: of the seat.
+            root: STATE[1], the game as it knew it.
+            action: what it did.
+            windows: what it had found by `look`.
+        """
+        if self._window > 0 and int(root["phase"][0]) != ROUND_OVER:
+            self._last[slot] = Remembered(root.copy(), action, windows)
+
+    def forget(self) -> None:
+        """Forget all slots."""
+        self._last.clear()
 
 
-# Reading ----------------------------------------------------------------------------------------------------
+class Reader:
+    """Looks for the plays of others between two own decisions."""
 
+    def __init__(self, rules: Rules) -> None:
+        """Take the rules of the table."""
+        self._rules = compiled_rules(rules)
+        self._teams, self._players = rules.teams, rules.players
+        self._path = for_kernels(new_states(_MAX_DEPTH + 2))  # the last is for what might have been
+        self._rows = np.zeros((2, sections(rules)[-1].stop), np.int8)
+        self._found: list[Reading] = []
+        self._tries = 0
 
-@kernel
-def read_past(past: Past, slot: int, root: State, rules: RulesRecord, readings: Readings) -> int:
-    """Find what the others have played since the last own decisions.
+    def readings(self, start: StateArray, action: int, end: StateArray) -> Window:
+        """All readings; none if there are too many.
 
-    Args:
-        past: what the seat remembers.
-        slot: of the seat.
-        root: the game as it knows it now.
-        rules: the table's.
-        readings: overwritten.
+        Args:
+            start: STATE[1], the game at an own decision.
+            action: what the seat did there.
+            end: STATE[1], the game at its next decision.
+        """
+        own = self._shown_by(start[0], action)
+        shown = start["hidden"][0].astype(np.int64) - end["hidden"][0]
+        if own != NO_CARD:
+            shown[own] -= 1
+        if shown.min() < 0 or shown.sum() > _MAX_DEPTH:
+            return ()
+        left = Counter({card: int(shown[card]) for card in np.flatnonzero(shown).tolist()})
+        self._found, self._tries = [], 0
+        self._path[0] = start[0]
+        for events in self._own_plays(action):
+            self._go_on(1, left, events, end)
+        return tuple(self._found) if len(self._found) <= MAX_READINGS and self._tries < _MOST_TRIES else ()
 
-    Returns:
-        How many windows are readable, from the newest back; a window lies between two own decisions.
-    """
-    window = past.actions.shape[1]
-    if is_new_round(past, slot, root):
-        return 0
-    known = min(int(past.count[slot]), window)
-    for back in range(known):
-        place = (int(past.count[slot]) - 1 - back) % window
-        after = (place + 1) % window
-        end = root if back == 0 else past.roots[slot, after]
-        find_readings(past.roots[slot, place], int(past.actions[slot, place]), end, rules, readings, back)
-        if int(readings.count[back]) == 0:
-            return back
-    return known
+    def _own_plays(self, action: int) -> Iterator[list[tuple[StateArray, int]]]:
+        """The own play in each way that it can have gone: nobody is asked about a hazard, or somebody is."""
+        yield from self._plays(0, action, is_own=True)
 
-
-@rule
-def find_readings(
-    start: State, action: int, end: State, rules: RulesRecord, readings: Readings, back: int
-) -> None:
-    """List the readings of one window; none if there are too many.
-
-    Args:
-        start: the game at an own decision.
-        action: what the seat did there.
-        end: the game at its next decision.
-        rules: the table's.
-        readings: its window `back` is overwritten.
-        back: number of the window.
-    """
-    left = stack_array(np.int64, NUM_CARD_TYPES)
-    plays = cards_shown(start, action, end, left)
-    readings.count[back] = 0
-    if plays < 0 or plays > _MAX_PLAYS:
-        return
-    next_choice = stack_array(np.int64, _DEPTH)
-    events = stack_array(np.int64, _DEPTH)  # before the play at this depth
-    played = stack_array(np.int64, _DEPTH)  # the card that led here
-    row, row_of_end = stack_array(np.int8, _LONGEST_ROW), stack_array(np.int8, _LONGEST_ROW)
-    size = observation_size(rules, DEFAULT_SPEC)
-    write_observation(end, rules, OWN, DEFAULT_SPEC, row_of_end[:size])
-    path = readings.path
-    path[0] = start
-    depth, tries = 0, 0
-    next_choice[0], events[0], played[0] = action * (rules.players + 1), 0, NO_CARD
-    while depth >= 0:
-        here = path[depth]
-        choice = next_choice[depth]
-        is_first = depth == 0
-        last = (action + 1 if is_first else num_actions(rules.teams)) * (rules.players + 1)
-        if choice < last and depth < _DEPTH - 1 and tries < _MOST_TRIES:
-            next_choice[depth] = choice + 1
-            tried, claimer = choice // (rules.players + 1), choice % (rules.players + 1) - 1
-            card = NO_CARD if is_first else card_shown_by(here, tried)
-            if card != NO_CARD and left[card] == 0:
-                continue
-            path[depth + 1] = here
-            tries += 1
-            count = play_on(path[depth + 1], rules, tried, claimer, is_first, readings, int(events[depth]))
-            if count < 0:
-                continue
-            depth += 1
+    def _go_on(
+        self, depth: int, left: Counter[int], events: list[tuple[StateArray, int]], end: StateArray
+    ) -> None:
+        """Try all plays from here on that show the cards that are left."""
+        here = self._path[depth]
+        if int(here["phase"]) == ROUND_OVER or int(here["seat"]) == OWN:
+            if not +left and looks_like(self._path, depth, end, self._rules, self._rows):
+                states = [state for state, _ in events]
+                games = np.concatenate(states) if states else new_states(0).view(np.ndarray)
+                actions = np.array([action for _, action in events], np.int64)
+                self._found.append(Reading(for_kernels(games), actions))
+            return
+        if depth >= _MAX_DEPTH or self._tries >= _MOST_TRIES or len(self._found) > MAX_READINGS:
+            return
+        for action in self._worth_trying(here, left):
+            card = self._shown_by(here, action)
             if card != NO_CARD:
                 left[card] -= 1
-            next_choice[depth], events[depth], played[depth] = 0, count, card
-            now = path[depth]
-            if int(now.seat) == OWN or int(now.phase) == ROUND_OVER:
-                next_choice[depth] = num_actions(rules.teams) * (rules.players + 1)
-                if has_shown_all(left) and looks_like(now, rules, row[:size], row_of_end[:size]):
-                    keep_reading(readings, back, count)
-        else:
-            if depth > 0 and played[depth] != NO_CARD:
-                left[played[depth]] += 1
-            depth -= 1
-    if tries >= _MOST_TRIES or int(readings.count[back]) > MAX_READINGS:
-        readings.count[back] = 0
+            for more in self._plays(depth, action):
+                self._go_on(depth + 1, left, events + more, end)
+            if card != NO_CARD:
+                left[card] += 1
+
+    def _worth_trying(self, here: np.void, left: Counter[int]) -> list[int]:
+        """The actions that show a card that is left, or none."""
+        phase = int(here["phase"])
+        if phase == CLAIM:
+            return [CLAIM_COUP_FOURRE] if left[safety_against(int(here["pending_hazard"]))] > 0 else []
+        if phase == EXTENSION:
+            return [EXTEND]
+        actions = []
+        for card in sorted(+left):
+            opponents = self._teams - 1 if is_hazard(card) else 1
+            actions += [play_action(card, opponent) for opponent in range(opponents)]
+            actions.append(discard_action(card))
+        return actions
+
+    def _plays(self, depth: int, action: int, is_own: bool = False) -> Iterator[list[tuple[StateArray, int]]]:
+        """Play an action from here in each way that it can go, to the next place of the path; its events.
+
+        A hazard that is laid against a side with a hidden hand stands, or a seat is asked and parries it
+        next. Who is asked and lets it stand shows no more than who is not asked: PASS is an event for each
+        who may hold the safety.
+        """
+        path, here = self._path, self._path[depth]
+        own_event = [] if is_own else [(path[depth : depth + 1].copy(), action)]
+        card = card_of(action)
+        is_attack = int(here["phase"]) == PLAY and card != NO_CARD and not is_discard(action)
+        if is_attack and is_hazard(card):
+            yield from self._attacks(depth, action, own_event, is_own)
+        elif self._try(depth, depth + 1, action, NO_SEAT, NO_CARD, is_own):
+            yield own_event
+
+    def _attacks(
+        self, depth: int, action: int, own_event: list[tuple[StateArray, int]], is_own: bool
+    ) -> Iterator[list[tuple[StateArray, int]]]:
+        path, here = self._path, self._path[depth]
+        safety, attacker = safety_against(card_of(action)), int(here["seat"])
+        victims = target_team(self._teams, attacker % self._teams, opponent_of(action))
+        events = list(own_event)
+        asks_own = victims == OWN and int(here["hand"][OWN, safety]) > 0
+        if not asks_own:
+            for victim in range(victims, self._players, self._teams):
+                if victim == OWN or not self._try(depth, depth + 1, action, victim, safety, is_own):
+                    continue
+                if int(path["phase"][depth + 1]) == CLAIM and int(path["seat"][depth + 1]) == victim:
+                    events.append((path[depth + 1 : depth + 2].copy(), PASS))
+                    yield list(own_event)  # it parries: the next play
+        if not self._try(depth, depth + 1, action, NO_SEAT, NO_CARD, is_own):
+            return
+        if int(path["phase"][depth + 1]) == CLAIM and int(path["seat"][depth + 1]) != OWN:
+            path[_MAX_DEPTH + 1] = path[depth + 1]
+            self._try(_MAX_DEPTH + 1, depth + 1, PASS, NO_SEAT, NO_CARD, True)
+        yield events
+
+    def _try(self, source: int, target: int, action: int, holder: int, safety: int, is_own: bool) -> bool:
+        self._tries += 1
+        return bool(try_play(self._path, source, target, self._rules, action, holder, safety, is_own))
+
+    @staticmethod
+    def _shown_by(state: np.void, action: int) -> int:
+        """The card that an action takes from the hand of who decides, or NO_CARD."""
+        if action == CLAIM_COUP_FOURRE:
+            return int(safety_against(int(state["pending_hazard"])))
+        return int(card_of(action))
 
 
-@rule
-def cards_shown(start: State, action: int, end: State, left: Int64Array) -> int:
-    """Which cards the others have shown between two own decisions, by type; how many, -1: it cannot be."""
-    own = card_shown_by(start, action)
-    count = 0
-    for card in range(NUM_CARD_TYPES):
-        left[card] = int(start.hidden[card]) - int(end.hidden[card]) - (1 if card == own else 0)
-        if left[card] < 0:
-            return -1
-        count += int(left[card])
-    return count
+# Compiled ---------------------------------------------------------------------------------------------------
 
 
 @rule
 def card_shown_by(state: State, action: int) -> int:
     """The card that an action takes from the hand of who decides, or NO_CARD."""
     if action == CLAIM_COUP_FOURRE:
-        return safety_against(int(state.pending_hazard)) if int(state.phase) == CLAIM else NO_CARD
+        return safety_against(int(state.pending_hazard))
     return card_of(action)
 
 
-@rule
-def has_shown_all(left: Int64Array) -> bool:
-    """Whether no card is left to be explained."""
-    for card in range(NUM_CARD_TYPES):
-        if left[card] != 0:
-            return False
-    return True
-
-
-@rule
-def looks_like(state: State, rules: RulesRecord, row: Int8Array, row_of_end: Int8Array) -> bool:
-    """Whether everybody sees the same; the own hand, and what it leaves unseen, are not asked about."""
-    write_observation(state, rules, OWN, DEFAULT_SPEC, row)
-    room = room_of(rules, DEFAULT_SPEC)
-    for place in range(start_of(OFFSETS.hand, room) + NUM_CARD_TYPES, start_of(OFFSETS.unseen, room)):
-        if row[place] != row_of_end[place]:
-            return False
-    return True
-
-
-@rule
-def keep_reading(readings: Readings, back: int, count: int) -> None:
-    """Note the events that led to the end, if there is room."""
-    reading = int(readings.count[back])
-    readings.count[back] += 1
-    if reading >= MAX_READINGS:
-        return
-    readings.events[back, reading] = count
-    first = (back * MAX_READINGS + reading) * MAX_EVENTS
-    for event in range(count):
-        readings.states[first + event] = readings.found[event]
-        readings.actions[back, reading, event] = readings.found_actions[event]
-
-
-# One play ---------------------------------------------------------------------------------------------------
-
-
-@rule
-def play_on(
-    game: State,
-    rules: RulesRecord,
-    action: int,
-    claimer: int,
-    is_own: bool,
-    readings: Readings,
-    events: int,
-) -> int:
-    """Play one action of who decides, and note what was decided in it.
-
-    A hazard is laid against a side with a hidden hand in two ways: it stands (`claimer` -1), or a seat is
-    asked and parries it next. Who is asked and lets it stand shows no more than who is not asked.
+@kernel
+def looks_like(path: StateArray, place: int, end: StateArray, rules: RulesRecord, rows: Int8Array) -> bool:
+    """Whether everybody sees the same; the own hand, and what it leaves unseen, are not asked about.
 
     Args:
-        game: changed in place; if the play cannot be, to anything.
+        path: STATE[M].
+        place: of the game in it.
+        end: STATE[1].
+        rules: the table's.
+        rows: int8[2, D], scratch.
+    """
+    for number in range(2):
+        game = path[place] if number == 0 else end[0]
+        write_observation(game, rules, OWN, DEFAULT_SPEC, rows[number])
+    room = room_of(rules, DEFAULT_SPEC)
+    for at in range(start_of(OFFSETS.hand, room) + NUM_CARD_TYPES, start_of(OFFSETS.unseen, room)):
+        if rows[0, at] != rows[1, at]:
+            return False
+    return True
+
+
+@kernel
+def try_play(
+    games: StateArray,
+    source: int,
+    target: int,
+    rules: RulesRecord,
+    action: int,
+    holder: int,
+    safety: int,
+    is_own: bool,
+) -> bool:
+    """Play an action of who decides in one game, and write what comes of it to another place.
+
+    Args:
+        games: STATE[M].
+        source: the game's place.
+        target: where the game goes to; anything is there if the play cannot be.
         rules: the table's.
         action: what is played.
-        claimer: the hidden seat that will parry, or -1.
-        is_own: whether it is the own play, which is no event.
-        readings: whose found events go on.
-        events: found so far.
+        holder: a hidden seat that is to hold the safety, or NO_SEAT.
+        safety: that safety.
+        is_own: whether the hand is as it is; a hidden seat is given what it plays.
 
     Returns:
-        Events found now; -1 if the play cannot be.
+        Whether the play can be.
     """
-    seat, card = int(game.seat), card_of(action)
-    if int(game.phase) == CLAIM or int(game.phase) == EXTENSION:
-        answer = CLAIM_COUP_FOURRE if int(game.phase) == CLAIM else EXTEND
-        if claimer >= 0 or (action != answer and not is_own):
-            return -1
-    elif card == NO_CARD or (not is_own and not let_hold(game, rules, seat, card)):
-        return -1
-    if not may_play(game, rules, action):
-        return -1
-    if not is_own:
-        events = note_event(game, action, readings, events)
-        if events < 0:
-            return -1
-    attacks = int(game.phase) == PLAY and not is_discard(action) and card != NO_CARD and is_hazard(card)
-    if not attacks:
-        if claimer >= 0:
-            return -1
-        step(game, rules, action)
-        return events
-    return attack(game, rules, action, claimer, readings, events)
-
-
-@rule
-def may_play(game: State, rules: RulesRecord, action: int) -> bool:
-    """Whether the rules allow the action to who holds the card; whether it may discard, its hand decides."""
-    if is_discard(action):
-        return int(game.phase) == PLAY and is_discardable(rules, card_of(action))
-    return is_legal(game, rules, action)
-
-
-@rule
-def attack(
-    game: State, rules: RulesRecord, action: int, claimer: int, readings: Readings, events: int
-) -> int:
-    """Lay a hazard that stands, or that a seat is asked about; as `play_on`."""
-    hazard, attacker = card_of(action), int(game.seat)
-    safety = safety_against(hazard)
-    victims = target_team(rules.teams, team_of(rules, attacker), opponent_of(action))
-    if int(game.hand[OWN, safety]) > 0 and team_of(rules, OWN) == victims:
-        if claimer >= 0:
-            return -1
-        step(game, rules, action)  # the own seat is asked: its next decision
-        return events
-    if claimer >= 0:
-        if claimer == OWN or team_of(rules, claimer) != victims:
-            return -1
-        if not let_hold(game, rules, claimer, safety):
-            return -1
-        step(game, rules, action)
-        return events if int(game.phase) == CLAIM and int(game.seat) == claimer else -1
-    asked = readings.path[len(readings.path) - 1]
-    for victim in range(1, rules.players):
-        if team_of(rules, victim) == victims:
-            readings.path[len(readings.path) - 1] = game
-            if let_hold(asked, rules, victim, safety):
-                step(asked, rules, action)
-                if int(asked.phase) == CLAIM and int(asked.seat) == victim:
-                    events = note_event(asked, PASS, readings, events)
-                    if events < 0:
-                        return -1
+    games[target] = games[source]
+    game = games[target]
+    card = card_shown_by(game, action)
+    if not is_own and card != NO_CARD and not let_hold(game, rules, int(game.seat), card):
+        return False
+    if holder != NO_SEAT and not let_hold(game, rules, holder, safety):
+        return False
+    if is_discard(action):  # whether it may discard, its hand decides
+        if int(game.phase) != PLAY or not is_discardable(rules, card):
+            return False
+    elif not is_legal(game, rules, action):
+        return False
     step(game, rules, action)
-    if int(game.phase) == CLAIM and int(game.seat) != OWN:
-        step(game, rules, PASS)
-    return events
-
-
-@rule
-def note_event(game: State, action: int, readings: Readings, events: int) -> int:
-    """Note a decision of a hidden seat; how many are noted then, -1: there is no room."""
-    if events >= MAX_EVENTS:
-        return -1
-    readings.found[events] = game
-    readings.found_actions[events] = action
-    return events + 1
+    return True
 
 
 @rule
@@ -420,24 +348,24 @@ def let_hold(game: State, rules: RulesRecord, seat: int, card: int) -> bool:
     given = 0
     while given < NUM_CARD_TYPES and int(game.hand[seat, given]) == 0:
         given += 1
-    if given == NUM_CARD_TYPES:
+    if given == NUM_CARD_TYPES or not takes_from_elsewhere(game, rules, seat, card, given):
         return False
+    game.hand[seat, given] = int(game.hand[seat, given]) - 1
+    game.hand[seat, card] = int(game.hand[seat, card]) + 1
+    return True
+
+
+@rule
+def takes_from_elsewhere(game: State, rules: RulesRecord, seat: int, card: int, given: int) -> bool:
+    """Put a card in the place of one that is hidden elsewhere; whether there is one."""
     for other in range(1, rules.players):
-        if int(game.hand[other, card]) > 0:
+        if other != seat and int(game.hand[other, card]) > 0:
             game.hand[other, card] = int(game.hand[other, card]) - 1
             game.hand[other, given] = int(game.hand[other, given]) + 1
-            return swapped_in(game, seat, card, given)
+            return True
     for stream in range(rules.players):
         for place in range(int(game.stream_next[stream]), int(game.stream_end[stream])):
             if int(game.deck[place]) == card:
                 game.deck[place] = given
-                return swapped_in(game, seat, card, given)
+                return True
     return False
-
-
-@rule
-def swapped_in(game: State, seat: int, card: int, given: int) -> bool:
-    """The seat's part of an exchange."""
-    game.hand[seat, given] = int(game.hand[seat, given]) - 1
-    game.hand[seat, card] = int(game.hand[seat, card]) + 1
-    return True

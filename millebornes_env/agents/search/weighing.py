@@ -13,6 +13,7 @@ match says which of them the others are (`evidence`), and weights are mixed acco
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import exp, inf, log
 from typing import Final, NamedTuple
 
@@ -23,21 +24,16 @@ from millebornes_env.agents.compiled.legal import list_legal
 from millebornes_env.agents.policy import features
 from millebornes_env.agents.policy.likelihood import Play, network_probability
 from millebornes_env.agents.search.hidden_cards import Float64Array
-from millebornes_env.agents.search.history import (
-    MAX_EVENTS,
-    MAX_READINGS,
-    Readings,
-    card_shown_by,
-)
+from millebornes_env.agents.search.history import Window, card_shown_by
 from millebornes_env.chance import random_below, random_word
-from millebornes_env.compile import call_at, kernel, rule, stack_array
+from millebornes_env.compile import call_at, for_kernels, kernel, rule, stack_array
 from millebornes_env.millebornes import rulebook
 from millebornes_env.millebornes.actions import PASS, num_actions
 from millebornes_env.millebornes.cards import NO_CARD, NUM_CARD_TYPES, safety_against
 from millebornes_env.millebornes.legality import write_mask
 from millebornes_env.millebornes.rules import RulesRecord
 from millebornes_env.millebornes.sections import ObservationSpec
-from millebornes_env.millebornes.state import Int8Array, State
+from millebornes_env.millebornes.state import Int8Array, State, StateArray, new_states
 
 KINDS: Final = 3
 """Of players: like the rollout agent, like another one, by chance."""
@@ -65,6 +61,15 @@ class Players(NamedTuple):
     temperature: float  # by which the network's logits are divided
 
 
+class Plays(NamedTuple):
+    """What the others may have done, W windows with up to K readings each, one after the other."""
+
+    states: StateArray  # [E] of all events
+    actions: Int64Array  # [E]
+    starts: Int64Array  # [W, K + 1] where the events of each reading start, and where those of the last end
+    count: Int64Array  # [W] readings
+
+
 class Question(NamedTuple):
     """What is to be weighed, and what is known besides."""
 
@@ -86,6 +91,30 @@ class Weights(NamedTuple):
     back: Int8Array  # [C, S, NUM_CARD_TYPES] scratch: hands of then
 
 
+def plays_of(windows: Sequence[Window]) -> Plays:
+    """What the others may have done, as kernels take it.
+
+    Args:
+        windows: the newest first.
+    """
+    readings = [reading for window in windows for reading in window]
+    most = max((len(window) for window in windows), default=0)
+    starts = np.zeros((len(windows), most + 1), np.int64)
+    end = 0
+    for number, window in enumerate(windows):
+        for place, reading in enumerate(window):
+            starts[number, place] = end
+            end += len(reading.actions)
+            starts[number, place + 1] = end
+    states = new_states(end).view(np.ndarray)
+    actions = np.zeros(end, np.int64)
+    if readings:
+        states[:] = np.concatenate([reading.states for reading in readings])
+        actions[:] = np.concatenate([reading.actions for reading in readings])
+    count = np.array([len(window) for window in windows], np.int64)
+    return Plays(for_kernels(states), actions, starts, count)
+
+
 def new_weights(count: int, seats: int) -> Weights:
     """Room for the weights of so many hands."""
     return Weights(
@@ -101,8 +130,7 @@ def new_weights(count: int, seats: int) -> Weights:
 def weigh_hands(
     players: Players,
     rules: RulesRecord,
-    readings: Readings,
-    windows: int,
+    plays: Plays,
     question: Question,
     result: Weights,
 ) -> int:
@@ -111,39 +139,55 @@ def weigh_hands(
     Args:
         players: how they may choose.
         rules: the table's.
-        readings: what they have played.
-        windows: how many of its windows are readable.
+        plays: what they have played.
         question: the hands.
         result: overwritten.
 
     Returns:
         How many windows were weighed.
     """
-    result.back[:] = question.hands
+    copy_hands_back(question.hands, result.back)
     result.logs[:] = 0.0
     result.evidence[:] = 0.0
     result.weights[:] = 1.0
-    for back in range(windows):
-        result.before[:] = result.logs
+    for back in range(len(plays.count)):
+        copy_logs(result.logs, result.before)
         for number in range(len(question.hands)):
             word = random_word(question.key_0, question.key_1, number)
-            weigh_window(players, rules, readings, back, number, (word, question.key_1 ^ back), result)
+            weigh_window(players, rules, plays, back, number, (word, question.key_1 ^ back), result)
         if back == 0:
             for kind in range(KINDS):
                 result.evidence[kind] = log_mean(result.logs[kind], question.counted)
         size = mix_weights(result, question.counted, question.trust)
         if size < question.fewest and back > 0:
-            result.logs[:] = result.before
+            copy_logs(result.before, result.logs)
             mix_weights(result, question.counted, question.trust)
             return back
-    return windows
+    return len(plays.count)
+
+
+@rule
+def copy_hands_back(hands: Int8Array, back: Int8Array) -> None:
+    """Begin to go back with the hands of now (an array's own copy takes memory, which rules cannot)."""
+    for number in range(hands.shape[0]):
+        for seat in range(hands.shape[1]):
+            for card in range(hands.shape[2]):
+                back[number, seat, card] = hands[number, seat, card]
+
+
+@rule
+def copy_logs(logs: Float64Array, to: Float64Array) -> None:
+    """Copy the logarithms of weights."""
+    for kind in range(KINDS):
+        for number in range(logs.shape[1]):
+            to[kind, number] = logs[kind, number]
 
 
 @rule
 def weigh_window(
     players: Players,
     rules: RulesRecord,
-    readings: Readings,
+    plays: Plays,
     back: int,
     number: int,
     key: tuple[int, int],
@@ -151,12 +195,12 @@ def weigh_window(
 ) -> None:
     """Go back through one window with one deal of hands."""
     reading = 0
-    if int(readings.count[back]) > 1:
-        reading = random_below(key[0] ^ _READING_TAG, key[1], 0, int(readings.count[back]))
-    first = (back * MAX_READINGS + reading) * MAX_EVENTS
+    if int(plays.count[back]) > 1:
+        reading = random_below(key[0] ^ _READING_TAG, key[1], 0, int(plays.count[back]))
+    first, end = int(plays.starts[back, reading]), int(plays.starts[back, reading + 1])
     drawn = 1
-    for event in range(int(readings.events[back, reading]) - 1, -1, -1):
-        state, action = readings.states[first + event], int(readings.actions[back, reading, event])
+    for event in range(end - 1, first - 1, -1):
+        state, action = plays.states[event], int(plays.actions[event])
         seat = int(state.seat)
         held = result.back[number, seat]
         card = card_shown_by(state, action)
