@@ -1,11 +1,11 @@
 """What the others have played since a seat's own decisions, read from what it saw there.
 
 An agent is asked only when its seat is to decide. So it remembers the game as it knew it at its last
-decision and what it did there, and at the next one looks for the plays of the others that lead from one to the
-other: of every play it is tried whether the rules allow it, and whether in the end all that everybody can see
-is as it is seen now. For two players one such reading is left nearly always. Where others discard after each
-other, nobody has told who discarded what, and several readings may be left: a belief then takes one of them
-by lot for each redeal.
+decision and what it did there, and at the next one looks for the plays of the others that lead from one to
+the other: of every play it is tried whether the rules allow it, and whether in the end all that everybody can
+see is as it is seen now. For two players one such reading is left nearly always. Where others discard after
+each other, nobody has told who discarded what, and several readings may be left: a belief then takes one of
+them by lot for each redeal.
 
 The seat is seat 0 here, as in `kernels`. Cards that it does not see are where `lay_out_hidden_cards` has
 put them; who plays a card is given it first (`let_hold`), so that the rulebook itself plays the game on.

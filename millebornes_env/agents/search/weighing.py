@@ -4,7 +4,7 @@ Given the hands of now, the plays are gone back through, the newest first: the c
 its hand, and as many cards as were drawn since leave it, each with the same probability. (For given plays all
 orders in which the cards of a seat can have arrived are equally probable.) Each play that is gone back
 through multiplies the weight: by how probable it was to a seat that held such a hand and saw the game as it
-was then.
+was then, divided by the copies of the card that the seat held.
 
 Three kinds of players are thought possible, each by itself: one that plays like the rollout agent, another
 compiled one, and one that plays any legal action with the same probability. What they have played in this
@@ -212,7 +212,19 @@ def weigh_window(
             continue  # it was not asked
         for kind_of_card in range(NUM_CARD_TYPES):
             state.hand[seat, kind_of_card] = held[kind_of_card]
+        if card != NO_CARD:
+            count_copies(int(held[card]), number, result)
         add_probabilities(players, rules, state, seat, action, number, result)
+
+
+@rule
+def count_copies(copies: int, number: int, result: Weights) -> None:
+    """Multiply the weights of one deal by the probability that this copy was played and not another one.
+
+    A redeal tells cards of a kind apart: the one that was played is in sight, the others are dealt.
+    """
+    for kind in range(KINDS):
+        result.logs[kind, number] -= log(float(copies))
 
 
 @rule
