@@ -87,7 +87,7 @@ class Weights(NamedTuple):
     weights: Float64Array  # [C], their mean is 1
     logs: Float64Array  # [K, C] of the weights by each kind of player
     before: Float64Array  # [K, C] scratch
-    evidence: Float64Array  # [K] logarithm of the newest plays' probability by each kind
+    evidence: Float64Array  # [K] logarithm of the plays' probability by each kind, over the windows
     back: Int8Array  # [C, S, NUM_CARD_TYPES] scratch: hands of then
 
 
@@ -155,13 +155,10 @@ def weigh_hands(
         for number in range(len(question.hands)):
             word = random_word(question.key_0, question.key_1, number)
             weigh_window(players, rules, plays, back, number, (word, question.key_1 ^ back), result)
-        if back == 0:
-            for kind in range(KINDS):
-                result.evidence[kind] = log_mean(result.logs[kind], question.counted)
-        size = mix_weights(result, question.counted, question.trust)
+        size = mix_weights(result, question.counted, question.trust, back + 1)
         if size < question.fewest and back > 0:
             copy_logs(result.before, result.logs)
-            mix_weights(result, question.counted, question.trust)
+            mix_weights(result, question.counted, question.trust, back)
             return back
     return len(plays.count)
 
@@ -308,13 +305,15 @@ def log_mean(logs: Float64Array, counted: int) -> float:
 
 
 @rule
-def mix_weights(result: Weights, counted: int, trust: Float64Array) -> float:
+def mix_weights(result: Weights, counted: int, trust: Float64Array, windows: int) -> float:
     """Mix the weights by the kinds of players; how many hands the counted ones amount to.
 
-    By each kind alone the weights' mean is 1; kinds count as the newest plays and `trust` say.
+    By each kind alone the weights' mean is 1; kinds count as the plays and `trust` say. Plays are asked about
+    as often as there are windows, so each time they are evidence for a part of what they say.
     """
     highest = -inf
     for kind in range(KINDS):
+        result.evidence[kind] = log_mean(result.logs[kind], counted) / windows
         highest = max(highest, trust[kind] + result.evidence[kind])
     whole = 0.0
     for kind in range(KINDS):
