@@ -282,8 +282,8 @@ def asked_in_small_games(count: int) -> Iterator[tuple[StateArray, list[Decision
     """
     env = vector_env(1, small_game(), autoreset_mode="disabled", reward="win")
     searcher, asked = spied(env, "champion+search:belief=policy,candidates=2,rollouts=2,z=1e9,threads=1")
-    chance = np.random.default_rng(3)
-    for seed in range(400):
+    chance, plain = np.random.default_rng(3), count // 2
+    for seed in range(2_000):
         observations, _ = env.reset(seed=seed)
         searcher.forget()
         start, log = env.get_states(), list[Decision]()
@@ -299,6 +299,9 @@ def asked_in_small_games(count: int) -> Iterator[tuple[StateArray, list[Decision
             own = sum(one.seat == seat for one in log)
             is_known = bool(log) and log[0].seat == seat and len(asked) == 1 and len(asked[0].windows) == own
             if is_known and own >= 2 and int(states["draw_pile"][0]) > 0:
+                plain -= 0 if has_refusal(asked[0]) else 1
+                if plain < 0 and not has_refusal(asked[0]):
+                    break
                 yield start, [*log], row, asked[0]
                 count -= 1
                 if count == 0:
@@ -306,6 +309,11 @@ def asked_in_small_games(count: int) -> Iterator[tuple[StateArray, list[Decision
                 break
             log.append(Decision(seat, action, row, hand))
             observations = env.step(np.array([action])).observations
+
+
+def has_refusal(asked: Asked) -> bool:
+    """Whether a hazard was laid that nobody has parried."""
+    return any(bool((reading.actions == PASS).any()) for one in asked.windows for reading in one)
 
 
 def weighed_by_kernel(asked: Asked, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -335,7 +343,7 @@ def by_hand(hands: np.ndarray, weights: np.ndarray) -> dict[tuple[int, ...], flo
 def test_weights_are_the_posterior_of_all_orders_of_a_small_deck() -> None:
     """The enumeration plays all orders of the deck forward, and asks the network by NumPy."""
     moved, refusals = 0.0, 0
-    for start, log, row, asked in asked_in_small_games(9):
+    for start, log, row, asked in asked_in_small_games(8):
         exact = Enumeration(start, log, row, asked.slot)
         truth = exact.states["hand"][exact.is_possible][:, 1 - asked.slot]
         hands, weights = weighed_by_kernel(asked, 8_000)
@@ -346,9 +354,9 @@ def test_weights_are_the_posterior_of_all_orders_of_a_small_deck() -> None:
             assert drawn.keys() == posterior.keys()
             assert apart(drawn, posterior) < 0.02, (kind, drawn, posterior)
             moved = max(moved, apart(uniform, posterior))
-        refusals += sum(int((reading.actions == PASS).sum()) for one in asked.windows for reading in one)
+        refusals += int(has_refusal(asked))
     assert moved > 0.1
-    assert refusals > 0
+    assert refusals > 2
 
 
 def apart(one: dict[tuple[int, ...], float], other: dict[tuple[int, ...], float]) -> float:
