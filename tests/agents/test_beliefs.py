@@ -15,7 +15,7 @@ from millebornes_env.agents.search import beliefs
 from millebornes_env.agents.search.agent import SearchAgent, SearchOptionError
 from millebornes_env.agents.search.beliefs import Known, PolicyBelief, Weighed
 from millebornes_env.agents.search.hidden_cards import Believed, hands_for
-from millebornes_env.agents.search.history import Past, Reading, Window
+from millebornes_env.agents.search.history import Reading, Window
 from millebornes_env.agents.search.weighing import (
     BY_CHANCE,
     LIKE_OTHER,
@@ -70,7 +70,6 @@ def spied(env: VectorEnv, spec: str) -> tuple[SearchAgent, list[Asked]]:
     spy = Spy(Table.of(env), searcher.rollout_agent)
     spy.asked = []
     searcher.belief = spy
-    searcher._past = Past(env.rules, spy.window)
     return searcher, spy.asked
 
 

@@ -200,7 +200,7 @@ class SearchAgent(BaseAgent):
         settings = {"window": window, "epsilon": epsilon, "temperature": temperature}
         self.belief: Belief = belief_named(belief, table, self.rollout_agent, **settings)
         self._candidates = candidates
-        self._past = Past(table.rules, self.belief.window)
+        self._past = Past(table.rules)
 
     def act(self, observations: Observations, action_masks: Masks, slot_ids: Any = None) -> Actions:
         """Choose; see `Agent.act`.
@@ -272,7 +272,7 @@ class SearchAgent(BaseAgent):
             return [Known(self._rules, root, (), 0) for root in decisions.roots]
         found = []
         for number, slot in enumerate(memory_of.tolist()):
-            windows = self._past.look(slot, decisions.roots[number : number + 1])
+            windows = self._past.look(slot, decisions.roots[number : number + 1], self.belief.window)
             found.append(Known(self._rules, decisions.roots[number], windows, slot))
         return found
 
@@ -297,6 +297,8 @@ class SearchAgent(BaseAgent):
 
     def _note(self, decisions: Decisions, known: list[Known], actions: Actions) -> None:
         """Remember decisions, for the belief."""
+        if self.belief.window == 0:
+            return
         for number, one in enumerate(known):
             root = decisions.roots[number : number + 1]
             self._past.note(one.slot, root, int(actions[number]), one.windows)

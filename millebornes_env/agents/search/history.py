@@ -99,31 +99,26 @@ class Remembered(NamedTuple):
 class Past:
     """What the seats remember that an agent plays, by slot; of a new round it begins anew."""
 
-    def __init__(self, rules: Rules, window: int) -> None:
-        """Remember nothing yet.
-
-        Args:
-            rules: the table's.
-            window: own decisions back to which plays are remembered.
-        """
-        self._window = window
+    def __init__(self, rules: Rules) -> None:
+        """Remember nothing yet, at a table of these rules."""
         self._last: dict[int, Remembered] = {}
         self._reader = Reader(rules)
 
-    def look(self, slot: int, root: StateArray) -> tuple[Window, ...]:
+    def look(self, slot: int, root: StateArray, window: int) -> tuple[Window, ...]:
         """What the others have done up to now, the newest window first.
 
         Args:
             slot: of the seat.
             root: STATE[1], the game as it knows it now.
+            window: own decisions back to which it is asked.
         """
         last = self._last.get(slot)
-        if last is None or self._window == 0 or int(root["phase"][0]) == ROUND_OVER:
+        if last is None or int(root["phase"][0]) == ROUND_OVER:
             return ()
         if int(root["draw_pile"][0]) > int(last.root["draw_pile"][0]):  # it never grows in a round
             return ()
         newest = self._reader.readings(last.root, last.action, root)
-        return (newest, *last.windows)[: self._window] if newest else ()
+        return (newest, *last.windows)[:window] if newest else ()
 
     def note(self, slot: int, root: StateArray, action: int, windows: tuple[Window, ...]) -> None:
         """Remember a decision.
@@ -134,7 +129,7 @@ class Past:
             action: what it did.
             windows: what it had found by `look`.
         """
-        if self._window > 0 and int(root["phase"][0]) != ROUND_OVER:
+        if int(root["phase"][0]) != ROUND_OVER:
             self._last[slot] = Remembered(root.copy(), action, windows)
 
     def forget(self) -> None:

@@ -67,7 +67,7 @@ class Plays(NamedTuple):
     states: StateArray  # [E] of all events
     actions: Int64Array  # [E]
     starts: Int64Array  # [W, K + 1] where the events of each reading start, and where those of the last end
-    count: Int64Array  # [W] readings
+    readings: Int64Array  # [W] how many each window has
 
 
 class Question(NamedTuple):
@@ -111,8 +111,8 @@ def plays_of(windows: Sequence[Window]) -> Plays:
     if readings:
         states[:] = np.concatenate([reading.states for reading in readings])
         actions[:] = np.concatenate([reading.actions for reading in readings])
-    count = np.array([len(window) for window in windows], np.int64)
-    return Plays(for_kernels(states), actions, starts, count)
+    lengths = np.array([len(window) for window in windows], np.int64)
+    return Plays(for_kernels(states), actions, starts, lengths)
 
 
 def new_weights(count: int, seats: int) -> Weights:
@@ -150,7 +150,7 @@ def weigh_hands(
     result.logs[:] = 0.0
     result.evidence[:] = 0.0
     result.weights[:] = 1.0
-    for back in range(len(plays.count)):
+    for back in range(len(plays.readings)):
         copy_logs(result.logs, result.before)
         for number in range(len(question.hands)):
             word = random_word(question.key_0, question.key_1, number)
@@ -160,7 +160,7 @@ def weigh_hands(
             copy_logs(result.before, result.logs)
             mix_weights(result, question.counted, question.trust, back)
             return back
-    return len(plays.count)
+    return len(plays.readings)
 
 
 @rule
@@ -192,8 +192,8 @@ def weigh_window(
 ) -> None:
     """Go back through one window with one deal of hands."""
     reading = 0
-    if int(plays.count[back]) > 1:
-        reading = random_below(key[0] ^ _READING_TAG, key[1], 0, int(plays.count[back]))
+    if int(plays.readings[back]) > 1:
+        reading = random_below(key[0] ^ _READING_TAG, key[1], 0, int(plays.readings[back]))
     first, end = int(plays.starts[back, reading]), int(plays.starts[back, reading + 1])
     drawn = 1
     for event in range(end - 1, first - 1, -1):
