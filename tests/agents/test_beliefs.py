@@ -450,6 +450,39 @@ def test_without_a_past_every_deal_is_as_probable() -> None:
         assert weighed.windows == 0
 
 
+class OneHand:
+    """Believes in the first hand that it is asked about, or, if it is `lost`, in none."""
+
+    window = 0
+
+    def __init__(self, lost: bool) -> None:
+        self.lost, self.learned = lost, 0
+
+    def weigh(self, known: Known, hands: np.ndarray, key: tuple[int, int], counted: int = 0) -> Weighed:
+        assert known.windows == ()
+        return Weighed((np.arange(len(hands)) == 0) * (1.0 - self.lost), 0, np.zeros(0))
+
+    def learn(self, slot: int, weighed: Weighed) -> None:
+        self.learned += 1
+
+    def forget(self) -> None: ...
+
+
+def test_another_belief_fits() -> None:
+    env = vector_env(20)
+    states = positions(env, 20)
+    chosen = []
+    for lost in (False, True, None):
+        searcher = agents.load("greedy+search:rollouts=20,z=0.3", env)
+        assert isinstance(searcher, SearchAgent)
+        if lost is not None:
+            searcher.belief = one = OneHand(lost)
+        chosen.append(searcher.act_on(states, seats_of(states), np.arange(20)))
+        assert lost is None or one.learned > 10
+    assert not np.array_equal(chosen[0], chosen[1])
+    assert np.array_equal(chosen[1], chosen[2])
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

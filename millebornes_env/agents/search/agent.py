@@ -62,6 +62,7 @@ from millebornes_env.agents.search.beliefs import (
     UNIFORM,
     Belief,
     Known,
+    UniformBelief,
     Weighed,
     belief_named,
     believed,
@@ -267,9 +268,7 @@ class SearchAgent(BaseAgent):
         return self._known(decisions, memory_of)
 
     def _known(self, decisions: Decisions, memory_of: Int64Array) -> list[Known]:
-        """What the seats know, if the belief asks for it."""
-        if self.belief.window == 0:
-            return [Known(self._rules, root, (), 0) for root in decisions.roots]
+        """What the seats know."""
         found = []
         for number, slot in enumerate(memory_of.tolist()):
             windows = self._past.look(slot, decisions.roots[number : number + 1], self.belief.window)
@@ -297,8 +296,6 @@ class SearchAgent(BaseAgent):
 
     def _note(self, decisions: Decisions, known: list[Known], actions: Actions) -> None:
         """Remember decisions, for the belief."""
-        if self.belief.window == 0:
-            return
         for number, one in enumerate(known):
             root = decisions.roots[number : number + 1]
             self._past.note(one.slot, root, int(actions[number]), one.windows)
@@ -361,26 +358,33 @@ class SearchAgent(BaseAgent):
         self._memories = with_room(self._memories, slots_used)
         self._taken = with_room(self._taken, slots_used)
         begin_decisions(searcher, self._rules, memory_of, self._memories, self._taken, decisions)
-        known = self._known(decisions, memory_of)
+        believes = not isinstance(self.belief, UniformBelief)
+        known = self._known(decisions, memory_of) if believes else []
         weighed = self._search(searcher, decisions, np.flatnonzero(decisions.num_tried), known)
         actions: Actions = np.empty(len(memory_of), np.int64)
         conclude(searcher, decisions, actions)
         self.playouts += int(decisions.playouts.sum())
-        if self.belief.window > 0:
-            self._note(decisions, known, actions)
-            for number, found in weighed:
-                self.belief.learn(int(memory_of[number]), found)
+        self._note(decisions, known, actions)
+        for number, found in weighed:
+            self.belief.learn(int(memory_of[number]), found)
         return actions
 
     def _search(
         self, searcher: Searcher, decisions: Decisions, numbers: Int64Array, known: list[Known]
     ) -> list[tuple[int, Weighed]]:
-        """Search where there is something to decide, on all threads; what was believed there."""
+        """Search where there is something to decide, on all threads; what was believed there.
+
+        Args:
+            searcher: who searches.
+            decisions: that are being taken.
+            numbers: of those that are to be searched.
+            known: what the seats know, of all decisions; empty: redeals are uniform.
+        """
 
         def search(number: int) -> tuple[int, Weighed] | None:
             end = time.perf_counter() + self._seconds
             hands, weighed = nothing_believed(), None
-            if self.belief.window > 0:
+            if known:
                 key = int(decisions.keys[number, 0]), int(decisions.keys[number, 1])
                 hands, weighed = believed(self.belief, known[number], self._candidates, key)
             if self._seconds == 0:
