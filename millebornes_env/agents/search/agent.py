@@ -12,6 +12,9 @@ A trained policy that has learned what positions are worth can judge a position 
 shorter; but what the policy thinks is not what is so, and with a small `depth` search plays worse than the
 policy alone.
 
+`belief="policy"` weighs redeals by how probable the others' last plays would have been (`beliefs`). For that
+it remembers its own last decisions, and reads from what it saw there what the others have played since.
+
 `sees` makes a cheat of it, to measure what hidden cards are worth: "hands" knows the other hands, "all" the
 cards to come as well. A cheat plays only where it is handed the games themselves.
 """
@@ -53,11 +56,21 @@ from millebornes_env.agents.protocol import (
     actions_of_ended,
     is_compiled,
 )
+from millebornes_env.agents.search.beliefs import (
+    BELIEFS,
+    POLICY,
+    UNIFORM,
+    Belief,
+    Known,
+    UniformBelief,
+    Weighed,
+    belief_named,
+    believed,
+)
+from millebornes_env.agents.search.hidden_cards import ALL, HANDS, NOTHING, nothing_believed
+from millebornes_env.agents.search.history import Past
 from millebornes_env.agents.search.kernels import (
-    ALL,
     CHUNK,
-    HANDS,
-    NOTHING,
     Decisions,
     Searcher,
     begin_decisions,
@@ -110,6 +123,7 @@ class SearchAgent(BaseAgent):
         rollout_agent: who plays after the action, and decides where nothing better is found.
         playouts: rounds played to their ends so far.
         sees_hidden_cards: whether it is a cheat.
+        belief: what it makes of the hidden hands.
     """
 
     name = "search"
@@ -127,6 +141,11 @@ class SearchAgent(BaseAgent):
         sees: str = "",
         threads: Annotated[int, Between(1, 1_024)] = 2,
         depth: Annotated[int, Between(0, 4_096)] = 0,
+        belief: str = UNIFORM,
+        candidates: Annotated[int, Between(2, 100_000)] = 256,
+        window: Annotated[int, Between(1, 64)] = 6,
+        epsilon: Annotated[float, Between(0.001, 1)] = 0.15,
+        temperature: Annotated[float, Between(0.01, 100)] = 1.0,
     ) -> None:
         """Make a searcher.
 
@@ -142,11 +161,19 @@ class SearchAgent(BaseAgent):
             threads: that share a batch of decisions; they change no choice.
             depth: after so many decisions more, at the own seat's next one, the rollout agent judges the
                 position: a policy that has learned the value "points"; 0: rounds are played to their ends.
+            belief: "uniform": every deal that fits is as probable as any other; "policy": deals are as
+                probable as they make the others' last plays. The options below are of this one.
+            candidates: hands that are weighed for each decision.
+            window: own decisions back to which plays are weighed.
+            epsilon: so often, a belief takes it, others play any legal action.
+            temperature: by which a policy's logits are divided before others are judged by them.
 
         Raises:
             AgentOptionError: a number that an option cannot have.
-            SearchOptionError: `sees` or `rollout` is none, or `depth` has nobody who can judge.
+            SearchOptionError: `sees`, `belief` or `rollout` is none, `depth` has nobody who can judge, or a
+                cheat is to have a belief.
         """
+        _check_belief(belief, sees)
         if sees not in SEES:
             raise SearchOptionError(
                 f"the option sees is {shown(sees)}; it may be left away (no cheat), or be "
@@ -173,6 +200,10 @@ class SearchAgent(BaseAgent):
         self._memories = np.zeros((0, MEMORY), np.int16)
         self._taken = np.zeros(0, np.int64)
         self._last: Decisions | None = None
+        settings = {"window": window, "epsilon": epsilon, "temperature": temperature}
+        self.belief: Belief = belief_named(belief, table, self.rollout_agent, **settings)
+        self._candidates = candidates
+        self._past = Past(table.rules)
 
     def act(self, observations: Observations, action_masks: Masks, slot_ids: Any = None) -> Actions:
         """Choose; see `Agent.act`.
@@ -218,9 +249,63 @@ class SearchAgent(BaseAgent):
             StateError: records that are none, or of games of another table.
             AgentArgumentError: seats or slot_ids of the wrong shape or type, or it is another seat's turn.
         """
+        searcher, decisions = self._looked_at(states, seats)
+        memory_of = checked_slot_ids(self.name, slot_ids, len(decisions.roots))
+        return self._decided(searcher, decisions, memory_of)
+
+    def known(self, states: StateArray, seats: npt.NDArray[np.int32], slot_ids: SlotIds) -> list[Known]:
+        """What the seats may know, for `Belief.weigh`: to ask the belief without searching.
+
+        Args:
+            states: STATE[N], left as they are.
+            seats: int32[N], who decides.
+            slot_ids: int64[N].
+
+        Raises:
+            StateError: as `act_on`.
+            AgentArgumentError: as `act_on`.
+        """
+        _, decisions = self._looked_at(states, seats)
+        memory_of = checked_slot_ids(self.name, slot_ids, len(decisions.roots))
+        return self._known(decisions, memory_of)
+
+    def _known(self, decisions: Decisions, memory_of: Int64Array) -> list[Known]:
+        """What the seats know."""
+        found = []
+        for number, slot in enumerate(memory_of.tolist()):
+            windows = self._past.look(slot, decisions.roots[number : number + 1], self.belief.window)
+            found.append(Known(self._rules, decisions.roots[number], windows, slot))
+        return found
+
+    def note(
+        self, states: StateArray, seats: npt.NDArray[np.int32], slot_ids: SlotIds, actions: Actions
+    ) -> None:
+        """Remember decisions of the seats that somebody else has taken.
+
+        Args:
+            states: STATE[N], the games before them.
+            seats: int32[N], who decided.
+            slot_ids: int64[N].
+            actions: int64[N], what they did.
+
+        Raises:
+            StateError: as `act_on`.
+            AgentArgumentError: as `act_on`.
+        """
+        _, decisions = self._looked_at(states, seats)
+        memory_of = checked_slot_ids(self.name, slot_ids, len(decisions.roots))
+        self._note(decisions, self._known(decisions, memory_of), actions)
+
+    def _note(self, decisions: Decisions, known: list[Known], actions: Actions) -> None:
+        """Remember decisions, for the belief."""
+        for number, one in enumerate(known):
+            root = decisions.roots[number : number + 1]
+            self._past.note(one.slot, root, int(actions[number]), one.windows)
+
+    def _looked_at(self, states: StateArray, seats: npt.NDArray[np.int32]) -> tuple[Searcher, Decisions]:
+        """The games as their seats see them."""
         games = self._checked_games(states)
         seats = checked_seats(self.name, seats, len(games), self.table.rules.players)
-        memory_of = checked_slot_ids(self.name, slot_ids, len(games))
         wrong = np.flatnonzero((games["seat"] != seats) & (games["phase"] != ROUND_OVER))
         if len(wrong):
             game = int(wrong[0])
@@ -232,7 +317,7 @@ class SearchAgent(BaseAgent):
         searcher = self._searcher(self._default_starts)
         row = np.zeros(self._default_size, np.int8)
         read_states(searcher, self._rules, games, seats, row, decisions.roots)
-        return self._decided(searcher, decisions, memory_of)
+        return searcher, decisions
 
     def _checked_games(self, states: Any) -> StateArray:
         """The games as kernels take them.
@@ -257,6 +342,8 @@ class SearchAgent(BaseAgent):
     def forget(self) -> None:
         """Forget all slots; see `CompiledAgent.forget`."""
         self._memories, self._taken = self._memories[:0], self._taken[:0]
+        self._past.forget()
+        self.belief.forget()
 
     def last_gains(self, number: int = 0) -> list[tuple[int, float, float]]:
         """What the last search found for one of its decisions; fewer than 40 rollouts drop no action.
@@ -294,31 +381,49 @@ class SearchAgent(BaseAgent):
         self._memories = with_room(self._memories, slots_used)
         self._taken = with_room(self._taken, slots_used)
         begin_decisions(searcher, self._rules, memory_of, self._memories, self._taken, decisions)
-        self._search(searcher, decisions, np.flatnonzero(decisions.num_tried))
+        believes = not isinstance(self.belief, UniformBelief)
+        known = self._known(decisions, memory_of) if believes else []
+        weighed = self._search(searcher, decisions, np.flatnonzero(decisions.num_tried), known)
         actions: Actions = np.empty(len(memory_of), np.int64)
         conclude(searcher, decisions, actions)
         self._last = decisions
         self.playouts += int(decisions.playouts.sum())
+        self._note(decisions, known, actions)
+        for number, found in weighed:
+            self.belief.learn(int(memory_of[number]), found)
         return actions
 
-    def _search(self, searcher: Searcher, decisions: Decisions, numbers: Int64Array) -> None:
-        """Search where there is something to decide, on all threads."""
+    def _search(
+        self, searcher: Searcher, decisions: Decisions, numbers: Int64Array, known: list[Known]
+    ) -> list[tuple[int, Weighed]]:
+        """Search where there is something to decide, on all threads; what was believed there.
 
-        def search(number: int) -> None:
-            if self._seconds == 0:
-                search_on(searcher, self._rules, decisions, number, _ALL_REDEALS)
-                return
+        Args:
+            searcher: who searches.
+            decisions: that are being taken.
+            numbers: of those that are to be searched.
+            known: what the seats know, of all decisions; empty: redeals are uniform.
+        """
+
+        def search(number: int) -> tuple[int, Weighed] | None:
             end = time.perf_counter() + self._seconds
-            while time.perf_counter() < end:
-                if search_on(searcher, self._rules, decisions, number, CHUNK):
-                    return
+            hands, weighed = nothing_believed(), None
+            if known:
+                key = int(decisions.keys[number, 0]), int(decisions.keys[number, 1])
+                hands, weighed = believed(self.belief, known[number], self._candidates, key)
+            if self._seconds == 0:
+                search_on(searcher, self._rules, decisions, number, _ALL_REDEALS, hands)
+            while self._seconds > 0 and time.perf_counter() < end:
+                if search_on(searcher, self._rules, decisions, number, CHUNK, hands):
+                    break
+            return None if weighed is None else (number, weighed)
 
         if min(self._threads, len(numbers)) <= 1:
-            for number in numbers:
-                search(int(number))
-            return
-        with ThreadPoolExecutor(self._threads) as pool:
-            list(pool.map(search, numbers.tolist()))
+            found = [search(int(number)) for number in numbers]
+        else:
+            with ThreadPoolExecutor(self._threads) as pool:
+                found = list(pool.map(search, numbers.tolist()))
+        return [one for one in found if one is not None]
 
 
 def search_over(rollout: CompiledFunction, table: Table, seed: int = 0, **options: Any) -> SearchAgent:
@@ -335,6 +440,17 @@ def search_over(rollout: CompiledFunction, table: Table, seed: int = 0, **option
     """
     usual = OVER_A_JUDGE if can_judge(rollout, table) else {}
     return SearchAgent(table, seed, rollout, **(usual | options))
+
+
+def _check_belief(belief: str, sees: str) -> None:
+    if belief not in BELIEFS:
+        raise SearchOptionError(
+            f"the option belief is {shown(belief)}; it may be " + " or ".join(map(repr, BELIEFS))
+        )
+    if belief == POLICY and sees:
+        raise SearchOptionError(
+            f"the option sees is {shown(sees)}, so the hands are known: leave belief={POLICY} away"
+        )
 
 
 def _checked_rollout(rollout: CompiledFunction) -> CompiledFunction:

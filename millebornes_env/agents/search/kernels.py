@@ -25,12 +25,22 @@ from millebornes_env.agents.observation_reader import Starts, read_observation
 from millebornes_env.agents.policy import features
 from millebornes_env.agents.policy.network import network_value
 from millebornes_env.agents.protocol import Observations
-from millebornes_env.chance import random_below, random_word
+from millebornes_env.agents.search.hidden_cards import (
+    ALL,
+    NOTHING,
+    OWN,
+    Believed,
+    Float64Array,
+    copy_hands,
+    copy_streams,
+    lay_out_hidden_cards,
+    redeal,
+)
+from millebornes_env.chance import random_word
 from millebornes_env.compile import kernel, rule
 from millebornes_env.millebornes import rulebook
 from millebornes_env.millebornes.actions import CLAIM_COUP_FOURRE, around, card_of, is_discard
-from millebornes_env.millebornes.cards import DECK_SIZE, NO_CARD, NUM_CARD_TYPES, is_safety
-from millebornes_env.millebornes.determinize import redeal_hidden_cards
+from millebornes_env.millebornes.cards import DECK_SIZE, is_safety
 from millebornes_env.millebornes.legality import write_mask
 from millebornes_env.millebornes.motion import team_of
 from millebornes_env.millebornes.observation import write_observation
@@ -48,16 +58,6 @@ from millebornes_env.millebornes.state import (
 )
 from millebornes_env.millebornes.turn import step
 from millebornes_env.millebornes.winning import has_won_round, round_winner
-
-Float64Array = npt.NDArray[np.float64]
-
-# Values of `Searcher.sees`: which of the hidden cards stay as they are.
-NOTHING: Final = 0
-HANDS: Final = 1
-ALL: Final = 2
-
-OWN: Final = 0
-"""The seat that searches, and its team."""
 
 CHUNK: Final = 20
 """After so many redeals it is asked which actions are still worth trying."""
@@ -195,85 +195,6 @@ def read_states(
             copy_streams(state, rules, seat, root)
 
 
-@rule
-def lay_out_hidden_cards(root: State, rules: RulesRecord, sees: int) -> None:
-    """Lay the cards that the seat does not see into the other hands and the streams, by card id.
-
-    Every redeal shuffles them. The streams are made equally long, whatever they were: no seat knows how long
-    they are, and what the others draw then depends least on the action that is tried.
-    """
-    count = 0
-    for card in range(NUM_CARD_TYPES):
-        left = int(root.hidden[card])
-        for seat in range(rules.players):
-            left -= int(root.hand[seat, card])
-        for _ in range(left):
-            if count < DECK_SIZE:
-                root.deck[count] = card
-                count += 1
-    if sees == NOTHING:
-        for seat in range(1, rules.players):
-            root.hand_count[seat] = min(int(root.hand_count[seat]), count)
-            for _ in range(int(root.hand_count[seat])):
-                count -= 1
-                card = int(root.deck[count])
-                root.deck[count] = NO_CARD
-                root.hand[seat, card] = int(root.hand[seat, card]) + 1
-    root.draw_pile = min(int(root.draw_pile), count)
-    for seat in range(rules.players):
-        root.stream_next[seat] = seat * int(root.draw_pile) // rules.players
-        root.stream_end[seat] = (seat + 1) * int(root.draw_pile) // rules.players
-
-
-@rule
-def copy_hands(state: State, rules: RulesRecord, seat: int, root: State) -> None:
-    """Peek: the other hands are what they are."""
-    for other in range(1, rules.players):
-        for card in range(NUM_CARD_TYPES):
-            root.hand[other, card] = state.hand[around(seat + other, rules.players), card]
-
-
-@rule
-def copy_streams(state: State, rules: RulesRecord, seat: int, root: State) -> None:
-    """Peek: the cards to come are what they are."""
-    for place in range(DECK_SIZE):
-        root.deck[place] = state.deck[place]
-    for other in range(rules.players):
-        root.stream_next[other] = state.stream_next[around(seat + other, rules.players)]
-        root.stream_end[other] = state.stream_end[around(seat + other, rules.players)]
-
-
-@rule
-def redeal(
-    searcher: Searcher, rules: RulesRecord, game: State, key_0: int, key_1: int, room: Int8Array
-) -> None:
-    """Deal anew what the searcher does not see; `room` is int8[DECK_SIZE]."""
-    if searcher.sees == NOTHING:
-        redeal_hidden_cards(game, rules, OWN, key_0, key_1, room)
-    elif searcher.sees == HANDS:
-        shuffle_streams(game, rules, key_0, key_1, room)
-
-
-@rule
-def shuffle_streams(game: State, rules: RulesRecord, key_0: int, key_1: int, room: Int8Array) -> None:
-    """Shuffle the cards to come; all hands stay."""
-    count = 0
-    for seat in range(rules.players):
-        for place in range(int(game.stream_next[seat]), int(game.stream_end[seat])):
-            room[count] = game.deck[place]
-            count += 1
-    for last in range(count - 1, 0, -1):
-        other = random_below(key_0, key_1, last, last + 1)
-        card = room[last]
-        room[last] = room[other]
-        room[other] = card
-    count = 0
-    for seat in range(rules.players):
-        for place in range(int(game.stream_next[seat]), int(game.stream_end[seat])):
-            game.deck[place] = room[count]
-            count += 1
-
-
 # The beginning of a decision --------------------------------------------------------------------------------
 
 
@@ -354,13 +275,18 @@ def is_worth_trying(root: State, action: int, base: int) -> bool:
 
 @kernel
 def search_on(
-    searcher: Searcher, rules: RulesRecord, decisions: Decisions, number: int, redeals: int
+    searcher: Searcher,
+    rules: RulesRecord,
+    decisions: Decisions,
+    number: int,
+    redeals: int,
+    believed: Believed,
 ) -> bool:
     """Go on with one decision for so many redeals at most; whether it can be taken now."""
     for _ in range(redeals):
         if is_decided(searcher, decisions, number):
             return True
-        try_actions(searcher, rules, decisions, number)
+        try_actions(searcher, rules, decisions, number, believed)
         if int(decisions.redeals[number]) % CHUNK == 0 and int(decisions.redeals[number]) >= FEWEST_REDEALS:
             drop_worse(decisions, number)
     return is_decided(searcher, decisions, number)
@@ -376,7 +302,9 @@ def is_decided(searcher: Searcher, decisions: Decisions, number: int) -> bool:
 
 
 @rule
-def try_actions(searcher: Searcher, rules: RulesRecord, decisions: Decisions, number: int) -> None:
+def try_actions(
+    searcher: Searcher, rules: RulesRecord, decisions: Decisions, number: int, believed: Believed
+) -> None:
     """Redeal, and play out the base and all other actions from there, with the same cards and draws."""
     dealt = decisions.dealt[number]
     of_decision_0, of_decision_1 = int(decisions.keys[number, 0]), int(decisions.keys[number, 1])
@@ -384,7 +312,7 @@ def try_actions(searcher: Searcher, rules: RulesRecord, decisions: Decisions, nu
     key_0 = random_word(of_decision_0, of_decision_1, turn)
     key_1 = random_word(of_decision_1, key_0, turn)
     decisions.dealt[number] = decisions.roots[number]
-    redeal(searcher, rules, dealt, key_0, key_1, decisions.hidden[number])
+    redeal(searcher.sees, believed, dealt, rules, turn, key_0, key_1, decisions.hidden[number])
     base = 0.0
     tried = int(decisions.num_tried[number])
     for other in range(-1, tried):

@@ -1,0 +1,49 @@
+"""What `benchmarks.beliefs` makes of decisions: bits with an error over rounds, and a reliability table."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchmarks.belief_gain import mean_and_error
+from benchmarks.beliefs import Scores, calibration_error, clustered, draw, reliability, summary
+
+
+def test_reliability_says_how_often_it_was_so() -> None:
+    said = np.array([0.05, 0.05, 0.05, 0.05, 0.95, 1.0])
+    holds = np.array([0.0, 0.0, 0.0, 1.0, 1.0, 1.0])
+    low, high = reliability(said, holds)
+    assert low == {"times": 4, "said": pytest.approx(0.05), "was_so": 0.25}
+    assert high == {"times": 2, "said": pytest.approx(0.975), "was_so": 1.0}
+    assert calibration_error(said, holds) == pytest.approx((4 * 0.2 + 2 * 0.025) / 6)
+
+
+def test_errors_are_those_of_rounds() -> None:
+    """Decisions of a round that all say the same are one observation."""
+    rounds = np.random.default_rng(1).normal(size=400)
+    mean, error = clustered(np.repeat(rounds, 10), np.repeat(np.arange(400), 10))
+    alone, error_alone = mean_and_error(rounds)
+    assert mean == pytest.approx(alone)
+    assert error == pytest.approx(error_alone, rel=0.01)
+
+
+def test_a_summary_groups_decisions_by_the_cards_left() -> None:
+    scores = Scores(
+        bits=[1.0, 3.0, -1.0, 0.0],
+        rounds=[0, 0, 1, 1],
+        cards_left=[0, 20, 21, 90],
+        sizes=[10.0] * 4,
+        windows=[1, 2, 3, 4],
+        milliseconds=[1.0] * 4,
+        said=[0.5, 0.5],
+        uniform=[0.1, 0.1],
+        holds=[True, False],
+    )
+    found = summary(scores)
+    assert found["bits"] == pytest.approx(0.75)
+    bits = {name: group["bits"] for name, group in found["by_cards_left"].items()}
+    assert bits == {"none": 1.0, "1 to 20": 3.0, "21 to 40": -1.0, "more": 0.0}
+    assert found["calibration_error"] == 0.0
+    assert found["calibration_error_uniform"] == pytest.approx(0.4)
+    assert found["brier"] == pytest.approx(0.25)
+    assert draw({"somebody": found}).axes[0].get_ylabel() == "bits over uniform redeals"
