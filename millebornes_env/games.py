@@ -44,6 +44,7 @@ PARTS: Final = {
     "features": "features of networks",
     "champion": "preferred champion",
     "luck": "count of luck",
+    "aivat": "value of luck",
     "positions": "positions as text",
     "fallen": "words for dice and cards",
     "words": "words for language models",
@@ -94,6 +95,7 @@ class Game:
             its name.
         luck: a module that counts luck, such as `arena.control_variate`, or its name; None: nothing tells it
             from skill.
+        aivat: a module that counts luck by the value of positions, such as `arena.aivat`, or its name.
         opponents: the agents that evaluations play against where none are named.
         gauntlet: names of the agents that a policy is measured against while it is trained.
         title: what a person calls the game; "": its name.
@@ -138,6 +140,7 @@ class Game:
     # How good they are: arena and training
     counts: str | ModuleType = "millebornes_env.arena.plain_counters"
     luck: str | ModuleType | None = None
+    aivat: str | ModuleType | None = None
     opponents: tuple[str, ...] = ("random",)
     gauntlet: tuple[str, ...] = ("random",)
     title: str = ""
@@ -307,6 +310,7 @@ GAMES: Final[dict[str, Game]] = {
         champion="millebornes_env.agents.champion:champion_of_millebornes",
         counts="millebornes_env.arena.counters",
         luck="millebornes_env.arena.control_variate",
+        aivat="millebornes_env.arena.aivat",
         opponents=("random", "greedy", "holder"),
         gauntlet=("greedy", "holder", "arnold"),
         title="Mille Bornes",

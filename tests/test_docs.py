@@ -228,3 +228,15 @@ def test_the_first_change_is_still_there_to_make() -> None:
     assert text_of("millebornes_env/millebornes/hazards.py").count(line) == 1
     assert f"`{name}`" in page
     assert f"def {name}()" in text_of("tests/rules/test_hazards.py")
+
+
+def test_what_aivat_saves_is_as_measured() -> None:
+    page = text_of("docs/arena.md")
+    lines = json.loads(text_of("docs/benchmarks/aivat.json"))["lines"]
+    assert len(lines) >= 4
+    for line in lines:
+        means = (
+            f"{mean:+.1f} ± {error:.1f}" for mean, error in (line["plain"], line["corrected"], line["luck"])
+        )
+        times = (f"{line[name]:.2f}x" for name in ("streams", "saved", "saved_time"))
+        assert f"| {line['pair']} | {line['rounds']:,} | {' | '.join((*means, *times))} |" in page

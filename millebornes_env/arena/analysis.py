@@ -8,6 +8,7 @@ from typing import Final
 
 from millebornes_env.arena.behaviour import behaviour, counted_in, counts_of
 from millebornes_env.arena.estimates import (
+    AIVAT_COEFFICIENTS,
     Measure,
     Payoff,
     Total,
@@ -47,6 +48,13 @@ def control_variate_coefficients(config: MatchConfig) -> Float64Array:
     return fit_control_variate(play(luck_of_game(config.game).SAMPLE_AGENTS, sample, SAMPLE_DEALS))
 
 
+def luck_coefficients(config: MatchConfig) -> Float64Array | None:
+    """What luck is worth in points, float64[F]; None: it was not asked for."""
+    if config.aivat:
+        return AIVAT_COEFFICIENTS
+    return control_variate_coefficients(config) if config.control_variate else None
+
+
 @dataclass(frozen=True)
 class Analysis:
     """Everything that is reported of a tournament; agents by number, as in `names`.
@@ -61,7 +69,8 @@ class Analysis:
         behaviour: the statistics of each agent, by key.
         statistics: what they are.
         variance_reductions: by lineup, what duplicate deals saved.
-        control_variate_reductions: by lineup, what the control variate saved on top; empty without one.
+        control_variate_reductions: by lineup, what the correction for luck (a control variate, or AIVAT)
+            saved on top; empty without one.
         faults: lineups that could not be played to the end, with what was wrong.
         episodes: what these are called, in a game that has one kind only.
         rounds: what these are called.
@@ -95,7 +104,7 @@ def analyse_tournament(tournament: Tournament, anchor: str | None = None) -> Ana
         [tournament.outcomes[lineup] for lineup in sorted(tournament.outcomes)],
         anchor=None if anchor is None else tournament.names.index(anchor),
         seed=match.seed,
-        coefficients=control_variate_coefficients(match) if match.control_variate else None,
+        coefficients=luck_coefficients(match),
         measure="points" if match.has_points else "wins",
     )
 
@@ -118,7 +127,7 @@ def analyse(
         anchor: the agent to rate 0; None: the mean is 0.
         replicates: of the ratings' bootstrap.
         seed: of the bootstrap.
-        coefficients: float64[F], fitted to other deals, to take luck off the points; None: leaves it.
+        coefficients: float64[F], of `luck_coefficients`, to take luck off the points; None: leaves it.
         measure: by what agents are told apart: "wins" where no points are counted.
 
     Returns:

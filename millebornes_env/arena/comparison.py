@@ -8,6 +8,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from millebornes_env.agents import Spec, name_of
+from millebornes_env.arena.estimates import (
+    AIVAT_COEFFICIENTS,
+    VarianceReduction,
+    control_variate_reduction,
+    corrected,
+)
 from millebornes_env.arena.intervals import FEW_DEALS, NORMAL_QUANTILE, Interval
 from millebornes_env.arena.match import MatchConfig, OnProgress, play
 from millebornes_env.arena.outcome import Outcome
@@ -37,8 +43,17 @@ class Comparison:
 
     @property
     def points(self) -> Interval | None:
-        """The lead in points per round; None where the edition counts none."""
-        return self.outcome.points_per_round() if self.config.has_points else None
+        """The lead in points per round, with `aivat` less luck; None where the edition counts none."""
+        if not self.config.has_points:
+            return None
+        if self.config.aivat:
+            return corrected(self.outcome, AIVAT_COEFFICIENTS).per_round()
+        return self.outcome.points_per_round()
+
+    @property
+    def luck(self) -> VarianceReduction | None:
+        """What taking luck off the points saved; None where that was not asked for."""
+        return control_variate_reduction(self.outcome, AIVAT_COEFFICIENTS) if self.config.aivat else None
 
     @property
     def wins(self) -> Interval:
@@ -125,6 +140,7 @@ def compare(
         ValueError: there is no such table or agent; the message says which.
     """
     condition = check_until(until, config)
+    config.refuse_luck_without_points()
     if deals < FEWEST_DEALS:
         raise ArenaError(f"deals is {deals}; an interval needs {FEWEST_DEALS} or more")
     names = names or (name_of(agents[0]), name_of(agents[1]))

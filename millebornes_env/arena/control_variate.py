@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from millebornes_env.arena.value_network import ValueNetwork
 from millebornes_env.compile import rule, seldom
 from millebornes_env.millebornes.actions import CLAIM_COUP_FOURRE, card_of
 from millebornes_env.millebornes.cards import NO_CARD, NUM_CARD_TYPES, safety_against
@@ -30,7 +31,11 @@ SAMPLE_AGENTS: Final = ("greedy", "arnold")
 
 @seldom
 def count_deal(
-    state: State, rules: RulesRecord, role_of: Int8Array, variates: npt.NDArray[np.float64]
+    state: State,
+    rules: RulesRecord,
+    role_of: Int8Array,
+    variates: npt.NDArray[np.float64],
+    network: ValueNetwork,
 ) -> None:
     """Add the luck of a deal, the first draw included.
 
@@ -39,6 +44,7 @@ def count_deal(
         rules: the table's.
         role_of: int8[T].
         variates: float64[T, NUM_VARIATES], by role.
+        network: not asked: cards are only counted here.
     """
     size = deck_size(rules)
     for seat in range(rules.players):
@@ -56,6 +62,7 @@ def count_draws(
     action: int,
     role_of: Int8Array,
     variates: npt.NDArray[np.float64],
+    network: ValueNetwork,
 ) -> None:
     """Add the luck of all draws of one step.
 
@@ -66,6 +73,7 @@ def count_draws(
         action: that was carried out.
         role_of: int8[T].
         variates: float64[T, NUM_VARIATES], by role.
+        network: not asked: cards are only counted here.
     """
     if int(before.draw_pile) == int(after.draw_pile):
         return

@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,9 @@ from millebornes_env.arena.intervals import (
 )
 from millebornes_env.arena.outcome import Outcome, own_less_others
 from millebornes_env.errors import ArenaError
+
+AIVAT_COEFFICIENTS: Final = np.ones(1)
+"""What luck is worth that is counted in points already: as much as it says (`MatchConfig.aivat`)."""
 
 Int64Array = npt.NDArray[np.int64]
 Measure = Literal["points", "wins"]
@@ -239,12 +242,13 @@ def _total(outcomes: Sequence[Outcome], agent: int, coefficients: Float64Array |
     return Total(agent, mean_of_ratios(differences), mean_of_shares(wins), 1 / teams, *_counts(own))
 
 
-def half_width(outcome: Outcome, measure: Measure) -> float:
+def half_width(outcome: Outcome, measure: Measure, coefficients: Float64Array | None = None) -> float:
     """The widest 95 % interval of the lineup's pairs, from the estimate to the farther end.
 
     Args:
         outcome: of one lineup.
         measure: "points" (per round) or "wins" (share of the episodes, 0 to 1).
+        coefficients: as in `payoff_matrix`.
 
     Returns:
         Points per round or a share; infinite where there is no interval yet.
@@ -254,7 +258,8 @@ def half_width(outcome: Outcome, measure: Measure) -> float:
         return math.inf
     for one, other in combinations(sorted(set(outcome.lineup)), 2):
         if measure == "points":
-            interval = ratio_interval(pair_differences(outcome, one, other), outcome.rounds_of_deals())
+            differences = pair_differences(outcome, one, other, coefficients)
+            interval = ratio_interval(differences, outcome.rounds_of_deals())
         else:
             interval = _pair_wins([outcome], one, other)
         widest = max(widest, interval.half_width)
@@ -449,7 +454,9 @@ def _differences(
 
 def _variates_of(outcome: Outcome) -> Float64Array:
     if outcome.variates is None:
-        raise ArenaError("no luck was counted: play the deals with MatchConfig(control_variate=True)")
+        raise ArenaError(
+            "no luck was counted: play the deals with MatchConfig(control_variate=True), or with aivat=True"
+        )
     return outcome.variates
 
 

@@ -16,6 +16,8 @@ from millebornes_env import VectorEnv, agents
 from millebornes_env.agents import RunFolderError, Spec, UnknownAgentError
 from millebornes_env.agents.human.agent import HumanAgent
 from millebornes_env.agents.protocol import Agent, ask_in, is_compiled
+from millebornes_env.arena.estimates import AIVAT_COEFFICIENTS, control_variate_reduction, corrected
+from millebornes_env.arena.intervals import mean_interval
 from millebornes_env.arena.match import MatchConfig, agent_seed, play
 from millebornes_env.arena.outcome import Outcome
 from millebornes_env.arena.results import Row
@@ -133,7 +135,11 @@ def make_row(agent: str, opponent: str, config: MatchConfig, outcome: Outcome, s
         Means, and 95 % intervals over the deals.
     """
     win_rate, win_rate_low, win_rate_high = outcome.win_rate()
-    points = outcome.points_per_episode()
+    points, saved = outcome.points_per_episode(), None
+    if config.aivat:
+        luckless = corrected(outcome, AIVAT_COEFFICIENTS).points / len(outcome.lineup)
+        points = mean_interval(luckless)
+        saved = control_variate_reduction(outcome, AIVAT_COEFFICIENTS).ratio
     assert win_rate_low is not None, "a share has ends even after a single deal"
     assert win_rate_high is not None
     return Row(
@@ -153,4 +159,5 @@ def make_row(agent: str, opponent: str, config: MatchConfig, outcome: Outcome, s
         points_high=points.high,
         mean_decisions=float(outcome.decisions.mean()),
         seconds=seconds,
+        deals_saved=saved,
     )

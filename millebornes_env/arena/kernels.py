@@ -22,6 +22,7 @@ from millebornes_env.agents.compiled.agent import FIRST_OF_MATCH, MEMORY, decide
 from millebornes_env.agents.seen import seen_of
 from millebornes_env.arena import no_luck
 from millebornes_env.arena.statistics import Float64Array, GameCounts, GameLuck, Int64Array
+from millebornes_env.arena.value_network import ValueNetwork, no_network
 from millebornes_env.chance import random_word
 from millebornes_env.compile import kernel, rule, rule_of_rules, seldom, seldom_rule_of_rules
 from millebornes_env.engine.kernels import Settings, named_for, start_episode
@@ -68,6 +69,7 @@ class Batch(NamedTuple):
     faults: Int64Array  # [G, len(FAULT)]
     before: StateArray  # [1] scratch: the game before the step, if luck is counted
     variates: Float64Array  # [G, T, NUM_VARIATES] by role; [G, T, 0]: not counted
+    network: ValueNetwork  # what luck is valued by; without units, where it is only counted
 
 
 @rule
@@ -108,7 +110,7 @@ def begin_game(rulebook: Rulebook, luck: Any, batch: Batch, rules: TableRules, g
     batch.faults[game, 0] = NO_ROLE
     if batch.variates.shape[2] > 0:
         batch.variates[game, :, :] = 0.0
-        luck.count_deal(state, rules, batch.role_of[game], batch.variates[game])
+        luck.count_deal(state, rules, batch.role_of[game], batch.variates[game], batch.network)
 
 
 @rule_of_rules
@@ -156,7 +158,8 @@ def carry_out(
         batch.before[0] = state
     rulebook.step(state, rules, action)
     if counted:
-        luck.count_draws(batch.before[0], state, rules, action, batch.role_of[game], batch.variates[game])
+        roles, variates = batch.role_of[game], batch.variates[game]
+        luck.count_draws(batch.before[0], state, rules, action, roles, variates, batch.network)
     if rulebook.is_round_over(state):
         close_round(rulebook, counts, luck, batch, rules, settings, game)
 
@@ -182,7 +185,7 @@ def close_round(
         batch.decisions[game] = 0
         batch.memories[game, :, :FIRST_OF_MATCH] = 0
         if batch.variates.shape[2] > 0:
-            luck.count_deal(state, rules, batch.role_of[game], batch.variates[game])
+            luck.count_deal(state, rules, batch.role_of[game], batch.variates[game], batch.network)
         return
     for team in range(rules.teams):
         share = rulebook.win_share(state, rules, settings.episode, team)
@@ -215,14 +218,19 @@ class ArenaKernels(NamedTuple):
     carry_out_all: Callable[..., int]
 
 
-def arena_kernels_of(game: Game) -> ArenaKernels:
+def arena_kernels_of(game: Game, part: str = "luck") -> ArenaKernels:
     """The kernels of a game, made once for each; they are compiled when they are called.
 
+    Args:
+        game: that is played.
+        part: of the game that counts luck in it: "luck" or "aivat".
+
     Raises:
+        GamePartError: a part of the game lacks something.
         RulebookError: the rulebook lacks something that the engine asks for.
     """
     rulebook: Any = game.module()
-    return _kernels_of_modules(rulebook, counts_of_game(game), luck_of_game(game), seen_of(rulebook))
+    return _kernels_of_modules(rulebook, counts_of_game(game), luck_of_game(game, part), seen_of(rulebook))
 
 
 def counts_of_game(game: Game) -> Any:
@@ -234,13 +242,18 @@ def counts_of_game(game: Game) -> Any:
     return _checked(game, "counts", game.counts, GameCounts)
 
 
-def luck_of_game(game: Game) -> Any:
+def luck_of_game(game: Game, part: str = "luck") -> Any:
     """What luck is in the game: a module with the members of `GameLuck`; one with none where it has no part.
+
+    Args:
+        game: that is played.
+        part: of the game that counts it: "luck" or "aivat".
 
     Raises:
         GamePartError: it lacks one.
     """
-    return _checked(game, "luck", no_luck if game.luck is None else game.luck, GameLuck)
+    given = getattr(game, part)
+    return _checked(game, part, no_luck if given is None else given, GameLuck)
 
 
 def _checked(game: Game, part: str, given: str | ModuleType, interface: type) -> ModuleType:
@@ -349,7 +362,14 @@ def _carry_out_all(rulebook: Rulebook, counts: Any, luck: Any) -> Callable[..., 
     return carry_out_all
 
 
-def new_batch(game: Game, rules: TableRules, states: StateArray, before: StateArray, luck: bool) -> Batch:
+def new_batch(
+    game: Game,
+    rules: TableRules,
+    states: StateArray,
+    before: StateArray,
+    luck: str | None,
+    network: ValueNetwork | None = None,
+) -> Batch:
     """Room for the results of some games.
 
     Args:
@@ -357,10 +377,11 @@ def new_batch(game: Game, rules: TableRules, states: StateArray, before: StateAr
         rules: of the table.
         states: STATE[G], seeded.
         before: STATE[1].
-        luck: whether luck is counted.
+        luck: the part of the game that counts luck; None: it is not counted.
+        network: what luck is valued by, if that part values it.
     """
     games, teams = len(states), rules.teams
-    num_variates = luck_of_game(game).NUM_VARIATES if luck else 0
+    num_variates = 0 if luck is None else luck_of_game(game, luck).NUM_VARIATES
     return Batch(
         states=states,
         role_of=np.zeros((games, teams), np.int8),
@@ -376,4 +397,5 @@ def new_batch(game: Game, rules: TableRules, states: StateArray, before: StateAr
         faults=np.full((games, len(FAULT)), NO_ROLE, np.int64),
         before=before,
         variates=np.zeros((games, teams, num_variates), np.float64),
+        network=no_network() if network is None else network,
     )

@@ -22,6 +22,7 @@ from millebornes_env.agents.protocol import Agent, Table, forget, is_compiled
 from millebornes_env.arena.faults import ask_about, illegal_action, rows_of
 from millebornes_env.arena.kernels import (
     NO_ROLE,
+    ArenaKernels,
     Batch,
     Roles,
     Rows,
@@ -30,6 +31,8 @@ from millebornes_env.arena.kernels import (
     new_batch,
 )
 from millebornes_env.arena.outcome import Lineup, Outcome
+from millebornes_env.arena.value_files import network_for
+from millebornes_env.arena.value_network import ValueNetwork
 from millebornes_env.compile import IS_COMPILED, for_kernels
 from millebornes_env.engine.kernels import DISABLED, Settings, kernels_of, key_of_seed
 from millebornes_env.engine.rulebook import Rulebook, StateArray, TableRules
@@ -61,11 +64,14 @@ class MatchConfig:
         seed: of the deals and of the agents; 0 to 2**64 - 1.
         plain: True: every rotation of a deal has cards of its own; False: the same cards in the same seats.
         control_variate: whether the luck of the draw is counted, to take it off the points (a third slower).
+        aivat: whether luck is valued by a network that sees all hands, to take it off the points
+            (`arena.aivat`).
+        luck_value: folder of that network; "": the one that comes with the project.
         threads: of compiled play; they change no result.
 
     Raises:
         ArenaError: a value that cannot be. Whether there is such a table, `table` says.
-        GamePartError: luck is to be counted in a game that says of nothing that it is luck.
+        GamePartError: luck is to be counted or valued in a game that does not say how.
         UnknownEditionError: there is no such rule sheet.
     """
 
@@ -77,6 +83,8 @@ class MatchConfig:
     plain: bool = False
     control_variate: bool = False
     threads: int = 2
+    aivat: bool = False
+    luck_value: str = ""
 
     def __post_init__(self) -> None:
         longest_first = list(reversed(self.game.module().EPISODES))
@@ -87,6 +95,14 @@ class MatchConfig:
             raise ArenaError(f"episode is {shown(self.episode)}; it must be {listed}")
         if self.control_variate:
             self.game.part("luck", "control_variate")
+        if self.aivat:
+            self.game.part("aivat", "aivat")
+        if self.control_variate and self.aivat:
+            raise ArenaError("control_variate and aivat both take luck off the points: choose one")
+        if self.luck_value and not self.aivat:
+            raise ArenaError(
+                f"luck_value is {shown(self.luck_value)}, which only aivat asks: choose that too"
+            )
         if not 0 <= self.seed < 2**64:
             raise ArenaError(f"seed is {shown(self.seed)}; it must be from 0 to 2**64 - 1")
         if self.threads < 1:
@@ -115,6 +131,29 @@ class MatchConfig:
     def has_points(self) -> bool:
         """Whether the game counts points at this table, which tell more than who has won."""
         return self.game.module().is_won_by_score(self.rules)
+
+    @property
+    def luck(self) -> str | None:
+        """The part of the game that counts luck; None: it is not counted."""
+        return "aivat" if self.aivat else "luck" if self.control_variate else None
+
+    def network(self) -> ValueNetwork | None:
+        """What luck is valued by, if it is.
+
+        Raises:
+            ArenaError: there is no such network, or none for this table.
+            ValueError: there is no such table.
+        """
+        return network_for(self.game, self.table().rules, self.luck_value) if self.aivat else None
+
+    def refuse_luck_without_points(self) -> None:
+        """Refuse to take luck off points that the edition does not count.
+
+        Raises:
+            ArenaError: that was asked for.
+        """
+        if self.luck is not None and not self.has_points:
+            raise ArenaError(f"luck is taken off the points, and {self.edition} counts none")
 
     def table(self) -> Table:
         """What agents are told of the table.
@@ -245,7 +284,7 @@ def play_batch(
     if all(is_compiled(agent) for agent in roles):
         for agent in filter(is_compiled, roles):
             _ = agent.address  # compiled here: threads would do it twice
-        _ = kernels_of(config.game.module()), arena_kernels_of(config.game)  # made here for the same reason
+        _ = kernels_of(config.game.module()), loops_of(config)  # made here for the same reason
         shares = _shares(first_deal, num_deals, config.threads)
         with ThreadPoolExecutor(len(shares)) as pool:
             batches = list(pool.map(lambda share: _play_compiled(roles, config, *share), shares))
@@ -270,14 +309,29 @@ def settings_of(config: MatchConfig) -> Settings:
     return Settings(rulebook.EPISODES.index(config.episode), 0, DISABLED, spec, 0)
 
 
+def loops_of(config: MatchConfig) -> ArenaKernels:
+    """The loops over games; those that value luck are others, which nobody compiles who does not."""
+    return arena_kernels_of(config.game, "aivat") if config.aivat else arena_kernels_of(config.game)
+
+
 def compiled_rules(config: MatchConfig) -> TableRules:
     """The record of the table's rules, as kernels take it."""
     record: TableRules = for_kernels(config.game.module().rules_array(config.rules))[0]
     return record
 
 
-def dealt_batch(config: MatchConfig, first_deal: int, num_deals: int) -> Batch:
-    """The games of some deals, ready to begin: game r * B + b is rotation r of deal b."""
+def dealt_batch(
+    config: MatchConfig, first_deal: int, num_deals: int, network: ValueNetwork | None = None
+) -> Batch:
+    """The games of some deals, ready to begin: game r * B + b is rotation r of deal b.
+
+    Args:
+        config: the table.
+        first_deal: number of the first deal.
+        num_deals: B.
+        network: what luck is valued by; None: that of the configuration.
+    """
+    network = config.network() if network is None else network
     rules, game = config.rules, config.game
     rulebook, teams = game.module(), rules.teams
     states = _new_states(rulebook, num_deals * teams)
@@ -289,7 +343,7 @@ def dealt_batch(config: MatchConfig, first_deal: int, num_deals: int) -> Batch:
     else:
         seed_games(states[:num_deals], first_deal, *seed)
         states[:] = np.tile(states[:num_deals], teams)
-    batch = new_batch(game, rules, states, _new_states(rulebook, 1), config.control_variate)
+    batch = new_batch(game, rules, states, _new_states(rulebook, 1), config.luck, network)
     batch.role_of[:] = role_of_teams(teams, num_deals)
     return batch
 
@@ -304,7 +358,7 @@ def _play_compiled(roles: Sequence[Agent], config: MatchConfig, first_deal: int,
     addresses = np.array([agent.address for agent in players], np.int64 if IS_COMPILED else np.object_)
     who = Roles(addresses, np.array([agent.options for agent in players], np.int64))
     batch = dealt_batch(config, first_deal, num_deals)
-    arena_kernels_of(config.game).play_games(batch, compiled_rules(config), settings_of(config), who)
+    loops_of(config).play_games(batch, compiled_rules(config), settings_of(config), who)
     return batch
 
 
@@ -317,7 +371,7 @@ def _play_any(
 ) -> Batch:
     """Play with any agents, one decision of all games at a time."""
     batch = dealt_batch(config, first_deal, num_deals)
-    table, settings, kernels = compiled_rules(config), settings_of(config), arena_kernels_of(config.game)
+    table, settings, kernels = compiled_rules(config), settings_of(config), loops_of(config)
     kernels.begin_games(batch, table)
     for agent in roles:
         forget(agent)

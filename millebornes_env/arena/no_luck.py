@@ -11,10 +11,12 @@ SAMPLE_AGENTS: Final[tuple[str, ...]] = ()
 
 
 @seldom
-def count_deal(state: Any, rules: Any, role_of: Any, variates: Any) -> None:
+def count_deal(state: Any, rules: Any, role_of: Any, variates: Any, network: Any) -> None:
     """Count nothing."""
 
 
 @seldom
-def count_draws(before: Any, after: Any, rules: Any, action: int, role_of: Any, variates: Any) -> None:
+def count_draws(
+    before: Any, after: Any, rules: Any, action: int, role_of: Any, variates: Any, network: Any
+) -> None:
     """Count nothing."""

@@ -192,7 +192,7 @@ def notes(analysis: Analysis) -> list[str]:
         variance_reduction_sentence(analysis.variance_reductions),
     ]
     if analysis.control_variate_reductions:
-        found.append(control_variate_sentence(analysis.control_variate_reductions))
+        found.append(luck_sentence(list(analysis.control_variate_reductions.values())))
     found.append(cycle_sentence(analysis))
     found.append(analysis.alpha.note + ".")
     return found + _warnings(analysis) + fault_lines(analysis)
@@ -201,13 +201,13 @@ def notes(analysis: Analysis) -> list[str]:
 def variance_reduction_sentence(reductions: Mapping[Lineup, VarianceReduction]) -> str:
     """What duplicate deals saved, measured: the median and the extremes over the lineups."""
     return _reduction_sentence(
-        reductions,
+        list(reductions.values()),
         "Duplicate deals, measured: plain deals would have needed {} times as many episodes for the same "
         "precision",
     )
 
 
-def control_variate_sentence(reductions: Mapping[Lineup, VarianceReduction]) -> str:
+def luck_sentence(reductions: Sequence[VarianceReduction]) -> str:
     """What the correction for luck saved on top of duplicate deals."""
     return _reduction_sentence(
         reductions,
@@ -231,11 +231,11 @@ def fault_lines(analysis: Analysis) -> list[str]:
     ]
 
 
-def _reduction_sentence(reductions: Mapping[Lineup, VarianceReduction], sentence: str) -> str:
-    ratios = [found.ratio for found in reductions.values() if found.ratio is not None]
+def _reduction_sentence(reductions: Sequence[VarianceReduction], sentence: str) -> str:
+    ratios = [found.ratio for found in reductions if found.ratio is not None]
     undefined = len(reductions) - len(ratios)
     if not ratios:
-        why = sorted({found.note for found in reductions.values() if found.note}) or ["nothing was played"]
+        why = sorted({found.note for found in reductions if found.note}) or ["nothing was played"]
         return f"Variance reduction is undefined: {'; '.join(why)}."
     times = f"{median(ratios):.2f}"
     if len(ratios) > 1:

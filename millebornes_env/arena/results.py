@@ -52,6 +52,8 @@ class Row:
         points_high: upper end.
         mean_decisions: actions that all seats together took, mean over the episodes.
         seconds: wall-clock time of the play; not compared when rows are.
+        deals_saved: how many times as many deals the interval of the points would have needed without
+            `aivat`; None where luck was not taken off them.
     """
 
     agent: str
@@ -70,6 +72,7 @@ class Row:
     points_high: float | None
     mean_decisions: float
     seconds: float = field(compare=False)
+    deals_saved: float | None = None
 
     @property
     def win_rate_margin(self) -> float:
@@ -181,6 +184,14 @@ def caption(rows: Sequence[Row]) -> str:
         lines.append(f"The agent plays one team, the opponent the {row.teams - 1} others.")
     points = f" Points are those of the agent's team less {_others(row)}." if _has_points(row) else ""
     lines.append(f"Even is {100 / row.teams:.1f} %; {_shared_win(row)}.{points}")
+    saved = [one.deals_saved for one in rows if one.deals_saved is not None]
+    if saved:
+        times = " and ".join(dict.fromkeys(f"{ratio:.1f}" for ratio in (min(saved), max(saved))))
+        between = "between " if "and" in times else ""
+        lines.append(
+            f"Luck was taken off the points: without that, {between}{times} times as many deals would have "
+            "been needed for the same intervals."
+        )
     if row.num_deals < FEW_DEALS:
         lines.append(
             f"With so few deals (less than {FEW_DEALS}) the intervals are too narrow: play more games."

@@ -60,9 +60,10 @@ class GameCounts(Protocol):
 
 
 class GameLuck(Protocol):
-    """What a module must have to count the luck in a game; `arena.control_variate` is one.
+    """What a module must have to count the luck in a game; `arena.control_variate` and `arena.aivat` are two.
 
     What is counted has mean 0 whatever is played: only then can it be taken off the points without bias.
+    The last argument of its functions is the network that luck is valued by, if it is.
     """
 
     @property
@@ -73,13 +74,13 @@ class GameLuck(Protocol):
     def SAMPLE_AGENTS(self) -> Sequence[str]:  # noqa: N802
         """The agents whose games say what each of them is worth in points."""
 
-    def count_deal(self, state: Any, rules: Any, role_of: Any, variates: Any, /) -> None:
+    def count_deal(self, state: Any, rules: Any, role_of: Any, variates: Any, network: Any, /) -> None:
         """Add the luck of a deal to `variates` float64[T, NUM_VARIATES], by role; compiled."""
 
     def count_draws(
-        self, before: Any, after: Any, rules: Any, action: int, role_of: Any, variates: Any, /
+        self, before: Any, after: Any, rules: Any, action: int, role_of: Any, variates: Any, network: Any, /
     ) -> None:
-        """Add the luck of all that chance did in one step; compiled."""
+        """Add the luck of all that chance did in one step; compiled, and free to overwrite `before`."""
 
 
 class Counts:

@@ -24,11 +24,13 @@ import millebornes_env.arena.match
 from millebornes_env import agents
 from millebornes_env.agents.fingerprint import fingerprint
 from millebornes_env.agents.protocol import sees_hidden_cards
-from millebornes_env.arena.estimates import half_width
+from millebornes_env.arena.estimates import AIVAT_COEFFICIENTS, half_width
 from millebornes_env.arena.faults import AgentFaultError
+from millebornes_env.arena.intervals import Float64Array
 from millebornes_env.arena.kernels import counts_of_game, luck_of_game
 from millebornes_env.arena.match import MatchConfig, OnProgress, play
 from millebornes_env.arena.outcome import Lineup, Outcome
+from millebornes_env.arena.value_files import network_digest
 from millebornes_env.compile_cache import source_digest, sources_on_top
 from millebornes_env.errors import ArenaError
 from millebornes_env.files import remove_drafts, write_bytes_atomically, write_text_atomically
@@ -79,12 +81,13 @@ class Until:
             )
         self.limit = float(match[1]) / (100 if match[2] else 1)
         self.measure: Literal["points", "wins"] = "wins" if match[2] else "points"
+        self.coefficients: Float64Array | None = None
 
     def is_met(self, outcome: Outcome) -> bool:
         """Whether the lineup's interval is narrow enough; never before `FEWEST_DEALS`."""
         if len(outcome.points) < FEWEST_DEALS:
             return False
-        return half_width(outcome, self.measure) < self.limit
+        return half_width(outcome, self.measure, self.coefficients) < self.limit
 
 
 def check_until(text: str | None, match: MatchConfig) -> Until | None:
@@ -101,6 +104,8 @@ def check_until(text: str | None, match: MatchConfig) -> Until | None:
             f"until is {text!r}, which is about points, and {match.edition} has none: give 'ci<1%', which is "
             "about the share of the episodes won"
         )
+    if match.aivat:
+        until.coefficients = AIVAT_COEFFICIENTS
     return until
 
 
@@ -125,13 +130,17 @@ class TournamentConfig:
         if self.deals < 1:
             raise ArenaError(f"deals is {self.deals}; it must be 1 or more")
         check_until(self.until, self.match)
-        if self.match.control_variate and not self.match.has_points:
-            raise ArenaError(f"luck is taken off the points, and {self.match.edition} counts none")
+        self.match.refuse_luck_without_points()
 
     def as_json(self) -> dict[str, Any]:
         """Everything that decides what is played (the number of threads does not)."""
         content = asdict(self)
         del content["match"]["threads"]
+        network = self.match.network()
+        if network is None:  # saved tournaments of before say nothing about it
+            del content["match"]["aivat"], content["match"]["luck_value"]
+        else:
+            content["match"]["luck_value"] = network_digest(network)
         return content
 
 
@@ -413,7 +422,7 @@ def _sources_of(match: MatchConfig) -> frozenset[Path]:
     """The files outside of engine and rulebook that decide what is played and counted."""
     game = match.game
     found = frozenset({Path(millebornes_env.arena.match.__file__)})
-    modules: list[Any] = [game.module(), counts_of_game(game), luck_of_game(game)]
+    modules: list[Any] = [game.module(), counts_of_game(game), luck_of_game(game, match.luck or "luck")]
     for module in modules:
         found = sources_on_top(module.__name__, found)
     return sources_on_top("millebornes_env.arena.kernels", found)

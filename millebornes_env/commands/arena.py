@@ -36,7 +36,13 @@ from millebornes_env.arena.tournament import (
 from millebornes_env.command_line import carry_out, complain
 from millebornes_env.commands.clusters import players_of
 from millebornes_env.commands.console import progress_console, table_console
-from millebornes_env.commands.options import MatchArgs, match_config, parse_options, refuse_cheating
+from millebornes_env.commands.options import (
+    MatchArgs,
+    match_config,
+    parse_options,
+    refuse_cheating,
+    refuse_luck_of_cheats,
+)
 from millebornes_env.commands.progress import tournament_bar
 from millebornes_env.errors import ArenaError
 from millebornes_env.stopping import exit_code_of
@@ -95,7 +101,7 @@ def _command(arguments: Sequence[str] | None) -> int:
     folder = args.out or _folder_of(args, config)
     with progress_console().status("Loading; the first time, agents are compiled (a minute) ..."):
         entrants = entrants_of(args.agents, config.match)
-        _check(args, entrants)
+        _check(args, entrants, config.match)
         try:
             tournament = opened_for(entrants, config, folder, args.fresh)
         except OSError as error:
@@ -126,7 +132,7 @@ def _folder_of(args: Args, config: TournamentConfig) -> Path:
     return Path("results") / "arena" / f"{table}-{hashlib.sha256(asked.encode()).hexdigest()[:8]}"
 
 
-def _check(args: Args, entrants: Sequence[Entrant]) -> None:
+def _check(args: Args, entrants: Sequence[Entrant], match: MatchConfig) -> None:
     """Refuse what would only be noticed after hours of play.
 
     Raises:
@@ -135,11 +141,7 @@ def _check(args: Args, entrants: Sequence[Entrant]) -> None:
     names = [entrant.name for entrant in entrants]
     cheats = who_sees_hidden_cards(entrants)
     refuse_cheating(cheats, args.allow_cheating)
-    if cheats and args.control_variate:
-        raise ArenaError(
-            f"{', '.join(cheats)} may know the cards to come: what is luck cannot be told, "
-            "leave --control-variate out"
-        )
+    refuse_luck_of_cheats(cheats, match)
     if args.anchor is not None and args.anchor not in names:
         raise ArenaError(f"the anchor {args.anchor!r} does not play; there are {', '.join(names)}")
 

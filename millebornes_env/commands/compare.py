@@ -17,11 +17,18 @@ import tyro
 
 from millebornes_env.arena.comparison import Comparison, compare
 from millebornes_env.arena.match import MatchConfig
+from millebornes_env.arena.report import luck_sentence
 from millebornes_env.arena.results import table_words
 from millebornes_env.arena.tournament import check_until, entrants_of, named, who_sees_hidden_cards
 from millebornes_env.command_line import carry_out, complain, one_line
 from millebornes_env.commands.console import progress_console
-from millebornes_env.commands.options import MatchArgs, match_config, parse_options, refuse_cheating
+from millebornes_env.commands.options import (
+    MatchArgs,
+    match_config,
+    parse_options,
+    refuse_cheating,
+    refuse_luck_of_cheats,
+)
 from millebornes_env.commands.progress import tournament_bar
 from millebornes_env.files import write_json_atomically
 from millebornes_env.stopping import exit_code_of
@@ -65,7 +72,9 @@ def _command(arguments: Sequence[str] | None) -> int:
     check_until(args.until, config)
     with progress_console().status("Loading; the first time, agents are compiled (a minute) ..."):
         entrants = entrants_of(texts, config)
-    refuse_cheating(who_sees_hidden_cards(entrants), args.allow_cheating)
+    cheats = who_sees_hidden_cards(entrants)
+    refuse_cheating(cheats, args.allow_cheating)
+    refuse_luck_of_cheats(cheats, config)
     specs, teams = [entrant.spec for entrant in entrants], config.rules.teams
     found: Comparison | None = None
     try:
@@ -95,6 +104,8 @@ def _command(arguments: Sequence[str] | None) -> int:
 def _print(found: Comparison, config: MatchConfig) -> None:
     print(one_line(found.verdict()))
     print(f"({table_words(config.edition, config.players, config.rules.teams)}; seed {config.seed})")
+    if found.luck is not None:
+        print(luck_sentence([found.luck]))
     if warning := found.warning():
         print(warning)
 
@@ -108,6 +119,7 @@ def as_json(found: Comparison) -> dict[str, object]:
         "points_per_round": None if found.points is None else found.points._asdict(),
         "win_rate": found.wins._asdict(),
         "even": found.even,
+        "deals_saved_by_aivat": None if found.luck is None else found.luck.ratio,
         "verdict": found.verdict(),
         "versions": versions(),
     }

@@ -36,7 +36,13 @@ from millebornes_env.arena.results import (
 )
 from millebornes_env.command_line import WRONG, carry_out, complain, say, sentence
 from millebornes_env.commands.console import progress_console, table_console
-from millebornes_env.commands.options import MatchArgs, match_config, parse_options, run_folder
+from millebornes_env.commands.options import (
+    MatchArgs,
+    match_config,
+    parse_options,
+    refuse_luck_of_cheats,
+    run_folder,
+)
 from millebornes_env.commands.progress import evaluation_bar
 from millebornes_env.errors import MilleBornesError
 from millebornes_env.stopping import exit_code_of
@@ -83,7 +89,8 @@ def _command(arguments: Sequence[str] | None) -> int:
     with progress_console().status("Loading; the first time, the rules are compiled ..."):
         teams = check(agent_spec, opponents, config, args.deals).teams
     config = replace(config, teams=teams)
-    _note_cheats([agent_spec, *opponents], config)
+    config.refuse_luck_without_points()
+    refuse_luck_of_cheats(_note_cheats([agent_spec, *opponents], config), config)
     rows: list[Row] = []
     try:
         with evaluation_bar(rows, len(opponents), args.deals * teams) as on_progress:
@@ -104,11 +111,12 @@ def _command(arguments: Sequence[str] | None) -> int:
     return WRONG if not_written else 0
 
 
-def _note_cheats(specs: Sequence[str], config: MatchConfig) -> None:
-    """Say who sees hidden cards."""
-    for spec in specs:
-        if sees_hidden_cards(agents.make(spec, config.table())):
-            say(f"note: {spec} sees hidden cards")
+def _note_cheats(specs: Sequence[str], config: MatchConfig) -> list[str]:
+    """Say who sees hidden cards, and hand them back."""
+    cheats = [spec for spec in specs if sees_hidden_cards(agents.make(spec, config.table()))]
+    for spec in cheats:
+        say(f"note: {spec} sees hidden cards")
+    return cheats
 
 
 def _agent_of(args: Args) -> str:

@@ -58,6 +58,10 @@ class MatchArgs(TableArgs):
     """Seed of the deals and of the agents; the same seed gives the same results."""
     threads: int = 2
     """Threads of compiled agents; they change no result."""
+    aivat: bool = False
+    """Take luck off the points: what each drawn card is worth less what was to be expected (AIVAT)."""
+    luck_value: Path | None = None
+    """Folder of the network that says what cards are worth (train.luck_value). None: the project's own."""
 
 
 def parse_options(options: type[Options], command: str, arguments: Sequence[str] | None) -> Options:
@@ -101,8 +105,11 @@ def match_config(
         plain=plain,
         control_variate=control_variate,
         threads=args.threads,
+        aivat=args.aivat,
+        luck_value="" if args.luck_value is None else str(args.luck_value),
     )
     config.table()  # refuses one that there is not
+    config.network()  # likewise
     return config
 
 
@@ -179,4 +186,17 @@ def refuse_cheating(cheats: Sequence[str], is_allowed: bool) -> None:
         verb = "see" if len(cheats) > 1 else "sees"
         raise ArenaError(
             f"{', '.join(cheats)} {verb} hidden cards, which is not allowed unless --allow-cheating is given"
+        )
+
+
+def refuse_luck_of_cheats(cheats: Sequence[str], config: MatchConfig) -> None:
+    """Refuse to take luck off the points of agents to whom the next card may be no surprise.
+
+    Raises:
+        ArenaError: that was asked for; the message names them.
+    """
+    if cheats and config.luck is not None:
+        option = "--aivat" if config.aivat else "--control-variate"
+        raise ArenaError(
+            f"{', '.join(cheats)} may know the cards to come: what is luck cannot be told, leave {option} out"
         )

@@ -472,4 +472,4 @@ def test_an_illegal_action_names_the_agent_or_the_game(
 def test_rows_are_plain_values() -> None:
     (row,) = evaluate("greedy", ["random"], deals=2)
     assert isinstance(row, Row)
-    assert {type(value) for value in vars(row).values()} <= {str, int, float}
+    assert {type(value) for value in vars(row).values()} <= {str, int, float, type(None)}

@@ -1,0 +1,183 @@
+"""Whether taking luck off the points leaves the mean alone, how many deals it saves, and what it costs.
+
+    python -m benchmarks.aivat
+    python -m benchmarks.aivat --pair champion arnold --rounds 1_000_000 --docs
+
+Single rounds, every deal from both seats with the same cards. Each pair is played with and without the
+correction, in turns, and the processor time of both is compared.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Annotated, Final
+
+import numpy as np
+import tyro
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from benchmarks.results import PIPED_WIDTH, environment_info
+from millebornes_env.arena.estimates import AIVAT_COEFFICIENTS, control_variate_reduction, variance_reduction
+from millebornes_env.arena.intervals import Float64Array
+from millebornes_env.arena.match import MatchConfig, play
+from millebornes_env.arena.outcome import Outcome, own_less_others
+from millebornes_env.arena.value_files import network_digest
+from millebornes_env.files import write_json_atomically
+
+DOCS: Final = Path("docs/benchmarks/aivat.json")
+PAIRS: Final = (
+    ("champion", "arnold"),
+    ("champion", "strategist"),
+    ("strategist", "arnold"),
+    ("greedy", "holder"),
+)
+_DEALS_AT_ONCE: Final = 4096
+_WARM_UP: Final = 64
+
+
+@dataclass
+class Args:
+    """Measure AIVAT on pairs of agents."""
+
+    pair: Annotated[tuple[tuple[str, str], ...], tyro.conf.UseAppendAction] = ()
+    """Two agents; give it once for each pair. Without one, four pairs are played."""
+    edition: str = "parker"
+    """The rule sheet."""
+    players: int = 2
+    """Seats at the table."""
+    rounds: int = 40_000
+    """Of each pair."""
+    luck_value: str = ""
+    """Folder of the network; "": the project's own."""
+    seed: int = 1
+    """Of the deals."""
+    threads: int = 1
+    """Of the play."""
+    docs: bool = False
+    """Write docs/benchmarks/aivat.json; lines of other pairs stay in it."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """What was measured of one pair.
+
+    Attributes:
+        pair: the agents.
+        deals: played, each from all seats.
+        rounds: played.
+        plain: points per round of the first agent over the others, and the standard error of that.
+        corrected: the same less luck.
+        luck: the mean of what was taken off, and its standard error.
+        streams: how many times as many rounds plain deals would have needed.
+        saved: how many times as many deals would have been needed without the correction.
+        seconds: processor time of the play without the correction.
+        seconds_with: with it.
+        network: digest of the network that valued luck.
+        seed: of the deals.
+    """
+
+    pair: str
+    deals: int
+    rounds: int
+    plain: tuple[float, float]
+    corrected: tuple[float, float]
+    luck: tuple[float, float]
+    streams: float
+    saved: float
+    seconds: float
+    seconds_with: float
+    network: str
+    seed: int
+
+    @property
+    def saved_time(self) -> float:
+        """How many times as long the same precision would have taken without the correction."""
+        return self.saved * self.seconds / self.seconds_with
+
+
+def measured(pair: tuple[str, str], args: Args) -> Line:
+    """Play one pair with and without the correction."""
+    plain = MatchConfig(args.edition, args.players, episode="round", seed=args.seed, threads=args.threads)
+    config = replace(plain, aivat=True, luck_value=args.luck_value)
+    network = config.network()
+    assert network is not None, "luck is valued"
+    for one in (plain, config):
+        play(pair, one, _WARM_UP)
+    outcome: Outcome | None = None
+    seconds = [0.0, 0.0]
+    deals = args.rounds // config.rules.teams
+    for first in track(range(0, deals, _DEALS_AT_ONCE), " - ".join(pair), transient=True):
+        count = min(_DEALS_AT_ONCE, deals - first)
+        for place, one in enumerate((plain, config)):
+            start = time.process_time()
+            found = play(pair, one, count, first_deal=first)
+            seconds[place] += time.process_time() - start
+        outcome = found if outcome is None else outcome.followed_by(found)
+    assert outcome is not None, "there is a deal or more"
+    assert outcome.variates is not None, "luck was counted"
+    leads = outcome.lead.mean(axis=1)
+    luck = own_less_others(outcome.variates[:, :, 0]).mean(axis=1)
+    return Line(
+        pair=" - ".join(pair),
+        deals=outcome.num_deals,
+        rounds=int(outcome.rounds.sum()),
+        plain=_mean(leads),
+        corrected=_mean(leads - luck),
+        luck=_mean(luck),
+        streams=variance_reduction(outcome).ratio or math.nan,
+        saved=control_variate_reduction(outcome, AIVAT_COEFFICIENTS).ratio or math.nan,
+        seconds=seconds[0],
+        seconds_with=seconds[1],
+        network=network_digest(network),
+        seed=args.seed,
+    )
+
+
+def _mean(blocks: Float64Array) -> tuple[float, float]:
+    return float(blocks.mean()), float(blocks.std(ddof=1) / np.sqrt(len(blocks)))
+
+
+def table_of(lines: Sequence[Line]) -> Table:
+    """The lines for people."""
+    table = Table(
+        title="AIVAT on top of duplicate deals; points per round, ± standard errors", title_justify="left"
+    )
+    headings = ("rounds", "plain", "less luck", "luck", "deals saved by duplicates", "by AIVAT", "time saved")
+    table.add_column("pair")
+    for heading in headings:
+        table.add_column(heading, justify="right")
+    for line in lines:
+        means = (f"{mean:+.2f} ± {error:.2f}" for mean, error in (line.plain, line.corrected, line.luck))
+        times = (f"{line.streams:.2f}x", f"{line.saved:.2f}x", f"{line.saved_time:.2f}x")
+        table.add_row(line.pair, f"{line.rounds:,}", *means, *times)
+    return table
+
+
+def main() -> None:
+    """The command line."""
+    args = tyro.cli(Args, prog="python -m benchmarks.aivat", description=__doc__)
+    lines = [measured(pair, args) for pair in args.pair or PAIRS]
+    Console(width=None if sys.stdout.isatty() else PIPED_WIDTH).print(table_of(lines))
+    if args.docs:
+        kept = json.loads(DOCS.read_text())["lines"] if DOCS.exists() else []
+        named = {line.pair for line in lines}
+        new = [{**asdict(line), "saved_time": line.saved_time} for line in lines]
+        content = {
+            "environment": environment_info(),
+            "options": {"edition": args.edition, "players": args.players},
+            "lines": [line for line in kept if line["pair"] not in named] + new,
+        }
+        write_json_atomically(DOCS, content)
+        print(f"wrote {DOCS}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,369 @@
+"""Luck of the draw, valued by a network: its mean is 0 for any network, and what is left has less spread."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from millebornes_env.arena.aivat import INPUTS_VERSION, count_draws, num_inputs
+from millebornes_env.arena.comparison import compare
+from millebornes_env.arena.estimates import AIVAT_COEFFICIENTS, control_variate_reduction, corrected
+from millebornes_env.arena.evaluation import evaluate
+from millebornes_env.arena.full_view import NOTHING, list_positions, place_held, place_in_pile
+from millebornes_env.arena.match import MatchConfig, dealt_batch, play
+from millebornes_env.arena.outcome import own_less_others
+from millebornes_env.arena.tournament import TournamentConfig
+from millebornes_env.arena.value_files import (
+    DESCRIPTION_FILE,
+    SHIPPED,
+    WEIGHTS_FILE,
+    network_digest,
+    network_for,
+    save_network,
+)
+from millebornes_env.arena.value_network import Float32Array, ValueNetwork, value_of
+from millebornes_env.commands import arena as arena_command
+from millebornes_env.commands import compare as compare_command
+from millebornes_env.commands import evaluate as evaluate_command
+from millebornes_env.compile import for_kernels
+from millebornes_env.errors import ArenaError, GamePartError
+from millebornes_env.games import game
+from millebornes_env.millebornes.cards import Card
+from millebornes_env.millebornes.rules import compiled_rules
+from millebornes_env.millebornes.state import StateArray
+from millebornes_env.millebornes.turn import step
+from millebornes_env.notation import Position, read_position
+from millebornes_env.notation.records import read_action
+
+
+def position(*lines: str, players: int = 2) -> Position:
+    """A position of our notation."""
+    return read_position("\n".join(lines), edition="parker", players=players)
+
+
+def pile_of(at: Position) -> int:
+    """How many cards are left to draw."""
+    return int(at.state["draw_pile"][0])
+
+
+ABOUT = {"game": "millebornes", "players": 2, "teams": 2, "inputs_version": INPUTS_VERSION, "editions": []}
+
+
+def random_network(players: int, teams: int, width: int = 8, units: int = 4, seed: int = 1) -> ValueNetwork:
+    """Values that mean nothing, up to some thousand points."""
+    random = np.random.default_rng(seed)
+
+    def drawn(*shape: int) -> Float32Array:
+        return random.normal(size=shape).astype(np.float32)
+
+    rows = drawn(num_inputs(players, teams), width)
+    rows[NOTHING] = 0.0
+    return ValueNetwork(rows, drawn(width), drawn(units, width), drawn(units), drawn(units), drawn(1))
+
+
+def luck_of_step(before: StateArray, rules: Any, play: str, network: ValueNetwork) -> npt.NDArray[np.float64]:
+    """The luck of each team in one step, float64[T]."""
+    after, scratch = before.copy(), before.copy()
+    teams = rules.teams
+    luck = np.zeros((teams, 1))
+    table = compiled_rules(rules)
+    action = read_action(play, rules, int(before["seat"][0]))
+    step(for_kernels(after)[0], table, action)
+    roles = np.arange(teams, dtype=np.int8)
+    count_draws(for_kernels(scratch)[0], for_kernels(after)[0], table, action, roles, luck, network)
+    return luck[:, 0]
+
+
+def places_left(states: StateArray, players: int) -> list[int]:
+    """Where the cards of the draw pile lie in the deck."""
+    state = states[0]
+    return [
+        place
+        for seat in range(players)
+        for place in range(int(state["stream_next"][seat]), int(state["stream_end"][seat]))
+    ]
+
+
+# The mean of luck is 0 --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_the_luck_of_a_draw_is_0_over_all_cards_that_could_have_come(players: int) -> None:
+    """The next seat's next card is swapped for each card of the pile in turn: all are as likely."""
+    at = position("battle 0: roll", "hand 0: 100 ...", "hand 1: 25 75 2x stop ...", players=players)
+    network = random_network(players, at.rules.teams)
+    first = int(at.state["stream_next"][0, 1])
+    found = []
+    for place in places_left(at.state, players):
+        states = at.state.copy()
+        deck = states["deck"][0]
+        deck[first], deck[place] = int(deck[place]), int(deck[first])
+        found.append(luck_of_step(states, at.rules, "100", network))
+    luck = np.array(found)
+    assert len(luck) == pile_of(at)
+    assert np.abs(luck).max() > 100
+    assert luck.mean(axis=0) == pytest.approx(0.0, abs=0.05)
+    assert luck.sum(axis=1) == pytest.approx(0.0, abs=0.05), "what one team gains the others lose"
+    others = luck[:, [team for team in range(at.rules.teams) if team != 1]]
+    assert others == pytest.approx(np.repeat(others[:, :1], others.shape[1], axis=1)), "all in equal parts"
+
+
+def test_so_is_that_of_the_two_draws_of_a_coup_fourre() -> None:
+    lines = (
+        "battle 1: roll",
+        "pending: accident by seat 0 against team 1",
+        "hand 0: stop 25",
+        "stream 0: none",
+    )
+    hand = "hand 1: driving_ace 25 50"
+    at = position(*lines, hand, "stream 1: 200 roll stop right_of_way roll 25", "discard pile: ...")
+    network = random_network(2, 2, seed=3)
+    left = places_left(at.state, 2)
+    found = []
+    for order in permutations(left, 2):
+        states = at.state.copy()
+        deck = states["deck"][0]
+        cards = [int(deck[place]) for place in order]
+        rest = [int(deck[place]) for place in left if place not in order]
+        deck[left] = cards + rest
+        found.append(luck_of_step(states, at.rules, "claim", network)[1])
+    assert len(found) == 30
+    assert np.ptp(found) > 100
+    assert np.mean(found) == pytest.approx(0.0, abs=0.05)
+
+
+def test_no_card_no_luck() -> None:
+    """A hazard waits for an answer."""
+    at = position("battle 1: roll", "hand 0: stop", "hand 1: right_of_way 25")
+    assert not luck_of_step(at.state, at.rules, "stop", random_network(2, 2)).any()
+
+
+def test_a_card_is_worth_what_the_network_says() -> None:
+    """Here: 700 points for the Right of Way in the hand of who decides, and nothing else."""
+    rows = np.zeros((num_inputs(2, 2), 1), np.float32)
+    rows[place_held(2, 0, Card.RIGHT_OF_WAY, 1)] = 0.7
+    one, zero = np.ones((1, 1), np.float32), np.zeros(1, np.float32)
+    network = ValueNetwork(rows, zero, one, zero, one[0], zero)
+    for came in ("right_of_way", "roll"):
+        at = position("battle 0: roll", "hand 0: 100 25", "hand 1: 2x25 2x50 2x75", f"stream 1: {came} ...")
+        luck = luck_of_step(at.state, at.rules, "100", network)
+        expected = 1000 * 0.7 * ((came == "right_of_way") - 1 / pile_of(at))
+        assert luck == pytest.approx([-expected / 2, expected / 2], rel=1e-4)
+
+
+# What the network sees --------------------------------------------------------------------------------------
+
+
+def ones_of(at: Position) -> set[int]:
+    ones = np.zeros((1, 80), np.int16)
+    list_positions(for_kernels(at.state), compiled_rules(at.rules), ones)
+    return set(ones[0].tolist()) - {NOTHING}
+
+
+def test_the_network_sees_all_hands_and_counts_the_pile() -> None:
+    ones = ones_of(position("hand 0: 100 100 roll", "hand 1: 4x stop 25"))
+    assert place_held(2, 0, Card.DISTANCE_100, 2) in ones
+    assert place_held(2, 0, Card.DISTANCE_100, 1) not in ones
+    assert place_held(2, 1, Card.STOP, 4) in ones
+    assert place_in_pile(Card.DISTANCE_100, 10) in ones
+    assert not any(place_in_pile(Card.STOP, count) in ones for count in range(1, 5))
+    assert len(ones) == len({place for place in ones if 0 < place < num_inputs(2, 2)})
+
+
+def test_the_network_does_not_see_the_order_of_the_cards_to_come() -> None:
+    one, other = (position("hand 0: 100", f"stream 0: {cards} ...") for cards in ("200 25", "25 200"))
+    assert ones_of(one) == ones_of(other)
+
+
+def test_a_position_with_another_card_is_what_the_whole_network_says() -> None:
+    network, sums = random_network(2, 2), np.zeros(512, np.float32)
+    out, into, also_out, also_into = 300, 301, 40, 41
+    sums[:8] = network.bias + network.rows[out] + network.rows[also_out]
+    hidden = np.maximum(network.bias + network.rows[into] + network.rows[also_into], 0)
+    value = np.maximum(network.second @ hidden + network.second_bias, 0) @ network.last + network.last_bias[0]
+    assert value_of(network, sums, out, into, also_out, also_into) == pytest.approx(float(value), rel=1e-4)
+
+
+# In the arena -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def config() -> MatchConfig:
+    return MatchConfig(episode="round", aivat=True, threads=1)
+
+
+def test_luck_is_taken_off_without_moving_the_mean(config: MatchConfig) -> None:
+    outcome = play(["strategist", "arnold"], config, 1500)
+    plain = play(["strategist", "arnold"], replace(config, aivat=False), 1500)
+    assert np.array_equal(outcome.points, plain.points), "it is only watched"
+    assert outcome.variates is not None
+    assert outcome.variates.shape == (1500, 2, 1, 2)
+    luck = own_less_others(outcome.variates[:, :, 0]).mean(axis=1)
+    assert abs(luck.mean()) < 4.5 * luck.std() / np.sqrt(len(luck))
+    saved = control_variate_reduction(outcome, AIVAT_COEFFICIENTS).ratio
+    assert saved is not None
+    assert saved > 1.05
+    single, luck_of_one = outcome.lead[:, 0], own_less_others(outcome.variates[:, 0, 0])
+    assert single.var() > 1.4 * (single - luck_of_one).var(), "in a single rotation far more is luck"
+    interval, wide = corrected(outcome, AIVAT_COEFFICIENTS).per_round(), plain.points_per_round()
+    assert interval.half_width == pytest.approx(wide.half_width / np.sqrt(saved), rel=0.02)
+
+
+def test_threads_and_batches_do_not_change_luck(config: MatchConfig) -> None:
+    first = play(["arnold", "greedy"], config, 100)
+    for other in (
+        play(["arnold", "greedy"], replace(config, threads=3), 100),
+        play(["arnold", "greedy"], config, 100, batch_size=64),
+    ):
+        assert np.array_equal(first.variates, other.variates)  # type: ignore[arg-type]
+
+
+def test_luck_is_the_same_for_agents_that_are_not_compiled(config: MatchConfig) -> None:
+    compiled, slow = (play([agent, "lot"], config, 40) for agent in ("first", "slow"))
+    assert np.array_equal(compiled.points, slow.points)
+    assert compiled.variates == pytest.approx(slow.variates, abs=0.05)
+
+
+def test_an_evaluation_and_a_comparison_report_points_less_luck(config: MatchConfig) -> None:
+    (row,) = evaluate("strategist", ["arnold"], config, 200)
+    (plain,) = evaluate("strategist", ["arnold"], replace(config, aivat=False), 200)
+    assert row.deals_saved is not None
+    assert plain.deals_saved is None
+    assert row.points_low is not None
+    assert row.points_high is not None
+    assert plain.points_low is not None
+    assert plain.points_high is not None
+    narrower = (plain.points_high - plain.points_low) / (row.points_high - row.points_low)
+    assert narrower**2 == pytest.approx(row.deals_saved, rel=0.01)
+    assert narrower > 1
+    *_, found = compare(["strategist", "arnold"], config, 200)
+    *_, usual = compare(["strategist", "arnold"], replace(config, aivat=False), 200)
+    assert found.points is not None
+    assert usual.points is not None
+    assert found.points.half_width < usual.points.half_width
+    assert found.luck is not None
+    assert found.luck.ratio == pytest.approx(row.deals_saved)
+    assert usual.luck is None
+    until = f"ci<{found.points.half_width * 1.1}"
+    *_, stopped = compare(["strategist", "arnold"], config, 4000, until=until)
+    assert stopped.outcome.num_deals <= 272, "it stops as soon as the shorter interval is narrow enough"
+
+
+def test_commands_take_luck_off_the_points(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, config: MatchConfig
+) -> None:
+    table = ["--aivat", "--episode", "round", "--deals", "50", "--threads", "1"]
+    assert compare_command.main(["strategist", "arnold", *table]) == 0
+    assert "Luck was taken off the points, measured: without it" in capsys.readouterr().out
+    out = str(tmp_path / "e")
+    assert evaluate_command.main(["strategist", "--against", "arnold", "--out", out, *table]) == 0
+    assert "Luck was taken off the points: without that, " in capsys.readouterr().out
+    folder = tmp_path / "a"
+    assert arena_command.main(["strategist", "arnold", "--out", str(folder), *table]) == 0
+    assert "Luck was taken off the points" in capsys.readouterr().out
+    kept = json.loads((folder / "tournament.json").read_text())["config"]["match"]
+    network = network_for(game("millebornes"), config.rules)
+    assert (kept["aivat"], kept["luck_value"]) == (True, network_digest(network))
+
+
+def test_tournaments_without_it_are_described_as_before() -> None:
+    assert not {"aivat", "luck_value"} & set(TournamentConfig(MatchConfig()).as_json()["match"])
+
+
+# What cannot be ---------------------------------------------------------------------------------------------
+
+
+def test_who_may_know_the_cards_to_come_is_refused(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    agents = ["greedy+search:sees=all,rollouts=2", "greedy"]
+    options = ["--aivat", "--deals", "2"]
+    assert compare_command.main([*agents, "--allow-cheating", *options]) == 2
+    assert "what is luck cannot be told, leave --aivat out" in capsys.readouterr().err
+    assert evaluate_command.main([agents[0], "--against", "greedy", "--out", str(tmp_path), *options]) == 2
+    assert "what is luck cannot be told, leave --aivat out" in capsys.readouterr().err
+
+
+def test_options_that_contradict_each_other_are_refused() -> None:
+    with pytest.raises(ArenaError, match="both take luck off the points: choose one"):
+        MatchConfig(control_variate=True, aivat=True)
+    with pytest.raises(ArenaError, match="luck_value is 'x', which only aivat asks"):
+        MatchConfig(luck_value="x")
+    with pytest.raises(GamePartError, match="'wielerspel' has no value of luck, which aivat needs"):
+        MatchConfig("arc_en_ciel", 4, aivat=True)
+
+
+def test_a_table_without_a_network_is_told_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(ArenaError, match=r"no value of luck for 6 players in 3 teams .*train\.luck_value"):
+        dealt_batch(MatchConfig(players=6, aivat=True), 0, 1)
+    assert compare_command.main(["arnold", "greedy", "--players", "6", "--aivat"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_network_is_kept_and_read_back(tmp_path: Path) -> None:
+    network, rules = random_network(2, 2), MatchConfig().rules
+    save_network(tmp_path, network, ABOUT)
+    read = network_for(game("millebornes"), rules, str(tmp_path))
+    for one, other in zip(network, read, strict=True):
+        assert other.dtype == np.float32
+        assert other == pytest.approx(one, abs=2e-3)
+    save_network(tmp_path, random_network(2, 2, seed=9), ABOUT)
+    assert network_digest(network_for(game("millebornes"), rules, str(tmp_path))) != network_digest(read)
+
+
+@pytest.mark.parametrize(
+    ("break_it", "complaint"),
+    [
+        (lambda folder: (folder / DESCRIPTION_FILE).unlink(), "holds no value of luck"),
+        (lambda folder: (folder / DESCRIPTION_FILE).write_text("["), "value.json' is missing or damaged"),
+        (lambda folder: (folder / DESCRIPTION_FILE).write_text('{"format": 7}'), "has the format 7"),
+        (lambda folder: (folder / WEIGHTS_FILE).unlink(), "value.safetensors' is missing or damaged"),
+        (
+            lambda folder: (folder / WEIGHTS_FILE).write_bytes(b"\x09"),
+            "value.safetensors' is missing or damaged",
+        ),
+        (lambda folder: save_network(folder, random_network(4, 2), ABOUT), "weights of shapes"),
+        (lambda folder: save_network(folder, random_network(2, 2, 513), ABOUT), "weights of shapes"),
+        (
+            lambda folder: save_network(folder, random_network(2, 2), {**ABOUT, "players": 4}),
+            "is for 4 players",
+        ),
+        (
+            lambda folder: save_network(folder, random_network(2, 2), {**ABOUT, "inputs_version": 0}),
+            "version",
+        ),
+        (lambda folder: save_network(folder, _with_nan(), ABOUT), "weights are not finite"),
+        (lambda folder: save_network(folder, _with_row(), ABOUT), "row of input 0 must be 0"),
+    ],
+)
+def test_a_damaged_network_is_refused(tmp_path: Path, break_it: Any, complaint: str) -> None:
+    save_network(tmp_path, random_network(2, 2), ABOUT)
+    break_it(tmp_path)
+    with pytest.raises(ArenaError, match=complaint):
+        network_for(game("millebornes"), MatchConfig().rules, str(tmp_path))
+
+
+def _with_nan() -> ValueNetwork:
+    return random_network(2, 2)._replace(last=np.full(4, np.nan, np.float32))
+
+
+def _with_row() -> ValueNetwork:
+    network = random_network(2, 2)
+    network.rows[NOTHING] = 1.0
+    return network
+
+
+def test_every_network_that_ships_fits_its_table() -> None:
+    folders = sorted(path for path in SHIPPED.iterdir() if path.is_dir())
+    assert folders
+    for folder in folders:
+        about = json.loads((folder / DESCRIPTION_FILE).read_text())
+        config = MatchConfig(about["editions"][0], about["players"], about["teams"], aivat=True)
+        assert config.network() is not None

@@ -1,0 +1,277 @@
+"""Train many best responses, one after the other: a queue of runs of `train.exploit`.
+
+    python -m train.best_responses --dry-run
+    python -m train.best_responses --leaderboard docs/leaderboard
+    timeout -s INT 3600 python -m train.best_responses --only champion
+
+The list (train/best_responses.toml, or --list) says against whom, where, for how many decisions and with
+which seeds. It can be stopped at any time: the same command goes on there, in the middle of a run too. When
+all seeds of an entry are done, the best one is measured again in deals that did not choose it, and that is
+reported: a maximum over seeds flatters.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import sys
+import time
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import tyro
+from rich.console import Console
+from rich.table import Table
+
+from millebornes_env.agents.champion import CHAMPIONS, champion_for
+from millebornes_env.arena.gauntlet import Score
+from millebornes_env.arena.match import MatchConfig
+from millebornes_env.command_line import sentence
+from millebornes_env.errors import MilleBornesError, shown
+from millebornes_env.files import write_json_atomically
+from train import exploit
+from train.common.checkpoints import read_progress
+from train.common.command import carry_out_training
+from train.common.errors import RunError
+from train.common.network import Precision
+from train.common.options import parse_options
+from train.common.run_folder import CHECKPOINT_FILE, RESPONSE_FILE
+from train.selfplay import CHECKPOINT_KIND
+
+LIST: Final = Path(__file__).with_suffix(".toml")
+CHAMPION: Final = "champion"
+"""As `start`: the weights of the table's champion."""
+
+_NAMES: Final = frozenset(
+    ("edition", "players", "opponent_teams", "total_timesteps", "start", "hidden", "learning_rate", "deals")
+)
+_SEED_OF_REPORT: Final = 1 << 32  # added to a run's seed: deals by which no seed was chosen
+
+
+@dataclass(frozen=True)
+class Args:
+    """The options of the command line."""
+
+    list: Path = LIST
+    """TOML file with what is to be trained"""
+    only: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
+    """train against this agent only; give it once for each"""
+    runs: Path = Path("runs/best-responses")
+    """folder of the runs"""
+    leaderboard: Path | None = None
+    """folder of the leaderboard (docs/leaderboard): keep the results there too"""
+    dry_run: bool = False
+    """only say what is done and what is left"""
+    precision: Precision = "auto"
+    """as for train.exploit"""
+    threads: int = 2
+    """CPU threads"""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One agent at one table, and the runs against it: the same options with another seed each."""
+
+    runs: tuple[exploit.Args, ...]
+
+    @property
+    def name(self) -> str:
+        """Such as "champion at parker, 2 players"."""
+        return f"{self.runs[0].agent} at {self.runs[0].edition}, {self.runs[0].players} players"
+
+
+# The list --------------------------------------------------------------------------------------------------
+
+
+def read_list(args: Args) -> list[Entry]:
+    """The entries of the list, those of several agents one by one.
+
+    Raises:
+        RunError: there is no such file, or it is no such list; the message names the entry.
+    """
+    try:
+        content = tomllib.loads(args.list.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise RunError(f"the list {str(args.list)!r} cannot be read ({error}): give another --list") from None
+    responses = content.get("responses")
+    if not isinstance(responses, list) or not responses:
+        raise RunError(f"{str(args.list)!r} has no [[responses]]: write one for each best response")
+    entries = []
+    for number, given in enumerate(responses, 1):
+        try:
+            entries += _entries_of(dict(given), args)
+        except (MilleBornesError, KeyError, TypeError, ValueError) as error:
+            reason = f"it lacks {error}" if isinstance(error, KeyError) else sentence(error)
+            raise RunError(f"{str(args.list)!r}, entry {number} of [[responses]]: {reason}") from None
+    known = {entry.runs[0].agent for entry in entries}
+    if unknown := [name for name in args.only if name not in known]:
+        raise RunError(f"--only {unknown[0]}: the list names {', '.join(sorted(known))}")
+    return [entry for entry in entries if not args.only or entry.runs[0].agent in args.only]
+
+
+def _entries_of(given: dict[str, Any], args: Args) -> list[Entry]:
+    agents, seeds = given.pop("agent"), given.pop("seeds")
+    if unknown := sorted(set(given) - _NAMES):
+        raise ValueError(f"there is no option {shown(unknown[0])}; there are {', '.join(sorted(_NAMES))}")
+    if not isinstance(seeds, list) or not seeds or len(set(seeds)) < len(seeds):
+        raise ValueError(
+            f"seeds is {shown(seeds)}; it must be a list of different numbers, such as [1, 2, 3]"
+        )
+    if "hidden" in given:
+        given["hidden"] = tuple(given["hidden"])
+    return [
+        Entry(tuple(_run_of(agent, seed, given, args) for seed in seeds))
+        for agent in (agents if isinstance(agents, list) else [agents])
+    ]
+
+
+def _run_of(agent: str, seed: int, given: Mapping[str, Any], args: Args) -> exploit.Args:
+    """One run, checked as far as that can be done before it begins."""
+    run = exploit.Args(
+        agent=agent, seed=seed, resume=True, precision=args.precision, threads=args.threads, **given
+    )
+    table = MatchConfig(run.edition, run.players).table()
+    if run.start == CHAMPION:
+        run = dataclasses.replace(run, start=str(CHAMPIONS / champion_for(table)))
+    name = re.sub(r"[^A-Za-z0-9=+]+", "-", f"{agent}-{run.edition}-{run.players}").strip("-")
+    return dataclasses.replace(run, run_dir=args.runs / f"{name}-seed-{seed}")
+
+
+# What is done ----------------------------------------------------------------------------------------------
+
+
+def result_of(run: exploit.Args) -> dict[str, Any] | None:
+    """What a finished run found; None: it is not finished.
+
+    Raises:
+        RunError: its folder holds the result of another run, or a damaged one.
+    """
+    path = exploit.training_args(run).run_dir / RESPONSE_FILE
+    try:
+        result = json.loads(path.read_text(encoding="utf-8"))
+        kept, points = result["options"], float(result["points_per_round"])
+        found = {name: kept[name] for name in _WHAT}
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise RunError(f"{str(path)!r} is damaged ({error!r}): remove it, and it is measured again") from None
+    del points
+    wanted = {name: getattr(run, name) for name in _WHAT}
+    wanted["hidden"] = list(run.hidden)
+    if different := [name for name in _WHAT if found[name] != wanted[name]]:
+        name = different[0]
+        raise RunError(
+            f"{str(path)!r} is the result of another run: its {name} is {shown(found[name])}, in the list it "
+            f"is {shown(wanted[name])}; give other --runs, or remove that folder"
+        )
+    whole: dict[str, Any] = result
+    return whole
+
+
+_WHAT: Final = ("agent", "seed", *sorted(_NAMES - {"start"}))
+"""Options that a result must agree with; where the start stands depends on the machine."""
+
+
+def decisions_of(run: exploit.Args) -> int:
+    """How many decisions a run has learned from, as far as its checkpoint says."""
+    if result_of(run) is not None:
+        return run.total_timesteps
+    folder = exploit.training_args(run).run_dir
+    if not (folder / CHECKPOINT_FILE).exists():
+        return 0
+    return min(int(read_progress(folder, CHECKPOINT_KIND)["decisions"]), run.total_timesteps)
+
+
+def table_of(entries: Sequence[Entry]) -> Table:
+    """What is done and what is left, a row for each run."""
+    table = Table(title="Best responses", title_justify="left")
+    for heading in ("against", "table", "seed", "decisions", "done, %", "points per round"):
+        table.add_column(heading, justify="left" if heading in ("against", "table") else "right")
+    for entry in entries:
+        for run in entry.runs:
+            result = result_of(run)
+            gain = "-" if result is None else _with_interval(result)
+            done = 100 * decisions_of(run) / run.total_timesteps
+            where = f"{run.edition}, {run.players} players"
+            table.add_row(run.agent, where, str(run.seed), f"{run.total_timesteps:,}", f"{done:.0f}", gain)
+    return table
+
+
+def _with_interval(result: Mapping[str, Any]) -> str:
+    return f"{result['points_per_round']:+.1f} ({result['low']:+.1f} to {result['high']:+.1f})"
+
+
+# Training --------------------------------------------------------------------------------------------------
+
+
+def carry_out_run(run: exploit.Args) -> str | None:
+    """Train one best response to its end, from where it was stopped; what could not be written, or None."""
+    if result_of(run) is not None:
+        return None
+    start = time.perf_counter()
+    response = exploit.respond(run)
+    if response.score is None:
+        return response.problem
+    folder = exploit.training_args(run).run_dir
+    write_json_atomically(folder / RESPONSE_FILE, described(run, response.score))
+    words = exploit.in_words(run, response.score)
+    print(f"seed {run.seed}: {words}, {time.perf_counter() - start:,.0f} s", flush=True)
+    return None
+
+
+def report(entry: Entry) -> dict[str, Any]:
+    """The best of the seeds, measured again in deals that did not choose it, with what all seeds found."""
+    found = [result for run in entry.runs if (result := result_of(run)) is not None]
+    gains = [result["points_per_round"] for result in found]
+    best = entry.runs[gains.index(max(gains))]
+    if len(found) == 1:
+        return found[0]
+    again = dataclasses.replace(best, seed=best.seed + _SEED_OF_REPORT)
+    score = exploit.gain(again, exploit.training_args(best).run_dir)
+    seeds = {str(run.seed): gain for run, gain in zip(entry.runs, gains, strict=True)}
+    return {**described(best, score), "points_per_round_by_seed": seeds}
+
+
+def described(run: exploit.Args, score: Score) -> dict[str, Any]:
+    """A result as JSON values, with the start as the list has it: results are published, paths are not."""
+    result = exploit.described(run, score)
+    if Path(run.start).parent == CHAMPIONS:
+        result["options"]["start"] = CHAMPION
+    return result
+
+
+def _finish(entry: Entry, args: Args) -> None:
+    result = report(entry)
+    print(f"{entry.name}: {_with_interval(result)} points per round", flush=True)
+    if args.leaderboard is not None:
+        run = dataclasses.replace(entry.runs[0], leaderboard=args.leaderboard)
+        print(f"wrote {exploit.keep(result, run)}", flush=True)
+
+
+def main() -> int:
+    """The command line; returns the exit status."""
+    return carry_out_training(_command, "stopped; give the same command again to go on")
+
+
+def _command() -> str | None:
+    args = parse_options(Args, __doc__)
+    entries = read_list(args)
+    if not args.dry_run:
+        for entry in entries:
+            for run in entry.runs:
+                left = run.total_timesteps - decisions_of(run)
+                if left:
+                    print(f"{entry.name}, seed {run.seed}: {left:,} decisions to go", flush=True)
+                if (problem := carry_out_run(run)) is not None:
+                    return problem
+            _finish(entry, args)
+    Console(width=None if sys.stdout.isatty() else 120).print(table_of(entries))
+    return None
+
+
+if __name__ == "__main__":
+    sys.exit(main())
