@@ -24,7 +24,8 @@ WORKS_WITH := .venv-works-with
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help site train test check format bench bench-training works-with wheel wheel-test python-versions test-ray test-openspiel notebook clean distclean
+.PHONY: help train test check format bench bench-training works-with wheel wheel-test web web-test site python-versions \
+	test-ray test-openspiel notebook clean distclean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -63,6 +64,12 @@ works-with: $(WORKS_WITH)/.installed ## how soon learners of other libraries bea
 
 wheel: $(VENV)/.installed-dev ## build the wheel, with machine code, and the source distribution into dist/
 	PIP_CONSTRAINT=constraints.txt $(PY) -m build --outdir dist
+
+web: $(VENV)/.installed-web ## build the engine of the page in the browser (WebAssembly), unless it is up to date
+	$(PY) -m export.wasm
+
+web-test: web ## replay the golden games in WebAssembly, and compare agents and champions with those of this machine
+	$(PY) -m pytest -m "web and not slow" tests/web
 
 wheel-test: $(VENV)/.installed-dev ## build the wheel, install it where nothing else is, and test it there
 	$(PY) -m pytest -m wheel tests/compile/test_wheel.py
@@ -109,6 +116,10 @@ $(VENV)/.installed-dev: $(VENV)/.created pyproject.toml constraints.txt
 
 $(VENV)/.installed-browser: $(VENV)/.created pyproject.toml constraints.txt
 	$(call install,train$(COMMA)dev$(COMMA)browser)
+	@touch $(VENV)/.installed-train $(VENV)/.installed-dev
+
+$(VENV)/.installed-web: $(VENV)/.created pyproject.toml constraints.txt
+	$(call install,train$(COMMA)dev$(COMMA)wheel)
 	@touch $(VENV)/.installed-train $(VENV)/.installed-dev
 
 $(VENV)/.installed-bench: $(VENV)/.created pyproject.toml constraints.txt

@@ -17,6 +17,9 @@ from export.platforms import PLATFORMS, link, object_code, this_platform
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 
+WEIGHTS: Final = ".bin"
+"""How the names of files end that hold a network for the page (`export/wasm.py`)."""
+
 # Nothing of the building machine's processor may come into the code; LLVM vectorises for the platform later.
 _ENVIRONMENT: Final = {
     "NUMBA_CPU_NAME": "generic",
@@ -70,13 +73,25 @@ def build(folder: str, names: list[str]) -> dict[str, list[Path]]:
     Raises:
         subprocess.CalledProcessError: it failed; the reason stands on stderr.
     """
+    compile_apart("export.build", "--folder", os.path.abspath(folder), *names)
+    return {name: sorted(Path(folder, name).iterdir()) for name in names}
+
+
+def compile_apart(module: str, *arguments: str) -> None:
+    """Run a module in a process of its own, where Numba compiles all anew and for no certain processor.
+
+    Args:
+        module: run as `python -m`.
+        *arguments: of its command line.
+
+    Raises:
+        subprocess.CalledProcessError: it failed; the reason stands on stderr.
+    """
     with tempfile.TemporaryDirectory() as cache:
         # Keep what was there: pip hands over the packages of its build environment in it.
         path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
         environment = os.environ | _ENVIRONMENT | {"PYTHONPATH": path, "NUMBA_CACHE_DIR": cache}
-        command = [sys.executable, "-m", "export.build", "--folder", os.path.abspath(folder), *names]
-        subprocess.run(command, cwd=ROOT, env=environment, check=True)
-    return {name: sorted(Path(folder, name).iterdir()) for name in names}
+        subprocess.run([sys.executable, "-m", module, *arguments], cwd=ROOT, env=environment, check=True)
 
 
 def _write(folder: Path, names: list[str]) -> None:

@@ -17,12 +17,14 @@ The module is text, for no platform yet: a platform sets its own triple and data
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
 import numba
+import numba.core.codegen
 import numba.core.types
 from numba.np.numpy_support import as_dtype
 
@@ -31,6 +33,7 @@ from millebornes_env.machine_code import NUMBA_PREFIX, PREFIX
 
 _numba: Any = numba  # it has no type hints worth the name
 types: Any = numba.core.types
+codegen: Any = numba.core.codegen
 
 _FUNCTION = """
 define i32 @{name}(ptr %words) {{
@@ -63,8 +66,8 @@ end:
 """
 
 
-Example = tuple[Callable[..., Any], tuple[Any, ...]]
-"""A kernel, and arguments of the types that it is called with."""
+Example = tuple[Callable[..., Any], tuple[Any, ...]] | tuple[Callable[..., Any], tuple[Any, ...], str]
+"""A kernel, arguments of the types that it is called with, and its name, if not its function's."""
 
 
 class Kernel(NamedTuple):
@@ -96,38 +99,73 @@ def module_of(examples: Iterable[Example]) -> Module:
 
     Args:
         examples: kernels (Numba's dispatchers), each with one argument of each type that it takes. An array
-            that the kernel only reads should be read-only here: then Numba proves that it does.
+            that the kernel only reads should be read-only here: then Numba proves that it does. Names must
+            differ.
 
     Returns:
         The module; every function in it but the kernels' own is internal.
 
     Raises:
-        ExportError: a kernel came from Numba's cache, needs Numba when it runs, or has arguments that no
-            word can hold.
+        ExportError: a kernel was compiled before or came from Numba's cache, needs Numba when it runs, or
+            has arguments that no word can hold.
     """
     whole = llvm.parse_assembly("")
     kernels = {}
-    for dispatcher, arguments in examples:
-        name = dispatcher.__name__
-        kernels[name], own_name, *texts = _compiled(name, dispatcher, arguments)
-        for text in texts:
-            whole.link_in(llvm.parse_assembly(text))
-        whole.get_function(own_name).name = NUMBA_PREFIX + name
+    with _before_machine_code() as kept:
+        for dispatcher, arguments, *named in examples:
+            name = named[0] if named else dispatcher.__name__
+            kernels[name], own_name, *texts = _compiled(name, dispatcher, arguments, kept)
+            for text in texts:
+                whole.link_in(llvm.parse_assembly(text))
+            whole.get_function(own_name).name = NUMBA_PREFIX + name
     whole.link_in(llvm.parse_assembly(_MEMSET))
     _keep_only(whole, {prefix + name for prefix in (PREFIX, NUMBA_PREFIX) for name in kernels} | {"memset"})
     whole.verify()
     return Module(str(whole), kernels)
 
 
-def _compiled(name: str, dispatcher: Any, arguments: tuple[Any, ...]) -> tuple[Kernel, str, str, str]:
+@contextlib.contextmanager
+def _before_machine_code() -> Iterator[dict[Any, str]]:
+    """Keep what Numba compiles meanwhile as it is before machine code is made of it, as text by library.
+
+    LLVM rewrites a module as it makes machine code of it (its pass CodeGenPrepare does), into something that
+    only goes on to that machine code: optimised once more, for another processor, it came out wrong. So that
+    text, which `inspect_llvm` gives, is none to export; nor may one kernel that calls another link it in.
+    """
+    kept: dict[Any, str] = {}
+    library_class = codegen.CPUCodeLibrary
+    finalize = library_class._finalize_final_module
+
+    def keep(library: Any) -> None:
+        kept[library] = str(library._final_module)
+        shared = library._final_module.clone()
+        for function in shared.functions:
+            if not function.is_declaration and function.linkage == llvm.Linkage.external:
+                function.linkage = "linkonce_odr"
+        library._shared_module = shared
+        finalize(library)
+
+    library_class._finalize_final_module = keep
+    try:
+        yield kept
+    finally:
+        library_class._finalize_final_module = finalize
+
+
+def _compiled(
+    name: str, dispatcher: Any, arguments: tuple[Any, ...], kept: dict[Any, str]
+) -> tuple[Kernel, str, str, str]:
     """One kernel: how it is called, its name, its module and one with its function, both as text."""
     taken = tuple(_numba.typeof(argument) for argument in arguments)
     dispatcher.compile(taken)
     compiled = dispatcher.overloads[taken]
-    text = dispatcher.inspect_llvm(taken)
+    text = kept.get(compiled.library)
+    if text is None:
+        raise ExportError(
+            f"{name} was compiled before, or came from Numba's cache, which keeps no LLVM: export from an "
+            "empty one, in a process of its own"
+        )
     own_name = compiled.fndesc.llvm_func_name
-    if f'@"{own_name}"' not in text and f"@{own_name}" not in text:
-        raise ExportError(f"{name} came from Numba's cache, which keeps no LLVM: export from an empty one")
     parameters = [_parameter(name, kind) for kind in taken]
     result_words = _words_of_result(name, types.unliteral(compiled.fndesc.restype))
     words: list[str] = []

@@ -28,6 +28,8 @@ class Platform(NamedTuple):
         zig: the target's name for Zig.
         suffix: of the object's file.
         tag: of a wheel that holds it.
+        features: of the processor besides those, in LLVM's words.
+        relocation: LLVM's name of how code refers to addresses.
     """
 
     triple: str
@@ -35,6 +37,8 @@ class Platform(NamedTuple):
     zig: str
     suffix: str
     tag: str
+    features: str = ""
+    relocation: str = "pic"
 
 
 PLATFORMS: Final = {
@@ -72,7 +76,7 @@ def object_code(module: str, platform: Platform) -> bytes:
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     compiler = llvm.Target.from_triple(platform.triple).create_target_machine(
-        cpu=platform.cpu, opt=3, reloc="pic", codemodel="default"
+        cpu=platform.cpu, features=platform.features, opt=3, reloc=platform.relocation, codemodel="default"
     )
     target = f'target triple = "{platform.triple}"\ntarget datalayout = "{compiler.target_data}"\n'
     parsed = llvm.parse_assembly(target + module)

@@ -169,23 +169,30 @@ def test_a_kernel_that_returns_a_float_is_refused() -> None:
         module_of([(compiled(half), (3,))])
 
 
-def test_code_from_the_cache_is_refused() -> None:
-    """Of such code, Numba has no LLVM to show."""
+def test_code_that_was_compiled_before_is_refused() -> None:
+    """LLVM has rewritten it since, or it came from the cache and there is none to show."""
+    dispatcher = compiled(nothing)
+    dispatcher(np.zeros(1, np.int16))
+    with pytest.raises(ExportError, match="nothing was compiled before, or came from Numba's cache"):
+        module_of([(dispatcher, (np.zeros(1, np.int16),))])
 
-    class FromCache:
-        __name__ = "nothing"
 
-        def __init__(self) -> None:
-            self._dispatcher = compiled(nothing)
+def test_a_module_is_exported_as_it_is_before_machine_code_is_made_of_it() -> None:
+    """What LLVM makes of it on the way to machine code is not meant to be optimised again."""
 
-        def __getattr__(self, name: str) -> Any:
-            return getattr(self._dispatcher, name)
+    def sum_of_bytes(numbers: Any, first: int) -> int:
+        total = 0
+        for place in range(first, len(numbers)):
+            if numbers[place] > 3:
+                total += int(numbers[place]) + int(numbers[place - first])
+        return total
 
-        def inspect_llvm(self, signature: Any) -> str:
-            return ""
-
-    with pytest.raises(ExportError, match="nothing came from Numba's cache"):
-        module_of([(FromCache(), (np.zeros(1, np.int16),))])
+    dispatcher = compiled(sum_of_bytes)
+    exported = module_of([(dispatcher, (np.zeros(1, np.int8), 1))]).text
+    (seen_afterwards,) = dispatcher.inspect_llvm().values()
+    assert "lsr.iv" in seen_afterwards or "sunkaddr" in seen_afterwards
+    assert "lsr.iv" not in exported
+    assert "sunkaddr" not in exported
 
 
 def test_the_builder_and_the_loader_call_this_machine_the_same() -> None:

@@ -220,6 +220,9 @@ def test_the_wheel_holds_the_package_only(built: Path) -> None:
     (wheel,) = built.glob("*.whl")
     with zipfile.ZipFile(wheel) as files:
         folders = {name.partition("/")[0] for name in files.namelist()}
+        assert {f"millebornes_env/web/engine/{name}" for name in ("engine.wasm", "engine.json")} <= set(
+            files.namelist()
+        )
     assert {folder for folder in folders if not folder.endswith(".dist-info")} == {"millebornes_env"}
     assert wheel.stat().st_size < LARGEST_WHEEL
     assert wheel.name.partition("-py3-none-")[2].startswith("manylinux_2_17_x86_64")
@@ -231,6 +234,7 @@ def test_the_source_distribution_holds_no_machine_code(built: Path) -> None:
         names = [name.partition("/")[2] for name in files.getnames()]
     assert "export/build.py" in names
     assert not [name for name in names if name.startswith("millebornes_env/machine_code/kernels")]
+    assert not [name for name in names if name.startswith("millebornes_env/web/engine")]
 
 
 def test_pip_builds_the_same_wheel_from_the_checkout(built: Path, tmp_path: Path) -> None:

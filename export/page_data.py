@@ -1,0 +1,307 @@
+"""What a page must know of the game besides its kernels, as JSON: layouts, tables and words.
+
+Everything is taken from where the package has it; nothing about the game is written down here.
+"""
+
+from __future__ import annotations
+
+import base64
+import inspect
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from export.build import WEIGHTS
+from export.page_kernels import FACTS, agents_of, table_of
+from millebornes_env.agents.champion import ChampionAgent, champion_for
+from millebornes_env.agents.compiled.agent import MAX_OPTIONS, MEMORY
+from millebornes_env.agents.errors import AgentArgumentError
+from millebornes_env.agents.options import defaults_of
+from millebornes_env.agents.policy.agent import RunFolderError
+from millebornes_env.agents.policy.network import ADDRESS, MAX_ACTIONS, MODE, MODES
+from millebornes_env.agents.protocol import Table
+from millebornes_env.agents.search.agent import OVER_A_JUDGE, VALUE_IN_POINTS, SearchAgent
+from millebornes_env.agents.search.kernels import CHUNK, new_decisions
+from millebornes_env.engine.games import new_buffers
+from millebornes_env.engine.kernels import (
+    BEGIN,
+    CHECK,
+    CHECK_AND_STEP,
+    DISABLED,
+    NEXT_STEP,
+    SAME_STEP,
+    SKIP,
+    STEP,
+    Settings,
+)
+from millebornes_env.millebornes import rulebook
+from millebornes_env.millebornes.actions import (
+    CLAIM_COUP_FOURRE,
+    EXTEND,
+    FINISH,
+    PASS,
+    action_name,
+    card_of,
+    is_discard,
+    num_actions,
+    opponent_of,
+    target_team,
+)
+from millebornes_env.millebornes.audit import MESSAGES, SCRATCH_SIZE
+from millebornes_env.millebornes.cards import (
+    CARD_NAMES,
+    DECK_SIZE,
+    KM,
+    Card,
+    hazard_of,
+    is_distance,
+    is_hazard,
+    is_remedy,
+    safety_against,
+)
+from millebornes_env.millebornes.editions import Edition, edition, editions
+from millebornes_env.millebornes.reasons import REASONS, where_roll_goes
+from millebornes_env.millebornes.rules import FIELDS, RULES, Rules, rules_array
+from millebornes_env.millebornes.sections import ObservationSpec, sections
+from millebornes_env.millebornes.state import MAX_SEATS, MAX_TEAMS, PHASE_NAMES, SCORE_LINES, STATE
+from millebornes_env.notation.lines import AND_OTHERS, CARD_WORDS, NOTHING
+from millebornes_env.notation.position_reader import COUP_FOURRE, LINE_NAMES, OPENING_WORDS, TOP_UNKNOWN
+from millebornes_env.notation.positions import PLAYS, RESULT
+from millebornes_env.notation.records import DEAL, write_action
+
+CHAMPION: Final = "champion"
+
+_DECISIONS: Final = {CLAIM_COUP_FOURRE: "claim", PASS: "refuse", EXTEND: "extend", FINISH: "finish"}
+"""The kinds of actions without a card."""
+
+
+def described() -> tuple[dict[str, Any], dict[str, bytes]]:
+    """The contents of `engine.json`, and the files of weights by their names."""
+    champions, weights = _champions()
+    data = {
+        "records": {"state": _layout(STATE), "rules": _layout(RULES)},
+        "sizes": _sizes(),
+        "constants": _constants(),
+        "cards": [_card(card) for card in Card],
+        "phases": list(PHASE_NAMES),
+        "score_lines": [{"line": line, "title": _title_of_line(line)} for line in SCORE_LINES],
+        "rules": [_question(name) for name in Rules._fields],
+        "reasons": list(REASONS),
+        "violations": list(MESSAGES),
+        "actions": {teams: _actions(teams) for teams in range(2, MAX_TEAMS + 1)},
+        "notation": _notation(),
+        "agents": _agents(),
+        "champions": champions,
+        "search": _search(),
+        "editions": [_edition(edition(name)) for name in editions()],
+    }
+    return data, weights
+
+
+# Layouts ---------------------------------------------------------------------------------------------------
+
+
+def _layout(record: np.dtype[np.void]) -> dict[str, Any]:
+    """The size of a record, and where its fields lie: [offset, NumPy's letter and bytes, shape]."""
+    fields = {}
+    for name, (kind, offset, *_) in (record.fields or {}).items():
+        fields[name] = [offset, kind.base.str[1:], list(kind.shape)]
+    return {"size": record.itemsize, "fields": fields}
+
+
+def _sizes() -> dict[str, Any]:
+    """What a page makes room for; the shapes of buffers, in words, for the largest tables."""
+    shapes = {}
+    rules = edition("parker").table(2)
+    for name, array in new_buffers(rulebook, 1, rules, _settings())._asdict().items():
+        shapes[name] = [array.dtype.str[1:], array.ndim]
+    decisions = {}
+    for name, array in new_decisions(1, 2, 42, np.zeros(3, STATE))._asdict().items():
+        decisions[name] = array.dtype.str[1:]
+    return {
+        "max_seats": MAX_SEATS,
+        "max_teams": MAX_TEAMS,
+        "memory": MEMORY,
+        "max_options": MAX_OPTIONS,
+        "deck": DECK_SIZE,
+        "redeal_room": rulebook.REDEAL_ROOM,
+        "facts": list(FACTS),
+        "buffers": shapes,
+        "decisions": decisions,
+        "audit_scratch": SCRATCH_SIZE,
+        "most_outputs": MAX_ACTIONS + 1,
+        "settings": list(Settings._fields),
+    }
+
+
+def _settings() -> Settings:
+    return Settings(0, 0, DISABLED, ObservationSpec(), 0)
+
+
+def _constants() -> dict[str, Any]:
+    return {
+        "SAME_STEP": SAME_STEP,
+        "NEXT_STEP": NEXT_STEP,
+        "DISABLED": DISABLED,
+        "SKIP": SKIP,
+        "CHECK": CHECK,
+        "STEP": STEP,
+        "CHECK_AND_STEP": CHECK_AND_STEP,
+        "BEGIN": BEGIN,
+        "EPISODES": list(rulebook.EPISODES),
+        "REWARDS": list(rulebook.REWARDS),
+        "OBSERVATION_SPEC": list(ObservationSpec()),
+        "ADDRESS": ADDRESS,
+        "MODE": MODE,
+        "MODES": list(MODES),
+        "CHUNK": CHUNK,
+        "POINTS_PER_REWARD": rulebook.POINTS_PER_REWARD,
+    }
+
+
+# Words -----------------------------------------------------------------------------------------------------
+
+
+def _card(card: Card) -> dict[str, Any]:
+    """A card as a page draws it."""
+    number = card.value
+    kinds = {"distance": is_distance, "hazard": is_hazard, "remedy": is_remedy}
+    kind = next((name for name, is_one in kinds.items() if is_one(number)), "safety")
+    told = {"id": number, "name": CARD_WORDS[number], "kind": kind, "title": CARD_NAMES[number]}
+    if kind == "distance":
+        told["km"] = int(KM[number])
+    if kind == "hazard":
+        told["safety"] = int(safety_against(number))
+    if kind == "remedy":
+        told["hazard"] = int(hazard_of(number))
+    return told
+
+
+def _title_of_line(line: str) -> str:
+    return line.replace("_", " ").replace("coups fourres", "coups fourrés")
+
+
+def _question(name: str) -> dict[str, Any]:
+    return {"field": name, "question": FIELDS[name].question, "choices": list(FIELDS[name].choices)}
+
+
+def _actions(teams: int) -> list[list[dict[str, Any]]]:
+    """Every action of a table with so many teams, for each team that may act: words do not ask for seats."""
+    rules = next(
+        edition(name).table(*table)
+        for name in editions()
+        for table in edition(name).tables
+        if table[1] == teams
+    )
+    return [[_action(action, rules, team) for action in range(num_actions(teams))] for team in range(teams)]
+
+
+def _action(action: int, rules: Rules, team: int) -> dict[str, Any]:
+    told: dict[str, Any] = {"action": action, "kind": _DECISIONS.get(action, "play"), "card": None}
+    told |= {"target_team": None, "notation": write_action(action, rules, team)}
+    told["words"] = action_name(action, rules.teams, team)
+    if action in _DECISIONS:
+        return told
+    told["card"] = int(card_of(action))
+    if is_discard(action):
+        told["kind"] = "discard"
+    elif is_hazard(told["card"]):
+        told["target_team"] = int(target_team(rules.teams, team, int(opponent_of(action))))
+    return told
+
+
+def _notation() -> dict[str, Any]:
+    """The words of positions and records (`millebornes_env.notation`)."""
+    return {
+        "lines": LINE_NAMES,
+        "openings": list(OPENING_WORDS.values()),
+        "nothing": NOTHING,
+        "and_others": AND_OTHERS,
+        "coup_fourre": COUP_FOURRE,
+        "top_unknown": TOP_UNKNOWN,
+        "plays": PLAYS,
+        "result": RESULT,
+        "next_round": DEAL,
+    }
+
+
+# Editions, agents, champions --------------------------------------------------------------------------------
+
+
+def _edition(sheet: Edition) -> dict[str, Any]:
+    tables = [_table(sheet, players, teams) for players, teams in sheet.tables]
+    return {"name": sheet.name, "title": sheet.title, "summary": sheet.summary, "tables": tables}
+
+
+def _table(sheet: Edition, players: int, teams: int) -> dict[str, Any]:
+    """A table: its rules as numbers and as the record that kernels read, and what plays there."""
+    table = table_of(sheet.name, players, teams)
+    rules: Rules = table.rules
+    record: npt.NDArray[np.void] = rules_array(rules)
+    layout = sections(rules)
+    starts, size = SearchAgent(table)._default_starts, layout[-1].stop
+    agents = {name: agent.options.tolist() for name, agent in agents_of(table).items()}
+    return {
+        "players": players,
+        "teams": teams,
+        "values": list(rules),
+        "record": base64.b64encode(record.tobytes()).decode(),
+        "observation_size": size,
+        "num_actions": int(num_actions(teams)),
+        "starts": list(starts),
+        "roll_goes": where_roll_goes(rules),
+        "agents": agents,
+        CHAMPION: _champion_of(table),
+    }
+
+
+def _champion_of(table: Table) -> str | None:
+    try:
+        return champion_for(table)
+    except (RunFolderError, AgentArgumentError):
+        return None
+
+
+def _agents() -> list[dict[str, str]]:
+    """The agents by name, each with a line about it."""
+    agents = agents_of(table_of("parker", 2, None)) | {CHAMPION: ChampionAgent(table_of("parker", 2, None))}
+    return [
+        {
+            "name": name,
+            "title": str(inspect.getdoc(type(agent))).partition("\n")[0].rstrip(".").replace("`", ""),
+        }
+        for name, agent in agents.items()
+    ]
+
+
+def _champions() -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Each champion that plays some table: the options of its network, and its file of weights."""
+    tables = [table_of(name, *table) for name in editions() for table in edition(name).tables]
+    found: dict[str, Any] = {}
+    files = {}
+    for table in tables:
+        name = _champion_of(table)
+        if name is None or name in found:
+            continue
+        agent = ChampionAgent(table, which=name)
+        options = agent.options.tolist()
+        options[ADDRESS] = 0  # the page says where it has put them
+        found[name] = {"file": f"{name}{WEIGHTS}", "options": options, "value": agent.value}
+        files[f"{name}{WEIGHTS}"] = by_significance(agent._block)
+    return found, files
+
+
+def by_significance(numbers: npt.NDArray[np.float32]) -> bytes:
+    """The bytes of numbers in another order: the first bytes of all of them, then all second ones, and so on.
+
+    What is alike then lies together, and the file is a twelfth smaller where a server compresses it.
+    """
+    return np.ascontiguousarray(numbers.view(np.uint8).reshape(-1, numbers.itemsize).T).tobytes()
+
+
+def _search() -> dict[str, Any]:
+    """How `X+search` searches if nothing else is said."""
+    options = defaults_of(SearchAgent)
+    usual = {name: options[name] for name in ("rollouts", "z", "depth")}
+    return {"usual": usual, "over_a_judge": usual | OVER_A_JUDGE, "judges": VALUE_IN_POINTS}

@@ -1,0 +1,278 @@
+"""The kernels of the page in the browser: those of the wheel, and what else a page asks of the game.
+
+What is asked is answered by the rulebook, the agents and search themselves; nothing here decides anything.
+Fractions are handed over as whole thousandths, since words are whole numbers (`export.module`).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from export import kernels as of_wheel
+from export.module import Example
+from millebornes_env.agents import registry
+from millebornes_env.agents.compiled.agent import (
+    MAX_OPTIONS,
+    MEMORY,
+    CompiledAgent,
+    Int16Array,
+    Int64Array,
+    _examples,
+    agent_kernels_of,
+)
+from millebornes_env.agents.observation_reader import Starts
+from millebornes_env.agents.policy import features
+from millebornes_env.agents.policy.agent import PolicyAgent
+from millebornes_env.agents.policy.network import (
+    _ROOM,
+    NUM_LAYERS,
+    WIDTHS,
+    Float32Array,
+    forward_hidden,
+    network_kernels_of,
+    output,
+)
+from millebornes_env.agents.protocol import Table
+from millebornes_env.agents.search import kernels as search
+from millebornes_env.agents.search.kernels import Decisions, Searcher, new_decisions
+from millebornes_env.chance import random_word
+from millebornes_env.compile import for_kernels, kernel, stack_array
+from millebornes_env.millebornes import rulebook
+from millebornes_env.millebornes.editions import edition
+from millebornes_env.millebornes.motion import is_limited, is_moving
+from millebornes_env.millebornes.observation import OBSERVATION_VERSION
+from millebornes_env.millebornes.reasons import reason_of
+from millebornes_env.millebornes.rules import Rules, RulesRecord, compiled_rules
+from millebornes_env.millebornes.sections import BySection, ObservationSpec, sections
+from millebornes_env.millebornes.state import MAX_TEAMS, ROUND_OVER, STATE, StateArray
+from millebornes_env.millebornes.winning import has_won_match, has_won_round, is_match_over
+
+NETWORK: Final = "network"
+"""What the function of trained policies is called, among those of the agents."""
+
+# The columns of what `team_facts` writes.
+FACTS: Final = ("can_drive", "limited", "won_round", "won_match")
+CAN_DRIVE, LIMITED, WON_ROUND, WON_MATCH = range(len(FACTS))
+
+_THOUSAND: Final = 1000.0
+
+
+# What a page asks besides ----------------------------------------------------------------------------------
+
+
+@kernel
+def team_facts(states: StateArray, rules: RulesRecord, facts: npt.NDArray[np.int64]) -> int:
+    """What a page shows of each team that is in no field of the record.
+
+    Args:
+        states: STATE[1], the game.
+        rules: the table's.
+        facts: int64[MAX_TEAMS, len(FACTS)], overwritten; who has won is asked when a round is over only.
+
+    Returns:
+        1 if the round is over and decides the match, else 0.
+    """
+    state = states[0]
+    is_over = int(state.phase) == ROUND_OVER
+    facts[:, :] = 0
+    for team in range(rules.teams):
+        facts[team, CAN_DRIVE] = int(is_moving(state, rules, team))
+        facts[team, LIMITED] = int(is_limited(state, team))
+        if is_over:
+            facts[team, WON_ROUND] = int(has_won_round(state, rules, team))
+            facts[team, WON_MATCH] = int(has_won_match(state, rules, team))
+    return int(is_over and is_match_over(state, rules))
+
+
+@kernel
+def why_not(states: StateArray, rules: RulesRecord, action: int) -> int:
+    """Why an action is not legal now: a place in `reasons.REASONS`."""
+    return reason_of(states[0], rules, action)
+
+
+@kernel
+def random_number(key_0: int, key_1: int, counter: int) -> int:
+    """A random number from 0 to 2**32 - 1 (`chance.random_word`), for the draws of agents."""
+    return random_word(key_0, key_1, counter)
+
+
+@kernel
+def network_outputs(
+    states: StateArray,
+    rules: RulesRecord,
+    seats: npt.NDArray[np.int32],
+    options: Int64Array,
+    out: Float32Array,
+) -> int:
+    """What a network says of a game, as a seat sees it.
+
+    Args:
+        states: STATE[1], the game.
+        rules: the table's.
+        seats: int32[1], who looks.
+        options: int64[MAX_OPTIONS], of the network.
+        out: float32[at least as many as it has], overwritten: a logit for each action, legal or not, and
+            behind them the value of the position, if the network has one.
+
+    Returns:
+        How many outputs it has.
+    """
+    units = stack_array(np.float32, _ROOM)
+    last_layer = forward_hidden(
+        rulebook, features, ObservationSpec, states[0], rules, int(seats[0]), options, units
+    )
+    count = int(options[WIDTHS + int(options[NUM_LAYERS])])
+    for number in range(count):
+        out[number] = output(options, last_layer, units, number)
+    return count
+
+
+# Search ----------------------------------------------------------------------------------------------------
+
+
+@kernel
+def begin_search(  # noqa: PLR0913, PLR0917 - a Searcher holds a fraction, which no word can
+    choose: int,
+    options: Int64Array,
+    starts: Starts,
+    sees: int,
+    rollouts: int,
+    depth: int,
+    key_0: int,
+    key_1: int,
+    states: StateArray,
+    rules: RulesRecord,
+    seats: npt.NDArray[np.int32],
+    row: npt.NDArray[np.int8],
+    slot_ids: Int64Array,
+    memories: Int16Array,
+    taken: Int64Array,
+    decisions: Decisions,
+) -> None:
+    """Take games over as their seats see them, and list what is worth trying (`search.begin_decisions`)."""
+    searcher = Searcher(choose, options, starts, sees, rollouts, depth, 0.0, key_0, key_1)
+    search.read_states(searcher, rules, states, seats, row, decisions.roots)
+    search.begin_decisions(searcher, rules, slot_ids, memories, taken, decisions)
+
+
+@kernel
+def go_on_searching(  # noqa: PLR0913, PLR0917
+    choose: int,
+    options: Int64Array,
+    starts: Starts,
+    sees: int,
+    rollouts: int,
+    depth: int,
+    key_0: int,
+    key_1: int,
+    rules: RulesRecord,
+    decisions: Decisions,
+    number: int,
+    redeals: int,
+) -> int:
+    """Go on with one decision for so many redeals at most (`search.search_on`); 1: it can be taken now."""
+    searcher = Searcher(choose, options, starts, sees, rollouts, depth, 0.0, key_0, key_1)
+    return int(search.search_on(searcher, rules, decisions, number, redeals))
+
+
+@kernel
+def conclude_search(
+    options: Int64Array, starts: Starts, thousandths: int, decisions: Decisions, actions: Int64Array
+) -> None:
+    """Take the decisions (`search.conclude`); `thousandths` of standard errors must a gain lie above 0."""
+    searcher = Searcher(0, options, starts, 0, 0, 0, thousandths / _THOUSAND, 0, 0)
+    search.conclude(searcher, decisions, actions)
+
+
+@kernel
+def search_findings(
+    decisions: Decisions, number: int, means: npt.NDArray[np.float64], errors: npt.NDArray[np.float64]
+) -> int:
+    """What a search has found of the actions that it still tries, in the order of `decisions.tried`.
+
+    Args:
+        decisions: of the search.
+        number: of the decision.
+        means: float64[A], overwritten: mean gains over the base.
+        errors: float64[A], overwritten: their standard errors.
+
+    Returns:
+        How many actions they are.
+    """
+    tried = int(decisions.num_tried[number])
+    for other in range(tried):
+        means[other] = decisions.gains[number, other] / max(float(decisions.redeals[number]), 1.0)
+        errors[other] = search.error_of(decisions, number, other)
+    return tried
+
+
+# Examples of their arguments -------------------------------------------------------------------------------
+
+
+def agents_of(table: Table) -> dict[str, CompiledAgent]:
+    """The agents without network that are compiled functions, by their names."""
+    found = {}
+    for name in registry.names(table.game):
+        maker: Any = registry.AGENTS[name]
+        is_compiled = isinstance(maker, type) and issubclass(maker, CompiledAgent) and maker.is_compiled
+        if is_compiled and not issubclass(maker, PolicyAgent):
+            found[name] = maker(table)
+    return found
+
+
+def table_of(edition_name: str, players: int, teams: int | None) -> Table:
+    """A table as agents are made for it; observations are the default ones."""
+    sheet = edition(edition_name)
+    rules = sheet.table(players, teams)
+    layout = sections(rules)
+    return Table(
+        sheet.name, rules, layout, OBSERVATION_VERSION, int(rulebook.action_count(rules, ObservationSpec()))
+    )
+
+
+def examples() -> list[Example]:
+    """All kernels of the page, with one argument of each of their types."""
+    table = table_of("parker", 2, None)
+    return [*of_wheel.examples(), *_examples_of_agents(table), *_examples_of_page(table.rules)]
+
+
+def _examples_of_agents(table: Table) -> list[Example]:
+    of_choose = _examples(rulebook, table.rules)
+    functions = {name: agent.function() for name, agent in agents_of(table).items()}
+    functions[NETWORK] = network_kernels_of(rulebook).choose
+    found: list[Example] = [(kernel(choose), of_choose, name) for name, choose in functions.items()]
+    states, rules = _one_game(table.rules)
+    int64, int32 = np.zeros(1, np.int64), np.zeros(1, np.int32)
+    memories, options = np.zeros((1, MEMORY), np.int16), np.zeros(MAX_OPTIONS, np.int64)
+    choose_each = agent_kernels_of(rulebook).choose_each
+    arguments = (0, states, rules, int32, memories, options, int64, int64)
+    return [*found, (choose_each, arguments, "choose_each")]
+
+
+def _examples_of_page(table_rules: Rules) -> list[Example]:
+    states, rules = _one_game(table_rules)
+    int64, int32, int8 = np.zeros(1, np.int64), np.zeros(1, np.int32), np.zeros(1, np.int8)
+    memories, options = np.zeros((1, MEMORY), np.int16), np.zeros(MAX_OPTIONS, np.int64)
+    starts = BySection(*[0] * len(BySection._fields))
+    decisions = new_decisions(1, 2, 42, for_kernels(np.zeros(3, STATE)))
+    searcher = (0, options, starts, 0, 0, 0, 0, 0)
+    return [
+        (team_facts, (states, rules, np.zeros((MAX_TEAMS, len(FACTS)), np.int64))),
+        (why_not, (states, rules, 0)),
+        (random_number, (0, 0, 0)),
+        (network_outputs, (states, rules, int32, options, np.zeros(1, np.float32))),
+        (begin_search, (*searcher, states, rules, int32, int8, int64, memories, int64, decisions)),
+        (go_on_searching, (*searcher, rules, decisions, 0, 0)),
+        (conclude_search, (options, starts, 0, decisions, int64)),
+        (search_findings, (decisions, 0, np.zeros(1, np.float64), np.zeros(1, np.float64))),
+    ]
+
+
+def _one_game(table_rules: Rules) -> tuple[StateArray, Any]:
+    return for_kernels(np.zeros(1, STATE)), compiled_rules(table_rules)
+
+
+__all__ = ["FACTS", "NETWORK", "agents_of", "examples", "table_of"]

@@ -1,0 +1,494 @@
+// The game in the page itself: the rulebook, the agents and search are the compiled kernels of `engine.wasm`.
+//
+// An engine is an object with asynchronous methods that take and return plain JSON values; `worker_engine.js` has the
+// same methods and runs this one in a Web Worker. Everything that is a rule comes from the kernels. Where a kernel is
+// asked about the game it is asked about `game.states`, the one record that is played on.
+
+import { namedLine, number as numberOf, partsOf, refused } from "./notation_lines.js";
+import { EngineError, Kernels, fetched } from "./wasm_kernels.js";
+import { Searching, TableRoom, Thinker, forget, remember, remembered } from "./wasm_table.js";
+
+export { EngineError };
+
+const NONE = -1;
+const NEXT_ROUND = -1;
+const SEARCH = "+search";
+const AGENT_KEY = 0x6167_656e; // sets the draws of agents apart from the cards
+const WORD = 2 ** 32;
+
+/** The engine in the page. */
+export class WasmEngine {
+  /**
+   * Load the engine.
+   * @param {function(string): Promise<Uint8Array>} read - gives the bytes of one of the built files, by its name.
+   */
+  static async load(read = fetched) {
+    return new WasmEngine(await Kernels.load(read), read);
+  }
+
+  constructor(kernels, read) {
+    this.kernels = kernels;
+    this.data = kernels.data;
+    this.read = read;
+    this.rooms = new Map();
+    this.weights = new Map();
+    this.game = null;
+  }
+
+  // What there is to play -----------------------------------------------------------------------------------------
+
+  /** Editions with their tables, agents with where they play, and the cards. */
+  async catalogue() {
+    const editions = this.data.editions.map(({ name, title, summary, tables }) => ({
+      name, title, summary, tables: tables.map(({ players, teams }) => ({ players, teams })),
+    }));
+    const everywhere = this.data.agents.filter(({ name }) => name !== "champion");
+    const fits = this.data.editions.flatMap((sheet) => sheet.tables.filter((table) => table.champion));
+    const pairs = [...new Set(fits.map(({ players, teams }) => `${players} ${teams}`))];
+    const champion = { ...this.data.agents.find(({ name }) => name === "champion") };
+    champion.tables = pairs.map((pair) => pair.split(" ").map(Number));
+    const agents = [...everywhere.map((agent) => ({ ...agent, tables: "all" })), champion];
+    return { version: this.data.source_digest, editions, agents, cards: this.data.cards };
+  }
+
+  /** The rules of a table, each with the question that it answers. */
+  async rules(edition, players, teams) {
+    const { table } = this._found(edition, players, teams);
+    return this.data.rules.map(({ field, question, choices }, place) => ({
+      field, question, value: choices.length ? choices[table.values[place]] : String(table.values[place]),
+    }));
+  }
+
+  _found(edition, players = 2, teams = null) {
+    const sheet = this.data.editions.find(({ name }) => name === edition);
+    if (!sheet) {
+      const known = this.data.editions.map(({ name }) => name).join(", ");
+      throw new EngineError(`There is no edition '${edition}'; the editions are ${known}.`);
+    }
+    const table = sheet.tables.find((one) => one.players === players && (teams === null || one.teams === teams));
+    if (!table) {
+      const known = sheet.tables.map((one) => `${one.players} players in ${one.teams} teams`).join(", ");
+      const asked = teams === null ? `${players} players` : `${players} players in ${teams} teams`;
+      throw new EngineError(`The edition '${edition}' has no table for ${asked}; it has ${known}.`);
+    }
+    return { sheet, table };
+  }
+
+  _room(edition, players, teams) {
+    const { sheet, table } = this._found(edition, players, teams);
+    const key = `${edition} ${table.players} ${table.teams}`;
+    if (!this.rooms.has(key)) this.rooms.set(key, new TableRoom(this.kernels, sheet, table));
+    return this.rooms.get(key);
+  }
+
+  // Games ---------------------------------------------------------------------------------------------------------
+
+  /** Deal a game; the same seed deals the same cards, here and in Python. */
+  async start({ edition, players = 2, teams = null, episode = "round", seed = 0, overrides = null }) {
+    if (overrides && Object.keys(overrides).length) {
+      throw new EngineError("Rules can be overridden where the game runs in Python: python -m millebornes_env play.");
+    }
+    this._checkEpisode(episode);
+    if (!Number.isSafeInteger(seed) || seed < 0) throw new EngineError(`A seed is a whole number, 0 or more; this is ${seed}.`);
+    const room = this._room(edition, players, teams);
+    room.deal(seed);
+    this._begun(room, episode, seed);
+    return this.position("all");
+  }
+
+  _checkEpisode(episode) {
+    const known = this.data.constants.EPISODES;
+    if (!known.includes(episode)) throw new EngineError(`There is no episode '${episode}'; it is ${known.join(" or ")}.`);
+  }
+
+  _begun(room, episode, seed) {
+    for (const thinker of room.thinkers.values()) forget(thinker);
+    this.game = { room, episode, seed, plays: [], before: [], at: 0, end: null };
+  }
+
+  /**
+   * A position or a record in our notation; its plays are carried out, so that `goto` can step through them.
+   * @returns how many positions there are, one more than plays.
+   */
+  async load({ text, episode = "match" }) {
+    this._checkEpisode(episode);
+    const words = this.data.notation;
+    const [lines, rest] = partsOf(text, words);
+    const said = Object.fromEntries(lines.map((line) => [line.name, line]));
+    const room = this._roomOf(said.edition, said.table);
+    const kept = this.game ? [this.game.room, this.game.room.bytes()] : null;
+    try {
+      room.states.bytes.fill(0);
+      room.notation.read(lines, room.state);
+      const problem = room.problem();
+      if (problem) throw new EngineError(`The lines of this position do not go together: ${problem}.`);
+      room.look();
+      const old = this.game;
+      this._begun(room, episode, 0);
+      try {
+        rest.forEach((line) => this._replay(line));
+      } catch (error) {
+        this.game = old;
+        throw error;
+      }
+    } catch (error) {
+      if (kept) kept[0].load(kept[1]); // the game that was played goes on
+      throw error;
+    }
+    const positions = this.game.plays.length + 1;
+    await this.goto(0);
+    return { positions };
+  }
+
+  _roomOf(edition, table) {
+    const found = table ? table.words.toLowerCase().match(/^([0-9]{1,4}) players?(?: in ([0-9]{1,4}) teams?)?$/) : ["", 2];
+    if (!found) throw refused(table, "a table reads '4 players in 2 teams'");
+    const name = edition ? edition.words : "parker";
+    if (name.includes("+")) {
+      throw refused(edition, "a page plays the editions as they are; overridden rules need python -m millebornes_env play");
+    }
+    return this._room(name, Number(found[1]), found[2] === undefined ? null : Number(found[2]));
+  }
+
+  _replay(line) {
+    const { room } = this.game;
+    const words = this.data.notation;
+    const said = line.said.toLowerCase().split(/\s+/).join(" ");
+    if (said.startsWith(`${words.result}:`)) return this._checkResult(line);
+    if (said.replace(/:$/, "") === words.next_round) {
+      if (room.state.get("phase") !== this.data.phases.length - 1) throw refused(line, "the round is not over");
+      return this._carryOut(NEXT_ROUND, (why) => refused(line, why));
+    }
+    const play = namedLine(line);
+    if (play.name !== "seat" || play.place === null) throw refused(line, `a play reads 'seat 0: 25', or '${words.next_round}'`);
+    const seat = numberOf(line, String(play.place), "the seat", 0, room.table.players - 1);
+    if (seat !== room.state.get("seat")) throw refused(line, `seat ${room.state.get("seat")} is to act`);
+    return this._carryOut(room.notation.readAction(line, play.words, seat), (why) => refused(line, why));
+  }
+
+  _checkResult(line) {
+    const { room } = this.game;
+    const found = room.state.row("score").slice(0, room.table.teams).join(" ");
+    const said = line.said.slice(line.said.indexOf(":") + 1).replaceAll(",", " ").trim().split(/\s+/).join(" ");
+    if (said !== found) throw refused(line, `the plays of the record lead to ${found}`);
+  }
+
+  /** Go to a position of the game: 0 is where it began, `positions` - 1 where it stands. */
+  async goto(place) {
+    const game = this._playing();
+    const last = game.plays.length;
+    if (!Number.isInteger(place) || place < 0 || place > last) {
+      throw new EngineError(`There is no position ${place}: the game has 0 to ${last}.`);
+    }
+    if (game.at === last) game.end = this._snapshot();
+    game.at = place;
+    this._restore(place === last ? game.end : game.before[place]);
+    return this.position("all");
+  }
+
+  /** Carry out a legal action of the seat that is to act; NEXT_ROUND (-1) deals the next round of a match. */
+  async play(action) {
+    this._playing();
+    this._carryOut(action, (why) => new EngineError(`This cannot be played now: ${why}.`));
+    return this.position("all");
+  }
+
+  _carryOut(action, refusal) {
+    const { game } = this;
+    const { room } = game;
+    const seat = room.state.get("seat");
+    const snapshot = this._snapshot();
+    if (action === NEXT_ROUND && game.episode === this.data.constants.EPISODES[0]) throw refusal("the round is over");
+    if (!Number.isInteger(action) || action < NEXT_ROUND || action >= room.table.num_actions) {
+      throw refusal(`there is no action ${action}`);
+    }
+    room.actions.view[0] = BigInt(action);
+    if (room.playUntilRefused() === 0) throw refusal(this._reason(action));
+    room.look();
+    game.plays.length = game.before.length = game.at; // after `goto`, what came later is given up
+    game.before.push(snapshot);
+    game.plays.push({ seat: action === NEXT_ROUND ? null : seat, action });
+    game.at += 1;
+    game.end = null;
+  }
+
+  _snapshot() {
+    const { room } = this.game;
+    const memories = [...room.thinkers.values()].map((thinker) => [thinker, remembered(thinker)]);
+    return { bytes: room.bytes(), memories };
+  }
+
+  _restore({ bytes, memories }) {
+    const { room } = this.game;
+    room.load(bytes);
+    for (const thinker of room.thinkers.values()) forget(thinker);
+    for (const [thinker, memory] of memories) remember(thinker, memory);
+  }
+
+  /** Take the last play back. */
+  async undo() {
+    const game = this._playing();
+    if (game.at === 0) throw new EngineError("There is nothing to take back: this is where the game began.");
+    game.at -= 1;
+    this._restore(game.before[game.at]);
+    game.plays.length = game.before.length = game.at;
+    game.end = null;
+    return this.position("all");
+  }
+
+  _playing() {
+    if (!this.game) throw new EngineError("No game has been started.");
+    return this.game;
+  }
+
+  // What is seen --------------------------------------------------------------------------------------------------
+
+  /**
+   * The game as a seat sees it; "all": with all hands, null: with none.
+   * Cards, seats and teams are numbers; null stands for none. `legal` has the actions of the seat that is to act, if it is
+   * the viewer; when the round of a match is over, the deal of the next one (action -1). `round_over`: nobody is to act
+   * (`to_act` and `asks` are null, and `sheet` has each team's lines, if points are counted); `over`: the episode has
+   * ended, too, and `winners` are known. `place` of `positions`: where `goto` has gone to. `battle`: at most the card that
+   * a hazard was laid on, and the top.
+   */
+  async position(viewer = null) {
+    const { room, episode, plays, at } = this._playing();
+    const { state, table } = room;
+    const { data } = this;
+    const phase = data.phases[state.get("phase")];
+    const isOver = state.get("phase") === data.phases.length - 1;
+    const decidesMatch = room.teamFacts() === 1;
+    const facts = Array.from({ length: table.teams }, (_, team) => room.factsOf(team));
+    const isMatch = episode !== data.constants.EPISODES[0];
+    const over = isOver && (!isMatch || decidesMatch);
+    const won = isMatch ? "won_match" : "won_round";
+    const seat = state.get("seat");
+    const sees = viewer === "all" || viewer === seat;
+    const countsPoints = room.notation.rule("count_points") === 1;
+    const card = (field, place = 0) => (state.get(field, place) === NONE ? null : state.get(field, place));
+    return {
+      edition: room.edition.name,
+      players: table.players,
+      teams: table.teams,
+      episode,
+      place: at,
+      positions: plays.length + 1,
+      round_number: state.get("round_number") + 1,
+      dealer: state.get("dealer"),
+      target: state.get("target"),
+      goal: room.notation.rule("goal"),
+      extended: state.get("extension_team") !== NONE,
+      extension_team: card("extension_team"),
+      draw_pile: state.get("draw_pile"),
+      discard_top: card("discard_top"),
+      to_act: isOver ? null : seat,
+      asks: isOver ? null : { play: "play", claim: "coup_fourre", extension: "extension" }[phase],
+      pending: card("pending_hazard") === null ? null : {
+        card: card("pending_hazard"), team: card("pending_team"), seat: card("attacker"),
+      },
+      round_over: isOver,
+      over,
+      winners: over ? facts.flatMap((fact, team) => (fact[won] ? [team] : [])) : [],
+      seats: Array.from({ length: table.players }, (_, place) => room.seatOf(place, viewer)),
+      sides: facts.map((fact, team) => room.sideOf(team, fact)),
+      legal: sees && !isOver ? this._legal() : isOver && !over ? [this._nextRound()] : [],
+      counts_points: countsPoints,
+      sheet: isOver && countsPoints ? room.sheet() : null,
+      last: at ? this._told(plays[at - 1]) : null,
+    };
+  }
+
+  _legal() {
+    const { room } = this.game;
+    const mask = room.mask.view;
+    const actions = this._actions(room, room.state.get("seat"));
+    return actions.filter((one) => mask[one.action] === 1);
+  }
+
+  _actions(room, seat) {
+    return this.data.actions[room.table.teams][seat % room.table.teams];
+  }
+
+  _nextRound() {
+    const notation = this.data.notation.next_round;
+    return { action: NEXT_ROUND, kind: "next_round", card: null, target_team: null, notation, words: "deal the next round" };
+  }
+
+  _told({ seat, action }) {
+    const { notation, words } = action === NEXT_ROUND ? this._nextRound() : this._actions(this.game.room, seat)[action];
+    return { seat, action, notation, words };
+  }
+
+  /** All plays up to here. */
+  async log() {
+    const { plays, at } = this._playing();
+    return plays.slice(0, at).map((play) => this._told(play));
+  }
+
+  /** Why a card cannot be laid against a team (or on the own side: null), or given away ("discard"). */
+  async why_not({ card, target_team: target = null }) {
+    const { room } = this._playing();
+    const kind = target === "discard" ? "discard" : "play";
+    const isHazard = this.data.cards[card]?.kind === "hazard";
+    const found = this._actions(room, room.state.get("seat")).find(
+      (one) => one.card === card && one.kind === kind && (kind === "discard" || !isHazard || one.target_team === target),
+    );
+    if (!found) return { reason: isHazard ? "a hazard is laid against another team" : "there is no such card", action: null };
+    if (room.mask.view[found.action] === 1) return { reason: null, action: found.action };
+    return { reason: this._reason(found.action), action: found.action };
+  }
+
+  _reason(action) {
+    const { room } = this.game;
+    const { state, table } = room;
+    const isOver = state.get("phase") === this.data.phases.length - 1;
+    if (isOver) return action === NEXT_ROUND ? "the match is over" : "the round is over";
+    if (action === NEXT_ROUND) return "the round is not over";
+    const { cards, phases, reasons } = this.data;
+    const seat = state.get("seat");
+    const { card, target_team: target } = this._actions(room, seat)[action];
+    const team = seat % table.teams;
+    const about = card === null ? {} : cards[card];
+    const said = {
+      phase: phases[state.get("phase")],
+      card: about.title,
+      team,
+      target,
+      km: state.get("km", team),
+      trip: state.get("target"),
+      max_200: room.notation.rule("max_200"),
+      safety: cards[about.safety]?.title,
+      hazard: cards[about.hazard]?.title,
+      roll_goes: table.roll_goes,
+    };
+    return reasons[room.whyNot(action)].replace(/\{(\w+)\}/g, (_, name) => said[name]);
+  }
+
+  // As text -------------------------------------------------------------------------------------------------------
+
+  /** The position, as text. */
+  async save() {
+    const { room } = this._playing();
+    return { text: room.notation.write(room.state) };
+  }
+
+  /** The game up to here, as text: where it began, and every play. */
+  async record() {
+    const { room, plays, before, at } = this._playing();
+    const words = this.data.notation;
+    const now = room.bytes();
+    let begun;
+    try {
+      if (at) room.states.bytes.set(before[0].bytes);
+      begun = room.notation.write(room.state);
+    } finally {
+      room.load(now);
+    }
+    const lines = plays.slice(0, at).map((play) => {
+      const { seat, notation } = this._told(play);
+      return seat === null ? notation : `seat ${seat}: ${notation}`;
+    });
+    if (room.state.get("phase") === this.data.phases.length - 1) {
+      lines.push(`${words.result}: ${room.state.row("score").slice(0, room.table.teams).join(" ")}`);
+    }
+    return { text: `${begun}${words.plays}:\n${lines.map((line) => `${line}\n`).join("")}` };
+  }
+
+  // Agents --------------------------------------------------------------------------------------------------------
+
+  /** What an agent would do for the seat that is to act: "greedy", "champion", "champion+search" ... */
+  async choose({ agent, seat = null, ms = 0 }) {
+    const { room, seed, at } = this._toAct(seat);
+    const begun = performance.now();
+    const isSearch = agent.endsWith(SEARCH);
+    const thinker = await this._thinker(room, isSearch ? agent.slice(0, -SEARCH.length) : agent);
+    const own = room.state.get("seat");
+    const key = this._key(room, seed, own);
+    const action = isSearch ? this._searching(thinker).run(own, key, ms).action : thinker.choose(own, room.random(...key, at));
+    return { action, ms: performance.now() - begun };
+  }
+
+  /** What the champion thinks: the value of the position in points, a probability for each play, what search found. */
+  async think({ agent = "champion", search = false, ms = 0 } = {}) {
+    const { room, seed } = this._toAct(null);
+    const thinker = await this._thinker(room, agent);
+    if (!thinker.network) throw new EngineError(`The agent '${agent}' has no network that could say what it thinks.`);
+    const seat = room.state.get("seat");
+    const { network } = thinker;
+    room.seats.view[0] = seat;
+    const count = network.outputs();
+    const out = network.out.view;
+    const legal = this._legal().map((one) => one.action);
+    const most = Math.max(...legal.map((action) => out[action]));
+    const weights = legal.map((action) => Math.exp(out[action] - most));
+    const whole = weights.reduce((sum, weight) => sum + weight, 0);
+    const probabilities = legal.map((action, place) => ({ action, p: weights[place] / whole }));
+    probabilities.sort((one, other) => other.p - one.p);
+    const unit = room.notation.rule("count_points") === 1 ? this.data.constants.POINTS_PER_REWARD : 1;
+    const value = network.value === null ? null : unit * out[count - 1];
+    if (!search) return { value, probabilities };
+    const memory = remembered(thinker);
+    const found = this._searching(thinker).run(seat, this._key(room, seed, seat), ms);
+    remember(thinker, memory);
+    const base = { action: found.base, mean: 0, error: 0 };
+    return { value, probabilities, search: [base, ...found.tried], redeals: found.redeals };
+  }
+
+  _toAct(seat) {
+    const game = this._playing();
+    const own = game.room.state.get("seat");
+    if (game.room.state.get("phase") === this.data.phases.length - 1) throw new EngineError("The round is over: nobody is to act.");
+    if (seat !== null && seat !== own) throw new EngineError(`Seat ${seat} is asked, but seat ${own} is to act.`);
+    return game;
+  }
+
+  /** The key of an agent's draws: they have nothing to do with the cards to come. */
+  _key(room, seed, seat) {
+    return [room.random(seed % WORD, AGENT_KEY, seat), AGENT_KEY];
+  }
+
+  async _thinker(room, name) {
+    if (!room.thinkers.has(name)) room.thinkers.set(name, await this._made(room, name));
+    return room.thinkers.get(name);
+  }
+
+  async _made(room, name) {
+    const { kernels } = this;
+    if (name !== "champion") {
+      const options = room.table.agents[name];
+      if (!options) {
+        const known = this.data.agents.map((agent) => agent.name).join(", ");
+        throw new EngineError(`There is no agent '${name}'; the agents are ${known}, each with ${SEARCH} behind it or without.`);
+      }
+      return new Thinker(room, name, kernels.functionAddress(name), options);
+    }
+    const which = room.table.champion;
+    if (!which) throw new EngineError(`There is no champion for ${room.table.players} players in ${room.table.teams} teams.`);
+    const { file, options, value } = this.data.champions[which];
+    if (!this.weights.has(file)) this.weights.set(file, this._weights(file));
+    const weights = await this.weights.get(file);
+    const placed = [...options];
+    placed[this.data.constants.ADDRESS] = weights.address;
+    const thinker = new Thinker(room, name, kernels.functionAddress("network"), placed);
+    const out = kernels.array("f4", this.data.sizes.most_outputs);
+    const outputs = kernels.prepare("network_outputs", [room.states, room.rules, room.seats, thinker.options, out]);
+    thinker.network = { out, outputs, value };
+    return thinker;
+  }
+
+  async _weights(file) {
+    const bytes = await this.read(file);
+    const weights = this.kernels.array("i1", bytes.length);
+    const placed = weights.bytes;
+    const count = bytes.length / 4; // of numbers; the file has the first bytes of all of them first, then the second ones
+    for (let place = 0; place < bytes.length; place++) placed[4 * (place % count) + Math.floor(place / count)] = bytes[place];
+    return weights;
+  }
+
+  _searching(thinker) {
+    const { usual, over_a_judge: overAJudge, judges } = this.data.search;
+    const canJudge = thinker.network?.value === judges && thinker.room.table.teams === 2;
+    thinker.search ??= new Searching(thinker, canJudge ? overAJudge : usual);
+    return thinker.search;
+  }
+}

@@ -1,0 +1,207 @@
+// The compiled kernels of the game, called from JavaScript.
+//
+// `engine.json` says of each kernel which 64-bit words it takes: a number is itself, a record its address, an array
+// nine words or more (0, 0, number of elements, bytes of one, address, shape, strides), a tuple its members.
+// The module's memory may grow, so a view of it is made anew where it is used.
+
+const PAGE = 65536;
+const ALIGNED = 64;
+const FORMAT = 1;
+
+const TYPES = {
+  i1: [1, Int8Array],
+  b1: [1, Uint8Array],
+  i2: [2, Int16Array],
+  i4: [4, Int32Array],
+  i8: [8, BigInt64Array],
+  f4: [4, Float32Array],
+  f8: [8, Float64Array],
+};
+
+/** What a caller or a file got wrong; the message is a sentence for a person. */
+export class EngineError extends Error {
+  constructor(message) {
+    super(message);
+    this.name = "EngineError";
+  }
+}
+
+/** An array in the module's memory: of numbers, or of records (`type` is then "record"). */
+class KernelArray {
+  constructor(kernels, address, type, shape, itemsize) {
+    this.kernels = kernels;
+    this.address = address;
+    this.type = type;
+    this.shape = shape;
+    this.itemsize = itemsize;
+    this.size = shape.reduce((product, length) => product * length, 1);
+  }
+
+  /** The numbers, as they lie there now. */
+  get view() {
+    const kind = TYPES[this.type][1];
+    return new kind(this.kernels.memory.buffer, this.address, this.size);
+  }
+
+  /** All bytes, as they lie there now. */
+  get bytes() {
+    return new Uint8Array(this.kernels.memory.buffer, this.address, this.size * this.itemsize);
+  }
+
+  /** The words with which a kernel is handed the array. */
+  words() {
+    const strides = [];
+    let stride = this.itemsize;
+    for (const length of [...this.shape].reverse()) {
+      strides.unshift(stride);
+      stride *= length;
+    }
+    return [0, 0, this.size, this.itemsize, this.address, ...this.shape, ...strides];
+  }
+}
+
+/** One record in the module's memory, its fields by name. */
+export class KernelRecord {
+  constructor(array, layout, number = 0) {
+    this.array = array;
+    this.layout = layout;
+    this.address = array.address + number * layout.size;
+  }
+
+  /** A number of a field; `place` is its index, in C order, where the field is an array. */
+  get(field, place = 0) {
+    const [offset, type] = this.layout.fields[field];
+    const view = new DataView(this.array.kernels.memory.buffer);
+    const at = this.address + offset + place * TYPES[type][0];
+    if (type === "i1") return view.getInt8(at);
+    if (type === "i2") return view.getInt16(at, true);
+    if (type === "i4") return view.getInt32(at, true);
+    return Number(view.getBigInt64(at, true));
+  }
+
+  /** Overwrite a number of a field. */
+  set(field, place, value) {
+    const [offset, type] = this.layout.fields[field];
+    const view = new DataView(this.array.kernels.memory.buffer);
+    const at = this.address + offset + place * TYPES[type][0];
+    if (type === "i1") view.setInt8(at, value);
+    else if (type === "i2") view.setInt16(at, value, true);
+    else if (type === "i4") view.setInt32(at, value, true);
+    else view.setBigInt64(at, BigInt(value), true);
+  }
+
+  /** One row of a field with two dimensions, or a field with one: its numbers. */
+  row(field, number = null) {
+    const shape = this.layout.fields[field][2];
+    const length = shape[shape.length - 1];
+    const first = number === null ? 0 : number * length;
+    return Array.from({ length }, (_, place) => this.get(field, first + place));
+  }
+}
+
+/** The module, its memory, and its kernels by their names. */
+export class Kernels {
+  constructor(instance, data) {
+    this.exports = instance.exports;
+    this.memory = instance.exports.memory;
+    this.data = data;
+    this.free = instance.exports.__heap_base.value;
+    this.prepared = new Map();
+  }
+
+  /**
+   * Load the engine.
+   * @param {function(string): Promise<Uint8Array>} read - gives the bytes of one of its files, by its name.
+   */
+  static async load(read) {
+    if (typeof WebAssembly !== "object") {
+      throw new EngineError("This browser has no WebAssembly, which the game runs in; a newer browser has it.");
+    }
+    let data;
+    try {
+      data = JSON.parse(new TextDecoder().decode(await read("engine.json")));
+    } catch (error) {
+      if (error instanceof EngineError) throw error;
+      throw new EngineError(`The file engine.json of the game cannot be read (${error.message}); build it with make web.`);
+    }
+    if (data.format !== FORMAT) {
+      throw new EngineError(`The game's engine is of format ${data.format}, and this page reads ${FORMAT}: reload the page.`);
+    }
+    const bytes = await read("engine.wasm");
+    if (!WebAssembly.validate(bytes)) {
+      throw new EngineError("This browser cannot run the game: its WebAssembly lacks 128-bit vectors, or engine.wasm is damaged.");
+    }
+    const env = { expf: Math.exp, tanhf: Math.tanh }; // of float32: what they return is rounded
+    const { instance } = await WebAssembly.instantiate(bytes, { env });
+    return new Kernels(instance, data);
+  }
+
+  /** A zeroed array: `type` as NumPy's letter and bytes ("i1", "f4"). */
+  array(type, ...shape) {
+    return this._allocated(type, shape, TYPES[type][0]);
+  }
+
+  /** Zeroed records of a layout of `data.records`. */
+  records(layout, count) {
+    return this._allocated("record", [count], this.data.records[layout].size);
+  }
+
+  _allocated(type, shape, itemsize) {
+    const address = Math.ceil(this.free / ALIGNED) * ALIGNED;
+    const size = shape.reduce((product, length) => product * length, itemsize);
+    this.free = address + size;
+    const missing = this.free - this.memory.buffer.byteLength;
+    if (missing > 0) this.memory.grow(Math.ceil(missing / PAGE));
+    const array = new KernelArray(this, address, type, shape, itemsize);
+    array.bytes.fill(0);
+    return array;
+  }
+
+  /** Where an agent's function lies, as kernels call it. */
+  functionAddress(name) {
+    return Number(this.exports[`mb_address_of_${name}`]());
+  }
+
+  /**
+   * A kernel with its arguments written once: numbers, arrays, records, and tuples as JavaScript arrays.
+   * @returns a function that calls it; its own arguments are new numbers for the places that `changing` names.
+   */
+  prepare(name, given, changing = []) {
+    const how = this.data.kernels[name];
+    const words = this.array("i8", how.words);
+    const flat = [];
+    how.parameters.forEach((parameter, number) => this._flatten(parameter, given[number], flat));
+    words.view.set(flat.map(BigInt), how.result_words);
+    const places = changing.map((number) => how.places[number]);
+    const call = this.exports[`mb_${name}`];
+    return (...numbers) => {
+      let view = words.view;
+      numbers.forEach((number, at) => (view[places[at]] = BigInt(number)));
+      if (call(words.address) !== 0) throw new EngineError(`The game's engine failed in ${name}: reload the page.`);
+      view = words.view;
+      if (how.result_words === 1) return Number(view[0]);
+      return Array.from(view.subarray(0, how.result_words), Number);
+    };
+  }
+
+  _flatten(parameter, value, flat) {
+    const [kind, ...details] = parameter;
+    if (kind === "int") flat.push(value);
+    else if (kind === "record") flat.push(value.address);
+    else if (kind === "array") flat.push(...value.words());
+    else details[0].forEach((member, number) => this._flatten(member, value[number], flat));
+  }
+}
+
+/** A built file, from the folder `engine` beside this one. */
+export async function fetched(name) {
+  const address = new URL(`engine/${name}`, import.meta.url);
+  let answer;
+  try {
+    answer = await fetch(address);
+  } catch (error) {
+    throw new EngineError(`${name} of the game cannot be loaded (${error.message}): reload the page.`);
+  }
+  if (!answer.ok) throw new EngineError(`${name} of the game is missing (${answer.status}); build it with make web.`);
+  return new Uint8Array(await answer.arrayBuffer());
+}

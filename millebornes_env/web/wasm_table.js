@@ -1,0 +1,232 @@
+// A table in the module's memory: its rules and one game of it, the agents that play there, and search.
+
+import { Notation } from "./notation.js";
+import { KernelRecord } from "./wasm_kernels.js";
+
+const NONE = -1; // no card
+const ALL_REDEALS = 2 ** 40;
+const WORD = 2 ** 32;
+
+/** A table's rules, and room for one game of it. */
+export class TableRoom {
+  constructor(kernels, edition, table) {
+    const { data } = kernels;
+    const { constants, sizes } = data;
+    Object.assign(this, { kernels, edition, table });
+    this.notation = new Notation(data, edition, table, kernels);
+    this.states = kernels.records("state", 1);
+    this.state = new KernelRecord(this.states, data.records.state);
+    this.rules = kernels.records("rules", 1);
+    this.rules.bytes.set(Uint8Array.from(atob(table.record), (letter) => letter.charCodeAt(0)));
+    const shapes = {
+      observation: [1, table.observation_size],
+      action_mask: [1, table.num_actions],
+      rewards: [1, table.players],
+      final_observation: [1, table.players, table.observation_size],
+      final_score: [1, table.teams],
+    };
+    this.buffers = Object.entries(sizes.buffers).map(([name, [type]]) => kernels.array(type, ...(shapes[name] ?? [1])));
+    this.mask = this.buffers[Object.keys(sizes.buffers).indexOf("action_mask")];
+    const settings = [0, 0, constants.DISABLED, constants.OBSERVATION_SPEC, 0];
+    this.actions = kernels.array("i8", 1);
+    this.seats = kernels.array("i4", 1);
+    this.facts = kernels.array("i8", sizes.max_teams, sizes.facts.length);
+    const game = [this.states, this.rules];
+    this.seed = kernels.prepare("millebornes_seed_games", [this.states, 0, 0, 0], [2, 3]);
+    const step = [...game, settings, this.actions, this.buffers, 0, 1, constants.BEGIN];
+    this.begin = kernels.prepare("millebornes_step_range", step);
+    this.playUntilRefused = kernels.prepare("play_until_refused", [...game, this.actions, this.seats]);
+    this.teamFacts = kernels.prepare("team_facts", [...game, this.facts]);
+    this.whyNot = kernels.prepare("why_not", [...game, 0], [2]);
+    this.firstUnsound = kernels.prepare("_first_unsound", [...game, kernels.array("i8", sizes.audit_scratch)]);
+    this.random = kernels.prepare("random_number", [0, 0, 0], [0, 1, 2]);
+    this.thinkers = new Map(); // by the names of agents
+  }
+
+  /** Write what the state leads to into the buffers: its mask, above all. */
+  look() {
+    this.actions.view[0] = 0n;
+    this.begin();
+  }
+
+  /** Deal the first round of an episode by a seed. */
+  deal(seed) {
+    this.states.bytes.fill(0);
+    this.seed(seed % WORD, Math.floor(seed / WORD));
+    this.actions.view[0] = 1n;
+    this.begin();
+  }
+
+  bytes() {
+    return this.states.bytes.slice();
+  }
+
+  load(bytes) {
+    this.states.bytes.set(bytes);
+    this.look();
+  }
+
+  /** Why the record is no game of this table, or "". */
+  problem() {
+    const [, violation] = this.firstUnsound();
+    if (violation === 0) return "";
+    const deck = this.notation.deck().reduce((sum, count) => sum + count, 0);
+    const message = this.kernels.data.violations[violation] ?? "it cannot be played on";
+    return message.replace("{last_seat}", this.table.players - 1).replace("{size}", deck);
+  }
+
+  /** What `team_facts` has told of a team, by name. */
+  factsOf(team) {
+    const names = this.kernels.data.sizes.facts;
+    const view = this.facts.view;
+    return Object.fromEntries(names.map((name, place) => [name, view[team * names.length + place] === 1n]));
+  }
+
+  /** A seat as the viewer sees it. */
+  seatOf(seat, viewer) {
+    const isSeen = viewer === "all" || viewer === seat;
+    const hand = isSeen ? this.state.row("hand", seat).flatMap((count, card) => Array(count).fill(card)) : null;
+    return { seat, team: seat % this.table.teams, hand, hand_size: this.state.get("hand_count", seat) };
+  }
+
+  /** What lies before a team. */
+  sideOf(team, fact) {
+    const { state, table } = this;
+    const laid = state.row("tableau", team);
+    const pile = (...fields) => fields.map((field) => state.get(field, team)).filter((card) => card !== NONE);
+    const ofKind = (kind) => this.kernels.data.cards.filter((card) => card.kind === kind && laid[card.id]);
+    const claimed = state.row("coup_fourre", team);
+    const first = this.kernels.data.cards.find((card) => card.kind === "safety").id;
+    return {
+      team,
+      seats: Array.from({ length: table.players / table.teams }, (_, place) => team + place * table.teams),
+      km: state.get("km", team),
+      battle: pile("battle_below", "battle"),
+      speed: pile("speed"),
+      distances: Object.fromEntries(ofKind("distance").map((card) => [card.id, laid[card.id]])),
+      safeties: ofKind("safety").map((card) => ({ card: card.id, coup_fourre: claimed[card.id - first] === 1 })),
+      score: state.get("score", team),
+      can_drive: fact.can_drive,
+      limited: fact.limited,
+    };
+  }
+
+  /** The score sheet of the last finished round: each team's lines. */
+  sheet() {
+    return Array.from({ length: this.table.teams }, (_, team) => {
+      const points = this.state.row("score_sheet", team);
+      return this.kernels.data.score_lines.map(({ line, title }, place) => ({ line, title, points: points[place] }));
+    });
+  }
+}
+
+/** An agent at a table: its function, its options, and a memory for each seat. */
+export class Thinker {
+  constructor(room, name, address, options) {
+    const { kernels } = room;
+    const { sizes } = kernels.data;
+    this.room = room;
+    this.name = name;
+    this.address = address;
+    this.options = kernels.array("i8", sizes.max_options);
+    this.options.view.set(options.map(BigInt));
+    this.memories = kernels.array("i2", room.table.players, sizes.memory);
+    this.memory = kernels.array("i2", 1, sizes.memory);
+    this.draws = kernels.array("i8", 1);
+    this.actions = kernels.array("i8", 1);
+    const given = [address, room.states, room.rules, room.seats, this.memory, this.options, this.draws, this.actions];
+    this.chooseEach = kernels.prepare("choose_each", given);
+    this.search = null;
+  }
+
+  choose(seat, draw) {
+    const size = this.memory.size;
+    this.memory.view.set(this.memories.view.subarray(seat * size, (seat + 1) * size));
+    this.room.seats.view[0] = seat;
+    this.draws.view[0] = BigInt(draw);
+    this.chooseEach();
+    this.memories.view.set(this.memory.view, seat * size);
+    return Number(this.actions.view[0]);
+  }
+}
+
+/** Search over an agent: redeals what the seat cannot see, and plays every action on (`agents.search`). */
+export class Searching {
+  constructor(thinker, how) {
+    const { room } = thinker;
+    const { kernels, table } = room;
+    const { sizes, constants } = kernels.data;
+    this.room = room;
+    this.chunk = constants.CHUNK;
+    this.how = how;
+    const searcher = [thinker.address, thinker.options, table.starts, 0, how.rollouts, how.depth, 0, 0];
+    const layout = room.kernels.data.records.state;
+    const states = kernels.records("state", 3);
+    const one = (place) => Object.assign(Object.create(Object.getPrototypeOf(states)), states, {
+      address: states.address + place * layout.size, shape: [1], size: 1,
+    });
+    this.decisions = {};
+    const shapes = {
+      memories: [1, table.players, sizes.memory],
+      own: [1, sizes.memory],
+      hidden: [1, sizes.deck],
+      keys: [1, 2],
+    };
+    for (const name of ["masks", "tried", "gains", "squares"]) shapes[name] = [1, table.num_actions];
+    for (const [name, type] of Object.entries(sizes.decisions)) {
+      const place = ["roots", "dealt", "games"].indexOf(name);
+      this.decisions[name] = place >= 0 ? one(place) : kernels.array(type, ...(shapes[name] ?? [1]));
+    }
+    const decisions = Object.values(this.decisions);
+    this.row = kernels.array("i1", table.observation_size);
+    this.slots = kernels.array("i8", 1);
+    this.memories = kernels.array("i2", table.players, sizes.memory);
+    this.taken = kernels.array("i8", table.players);
+    this.actions = kernels.array("i8", 1);
+    this.means = kernels.array("f8", table.num_actions);
+    this.errors = kernels.array("f8", table.num_actions);
+    const begin = [...searcher, room.states, room.rules, room.seats, this.row, this.slots, this.memories, this.taken, decisions];
+    this.begin = kernels.prepare("begin_search", begin, [6, 7]);
+    this.goOn = kernels.prepare("go_on_searching", [...searcher, room.rules, decisions, 0, 0], [6, 7, 11]);
+    const z = Math.round(1000 * how.z);
+    this.conclude = kernels.prepare("conclude_search", [thinker.options, table.starts, z, decisions, this.actions]);
+    this.findings = kernels.prepare("search_findings", [decisions, 0, this.means, this.errors]);
+  }
+
+  /** Search for a seat; with `ms`, for so long at most. */
+  run(seat, key, ms = 0) {
+    const end = ms > 0 ? performance.now() + ms : Infinity;
+    this.room.seats.view[0] = seat;
+    this.slots.view[0] = BigInt(seat);
+    this.begin(...key);
+    while (this.goOn(...key, ms > 0 ? this.chunk : ALL_REDEALS) === 0 && performance.now() < end);
+    this.conclude();
+    const count = this.findings();
+    const tried = Array.from({ length: count }, (_, place) => ({
+      action: Number(this.decisions.tried.view[place]),
+      mean: this.means.view[place],
+      error: this.errors.view[place],
+    }));
+    const base = Number(this.decisions.base.view[0]);
+    return { action: Number(this.actions.view[0]), base, tried, redeals: Number(this.decisions.redeals.view[0]) };
+  }
+}
+
+/** What an agent remembers of all seats, to be kept. */
+export function remembered({ memories, search }) {
+  return [memories, search?.memories, search?.taken].map((array) => array?.bytes.slice());
+}
+
+/** Let an agent remember what was kept. */
+export function remember({ memories, search }, kept) {
+  [memories, search?.memories, search?.taken].forEach((array, place) => {
+    if (!array) return;
+    if (kept[place]) array.bytes.set(kept[place]);
+    else array.bytes.fill(0);
+  });
+}
+
+/** Let an agent forget everything. */
+export function forget(thinker) {
+  remember(thinker, []);
+}

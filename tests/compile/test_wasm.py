@@ -1,0 +1,186 @@
+"""What `make web` builds, as far as that can be tested without it: a toy, the words, and what is stale."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+
+from export import page_data, wasm
+from export.module import module_of
+from export.page_kernels import agents_of, table_of
+from export.platforms import ExportError, object_code
+from export.wasm import DATA_FILE, MODULE_FILE, WASM, imports_of, stale
+from millebornes_env.compile import IS_COMPILED
+from millebornes_env.millebornes.actions import num_actions
+from millebornes_env.millebornes.editions import edition, editions
+from millebornes_env.notation.records import read_action
+
+TABLES = [(name, *table) for name in editions() for table in edition(name).tables]
+
+
+@pytest.fixture(scope="module")
+def described() -> tuple[dict[str, Any], dict[str, bytes]]:
+    return page_data.described()
+
+
+# The module ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not IS_COMPILED, reason="is about the compiler")
+def test_a_kernel_becomes_a_webassembly_object() -> None:
+    def doubled(numbers: Any) -> int:
+        for place in range(len(numbers)):
+            numbers[place] *= 2
+        return len(numbers)
+
+    compiled = numba.njit(_nrt=False, nogil=True, error_model="numpy")(doubled)
+    module = module_of([(compiled, (np.zeros(1, np.int16),), "twice")])
+    assert list(module.kernels) == ["twice"]
+    code = object_code(module.text, WASM)
+    assert code.startswith(b"\0asm")
+    assert b"mb_twice" in code
+    assert b"mb_doubled" not in code
+    assert code == object_code(module.text, WASM)
+
+
+def section(kind: int, content: bytes) -> bytes:
+    return bytes([kind, len(content)]) + content
+
+
+def module_that_imports(*names: str, kind: int = 0) -> bytes:
+    entries = b"".join(
+        bytes([3]) + b"env" + bytes([len(name)]) + name.encode() + bytes([kind, 0]) for name in names
+    )
+    types = section(1, b"\x01\x60\x01\x7c\x01\x7c")
+    return b"\0asm\x01\0\0\0" + types + section(2, bytes([len(names)]) + entries)
+
+
+def test_what_a_module_asks_its_host_for_is_read() -> None:
+    assert imports_of(module_that_imports("exp", "tanh")) == ["exp", "tanh"]
+    assert imports_of(b"\0asm\x01\0\0\0") == []
+    with pytest.raises(ExportError, match="ask for memory, which is no function"):
+        imports_of(module_that_imports("memory", kind=2))
+
+
+# Whether it is stale ---------------------------------------------------------------------------------------
+
+
+def built(folder: Path, **changed: Any) -> Path:
+    """A folder as `make web` leaves it, with something else in it than a module."""
+    (folder / MODULE_FILE).write_bytes(b"a module")
+    told = {
+        "source_digest": wasm.digest(),
+        "made_with": {"ziglang": "0.17.1"} | wasm._versions(),
+        "files": {MODULE_FILE: hashlib.sha256(b"a module").hexdigest()},
+    }
+    (folder / DATA_FILE).write_text(json.dumps(told | changed), encoding="utf-8")
+    return folder
+
+
+def test_files_of_these_sources_are_not_stale(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert stale(built(tmp_path)) == ""
+    assert wasm.main(["--check", "--folder", str(tmp_path)]) == 0
+    assert wasm.main(["--folder", str(tmp_path)]) == 0  # nothing is built again
+    assert "already" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({"source_digest": "0" * 16}, "they were built from other sources"),
+        ({"files": {MODULE_FILE: "0" * 64}}, "engine.wasm is not the file that was built"),
+        ({"files": {"other.bin": "0" * 64}}, "there is no other.bin"),
+        ({"made_with": {"numpy": "1.0", "numba": "0.1"}}, "they were built with numba 0.1, and "),
+        ({"files": 3}, "engine.json cannot be read"),
+    ],
+)
+def test_other_files_are_stale(
+    changed: dict[str, Any], reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert reason in stale(built(tmp_path, **changed))
+    assert wasm.main(["--check", "--folder", str(tmp_path)]) == 1
+    assert "run make web" in capsys.readouterr().out
+
+
+def test_what_an_earlier_build_wrote_is_removed(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("not built", encoding="utf-8")
+    data = {"source_digest": wasm.digest(), "made_with": {"ziglang": "0.17.1"} | wasm._versions()}
+    for names in (("old.bin", MODULE_FILE), ("new.bin", MODULE_FILE)):
+        wasm.write_files(tmp_path, {name: name.encode() for name in names}, data)
+        assert stale(tmp_path) == ""
+    found = {file.name for file in tmp_path.iterdir()}
+    assert found == {"mine.txt", "new.bin", MODULE_FILE, DATA_FILE}
+
+
+def test_what_builds_them_is_asked_for_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(wasm, "_versions", lambda: {"numba": "1", "llvmlite": "1", "numpy": "1"})
+    assert wasm.main(["--folder", str(tmp_path)]) == 2
+    assert "ziglang must be installed: pip install '.[wheel]'" in capsys.readouterr().err
+
+
+def test_without_files_they_are_missing(tmp_path: Path) -> None:
+    assert stale(tmp_path) == "there is no engine.json"
+    (tmp_path / DATA_FILE).write_text("{", encoding="utf-8")
+    assert "cannot be read" in stale(tmp_path)
+
+
+def test_a_changed_source_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = ("export/wasm.py", "millebornes_env/millebornes/turn.py", "millebornes_env/agents/x.safetensors")
+    for file in (*files, "millebornes_env/arena/match.py", "millebornes_env/millebornes/notes.txt"):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text(file, encoding="utf-8")
+    monkeypatch.setattr(wasm, "ROOT", tmp_path)
+
+    def digest_after(file: str) -> str:
+        (tmp_path / file).write_text("changed", encoding="utf-8")
+        wasm.digest.cache_clear()
+        return wasm.digest()
+
+    try:
+        found = [digest_after("millebornes_env/millebornes/notes.txt")]
+        assert digest_after("millebornes_env/arena/match.py") == found[0]
+        found += [digest_after(file) for file in files]
+    finally:
+        wasm.digest.cache_clear()
+    assert len(set(found)) == 4
+
+
+# What a page knows -----------------------------------------------------------------------------------------
+
+
+def test_every_table_is_described(described: tuple[dict[str, Any], dict[str, bytes]]) -> None:
+    data, weights = described
+    found = {
+        (sheet["name"], table["players"], table["teams"]): table
+        for sheet in data["editions"]
+        for table in sheet["tables"]
+    }
+    assert list(found) == TABLES
+    for (name, players, teams), table in found.items():
+        assert table["values"] == list(edition(name).table(players, teams))
+        assert set(table["agents"]) == set(agents_of(table_of(name, players, teams)))
+        assert (table["champion"] is not None) == (players == 2)
+    assert {f"{table['champion']}.bin" for table in found.values() if table["champion"]} == set(weights)
+
+
+def test_the_words_of_actions_read_back(described: tuple[dict[str, Any], dict[str, bytes]]) -> None:
+    for teams, by_team in described[0]["actions"].items():
+        name, players, _ = next(table for table in TABLES if table[2] == teams)
+        rules = edition(name).table(players, teams)
+        for team, actions in enumerate(by_team):
+            assert [one["action"] for one in actions] == list(range(num_actions(teams)))
+            for one in actions:
+                assert read_action(one["notation"], rules, team) == one["action"]
+                assert one["target_team"] != team
+
+
+def test_what_is_described_can_be_written(described: tuple[dict[str, Any], dict[str, bytes]]) -> None:
+    assert json.loads(json.dumps(described[0]))["cards"][4]["title"] == "200 km"

@@ -1,0 +1,45 @@
+// What tests ask of the page's engine, in Node and in a browser.
+
+/** What an engine says to a list of [method, ...arguments]: the last answer, or what it complained about. */
+async function answers(engine, calls) {
+  const found = [];
+  for (const [method, ...given] of calls) {
+    try {
+      found.push(await engine[method](...given));
+    } catch (error) {
+      found.push({ error: error.message, name: error.name });
+    }
+  }
+  return found;
+}
+
+/** The text of every position of a record. */
+async function positions(engine, { text }) {
+  const { positions: count } = await engine.load({ text });
+  const found = [];
+  for (let place = 0; place < count; place++) {
+    await engine.goto(place);
+    found.push((await engine.save()).text);
+  }
+  return found;
+}
+
+/** A game that agents play; its record, and what the page would show at the end. */
+async function played(engine, { start, agents }) {
+  let position = await engine.start(start);
+  while (!position.over) {
+    const agent = agents[position.to_act % agents.length];
+    const { action } = position.round_over ? { action: -1 } : await engine.choose({ agent });
+    position = await engine.play(action);
+  }
+  return { text: (await engine.record()).text, position };
+}
+
+const doing = { answers, positions, played };
+
+/** What the engine answers to each of a list of [what is asked, with what]. */
+export async function answer(engine, asked) {
+  const found = [];
+  for (const [what, given] of asked) found.push(await doing[what](engine, given));
+  return found;
+}

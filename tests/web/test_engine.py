@@ -1,0 +1,267 @@
+"""The engine of the page, run in Wasmtime: it plays the golden games, and decides as this machine's does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from export import page_kernels
+from export.page_kernels import FACTS, agents_of, table_of
+from export.wasm import build
+from millebornes_env.agents import registry
+from millebornes_env.agents.champion import ChampionAgent
+from millebornes_env.agents.compiled.agent import MEMORY, CompiledAgent, agent_kernels_of
+from millebornes_env.agents.policy.agent import PolicyAgent
+from millebornes_env.agents.search.kernels import new_decisions
+from millebornes_env.chance import random_word
+from millebornes_env.compile import for_kernels
+from millebornes_env.engine.games import NO_GAME, Games
+from millebornes_env.engine.kernels import SAME_STEP
+from millebornes_env.millebornes import rulebook
+from millebornes_env.millebornes.editions import edition, editions
+from millebornes_env.millebornes.reasons import REASONS, reason_against
+from millebornes_env.millebornes.rules import compiled_rules
+from millebornes_env.millebornes.state import MAX_TEAMS
+from tests.golden import trace
+from tests.golden.test_golden import differences
+from tests.web.host import Host, PageGames
+
+pytestmark = pytest.mark.web
+
+TABLES = [(name, *table) for name in editions() for table in edition(name).tables]
+tables = pytest.mark.parametrize("where", TABLES, ids=lambda where: "{}-{}-in-{}".format(*where))
+
+
+@pytest.fixture
+def page_games(host: Host, monkeypatch: pytest.MonkeyPatch) -> type[PageGames]:
+    games = type("Games", (PageGames,), {"host": host})
+    monkeypatch.setattr(trace, "Games", games)
+    return games
+
+
+@tables
+def test_the_golden_games_come_out_the_same(where: Any, page_games: type[PageGames]) -> None:
+    name, players, teams = where
+    assert differences(trace.file_of(edition(name), players, teams)) == []
+
+
+@pytest.mark.slow
+def test_the_same_sources_make_the_same_bytes(host: Host, tmp_path: Path) -> None:
+    """Built once more, in a process of its own: a minute or two."""
+    again = {file.name: file.read_bytes() for file in build(tmp_path)}
+    assert again == {file.name: file.read_bytes() for file in host.folder.iterdir()}
+
+
+@pytest.mark.slow
+@tables
+def test_10_000_rounds_of_random_play_come_out_the_same(where: Any, page_games: type[PageGames]) -> None:
+    """Every record and every buffer after every step."""
+    check_rounds(where, page_games, 10_000, 1_000)
+
+
+@pytest.mark.parametrize("where", [("parker", 2, 2), ("dujardin", 8, 4)])
+def test_random_play_comes_out_the_same(where: Any, page_games: type[PageGames]) -> None:
+    check_rounds(where, page_games, 100, 100)
+
+
+def check_rounds(where: Any, page_games: type[PageGames], rounds: int, count: int) -> None:
+    settings = trace.SETTINGS._replace(autoreset=SAME_STEP, episode=1)
+    rules = edition(where[0]).table(*where[1:])
+    here, there = (kind(rulebook, count, rules, settings) for kind in (Games, page_games))
+    chosen, also = np.zeros(count, np.int64), np.zeros(count, np.int64)
+    for games in (here, there):
+        games.seed(12)
+        games.start()
+    ended = turn = 0
+    while ended < rounds:
+        before = here.states["round_number"] + here.states["episode"]
+        here.sample((turn, 3), chosen)
+        there.sample((turn, 3), also)
+        np.testing.assert_array_equal(also, chosen)
+        assert here.step(chosen) == there.step(chosen) == NO_GAME
+        assert here.states.tobytes() == there.states.tobytes()
+        for name, array in here.buffers._asdict().items():
+            assert array.tobytes() == getattr(there.buffers, name).tobytes(), name
+        ended += int((here.states["round_number"] + here.states["episode"] != before).sum())
+        turn += 1
+
+
+def positions(where: Any, count: int, seed: int = 1) -> Games:
+    """Games of a table, each at another place of a round of random play."""
+    games = Games(rulebook, count, edition(where[0]).table(*where[1:]), trace.SETTINGS)
+    games.seed(seed)
+    games.start()
+    actions = np.zeros(count, np.int64)
+    for turn in range(120):
+        games.sample((turn, seed), actions)
+        actions[np.arange(count) % 100 < turn] = -1
+        games.step(actions)
+    return games
+
+
+@tables
+def test_agents_decide_as_natively(where: Any, host: Host) -> None:
+    games = positions(where, 60)
+    table = table_of(*where)
+    for name, agent in agents_of(table).items():
+        chosen = decided_here(agent, games)
+        options = host.copy(np.array(told_of(host, where)["agents"][name], np.int64))
+        np.testing.assert_array_equal(decided_there(host, name, options, games), chosen, err_msg=name)
+
+
+@pytest.mark.parametrize("name", editions())
+def test_the_champion_decides_as_natively(name: str, host: Host) -> None:
+    games = positions((name, 2, 2), 1000)
+    table = table_of(name, 2, 2)
+    agent = ChampionAgent(table)
+    chosen = decided_here(agent, games)
+    found = decided_there(host, page_kernels.NETWORK, host.champion_options(table), games)
+    np.testing.assert_array_equal(found, chosen)
+
+
+@pytest.mark.parametrize("spec", ["strategist+search:rollouts=20", "champion+search:rollouts=20"])
+def test_search_decides_as_natively(spec: str, host: Host) -> None:
+    games = positions(("parker", 2, 2), 12, seed=3)
+    states = for_kernels(games.states[games.buffers.action_mask.any(axis=1)])
+    seats, slots = states["seat"].astype(np.int32), np.arange(len(states))
+    table = table_of("parker", 2, 2)
+    search: Any = registry.make(spec, table, 5)
+    chosen = search.act_on(states, seats, slots)
+    found = searched_there(host, search, states, seats)
+    np.testing.assert_array_equal(found, chosen)
+
+
+def searched_there(host: Host, search: Any, states: Any, seats: Any) -> Any:
+    """What a `SearchAgent` decides, by the page's kernels, of decisions that it has not met before."""
+    count, name = len(states), search.rollout_agent.name
+    is_network = isinstance(search.rollout_agent, PolicyAgent)
+    options = host.champion_options(search.table) if is_network else host.copy(search.rollout_agent.options)
+    address = host.function(page_kernels.NETWORK if is_network else name)
+    searcher = (address, options, search._default_starts, 0, search._rollouts, search._depth, *search._key)
+    room = host.array(3 * count, states.dtype)
+    made = new_decisions(count, 2, 42, room)
+    decisions = [array if name in STATES else host.copy(array) for name, array in made._asdict().items()]
+    rules = host.copy(rulebook.rules_array(search.table.rules).view(np.ndarray))[0]
+    row, memories = host.array(search._default_size, np.int8), host.array((count, MEMORY), np.int16)
+    slots, taken, actions = (
+        host.copy(np.arange(count)),
+        host.array(count, np.int64),
+        host.array(count, np.int64),
+    )
+    at_table = (host.copy(states), rules, host.copy(seats), row, slots, memories, taken, decisions)
+    host.kernel("begin_search")(*searcher, *at_table)
+    go_on = host.kernel("go_on_searching")
+    assert all(go_on(*searcher, rules, decisions, number, 1 << 40) == 1 for number in range(count))
+    thousandths = round(1000 * search._z)
+    host.kernel("conclude_search")(options, search._default_starts, thousandths, decisions, actions)
+    return actions
+
+
+STATES = ("roots", "dealt", "games")
+
+
+def decided_here(agent: CompiledAgent, games: Games) -> Any:
+    """What an agent chooses in each game, by the machine's own code."""
+    return _decided(agent_kernels_of(rulebook).choose_each, agent.address, agent.options, games, np.zeros)
+
+
+def decided_there(host: Host, name: str, options: Any, games: Games) -> Any:
+    """What an agent chooses in each game, by the page's."""
+    return _decided(host.kernel("choose_each"), host.function(name), options, games, host.array, host)
+
+
+def _decided(
+    choose_each: Callable[..., Any],
+    choose: int,
+    options: Any,
+    games: Games,
+    room: Callable[..., Any],
+    host: Host | None = None,
+) -> Any:
+    count = len(games)
+    states = for_kernels(games.states)
+    rules = games.rules
+    record = compiled_rules(rules)
+    if host is not None:
+        states = host.copy(states)
+        record = host.copy(rulebook.rules_array(rules).view(np.ndarray))[0]
+    seats, memories = room(count, np.int32), room((count, MEMORY), np.int16)
+    draws, actions = room(count, np.int64), room(count, np.int64)
+    seats[:] = games.states["seat"]
+    draws[:] = [random_word(7, 8, number) for number in range(count)]
+    open_games = np.flatnonzero(games.buffers.action_mask.any(axis=1))
+    choose_each(choose, states, record, seats, memories, options, draws, actions)
+    return actions[open_games].copy()
+
+
+def told_of(host: Host, where: Any) -> dict[str, Any]:
+    """What the page's data say of a table."""
+    name, players, teams = where
+    sheet = next(one for one in host.data["editions"] if one["name"] == name)
+    return next(one for one in sheet["tables"] if (one["players"], one["teams"]) == (players, teams))
+
+
+def test_the_champion_thinks_what_it_thinks_here(host: Host) -> None:
+    games = positions(("parker", 2, 2), 200)
+    agent: PolicyAgent = ChampionAgent(table_of("parker", 2, 2))
+    inputs = agent.inputs(games.buffers.observation)
+    logits, values = agent.logits(inputs), agent.values(inputs)
+    options = host.champion_options(agent.table)
+    states, seats = host.array(1, games.states.dtype), host.array(1, np.int32)
+    rules, out = host.copy(rulebook.rules_array(games.rules).view(np.ndarray)), host.array(64, np.float32)
+    outputs = host.kernel("network_outputs")
+    for game in range(len(games)):
+        states[0], seats[0] = games.states[game], games.states["seat"][game]
+        count = outputs(states, rules[0], seats, options, out)
+        np.testing.assert_allclose(out[: count - 1], logits[game], rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(out[count - 1], values[game], rtol=1e-4, atol=1e-4)
+
+
+@tables
+def test_every_refusal_has_the_same_reason(where: Any, host: Host) -> None:
+    games = positions(where, 30)
+    told, record = told_of(host, where), host.copy(rulebook.rules_array(games.rules).view(np.ndarray))[0]
+    states, why_not = host.array(1, games.states.dtype), host.kernel("why_not")
+    cards = [card["title"] for card in host.data["cards"]]
+    for game in np.flatnonzero(games.buffers.action_mask.any(axis=1)):
+        state = games.states[game]
+        states[0] = state
+        team = int(state.seat) % games.rules.teams
+        for action in np.flatnonzero(games.buffers.action_mask[game] == 0):
+            about = host.data["actions"][str(games.rules.teams)][team][action]
+            card = about["card"]
+            told_card = {} if card is None else host.data["cards"][card]
+            said = host.data["reasons"][why_not(states, record, int(action))].format(
+                phase=host.data["phases"][int(state.phase)],
+                card="" if card is None else cards[card],
+                team=team,
+                target=about["target_team"],
+                km=int(state.km[team]),
+                trip=int(state.target),
+                max_200=games.rules.max_200,
+                safety=cards[told_card["safety"]] if "safety" in told_card else "",
+                hazard=cards[told_card["hazard"]] if "hazard" in told_card else "",
+                roll_goes=told["roll_goes"],
+            )
+            assert said == reason_against(state, games.rules, int(action))
+    assert len(host.data["reasons"]) == len(REASONS)
+
+
+@tables
+def test_what_the_page_shows_of_teams_is_so(where: Any, host: Host) -> None:
+    games = positions(where, 100)
+    facts, states = host.array((MAX_TEAMS, len(FACTS)), np.int64), host.array(1, games.states.dtype)
+    expected = np.zeros((MAX_TEAMS, len(FACTS)), np.int64)
+    rules = host.copy(rulebook.rules_array(games.rules).view(np.ndarray))[0]
+    there = host.kernel("team_facts")
+    for state in for_kernels(games.states):
+        states[0] = state
+        one = np.array([state])
+        assert there(states, rules, facts) == page_kernels.team_facts(
+            one, compiled_rules(games.rules), expected
+        )
+        np.testing.assert_array_equal(facts, expected)
