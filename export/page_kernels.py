@@ -37,6 +37,7 @@ from millebornes_env.agents.policy.network import (
 )
 from millebornes_env.agents.protocol import Table
 from millebornes_env.agents.search import kernels as search
+from millebornes_env.agents.search.hidden_cards import Believed, nothing_believed
 from millebornes_env.agents.search.kernels import Decisions, Searcher, new_decisions
 from millebornes_env.chance import random_word
 from millebornes_env.compile import for_kernels, kernel, stack_array
@@ -172,10 +173,11 @@ def go_on_searching(  # noqa: PLR0913, PLR0917
     decisions: Decisions,
     number: int,
     redeals: int,
+    believed: Believed,
 ) -> int:
     """Go on with one decision for so many redeals at most (`search.search_on`); 1: it can be taken now."""
     searcher = Searcher(choose, options, starts, sees, rollouts, depth, 0.0, key_0, key_1)
-    return int(search.search_on(searcher, rules, decisions, number, redeals))
+    return int(search.search_on(searcher, rules, decisions, number, redeals, believed))
 
 
 @kernel
@@ -265,7 +267,7 @@ def _examples_of_page(table_rules: Rules) -> list[Example]:
         (random_number, (0, 0, 0)),
         (network_outputs, (states, rules, int32, options, np.zeros(1, np.float32))),
         (begin_search, (*searcher, states, rules, int32, int8, int64, memories, int64, decisions)),
-        (go_on_searching, (*searcher, rules, decisions, 0, 0)),
+        (go_on_searching, (*searcher, rules, decisions, 0, 0, nothing_believed())),
         (conclude_search, (options, starts, 0, decisions, int64)),
         (search_findings, (decisions, 0, np.zeros(1, np.float64), np.zeros(1, np.float64))),
     ]

@@ -47,10 +47,10 @@ WASM: Final = Platform(
     zig="wasm32-freestanding",
     suffix=".wasm",
     tag="",
-    features="+simd128",
     relocation="static",
 )
-"""Browsers have had 128-bit vectors since 2021 to 2023; the sums of networks take them."""
+"""Without vectors: with those of WebAssembly LLVM 22 cannot compile sets of numbers (`millebornes_env.at_once`), and
+ends with "SETCC operands must have the same type"."""
 
 IMPORTS: Final = ("expf", "tanhf")
 """What the module asks its host for: functions of a float32, of networks that sample or have tanh units."""

@@ -189,8 +189,12 @@ def _plain_from_front(place: int) -> int:
 
 
 def _at_once(compile_it: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
-    made: Callable[..., Any] = _numba.extending.intrinsic(prefer_literal=True)(compile_it)
-    return made if IS_COMPILED else plain
+    if not IS_COMPILED:
+        return plain
+    made: Any = _numba.extending.intrinsic(prefer_literal=True)(compile_it)
+    # Numba's refuses to be called from plain Python, as a rule is when somebody looks at it without the compiler.
+    made.__class__ = type("AtOnce", (type(made),), {"__call__": lambda _, *given: plain(*given)})
+    return made  # type: ignore[no-any-return]
 
 
 copy_numbers: Callable[[Int8Array, int, Int8Array, int, int], None] = _at_once(_compile_copy, _plain_copy)

@@ -72,8 +72,8 @@ class Game:
     Attributes:
         name: of the game: letters, digits and underscores. A sheet says which game it is of by it.
         rulebook: what the engine asks (`engine.rulebook.Rulebook`): the module, or its name.
-        sheets: the rule sheets; or the part `edition(name)` that finds one by its name or reads it from the
-            path of a file, and hands a sheet back as it is.
+        sheets: the rule sheets; or the part `edition(name)` that finds one by its name or a file's path, and
+            hands a sheet back as it is.
         sheet_names: of the sheets that come with the game, where `sheets` is a part.
         mini_decks: names of small sheets that come with it, to be solved; found by their names only.
         audit: part `audit(states, rules)`: the first of `STATE[N]` that is no game of this table and why, as
@@ -91,11 +91,9 @@ class Game:
         features: part: a module with what networks can be shown behind an observation
             (`agents.policy.network.Features`).
         champion: part `champion(table)`: which of several folders of `agents/champions` plays better there.
-        counts: what the arena counts of it: a module with the members of `arena.statistics.GameCounts`, or
-            its name.
-        luck: a module that counts luck, such as `arena.control_variate`, or its name; None: nothing tells it
-            from skill.
-        aivat: a module that counts luck by the value of positions, such as `arena.aivat`, or its name.
+        counts: part: a module of what the arena counts of it (`arena.statistics.GameCounts`).
+        luck: part: a module that counts luck, such as `arena.control_variate`; None: nothing tells it from skill.
+        aivat: part: a module that counts luck by the value of positions, such as `arena.aivat`.
         opponents: the agents that evaluations play against where none are named.
         gauntlet: names of the agents that a policy is measured against while it is trained.
         title: what a person calls the game; "": its name.

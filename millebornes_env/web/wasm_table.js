@@ -187,7 +187,8 @@ export class Searching {
     this.errors = kernels.array("f8", table.num_actions);
     const begin = [...searcher, room.states, room.rules, room.seats, this.row, this.slots, this.memories, this.taken, decisions];
     this.begin = kernels.prepare("begin_search", begin, [6, 7]);
-    this.goOn = kernels.prepare("go_on_searching", [...searcher, room.rules, decisions, 0, 0], [6, 7, 11]);
+    const believed = [kernels.array("i1", 0, 1, kernels.data.cards.length), kernels.array("f8", 0)]; // nothing: redeals are uniform
+    this.goOn = kernels.prepare("go_on_searching", [...searcher, room.rules, decisions, 0, 0, believed], [6, 7, 11]);
     const z = Math.round(1000 * how.z);
     this.conclude = kernels.prepare("conclude_search", [thinker.options, table.starts, z, decisions, this.actions]);
     this.findings = kernels.prepare("search_findings", [decisions, 0, this.means, this.errors]);

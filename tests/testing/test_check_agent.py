@@ -18,8 +18,8 @@ from tests.testing import faulty_agents as faulty
 
 ROOT = Path(__file__).parents[2]
 QUICK = {"players": 2, "games": 6, "decisions": 40}
-ALONE = {"policy", "human", "search", "champion"}
-"""A policy needs a run folder, `human` a person; the two others are tried by themselves."""
+ALONE = {"policy", "human", "search", "champion", "equilibrium"}
+"""A policy needs a run folder, `human` a person; the others are tried by themselves."""
 
 
 @pytest.mark.parametrize("spec", [name for name in agents.AGENTS if name not in ALONE])
@@ -27,6 +27,10 @@ def test_our_agents_pass(spec: str) -> None:
     game = game_of(agents.AGENTS[spec]) or DEFAULT_GAME
     edition = "parker" if game == DEFAULT_GAME else games.game(game).editions[0]
     check_agent(spec, edition, games=6, decisions=60)
+
+
+def test_the_equilibrium_of_a_mini_deck_passes() -> None:
+    check_agent("equilibrium", "mini7-v0", games=6, decisions=60)
 
 
 def test_agents_of_a_race_are_checked_too() -> None:
