@@ -87,6 +87,7 @@ notebook: $(VENV)/.installed-dev ## run every notebook from top to bottom and ke
 	$(PY) tests/test_notebooks.py
 
 site: $(VENV)/.installed-site ## build the documentation site into build/site
+	$(PY) -m export.wasm
 	$(PY) -m website.stage build/site-pages
 	$(PY) -m sphinx -W --keep-going -q -b html build/site-pages build/site
 	@echo "wrote build/site/index.html"
@@ -137,7 +138,7 @@ $(WORKS_WITH)/.installed: pyproject.toml benchmarks/works_with/constraints.txt
 	@touch $@
 
 $(VENV)/.installed-site: $(VENV)/.created pyproject.toml constraints.txt
-	$(call install,train$(COMMA)dev$(COMMA)site)
+	$(call install,train$(COMMA)dev$(COMMA)wheel$(COMMA)site)
 	@touch $(VENV)/.installed-train $(VENV)/.installed-dev
 
 $(VENV)/.created:

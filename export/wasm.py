@@ -49,8 +49,8 @@ WASM: Final = Platform(
     tag="",
     relocation="static",
 )
-"""Without vectors: with those of WebAssembly LLVM 22 cannot compile sets of numbers (`millebornes_env.at_once`), and
-ends with "SETCC operands must have the same type"."""
+"""Without WebAssembly's vectors: LLVM 22 cannot compile sets of numbers (`millebornes_env.at_once`) with them
+("SETCC operands must have the same type")."""
 
 IMPORTS: Final = ("expf", "tanhf")
 """What the module asks its host for: functions of a float32, of networks that sample or have tanh units."""

@@ -192,7 +192,7 @@ def _at_once(compile_it: Callable[..., Any], plain: Callable[..., Any]) -> Calla
     if not IS_COMPILED:
         return plain
     made: Any = _numba.extending.intrinsic(prefer_literal=True)(compile_it)
-    # Numba's refuses to be called from plain Python, as a rule is when somebody looks at it without the compiler.
+    # Numba's cannot be called from plain Python, as rules are that somebody looks at without the compiler.
     made.__class__ = type("AtOnce", (type(made),), {"__call__": lambda _, *given: plain(*given)})
     return made  # type: ignore[no-any-return]
 

@@ -86,18 +86,17 @@ class Game:
         picture: part `picture(state, rules, observer=None, theme="auto")`: the table as SVG.
         draw_end: part `draw_end(state, rules)`: what is drawn below it when an episode is over.
         describe: part `describe(row, sections, rules)`: an observation in words.
-        seen: part: a module that reads an observation back into a record (`agents.seen.Seen`), which
-            compiled agents need to choose from observations.
+        seen: part: a module that reads an observation back into a record (`agents.seen.Seen`), for agents.
         features: part: a module with what networks can be shown behind an observation
             (`agents.policy.network.Features`).
         champion: part `champion(table)`: which of several folders of `agents/champions` plays better there.
         counts: part: a module of what the arena counts of it (`arena.statistics.GameCounts`).
-        luck: part: a module that counts luck, such as `arena.control_variate`; None: nothing tells it from skill.
+        luck: part: a module that tells luck from skill, such as `arena.control_variate`.
         aivat: part: a module that counts luck by the value of positions, such as `arena.aivat`.
         opponents: the agents that evaluations play against where none are named.
         gauntlet: names of the agents that a policy is measured against while it is trained.
         title: what a person calls the game; "": its name.
-        chance: what is left to chance in it, in a word: "cards", "dice".
+        chance: what it leaves to chance, in a word: "cards", "dice".
         positions: part: a module with `Position` (attributes `edition`, `rules`, `state`, `has_key`) and
             `read_position(text, edition=, players=, teams=)`.
         records: the module that writes, reads and replays games as text (as `notation.game_records`, which is

@@ -22,7 +22,7 @@ source_suffix: Final = {".md": "myst-nb", ".ipynb": "myst-nb"}
 myst_enable_extensions: Final = ["colon_fence", "deflist"]
 myst_heading_anchors: Final = 4
 nb_execution_mode: Final = "off"
-exclude_patterns: Final = ["_build"]
+exclude_patterns: Final = ["extra"]
 
 autodoc_member_order: Final = "bysource"
 autodoc_typehints: Final = "signature"
@@ -39,6 +39,7 @@ copybutton_exclude: Final = ".linenos, .gp, .go"
 html_theme: Final = "pydata_sphinx_theme"
 html_title: Final = "Mille Bornes for machine learning"
 html_static_path: Final = ["_static"]
+html_extra_path: Final = ["extra"]
 html_css_files: Final = ["site.css"]
 html_show_sourcelink: Final = False
 html_copy_source: Final = False

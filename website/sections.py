@@ -72,4 +72,12 @@ FIRST_PAGE: Final = """# Mille Bornes for machine learning
 The card game Mille Bornes, in six editions and at 28 tables, as a vectorised PettingZoo environment: hidden
 hands, answers out of turn, partners, two to eight players. Agents to play against, an arena that says who is
 better, and training scripts.
+
+```{raw} html
+<iframe class="game" src="table/index.html" title="A game of Mille Bornes against the champion"></iframe>
+<p><a href="table/index.html">The game in a page of its own</a></p>
+```
+
+The game runs in this page, by the same rules code, compiled to WebAssembly; nothing is sent anywhere. On your own
+machine `python -m millebornes_env play` opens it ([about the table](table.md)).
 """

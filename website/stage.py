@@ -96,6 +96,12 @@ def sources() -> list[Path]:
     return [path for path in found if place_of(path) is not None]
 
 
+def copy_table(folder: Path) -> None:
+    """The table in the browser, for the first page; without an engine if `make web` has not built it."""
+    ignored = shutil.ignore_patterns("*.py", "__pycache__")
+    shutil.copytree(ROOT / "millebornes_env" / "web", folder, ignore=ignored)
+
+
 def stage(folder: Path) -> None:
     """Write all pages.
 
@@ -106,6 +112,7 @@ def stage(folder: Path) -> None:
     (folder / "_static").mkdir(parents=True)
     shutil.copy(HERE / "site.css", folder / "_static")
     shutil.copy(HERE / "conf.py", folder)
+    copy_table(folder / "extra" / "table")
     for source in sources():
         place = place_of(source)
         assert place is not None
