@@ -78,6 +78,6 @@ better, and training scripts.
 <p><a href="table/index.html">The game in a page of its own</a></p>
 ```
 
-The game runs in this page, by the same rules code, compiled to WebAssembly; nothing is sent anywhere. On your own
-machine `python -m millebornes_env play` opens it ([about the table](table.md)).
+The game runs in this page, by the same rules code, compiled to WebAssembly; nothing is sent anywhere. On your
+own machine `python -m millebornes_env play` opens it ([about the table](table.md)).
 """
