@@ -43,7 +43,8 @@ def checked_mode(value: object, entry: Game, modes: list[str]) -> str:
         MissingExtraError: pixels, and no rasteriser is installed.
         GamePartError: of games of this kind there are no drawings, or no pictures.
     """
-    if value == RGB_ARRAY and SVG in modes and RGB_ARRAY not in modes:
+    is_pixels = isinstance(value, str) and check.plain_text(value) == RGB_ARRAY
+    if is_pixels and SVG in modes and RGB_ARRAY not in modes:
         missing = ModuleNotFoundError(_RASTERISER, name=_RASTERISER)
         raise MissingExtraError.of('render_mode="rgb_array"', missing, "pictures")
     mode = check.one_of("render_mode", value, modes)

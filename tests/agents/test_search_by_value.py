@@ -16,6 +16,7 @@ from millebornes_env.agents.policy.network import network_value
 from millebornes_env.agents.protocol import Table, ask_in, sees_hidden_cards
 from millebornes_env.agents.registry import rollout_agent
 from millebornes_env.agents.search.agent import SearchAgent, SearchOptionError
+from millebornes_env.agents.search.hidden_cards import nothing_believed
 from millebornes_env.agents.search.kernels import (
     Decisions,
     begin_decisions,
@@ -70,7 +71,7 @@ def searched(env: VectorEnv, states: StateArray, rollout: str, **options: Any) -
     memories, taken = np.zeros((len(states), MEMORY), np.int16), np.zeros(len(states), np.int64)
     begin_decisions(kernel_of, agent._rules, np.arange(len(states)), memories, taken, decisions)
     for number in range(len(states)):
-        search_on(kernel_of, agent._rules, decisions, number, 1 << 40)
+        search_on(kernel_of, agent._rules, decisions, number, 1 << 40, nothing_believed())
     return decisions
 
 

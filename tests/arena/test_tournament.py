@@ -142,7 +142,7 @@ def test_files_are_written_seldom_and_keep_eight_ninths(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A file is written anew each time: after every turn, writing would take longer than playing."""
-    module, turn, turns = millebornes_env.arena.tournament, 16, 40
+    module, turn, turns = millebornes_env.arena.tournament, 16, 30
     monkeypatch.setattr(module, "_LONGEST_TURN", turn)
     real, written = module._save_outcome, []
     monkeypatch.setattr(module, "_save_outcome", lambda *given: (written.append(given), real(*given)))
@@ -155,7 +155,7 @@ def test_files_are_written_seldom_and_keep_eight_ninths(
 
     play_tournament(begun, tmp_path, on_turn=on_turn)
     assert deals_of(opened(["first", "lot"], config(turn * turns), tmp_path), (0, 1)) == turn * turns
-    assert 10 < len(written) < turns // 1.5
+    assert 10 < len(written) < turns // 1.3
 
 
 @pytest.mark.parametrize(

@@ -48,8 +48,10 @@ FINE_OPTIONS: dict[str, set[str]] = {
     **dict.fromkeys(  # noqa: RUF024 - nobody changes them
         ("extends", "score", "debian", "openbsd", "carry_need", "higher_base", "right_of_way"), {"true"}
     ),
-    **dict.fromkeys(("pile", "risk", "reserve", "cards", "near", "threads"), WHOLE),
-    "rollouts": WHOLE - {" 1"},
+    **dict.fromkeys(("pile", "risk", "reserve", "cards", "near", "threads", "window"), WHOLE),
+    **dict.fromkeys(("rollouts", "candidates"), WHOLE - {" 1"}),
+    "epsilon": {" 1"},
+    "temperature": {"1.5", *WHOLE},
     **dict.fromkeys(("z", "ms"), {"1e-300", "1.5", *WHOLE}),  # noqa: RUF024 - nobody changes them
     "sees": {""},
     "which": {"", "+search"},

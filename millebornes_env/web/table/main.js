@@ -43,10 +43,11 @@ async function engineAsked() {
   if (!("WebAssembly" in globalThis)) {
     throw new Error("This browser has no WebAssembly, which the page needs: use another one, or type “python -m millebornes_env play”.");
   }
-  const { createEngine } = await import("./browser_engine.js");
-  return createEngine().catch(() => {
+  const built = await fetch(new URL("../engine/engine.json", import.meta.url), { method: "HEAD" }).catch(() => null);
+  if (!built?.ok) {
     throw new Error("The engine was not built into this folder (make web): type “python -m millebornes_env play” instead.");
-  });
+  }
+  return (await import("./browser_engine.js")).createEngine();
 }
 
 /** Go on with the link that was opened, with the game that was kept, or ask for a new one. */
