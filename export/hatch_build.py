@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
@@ -13,26 +12,21 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 class MachineCodeHook(BuildHookInterface):  # type: ignore[misc]  # it has no type hints
     """Compiles the kernels before a wheel is packed; an editable installation gets none.
 
-    For one platform, and for browsers (`export/wasm.py`), but for the weights of champions, with which it
-    would have more than three megabytes. A wheel for any platform, built without a compiler, holds neither.
+    A wheel for any platform, built without a compiler, holds none. What browsers run (`export/wasm.py`) is in
+    no wheel: there the server of `millebornes play` plays.
     """
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Make the files and name them to the wheel."""
         sys.path.insert(0, self.root)
-        from export.build import WEIGHTS, build, wheel_platform, wheel_tag  # noqa: PLC0415 - on the path only now
+        from export.build import build, wheel_platform, wheel_tag  # noqa: PLC0415 - on the path only now
 
         name = wheel_platform()
         if version == "editable" or name is None:
             return
-        from export.wasm import build as build_for_browsers  # noqa: PLC0415 - it imports what is compiled
-
         self._files = tempfile.TemporaryDirectory()
         for file in build(self._files.name, [name])[name]:
             build_data["force_include"][str(file)] = f"millebornes_env/machine_code/{file.name}"
-        for file in build_for_browsers(Path(self._files.name, "web")):
-            if file.suffix != WEIGHTS:  # the champions lie in the wheel already, as safetensors
-                build_data["force_include"][str(file)] = f"millebornes_env/web/engine/{file.name}"
         build_data["pure_python"] = False
         build_data["tag"] = wheel_tag(name)
 
