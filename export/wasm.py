@@ -32,7 +32,7 @@ from export.platforms import ExportError, Platform, object_code
 from millebornes_env.files import write_bytes_atomically
 
 FOLDER: Final = ROOT / "millebornes_env" / "web" / "engine"
-"""Where a checkout has the built files; a wheel has the module and the data there, too."""
+"""Where a checkout has the built files."""
 
 MODULE_FILE: Final = "engine.wasm"
 DATA_FILE: Final = "engine.json"
