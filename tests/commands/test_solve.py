@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from millebornes_env.__main__ import main
+from millebornes_env.solving import policies
 from millebornes_env.solving.cfr import Solver
 
 SMALL = "mini7+copies_of_roll=1+copies_of_stop=1"
@@ -114,7 +115,7 @@ def test_a_disk_that_is_full_at_the_end_costs_no_checkpoint(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     run, policy = str(tmp_path / "run.npz"), str(tmp_path / "policy.npz")
-    monkeypatch.setattr(np, "savez_compressed", full)
+    monkeypatch.setattr(policies, "_write_arrays", full)
     said = complaint(capsys, SMALL, "--checkpoint", run, "--out", policy)
     assert "policy.npz" in said
     assert "No space left" in said
