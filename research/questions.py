@@ -4,5 +4,5 @@ from __future__ import annotations
 
 from typing import Final
 
-QUESTIONS: Final[tuple[str, ...]] = ()
+QUESTIONS: Final[tuple[str, ...]] = ("exploitability",)
 """`python -m research.all` asks these."""
