@@ -16,6 +16,7 @@ from millebornes_env.solving.values import Policy
 from research.errors import ResearchError
 from research.yardstick.deep_cfr import DeepCfrOptions, learn_by_deep_cfr
 from research.yardstick.judging import Task, is_small, marks, small_tree
+from research.yardstick.nfsp import NfspOptions, learn_by_nfsp
 
 _BLOCK: Final = 100  # traversals between two looks at the decisions
 
@@ -180,6 +181,7 @@ RUNS: Final[dict[str, tuple[type, Run]]] = {
     "best": (BestOptions, best_of),
     "search": (SearchOptions, search_over),
     "deep_cfr": (DeepCfrOptions, learn_by_deep_cfr),
+    "nfsp": (NfspOptions, learn_by_nfsp),
     "es_mccfr": (McCfrOptions, sample_cfr),
     "cfr_plus": (CfrOptions, iterate_cfr),
 }
