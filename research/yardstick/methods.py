@@ -164,7 +164,8 @@ def search_over(task: Task, options: SearchOptions) -> None:
 
 
 def _network_of(task: Task, options: BestOptions) -> Path:
-    base = network_folder(task.folder, task.name.replace(task.name.split("_on_")[0], options.over, 1))
+    learned = f"{options.over}_on_{task.name.partition('_on_')[2]}"
+    base = network_folder(task.folder, learned)
     if not (base / "policy.json").is_file():
         raise ResearchError(
             f"{task.name} needs the network of {options.over} with the same seed, and {str(base)!r} holds no "

@@ -10,7 +10,7 @@ from millebornes_env.solving.deck import solvable
 from millebornes_env.solving.errors import SolvingError
 from millebornes_env.solving.mccfr import Sampler
 from millebornes_env.solving.tree import Grower
-from millebornes_env.solving.values import Uniform, judge
+from millebornes_env.solving.values import Uniform, judge, reach_of
 
 SMALL = "mini7+copies_of_roll=1+copies_of_stop=1"
 
@@ -43,25 +43,25 @@ def test_a_seed_gives_the_same_policy_however_it_is_run() -> None:
 
 
 def test_regrets_are_those_of_the_policy_that_is_given() -> None:
-    """Sampled with a fixed policy, the mean regret at the first decision is what the exact walk says."""
+    """Sampled with a fixed policy, the mean regrets are those that the exact walk finds."""
     game = solvable(SMALL)
     sampler = Sampler(game, seed=5)
-    seats = sampler.tree.seats
     weights = Uniform().weights(sampler.tree)
     first, second = (
         side._replace(weights=weight) for side, weight in zip(sampler.sides, weights, strict=True)
     )
     sampler.sides = first, second
-    sampler.run(40_000)
+    sampler.run(200_000)
     solver = Solver(game)
     solver.run(1)  # its first policy is uniform
-    exact = solver._seats[0].last
-    operations = seats[0].operations
-    decision = int(np.flatnonzero(operations.counts > 0)[0])
-    choices = slice(operations.firsts[decision], operations.firsts[decision] + operations.counts[decision])
-    sampled = first.regrets[choices] / (sampler.traversals / 2)
-    assert exact[choices].max() - exact[choices].min() > 10
-    assert sampled == pytest.approx(exact[choices], abs=4)
+    seat = sampler.tree.seats[0]
+    orders = reach_of(seat, np.ones(seat.size))  # a hand may be drawn in several, which the walk counts once
+    exact = solver._seats[0].last * orders
+    largest = np.argsort(-np.abs(exact))[:20]
+    assert np.abs(exact[largest]).min() > 1
+    assert first.regrets[largest] / (sampler.traversals / 2) == pytest.approx(
+        exact[largest], rel=0.2, abs=0.5
+    )
 
 
 def test_what_it_cannot_sample_is_refused() -> None:
