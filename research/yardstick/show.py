@@ -187,13 +187,15 @@ def _draw_curves(axes: Axes, records: Sequence[Record], across: str, colours: di
             percent = max(interval_of(found, -1).mean, _LEAST)
             axes.axhline(percent, color=colours[method], linewidth=1, linestyle="--", label=method)
             continue
-        points = range(min(len(record.result["curve"]) for record in found))
+        points = range(
+            -min(len(record.result["curve"]) for record in found), 0
+        )  # only first marks are skipped
         places = [float(np.median([one.result["curve"][at][across] for one in found])) for at in points]
         intervals = [interval_of(found, at) for at in points]
         middle = [max(one.mean, _LEAST) for one in intervals]
         low = [max(one.mean if one.low is None else one.low, _LEAST) for one in intervals]
         high = [max(one.mean if one.high is None else one.high, _LEAST) for one in intervals]
-        keep = [at for at in points if places[at] > 0]
+        keep = [at for at in range(len(places)) if places[at] > 0]
         kept = [[values[at] for at in keep] for values in (places, middle, low, high)]
         draw_band(axes, kept[0], kept[1], (kept[2], kept[3]), method, colours[method])
     axes.axhline(1.0, color="#bbbbbb", linewidth=0.8, linestyle=":")
