@@ -266,8 +266,8 @@ class Sampler:
             tree: `Grower(game).whole(keys=True)`.
 
         Raises:
-            SolvingError: its tree does not fit in memory, or the one that was given has no keys or is of another
-                game.
+            SolvingError: its tree does not fit in memory; or the one that was given has no keys, or is one of
+                another game.
         """
         if game.cards > WHOLE:
             raise SolvingError(
