@@ -180,8 +180,11 @@ def _of(records: Sequence[Record], deck: str) -> list[Record]:
 
 
 def _draw_curves(axes: Axes, records: Sequence[Record], across: str, colours: dict[str, str]) -> None:
+    from matplotlib.ticker import NullFormatter  # noqa: PLC0415 - slow to import
+
     axes.set_xscale("log")
     axes.set_yscale("log")
+    axes.xaxis.set_minor_formatter(NullFormatter())
     for (_, method), found in by_cell(records).items():
         if len(found[0].result["curve"]) == 1:
             percent = max(interval_of(found, -1).mean, _LEAST)
@@ -208,7 +211,7 @@ def interval_of(records: Sequence[Record], at: int) -> Interval:
 
 def _draw_matrix(axes: Axes, deck: str, methods: list[str], won: Float64Array) -> None:
     most = float(np.abs(won).max()) or 1.0
-    axes.imshow(won, cmap="RdBu", vmin=-most, vmax=most)
+    axes.imshow(won, cmap="RdBu", vmin=-most, vmax=most, aspect="auto")
     axes.set_xticks(range(len(methods)), methods, rotation=45, ha="right", fontsize=8)
     axes.set_yticks(range(len(methods)), methods, fontsize=8)
     for row in range(len(methods)):
