@@ -2,6 +2,7 @@
 
 import { Notation } from "./notation.js";
 import { KernelRecord } from "./wasm_kernels.js";
+import { recordOfRules } from "./wasm_rules.js";
 
 const NONE = -1; // no card
 const ALL_REDEALS = 2 ** 40;
@@ -17,7 +18,7 @@ export class TableRoom {
     this.states = kernels.records("state", 1);
     this.state = new KernelRecord(this.states, data.records.state);
     this.rules = kernels.records("rules", 1);
-    this.rules.bytes.set(Uint8Array.from(atob(table.record), (letter) => letter.charCodeAt(0)));
+    this.rules.bytes.set(recordOfRules(data, table.values));
     const shapes = {
       observation: [1, table.observation_size],
       action_mask: [1, table.num_actions],
@@ -108,6 +109,7 @@ export class TableRoom {
       score: state.get("score", team),
       can_drive: fact.can_drive,
       limited: fact.limited,
+      cured: fact.cured,
     };
   }
 
@@ -137,6 +139,7 @@ export class Thinker {
     const given = [address, room.states, room.rules, room.seats, this.memory, this.options, this.draws, this.actions];
     this.chooseEach = kernels.prepare("choose_each", given);
     this.search = null;
+    this.belief = null;
   }
 
   choose(seat, draw) {
