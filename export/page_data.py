@@ -22,7 +22,7 @@ from millebornes_env.agents.policy.agent import RunFolderError
 from millebornes_env.agents.policy.network import ADDRESS, MAX_ACTIONS, MODE, MODES
 from millebornes_env.agents.protocol import Table
 from millebornes_env.agents.search.agent import OVER_A_JUDGE, VALUE_IN_POINTS, SearchAgent
-from millebornes_env.agents.search.kernels import CHUNK, new_decisions
+from millebornes_env.agents.search.kernels import CHUNK, FEWEST_REDEALS, new_decisions
 from millebornes_env.agents.search.seen_plays import CANDIDATES, EVENTS_OF_A_PLAY, WINDOW
 from millebornes_env.agents.search.weighing import KINDS
 from millebornes_env.engine.games import new_buffers
@@ -164,6 +164,7 @@ def _constants() -> dict[str, Any]:
         "MODE": MODE,
         "MODES": list(MODES),
         "CHUNK": CHUNK,
+        "FEWEST_REDEALS": FEWEST_REDEALS,
         "POINTS_PER_REWARD": rulebook.POINTS_PER_REWARD,
         "CANDIDATES": CANDIDATES,
         "WINDOW": WINDOW,

@@ -53,8 +53,8 @@ def opinion(
         plays: all decisions of the round so far, if its belief about the hidden hands is asked for.
 
     Returns:
-        `value` in points (None: it has not learned any), `probabilities` and, as far as they are asked for,
-        `search` and `belief` (see `belief_about_hands`).
+        `value` in points or, where none are counted, the chance to `win` (None: it has learned neither),
+        `probabilities` and, as far as they are asked for, `search` and `belief` (see `belief_about_hands`).
 
     Raises:
         TableError: the agent can do none of this.
@@ -62,13 +62,13 @@ def opinion(
     policy: Any = agent.rollout_agent if isinstance(agent, SearchAgent) else agent
     if not isinstance(policy, PolicyAgent | StrategistAgent):
         raise TableError(
-            f"{agent.name} plays by rules of thumb, and cannot say how good a play is; the champion can, and "
-            "'strategist' where there is none"
+            f"{agent.name} plays by rules of thumb, and cannot say how good a play is; the champion can, "
+            "and 'strategist' where there is none"
         )
     found: dict[str, Any] = {
         "agent": agent.name,
         "seat": int(env.agent_selection[0]),
-        "value": _value(policy, observations["observation"]) if isinstance(policy, PolicyAgent) else None,
+        **_worth(policy, observations["observation"]),
         "probabilities": _probabilities(policy, observations),
     }
     if with_search:
@@ -120,11 +120,16 @@ def belief_about_hands(
     return [{"seat": seat, "p": held[seat].round(4).tolist()} for seat in others]
 
 
-def _value(policy: PolicyAgent, rows: Any) -> float | None:
-    if policy.value is None:
-        return None
-    unit = POINTS_PER_REWARD if policy.value == "points" else 1.0
-    return round(float(policy.values(policy.inputs(rows))[0]) * unit, 1)
+def _worth(policy: PolicyAgent | StrategistAgent, rows: Any) -> dict[str, float | None]:
+    """What the position is worth: `value` in points or, where none are counted, the chance to `win`."""
+    if not isinstance(policy, PolicyAgent) or policy.value is None:
+        return {"value": None, "win": None}
+    value, rules = float(policy.values(policy.inputs(rows))[0]), policy.table.rules
+    if rules.count_points == 1:
+        unit = POINTS_PER_REWARD if policy.value == "points" else 1.0
+        return {"value": round(value * unit, 1), "win": None}
+    share = (value * (rules.teams - 1) + 1) / rules.teams  # as rewards.reward_of_share has made it
+    return {"value": None, "win": round(min(1.0, max(0.0, share)), 4)}
 
 
 def _searched(env: VectorEnv, policy: PolicyAgent | StrategistAgent) -> list[dict[str, Any]]:
@@ -135,7 +140,7 @@ def _searched(env: VectorEnv, policy: PolicyAgent | StrategistAgent) -> list[dic
     searcher.act_on(env.get_states(), env.agent_selection.astype(np.int32), np.zeros(1, np.int64))
     gains = sorted(searcher.last_gains(), key=lambda one: -one[1])
     return [
-        {"action": action, "mean": round(mean, 1), "error": round(error, 1)} for action, mean, error in gains
+        {"action": action, "mean": round(mean, 3), "error": round(error, 3)} for action, mean, error in gains
     ]
 
 

@@ -389,8 +389,9 @@ export class WasmEngine {
   }
 
   /**
-   * What an agent thinks: the value of the position in points and a probability for each play, if it has a network; what
-   * search over it found, and what it believes about the hidden hands, if that is asked for.
+   * What an agent thinks: the value of the position (in points, or the chance to `win` where none are counted) and a
+   * probability for each play, if it has a network; what search over it found, and what it believes about the hidden
+   * hands, if that is asked for.
    */
   async think({ agent = "champion", search = false, belief = false, ms = 0 } = {}) {
     const { room, seed } = this._toAct(null);
@@ -401,36 +402,15 @@ export class WasmEngine {
     const seat = room.state.get("seat");
     const key = this._key(room, seed, seat);
     const memory = remembered(thinker);
-    const thought = thinker.network ? this._opinion(thinker, seat) : this._choice(thinker, seat);
+    const thought = thinker.opinion(seat, this._legal().map((one) => one.action));
     if (belief) thought.belief = (await this._believing(thinker)).run(this.game, seat, key);
     if (search) {
-      const found = this._searching(thinker).run(seat, key, ms);
+      const found = this._comparing(thinker).run(seat, key, ms);
       thought.search = [{ action: found.base, mean: 0, error: 0 }, ...found.tried];
       thought.redeals = found.redeals;
     }
     remember(thinker, memory);
     return { agent, ...thought };
-  }
-
-  /** What an agent without a network would play. */
-  _choice(thinker, seat) {
-    return { value: null, probabilities: [{ action: thinker.choose(seat, 0), p: 1 }] };
-  }
-
-  _opinion({ network }, seat) {
-    const { room } = this.game;
-    room.seats.view[0] = seat;
-    const count = network.outputs();
-    const out = network.out.view;
-    const legal = this._legal().map((one) => one.action);
-    const most = Math.max(...legal.map((action) => out[action]));
-    const weights = legal.map((action) => Math.exp(out[action] - most));
-    const whole = weights.reduce((sum, weight) => sum + weight, 0);
-    const probabilities = legal.map((action, place) => ({ action, p: weights[place] / whole }));
-    probabilities.sort((one, other) => other.p - one.p);
-    const unit = room.notation.rule("count_points") === 1 ? this.data.constants.POINTS_PER_REWARD : 1;
-    const value = network.value === null ? null : unit * out[count - 1];
-    return { value, probabilities };
   }
 
   _toAct(seat) {
@@ -494,5 +474,13 @@ export class WasmEngine {
     const canJudge = thinker.network?.value === judges && thinker.room.table.teams === 2;
     thinker.search ??= new Searching(thinker, canJudge ? overAJudge : usual);
     return thinker.search;
+  }
+
+  /** Search that drops no action, so that all of them can be compared. */
+  _comparing(thinker) {
+    const how = { ...this._searching(thinker).how, z: 1, rollouts: this.data.constants.FEWEST_REDEALS - 1 };
+    thinker.comparing ??= new Searching(thinker, how);
+    thinker.comparing.memories.bytes.fill(0);
+    return thinker.comparing;
   }
 }

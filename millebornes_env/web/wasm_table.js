@@ -138,8 +138,7 @@ export class Thinker {
     this.actions = kernels.array("i8", 1);
     const given = [address, room.states, room.rules, room.seats, this.memory, this.options, this.draws, this.actions];
     this.chooseEach = kernels.prepare("choose_each", given);
-    this.search = null;
-    this.belief = null;
+    this.search = this.comparing = this.belief = null;
   }
 
   choose(seat, draw) {
@@ -150,6 +149,29 @@ export class Thinker {
     this.chooseEach();
     this.memories.view.set(this.memory.view, seat * size);
     return Number(this.actions.view[0]);
+  }
+
+  /** What it thinks of the position of a seat: its worth, and how probable each legal play is, the likeliest first. */
+  opinion(seat, legal) {
+    if (!this.network) return { value: null, win: null, probabilities: [{ action: this.choose(seat, 0), p: 1 }] };
+    const { room, network } = this;
+    room.seats.view[0] = seat;
+    const count = network.outputs();
+    const out = network.out.view;
+    const most = Math.max(...legal.map((action) => out[action]));
+    const weights = legal.map((action) => Math.exp(out[action] - most));
+    const whole = weights.reduce((sum, weight) => sum + weight, 0);
+    const probabilities = legal.map((action, place) => ({ action, p: weights[place] / whole }));
+    probabilities.sort((one, other) => other.p - one.p);
+    return { ...this.worth(network.value === null ? null : out[count - 1]), probabilities };
+  }
+
+  /** What the network's value says: points or, where none are counted, the chance to win. */
+  worth(value) {
+    const { notation, table, kernels } = this.room;
+    if (value === null) return { value: null, win: null };
+    if (notation.rule("count_points") === 1) return { value: kernels.data.constants.POINTS_PER_REWARD * value, win: null };
+    return { value: null, win: Math.min(1, Math.max(0, (value * (table.teams - 1) + 1) / table.teams)) };
   }
 }
 
