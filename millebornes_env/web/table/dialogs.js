@@ -4,6 +4,8 @@ import { capital, find, listed, make, number } from "./elements.js";
 import { NOBODY, YOU } from "./names.js";
 import { OwnRules, partsOf } from "./own_rules.js";
 
+const GOAL = "Be the first to complete the trip. Lay a Roll to start (not every edition asks for it), then distance cards. Stop the others with hazards (red), and answer theirs with remedies (green). Safeties (blue) protect you for the whole round; held back until the hazard comes, they are a coup fourré.";
+
 const dialog = () => find("dialog");
 
 /** Open the dialog with this content. */
@@ -81,8 +83,8 @@ export function askForGame(catalogue, last, rulesOf, begin) {
   row("Seed", seed, make("p", { class: "hint", text: "The same seed deals the same cards. Leave it empty for new ones." })),
   problem,
   buttons(make("button", { type: "submit", class: "main", id: "deal", text: "Deal the cards" }), closing("Cancel")));
-  open("A new game", form);
-  find("deal").focus();
+  open("A new game", ...(last.isFirst ? [make("p", { class: "hint", text: GOAL })] : []), form);
+  find("deal").focus({ preventScroll: true });
 }
 
 /** The editions, and the mini decks apart from them. */
@@ -231,7 +233,7 @@ export function showError(error) {
 export function showHelp() {
   const keys = [["← →", "go through your cards"], ["Enter", "choose a card, and press a button"], ["Esc", "put the card back"], ["U", "take your last decision back"], ["H", "ask the champion"], ["?", "this help"]];
   open("How to play",
-    make("p", { text: "Be the first to complete the trip. Lay a Roll to start, then distance cards; stop the others with hazards, and answer theirs with the remedy of the same row. Safeties (blue) protect for the whole round; held back until the hazard comes, they are a coup fourré." }),
+    make("p", { text: GOAL }),
     make("p", { text: "Click a card, then a button, or drag it: your own side for distances, remedies and safeties, another side for hazards, or the discard pile. A pale card cannot be laid now: click it to hear why." }),
     make("dl", {}, ...keys.flatMap(([key, what]) => [make("dt", {}, make("kbd", { text: key })), make("dd", { text: what })])),
     make("p", { class: "hint", text: "The rules of this table, the log and what the champion thinks stand beside it. The game is kept in this browser, so that you can close the page." }),

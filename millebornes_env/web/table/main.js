@@ -81,10 +81,11 @@ const rivalAt = ({ players, teams }) => catalogue.agents.find((agent) => plays(a
 function setup() {
   const usual = Object.fromEntries(Object.entries(catalogue.usual ?? {}).filter(([, value]) => value !== null && value !== undefined));
   const asked = usual.against ? { seats: [YOU, ...Array(7).fill(usual.against)] } : {};
-  return { ...USUAL, ...(kept(SETUP) ?? {}), ...usual, ...asked };
+  return { ...USUAL, isFirst: !kept(SETUP), ...(kept(SETUP) ?? {}), ...usual, ...asked };
 }
 
 function newGame() {
+  if (!play.position) say("Choose a game.");
   askForGame(catalogue, setup(), engine.rules, (chosen) => {
     keep(SETUP, { ...chosen, seed: null });
     play.begin(chosen).catch(showError);
@@ -180,7 +181,10 @@ async function showRules(now) {
   place.dataset.table = table;
   const rules = await engine.rules(edition, players, teams).catch((error) => [{ question: error.message, value: "" }]);
   const isChanged = (one) => one.usual !== undefined && one.number !== one.usual;
-  const inOrder = [...rules.filter(isChanged), ...rules.filter((one) => !isChanged(one))];
+  const isOfDeck = (one) => one.field?.startsWith("copies_of_");
+  const told = rules.filter((one) => one.limits !== null); // seats and teams stand above them
+  const rank = (one) => (isChanged(one) ? 0 : isOfDeck(one) ? 2 : 1);
+  const inOrder = [...told].sort((one, other) => rank(one) - rank(other));
   place.replaceChildren(make("p", { text: `${titleOf(edition, catalogue)}, ${tableWords(players, teams)}` }),
     make("dl", {}, ...inOrder.flatMap((one) => [
       make("dt", { text: capital(one.question) }),

@@ -65,7 +65,7 @@ export class OwnRules {
       ["The end of the round", "when_pile_is_empty", "count_points"], ["Scoring", "count_points", null]];
     const from = (field) => (field ? others.findIndex((one) => one.field === field) : field === 0 ? 0 : others.length);
     this.place.replaceChildren(
-      make("p", { class: "hint", text: "Numbers of the edition stand there first. Whether changed rules make a game is checked when the cards are dealt." }),
+      make("p", { class: "hint", text: "What the edition says stands there already. Changed rules are checked when you deal." }),
       ...groups.map(([title, first, end]) => part(title, others.slice(from(first), from(end)))), part("The deck", deck),
       make("button", { type: "button", text: "As in the edition", click: () => this.reset() }));
   }
