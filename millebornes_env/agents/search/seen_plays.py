@@ -116,7 +116,7 @@ def write_events(
         return place
     victims = target_team(rules.teams, seat % rules.teams, opponent_of(action))
     for victim in range(victims, rules.players, rules.teams):
-        if victim != viewer and lets_stand(states[0], rules, victim, action, events, place):
+        if victim != viewer and lets_stand(states[0], rules, viewer, victim, action, events, place):
             actions[place] = PASS
             place += 1
     return place
@@ -124,11 +124,11 @@ def write_events(
 
 @rule
 def lets_stand(
-    state: State, rules: RulesRecord, victim: int, action: int, games: StateArray, place: int
+    state: State, rules: RulesRecord, viewer: int, victim: int, action: int, games: StateArray, place: int
 ) -> bool:
-    """Write the game in which this seat holds the safety and is asked; whether the rules ask it."""
+    """Write the game in which a seat holds the safety and is asked; whether that may be, as the viewer knows it."""
     safety = safety_against(card_of(action))
-    if int(state.hidden[safety]) == 0:
+    if int(state.hidden[safety]) == int(state.hand[viewer, safety]):
         return False
     games[place] = state
     game = games[place]
