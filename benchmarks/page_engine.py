@@ -22,8 +22,10 @@ WEB: Final = Path(package).with_name("web")
 BUILT: Final = WEB / "engine"
 SCRIPTS: Final = (
     "wasm_engine.js",
-    "wasm_table.js",
+    "wasm_belief.js",
     "wasm_kernels.js",
+    "wasm_rules.js",
+    "wasm_table.js",
     "notation.js",
     "notation_lines.js",
     "position_reader.js",

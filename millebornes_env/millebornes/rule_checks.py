@@ -51,9 +51,10 @@ PROBLEMS: Final = (
     "target is {target} km: no distance cards of this deck add up to it ({distance_cards})",
     "extended_target is {extended_target} km: it must be a multiple of 25, at most {longest_trip}",
     "extended_target is {extended_target} km: no distance cards of this deck add up to it ({distance_cards})",
-    "extended_target is {extended_target} km: it must be more than target ({target} km), or 0 for no extension",
+    "extended_target is {extended_target} km: it must be more than target ({target} km), or 0 for no "
+    "extension",
 )
-"""What can be wrong with rules whose values are each possible; in braces stand values of theirs, and the deck's
+"""What can be wrong with rules whose values are each possible; in braces stand values of theirs, the deck's
 `size`, the cards `dealt` and the `distance_cards`."""
 
 (

@@ -1,4 +1,4 @@
-"""Every rule in which the rule sheets differ, as a tuple of ints (`rule_checks` says which values make a game).
+"""Every rule in which the rule sheets differ, as a tuple of ints; `rule_checks` says which make a game.
 
 Each field of `Rules` says, in its annotation, the question that it answers, what its values mean and how an
 observation shows it. Nothing else in the rulebook knows which edition is played.

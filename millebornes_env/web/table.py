@@ -172,9 +172,7 @@ class CardTable:
         sheet = self._sheet(edition)
         table: Rules = sheet.table(players, teams)
         usual: Rules = dataclass_replace(sheet, changes={}).table(players, teams)
-        return [
-            _rule_entry(name, value, getattr(usual, name)) for name, value in table._asdict().items()
-        ]
+        return [_rule_entry(name, value, getattr(usual, name)) for name, value in table._asdict().items()]
 
     def _sheet(self, name: str) -> Any:
         """The sheet of that name, perhaps with rules overridden, or that of the command line.
@@ -197,7 +195,7 @@ class CardTable:
 
     @property
     def _own_edition(self) -> str | None:
-        """The edition of the command line, where it is none of the others, with rules overridden or not: a file."""
+        """The edition of the command line, where it is none of the others: a file."""
         named = self._usual.get("edition")
         if named is None or split_label(str(named))[0] in (*editions(), *mini_decks()):
             return None

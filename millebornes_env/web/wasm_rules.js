@@ -7,7 +7,7 @@ import { EngineError } from "./wasm_kernels.js";
 /** A label as a sheet's name and what it overrides. */
 export function partsOfLabel(label) {
   const [name, ...parts] = String(label).split("+");
-  const changes = {};
+  const changes = Object.create(null); // a rule may be called anything
   for (const part of parts) {
     const found = /^([a-z0-9_]+)=([0-9]{1,9})$/.exec(part);
     if (!found) throw new EngineError(`'${part.slice(0, 40)}' overrides no rule: it must read name=number, such as max_200=4.`);

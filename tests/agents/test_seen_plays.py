@@ -100,7 +100,14 @@ def test_what_is_seen_elsewhere_is_in_no_hidden_hand() -> None:
         "discard pile: ... \nstream 0: none\nstream 1: none\n"
     )
     (found,) = belief(table)
-    held = {Card.DISTANCE_25, Card.DISTANCE_50, Card.DISTANCE_75, Card.DISTANCE_100, Card.DISTANCE_200, Card.ROLL}
+    held = {
+        Card.DISTANCE_25,
+        Card.DISTANCE_50,
+        Card.DISTANCE_75,
+        Card.DISTANCE_100,
+        Card.DISTANCE_200,
+        Card.ROLL,
+    }
     assert [card for card, p in enumerate(found["p"]) if p > 0] == sorted(held)
     assert all(found["p"][card] == 1 for card in held)  # nothing else is hidden
 

@@ -1,9 +1,9 @@
 """What the others have played, from the record of a game instead of what one seat remembers of it.
 
-Who sits at a table sees who discards what, and so does everybody who has the record. A page that shows what an
-agent believes has it at hand; nothing need be guessed then, as `history` must. That a hazard was let stand is
-an event of each seat that might hold the safety against it: the record says who was asked, and so who holds it,
-but the table does not see that.
+Who sits at a table sees who discards what, and so does everybody who has the record. A page that shows what
+an agent believes has it at hand; nothing need be guessed then, as `history` must. That a hazard was let stand
+is an event of each seat that might hold the safety against it: the record says who was asked, and so who holds
+it, but the table does not see that.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def write_events(
 def lets_stand(
     state: State, rules: RulesRecord, viewer: int, victim: int, action: int, games: StateArray, place: int
 ) -> bool:
-    """Write the game in which a seat holds the safety and is asked; whether that may be, as the viewer knows it."""
+    """Write the game in which a seat holds the safety and is asked; whether that may be, to the viewer."""
     safety = safety_against(card_of(action))
     if int(state.hidden[safety]) == int(state.hand[viewer, safety]):
         return False
