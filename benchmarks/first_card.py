@@ -1,8 +1,8 @@
 """The page in a browser: `python -m benchmarks.first_card`, after `make web`.
 
-It needs the extra `browser` and Chromium. How long it takes from opening the page to the first card drawn, what
-it loads for that, and how fast its engine plays and thinks in the tab. The page is opened by a link to a
-position, so that nobody need press a button; the browser keeps no file between openings, and the disk is warm.
+It needs the extra `browser` and Chromium. How long it takes from opening the page to the first card drawn,
+what it loads for that, and how fast its engine plays and thinks in the tab. The page is opened by a link to a
+position, so that nobody need press a button; the browser keeps no file between openings; the disk is warm.
 Times are those of the clock: measure on a machine that does nothing else. The path of another browser may be
 given as MILLEBORNES_BROWSER.
 """

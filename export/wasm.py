@@ -53,8 +53,8 @@ WASM: Final = Platform(
 ("SETCC operands must have the same type")."""
 
 IMPORTS: Final = ("expf", "tanhf", "exp", "log")
-"""What the module asks its host for: of a float32, for networks that sample or have tanh units; of a float64, for
-beliefs."""
+"""What the module asks its host for: of a float32, for networks that sample or have tanh units; of a
+float64, for beliefs."""
 
 _STACK: Final = 1 << 20
 """Bytes; networks and agents lay arrays of some kB on it."""

@@ -147,7 +147,7 @@ def _listed(choices: tuple[str, ...]) -> str:
 
 @lru_cache  # rules are checked wherever they come in, and this takes most of the time
 def _problem_of(rules: Rules) -> int:
-    return plain(problem_of)(rules)
+    return int(plain(problem_of)(rules))
 
 
 def _told_of(rules: Rules) -> dict[str, Any]:

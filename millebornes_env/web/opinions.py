@@ -108,7 +108,7 @@ def belief_about_hands(
     """
     states, seats = env.get_states(), env.agent_selection.astype(np.int32)
     table, own = Table.of(env), int(seats[0])
-    settings = {"epsilon": EPSILON, "temperature": TEMPERATURE, "window": WINDOW}
+    settings: dict[str, Any] = {"epsilon": EPSILON, "temperature": TEMPERATURE, "window": WINDOW}
     searcher = SearchAgent(table, 0, policy, threads=1, belief=POLICY, **settings)
     (known,) = searcher.known(states, seats, np.zeros(1, np.int64))
     drawn = drawn_hands(known, CANDIDATES, key)

@@ -2,8 +2,8 @@
 
 Who sits at a table sees who discards what, and so does everybody who has the record. A page that shows what
 an agent believes has it at hand; nothing need be guessed then, as `history` must. That a hazard was let stand
-is an event of each seat that might hold the safety against it: the record says who was asked, and so who holds
-it, but the table does not see that.
+is an event of each seat that might hold the safety against it: the record says who was asked, and so who
+holds it, but the table does not see that.
 """
 
 from __future__ import annotations
