@@ -38,7 +38,7 @@ BUILT: Final = ROOT / PAGE / "engine"
 BROWSER: Final = "/usr/bin/chromium"
 
 POSITION: Final = (
-    "edition: parker\ntable: 2 players\ndealer: 0\nkey: 1 1\nhand 0: roll stop 25 50 75 100 ...\n"
+    "edition: parker\ntable: 2 players\ndealer: 1\nkey: 1 1\nhand 0: roll stop 25 50 75 100 ...\n"
 )
 """What the link holds."""
 

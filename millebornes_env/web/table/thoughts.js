@@ -83,7 +83,7 @@ function handOf({ seat, p }, position, shown) {
   const safeties = cards.filter((card) => card >= FIRST_SAFETY);
   const others = cards.filter((card) => card < FIRST_SAFETY).sort((one, other) => p[other] - p[one]).slice(0, SHOWN);
   return [
-    make("h3", { text: `${capital(shown.names.seat(seat))}${position.seats.length > 2 && shown.names.isOwn(seat % position.teams) ? " (partner)" : ""}` }),
+    make("h2", { text: `${capital(shown.names.seat(seat))}${position.seats.length > 2 && shown.names.isOwn(seat % position.teams) ? " (partner)" : ""}` }),
     make("ul", { class: "bars", "data-seat": seat }, ...safeties.map(line), ...others.map(line)),
   ];
 }
