@@ -51,10 +51,6 @@ new MutationObserver((_, observer) => {
 """
 """Notes when the frame with the first card of the hand has been drawn, in milliseconds from opening."""
 
-LOADED: Final = (
-    """() => [location.href, ...performance.getEntriesByType("resource").map((one) => one.name)]"""
-)
-
 MEASURED: Final = """
 async (asked) => {
   const { WasmEngine } = await import("/millebornes_env/web/wasm_engine.js");
@@ -92,7 +88,9 @@ class Figures:
     Attributes:
         browser: and its version.
         openings: milliseconds from opening to the first card drawn, of each time.
-        files: bytes of each file that was loaded until then, as it is and compressed by gzip.
+        files: bytes of each file that was loaded until the champion has said what it thinks, as it is and
+            compressed by gzip.
+        load: processes that wanted a core in the minute before the tab played, and how many cores there are.
         random_a_second: decisions of random play a second, on one thread.
         agents: milliseconds of a decision of each agent, and how many were taken.
     """
@@ -100,6 +98,7 @@ class Figures:
     browser: str
     openings: list[float]
     files: dict[str, tuple[int, int]]
+    load: tuple[float, int]
     random_a_second: float
     agents: dict[str, dict[str, float]]
 
@@ -136,15 +135,18 @@ def link_of(text: str) -> str:
 
 
 def opened(browser: Any, address: str) -> tuple[float, dict[str, tuple[int, int]]]:
-    """Milliseconds until the first card, in a browser that knows nothing of the page; and what was loaded."""
+    """Milliseconds until the first card, in a browser that knows nothing of the page; and what it loads."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
+    files: set[str] = set()
+    context.on("request", lambda request: files.add(request.url.partition("#")[0].removeprefix(address)))
     try:
         context.add_init_script(FIRST_CARD)
         page = context.new_page()
         page.goto(f"{address}{PAGE}index.html{link_of(POSITION)}")
         page.wait_for_function("window.firstCard")
-        files = [str(name).partition("#")[0].removeprefix(address) for name in page.evaluate(LOADED)]
-        return float(page.evaluate("window.firstCard")), sizes_of(files)
+        page.keyboard.press("h")  # asks the champion, whose network is loaded then
+        page.wait_for_selector("#thoughts .bars li")
+        return float(page.evaluate("window.firstCard")), sizes_of(sorted(files))
     finally:
         context.close()
 
@@ -173,9 +175,10 @@ def measure(repeats: int) -> Figures:
         played = tab.evaluate(MEASURED, ASKED)
         version = f"Chromium {browser.version}"
         browser.close()
+    load = round(os.getloadavg()[0], 1), os.cpu_count() or 1
     openings = [round(ms, 1) for ms, _ in found]
     speed = float(played["random"]["decisions_a_second"])
-    return Figures(version, openings, found[-1][1], speed, played["agents"])
+    return Figures(version, openings, found[-1][1], load, speed, played["agents"])
 
 
 def lines_of(figures: Figures) -> list[tuple[str, str, str]]:
@@ -212,7 +215,8 @@ def write_docs(figures: Figures, page: Path) -> None:
     if not mark or not end:
         raise ValueError(f"{page} has lost the marks between which the table stands: {BEGIN.strip()}")
     rows = "".join(f"| {what} | {figure} | {reach} |\n" for what, figure, reach in lines_of(figures))
-    text = f"{before}{mark}\n| {figures.browser} | | to reach |\n|---|--:|--:|\n{rows}\n{end}{after}"
+    busy = "load {} on {} cores".format(*figures.load)
+    text = f"{before}{mark}\n| {figures.browser}, {busy} | | to reach |\n|---|--:|--:|\n{rows}\n{end}{after}"
     write_bytes_atomically(page, text.encode())
 
 
