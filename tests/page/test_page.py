@@ -162,6 +162,23 @@ def test_a_round_without_our_server(opened: Opened, folder: str) -> None:
     read_record(record_of(page))
 
 
+@pytest.mark.skipif(
+    not (PAGE / "engine" / "engine.wasm").is_file(), reason="the engine in WebAssembly is not built: make web"
+)
+def test_a_network_is_loaded_only_by_a_table_that_needs_it(opened: Opened, folder: str) -> None:
+    page = opened(address=folder)
+    loaded: list[str] = []
+    page.context.on("request", lambda request: loaded.append(request.url))
+    deal(page, seat_1="greedy")
+    settled(page)
+    assert not [url for url in loaded if url.endswith(".bin")]
+    page.click("#thoughts summary")
+    page.wait_for_selector("#thoughts .bars li")
+    page.click("#thoughts .belief summary")
+    page.wait_for_selector("#thoughts .belief li")
+    assert len([url for url in loaded if url.endswith(".bin")]) == 1
+
+
 def test_a_folder_without_an_engine_says_so(opened: Opened, folder: str) -> None:
     if (PAGE / "engine" / "engine.wasm").is_file():
         pytest.skip("the engine in WebAssembly is built")

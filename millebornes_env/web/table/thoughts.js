@@ -63,7 +63,7 @@ function beliefs(position, shown, believe, isOpen) {
   const place = make("div", {});
   const fill = async () => {
     if (!box.open || place.childElementCount) return;
-    place.replaceChildren(make("p", { class: "hint", text: "It goes through what was played …" }));
+    place.replaceChildren(make("p", { class: "hint", text: "It goes through what was played; the first time may take a while …" }));
     const found = await believe().catch((error) => error);
     if (found instanceof Error) return place.replaceChildren(make("p", { class: "error", text: capital(found.message) }));
     place.replaceChildren(
