@@ -450,6 +450,11 @@ def test_rules_of_ones_own(opened: Opened, pictured: Pictured) -> None:
     page.wait_for_selector("dialog .error:not(:empty)")
     assert "must leave some to draw" in page.inner_text("dialog .error")
     pictured(page, "own_rules")
+    change_rule(page, "target", "701")  # not in steps of 25
+    page.click(".own-rules details[open] > summary")  # folded away
+    page.click("#deal")
+    page.wait_for_selector("#rule-target:focus")
+    change_rule(page, "target", "700")
     change_rule(page, "hand_limit", "4")
     page.select_option("#rule-start_needs_roll", "0")
     assert page.inner_text("#own-rules > summary") == "Change the rules (2 changed)"

@@ -81,8 +81,7 @@ export function askForGame(catalogue, last, rulesOf, begin) {
     make("p", { class: "hint", text: "Partners sit across from each other. With nobody as “You” you watch." })),
   ownRules.element,
   row("Seed", seed, make("p", { class: "hint", text: "The same seed deals the same cards. Leave it empty for new ones." })),
-  problem,
-  buttons(make("button", { type: "submit", class: "main", id: "deal", text: "Deal the cards" }), closing("Cancel")));
+  buttons(problem, make("button", { type: "submit", class: "main", id: "deal", text: "Deal the cards" }), closing("Cancel")));
   open("A new game", ...(last.isFirst ? [make("p", { class: "hint", text: GOAL })] : []), form);
   find("deal").focus({ preventScroll: true });
 }

@@ -24,6 +24,11 @@ export function titleOf(label, catalogue) {
   return title + (count ? `, ${count === 1 ? "one rule" : `${count} rules`} changed` : "");
 }
 
+/** Open what a field is folded away in, so that the browser can point at it. */
+function showField(field) {
+  for (let box = field.closest("details"); box; box = box.parentElement.closest("details")) box.open = true;
+}
+
 /** The part of the form where rules are changed; it is filled in when it is opened. */
 export class OwnRules {
   /** @param {(edition: string, players: number, teams: number) => Promise<Object[]>} rulesOf of the engine.
@@ -33,6 +38,7 @@ export class OwnRules {
     this.summary = make("summary", {});
     this.place = make("div", { class: "own-rules" });
     this.element = make("details", { id: "own-rules", toggle: () => this.fill() }, this.summary, this.place);
+    this.place.addEventListener("invalid", (event) => showField(event.target), true); // it does not bubble
     this.count();
   }
 
