@@ -11,6 +11,7 @@ from millebornes_env.millebornes.observation import OBSERVATION_VERSION
 from millebornes_env.millebornes.rules import FIELDS, Rules
 from millebornes_env.millebornes.sections import ObservationSpec, full_state_sections, sections
 from millebornes_env.render.editions import CHAPTERS, LEGEND, agreement, cell, table_name, tables_row
+from website import rulings
 
 FOLDER = Path(__file__).parent
 
@@ -169,7 +170,11 @@ def same_rows(same: dict[str, str], sheets: list[Edition]) -> list[str]:
     ]
 
 
-PAGES = {"observations.md": observations_page, "rulebook.md": rulebook_page}
+PAGES = {
+    "observations.md": observations_page,
+    "rulebook.md": rulebook_page,
+    "rulings_positions.md": rulings.page,
+}
 
 
 def main() -> None:

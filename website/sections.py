@@ -14,7 +14,7 @@ SECTIONS: Final = {
         "Games",
         "The rules, edition by edition, with their sources; positions and games as text; the cycling race.",
         (
-            *("rulebook", "editions/index", "rulings", "notation", "race", "add_an_edition", "add_a_game"),
+            *("rulebook", "editions/index", "rulings", "rulings_positions", "notation", "race", "add_an_edition", "add_a_game"),
             *("audit", "audit_race", "mutation"),
         ),
     ),

@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from website import reference, sections, tables
+from website import positions, reference, sections, tables
 
 ROOT: Final = Path(__file__).parents[1]
 HERE: Final = Path(__file__).parent
@@ -120,6 +120,7 @@ def stage(folder: Path) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         if source.suffix == ".md":
             text = with_links(source.read_text(encoding="utf-8"), source, place)
+            text = positions.with_pictures(text, place, folder / "extra")
             target.write_text(with_known_lexers(text), encoding="utf-8")
         elif source.suffix == ".ipynb":
             target.write_text(notebook(source, place), encoding="utf-8")
