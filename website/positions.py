@@ -14,7 +14,7 @@ from millebornes_env.render.svg import draw_picture
 PICTURES: Final = "positions"
 """The folder of pictures, below the site's first page."""
 
-_BLOCK: Final = re.compile(r"^```(?:position|record)\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
+_BLOCK: Final = re.compile(r"^```(position|record|picture)\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
 _SYMBOL: Final = re.compile(r'<symbol id="(card-\w+)".*?</symbol>', flags=re.DOTALL)
 _THEMES: Final = ("light", "dark")
 
@@ -50,6 +50,8 @@ def picture(text: str, theme: str) -> str:
 def with_pictures(page: str, place: str, folder: Path) -> str:
     """A page whose positions and records have a picture below them, and a link that opens them in the table.
 
+    A block `picture` holds a position whose text is not shown.
+
     Args:
         page: Markdown.
         place: where it goes, below the site's first page.
@@ -58,12 +60,12 @@ def with_pictures(page: str, place: str, folder: Path) -> str:
     up = "../" * place.count("/")
 
     def pictured(block: re.Match[str]) -> str:
-        text = block[1]
+        kind, text = block.groups()
         name = hashlib.sha256(text.encode()).hexdigest()[:12]
         (folder / PICTURES).mkdir(parents=True, exist_ok=True)
         is_record = "\nplays:" in text
         what = "The table after these plays" if is_record else "The table in this position"
-        lines = [block[0], "", "```{raw} html", '<figure class="position">']
+        lines = [*([] if kind == "picture" else [block[0], ""]), "```{raw} html", '<figure class="position">']
         for theme in _THEMES:
             (folder / PICTURES / f"{name}-{theme}.svg").write_text(picture(text, theme), encoding="utf-8")
             lines.append(

@@ -107,7 +107,9 @@ def _quoted(words: list[str]) -> str:
 
 
 def _rulings_page() -> str:
-    return (DOCS / "rulings.md").read_text(encoding="utf-8").partition("\n## Rulings\n")[2].partition("\n## ")[0]
+    return (
+        (DOCS / "rulings.md").read_text(encoding="utf-8").partition("\n## Rulings\n")[2].partition("\n## ")[0]
+    )
 
 
 def _chapters() -> dict[str, list[str]]:

@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from website import positions, reference, sections, tables
+from website import cite, positions, reference, sections, tables
 
 ROOT: Final = Path(__file__).parents[1]
 HERE: Final = Path(__file__).parent
@@ -126,10 +126,11 @@ def stage(folder: Path) -> None:
             target.write_text(notebook(source, place), encoding="utf-8")
         else:
             shutil.copy(source, target)
-    made = {**sections.pages(), **tables.pages(), **reference.pages(), "reports.md": reports()}
-    for name, text in made.items():
+    made = {**sections.pages(), **tables.pages(ROOT / "docs"), **reference.pages(), **cite.pages(ROOT)}
+    for name, text in {**made, "reports.md": reports()}.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8")
+        pictured = positions.with_pictures(text, name, folder / "extra")
+        (folder / name).write_text(pictured, encoding="utf-8")
 
 
 if __name__ == "__main__":
