@@ -1,4 +1,4 @@
-"""Every ruling has a position that shows it: loaded and played at the table, as whoever opens its link does."""
+"""Every ruling has a position that shows it: loaded and played at the table, as by its link."""
 
 from __future__ import annotations
 

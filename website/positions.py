@@ -69,7 +69,7 @@ def with_pictures(page: str, place: str, folder: Path) -> str:
         for theme in _THEMES:
             (folder / PICTURES / f"{name}-{theme}.svg").write_text(picture(text, theme), encoding="utf-8")
             lines.append(
-                f'<img class="only-{theme}" loading="lazy" src="{up}{PICTURES}/{name}-{theme}.svg" alt="{what}">'
+                f'<img class="only-{theme}" src="{up}{PICTURES}/{name}-{theme}.svg" alt="{what}" loading="lazy">'
             )
         words = "Step through it in the table" if is_record else "Play it in the table"
         lines += [f'<figcaption><a href="{up}{link(text)}">{words}</a></figcaption>', "</figure>", "```"]

@@ -15,8 +15,8 @@ _LEADERBOARDS: Final = {"millebornes": "leaderboard", "wielerspel": "race_leader
 _MODULES: Final = {"millebornes": "millebornes_v0", "wielerspel": "wielerspel_v0"}
 _RULES: Final = {"millebornes": "[The rulebook](../rulebook.md)", "wielerspel": "[The race](../race.md)"}
 _REWARDS: Final = {
-    "points": "The points of the episode less the mean of the others' points, in thousands; where an edition counts "
-    "no points, as `win`.",
+    "points": "The points of the episode less the mean of the others' points, in thousands; where an edition "
+    "counts no points, as `win`.",
     "win": "1 to the winner, and -1 shared among the others.",
 }
 """What `reward="..."` pays; [a shared win](../training.md) is the same in all games."""
@@ -84,8 +84,8 @@ def observation_lines(env: VectorEnv) -> list[str]:
     return [
         "## Observation Space",
         "",
-        "In the AEC environment a dictionary of `observation` and `action_mask`, in the vector environment an "
-        "array int8[N, O] and `infos['action_mask']`. Seats and teams are counted from the observer.",
+        "In the AEC environment a dictionary of `observation` and `action_mask`, in the vector environment "
+        "an array int8[N, O] and `infos['action_mask']`. Seats and teams are counted from the observer.",
         "",
         "| section | from | size | values | meaning |",
         "|---|--:|--:|---|---|",
@@ -118,8 +118,8 @@ def reward_lines(env: VectorEnv) -> list[str]:
     return [
         "## Rewards",
         "",
-        "0 until the episode ends. Members of a team are paid the same, and the rewards of the teams add up to 0 "
-        "([a shared win](../training.md#what-a-shared-win-pays)).",
+        "0 until the episode ends. Members of a team are paid the same, and the rewards of the teams add up "
+        "to 0 ([a shared win](../training.md#what-a-shared-win-pays)).",
         "",
         "| `reward` | at the end |",
         "|---|---|",
@@ -209,8 +209,8 @@ def edition_page(game: Game, name: str) -> str:
             "",
             f"{title.rstrip('.')}. {summary}".strip(),
             "",
-            f"{_RULES[game.name]} sets the rules beside those of other editions. Every rule can be overridden by its "
-            f'name: `edition("{name}").replace(...)`.',
+            f"{_RULES[game.name]} sets the rules beside those of other editions. Every rule can be overridden by "
+            f'its name: `edition("{name}").replace(...)`.',
             "",
             "## Tables",
             "",
