@@ -1,10 +1,10 @@
 """Figures in prose and where they come from: every number that was measured has a source.
 
-    python -m website.figures                                  # says which have none
-    python -m website.figures --source "python -m ..." --date 2026-11-22      # enters these in docs/figures.toml
+    python -m website.figures                                               # says which have none
+    python -m website.figures --source "python -m ..." --date 2026-11-22    # enters them in docs/figures.toml
 
-A figure is a number with decimals, a number with a unit of time, size or share, or a whole number above 20. It
-has a source if it
+A figure is a number with decimals, a number with a unit of time, size or share, or a whole number above 20.
+It has a source if it
 
 - stands in code, in an example, or in a block that a command has written (`<!-- NAME: python -m ... -->` to
   `<!-- end ... -->`; a page that a command has written says so above its first heading of the second rank);
@@ -75,8 +75,8 @@ _HIDDEN: Final = re.compile(
     r"|<!--.*?-->|</?\w[^>]*>"
     r"|\d{4}-\d\d-\d\d"  # a day
     r"|\b\d{3}:\d+(?:-\d+)?(?:, \d+(?:-\d+)?)*"  # lines of a rule text
-    r"|\b(?:rules|scenario|version|Python|page|pages|issue|chapter|p\.|pp\.|[A-Z][A-Za-z-]+) v?\d+(?:\.\d+)+[a-z]?\d*"
-    r"|\b(?:scenario|version|issue|pages?|pp?\.) \d+(?:-\d+)?"
+    r"|\b(?:rules|version|Python|Numba|NumPy|PyTorch|Ray|TorchRL|mutmut|cosmic-ray) \d+(?:\.\d+)+"
+    r"|\b(?:scenario|version|issue|pages?|pp?\.|LLVM|Node) \d+(?:-\d+)?"
     r"|(?<![\w.])v?\d+\.\d+\.\d+[\w.]*"  # a version
     r"|(?<![\w.])\w*[A-Za-z_]\w*",  # a word, also one with digits
     flags=re.DOTALL,
@@ -169,7 +169,7 @@ def is_figure(figure: Figure) -> bool:
 
 @cache
 def of_the_rules() -> frozenset[int]:
-    """Every number of Mille Bornes' rule sheets, at any table; sizes of decks, km of cards, how many tables."""
+    """Every number of Mille Bornes' rule sheets; sizes of decks, km of cards, how many tables there are."""
     tables = [edition(name).table(*table) for name in editions() for table in edition(name).tables]
     found = {int(value) for rules in tables for value in rules}
     for rules in tables:
@@ -295,8 +295,10 @@ def as_toml(sources: dict[str, Any]) -> str:
     """
     parts = [HEAD]
     for kind in ("recorded", "figures"):
-        for entry in sorted(sources[kind], key=lambda entry: pages().index(entry["page"])):
-            parts.append(f"[[{kind}]]\n" + "\n".join(f"{key} = {_value(entry[key])}" for key in entry) + "\n")
+        parts += [
+            f"[[{kind}]]\n" + "\n".join(f"{key} = {_value(entry[key])}" for key in entry) + "\n"
+            for entry in sorted(sources[kind], key=lambda entry: pages().index(entry["page"]))
+        ]
     return "\n".join(parts)
 
 
@@ -323,8 +325,8 @@ HEAD: Final = """\
 # figures    in this section, from `source`: a command, a place in the code, or whose figure it is; `date` and
 #            `machine` where it was measured
 #
-# `python -m website.figures --source "python -m benchmarks.search" --date 2026-11-22 --machine "two cores"` enters all
-# figures that have no source yet, and removes what has left the pages.
+# All figures that have no source yet are entered, and those removed that have left the pages, by
+# `python -m website.figures --source "python -m benchmarks.search" --date 2026-11-22 --machine "two cores"`.
 """
 
 

@@ -68,9 +68,8 @@ def with_pictures(page: str, place: str, folder: Path) -> str:
         lines = [*([] if kind == "picture" else [block[0], ""]), "```{raw} html", '<figure class="position">']
         for theme in _THEMES:
             (folder / PICTURES / f"{name}-{theme}.svg").write_text(picture(text, theme), encoding="utf-8")
-            lines.append(
-                f'<img class="only-{theme}" src="{up}{PICTURES}/{name}-{theme}.svg" alt="{what}" loading="lazy">'
-            )
+            source = f"{up}{PICTURES}/{name}-{theme}.svg"
+            lines.append(f'<img class="only-{theme}" src="{source}" alt="{what}" loading="lazy">')
         words = "Step through it in the table" if is_record else "Play it in the table"
         lines += [f'<figcaption><a href="{up}{link(text)}">{words}</a></figcaption>', "</figure>", "```"]
         return "\n".join(lines)

@@ -86,9 +86,9 @@ def page() -> str:
     lines = [
         "# The rulings, position by position",
         "",
-        "Made from `docs/rulings.toml` by `python docs/generate.py`; a test plays every position in each of the "
-        "editions below it. The reasons: [rulings.md](rulings.md). To try one, paste its text under *Record* of "
-        "the table: `python -m millebornes_env play`.",
+        "Made from `docs/rulings.toml` by `python docs/generate.py`; a test plays every position in each of "
+        "the editions below it. The reasons: [rulings.md](rulings.md). To try one, paste its text under "
+        "*Record* of the table: `python -m millebornes_env play`.",
     ]
     for chapter, names in _chapters().items():
         lines += ["", f"## {chapter}"]

@@ -209,8 +209,8 @@ def edition_page(game: Game, name: str) -> str:
             "",
             f"{title.rstrip('.')}. {summary}".strip(),
             "",
-            f"{_RULES[game.name]} sets the rules beside those of other editions. Every rule can be overridden by "
-            f'its name: `edition("{name}").replace(...)`.',
+            f"{_RULES[game.name]} sets the rules beside those of other editions. Every rule can be "
+            f'overridden by its name: `edition("{name}").replace(...)`.',
             "",
             "## Tables",
             "",
