@@ -61,6 +61,7 @@ def test_links_to_code_become_words() -> None:
         == "turn.py, [agents](agents.md#search), [out](https://x.org)"
     )
     assert stage.with_links("[a](agents.md)", source, "reference/page.md") == "[a](../agents.md)"
+    assert stage.with_links("[docs/agents.md](agents.md)", source, "page.md") == "[The agents](agents.md)"
     code = "```\n[a](../none.py)\n```"
     assert stage.with_links(code, source, "page.md") == code
 

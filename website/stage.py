@@ -57,14 +57,25 @@ def with_links(text: str, source: Path, place: str) -> str:
         if re.match(r"[a-z]+:|#", target):
             return match[0]
         path, _, anchor = target.partition("#")
-        found = place_of((source.parent / path).resolve())
+        led_to = (source.parent / path).resolve()
+        found = place_of(led_to)
         if found is None:
             return words if not mark else ""
+        if words.endswith(led_to.name) and not anchor:
+            words = title_of(led_to)
         up = "../" * place.count("/")
         return f"{mark}[{words}]({up}{found}{'#' + anchor if anchor else ''})"
 
     parts = re.split(r"(^```.*?^```$)", text, flags=re.MULTILINE | re.DOTALL)
     return "".join(part if part.startswith("```") else _LINK.sub(linked, part) for part in parts)
+
+
+def title_of(page: Path) -> str:
+    """The first heading of a page, which the site shows where the checkout names the file; else its name."""
+    if page.suffix != ".md":
+        return page.name
+    first = page.read_text(encoding="utf-8").partition("\n")[0]
+    return first.removeprefix("# ") if first.startswith("# ") else page.name
 
 
 def with_known_lexers(text: str) -> str:
