@@ -107,6 +107,13 @@ def test_positions_have_a_picture_and_a_link_that_opens_them(pages: Path) -> Non
         )
 
 
+def test_every_champion_has_its_model_card(pages: Path) -> None:
+    for card in (stage.ROOT / "millebornes_env" / "agents" / "champions").glob("*/README.md"):
+        heading = card.read_text(encoding="utf-8").partition("\n")[0]
+        text = (pages / "models" / f"{card.parent.name}.md").read_text(encoding="utf-8")
+        assert text.startswith(heading)
+
+
 def test_how_to_cite_says_what_the_citation_file_says(pages: Path) -> None:
     text = (pages / "cite.md").read_text(encoding="utf-8")
     for line in (stage.ROOT / "CITATION.cff").read_text(encoding="utf-8").splitlines():
@@ -118,7 +125,7 @@ def test_how_to_cite_says_what_the_citation_file_says(pages: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(importlib.util.find_spec("sphinx") is None, reason="Sphinx is not installed: make site")
 def test_the_site_builds_without_a_warning(pages: Path, tmp_path: Path) -> None:
-    """In a process of its own, as by `make site`: here pytest would make errors of what Sphinx warns itself of."""
+    """In a process of its own, as by `make site`: pytest would make errors of Sphinx's own deprecations."""
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html"]
     done = subprocess.run(
         [*command, str(pages), str(tmp_path / "html")],

@@ -39,7 +39,7 @@ SECTIONS: Final = {
         "Agents",
         "Who plays, who is better, and by how much.",
         (
-            *("table", "agents", "leaderboard", "race_leaderboard", "reports", "arena", "arnold"),
+            *("table", "agents", "models", "leaderboard", "race_leaderboard", "reports", "arena", "arnold"),
             *("search_log", "hidden_information"),
         ),
     ),

@@ -26,6 +26,11 @@ _PLACES: Final = {
     "CONTRIBUTING.md": "contributing.md",
 }
 """Pages beside docs/, and where they go."""
+_CARDS: Final = (
+    "millebornes_env/agents/champions/*/README.md",
+    "millebornes_env/agents/equilibrium/README.md",
+)
+"""Model cards: each goes to models/, by the name of its folder."""
 _LINK: Final = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
 
 
@@ -38,6 +43,8 @@ def place_of(path: Path) -> str | None:
         return _PLACES[name]
     if path.suffix == ".ipynb":
         return name
+    if any(path.match(card) for card in _CARDS):
+        return f"models/{path.parent.name}.md"
     if name.startswith("docs/") and path.suffix in (".md", ".png", ".svg"):
         return name.removeprefix("docs/")
     return None
@@ -92,6 +99,19 @@ def notebook(source: Path, place: str) -> str:
     return json.dumps(content)
 
 
+def model_cards() -> str:
+    """The page that leads to the card of each trained network."""
+    names = "\n".join(place.removesuffix(".md") for place in _places_in("models/"))
+    about = "For each network that ships: what it is for, how it was made, how well it plays, its limits."
+    return f"# Model cards\n\n{about}\n\n```{{toctree}}\n:maxdepth: 1\n\n{names}\n```\n"
+
+
+def _places_in(folder: str) -> list[str]:
+    """The places of a folder of the site, in the order of their files."""
+    places = [place_of(path) or "" for path in sources()]
+    return [place for place in places if place.startswith(folder)]
+
+
 def reports() -> str:
     """The page that leads to the report of each table of the leaderboards."""
     places = [place_of(path) or "" for path in sources() if path.name == "report.md"]
@@ -103,6 +123,7 @@ def reports() -> str:
 def sources() -> list[Path]:
     """Files of the checkout that have a place in the site."""
     found = [ROOT / name for name in _PLACES]
+    found += [path for card in _CARDS for path in sorted(ROOT.glob(card))]
     found += sorted((ROOT / "docs").rglob("*")) + sorted((ROOT / "notebooks").glob("*.ipynb"))
     return [path for path in found if place_of(path) is not None]
 
@@ -138,7 +159,7 @@ def stage(folder: Path) -> None:
         else:
             shutil.copy(source, target)
     made = {**sections.pages(), **tables.pages(ROOT / "docs"), **reference.pages(), **cite.pages(ROOT)}
-    for name, text in {**made, "reports.md": reports()}.items():
+    for name, text in {**made, "reports.md": reports(), "models.md": model_cards()}.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         pictured = positions.with_pictures(text, name, folder / "extra")
         (folder / name).write_text(pictured, encoding="utf-8")
