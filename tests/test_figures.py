@@ -95,6 +95,11 @@ def test_the_command_enters_what_has_no_source(
     assert "docs/new.md:5: 7.25 million has no source (section 'Speed')" in capsys.readouterr().out
     assert figures.main(["--source", "python -m benchmarks.throughput", "--date", "2026-11-22"]) == 0
     assert figures.main([]) == 0
+    other = tmp_path / "docs" / "other.md"
+    other.write_text("It takes 12.5 s.\n", encoding="utf-8")
+    assert figures.main(["--source", "by hand", "--page", "docs/new.md"]) == 0
+    assert figures.main([]) == 1
+    other.unlink()
     page.write_text("# New\n\n## Speed\n\nIt makes 7.31 million steps.\n", encoding="utf-8")
     capsys.readouterr()
     assert figures.main([]) == 1

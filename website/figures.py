@@ -338,12 +338,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--source", help="enter all figures without a source as coming from this command or place"
     )
+    parser.add_argument("--page", help="of this page only, such as docs/research.md")
     parser.add_argument("--date", help="the day of the measurement, as 2026-11-22")
     parser.add_argument("--machine", help="what it was measured on, where that matters")
     options = vars(parser.parse_args(arguments))
     sources, found = load(), all_figures()
-    missing = without_source(found, sources)
-    given = {key: value for key, value in options.items() if value}
+    missing = [one for one in without_source(found, sources) if options["page"] in (None, one.page)]
+    given = {key: options[key] for key in ("source", "date", "machine") if options[key]}
     if "source" in given:
         sources["figures"] += entries_for(missing, given)
         save(sources)
@@ -351,10 +352,11 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     for one in missing:
         print(f"{one.page}:{one.line}: {one.text} has no source (section {one.section!r})")
-    for line in stale(found, sources):
+    gone = stale(found, sources)
+    for line in gone:
         print(f"{SOURCES} has what is not there any more: {line}")
     print(f"{len(found)} figures, {len(missing)} without a source")
-    return 1 if missing else 0
+    return 1 if missing or gone else 0
 
 
 if __name__ == "__main__":

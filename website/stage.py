@@ -34,6 +34,11 @@ _CARDS: Final = (
 _LINK: Final = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
 
 
+_WIDE: Final = ("rulebook.md", "leaderboard.md", "race_leaderboard.md")
+"""Pages whose tables need the place of the list of headings at the side."""
+_WITHOUT_HEADINGS: Final = "---\nhtml_theme.sidebar_secondary.remove: true\n---\n\n"
+
+
 def place_of(path: Path) -> str | None:
     """Where a file of the checkout stands in the site; None: it does not."""
     if not path.is_relative_to(ROOT) or not path.is_file():
@@ -153,7 +158,8 @@ def stage(folder: Path) -> None:
         if source.suffix == ".md":
             text = with_links(source.read_text(encoding="utf-8"), source, place)
             text = positions.with_pictures(text, place, folder / "extra")
-            target.write_text(with_known_lexers(text), encoding="utf-8")
+            head = _WITHOUT_HEADINGS if place in _WIDE else ""
+            target.write_text(head + with_known_lexers(text), encoding="utf-8")
         elif source.suffix == ".ipynb":
             target.write_text(notebook(source, place), encoding="utf-8")
         else:
