@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env.compile import rule
+from millebornes_env.millebornes.actions import num_actions
 from millebornes_env.millebornes.cards import DRIVING_ACE, NUM_SAFETIES, SPEED_LIMIT
 from millebornes_env.millebornes.observation import battle_top_code
 from millebornes_env.millebornes.state import NO_TEAM, Int8Array, State, StateArray
@@ -18,7 +19,8 @@ Int64Array = npt.NDArray[np.int64]
 Float64Array = npt.NDArray[np.float64]
 
 PLAYERS: Final = 2
-MASK_ROOM: Final = 64
+MASK_ROOM: Final = num_actions(PLAYERS)
+"""`write_mask` fills the hazards of whole opponents."""
 FIRST_CHAIN: Final = 1
 """The hash of seat 0's public history at the beginning; that of seat 1 is one more."""
 _NIBBLE: Final = (1 << BITS) - 1
