@@ -52,6 +52,7 @@ PARTS: Final = {
     "tell": "telling of what happens",
     "session": "way to be played on the terminal",
     "table": "table in the browser",
+    "study": "table for studies with people",
     "pages": "pages of its rule sheets",
     "solvable": "walk through its small tables",
     "history": "account of what is seen of it",
@@ -108,6 +109,7 @@ class Game:
         tell: part `tell(state, rules, action)`: carries the action out; returns lines that all are told.
         session: part: the class that plays it on the terminal; None: `commands.session.Session`.
         table: part: the class behind its page in the browser, such as `web.table.CardTable`.
+        study: part: the class behind its page in a study with people, such as `study.card_table.StudyTable`.
         rival: the agent that people play against if they name none.
         pages: module that prints rule sheets: `description(sheet)` of one, `comparison(names)` of several.
         solvable: part `solvable(sheet)`: a table that can be solved exactly (`solving.deck.Solvable`).
@@ -152,6 +154,7 @@ class Game:
     tell: Part = None
     session: Part = None
     table: Part = None
+    study: Part = None
     rival: str = "random"
     pages: str | ModuleType | None = None
     # Small tables
@@ -317,6 +320,7 @@ GAMES: Final[dict[str, Game]] = {
         words="millebornes_env.text.mille_bornes",
         session="millebornes_env.commands.card_session:CardSession",
         table="millebornes_env.web.table:CardTable",
+        study="millebornes_env.study.card_table:StudyTable",
         rival="strategist",
         pages="millebornes_env.render.editions",
         solvable="millebornes_env.solving.deck:solvable",
