@@ -303,6 +303,8 @@ class Session:
             table.load(line["record"], self._design.episode)
             self._sit_down(table, line["game"])
         elif kind == "decision":
+            if self._playing().to_act != line["seat"]:
+                raise MessageError(f"it is not the turn of seat {line['seat']}")
             self._carry_out(line["action"], line["seat"])
         elif kind == "next_round":
             self._playing().next_round()

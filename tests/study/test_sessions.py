@@ -149,6 +149,10 @@ def test_a_torn_last_line_is_cut_off(tmp_path: Path) -> None:
         (lambda lines: [*lines[:2], b"{no JSON", *lines[2:]], "line 3 is damaged"),
         (lambda lines: lines[:2] + lines[3:], "line 3 does not follow"),
         (lambda lines: [*lines, lines[-1].replace(b'"action": ', b'"action": 9')], "does not follow"),
+        (
+            lambda lines: [*lines, lines[-1].replace(b'"seat": 1', b'"seat": 0')],
+            "not the turn of seat 0|does not",
+        ),
         (lambda lines: [line.replace(b"s0001", b"s0002") for line in lines], "it is of session s0002"),
     ],
 )
