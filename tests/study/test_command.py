@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import csv
-import http.client
 import os
 import re
 import signal
 import socket
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,6 +21,8 @@ from millebornes_env.study.design import Design, open_study
 from tests.study.served import Page, Served, served  # skips where the extra is not installed
 
 # isort: split
+from uvicorn import Server
+
 from millebornes_env.study.serving import addresses_of, locked
 
 
@@ -192,22 +192,19 @@ def test_the_command_is_killed_and_goes_on(tmp_path: Path) -> None:
     assert game.record().result == tuple(game.result["points"])
 
 
-def test_ctrl_c_ends_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    port = free_port()
+def test_ctrl_c_ends_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(server: Server, sockets: list[socket.socket]) -> None:
+        """What uvicorn does at Ctrl-C: it ends, and raises the signal again."""
+        assert sockets[0].getsockname()[0] == "127.0.0.1"
+        signal.raise_signal(signal.SIGINT)
 
-    def stop() -> None:
-        while True:
-            with contextlib.suppress(OSError):
-                connection = http.client.HTTPConnection("127.0.0.1", port)
-                connection.request("GET", "/engine.json")
-                assert connection.getresponse().read() == b'{"engine":"study"}'
-                connection.close()
-                return os.kill(os.getpid(), signal.SIGINT)
-
-    stopping = threading.Thread(target=stop)
-    stopping.start()
-    assert main(["--study", str(tmp_path / "study"), "--port", str(port), "--against", "greedy"]) == 130
-    stopping.join()
+    monkeypatch.setattr(Server, "run", interrupted)
+    options = ["--study", str(tmp_path / "study"), "--port", str(free_port()), "--against", "greedy"]
+    assert main(options) == 130
     said = capsys.readouterr()
     assert "goes on with it" in said.out
     assert said.err == ""
+    with locked(tmp_path / "study"):
+        pass  # the folder is free again

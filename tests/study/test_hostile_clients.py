@@ -8,6 +8,7 @@ import http.client
 import json
 import socket
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -366,8 +367,11 @@ def test_a_page_that_does_not_read_is_given_up(tmp_path: Path) -> None:
 
     server = StudyServer(open_study(tmp_path, {}, 1, 1), ["http://x"], Limits(to_read=0.01))
     deaf: Any = Deaf()
-    with pytest.raises(WebSocketDisconnect):
-        asyncio.run(server._send(deaf, {"type": "table"}))
+    with (
+        ThreadPoolExecutor() as thread,
+        pytest.raises(WebSocketDisconnect),
+    ):  # Playwright has a loop in this one
+        thread.submit(asyncio.run, server._send(deaf, {"type": "table"})).result()
     assert deaf.closed_by == REFUSED
 
 
