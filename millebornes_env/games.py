@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -52,6 +52,7 @@ PARTS: Final = {
     "tell": "telling of what happens",
     "session": "way to be played on the terminal",
     "table": "table in the browser",
+    "study": "table for studies with people",
     "pages": "pages of its rule sheets",
     "solvable": "walk through its small tables",
     "history": "account of what is seen of it",
@@ -72,8 +73,7 @@ class Game:
     Attributes:
         name: of the game: letters, digits and underscores. A sheet says which game it is of by it.
         rulebook: what the engine asks (`engine.rulebook.Rulebook`): the module, or its name.
-        sheets: the rule sheets; or the part `edition(name)` that finds one by its name or a file's path, and
-            hands a sheet back as it is.
+        sheets: the rule sheets; or the part `edition(given)`: the sheet of a name or file, or one as it is.
         sheet_names: of the sheets that come with the game, where `sheets` is a part.
         mini_decks: names of small sheets that come with it, to be solved; found by their names only.
         audit: part `audit(states, rules)`: the first of `STATE[N]` that is no game of this table and why, as
@@ -87,8 +87,7 @@ class Game:
         draw_end: part `draw_end(state, rules)`: what is drawn below it when an episode is over.
         describe: part `describe(row, sections, rules)`: an observation in words.
         seen: part: a module that reads an observation back into a record (`agents.seen.Seen`), for agents.
-        features: part: a module with what networks can be shown behind an observation
-            (`agents.policy.network.Features`).
+        features: part: what networks are shown behind an observation (`agents.policy.network.Features`).
         champion: part `champion(table)`: which of several folders of `agents/champions` plays better there.
         counts: part: a module of what the arena counts of it (`arena.statistics.GameCounts`).
         luck: part: a module that tells luck from skill, such as `arena.control_variate`.
@@ -108,6 +107,7 @@ class Game:
         tell: part `tell(state, rules, action)`: carries the action out; returns lines that all are told.
         session: part: the class that plays it on the terminal; None: `commands.session.Session`.
         table: part: the class behind its page in the browser, such as `web.table.CardTable`.
+        study: part: the class behind its page in a study with people, such as `study.card_table.StudyTable`.
         rival: the agent that people play against if they name none.
         pages: module that prints rule sheets: `description(sheet)` of one, `comparison(names)` of several.
         solvable: part `solvable(sheet)`: a table that can be solved exactly (`solving.deck.Solvable`).
@@ -152,11 +152,11 @@ class Game:
     tell: Part = None
     session: Part = None
     table: Part = None
+    study: Part = None
     rival: str = "random"
     pages: str | ModuleType | None = None
-    # Small tables
+    # Small tables, and as a tree
     solvable: Part = None
-    # As a tree
     history: str | ModuleType | None = None
     chance_nodes: str | ModuleType | None = None
 
@@ -317,6 +317,7 @@ GAMES: Final[dict[str, Game]] = {
         words="millebornes_env.text.mille_bornes",
         session="millebornes_env.commands.card_session:CardSession",
         table="millebornes_env.web.table:CardTable",
+        study="millebornes_env.study.card_table:StudyTable",
         rival="strategist",
         pages="millebornes_env.render.editions",
         solvable="millebornes_env.solving.deck:solvable",
@@ -483,8 +484,7 @@ def _check_sheets(entry: Game) -> None:
 
 def _taken(entry: Game) -> dict[str, str]:
     """The names of the other games' sheets, and whose they are."""
-    others: Iterable[Game] = (one for one in GAMES.values() if one.name != entry.name)
-    return {name: one.name for one in others for name in one.shipped}
+    return {name: one.name for one in GAMES.values() if one.name != entry.name for name in one.shipped}
 
 
 __all__ = [

@@ -40,6 +40,11 @@ PARTS: Final = {
     ),
     "text": ("Language models", "Prompts, and what answers mean.", ("millebornes_env.text",)),
     "recording": ("Recorded games", "Rounds as Parquet.", ("millebornes_env.recording",)),
+    "study": (
+        "Studies with people",
+        "What was written of a study, read back.",
+        ("millebornes_env.study",),
+    ),
     "testing": (
         "Checks",
         "Checks for agents, editions and states of your own.",

@@ -39,8 +39,8 @@ SECTIONS: Final = {
         "Agents",
         "Who plays, who is better, and by how much.",
         (
-            *("table", "agents", "models", "leaderboard", "race_leaderboard", "reports", "arena", "arnold"),
-            *("search_log", "hidden_information"),
+            *("table", "studies", "agents", "models", "leaderboard", "race_leaderboard", "reports", "arena"),
+            *("arnold", "search_log", "hidden_information"),
         ),
     ),
     "learn": (

@@ -4,11 +4,12 @@
     python -m millebornes_env play --against arnold --episode match
     python -m millebornes_env play --terminal --against runs/first --edition dujardin --players 4
     python -m millebornes_env play --edition arc_en_ciel --players 4
+    python -m millebornes_env play --study results/pilot --participants 20 --games 3
 
 Mille Bornes opens a page in the browser, served to this computer only; Ctrl-C ends it. With `--terminal`, and
 in games that have no page, you play on the terminal. You have seat 0 there, and the agent plays all the
 others, your partners too; `hint` asks a strong agent what it would do, `undo` takes your last decision back,
-`?` tells the rest.
+`?` tells the rest. With `--study`, other people play, each by a link of their own (docs/studies.md).
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from millebornes_env import VectorEnv, agents, vector_env
 from millebornes_env.agents.protocol import Agent, sees_hidden_cards
 from millebornes_env.command_line import carry_out, complain
 from millebornes_env.commands.options import TableArgs, parse_options, table_asked_for
+from millebornes_env.commands.people import StudyArgs, check_only_for_studies, run_study
 from millebornes_env.commands.session import Session
 from millebornes_env.envs.options import USUAL
 from millebornes_env.errors import MilleBornesError
@@ -41,8 +43,8 @@ _ON_THE_PAGE: Final = ("edition", "players", "teams", "episode", "seed", "agains
 
 
 @dataclass(kw_only=True)
-class Args(TableArgs):
-    """Play Mille Bornes, or another game, against agents: in the browser, or on the terminal."""
+class _PlayArgs(TableArgs):
+    """What is played, against whom and where."""
 
     episode: str = USUAL
     """Play whole matches, or single rounds. usual: the shortest that the game has, such as round."""
@@ -58,6 +60,11 @@ class Args(TableArgs):
     """Of the page. 0: the usual one, or if it is taken, a free one."""
     browser: bool = True
     """Open the page in a browser; if not, its address is printed all the same."""
+
+
+@dataclass(kw_only=True)
+class Args(StudyArgs, _PlayArgs):
+    """Play Mille Bornes, or another game, against agents: in the browser, or on the terminal."""
 
 
 def main(
@@ -81,6 +88,9 @@ def _command(
     arguments: Sequence[str] | None, source: TextIO | None, sink: TextIO | None, nobody_answers: bool
 ) -> int:
     args = parse_options(Args, "play", arguments)
+    if args.study is not None:
+        return run_study(args)
+    check_only_for_studies(args)
     table = table_asked_for(args, [] if args.against is None else [args.against])
     is_on_terminal = args.terminal or source is not None or sink is not None
     if not is_on_terminal and game_of(table[0]).has("table"):

@@ -40,7 +40,7 @@ MOST_BYTES: Final = 4 * 2**20
 
 _MOST_TABLES: Final = 64
 _HIGHEST_PORT: Final = 65_535
-_TYPES: Final = {
+TYPES: Final = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -51,7 +51,7 @@ _TYPES: Final = {
     ".bin": "application/octet-stream",
 }
 """What the page consists of; nothing else is handed out, such as this file."""
-_POLICY: Final = (
+POLICY: Final = (
     "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data:; frame-ancestors 'none'"
 )
@@ -161,7 +161,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if file is None:
             self._send(HTTPStatus.NOT_FOUND, b"there is no such file here\n", "text/plain; charset=utf-8")
         else:
-            self._send(HTTPStatus.OK, file.read_bytes(), _TYPES[file.suffix])
+            self._send(HTTPStatus.OK, file.read_bytes(), TYPES[file.suffix])
 
     def do_POST(self) -> None:
         """Hand a message to the engine."""
@@ -216,7 +216,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             file = (folder / path.lstrip("/")).resolve()
             if path.endswith("/"):
                 file /= "index.html"
-            is_ours = file.is_relative_to(folder) and file.suffix in _TYPES and file.is_file()
+            is_ours = file.is_relative_to(folder) and file.suffix in TYPES and file.is_file()
         except (OSError, ValueError):  # a name that no file can have
             return None
         return file if is_ours else None
@@ -229,7 +229,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
         self.send_header("Cache-Control", "no-store")
-        self.send_header("Content-Security-Policy", _POLICY)
+        self.send_header("Content-Security-Policy", POLICY)
         self.send_header("X-Content-Type-Options", "nosniff")
         self.end_headers()
         self.wfile.write(body)

@@ -138,7 +138,7 @@ export function showSheet(position, names, actions) {
   if (position.sheet) content.push(sheet(position, names, teams));
   const choices = [];
   if (actions.next) choices.push(button("Deal the next round", actions.next, true));
-  else choices.push(button("Play again", actions.again, true));
+  else if (actions.again) choices.push(button(actions.againWords ?? "Play again", actions.again, true));
   if (actions.review) choices.push(button(actions.review.title, actions.review.act));
   choices.push(closing("Look at the table"));
   open(position.match_over && position.episode === "match" ? "The match is over" : `Round ${position.round_number + 1} is over`, ...content, buttons(...choices));

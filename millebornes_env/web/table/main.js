@@ -29,10 +29,18 @@ async function begin() {
   } catch (error) {
     return say(capital(error.message), true);
   }
+  if (engine.kind === "study") return takePart();
   play = new Play(engine, catalogue, { looked, failed: showError, again, reviewOf });
   find("records").disabled = false;
   window.addEventListener("hashchange", () => resume().catch(showError));
   await resume().catch((error) => (newGame(), showError(error)));
+}
+
+/** Play in a study, where the server says what is played. */
+async function takePart() {
+  const { StudyPlay } = await import("./study.js");
+  play = new StudyPlay(engine, catalogue, { looked, failed: showError, again, reviewOf: () => null });
+  await play.open();
 }
 
 /** The engine that this page comes with: the server's, or WebAssembly. */
@@ -40,6 +48,7 @@ async function engineAsked() {
   const response = await fetch(new URL("../engine.json", import.meta.url)).catch(() => null);
   if (!response?.ok) throw new Error("The file engine.json is missing beside this page.");
   const config = await response.json();
+  if (config.engine === "study") return (await import("../study_engine.js")).createEngine();
   if (config.engine === "server") return (await import("../server_engine.js")).createEngine(config);
   if (!("WebAssembly" in globalThis)) {
     throw new Error("This browser has no WebAssembly, which the page needs: use another one, or type “python -m millebornes_env play”.");
@@ -271,7 +280,7 @@ const asVerb = (choice) => (choice.kind === "play" && !choice.words.startsWith("
 
 function listen() {
   const clicked = {
-    new: newGame,
+    new: () => (engine.kind === "study" ? play.openAgain() : newGame()),
     undo: () => play.undo().catch(showError),
     records: async () => showRecord(play.position ? (await engine.record()).text : "", openText),
     link: async () => showLink(`${location.origin}${location.pathname}${location.search}#${await packed((await engine.save()).text)}`),

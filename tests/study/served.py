@@ -1,0 +1,154 @@
+"""A study on a port of its own, and pages that talk with it without a browser."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import tests.study.needs_extra  # noqa: F401 - skips who imports this where the extra is not installed
+
+# isort: split
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import ClientConnection, connect
+
+from millebornes_env.study.design import Participant, Study, open_study
+from millebornes_env.study.server import Limits
+from millebornes_env.study.serving import server_of
+
+
+@dataclass
+class Served:
+    """A study that answers.
+
+    Attributes:
+        study: what is played.
+        port: where.
+    """
+
+    study: Study
+    port: int
+
+    @property
+    def origin(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def participants(self) -> list[Participant]:
+        return list(self.study.participants.values())
+
+    def link(self, number: int = 0) -> str:
+        return f"{self.origin}/#join={self.participants[number].token}"
+
+    def connected(self, **given: Any) -> AbstractContextManager[ClientConnection]:
+        """A WebSocket that has not joined."""
+        given = {"origin": self.origin, "open_timeout": 30, "close_timeout": 5, "proxy": None} | given
+        return connect(f"ws://127.0.0.1:{self.port}/study", **given)
+
+    @contextlib.contextmanager
+    def page(self, number: int = 0) -> Iterator[Page]:
+        """A page of a participant."""
+        with self.connected() as connection:
+            yield Page(connection, self.participants[number].token)
+
+
+class Page:
+    """What a page does, without a browser.
+
+    Attributes:
+        heard: every message of the server.
+        view: the last step of the game.
+        decision: the number of the decision that is asked for.
+    """
+
+    def __init__(self, connection: ClientConnection, token: str) -> None:
+        self.socket, self._last = connection, 100
+        self.heard: list[dict[str, Any]] = []
+        self.view: dict[str, Any] = {}
+        self.log: list[dict[str, Any]] = []
+        self.decision: int | None = None
+        self.tell({"type": "join", "token": token})
+        self.welcome = self.next("welcome", "refused")
+        if self.welcome.get("game", -1) >= 0:
+            self.next("table")
+
+    def tell(self, message: Any) -> None:
+        self.socket.send(message if isinstance(message, (str, bytes)) else json.dumps(message))
+
+    def hear(self) -> dict[str, Any]:
+        message: dict[str, Any] = json.loads(self.socket.recv(timeout=60))
+        self.heard.append(message)
+        if message["type"] == "table":
+            self.view, self.decision = message["steps"][-1], message["decision"]
+            self.log = [*self.log[: message["log_from"]], *message["log"]]
+        return message
+
+    def next(self, *kinds: str) -> dict[str, Any]:
+        """The next message of one of these types."""
+        while True:
+            message = self.hear()
+            if message["type"] in kinds:
+                return message
+
+    def ask(self, kind: str, **entries: Any) -> dict[str, Any]:
+        """What a message is answered."""
+        self._last += 1
+        self.tell({"type": kind, "id": self._last, **entries})
+        while (found := self.next("answer", "refused"))["id"] not in (None, self._last):
+            pass
+        return found
+
+    def play(self, place: int = 0, ms: int = 1) -> dict[str, Any]:
+        """Make one of the decisions that are legal."""
+        action = self.view["legal"][place]["action"]
+        return self.ask("play", decision=self.decision, action=action, ms=ms)
+
+    def play_on(self) -> None:
+        """Play until the game is over, where all others are agents."""
+        while not self.view["over"]:
+            assert "error" not in self.play()
+
+    def closing(self) -> tuple[int, str]:
+        """The code and the last sentence with which the server closes the connection."""
+        said = ""
+        try:
+            while True:
+                said = self.hear().get("error", said)
+        except ConnectionClosed as end:
+            return (0, "broken off") if end.rcvd is None else (end.rcvd.code, said)
+
+
+@contextlib.contextmanager
+def served(
+    folder: Path,
+    participants: int = 1,
+    limits: Limits | None = None,
+    port: int = 0,
+    to_ask: float = 10,
+    **design: Any,
+) -> Iterator[Served]:
+    """Serve a study for as long as the block lasts."""
+    with socket.create_server(("127.0.0.1", port)) as taken:
+        port = taken.getsockname()[1]
+        asked = {"against": "greedy"} | design if not (folder / "study.json").exists() else design
+        study = open_study(folder, asked, participants, 1)
+        server = server_of(study, [f"http://127.0.0.1:{port}"], limits, to_ask=to_ask, most_asking=32)
+        serving = threading.Thread(target=server.run, kwargs={"sockets": [taken]})
+        serving.start()
+        try:
+            yield Served(study, port)
+        finally:
+            server.should_exit = True
+            serving.join()
+
+
+def lines_of(served_study: Served, session: int = 0) -> list[dict[str, Any]]:
+    """What was written of a session."""
+    path = served_study.study.path_of(session)
+    return [json.loads(line) for line in path.read_text().splitlines()]

@@ -1,0 +1,210 @@
+"""`python -m millebornes_env play --study DIR`."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from millebornes_env.commands.play import main
+from millebornes_env.study import StudyError, read_study
+from millebornes_env.study.design import Design, open_study
+from tests.study.served import Page, Served, served  # skips where the extra is not installed
+
+# isort: split
+from uvicorn import Server
+
+from millebornes_env.study.serving import addresses_of, locked
+
+
+def refusal(options: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """What the command says against its options."""
+    assert main([*options]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: ")
+    assert error.count("\n") == 1
+    return error
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--players", "9"], "9"),
+        (["--seats", "2"], "no seat 2"),
+        (["--seats", "0", "0"], "different seats"),
+        (["--seats", "0", "1", "--participants", "3"], "3 participants do not fill"),
+        (["--participants", "0"], "1 to 10,000 participants"),
+        (["--games", "0"], "1 to 1000 games"),
+        (["--against", "nobody"], "nobody"),
+        (["--edition", "arc_en_ciel", "--players", "3"], "no table for studies with people"),
+        (["--port", "70000"], "1 to 65535"),
+        (["--host", "no.such.host.example"], "cannot be used"),
+        (["--host", "0.0.0.0"], "name one by --address"),
+        (["--address", "study.example"], "--address is like"),
+        (["--intro", "missing.txt"], "missing.txt"),
+        (["--terminal"], "played in the browser"),
+        (["--seed", "-1"], "a seed is 0 to"),
+    ],
+)
+def test_options_that_make_no_sense(
+    options: list[str], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    usual = [] if "--port" in options else ["--port", "48653"]
+    assert words in refusal(["--study", str(tmp_path / "study"), *usual, *options], capsys)
+    assert not (tmp_path / "study" / "study.json").exists()
+
+
+def test_options_of_studies_without_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "--games is of a study" in refusal(["--games", "3"], capsys)
+    assert "--same-deals is of a study" in refusal(["--same-deals"], capsys)
+
+
+def test_a_folder_with_something_else(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(StudyError, match="something else than a study"):
+        open_study(tmp_path, {}, None, None)
+
+
+@pytest.mark.parametrize(
+    "content", ["{", "[]", '{"format": 99}', '{"format": 1}', '{"format": 1, "design": 3}']
+)
+def test_a_damaged_study(content: str, tmp_path: Path) -> None:
+    (tmp_path / "study.json").write_text(content)
+    with pytest.raises(StudyError, match=re.escape(str(tmp_path / "study.json"))):
+        open_study(tmp_path, {}, None, None)
+
+
+def test_a_study_goes_on_with_the_same_design(tmp_path: Path) -> None:
+    first = open_study(tmp_path, {"games": 3, "against": "greedy"}, 2, None)
+    assert first.design == Design(games=3, against="greedy", teams=2, episode="round")
+    assert Design().checked().against == "strategist"
+    again = open_study(tmp_path, {}, None, None)
+    assert again == first
+    more = open_study(tmp_path, {"games": 3}, 5, first.seed)
+    assert list(more.participants)[:2] == list(first.participants)
+    assert [one.name for one in more.participants.values()] == ["p0001", "p0002", "p0003", "p0004", "p0005"]
+    for asked, participants, seed, words in (
+        ({"games": 4}, None, None, "has games 3, not 4"),
+        ({"players": 3}, None, None, "has players 2, not 3"),
+        ({}, 2, None, "cannot get fewer"),
+        ({}, None, first.seed + 1, "another seed"),
+    ):
+        with pytest.raises(StudyError, match=words):
+            open_study(tmp_path, asked, participants, seed)
+
+
+def test_only_the_owner_reads_what_is_secret(tmp_path: Path) -> None:
+    study = open_study(tmp_path, {"seats": (0, 1)}, 4, 1)
+    links = study.write_links("http://127.0.0.1:8653/")
+    for path in (links, tmp_path / "study.json"):
+        assert path.stat().st_mode & 0o077 == 0
+    rows = list(csv.DictReader(links.read_text(encoding="utf-8").splitlines()))
+    assert [(row["participant"], row["session"], row["seat"]) for row in rows] == [
+        ("p0001", "s0001", "0"),
+        ("p0002", "s0001", "1"),
+        ("p0003", "s0002", "0"),
+        ("p0004", "s0002", "1"),
+    ]
+    assert len({row["link"].partition("#join=")[2] for row in rows}) == 4
+
+
+def test_two_processes_do_not_share_a_folder(tmp_path: Path) -> None:
+    with (
+        locked(tmp_path),
+        pytest.raises(StudyError, match="another process runs this study"),
+        locked(tmp_path),
+    ):
+        pass
+
+
+def test_where_pages_may_be_opened() -> None:
+    assert addresses_of("127.0.0.1", 80, None) == ["http://127.0.0.1:80", "http://localhost:80"]
+    assert addresses_of("192.0.2.7", 80, None) == ["http://192.0.2.7:80"]
+    assert addresses_of("::1", 80, None)[0] == "http://[::1]:80"
+    assert addresses_of("127.0.0.1", 80, "https://study.example/") == [
+        "https://study.example",
+        "http://127.0.0.1:80",
+    ]
+    assert addresses_of("0.0.0.0", 80, "http://lab-pc:80") == ["http://lab-pc:80"]
+
+
+@contextlib.contextmanager
+def command(folder: Path, port: int, *options: str) -> Iterator[subprocess.Popen[str]]:
+    """The command as a process, when its links are written; killed at the end, if it still runs."""
+    words = [
+        sys.executable,
+        "-m",
+        "millebornes_env",
+        "play",
+        "--study",
+        str(folder),
+        "--port",
+        str(port),
+        *options,
+    ]
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    with subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        try:
+            assert process.stdout is not None
+            assert f"http://127.0.0.1:{port}/" in process.stdout.readline()
+            assert str(folder / "links.csv") in process.stdout.readline()
+            yield process
+        finally:
+            process.kill()
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return int(taken.getsockname()[1])
+
+
+def three_decisions(folder: Path, port: int) -> Page:
+    """Make three decisions in the study on that port; the page, which was closed then."""
+    with Served(open_study(folder, {}, None, None), port).page() as page:
+        page.ask("begin", game=0)
+        for _ in range(3):
+            assert "error" not in page.play()
+    return page
+
+
+def test_the_command_is_killed_and_goes_on(tmp_path: Path) -> None:
+    folder, port = tmp_path / "study", free_port()
+    with command(folder, port, "--against", "greedy", "--seed", "1") as process:
+        before = three_decisions(folder, port)
+        process.kill()
+    with served(folder) as place, place.page() as page:
+        assert page.view == before.view
+        assert page.log == before.log
+        page.play_on()
+    (game,) = read_study(folder)
+    assert game.result is not None
+    assert game.record().result == tuple(game.result["points"])
+
+
+def test_ctrl_c_ends_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(server: Server, sockets: list[socket.socket]) -> None:
+        """What uvicorn does at Ctrl-C: it ends, and raises the signal again."""
+        assert sockets[0].getsockname()[0] == "127.0.0.1"
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(Server, "run", interrupted)
+    options = ["--study", str(tmp_path / "study"), "--port", str(free_port()), "--against", "greedy"]
+    assert main(options) == 130
+    said = capsys.readouterr()
+    assert "goes on with it" in said.out
+    assert said.err == ""
+    with locked(tmp_path / "study"):
+        pass  # the folder is free again

@@ -1,0 +1,139 @@
+"""What participants are sent holds nothing that their seats do not see."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from millebornes_env import VectorEnv, vector_env
+from millebornes_env.millebornes.cards import NUM_CARD_TYPES
+from millebornes_env.study import transitions
+from millebornes_env.study.card_table import StudyTable
+from millebornes_env.study.design import Study, open_study
+from millebornes_env.study.session import Session
+
+
+def study_of(folder: Path, participants: int | None = None, **design: Any) -> Study:
+    return open_study(folder, {"against": "greedy"} | design, participants, 3)
+
+
+def decided(session: Session, seat: int, place: int = 0) -> dict[str, Any]:
+    """Let a person make a decision; what the seat is told then."""
+    news = session.news(seat)
+    assert news is not None
+    session.play(seat, news["decision"], news["steps"][-1]["legal"][place]["action"], None)
+    return news
+
+
+def all_that_is_sent(table: StudyTable, seat: int) -> str:
+    """Every word of a message that depends on the position."""
+    why = [table.why_not(card, "discard") for card in range(NUM_CARD_TYPES)] if table.to_act == seat else []
+    return json.dumps([table.seen_by(seat), table.told_to(seat), why])
+
+
+def redealt(env: VectorEnv, table: StudyTable, seat: int, seed: int) -> Any:
+    """The position with what the seat does not see dealt anew."""
+    env.set_states(table._playing.states)
+    return env.determinize(seat, seed).view(np.recarray)
+
+
+@pytest.mark.parametrize(
+    ("edition", "players", "teams"), [("parker", 2, 2), ("dujardin", 3, 3), ("parker", 4, 2)]
+)
+def test_messages_are_the_same_whatever_the_hidden_cards_are(
+    edition: str, players: int, teams: int, tmp_path: Path
+) -> None:
+    design = {"edition": edition, "players": players, "teams": teams}
+    session = Session(study_of(tmp_path, **design), 0)
+    session.begin(0, 0)
+    while not session._is_over:
+        decided(session, 0)
+    table = session._table
+    assert table is not None
+    game, others = table._playing, 0
+    env = vector_env(1, edition, players=players, teams=teams, autoreset_mode="disabled")
+    for at in range(0, len(game.plays), 4):
+        game.go_to(at)
+        acts = int(game.state.seat)
+        for seat in (acts, (acts + 1) % players):
+            if table.is_hidden_from(seat):
+                continue
+            before, true = all_that_is_sent(table, seat), game._states[at]
+            game._states[at] = redealt(env, table, seat, at)
+            others += int((game._states[at]["hand"] != true["hand"]).any())
+            assert all_that_is_sent(table, seat) == before, (at, seat)
+            game._states[at] = true
+    assert others > 5  # the hidden cards were others
+
+
+def test_every_hand_but_the_own_is_left_out(tmp_path: Path) -> None:
+    session = Session(study_of(tmp_path, players=4, teams=2, seats=(1,)), 0)
+    session.begin(1, 0)
+    news = session.news(1)
+    assert news is not None
+    for step in news["steps"]:
+        assert [seat["hand"] is not None for seat in step["seats"]] == [False, True, False, False]
+    said = json.dumps(session.welcome(1))
+    assert "stream" not in said
+    assert "key:" not in said
+
+
+SAFETY_IS_HELD = """\
+edition: parker
+table: 2 players
+dealer: 1
+battle 0: roll
+battle 1: roll
+hand 0: stop 25 50 75 100 200 roll
+hand 1: {safety} 25 50 75 100 200
+"""
+
+
+def messages_of_an_attack(folder: Path, safety: str) -> list[Any]:
+    """What the attacker is told when the other one lets a Stop stand."""
+    session = Session(study_of(folder, 2, seats=(0, 1)), 0)
+    session.begin(0, 0)
+    session.begin(1, 0)
+    table = session._table
+    assert table is not None
+    table.load(SAFETY_IS_HELD.format(safety=safety))
+    session._made.clear()
+    for seat in (0, 1):
+        session.news(seat)
+        session._steps[seat] = [table.seen_by(seat)]
+    stop = next(one for one in table.choices() if "stop against" in one["notation"])
+    heard = [session.news(0)]
+    session.play(0, 0, stop["action"], None)
+    if table.to_act == 1 and table.seen_by(1)["asks"] == "coup_fourre":
+        assert session.news(0) is None, "the attacker may not know that there is an answer"
+        assert table.seen_by(0)["to_act"] is None
+        asked = session.news(1)
+        assert asked is not None
+        refuse = next(one for one in asked["steps"][-1]["legal"] if one["kind"] == "refuse")
+        session.play(1, asked["decision"], refuse["action"], None)
+    return [*heard, session.news(0)]
+
+
+def test_a_safety_that_is_held_back_does_not_show(tmp_path: Path) -> None:
+    held = messages_of_an_attack(tmp_path / "held", "right_of_way")
+    none = messages_of_an_attack(tmp_path / "none", "roll")
+    assert held[1]["steps"][-1]["seats"][1]["hand"] is None
+    assert json.dumps(held) == json.dumps(none)
+
+
+def test_a_person_may_do_what_the_environment_says(tmp_path: Path) -> None:
+    session = Session(study_of(tmp_path, players=3, teams=3), 0)
+    session.begin(0, 0)
+    while not session._is_over:
+        decided(session, 0)
+    rows = list(transitions(tmp_path))
+    lines = [json.loads(line) for line in session._journal.path.read_text().splitlines()]
+    decisions = [line for line in lines if line["line"] == "decision"]
+    assert len(rows) == len(decisions) > 10
+    for row, line in zip(rows, decisions, strict=True):
+        assert np.flatnonzero(row["action_mask"]).tolist() == line["legal_actions"]
+        assert (row["seat"], row["action"]) == (line["seat"], line["action"])

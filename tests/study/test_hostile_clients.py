@@ -1,0 +1,384 @@
+"""What a hostile client sends is refused in a sentence, and harms nobody."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import http.client
+import json
+import socket
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from millebornes_env.study import MessageError
+from millebornes_env.study.design import open_study
+from millebornes_env.study.messages import MOST_BYTES, Allowance, read_message
+from tests.study.served import Page, Served, lines_of, served  # skips where the extra is not installed
+
+# isort: split
+from starlette.websockets import WebSocketDisconnect
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+from millebornes_env.study.server import REFUSED, REPLACED, Limits, StudyServer
+
+PEOPLE = 40
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A study of many; each test takes participants of its own."""
+    with served(tmp_path_factory.mktemp("hostile") / "study", PEOPLE) as found:
+        yield found
+
+
+def asked_for(place: Served, path: str = "/", **headers: str) -> tuple[int, bytes, Any]:
+    """Status, body and headers of an answer."""
+    connection = http.client.HTTPConnection("127.0.0.1", place.port, timeout=60)
+    try:
+        connection.request("GET", path, headers=headers)
+        answer = connection.getresponse()
+        return answer.status, answer.read(), answer.headers
+    finally:
+        connection.close()
+
+
+def plays_well(place: Served, number: int) -> None:
+    """An honest participant is not disturbed."""
+    with place.page(number) as page:
+        if page.welcome["game"] < 0:
+            page.ask("begin", game=0)
+        assert "error" not in page.play()
+
+
+# Messages ---------------------------------------------------------------------------------------------------
+
+
+def play(**entries: Any) -> dict[str, Any]:
+    return {"type": "play", "id": 1, "decision": 0, "action": 3, "ms": 5} | entries
+
+
+def test_messages_that_make_sense() -> None:
+    for message in (
+        {"type": "join", "token": "abc"},
+        {"type": "begin", "id": 1, "game": 0},
+        play(),
+        play(ms=None),
+        {"type": "why_not", "id": 1, "card": 3, "target_team": "discard"},
+        {"type": "next_round", "id": 7},
+    ):
+        assert read_message(json.dumps(message)) == message
+
+
+@pytest.mark.parametrize(
+    ("sent", "words"),
+    [
+        (None, "text, not bytes"),
+        ("", "a JSON object"),
+        ("{", "a JSON object"),
+        ("[" * 4000, "a JSON object"),
+        ("[]", "a JSON object"),
+        ("17", "a JSON object"),
+        ("9" * 4000, "a JSON object"),
+        ({}, "no message None"),
+        ({"type": "shuffle"}, "no message 'shuffle'"),
+        ({"type": ["play"]}, "no message ['play']"),
+        ({"type": "undo", "id": 1}, "no message 'undo'"),
+        ({"type": "think", "id": 1}, "no message 'think'"),
+        ({"type": "record", "id": 1}, "no message 'record'"),
+        ({"type": "play", "id": 1}, "'decision' is missing"),
+        (play(seat=1), "no entry 'seat'"),
+        (play(session="s0002"), "no entry 'session'"),
+        (play(token="x"), "no entry 'token'"),
+        (play(action="3"), "'action' is '3'"),
+        (play(action=3.0), "'action' is 3.0"),
+        (play(action=True), "'action' is True"),
+        (play(action=-1), "'action' is -1"),
+        (play(action=2**31), "'action' is 2147483648"),
+        (play(action=10**3000), "'action' is "),
+        (play(action=None), "'action' is None"),
+        (play(ms=float("nan")), "'ms' is nan"),
+        (play(ms=[1]), "'ms' is [1]"),
+        ({"type": "join", "token": 5}, "'token' is 5"),
+        ({"type": "join", "token": "x" * 101}, "'token' is "),
+    ],
+)
+def test_messages_that_make_none(sent: Any, words: str) -> None:
+    text = sent if sent is None or isinstance(sent, str) else json.dumps(sent)
+    with pytest.raises(MessageError) as caught:
+        read_message(text)
+    assert words in str(caught.value)
+    assert len(str(caught.value)) < 300
+
+
+def test_nonsense_is_answered_and_then_put_out(place: Served) -> None:
+    with place.page(0) as page:
+        page.ask("begin", game=0)
+        for nonsense in (
+            "{",
+            b"\x00\xff",
+            "[]",
+            play(seat=1),
+            {"type": "shuffle"},
+            {"type": "join", "token": "x"},
+        ):
+            page.tell(nonsense)
+            assert page.next("refused")["error"]
+        assert "error" not in page.play(), "a few mistakes are forgiven"
+        for _ in range(4):
+            page.tell("{")
+        assert page.closing() == (
+            REFUSED,
+            "too many messages that make no sense; the last one: a message is a JSON object",
+        )
+    plays_well(place, 0)
+
+
+def test_a_message_that_is_too_large(place: Served) -> None:
+    for parts in (["x" * (MOST_BYTES + 1)], ["x" * 1000] * 5, ["x" * 10_000_000]):
+        with place.page(1) as page:
+            with contextlib.suppress(ConnectionClosed):  # before all of it was sent
+                page.socket.send(parts if len(parts) > 1 else parts[0])
+            assert page.closing()[0] in (0, 1009)
+    plays_well(place, 1)
+
+
+def test_too_many_messages(tmp_path: Path) -> None:
+    limits = Limits(at_once=6, each_second=1e-6)
+    with served(tmp_path / "study", 2, limits) as place, place.page(1) as other:
+        other.ask("begin", game=0)
+        with place.page(0) as page:
+            for number in range(20):
+                page.tell({"type": "why_not", "id": number, "card": 0, "target_team": None})
+            code, words = page.closing()
+        assert code == REFUSED
+        assert "too many messages" in words
+        with place.page(0) as page:  # nor does a new connection help
+            assert "too many messages" in page.welcome["error"]
+        assert "error" not in other.play()
+
+
+def test_the_allowance_comes_back() -> None:
+    clock = [0.0]
+    allowance = Allowance(2, 1, lambda: clock[0])
+    assert [allowance.takes() for _ in range(3)] == [True, True, False]
+    clock[0] += 1
+    assert [allowance.takes() for _ in range(2)] == [True, False]
+    clock[0] += 100
+    assert [allowance.takes() for _ in range(3)] == [True, True, False]
+
+
+# The game ---------------------------------------------------------------------------------------------------
+
+
+def test_illegal_plays_and_decisions_that_were_made(place: Served) -> None:
+    with place.page(4) as page:
+        assert page.ask("play", decision=0, action=0, ms=1)["error"] == "no game is being played"
+        assert "cannot begin now" in page.ask("begin", game=1)["error"]
+        page.ask("begin", game=0)
+        view, legal = page.view, [one["action"] for one in page.view["legal"]]
+        for action in {*range(60)} - {*legal}:
+            if action % 9 == 0:
+                assert "do not allow" in page.ask("play", decision=0, action=action, ms=1)["error"]
+        assert "already" in page.ask("play", decision=7, action=legal[0], ms=1)["error"]
+        assert "error" in page.ask("why_not", card=77, target_team=None)
+        assert "error" in page.ask("why_not", card=3, target_team=9)
+        assert "error" in page.ask("why_not", card=3, target_team="nowhere")
+        assert "no round" in page.ask("next_round")["error"]
+        assert page.view is view
+        assert "error" not in page.play()
+    assert [one["line"] for one in lines_of(place, 4)].count("result") == 0
+
+
+def test_a_move_out_of_turn_between_two_people(tmp_path: Path) -> None:
+    with served(tmp_path / "study", 2, seats=(0, 1)) as place, place.page(0) as one, place.page(1) as two:
+        one.tell({"type": "begin", "id": 1, "game": 0})
+        two.tell({"type": "begin", "id": 1, "game": 0})
+        pages = (one, two)
+        for page in pages:
+            page.next("table")
+        waits = next(page for page in pages if page.decision is None)
+        acts = next(page for page in pages if page is not waits)
+        action = acts.view["legal"][0]["action"]
+        assert waits.view["legal"] == []
+        assert "not your turn" in waits.ask("play", decision=0, action=action, ms=1)["error"]
+        assert "not your turn" in waits.ask("why_not", card=0, target_team=None)["error"]
+        assert "error" not in acts.play()
+
+
+# Who is let in ----------------------------------------------------------------------------------------------
+
+
+def test_tokens_that_are_nobodys(place: Served) -> None:
+    good = place.participants[5].token
+    for token in (
+        "",
+        "x",
+        good[:-1],
+        good + "x",
+        good.swapcase(),
+        "../study.json",
+        place.study.name,
+        "p0006",
+    ):
+        with place.connected() as connection:
+            page = Page(connection, token)
+            assert "no participant" in page.welcome["error"]
+            assert page.closing()[0] == REFUSED
+
+
+@pytest.mark.parametrize(
+    "first", [{"type": "begin", "id": 1, "game": 0}, play(), "{", b"join", {"type": "join"}]
+)
+def test_the_first_message_joins(first: Any, place: Served) -> None:
+    with place.connected() as connection:
+        connection.send(first if isinstance(first, (str, bytes)) else json.dumps(first))
+        assert json.loads(connection.recv(timeout=60))["type"] == "refused"
+        with pytest.raises(ConnectionClosed):
+            connection.recv(timeout=60)
+
+
+def test_a_link_that_is_opened_twice(place: Served) -> None:
+    with place.page(6) as first:
+        first.ask("begin", game=0)
+        with place.page(6) as second:
+            assert first.closing() == (REPLACED, "This game was opened in another window: go on there.")
+            assert second.view["seats"] == first.view["seats"]
+            assert "error" not in second.play()
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", "127.0.0.1:1", ""])
+def test_another_host(host: str, place: Served) -> None:
+    status, body, _ = asked_for(place, "/engine.json", Host=host)
+    assert (status, body) == (403, b"open the link that you were given\n")
+    with pytest.raises(InvalidStatus) as caught, place.connected(additional_headers={"Host": host}):
+        pass
+    assert caught.value.response.status_code in (400, 403)
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", None, "https://127.0.0.1"])
+def test_another_origin(origin: str | None, place: Served) -> None:
+    with pytest.raises(InvalidStatus) as caught, place.connected(origin=origin):
+        pass
+    assert caught.value.response.status_code == 403
+
+
+def test_the_page_and_nothing_else_is_handed_out(place: Served) -> None:
+    status, body, headers = asked_for(place)
+    assert (status, b"<title>Mille Bornes</title>" in body) == (200, True)
+    assert "default-src 'self'" in headers["Content-Security-Policy"]
+    assert f"ws://127.0.0.1:{place.port}" in headers["Content-Security-Policy"]
+    assert json.loads(asked_for(place, "/engine.json")[1]) == {"engine": "study"}
+    for path in (
+        *(
+            "/server.py",
+            "/../errors.py",
+            "/..%2f..%2ferrors.py",
+            "//etc/passwd",
+            "/table",
+            "/%00.js",
+            "/study",
+        ),
+        *("/engine/engine.wasm", "/study.json", "/sessions/s0001.jsonl", f"/{place.study.folder}/study.json"),
+    ):
+        assert asked_for(place, path)[0] == 404, path
+
+
+# Connections ------------------------------------------------------------------------------------------------
+
+
+def closed(connection: socket.socket) -> bytes:
+    """What came until the server closed the connection."""
+    connection.settimeout(60)
+    said = b""
+    try:
+        while part := connection.recv(4096):
+            said += part
+    except ConnectionResetError:
+        pass
+    return said
+
+
+def test_half_open_and_slow_connections_are_closed(tmp_path: Path) -> None:
+    with served(tmp_path / "study", to_ask=0.3) as place:
+        address = ("127.0.0.1", place.port)
+        for begun in (b"", b"GET / HTTP/1.1\r\nHost: ", b"GET / HTTP/1.1\r\nHost: x\r\n" + b"X: y\r\n" * 50):
+            with socket.create_connection(address) as connection:
+                connection.sendall(begun)
+                assert closed(connection) == b""
+        request = f"GET /engine.json HTTP/1.1\r\nHost: 127.0.0.1:{place.port}\r\n\r\n".encode()
+        said = b""
+        while not said:  # a busy machine may be too slow for the first request, too
+            with socket.create_connection(address) as connection:
+                connection.sendall(request + request[:20])  # and the beginning of a second one
+                said = closed(connection)
+        assert said.count(b"200 OK") == 1
+
+
+def test_what_is_no_http(place: Served) -> None:
+    with socket.create_connection(("127.0.0.1", place.port)) as connection:
+        connection.sendall(b"\x16\x03\x01" + bytes(range(256)))
+        assert b"400" in closed(connection)
+
+
+def test_who_does_not_join_is_put_out(tmp_path: Path) -> None:
+    with served(tmp_path / "study", limits=Limits(to_join=0.1)) as place, place.connected() as silent:
+        assert json.loads(silent.recv(timeout=60))["error"] == "nothing came: open the link again"
+
+
+def test_hundreds_of_strangers_take_nobodys_place(tmp_path: Path) -> None:
+    limits = Limits(strangers=8)
+    with served(tmp_path / "study", limits=limits) as place, contextlib.ExitStack() as all_of_them:
+        address = ("127.0.0.1", place.port)
+        half_open = [all_of_them.enter_context(socket.create_connection(address)) for _ in range(200)]
+        strangers = [all_of_them.enter_context(place.connected()) for _ in range(40)]
+        plays_well(place, 0)
+        assert asked_for(place)[0] == 200
+        assert json.loads(strangers[0].recv(timeout=60))["error"].startswith("too many connections wait")
+        assert closed(half_open[0]) == b""
+
+
+def test_thousands_of_sessions(tmp_path: Path) -> None:
+    with served(tmp_path / "study", 4_000, limits=Limits(sessions=3)) as place:
+        for number in (0, 1_999, 3_999, 7, 8, 9):
+            plays_well(place, number)
+        before = lines_of(place, 0)
+        plays_well(place, 0)  # which was read from its file again
+        after = lines_of(place, 0)
+        assert after[: len(before)] == before
+        assert [one["line"] for one in after].count("deal") == 1
+        assert [one.get("participant") for one in after if one["line"] == "decision"].count("p0001") == 2
+
+
+def test_a_page_that_does_not_read_is_given_up(tmp_path: Path) -> None:
+    class Deaf:
+        """A WebSocket whose other side does not read."""
+
+        closed_by = 0
+
+        async def send_text(self, text: str) -> None:
+            await asyncio.Event().wait()
+
+        async def close(self, code: int) -> None:
+            self.closed_by = code
+
+    server = StudyServer(open_study(tmp_path, {}, 1, 1), ["http://x"], Limits(to_read=0.01))
+    deaf: Any = Deaf()
+    with (
+        ThreadPoolExecutor() as thread,
+        pytest.raises(WebSocketDisconnect),
+    ):  # Playwright has a loop in this one
+        thread.submit(asyncio.run, server._send(deaf, {"type": "table"})).result()
+    assert deaf.closed_by == REFUSED
+
+
+def test_a_session_that_cannot_be_written_harms_no_other(tmp_path: Path) -> None:
+    with served(tmp_path / "study", 2) as place:
+        place.study.path_of(0).mkdir(parents=True)
+        with place.page(0) as page:
+            assert "cannot write" in page.welcome["error"]
+            assert str(tmp_path) not in page.welcome["error"]
+        plays_well(place, 1)

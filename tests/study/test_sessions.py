@@ -1,0 +1,273 @@
+"""What is written of a session, and how it goes on after the server was stopped."""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from millebornes_env.notation import read_record, replay, write_record
+from millebornes_env.study import JournalError, MessageError, StudyError, journal, read_study, transitions
+from millebornes_env.study.design import Study, open_study
+from millebornes_env.study.journal import Journal
+from millebornes_env.study.session import Session
+
+
+def study_of(folder: Path, participants: int | None = None, **design: Any) -> Study:
+    return open_study(folder, {"against": "greedy"} | design, participants, 3)
+
+
+def asked(session: Session, seat: int = 0) -> dict[str, Any]:
+    """What the seat is told now, with a decision that it is to make."""
+    session.welcome(seat)
+    news = session.news(seat)
+    assert news is not None
+    return news
+
+
+def decide(session: Session, seat: int = 0, place: int = 0) -> None:
+    news = asked(session, seat)
+    session.play(seat, news["decision"], news["steps"][-1]["legal"][place]["action"], 0)
+
+
+def play_to_the_end(session: Session) -> None:
+    while not session._is_over:
+        news = asked(session)
+        if news["decision"] is None:
+            session.next_round(0)
+        else:
+            session.play(0, news["decision"], news["steps"][-1]["legal"][0]["action"], 0)
+
+
+def lines_of(session: Session) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in session._journal.path.read_text().splitlines()]
+
+
+def test_a_line_for_each_decision_of_people_and_agents(tmp_path: Path) -> None:
+    session = Session(study_of(tmp_path), 0)
+    session.begin(0, 0)
+    play_to_the_end(session)
+    lines = lines_of(session)
+    assert [one["line"] for one in lines[:3]] == ["session", "event", "deal"]
+    decisions = [one for one in lines if one["line"] == "decision"]
+    assert [one["number"] for one in decisions] == list(range(len(decisions)))
+    for one in decisions:
+        assert one["session"] == "s0001"
+        assert (one["participant"] if one["seat"] == 0 else one["agent"]) == ("p0001", "greedy")[one["seat"]]
+        assert one["action"] in one["legal_actions"]
+        assert one["play"] == f"seat {one['seat']}: {one['legal'][one['legal_actions'].index(one['action'])]}"
+        assert one["time"].endswith("Z")
+    (game,) = read_study(tmp_path)
+    assert write_record(game.record()) == lines[-1]["record"]
+    *_, end = replay(read_record(lines[-1]["record"]))
+    assert list(end["score"][0, :2]) == lines[-1]["points"]
+
+
+def test_the_time_that_a_person_took(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [100.0]
+    monkeypatch.setattr("millebornes_env.study.session.time.monotonic", lambda: clock[0])
+    session = Session(study_of(tmp_path), 0)
+    session.begin(0, 0)
+    news = session.news(0)
+    assert news is not None
+    for waited, told in ((2.5, 2400), (1.0, 5000), (1.0, None)):
+        assert news is not None
+        clock[0] += waited
+        session.play(0, news["decision"], news["steps"][-1]["legal"][0]["action"], told)
+        news = session.news(0)
+    own = [one for one in lines_of(session) if one.get("participant") and one["line"] == "decision"]
+    assert [(one["ms"], one["server_ms"], one["interrupted"]) for one in own] == [
+        (2400, 2500, False),
+        (None, 1000, False),  # a page cannot have waited longer than the server
+        (None, 1000, False),
+    ]
+    decide(session)
+    last = [one for one in lines_of(session) if one.get("participant") and one["line"] == "decision"][-1]
+    assert last["interrupted"], "the page was opened anew during this decision"
+
+
+@pytest.mark.parametrize("episode", ["round", "match"])
+def test_a_session_goes_on_where_it_was(episode: str, tmp_path: Path) -> None:
+    study = study_of(tmp_path, episode=episode, games=2)
+    session = Session(study, 0)
+    session.begin(0, 0)
+    for _ in range(4):
+        decide(session)
+    before = asked(session)
+    again = Session(study, 0)
+    assert asked(again) == before
+    play_to_the_end(again)
+    last = Session(study, 0)
+    assert last._is_over
+    last.begin(0, 1)
+    assert {one["line"] for one in lines_of(last)} >= {"decision", "result"}
+    assert len(read_study(tmp_path)) == 2
+
+
+def test_a_match_is_read_back_with_the_rewards_of_its_rounds(tmp_path: Path) -> None:
+    session = Session(study_of(tmp_path, episode="match"), 0)
+    session.begin(0, 0)
+    play_to_the_end(session)
+    (game,) = read_study(tmp_path)
+    assert game.actions.count(-1) >= 1
+    *_, end = replay(game.record())
+    rows = list(transitions(tmp_path))
+    assert len(rows) == len(game.decisions)
+    assert not np.isnan([row["reward_to_go"] for row in rows]).any()
+    lead = end["score"][0, 0] - end["score"][0, 1]
+    rounds = [row["reward_to_go"] for row in rows if row["seat"] == 0]
+    paid = [rounds[0], *(now for before, now in itertools.pairwise(rounds) if now != before)]
+    assert sum(paid) * 1000 == pytest.approx(lead, abs=0.01)
+
+
+def test_a_torn_last_line_is_cut_off(tmp_path: Path) -> None:
+    study = study_of(tmp_path)
+    session = Session(study, 0)
+    session.begin(0, 0)
+    decide(session)
+    path = session._journal.path
+    whole = path.read_bytes()
+    for left in (1, 40):
+        path.write_bytes(whole + whole.splitlines()[-1][:left])
+        again = Session(study, 0)
+        assert path.read_bytes() == whole
+        assert asked(again)["decision"] == 1
+    path.write_bytes(whole[:-20])  # a decision that was written by half was not made
+    assert asked(Session(study, 0))["steps"]
+    assert read_study(tmp_path)[0].decisions
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (lambda lines: [*lines[:2], b"{no JSON", *lines[2:]], "line 3 is damaged"),
+        (lambda lines: lines[:2] + lines[3:], "line 3 does not follow"),
+        (lambda lines: [*lines, lines[-1].replace(b'"action": ', b'"action": 9')], "does not follow"),
+        (
+            lambda lines: [*lines, lines[-1].replace(b'"seat": 1', b'"seat": 0')],
+            "not the turn of seat 0|does not",
+        ),
+        (lambda lines: [line.replace(b"s0001", b"s0002") for line in lines], "it is of session s0002"),
+    ],
+)
+def test_a_damaged_file_is_named(damage: Any, words: str, tmp_path: Path) -> None:
+    study = study_of(tmp_path)
+    session = Session(study, 0)
+    session.begin(0, 0)
+    decide(session)
+    path = session._journal.path
+    path.write_bytes(b"\n".join(damage(path.read_bytes().splitlines())) + b"\n")
+    with pytest.raises(JournalError, match=words) as caught:
+        Session(study, 0)
+    assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize("written", [0, 10])
+def test_on_a_full_disk_nothing_is_played(
+    written: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = study_of(tmp_path)
+    session = Session(study, 0)
+    session.begin(0, 0)
+    news = asked(session)
+    before, real = session._journal.path.read_bytes(), os.write
+
+    def write(file: int, content: bytes) -> int:
+        if written:
+            return real(file, content[:written])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    action = news["steps"][-1]["legal"][0]["action"]
+    monkeypatch.setattr(journal.os, "write", write)
+    with pytest.raises(JournalError, match="No space left on device"):
+        session.play(0, news["decision"], action, 0)
+    assert session._journal.path.read_bytes() == before
+    monkeypatch.undo()
+    session.play(0, news["decision"], action, 0)
+    assert asked(Session(study, 0)) == asked(session)
+
+
+def test_agents_go_on_when_the_disk_has_room_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = Session(study_of(tmp_path), 0)
+    session.begin(0, 0)
+    news, append, left = asked(session), Journal.append, [1]
+
+    def appended(self: Journal, line: Any, *, is_last: bool = False) -> None:
+        left[0] -= 1
+        if left[0] < 0:
+            raise JournalError("no room")
+        append(self, line, is_last=is_last)
+
+    monkeypatch.setattr(Journal, "append", appended)
+    with pytest.raises(JournalError):
+        session.play(0, news["decision"], news["steps"][-1]["legal"][0]["action"], 0)
+    monkeypatch.undo()
+    assert asked(session)["decision"] == 1
+
+
+def test_what_is_not_to_be_done_now(tmp_path: Path) -> None:
+    session = Session(study_of(tmp_path, 2, seats=(0, 1), games=1), 0)
+    for call in (
+        lambda: session.play(0, 0, 0, 0),
+        lambda: session.next_round(0),
+        lambda: session.why_not(0, 0, None),
+        lambda: session.begin(0, 1),
+    ):
+        with pytest.raises(MessageError):
+            call()
+    session.begin(0, 0)
+    assert session.news(0) is None, "nothing is dealt before both are ready"
+    session.begin(1, 0)
+    first = session._table.to_act if session._table else None
+    assert first is not None
+    news = session.news(first)
+    assert news is not None
+    action = news["steps"][-1]["legal"][0]["action"]
+    with pytest.raises(MessageError, match="not your turn"):
+        session.play(1 - first, 0, action, 0)
+    with pytest.raises(MessageError, match="not your turn"):
+        session.why_not(1 - first, 0, None)
+    illegal = next(
+        one for one in range(43) if one not in [each["action"] for each in news["steps"][-1]["legal"]]
+    )
+    with pytest.raises(MessageError, match="rules do not allow"):
+        session.play(first, 0, illegal, 0)
+    session.play(first, 0, action, 0)
+    with pytest.raises(MessageError, match=r"already|not your turn"):
+        session.play(first, 0, action, 0)
+    with pytest.raises(MessageError, match="cannot begin now"):
+        session.begin(0, 1)
+
+
+def test_the_same_deals_for_all_or_others(tmp_path: Path) -> None:
+    def hands(folder: Path, **design: Any) -> list[str]:
+        study = study_of(folder, 2, **design)
+        for number in (0, 1):
+            Session(study, number).begin(0, 0)
+        return [game.deal for game in read_study(folder)]
+
+    one, other = hands(tmp_path / "other")
+    assert one != other
+    one, other = hands(tmp_path / "same", same_deals=True)
+    assert one == other
+
+
+def test_anonymous_rivals(tmp_path: Path) -> None:
+    assert Session(study_of(tmp_path / "a"), 0).welcome(0)["seats"] == ["you", "Greedy"]
+    assert Session(study_of(tmp_path / "b", anonymous=True), 0).welcome(0)["seats"] == ["you", "player 1"]
+
+
+def test_reading_what_is_no_study(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match="no folder of a study"):
+        read_study(tmp_path)
+    study_of(tmp_path / "study")
+    assert read_study(tmp_path / "study") == []
+    (tmp_path / "study" / "sessions" / "s0001.jsonl").write_text('{"line": "decision"}\n')
+    with pytest.raises(JournalError, match="line 1 is damaged"):
+        read_study(tmp_path / "study")
