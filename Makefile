@@ -13,7 +13,7 @@ EVALUATE := -m millebornes_env evaluate --run-dir $(RUN_DIR)
 BENCH := -m benchmarks.throughput
 BENCH_TRAINING := -m benchmarks.training
 
-SOURCES := millebornes_env train benchmarks docs export website tests
+SOURCES := millebornes_env train benchmarks research docs export website tests
 LONGEST_FILE := 500
 
 VENV := .venv
