@@ -42,7 +42,7 @@ DECKS: Final = (
     "mini10+extended_target=0",
 )
 """Without an extension, so that there is one kind of decision besides plays."""
-BONUSES: Final = (0, 50, 100, 150, 200, 250)
+BONUSES: Final = (0, 100, 200)
 """Points for a coup fourré instead of 300, on the first deck."""
 OPPONENTS: Final = ("equilibrium", "uniform")
 CARDS_LEFT: Final = (0, 1, 20, 40, 60)
@@ -53,7 +53,9 @@ SURE: Final = 3.0
 AGAIN: Final = 16
 """Times as many redeals for what is looked at again."""
 _ANOTHER_SEED: Final = 1 << 32
-_REACHED: Final = 1e-12
+_REACHED: Final = 1e-8
+"""What the opponent lets happen more rarely, it hardly ever plans for: it is counted by itself."""
+_EVER: Final = 1e-12
 _TINY: Final = 1e-6
 
 
@@ -119,11 +121,11 @@ def claims_against(found: Solved, weights: tuple[Float64Array, Float64Array]) ->
     Returns:
         `sets`: information sets with the choice; `reached`: those that the opponent lets happen; of these the
         `least`, `mean` (by how probable the opponent and the cards make them) and `most`; and at how many
-        declining is `better`.
+        declining is `better`; and at how many of those that are reached too rarely to count, `rare`.
     """
     kinds = len(found.game.deck.cards)
     both = 3 << (2 * kinds)
-    gains, chances, sets = [], [], 0
+    gains, chances, sets, rare = [], [], 0, 0
     for number, seat in enumerate(found.tree.seats):
         claims = seat.operations.firsts[(seat.choices & both) == both]
         won, chance = continued(found.tree, number, weights, best=True)
@@ -131,9 +133,11 @@ def claims_against(found: Solved, weights: tuple[Float64Array, Float64Array]) ->
         gains.append((won[reached] - won[reached + 1]) / chance[reached])
         chances.append(chance[reached])
         sets += len(claims)
+        rarer = claims[(chance[claims] > _EVER) & (chance[claims] <= _REACHED)]
+        rare += int((won[rarer] - won[rarer + 1] < -_TINY * chance[rarer]).sum())
     gain, chance = np.concatenate(gains), np.concatenate(chances)
     if not len(gain):
-        return {"sets": sets, "reached": 0}
+        return {"sets": sets, "reached": 0, "rare": rare}
     return {
         "sets": sets,
         "reached": len(gain),
@@ -141,6 +145,7 @@ def claims_against(found: Solved, weights: tuple[Float64Array, Float64Array]) ->
         "mean": float(np.average(gain, weights=chance)),
         "most": float(gain.max()),
         "better": int((gain < -_TINY).sum()),
+        "rare": rare,
     }
 
 
@@ -208,9 +213,9 @@ def table_of_decks(decks: Sequence[Mapping[str, Any]]) -> Table:
             cells = [f"{row[key]:+.1f}" if key in row else "" for key in ("least", "mean", "most")]
             rows.append(
                 (f"`{deck['deck']}`", name, str(deck["bonus"]), f"{row['sets']:,}", f"{row['reached']:,}", *cells,
-                 f"{row.get('better', 0):,}")
+                 f"{row.get('better', 0):,}", f"{row['rare']:,}")
             )  # fmt: skip
-    headings = ("deck", "opponent", "bonus", "sets", "reached", "least", "mean", "most", "declining is better")
+    headings = ("deck", "opponent", "bonus", "sets", "reached", "least", "mean", "most", "declining better", "... where rare")
     return Table(headings, tuple(rows), "Claiming - declining, points, exact", text_columns=2)
 
 

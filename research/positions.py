@@ -90,25 +90,26 @@ class Decisions:
     met: int
 
     @property
-    def seats(self) -> npt.NDArray[np.int8]:
-        """int8[N], who decides."""
+    def own(self) -> npt.NDArray[np.int8]:
+        """int8[N], the seats that decide, which are their teams' numbers too."""
         seats: npt.NDArray[np.int8] = self.states["seat"]
         return seats
+
+    @property
+    def other(self) -> npt.NDArray[np.int8]:
+        """int8[N], the other seats."""
+        others: npt.NDArray[np.int8] = 1 - self.own
+        return others
+
+    def of(self, seats: npt.NDArray[np.int8], field: str) -> Int64Array:
+        """A field that each seat or team has, that of one seat in each game: int64[N, ...]."""
+        column: Int64Array = self.states[field][np.arange(len(self.states)), seats].astype(np.int64)
+        return column
 
     @property
     def per_round(self) -> float:
         """Decisions of the kind in a round."""
         return self.met / self.rounds
-
-    def of_own(self, field: str) -> npt.NDArray[np.int64]:
-        """A field of the teams, that of the deciding seat's team: int64[N, ...]."""
-        column: npt.NDArray[np.int64] = self.states[field][np.arange(len(self.states)), self.seats]
-        return column
-
-    def of_other(self, field: str) -> npt.NDArray[np.int64]:
-        """A field of the teams, that of the other team: int64[N, ...]."""
-        column: npt.NDArray[np.int64] = self.states[field][np.arange(len(self.states)), 1 - self.seats]
-        return column
 
 
 def player(spec: str, edition: str, seed: int = 0) -> Player:

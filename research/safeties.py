@@ -120,7 +120,7 @@ def gains_of_holding(
         The gains tallied by safety, whether it would help now, the cards left and whether the opponent moves;
         and in the same groups how often the agent held it.
     """
-    hands = found.of_own("hand")
+    hands = found.of(found.own, "hand")
     actions = np.full((len(hands), NUM_SAFETIES + 1), NOTHING, np.int64)
     actions[:, NUM_SAFETIES] = best_other_plays(who, found.states)
     for place, safety in enumerate(SAFETIES):
