@@ -74,9 +74,9 @@ def held_in_equilibrium(deck: str) -> dict[str, Any]:
         deck: that can be solved, with one safety.
 
     Returns:
-        `sets`: information sets at which it could be laid; `turns`: how often in a round that comes up; `held`:
-        the share of them in which it is not laid; `holding`: what the best other play would win more than
-        laying it, in points, weighed by how often each set is reached.
+        `sets`: information sets at which it could be laid; `turns`: how often in a round that comes up;
+        `held`: the share of them in which it is not laid; `holding`: what the best other play would win
+        more than laying it, in points, weighed by how often each set is reached.
     """
     found = solved(deck)
     tree = found.tree
@@ -85,7 +85,10 @@ def held_in_equilibrium(deck: str) -> dict[str, Any]:
     sets, turns, laid, holding = 0, 0.0, 0.0, 0.0
     for number, seat in enumerate(tree.seats):
         at = np.flatnonzero((seat.choices >> kind) & 1)
-        first, counts = seat.operations.firsts[at].astype(np.int64), seat.operations.counts[at].astype(np.int64)
+        first, counts = (
+            seat.operations.firsts[at].astype(np.int64),
+            seat.operations.counts[at].astype(np.int64),
+        )
         lays = first + np.bitwise_count(seat.choices[at] & ((1 << kind) - 1))
         sets += len(at)
         mine = taken[number]
@@ -106,7 +109,8 @@ def held_in_equilibrium(deck: str) -> dict[str, Any]:
 def sums_of(values: Float64Array, first: Int64Array, counts: Int64Array) -> Float64Array:
     """The sum over the choices of each decision."""
     before = np.concatenate([[0.0], np.cumsum(values)])
-    return before[first + counts] - before[first]
+    sums: Float64Array = before[first + counts] - before[first]
+    return sums
 
 
 def highest_but(values: Float64Array, first: Int64Array, counts: Int64Array, but: Int64Array) -> Float64Array:
@@ -130,8 +134,8 @@ def continued(
         best: whether the seat itself goes on with a best response, instead of its weights.
 
     Returns:
-        float64[size] each: what is won, and how probable the other seat and the cards make the choice's place;
-        their quotient is in points.
+        float64[size] each: what is won, and how probable the other seat and the cards make the
+        choice's place; their quotient is in points.
     """
     seat = tree.seats[number]
     reach = reach_of(tree.seats[1 - number], weights[1 - number])
@@ -144,7 +148,7 @@ def continued(
 
 
 def chances_of(tree: Tree, number: int, reach: Float64Array) -> Float64Array:
-    """How probable the other seat and the cards make the place of each choice, if the seat itself goes there."""
+    """How probable the other seat and the cards make each choice's place, the seat going there."""
     seat = tree.seats[number]
     chances = np.zeros(seat.size)
     meet(tree.end_sequences[number], tree.end_sequences[1 - number], tree.end_chances, 1.0, reach, chances)
