@@ -22,8 +22,9 @@ import numpy as np
 from millebornes_env.millebornes.actions import CLAIM_COUP_FOURRE, PASS
 from millebornes_env.millebornes.cards import CARD_NAMES, safety_against
 from millebornes_env.millebornes.state import CLAIM, StateArray
-from millebornes_env.solving.errors import SolvingError
+from millebornes_env.solving.deck import solvable
 from millebornes_env.solving.values import Uniform
+from research.errors import ResearchError
 from research.frame import OnProgress, Options, Question, main
 from research.parts import Part, Record
 from research.pictures import COLOURS, styled
@@ -105,11 +106,11 @@ def of_deck(deck: str) -> dict[str, Any]:
         deck: that can be solved; without an extension.
 
     Raises:
-        SolvingError: it has an extension, whose decisions cannot be told from claims here.
+        ResearchError: it has an extension, whose decisions cannot be told from claims here.
     """
+    if solvable(deck).rules.extended_target:
+        raise ResearchError(f"{deck!r} has an extension; override it with extended_target=0")
     found = solved(deck)
-    if found.game.rules.extended_target:
-        raise SolvingError(f"{deck!r} has an extension; override it with extended_target=0")
     weights = {"equilibrium": found.weights, "uniform": Uniform().weights(found.tree)}
     rows = {name: claims_against(found, weights[name]) for name in OPPONENTS}
     return {

@@ -46,7 +46,7 @@ from research.positions import (
     player,
     roll_out,
 )
-from research.solved import held_in_equilibrium
+from research.solved import how_often_held, solved
 from research.tables import Table
 from research.tallies import Labels, Tally, banded, interval, merged, over, tallied
 
@@ -90,7 +90,7 @@ def parts(options: Args) -> list[Part]:
 def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
     """Gains of holding in full games, or how often an equilibrium holds."""
     if "deck" in part.config:
-        return held_in_equilibrium(part.config["deck"])
+        return {"deck": part.config["deck"], **how_often_held(solved(part.config["deck"]))}
     who = player(part.config["agent"], part.config["edition"], part.seed)
     count = part.config["positions"]
     found = find_decisions(who, may_lay_a_safety, count, count, part.seed)

@@ -67,18 +67,17 @@ def solved(deck: str) -> Solved:
     return Solved(tree, weights, judge_tree(tree, weights, deck).nash_conv)
 
 
-def held_in_equilibrium(deck: str) -> dict[str, Any]:
-    """How often a safety is held that could be laid, both seats playing the equilibrium.
+def how_often_held(found: Solved) -> dict[str, Any]:
+    """How often a safety is held that could be laid, both seats playing the policy.
 
     Args:
-        deck: that can be solved, with one safety.
+        found: of a deck with one safety.
 
     Returns:
         `sets`: information sets at which it could be laid; `turns`: how often in a round that comes up;
         `held`: the share of them in which it is not laid; `holding`: what the best other play would win
         more than laying it, in points, weighed by how often each set is reached.
     """
-    found = solved(deck)
     tree = found.tree
     kind = next(place for place, card in enumerate(tree.game.deck.cards) if is_safety(int(card)))
     taken = visits(tree, found.weights)
@@ -101,9 +100,12 @@ def held_in_equilibrium(deck: str) -> dict[str, Any]:
         more = (others - gains[lays])[reached] / chances[first][reached]
         holding += float((whole[reached] * more).sum())
     return {
-        "deck": deck, "sets": sets, "turns": turns, "held": 1.0 - laid / turns, "holding": holding / turns,
+        "sets": sets,
+        "turns": turns,
+        "held": 1.0 - laid / turns,
+        "holding": holding / turns,
         "nash_conv": found.nash_conv,
-    }  # fmt: skip
+    }
 
 
 def sums_of(values: Float64Array, first: Int64Array, counts: Int64Array) -> Float64Array:
