@@ -165,12 +165,12 @@ def test_a_choice_needs_a_gain_that_is_sure() -> None:
 
 
 def test_thresholds_follow_the_gains() -> None:
-    km, cards = np.array([0, 0, 5, 5, 2]), np.array([5, 5, 0, 0, 3])
+    km, cards = np.array([0, 0, 6, 6, 3]), np.array([5, 5, 0, 0, 3])
     grid = extensions.threshold_grid(np.array([30.0, -10.0, -20.0, 5.0, 0.0]), (km, cards))
     assert grid[0, 5]
     assert grid[1, 5], "as its neighbour, for want of others"
-    assert not grid[5, 0]
-    assert not grid[2, 3]
+    assert not grid[6, 0]
+    assert not grid[3, 3]
     assert grid.sum() == 3
 
 
