@@ -246,8 +246,8 @@ def test_questions_are_answered_and_drawn(
 
 def test_information_is_told_of_searchers_and_critics() -> None:
     curves = {
-        "what the policy sees": [[1000, -500.0], [2000, -250.0]],
-        "all cards": [[1000, -200.0], [2000, -90.0]],
+        "what the policy sees": [(1000, -500.0), (2000, -250.0)],
+        "all cards": [(1000, -200.0), (2000, -90.0)],
     }
     records = [
         Record(Part("critic", 1, {"critic": critic, "level": -200.0, "opponent": "greedy"}),
