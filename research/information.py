@@ -257,7 +257,8 @@ def draw(figure: Figure, records: Sequence[Record]) -> None:
         yerr=[half(one) for _, one in found],
         color=COLOURS[: len(found)], capsize=3,
     )  # fmt: skip
-    styled(right, "PPO, by what its critic sees", xlabel="decisions", ylabel="points a round")
+    styled(right, "PPO, by what its critic sees", xlabel="thousand decisions", ylabel="points a round")
+    right.set_xscale("log")
     for (critic, of_critic), colour in zip(by_critic(records).items(), COLOURS, strict=False):
         curves = [record.result["curve"] for record in of_critic]
         points = [over_seeds([curve[place][1] for curve in curves]) for place in range(min(map(len, curves)))]
@@ -267,7 +268,8 @@ def draw(figure: Figure, records: Sequence[Record]) -> None:
     learners = [record for records in by_critic(records).values() for record in records]
     if learners:
         right.axhline(level_of(learners), color="#555555", linewidth=0.8, linestyle=":")
-    right.set_xscale("log")
+        right.set_xticks(across, [f"{decisions / 1000:,.0f}" for decisions in across])
+    right.minorticks_off()
     right.legend(frameon=False)
 
 
