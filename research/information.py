@@ -125,7 +125,7 @@ def of_learner(part: Part, on_progress: OnProgress) -> dict[str, Any]:
         from train.common.selfplay_options import Args as TrainingArgs  # noqa: PLC0415 - PyTorch is an extra
         from train.selfplay import Trainer  # noqa: PLC0415 - PyTorch is an extra
     except ModuleNotFoundError as error:
-        raise MissingExtraError(f"{error.name} is not installed: python -m pip install '.[train]'") from None
+        raise MissingExtraError.of("learning by self-play", error, "train") from None
     config = part.config
     args = TrainingArgs(
         seed=part.seed, edition=(config["edition"],), total_timesteps=config["decisions"], num_envs=512,
