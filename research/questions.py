@@ -4,5 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
-QUESTIONS: Final[tuple[str, ...]] = ("exploitability",)
+QUESTIONS: Final[tuple[str, ...]] = (
+    "exploitability",
+    "safeties",
+    "coup_fourre",
+    "match_equity",
+    "extensions",
+    "information",
+    "variance",
+    "signalling",
+    "transfer",
+    "scaling",
+)
 """`python -m research.all` asks these."""

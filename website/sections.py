@@ -40,7 +40,7 @@ SECTIONS: Final = {
         "Who plays, who is better, and by how much.",
         (
             *("table", "studies", "agents", "models", "leaderboard", "race_leaderboard", "reports", "arena"),
-            *("arnold", "search_log", "hidden_information"),
+            *("arnold", "search_log", "hidden_information", "research"),
         ),
     ),
     "learn": (
