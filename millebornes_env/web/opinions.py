@@ -41,8 +41,7 @@ def opinion(
     policy = agent.rollout_agent if isinstance(agent, SearchAgent) else agent
     if not isinstance(policy, PolicyAgent):
         raise TableError(
-            f"{agent.name} plays by rules of thumb, and cannot say how good a play is; the champion can, at "
-            "tables of two players"
+            f"{agent.name} plays by rules of thumb, and cannot say how good a play is; the champion can"
         )
     rows, masks = observations["observation"], observations["action_mask"]
     chances = policy.probabilities(rows, masks)[0]
