@@ -139,9 +139,7 @@ def measured(table: tuple[str, int, int], against: str, args: Args) -> Line:
     score = Score.of(play(both, config, args.deals))
     names = [champion_for(config.table()) if name == CHAMPION else name for name in both]
     points = (score.points, score.points_error) if config.has_points else (None, None)
-    return Line(
-        *table, *names, score.matches, 1.0 / teams, score.win_rate, score.win_error, *points
-    )
+    return Line(*table, *names, score.matches, 1.0 / teams, score.win_rate, score.win_error, *points)
 
 
 def printed(lines: Sequence[Line]) -> Printed:
@@ -260,7 +258,9 @@ def _command() -> None:
             write_docs(lines, args)
     Console().print(printed(lines))
     weak = [line for line in lines if line.errors_above_even < ENOUGH_ERRORS]
-    print(f"{len(lines) - len(weak)} of {len(lines)} lie {ENOUGH_ERRORS:.0f} standard errors or more above even")
+    print(
+        f"{len(lines) - len(weak)} of {len(lines)} lie {ENOUGH_ERRORS:.0f} standard errors or more above even"
+    )
 
 
 if __name__ == "__main__":

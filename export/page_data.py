@@ -314,9 +314,7 @@ def network_file(name: str) -> tuple[list[list[int]], bytes]:
     layers: list[list[int]] = []
     floats, numbers = [], []
     for number in range(count):
-        weight, scale, bias = (
-            tensors.get(f"layers.{number}.{part}") for part in ("weight", "scale", "bias")
-        )
+        weight, scale, bias = (tensors.get(f"layers.{number}.{part}") for part in ("weight", "scale", "bias"))
         if weight is None or scale is None or bias is None or weight.dtype != np.int8:
             raise ExportError(
                 f"the weights of the champion {name!r} are not rounded: python -m train.round_weights rounds them"

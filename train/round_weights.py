@@ -95,7 +95,9 @@ def _config(description: dict[str, Any], folder: Path, edition: int, seed: int =
     """
     editions = description.get("editions")
     if not (isinstance(editions, list) and editions):
-        raise RunFolderError(f"{str(folder / DESCRIPTION_FILE)!r} names no edition: restore it, or train again")
+        raise RunFolderError(
+            f"{str(folder / DESCRIPTION_FILE)!r} names no edition: restore it, or train again"
+        )
     return MatchConfig(
         str(editions[edition]), description.get("players", 2), description.get("teams"), seed=seed
     )
@@ -113,9 +115,7 @@ def changed_decisions(first: Path, second: Path, config: MatchConfig, decisions:
     Raises:
         RunFolderError: a folder holds no policy for the table.
     """
-    env = vector_env(
-        _GAMES, config.edition, players=config.players, teams=config.teams, seed=config.seed
-    )
+    env = vector_env(_GAMES, config.edition, players=config.players, teams=config.teams, seed=config.seed)
     policies = [PolicyAgent(Table.of(env), folder=str(folder)) for folder in (first, second)]
     shown, _ = env.reset()
     asked = changed = 0

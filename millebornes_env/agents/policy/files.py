@@ -385,7 +385,10 @@ def read_layers(folder: Path, num_layers: int) -> list[tuple[npt.NDArray[Any], n
             raise OSError("not a file")
         with safe_open(path, "np") as file:
             return [
-                (_read_weight(file, f"layers.{layer}", path), _read_tensor(file, f"layers.{layer}.bias", path))
+                (
+                    _read_weight(file, f"layers.{layer}", path),
+                    _read_tensor(file, f"layers.{layer}.bias", path),
+                )
                 for layer in range(num_layers)
             ]
     except (OSError, SafetensorError, KeyError) as error:
@@ -413,9 +416,7 @@ def _read_weight(file: Any, layer: str, path: Path) -> npt.NDArray[Any]:
     return restored(weight, scale)
 
 
-def _read_tensor(
-    file: Any, name: str, path: Path, dtypes: tuple[str, ...] = _DTYPES
-) -> npt.NDArray[Any]:
+def _read_tensor(file: Any, name: str, path: Path, dtypes: tuple[str, ...] = _DTYPES) -> npt.NDArray[Any]:
     """One tensor as float32, its type and size looked at before it is read.
 
     Raises:
