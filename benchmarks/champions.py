@@ -1,9 +1,9 @@
 """How strong the champions are: at every table of Mille Bornes against others in all other teams.
 
-    python -m benchmarks.champions                                   # all 28 tables, `arnold` and `strategist`
+    python -m benchmarks.champions                         # all 28 tables, `arnold` and `strategist`
     python -m benchmarks.champions --table parker:4:2 --deals 10000
     python -m benchmarks.champions --agent runs/first --table parker:3
-    python -m benchmarks.champions --turned                          # one opponent among champions
+    python -m benchmarks.champions --turned                # one opponent among champions
     python -m benchmarks.champions --docs
 
 Matches to 5,000 points, or single rounds where none are counted. Every deal is played once from each team's
@@ -120,8 +120,8 @@ def tables_named(names: Iterable[str]) -> list[tuple[str, int, int]]:
         sheet, *counts = name.split(":")
         if not (1 <= len(counts) <= 2 and all(count.isdecimal() for count in counts)):
             raise ValueError(
-                f"--table {name!r} is no table: name the edition, the players, and the teams if they are fewer, "
-                "such as parker:2 or parker:4:2"
+                f"--table {name!r} is no table: name the edition, the players, and the teams if they are "
+                "fewer, such as parker:2 or parker:4:2"
             )
         found.append((sheet, int(counts[0]), int(counts[-1])))
     return found
@@ -137,9 +137,10 @@ def measured(table: tuple[str, int, int], against: str, args: Args) -> Line:
     config = MatchConfig(sheet, players, teams, seed=args.seed, threads=args.threads)
     both = (against, args.agent) if args.turned else (args.agent, against)
     score = Score.of(play(both, config, args.deals))
-    names = [champion_for(config.table()) if name == CHAMPION else name for name in both]
+    agent, others = (champion_for(config.table()) if name == CHAMPION else name for name in both)
     points = (score.points, score.points_error) if config.has_points else (None, None)
-    return Line(*table, *names, score.matches, 1.0 / teams, score.win_rate, score.win_error, *points)
+    won = score.win_rate, score.win_error
+    return Line(sheet, players, teams, agent, others, score.matches, 1.0 / teams, *won, *points)
 
 
 def printed(lines: Sequence[Line]) -> Printed:
@@ -179,7 +180,7 @@ def markdown(lines: Sequence[Line]) -> str:
 
 def lines_of(content: dict[str, Any]) -> list[Line]:
     """The lines of the JSON file, in the order of the editions and their tables."""
-    known = {name: None for name in Line.__dataclass_fields__}
+    known = dict.fromkeys(Line.__dataclass_fields__)
     lines = [Line(**{key: one[key] for key in known}) for one in content["lines"]]
     order = all_tables()
     return sorted(lines, key=lambda line: order.index((line.edition, line.players, line.teams)))
@@ -204,7 +205,7 @@ def _key(one: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def draw(lines: Sequence[Line], path: Path) -> None:
-    """A dot for each table and opponent: the share of wins as a multiple of that of equals, 95 % intervals."""
+    """A dot for each table and opponent: the share of wins as a multiple of an equal one, 95 % intervals."""
     from matplotlib.figure import Figure  # noqa: PLC0415 - only who draws needs it
 
     tables = list(dict.fromkeys(line.table for line in lines))

@@ -3,10 +3,10 @@
     python -m benchmarks.cross_play runs/one runs/two runs/three
     python -m benchmarks.cross_play runs/one runs/two --edition parker --rounds 20000
 
-Two teams of two. For every ordered pair of policies A, B the team of A and B plays against a team of two A, in
-single rounds; each deal is played four times, with A in every seat once and the same cards. The mean over all
-pairs is what cross-play loses against self-play (Hu et al. 2020): how strong A and B are cancels, since B and A
-play against two B as well.
+Two teams of two. For every ordered pair of policies A, B the team of A and B plays against a team of two A,
+in single rounds; each deal is played four times, with A in every seat once and the same cards. The mean over
+all pairs is what cross-play loses against self-play (Hu et al. 2020): how strong A and B are cancels, since
+B and A play against two B as well.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy.typing as npt
 import tyro
 
 from millebornes_env import VectorEnv, agents, vector_env
-from millebornes_env.agents.protocol import Agent
+from millebornes_env.agents.protocol import Agent, ask
 from millebornes_env.command_line import carry_out
 
 PLAYERS: Final = 4
@@ -65,7 +65,7 @@ def played(env: VectorEnv, seats: Sequence[Agent], seed: int) -> Float64Array:
             turns = np.flatnonzero(live & (shown["agent_selection"] == seat))
             if len(turns):
                 rows, masks = shown["observation"][turns], shown["action_mask"][turns]
-                actions[turns] = agent.act(rows, masks, turns)
+                actions[turns] = ask(agent, rows, masks, turns)
         shown, _, ended, _, infos = env.step(actions)
         over = live & ended
         results = infos["final_score"].astype(np.float64) if is_by_points else 100.0 * env.games.win_shares()

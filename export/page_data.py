@@ -297,14 +297,14 @@ def _champions() -> tuple[dict[str, Any], dict[str, bytes]]:
 
 
 def network_file(name: str) -> tuple[list[list[int]], bytes]:
-    """A champion's weights as the page loads them: 8-bit integers with a scale for each row that kernels read.
+    """A champion's weights as the page loads them: 8-bit integers with a scale for each row of the kernels.
 
     Args:
         name: of the champion's folder.
 
     Returns:
-        Of each layer how many biases, rows and numbers of a row there are, zeros at the ends included; and the
-        file: of each layer its biases and the scales of its rows, float32, then of each layer its rows, int8.
+        Of each layer how many biases, rows and numbers of a row there are, zeros at the ends included; and
+        the file: of each layer its biases and the scales of its rows, float32, then of each its rows, int8.
 
     Raises:
         ExportError: its weights are not rounded.
@@ -317,7 +317,7 @@ def network_file(name: str) -> tuple[list[list[int]], bytes]:
         weight, scale, bias = (tensors.get(f"layers.{number}.{part}") for part in ("weight", "scale", "bias"))
         if weight is None or scale is None or bias is None or weight.dtype != np.int8:
             raise ExportError(
-                f"the weights of the champion {name!r} are not rounded: python -m train.round_weights rounds them"
+                f"the weights of the champion {name!r} are not rounded: run python -m train.round_weights"
             )
         rows = weight if number == count - 1 else weight.T
         if scale.size != len(rows):

@@ -1,9 +1,9 @@
 """`champion`: the policies that come with the project, each where it plays best.
 
 A folder of `millebornes_env/agents/champions` is a run folder (see `agents.policy`) with a model card; its
-`policy.json` says which game it plays, with how many players, and in how many teams. Of Mille Bornes there is one
-for each number of players and teams, which learned all sheets that have such a table, and sees the rules, so that it
-plays overridden ones too; for two players there is another:
+`policy.json` says which game it plays, with how many players, and in how many teams. Of Mille Bornes there is
+one for each number of players and teams, which learned all sheets that have such a table, and sees the rules,
+so that it plays overridden ones too; for two players there is another:
 
     parker-2    learned the game of the American sheet alone, and does not see the rules
 

@@ -16,9 +16,10 @@ A run folder holds `policy.safetensors`, the weights of a perceptron (`layers.0.
     value               null, or what the last layer's last row says, behind those of the actions: "points"
                         (the seat's lead in thousands of points from here on), "win", "equity" ...
 
-In files of format 3 a weight may be of 8-bit integers (int8). Then `layers.0.scale` (float32) stands beside it, of
-the shape [1, inputs] or [outputs, 1]: what is played is the integer times the scale of its column or of its row, in
-float32 (`agents.policy.rounding`; `python -m train.round_weights` writes such files, a quarter as large).
+In files of format 3 a weight may be of 8-bit integers (int8). Then `layers.0.scale` (float32) stands beside
+it, of the shape [1, inputs] or [outputs, 1]: what is played is the integer times the scale of its column or of
+its row, in float32 (`agents.policy.rounding`; `python -m train.round_weights` writes such files, a quarter as
+large).
 
 Files may come from strangers: what is played was checked here, and a `RunFolderError` says in a sentence what
 is wrong with all others.
@@ -142,8 +143,8 @@ def check_description(
     found = description.get("format")
     if not _is_one_of(found, (POLICY_FORMAT, ROUNDED_FORMAT)):
         raise RunFolderError(
-            f"the policy in {str(folder)!r} has format {shown(found)}, this version plays {POLICY_FORMAT} and "
-            f"{ROUNDED_FORMAT}: train it again"
+            f"the policy in {str(folder)!r} has format {shown(found)}, this version plays {POLICY_FORMAT} "
+            f"and {ROUNDED_FORMAT}: train it again"
         )
     input_spec = input_spec_of(description, folder, _checked_game(description, table, folder))
     _check_size_of_table(table, input_spec, folder)
@@ -411,7 +412,8 @@ def _read_weight(file: Any, layer: str, path: Path) -> npt.NDArray[Any]:
     if not is_scale_of(weight, scale):
         raise RunFolderError(
             f"{str(path)!r} is damaged: {layer}.scale is of shape {scale.shape}, the weight of "
-            f"{weight.shape}: it has one scale for each row, or one for each column; restore it, or {HOW_TO_TRAIN}"
+            f"{weight.shape}: it has one scale for each row, or one for each column; restore it, or "
+            f"{HOW_TO_TRAIN}"
         )
     return restored(weight, scale)
 

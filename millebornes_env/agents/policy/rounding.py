@@ -2,8 +2,8 @@
 
 A weight becomes the nearest multiple of a scale, which many of them share: of a hidden layer those of one
 input, of the last layer those of one output. So each row that kernels read (`network.weights_block`) has one
-scale. Inputs are whole numbers as they are, some up to 1 and some up to 100: a scale for each input rounds all
-of them about equally well.
+scale. Inputs are whole numbers as they are, some up to 1 and some up to 100: a scale for each input rounds
+all of them about equally well.
 """
 
 from __future__ import annotations
