@@ -23,7 +23,7 @@ import tyro
 from rich.console import Console
 from rich.table import Table as Printed
 
-from benchmarks.results import environment_info
+from benchmarks.results import PIPED_WIDTH, environment_info
 from millebornes_env import edition, editions
 from millebornes_env.agents.champion import champion_for
 from millebornes_env.arena.gauntlet import Score
@@ -257,7 +257,7 @@ def _command() -> None:
             print(f"{lines[-1].table}, {against}: {100 * lines[-1].share:.1f} %", file=sys.stderr, flush=True)
         if args.docs:
             write_docs(lines, args)
-    Console().print(printed(lines))
+    Console(width=None if sys.stdout.isatty() else PIPED_WIDTH).print(printed(lines))
     weak = [line for line in lines if line.errors_above_even < ENOUGH_ERRORS]
     print(
         f"{len(lines) - len(weak)} of {len(lines)} lie {ENOUGH_ERRORS:.0f} standard errors or more above even"

@@ -114,10 +114,10 @@ def test_agents_decide_as_natively(where: Any, host: Host) -> None:
         np.testing.assert_array_equal(decided_there(host, name, options, games), chosen, err_msg=name)
 
 
-@pytest.mark.parametrize("name", editions())
-def test_the_champion_decides_as_natively(name: str, host: Host) -> None:
-    games = positions((name, 2, 2), 1000)
-    table = table_of(name, 2, 2)
+@tables
+def test_the_champion_decides_as_natively(where: Any, host: Host) -> None:
+    games = positions(where, 300)
+    table = table_of(*where)
     agent = ChampionAgent(table)
     chosen = decided_here(agent, games)
     found = decided_there(host, page_kernels.NETWORK, host.champion_options(table), games)
