@@ -11,8 +11,8 @@ import pytest
 from benchmarks.champions import DOCS, JSON_FILE, lines_of, markdown
 from millebornes_env import agents, edition, editions, vector_env
 from millebornes_env.agents.champion import CHAMPIONS, champion_for, champions_of
-from millebornes_env.agents.policy.files import ROUNDED_FORMAT
 from millebornes_env.agents.policy.agent import PolicyAgent
+from millebornes_env.agents.policy.files import ROUNDED_FORMAT
 from millebornes_env.arena.gauntlet import Score
 from millebornes_env.arena.match import MatchConfig, play
 

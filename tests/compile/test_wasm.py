@@ -206,7 +206,7 @@ def test_weights_that_are_not_rounded_are_not_exported(
     env = vector_env(1)
     write_run(tmp_path / "mine", env, network_for(env))
     monkeypatch.setattr("export.page_data.CHAMPIONS", tmp_path)
-    with pytest.raises(ExportError, match=r"champion 'mine' are not rounded: run python -m train.round_weights"):
+    with pytest.raises(ExportError, match=r"'mine' are not rounded: run python -m train.round_weights"):
         page_data.network_file("mine")
 
 
