@@ -230,7 +230,7 @@ def draw(lines: Sequence[Line], path: Path) -> None:
     axes.grid(axis="x", color="#dddddd", linewidth=0.8)
     axes.set_axisbelow(True)
     axes.spines[["top", "right", "left"]].set_visible(False)
-    axes.legend(loc="lower right")
+    figure.legend(loc="outside lower center", ncols=2)
     with replacing(path) as draft:
         figure.savefig(draft, format="png", dpi=150)
 
