@@ -133,8 +133,9 @@ def champion_of_millebornes(table: Table) -> str:
 def plays_like_parker(rules: Rules) -> bool:
     """Whether what was learned at `parker` plays better than what was learned by all sheets.
 
-    So it is wherever points are counted, hands are played out when the draw pile is empty (always, or after an
-    extension), and no hazard may begin a battle pile; whatever else is overridden (measured, docs/agents.md).
+    So it is wherever points are counted, hands are played out when the draw pile is empty (always, or after
+    an extension), and no hazard may begin a battle pile; whatever else is overridden (measured,
+    docs/agents.md).
     """
     may_be_extended = rules.extended_target > 0 and rules.play_out_after_extension == 1
     is_played_out = rules.when_pile_is_empty == PLAY_OUT or may_be_extended
