@@ -1,0 +1,62 @@
+"""95 % intervals of research questions.
+
+Over deals, which are many: `mean_interval`, 1.96 standard errors. Over seeds, which are few: `over_seeds`,
+the bootstrap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+from millebornes_env.arena.intervals import Interval, mean_interval, share_interval
+
+__all__ = ["Interval", "interquartile_mean", "mean_interval", "over_seeds", "share_interval"]
+
+Float64Array = npt.NDArray[np.float64]
+Statistic = Callable[..., object]
+
+DRAWS: Final = 10_000
+"""Resamples of a bootstrap."""
+
+
+def interquartile_mean(values: npt.ArrayLike, axis: int = -1) -> object:
+    """The mean of the middle half of the values, which outliers among the seeds do not move.
+
+    Args:
+        values: float64[..., n].
+        axis: of the seeds.
+
+    Returns:
+        float64[...].
+    """
+    return stats.trim_mean(np.asarray(values, dtype=np.float64), 0.25, axis=axis)
+
+
+def over_seeds(values: Sequence[float] | Float64Array, statistic: Statistic = np.mean) -> Interval:
+    """A statistic over seeds, and its percentile bootstrap interval; always the same for the same values.
+
+    Args:
+        values: float64[n], one for each seed.
+        statistic: takes `axis`, such as `numpy.mean` or `interquartile_mean`.
+
+    Returns:
+        The statistic and its ends; without ends for a single seed.
+    """
+    found = np.asarray(values, dtype=np.float64)
+    centre = float(np.asarray(statistic(found, axis=-1)))
+    if len(found) == 1:
+        return Interval(centre, None, None)
+    ends = stats.bootstrap(
+        (found,),
+        statistic,
+        n_resamples=DRAWS,
+        method="percentile",
+        vectorized=True,
+        rng=np.random.default_rng(0),
+    ).confidence_interval
+    return Interval(centre, float(ends.low), float(ends.high))

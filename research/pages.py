@@ -1,0 +1,35 @@
+"""What a question writes into the docs: its block of a page, between two marks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from millebornes_env.files import write_text_atomically
+from research.errors import ResearchError
+
+BEGIN: Final = "<!-- {name}: written by python -m research.{name} --docs -->\n"
+END: Final = "<!-- end -->\n"
+
+
+def write_block(page: Path, name: str, block: str) -> None:
+    """Put a block between the marks of a question.
+
+    Args:
+        page: has a line `BEGIN` with the question's name, and a line `END` after it.
+        name: of the question.
+        block: Markdown, ending in a line end.
+
+    Raises:
+        ResearchError: the page has no such marks; nothing is written.
+        OSError: the page cannot be read or written.
+    """
+    begin = BEGIN.format(name=name)
+    before, found, after = page.read_text(encoding="utf-8").partition(begin)
+    _, ended, rest = after.partition(END)
+    if not found or not ended:
+        raise ResearchError(
+            f"{str(page)!r} has no place for {name}: write the lines {begin.strip()!r} and {END.strip()!r} "
+            "there"
+        )
+    write_text_atomically(page, before + begin + block + END + rest)

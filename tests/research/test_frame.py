@@ -1,0 +1,225 @@
+"""The frame of research questions: parts that are resumed, intervals, pages, and errors that teach."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import types
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from millebornes_env.errors import MissingExtraError
+from research import all as all_questions
+from research.frame import Options, Question, command_of, main
+from research.intervals import interquartile_mean, over_seeds
+from research.parts import Part, Record
+from research.tables import Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+README = Path(__file__).parents[2] / "research" / "README.md"
+MARKS = (
+    "<!-- doubling: written by python -m research.doubling --docs -->\n",
+    "<!-- end -->\n",
+)
+
+
+class Doubling:
+    """A question whose measurements can be counted, and stopped."""
+
+    def __init__(self, factor: int = 2) -> None:
+        self.factor = factor
+        self.measured: list[str] = []
+        self.stop_at = ""
+
+    def parts(self, options: Options) -> list[Part]:
+        return [Part(f"seed-{seed}", seed, {"factor": self.factor}) for seed in options.all_seeds]
+
+    def measure(self, part: Part, on_progress: object) -> Mapping[str, Any]:
+        if part.name == self.stop_at:
+            raise KeyboardInterrupt
+        self.measured.append(part.name)
+        return {"found": part.seed * part.config["factor"]}
+
+    def tables(self, records: Sequence[Record]) -> list[Table]:
+        found = over_seeds([record.result["found"] for record in records])
+        return [Table(("what", "found"), (("`all`", found.text(".2f")),))]
+
+    def draw(self, figure: Figure, records: Sequence[Record]) -> None:
+        figure.add_subplot().plot([record.result["found"] for record in records])
+
+    def question(self) -> Question[Options]:
+        return Question(
+            "doubling", "What is doubled?", Options, self.parts, self.measure, self.tables, self.draw
+        )
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def refused(question: Question[Any], *arguments: str, capsys: pytest.CaptureFixture[str]) -> str:
+    """What is said; it must be one sentence, with exit status 2."""
+    assert main(question, arguments) == 2
+    said = capsys.readouterr().err.strip().splitlines()
+    assert len(said) == 1
+    return said[0]
+
+
+def test_a_killed_run_goes_on_with_the_part_it_was_at(capsys: pytest.CaptureFixture[str]) -> None:
+    doubling = Doubling()
+    doubling.stop_at = "seed-3"
+    assert main(doubling.question(), ["--seeds", "4"]) == 130
+    assert "goes on" in capsys.readouterr().err
+    assert doubling.measured == ["seed-1", "seed-2"]
+    doubling.stop_at = ""
+    assert main(doubling.question(), ["--seeds", "4"]) == 0
+    assert doubling.measured == ["seed-1", "seed-2", "seed-3", "seed-4"]
+    assert "4 of 4 parts" in capsys.readouterr().out
+
+
+def test_a_part_is_kept_with_all_that_it_depends_on() -> None:
+    assert main(Doubling().question(), ["--seeds", "1", "--seed", "7"]) == 0
+    kept = json.loads(Path("results/research/doubling/seed-7.json").read_text(encoding="utf-8"))
+    assert kept["part"] == {"name": "seed-7", "seed": 7, "config": {"factor": 2}, "weight": 1.0}
+    assert kept["result"] == {"found": 14}
+    assert kept["about"]["command"] == "python -m research.doubling --seed 7 --seeds 1"
+    assert {"numpy", "python"} <= set(kept["about"]["versions"])
+    assert kept["seconds"] >= 0
+
+
+def test_a_part_of_another_configuration_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(Doubling().question(), ["--seeds", "1"]) == 0
+    capsys.readouterr()
+    said = refused(Doubling(factor=3).question(), "--seeds", "1", capsys=capsys)
+    assert "seed-1.json" in said
+    assert "factor 2, and now it is 3" in said
+    assert "--no-resume" in said
+    assert main(Doubling(factor=3).question(), ["--seeds", "1", "--no-resume"]) == 0
+
+
+def test_a_damaged_part_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    path = Path("results/research/doubling/seed-1.json")
+    path.parent.mkdir(parents=True)
+    path.write_text('{"part": ', encoding="utf-8")
+    assert "remove it" in refused(Doubling().question(), "--seeds", "1", capsys=capsys)
+
+
+def test_options_that_make_no_run_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "--seeds is 0" in refused(Doubling().question(), "--seeds", "0", capsys=capsys)
+    assert "--minutes" in refused(Doubling().question(), "--minutes", "0", capsys=capsys)
+
+
+def test_a_result_that_is_no_number_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    said = refused(Doubling(factor=float("nan")).question(), "--seeds", "1", capsys=capsys)  # type: ignore[arg-type]
+    assert "seed-1" in said
+    assert not list(Path("results").rglob("*.json"))
+
+
+def test_no_part_begins_after_the_minutes() -> None:
+    doubling = Doubling()
+    assert main(doubling.question(), ["--minutes", "1e-9"]) == 0
+    assert not doubling.measured
+    assert main(doubling.question(), ["--dry-run"]) == 0
+    assert not doubling.measured
+
+
+def test_a_missing_library_skips_its_parts(capsys: pytest.CaptureFixture[str]) -> None:
+    class Lacking(Doubling):
+        def measure(self, part: Part, on_progress: object) -> Mapping[str, Any]:
+            if part.seed == 1:
+                raise MissingExtraError.of("this part", ModuleNotFoundError(name="there"), "research")
+            return super().measure(part, on_progress)
+
+    assert main(Lacking().question(), ["--seeds", "2"]) == 0
+    printed = capsys.readouterr()
+    assert "seed-1 is skipped" in printed.err
+    assert "1 of 2 parts" in printed.out
+
+
+def test_the_docs_get_figures_a_picture_and_the_block(capsys: pytest.CaptureFixture[str]) -> None:
+    page = Path("docs/research.md")
+    page.parent.mkdir()
+    page.write_text("before\n" + MARKS[0] + "old\n" + MARKS[1] + "after\n", encoding="utf-8")
+    assert main(Doubling().question(), ["--seeds", "2", "--docs", "--out", "elsewhere"]) == 0
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("before\n" + MARKS[0] + "| what | found |\n")
+    assert text.endswith(MARKS[1] + "after\n")
+    assert "old" not in text
+    assert "python -m research.doubling --seeds 2`" in text
+    assert "elsewhere" not in text
+    assert Path("docs/images/research_doubling.png").read_bytes().startswith(b"\x89PNG")
+    content = json.loads(Path("docs/research/doubling.json").read_text(encoding="utf-8"))
+    assert [record["result"] for record in content["records"]] == [{"found": 2}, {"found": 4}]
+    page.write_text("no place\n", encoding="utf-8")
+    assert "has no place for doubling" in refused(
+        Doubling().question(), "--seeds", "2", "--docs", "--out", "elsewhere", capsys=capsys
+    )
+
+
+def test_the_command_names_what_differs_from_the_defaults() -> None:
+    question = Doubling().question()
+    assert command_of(question, Options()) == "python -m research.doubling"
+    assert (
+        command_of(question, Options(quick=True, seeds=3)) == "python -m research.doubling --seeds 3 --quick"
+    )
+
+
+def test_an_interval_over_seeds_covers_the_mean_95_times_in_100() -> None:
+    random = np.random.default_rng(1)
+    covered = [
+        found.low <= 0 <= found.high  # type: ignore[operator]
+        for found in (over_seeds(random.normal(size=20)) for _ in range(200))
+    ]
+    assert 0.88 <= np.mean(covered) <= 0.98
+    assert over_seeds([3.0]).low is None
+    values = random.normal(size=8)
+    assert over_seeds(values) == over_seeds(values)
+
+
+def test_the_interquartile_mean_ignores_the_extremes() -> None:
+    assert interquartile_mean([-1e9, 1.0, 2.0, 1e9]) == 1.5
+    found = over_seeds([1.0, 2.0, 3.0, 100.0], interquartile_mean)
+    assert found.mean == 2.5
+
+
+def test_all_questions_are_asked_and_one_that_fails_does_not_stop_the_others(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = Doubling()
+    for name, question in (("good", asked.question()), ("bad", Doubling(factor=3).question())):
+        module = types.ModuleType(f"research.{name}")
+        module.QUESTION = question  # type: ignore[attr-defined]
+        monkeypatch.setitem(sys.modules, f"research.{name}", module)
+    assert main(asked.question(), ["--quick"]) == 0  # its parts are in the way of the bad one
+    monkeypatch.setattr(all_questions, "QUESTIONS", ("bad", "good"))
+    monkeypatch.setattr(sys, "argv", ["all", "--quick"])
+    assert all_questions.main() == 2
+    said = capsys.readouterr()
+    assert "bad: " in said.err
+    assert said.out.count("What is doubled?") == 2
+    monkeypatch.setattr(sys, "argv", ["all", "--only", "other"])
+    assert all_questions.main() == 2
+    assert "'other': the questions are bad, good" in capsys.readouterr().err
+
+
+def test_the_example_of_the_readme_works(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    example = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), flags=re.DOTALL)[0]
+    module = types.ModuleType("research.first_seat")
+    exec(compile(example, "README.md", "exec"), module.__dict__)
+    Path("docs").mkdir()
+    Path("docs/research.md").write_text(
+        MARKS[0].replace("doubling", "first_seat") + MARKS[1], encoding="utf-8"
+    )
+    assert main(module.QUESTION, ["--quick", "--seeds", "2", "--docs"]) == 0
+    assert "mini7" in capsys.readouterr().out
+    assert "`parker`" in Path("docs/research.md").read_text(encoding="utf-8")
