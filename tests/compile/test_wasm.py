@@ -21,7 +21,7 @@ from millebornes_env.agents.champion import ChampionAgent
 from millebornes_env.agents.policy.network import weights_block
 from millebornes_env.compile import IS_COMPILED
 from millebornes_env.millebornes.actions import num_actions
-from millebornes_env.millebornes.editions import edition, editions
+from millebornes_env.millebornes.editions import edition, editions, mini_decks
 from millebornes_env.notation.records import read_action
 from tests.agents.policies import network_for, write_run
 
@@ -167,7 +167,8 @@ def test_every_table_is_described(described: tuple[dict[str, Any], dict[str, byt
         for sheet in data["editions"]
         for table in sheet["tables"]
     }
-    assert list(found) == TABLES
+    minis = [(name, *table) for name in mini_decks() for table in edition(name).tables]
+    assert list(found) == [*TABLES, *minis]
     for (name, players, teams), table in found.items():
         assert table["values"] == list(edition(name).table(players, teams))
         assert set(table["agents"]) == set(agents_of(table_of(name, players, teams)))
