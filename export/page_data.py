@@ -11,15 +11,18 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+from safetensors.numpy import load_file
 
 from export.build import WEIGHTS
 from export.page_kernels import FACTS, agents_of, table_of
-from millebornes_env.agents.champion import ChampionAgent, champion_for
+from export.platforms import ExportError
+from millebornes_env.agents.champion import CHAMPIONS, ChampionAgent, champion_for
 from millebornes_env.agents.compiled.agent import MAX_OPTIONS, MEMORY
 from millebornes_env.agents.errors import AgentArgumentError
 from millebornes_env.agents.options import defaults_of
 from millebornes_env.agents.policy.agent import RunFolderError
-from millebornes_env.agents.policy.network import ADDRESS, MAX_ACTIONS, MODE, MODES
+from millebornes_env.agents.policy.files import WEIGHTS_FILE
+from millebornes_env.agents.policy.network import ADDRESS, MAX_ACTIONS, MODE, MODES, with_zeros
 from millebornes_env.agents.protocol import Table
 from millebornes_env.agents.search.agent import OVER_A_JUDGE, VALUE_IN_POINTS, SearchAgent
 from millebornes_env.agents.search.kernels import CHUNK, FEWEST_REDEALS, new_decisions
@@ -317,17 +320,45 @@ def _champions() -> tuple[dict[str, Any], dict[str, bytes]]:
         agent = ChampionAgent(table, which=name)
         options = agent.options.tolist()
         options[ADDRESS] = 0  # the page says where it has put them
-        found[name] = {"file": f"{name}{WEIGHTS}", "options": options, "value": agent.value}
-        files[f"{name}{WEIGHTS}"] = by_significance(agent._block)
+        layers, content = network_file(name)
+        found[name] = {"file": f"{name}{WEIGHTS}", "layers": layers, "options": options, "value": agent.value}
+        files[f"{name}{WEIGHTS}"] = content
     return found, files
 
 
-def by_significance(numbers: npt.NDArray[np.float32]) -> bytes:
-    """The bytes of numbers in another order: the first bytes of all of them, then all second ones, and so on.
+def network_file(name: str) -> tuple[list[list[int]], bytes]:
+    """A champion's weights as the page loads them: 8-bit integers with a scale for each row of the kernels.
 
-    What is alike then lies together, and the file is a twelfth smaller where a server compresses it.
+    Args:
+        name: of the champion's folder.
+
+    Returns:
+        Of each layer how many biases, rows and numbers of a row there are, zeros at the ends included; and
+        the file: of each layer its biases and the scales of its rows, float32, then of each its rows, int8.
+
+    Raises:
+        ExportError: its weights are not rounded.
     """
-    return np.ascontiguousarray(numbers.view(np.uint8).reshape(-1, numbers.itemsize).T).tobytes()
+    tensors = load_file(CHAMPIONS / name / WEIGHTS_FILE)
+    count = len(tensors) // 3
+    layers: list[list[int]] = []
+    floats, numbers = [], []
+    for number in range(count):
+        weight, scale, bias = (tensors.get(f"layers.{number}.{part}") for part in ("weight", "scale", "bias"))
+        if weight is None or scale is None or bias is None or weight.dtype != np.int8:
+            raise ExportError(
+                f"the weights of the champion {name!r} are not rounded: run python -m train.round_weights"
+            )
+        rows = weight if number == count - 1 else weight.T
+        if scale.size != len(rows):
+            raise ExportError(f"the scales of the champion {name!r} are not those of rows: round it again")
+        padded_bias, padded_rows = with_zeros(bias[np.newaxis]), with_zeros(rows)
+        layers.append([padded_bias.size, *padded_rows.shape])
+        floats += [padded_bias.astype("<f4").tobytes(), scale.ravel().astype("<f4").tobytes()]
+        numbers.append(np.ascontiguousarray(padded_rows).tobytes())
+    if not layers:
+        raise ExportError(f"the champion {name!r} has no layers: its folder is damaged")
+    return layers, b"".join([*floats, *numbers])
 
 
 def _search() -> dict[str, Any]:

@@ -3,8 +3,7 @@
     engine.wasm         the kernels of `page_kernels`; it asks its host for `IMPORTS` alone
     engine.json         how they are called (`module.Kernel`), the layout of records, and all words of the
                         game: cards, actions, editions and their tables, agents, reasons (`page_data`)
-    NAME.bin            the numbers of a champion's network, as its kernel reads them (float32), but for
-                        the order of their bytes (`page_data.by_significance`)
+    NAME.bin            the weights of a champion's network, rounded to 8 bits (`page_data.network_file`)
 
 A record, an array or a function has an address in all of it: of functions, `mb_address_of_NAME` gives the
 place in the module's table, which is what `compile.call_at` calls in WebAssembly. `engine.json` carries the

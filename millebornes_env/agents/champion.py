@@ -1,13 +1,14 @@
 """`champion`: the policies that come with the project, each where it plays best.
 
 A folder of `millebornes_env/agents/champions` is a run folder (see `agents.policy`) with a model card; its
-`policy.json` says which game it plays, and with how many players. Of Mille Bornes there are two:
+`policy.json` says which game it plays, with how many players, and in how many teams. Of Mille Bornes there is
+one for each number of players and teams, which learned all sheets that have such a table, and sees the rules,
+so that it plays overridden ones too; for two players there is another:
 
-    parker-2    learned the game of the American sheet, two players
-    all-2       learned two players by every sheet, and sees the rules
+    parker-2    learned the game of the American sheet alone, and does not see the rules
 
-Which of them plays a table better is not asked of its name but of its rules (`plays_like_parker`): what
-`parker-2` learned from five times as many decisions serves it where rules that it does not see are others.
+Which of the two plays a table better is not asked of its name but of its rules (`plays_like_parker`): what
+`parker-2` learned from more decisions serves it where rules that it does not see are others.
 """
 
 from __future__ import annotations
@@ -73,12 +74,11 @@ def champion_for(table: Table, which: str = "") -> str:
     if not fitting:
         rules = table.rules
         raise RunFolderError(
-            f"there is no champion for {rules.players} players in {rules.teams} teams: {_who_plays(known)}"
+            f"there is no champion for {_seats(rules.players, rules.teams)}: {_who_plays(known)}"
         )
     if which and which not in fitting:
-        raise RunFolderError(
-            f"the champion {which!r} does not play with {table.rules.players} players: {_who_plays(known)}"
-        )
+        seats = _seats(table.rules.players, table.rules.teams)
+        raise RunFolderError(f"the champion {which!r} does not play with {seats}: {_who_plays(known)}")
     return which or _best_of(fitting, known, table)
 
 
@@ -108,14 +108,20 @@ def _are(names: Sequence[str] | dict[str, Any]) -> str:
     return f"{'is' if len(listed) == 1 else 'are'} {' and '.join(listed)}"
 
 
+def _seats(players: int, teams: int) -> str:
+    """So many players in so many teams, in words."""
+    return f"{players} players" + (f" in {teams} teams" if teams != players else "")
+
+
 def _who_plays(known: dict[str, dict[str, Any]]) -> str:
-    """Which champions play with how many players."""
-    by_players: dict[int, list[str]] = {}
+    """Which champions play with how many players, in how many teams."""
+    by_table: dict[tuple[int, int], list[str]] = {}
     for name, description in known.items():
-        by_players.setdefault(description.get("players", 0), []).append(repr(name))
+        players = description.get("players", 0)
+        by_table.setdefault((players, description.get("teams", players)), []).append(repr(name))
     return "; ".join(
-        f"{' and '.join(names)} {'plays' if len(names) == 1 else 'play'} every edition with {players} players"
-        for players, names in sorted(by_players.items())
+        f"{' and '.join(names)} {'plays' if len(names) == 1 else 'play'} every edition with {_seats(*table)}"
+        for table, names in sorted(by_table.items())
     )
 
 
@@ -127,8 +133,10 @@ def champion_of_millebornes(table: Table) -> str:
 def plays_like_parker(rules: Rules) -> bool:
     """Whether what was learned at `parker` plays better than what was learned by all sheets.
 
-    So it is wherever points are counted, hands are played out when the draw pile is empty, and no hazard may
-    begin a battle pile; whatever else is overridden (measured, docs/agents.md).
+    So it is wherever points are counted, hands are played out when the draw pile is empty (always, or after
+    an extension), and no hazard may begin a battle pile; whatever else is overridden (measured,
+    docs/agents.md).
     """
-    is_played_out = rules.when_pile_is_empty == PLAY_OUT
+    may_be_extended = rules.extended_target > 0 and rules.play_out_after_extension == 1
+    is_played_out = rules.when_pile_is_empty == PLAY_OUT or may_be_extended
     return rules.count_points == 1 and is_played_out and rules.hazard_opens_pile == 0

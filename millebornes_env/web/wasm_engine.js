@@ -443,8 +443,8 @@ export class WasmEngine {
     }
     const which = room.table.champion;
     if (!which) throw new EngineError(`There is no champion for ${room.table.players} players in ${room.table.teams} teams.`);
-    const { file, options, value } = this.data.champions[which];
-    if (!this.weights.has(file)) this.weights.set(file, this._weights(file));
+    const { file, layers, options, value } = this.data.champions[which];
+    if (!this.weights.has(file)) this.weights.set(file, this.read(file).then((bytes) => kernels.weights(bytes, layers)));
     const weights = await this.weights.get(file);
     const placed = [...options];
     placed[this.data.constants.ADDRESS] = weights.address;
@@ -453,15 +453,6 @@ export class WasmEngine {
     const outputs = kernels.prepare("network_outputs", [room.states, room.rules, room.seats, thinker.options, out]);
     thinker.network = { out, outputs, value };
     return thinker;
-  }
-
-  async _weights(file) {
-    const bytes = await this.read(file);
-    const weights = this.kernels.array("i1", bytes.length);
-    const placed = weights.bytes;
-    const count = bytes.length / 4; // of numbers; the file has the first bytes of all of them first, then the second ones
-    for (let place = 0; place < bytes.length; place++) placed[4 * (place % count) + Math.floor(place / count)] = bytes[place];
-    return weights;
   }
 
   async _believing(thinker) {

@@ -141,6 +141,28 @@ export class Kernels {
     return this._allocated(type, shape, TYPES[type][0]);
   }
 
+  /**
+   * The weights of a network as kernels read them, float32.
+   *
+   * @param {Uint8Array} bytes - the biases and the scales of the rows of each layer (float32), then its rows (8 bits).
+   * @param {number[][]} layers - of each layer how many biases it has, how many rows, and how many numbers in a row.
+   */
+  weights(bytes, layers) {
+    const floats = layers.reduce((sum, [biases, rows]) => sum + biases + rows, 0);
+    const read = new Float32Array(bytes.slice(0, 4 * floats).buffer);
+    const numbers = new Int8Array(bytes.buffer, bytes.byteOffset + 4 * floats);
+    const weights = this.array("f4", layers.reduce((sum, [biases, rows, width]) => sum + biases + rows * width, 0));
+    const placed = weights.view;
+    let from = 0, number = 0, at = 0;
+    for (const [biases, rows, width] of layers) {
+      for (let bias = 0; bias < biases; bias++) placed[at++] = read[from++];
+      for (let row = 0; row < rows; row++, from++) {
+        for (let column = 0; column < width; column++) placed[at++] = read[from] * numbers[number++];
+      }
+    }
+    return weights;
+  }
+
   /** Zeroed records of a layout of `data.records`. */
   records(layout, count) {
     return this._allocated("record", [count], this.data.records[layout].size);

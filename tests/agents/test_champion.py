@@ -70,7 +70,9 @@ LIKE_BSD = "parker+roll_after_safety=0+points_extension_failed=0+discard_safetie
         ("parker+when_pile_is_empty=1", ALL),
         ("parker+hazard_opens_pile=1", ALL),
         ("parker+count_points=0", ALL),
-        ("dutch", ALL),
+        ("dutch", PARKER),
+        ("dutch+play_out_after_extension=0", ALL),
+        ("dutch+extended_target=0", ALL),
         ("winning_moves", ALL),
         ("dujardin", ALL),
         ("dujardin_2014", ALL),
@@ -99,7 +101,7 @@ def test_another_policy_still_refuses_rules_that_it_does_not_see() -> None:
 
 
 def test_a_table_without_a_champion_says_where_there_are_some() -> None:
-    words = r"no champion for 3 players in 3 teams: 'all-2' and 'parker-2' play every edition with 2 players"
+    words = r"no champion for 3 players: 'all-2' and 'parker-2' play every edition with 2 players"
     for spec in ("champion", "champion:which=all-2", "champion+search"):
         with pytest.raises(RunFolderError, match=words):
             load(spec, vector_env(1, players=3))
@@ -130,7 +132,7 @@ def test_the_champion_of_another_game_is_found_by_its_description(champions: Pat
     words = "'third' does not play with 4 players: 'first' and 'second' play every edition with 4 players; "
     with pytest.raises(RunFolderError, match=words + "'third' plays every edition with 5 players"):
         load("champion:which=third", env)
-    with pytest.raises(RunFolderError, match="no champion for 3 players in 3 teams: 'first' and 'second'"):
+    with pytest.raises(RunFolderError, match="no champion for 3 players: 'first' and 'second'"):
         load("champion", vector_env(1, "arc_en_ciel", players=3))
 
 

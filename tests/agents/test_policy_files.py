@@ -283,10 +283,10 @@ def test_the_policy_is_for_something_else(
     assert "train another" in message
 
 
-@pytest.mark.parametrize("found", [1, 3, None])
+@pytest.mark.parametrize("found", [1, 4, None])
 def test_another_format_is_refused(tmp_path: Path, env: VectorEnv, found: object) -> None:
     message = refusal(write_run(tmp_path, env, tiny(), format=found), env)
-    assert f"has format {found}, this version plays 2: train it again" in message
+    assert f"has format {found}, this version plays 2 and 3: train it again" in message
 
 
 def test_an_edition_that_it_was_not_trained_on_is_refused(tmp_path: Path, env: VectorEnv) -> None:

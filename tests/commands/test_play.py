@@ -176,10 +176,16 @@ def test_the_champion_gives_hints_and_says_how_sure_it_is() -> None:
     assert 90 <= sum(int(share) for share in re.findall(r"(\d+)%", hints[0])) <= 101
 
 
-def test_the_strategist_gives_hints_where_there_is_no_champion() -> None:
+def test_the_usual_opponent_gives_hints_where_there_is_no_champion() -> None:
+    shown, race = StringIO(), ["--edition", "arc_en_ciel", "--players", "3", "--against", "saver"]
+    assert main(race, StringIO("hint\n"), shown) == 130
+    assert re.search(r"bidder: .+ \(how sure it is, it does not say\)", shown.getvalue())
+
+
+def test_the_champion_gives_hints_to_partners() -> None:
     shown = StringIO()
     assert main(["--against", "greedy", "--players", "4"], StringIO("hint\n"), shown) == 130
-    assert re.search(r"strategist: .+ \(how sure it is, it does not say\)", shown.getvalue())
+    assert re.search(r"champion: .+ \d+%", shown.getvalue())
 
 
 def test_q_stops() -> None:

@@ -16,10 +16,14 @@ from export.module import module_of
 from export.page_kernels import agents_of, table_of
 from export.platforms import ExportError, object_code
 from export.wasm import DATA_FILE, MODULE_FILE, WASM, imports_of, stale
+from millebornes_env import vector_env
+from millebornes_env.agents.champion import ChampionAgent
+from millebornes_env.agents.policy.network import weights_block
 from millebornes_env.compile import IS_COMPILED
 from millebornes_env.millebornes.actions import num_actions
-from millebornes_env.millebornes.editions import edition, editions
+from millebornes_env.millebornes.editions import edition, editions, mini_decks
 from millebornes_env.notation.records import read_action
+from tests.agents.policies import network_for, write_run
 
 TABLES = [(name, *table) for name in editions() for table in edition(name).tables]
 
@@ -163,12 +167,48 @@ def test_every_table_is_described(described: tuple[dict[str, Any], dict[str, byt
         for sheet in data["editions"]
         for table in sheet["tables"]
     }
-    assert list(found) == TABLES
+    minis = [(name, *table) for name in mini_decks() for table in edition(name).tables]
+    assert list(found) == [*TABLES, *minis]
     for (name, players, teams), table in found.items():
         assert table["values"] == list(edition(name).table(players, teams))
         assert set(table["agents"]) == set(agents_of(table_of(name, players, teams)))
-        assert (table["champion"] is not None) == (players == 2)
-    assert {f"{table['champion']}.bin" for table in found.values() if table["champion"]} == set(weights)
+        assert table["champion"] is not None
+    assert {f"{table['champion']}.bin" for table in found.values()} == set(weights)
+
+
+@pytest.mark.parametrize("name", ["parker-2", "all-4-in-2"])
+def test_weights_are_written_as_kernels_read_them(
+    name: str, described: tuple[dict[str, Any], dict[str, bytes]]
+) -> None:
+    data, files = described
+    sheet = next(
+        (one["name"], table["players"], table["teams"])
+        for one in data["editions"]
+        for table in one["tables"]
+        if table["champion"] == name
+    )
+    layers, content = data["champions"][name]["layers"], files[f"{name}.bin"]
+    floats = np.frombuffer(content, "<f4", sum(biases + rows for biases, rows, _ in layers))
+    numbers = np.frombuffer(content, np.int8, offset=floats.nbytes)
+    found, number, at = [], 0, 0
+    for biases, rows, width in layers:
+        found += floats[at : at + biases].tolist()
+        for scale in floats[at + biases : at + biases + rows]:
+            found += (numbers[number : number + width] * scale).astype(np.float32).tolist()
+            number += width
+        at += biases + rows
+    assert number == len(numbers)
+    assert found == weights_block(ChampionAgent(table_of(*sheet), which=name).layers).tolist()
+
+
+def test_weights_that_are_not_rounded_are_not_exported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    env = vector_env(1)
+    write_run(tmp_path / "mine", env, network_for(env))
+    monkeypatch.setattr("export.page_data.CHAMPIONS", tmp_path)
+    with pytest.raises(ExportError, match=r"'mine' are not rounded: run python -m train.round_weights"):
+        page_data.network_file("mine")
 
 
 def test_the_words_of_actions_read_back(described: tuple[dict[str, Any], dict[str, bytes]]) -> None:

@@ -55,9 +55,9 @@ def test_the_champion_and_search_pass() -> None:
 
 def test_the_table_must_be_one_that_the_agent_plays_at() -> None:
     with pytest.raises(
-        ConformanceError, match=r"cannot be made for parker, 3 players in 3 teams: .*players="
+        ConformanceError, match=r"cannot be made for arc_en_ciel, 3 players in 3 teams: .*players="
     ):
-        check_agent("champion", players=3)
+        check_agent("champion", "arc_en_ciel", players=3)
 
 
 @pytest.mark.parametrize(

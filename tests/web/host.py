@@ -123,8 +123,15 @@ class Host:
     def champion_options(self, table: Table) -> Any:
         """The options of the champion's network for a table, its weights in the module's memory."""
         told = self.data["champions"][champion_for(table)]
-        planes = np.frombuffer((self.folder / told["file"]).read_bytes(), np.uint8).reshape(4, -1)
-        weights = np.ascontiguousarray(planes.T).view(np.float32).ravel()
+        content, place, blocks = (self.folder / told["file"]).read_bytes(), 0, []
+        floats = np.frombuffer(content, np.float32, sum(biases + rows for biases, rows, _ in told["layers"]))
+        numbers = np.frombuffer(content, np.int8, offset=floats.nbytes)
+        for biases, rows, width in told["layers"]:
+            bias, scale = np.split(floats[: biases + rows], [biases])
+            of_layer = numbers[place : place + rows * width].reshape(rows, width)
+            blocks += [bias, (of_layer * scale[:, np.newaxis]).astype(np.float32).ravel()]
+            floats, place = floats[biases + rows :], place + rows * width
+        weights = np.concatenate(blocks)
         options = self.copy(np.array(told["options"], np.int64))
         options[self.data["constants"]["ADDRESS"]] = self.address(self.copy(weights))
         return options

@@ -24,7 +24,7 @@ from millebornes_env.engine.games import NO_GAME, Games
 from millebornes_env.engine.kernels import SAME_STEP
 from millebornes_env.millebornes import rulebook
 from millebornes_env.millebornes.editions import edition, editions
-from millebornes_env.millebornes.reasons import REASONS, reason_against
+from millebornes_env.millebornes.reasons import REASONS, reason_against, where_roll_goes
 from millebornes_env.millebornes.rules import compiled_rules
 from millebornes_env.millebornes.state import MAX_TEAMS
 from tests.golden import trace
@@ -114,10 +114,10 @@ def test_agents_decide_as_natively(where: Any, host: Host) -> None:
         np.testing.assert_array_equal(decided_there(host, name, options, games), chosen, err_msg=name)
 
 
-@pytest.mark.parametrize("name", editions())
-def test_the_champion_decides_as_natively(name: str, host: Host) -> None:
-    games = positions((name, 2, 2), 1000)
-    table = table_of(name, 2, 2)
+@tables
+def test_the_champion_decides_as_natively(where: Any, host: Host) -> None:
+    games = positions(where, 300)
+    table = table_of(*where)
     agent = ChampionAgent(table)
     chosen = decided_here(agent, games)
     found = decided_there(host, page_kernels.NETWORK, host.champion_options(table), games)
@@ -226,7 +226,7 @@ def test_the_champion_thinks_what_it_thinks_here(host: Host) -> None:
 @tables
 def test_every_refusal_has_the_same_reason(where: Any, host: Host) -> None:
     games = positions(where, 30)
-    told, record = told_of(host, where), host.copy(rulebook.rules_array(games.rules).view(np.ndarray))[0]
+    record = host.copy(rulebook.rules_array(games.rules).view(np.ndarray))[0]
     states, why_not = host.array(1, games.states.dtype), host.kernel("why_not")
     cards = [card["title"] for card in host.data["cards"]]
     for game in np.flatnonzero(games.buffers.action_mask.any(axis=1)):
@@ -247,7 +247,7 @@ def test_every_refusal_has_the_same_reason(where: Any, host: Host) -> None:
                 max_200=games.rules.max_200,
                 safety=cards[told_card["safety"]] if "safety" in told_card else "",
                 hazard=cards[told_card["hazard"]] if "hazard" in told_card else "",
-                roll_goes=told["roll_goes"],
+                roll_goes=where_roll_goes(games.rules),
             )
             assert said == reason_against(state, games.rules, int(action))
     assert len(host.data["reasons"]) == len(REASONS)

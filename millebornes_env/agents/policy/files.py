@@ -3,7 +3,7 @@
 A run folder holds `policy.safetensors`, the weights of a perceptron (`layers.0.weight` [outputs, inputs],
 `layers.0.bias` [outputs], ...) over the whole numbers of an observation as they are, and `policy.json`:
 
-    format              2
+    format              2; 3 if weights are rounded, see below
     game                name of the game; left away: millebornes
     editions            labels of the rule sheets it was trained on, overrides included
     players, teams      of its tables
@@ -15,6 +15,10 @@ A run folder holds `policy.safetensors`, the weights of a perceptron (`layers.0.
     num_layers          how many layers there are
     value               null, or what the last layer's last row says, behind those of the actions: "points"
                         (the seat's lead in thousands of points from here on), "win", "equity" ...
+
+In files of format 3 a weight may be of 8-bit integers (int8). Then `layers.0.scale` (float32) stands beside
+it, of the shape [1, inputs] or [outputs, 1]: what is played is the integer times the scale of its column or
+its row, in float32 (`agents.policy.rounding`; `python -m train.round_weights` writes such files).
 
 Files may come from strangers: what is played was checked here, and a `RunFolderError` says in a sentence what
 is wrong with all others.
@@ -39,6 +43,7 @@ from millebornes_env.agents.policy.network import (
     Layers,
     features_of,
 )
+from millebornes_env.agents.policy.rounding import is_scale_of, restored
 from millebornes_env.agents.protocol import Table
 from millebornes_env.compile import plain
 from millebornes_env.errors import GamePartError, MilleBornesError, MissingExtraError, shown
@@ -46,6 +51,8 @@ from millebornes_env.games import DEFAULT_GAME
 from millebornes_env.games import game as find_game
 
 POLICY_FORMAT: Final = 2
+ROUNDED_FORMAT: Final = 3
+"""Of policies whose weights are rounded: earlier versions of the package cannot play them."""
 WEIGHTS_FILE: Final = "policy.safetensors"
 DESCRIPTION_FILE: Final = "policy.json"
 HOW_TO_TRAIN: Final = "train one with `python -m train.selfplay`"
@@ -55,6 +62,7 @@ _LARGEST_INPUT: Final = 128.0  # of an observation, whose numbers are int8
 _MOST_LISTED: Final = 20  # editions
 _LONGEST_SHOWN: Final = 200  # characters of a value
 _DTYPES: Final = ("F32", "F64", "F16")  # safetensors' names; all are played in float32
+_ROUNDED: Final = "I8"
 
 
 class RunFolderError(MilleBornesError):
@@ -132,10 +140,10 @@ def check_description(
         RunFolderError: its format, edition, table or observations are not those of the table.
     """
     found = description.get("format")
-    if not _is_one_of(found, (POLICY_FORMAT,)):
+    if not _is_one_of(found, (POLICY_FORMAT, ROUNDED_FORMAT)):
         raise RunFolderError(
-            f"the policy in {str(folder)!r} has format {shown(found)}, this version plays {POLICY_FORMAT}: "
-            "train it again"
+            f"the policy in {str(folder)!r} has format {shown(found)}, this version plays {POLICY_FORMAT} "
+            f"and {ROUNDED_FORMAT}: train it again"
         )
     input_spec = input_spec_of(description, folder, _checked_game(description, table, folder))
     _check_size_of_table(table, input_spec, folder)
@@ -372,20 +380,44 @@ def read_layers(folder: Path, num_layers: int) -> list[tuple[npt.NDArray[Any], n
         raise RunFolderError(
             f"{str(path)!r} has {num_layers} layers: agents play at most {MAX_LAYERS}, and 1 or more"
         )
-    names = [f"layers.{layer}.{part}" for layer in range(num_layers) for part in ("weight", "bias")]
     try:
         if path.exists() and not path.is_file():
             raise OSError("not a file")
         with safe_open(path, "np") as file:
-            tensors = [_read_tensor(file, name, path) for name in names]
+            return [
+                (
+                    _read_weight(file, f"layers.{layer}", path),
+                    _read_tensor(file, f"layers.{layer}.bias", path),
+                )
+                for layer in range(num_layers)
+            ]
     except (OSError, SafetensorError, KeyError) as error:
         raise RunFolderError(
             f"{str(path)!r} is missing or damaged ({error}): restore it, or {HOW_TO_TRAIN}"
         ) from None
-    return list(zip(tensors[::2], tensors[1::2], strict=True))
 
 
-def _read_tensor(file: Any, name: str, path: Path) -> npt.NDArray[Any]:
+def _read_weight(file: Any, layer: str, path: Path) -> npt.NDArray[Any]:
+    """A layer's weight as float32; rounded ones are multiplied by their scale.
+
+    Raises:
+        RunFolderError: no agent plays such a weight, or its scale has another shape.
+    """
+    name = f"{layer}.weight"
+    weight = _read_tensor(file, name, path, (*_DTYPES, _ROUNDED))
+    if file.get_slice(name).get_dtype() != _ROUNDED:
+        return weight
+    scale = _read_tensor(file, f"{layer}.scale", path)
+    if not is_scale_of(weight, scale):
+        raise RunFolderError(
+            f"{str(path)!r} is damaged: {layer}.scale is of shape {scale.shape}, the weight of "
+            f"{weight.shape}: it has one scale for each row, or one for each column; restore it, or "
+            f"{HOW_TO_TRAIN}"
+        )
+    return restored(weight, scale)
+
+
+def _read_tensor(file: Any, name: str, path: Path, dtypes: tuple[str, ...] = _DTYPES) -> npt.NDArray[Any]:
     """One tensor as float32, its type and size looked at before it is read.
 
     Raises:
@@ -393,9 +425,9 @@ def _read_tensor(file: Any, name: str, path: Path) -> npt.NDArray[Any]:
     """
     head = file.get_slice(name)
     dtype, shape = head.get_dtype(), head.get_shape()
-    if dtype not in _DTYPES:
+    if dtype not in dtypes:
         raise RunFolderError(
-            f"{str(path)!r} is damaged: {name} is of type {dtype}, weights are of {' or '.join(_DTYPES)}; "
+            f"{str(path)!r} is damaged: {name} is of type {dtype}, it may be of {' or '.join(dtypes)}; "
             f"restore it, or {HOW_TO_TRAIN}"
         )
     if max(shape, default=0) > max(MAX_UNITS, MAX_OBS_SIZE):

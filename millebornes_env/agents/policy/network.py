@@ -124,7 +124,7 @@ def weights_block(layers: Layers) -> Float32Array:
     parts: list[npt.NDArray[Any]] = []
     for number, (weight, bias) in enumerate(layers):
         rows = weight if number == len(layers) - 1 else weight.T
-        parts += [_with_zeros(bias[np.newaxis]), _with_zeros(rows)]
+        parts += [with_zeros(bias[np.newaxis]), with_zeros(rows)]
     numbers = np.concatenate([part.ravel() for part in parts])
     room = np.zeros(len(numbers) + UNITS_AT_ONCE, np.float32)
     start = -room.ctypes.data % (UNITS_AT_ONCE * BYTES) // BYTES
@@ -133,7 +133,8 @@ def weights_block(layers: Layers) -> Float32Array:
     return block
 
 
-def _with_zeros(rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def with_zeros(rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Rows with zeros at their ends, as long as kernels read them."""
     return np.pad(rows, ((0, 0), (0, padded_width(rows.shape[1]) - rows.shape[1])))
 
 

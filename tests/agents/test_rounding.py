@@ -1,0 +1,140 @@
+"""Weights rounded to 8 bits: what is written is played, in a quarter of the bytes, and damage is said."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+
+from millebornes_env import vector_env
+from millebornes_env.agents import RunFolderError, load
+from millebornes_env.agents.policy.agent import PolicyAgent
+from millebornes_env.agents.policy.rounding import is_scale_of, restored, rounded
+from millebornes_env.arena.match import MatchConfig
+from tests.agents.policies import network, network_for, write_run
+from train import round_weights
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    env = vector_env(1)
+    return write_run(tmp_path / "run", env, network_for(env, (32, 16)), "relu")
+
+
+def command(monkeypatch: pytest.MonkeyPatch, *words: str | Path) -> int:
+    """The exit code of `python -m train.round_weights` with these words."""
+    monkeypatch.setattr(sys, "argv", ["round_weights", *map(str, words)])
+    return round_weights.main()
+
+
+@pytest.mark.parametrize("levels", [127, 15, 1])
+def test_a_weight_becomes_the_nearest_multiple_of_its_scale(levels: int) -> None:
+    layers = network((30, 8, 5))
+    layers[0][0][:, 3] = 0.0  # an input that is never there
+    layers[0][0][:, 4] *= 1000.0  # another one that is small where it is
+    for (weight, bias), layer, across in zip(layers, rounded(layers, levels), (0, 1), strict=True):
+        played = restored(layer.numbers, layer.scale)
+        assert layer.scale.shape == ((1, 30) if across == 0 else (5, 1))
+        assert np.abs(layer.numbers).max() == levels
+        assert (np.abs(played - weight) <= 0.501 * layer.scale).all()
+        assert np.abs(played).max(axis=across) == pytest.approx(np.abs(weight).max(axis=across), rel=1e-5)
+        assert (layer.bias == bias).all()
+
+
+@pytest.mark.parametrize("levels", [0, 128, -1])
+def test_there_are_no_such_levels(levels: int) -> None:
+    with pytest.raises(ValueError, match=f"levels is {levels}; it may be 1 to 127"):
+        rounded(network((3, 2)), levels)
+
+
+def test_a_scale_is_of_rows_or_of_columns() -> None:
+    numbers = np.zeros((5, 3), np.int8)
+    for shape, fits in (((5, 1), True), ((1, 3), True), ((3, 1), False), ((5,), False), ((1, 1), False)):
+        assert is_scale_of(numbers, np.ones(shape, np.float32)) == fits
+
+
+def test_what_was_rounded_is_played(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small = tmp_path / "small"
+    assert command(monkeypatch, run, "--out", small, "--decisions", "2000", "--deals", "16") == 0
+    printed = capsys.readouterr().out
+    assert "of the decisions change, the rounded one wins" in printed
+    assert json.loads((small / "policy.json").read_text())["format"] == 3
+    sizes = [(folder / "policy.safetensors").stat().st_size for folder in (small, run)]
+    assert sizes[0] < 0.4 * sizes[1]
+    tensors = load_file(small / "policy.safetensors")
+    assert tensors["layers.1.weight"].dtype == np.int8
+    env = vector_env(4, seed=1)
+    agent = load(small, env)
+    assert isinstance(agent, PolicyAgent)
+    for number, (weight, bias) in enumerate(agent.layers):
+        assert (weight == tensors[f"layers.{number}.weight"] * tensors[f"layers.{number}.scale"]).all()
+        assert (bias == tensors[f"layers.{number}.bias"]).all()
+    observations, _ = env.reset()
+    agent.act(observations["observation"], observations["action_mask"])
+
+
+def test_fewer_levels_change_more_decisions(run: Path, tmp_path: Path) -> None:
+    shares = []
+    for levels in (127, 3):
+        round_weights.round_policy(run, tmp_path / str(levels), levels)
+        config = MatchConfig(seed=3)
+        shares.append(round_weights.changed_decisions(run, tmp_path / str(levels), config, 3000))
+    assert 0.0 <= shares[0] < 0.1 < shares[1]
+    assert round_weights.changed_decisions(run, run, config, 500) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "words"),
+    [
+        ("layers.0.scale", lambda scale: scale.T.copy(), "layers.0.scale is of shape"),
+        (
+            "layers.1.scale",
+            lambda scale: scale[:, :-1].copy(),
+            "one scale for each row, or one for each column",
+        ),
+        ("layers.2.scale", lambda scale: scale * np.float32(np.nan), "not finite"),
+        ("layers.2.bias", lambda bias: bias.astype(np.int8), "is of type I8, it may be of F32 or F64 or F16"),
+        ("layers.0.scale", lambda scale: None, "layers.0.scale"),
+    ],
+)
+def test_rounded_weights_that_are_damaged(
+    run: Path, tmp_path: Path, name: str, change: object, words: str
+) -> None:
+    assert callable(change)
+    small = tmp_path / "small"
+    round_weights.round_policy(run, small)
+    tensors = load_file(small / "policy.safetensors")
+    tensors[name] = change(tensors[name])
+    save_file(
+        {key: value for key, value in tensors.items() if value is not None}, small / "policy.safetensors"
+    )
+    with pytest.raises(RunFolderError, match=words):
+        load(small, vector_env(1))
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["run", "--out", "run"], "already holds a policy: choose another --out"),
+        (["run", "--out", "small", "--levels", "200"], "levels is 200; it may be 1 to 127"),
+        (["run", "--out", "small", "--deals", "1"], "--deals is 1"),
+        (["nowhere", "--out", "small"], "there is no run folder"),
+    ],
+)
+def test_what_cannot_be_rounded(
+    run: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: list[str],
+    complaint: str,
+) -> None:
+    monkeypatch.chdir(run.parent)
+    assert command(monkeypatch, *words) == 2
+    assert complaint in capsys.readouterr().err
+    assert not (run.parent / "small").exists()

@@ -1,0 +1,171 @@
+"""Round the weights of a policy to 8-bit integers: a quarter of the bytes, nearly the same play.
+
+    python -m train.round_weights runs/first --out runs/small
+    python -m train.round_weights runs/first --out runs/smaller --levels 31 --deals 2000
+
+The command plays rounds by the policy and counts the decisions that change, and lets both play each other.
+`agents.policy.rounding` says how weights are rounded. Such a policy can be played, and be the `--start` of
+training.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import tyro
+
+from millebornes_env import vector_env
+from millebornes_env.agents.policy.agent import PolicyAgent
+from millebornes_env.agents.policy.files import (
+    DESCRIPTION_FILE,
+    ROUNDED_FORMAT,
+    WEIGHTS_FILE,
+    RunFolderError,
+    check_layers,
+    read_description,
+)
+from millebornes_env.agents.policy.rounding import MOST_LEVELS, restored, rounded
+from millebornes_env.agents.protocol import Table
+from millebornes_env.arena.gauntlet import Score
+from millebornes_env.arena.match import MatchConfig, play
+from millebornes_env.command_line import carry_out
+from millebornes_env.files import write_bytes_atomically, write_json_atomically
+from train.common.options import check_counts, parse_options
+
+_GAMES = 256
+"""That are played at the same time to count decisions."""
+
+
+@dataclass(frozen=True)
+class Args:
+    """The options of the command line."""
+
+    folder: Annotated[Path, tyro.conf.Positional]
+    """run folder of the policy"""
+    out: Path
+    """folder that the rounded policy is written to; it must not hold a policy yet"""
+    levels: int = MOST_LEVELS
+    """the largest integer, 1 to 127: fewer compress better and change more decisions"""
+    decisions: int = 50_000
+    """decisions that are compared for each edition that the policy was trained on"""
+    deals: int = 500
+    """deals that both play against each other in each edition; 0: none"""
+    seed: int = 1
+    """of the games"""
+
+
+def round_policy(folder: Path, out: Path, levels: int = MOST_LEVELS) -> None:
+    """Write a policy whose weights are rounded.
+
+    Args:
+        folder: the run folder of the policy.
+        out: the folder that the rounded one is written to; made if it is missing.
+        levels: the largest integer, 1 to MOST_LEVELS.
+
+    Raises:
+        RunFolderError: there is no policy, or a damaged one.
+        ValueError: there are no such levels, or no such table.
+        OSError: it could not be written.
+    """
+    from safetensors.numpy import save  # noqa: PLC0415 - an extra: only who trains needs it
+
+    description = read_description(folder)
+    policy = PolicyAgent(_config(description, folder, 0).table(), folder=str(folder))
+    tensors: dict[str, Any] = {}
+    layers = rounded(policy.layers, levels)
+    for number, layer in enumerate(layers):
+        name = f"layers.{number}"
+        tensors |= {f"{name}.weight": layer.numbers, f"{name}.scale": layer.scale, f"{name}.bias": layer.bias}
+    played = [(restored(layer.numbers, layer.scale), layer.bias) for layer in layers]
+    check_layers(played, description, out / WEIGHTS_FILE)
+    description |= {"format": ROUNDED_FORMAT, "levels": levels}
+    write_bytes_atomically(out / WEIGHTS_FILE, save(tensors))
+    write_json_atomically(out / DESCRIPTION_FILE, description)
+
+
+def _config(description: dict[str, Any], folder: Path, edition: int, seed: int = 1) -> MatchConfig:
+    """A table of the policy, by the number of the edition among those that it was trained on.
+
+    Raises:
+        RunFolderError: the description names none.
+    """
+    editions = description.get("editions")
+    if not (isinstance(editions, list) and editions):
+        raise RunFolderError(
+            f"{str(folder / DESCRIPTION_FILE)!r} names no edition: restore it, or train again"
+        )
+    return MatchConfig(
+        str(editions[edition]), description.get("players", 2), description.get("teams"), seed=seed
+    )
+
+
+def changed_decisions(first: Path, second: Path, config: MatchConfig, decisions: int) -> float:
+    """The share of decisions that a second policy takes otherwise, in games that the first plays.
+
+    Args:
+        first: run folder of the policy that plays all seats.
+        second: run folder of the other one, which is asked as well.
+        config: the table; its seed deals the cards.
+        decisions: that are compared at least, of those with two legal actions or more.
+
+    Raises:
+        RunFolderError: a folder holds no policy for the table.
+    """
+    env = vector_env(_GAMES, config.edition, players=config.players, teams=config.teams, seed=config.seed)
+    policies = [PolicyAgent(Table.of(env), folder=str(folder)) for folder in (first, second)]
+    shown, _ = env.reset()
+    asked = changed = 0
+    while asked < decisions:
+        rows, masks = shown["observation"], shown["action_mask"]
+        actions, others = (policy.act(rows, masks) for policy in policies)
+        open_ = (masks != 0).sum(axis=1) > 1
+        asked += int(open_.sum())
+        changed += int((open_ & (actions != others)).sum())
+        shown = env.step(np.maximum(actions, 0)).observations
+    return changed / asked
+
+
+def report(args: Args) -> list[str]:
+    """A line for each edition: the decisions that change, and how both play against each other."""
+    description = read_description(args.out)
+    lines = []
+    for number, edition in enumerate(description["editions"]):
+        config = _config(description, args.out, number, args.seed)
+        share = changed_decisions(args.folder, args.out, config, args.decisions)
+        line = f"{edition}: {100 * share:.2f} % of the decisions change"
+        if args.deals:
+            score = Score.of(play([args.out, args.folder], config, args.deals))
+            even = 100.0 / config.rules.teams
+            line += (
+                f", the rounded one wins {100 * score.win_rate:.1f} % against the other "
+                f"(standard error {100 * score.win_error:.1f}, even {even:.1f})"
+            )
+        lines.append(line)
+    return lines
+
+
+def main() -> int:
+    """The command line; returns the exit status."""
+    return carry_out(_command)
+
+
+def _command() -> None:
+    args = parse_options(Args, __doc__)
+    check_counts(args, "decisions")
+    if args.deals < 0 or args.deals == 1:
+        raise ValueError(f"--deals is {args.deals}; it must be 2 or more, or 0 for none")
+    if (args.out / WEIGHTS_FILE).exists():
+        raise ValueError(f"{str(args.out)!r} already holds a policy: choose another --out")
+    round_policy(args.folder, args.out, args.levels)
+    sizes = [(folder / WEIGHTS_FILE).stat().st_size for folder in (args.out, args.folder)]
+    print(f"wrote {args.out / WEIGHTS_FILE}, {sizes[0]:,} bytes instead of {sizes[1]:,}")
+    for line in report(args):
+        print(line)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
