@@ -15,6 +15,9 @@ policy alone.
 `belief="policy"` weighs redeals by how probable the others' last plays would have been (`beliefs`). For that
 it remembers its own last decisions, and reads from what it saw there what the others have played since.
 
+Where two play and the draw pile is empty, the other hand is known: it is all that has not been seen. The round
+is then searched to its end, by both sides' best plays (`endgame`), if `endgame` positions are enough for that.
+
 `sees` makes a cheat of it, to measure what hidden cards are worth: "hands" knows the other hands, "all" the
 cards to come as well. A cheat plays only where it is handed the games themselves.
 """
@@ -67,6 +70,7 @@ from millebornes_env.agents.search.beliefs import (
     belief_named,
     believed,
 )
+from millebornes_env.agents.search.endgame import is_all_known, new_line
 from millebornes_env.agents.search.hidden_cards import ALL, HANDS, NOTHING, nothing_believed
 from millebornes_env.agents.search.history import Past
 from millebornes_env.agents.search.kernels import (
@@ -80,6 +84,7 @@ from millebornes_env.agents.search.kernels import (
     read_rows,
     read_states,
     search_on,
+    solve_end,
 )
 from millebornes_env.agents.seen import NO_ODDITY
 from millebornes_env.agents.strategist.agent import StrategistAgent
@@ -104,6 +109,7 @@ VALUE_IN_POINTS: Final = "points"
 _TWO: Final = 2
 _MS_IN_A_SECOND: Final = 1000.0
 _ALL_REDEALS: Final = 1 << 40
+_POSITIONS_IN_A_MS: Final = 10_000  # of the end of a round: a core looks at some 25,000
 
 
 class SearchOptionError(AgentOptionError):
@@ -146,6 +152,7 @@ class SearchAgent(BaseAgent):
         window: Annotated[int, Between(1, 64)] = 6,
         epsilon: Annotated[float, Between(0.001, 1)] = 0.15,
         temperature: Annotated[float, Between(0.01, 100)] = 1.0,
+        endgame: Annotated[int, Between(0, 1_000_000_000)] = 200_000,
     ) -> None:
         """Make a searcher.
 
@@ -167,6 +174,8 @@ class SearchAgent(BaseAgent):
             window: own decisions back to which plays are weighed.
             epsilon: so often, a belief takes it, others play any legal action.
             temperature: by which a policy's logits are divided before others are judged by them.
+            endgame: positions that may be looked at to play the end of a round exactly, where all cards are
+                known; 0: that is searched as all else is.
 
         Raises:
             AgentOptionError: a number that an option cannot have.
@@ -194,6 +203,7 @@ class SearchAgent(BaseAgent):
         self._sees = SEES[sees]
         self.sees_hidden_cards = self._sees != NOTHING
         self._rollouts = 0 if ms > 0 else rollouts
+        self._endgame = min(endgame, int(_POSITIONS_IN_A_MS * ms)) if ms > 0 else endgame
         self._z = z
         self._depth = depth
         self._key = key_of_seed(checked_seed(seed))
@@ -406,6 +416,8 @@ class SearchAgent(BaseAgent):
         """
 
         def search(number: int) -> tuple[int, Weighed] | None:
+            if self._is_solved(decisions, number):
+                return None
             end = time.perf_counter() + self._seconds
             hands, weighed = nothing_believed(), None
             if known:
@@ -424,6 +436,14 @@ class SearchAgent(BaseAgent):
             with ThreadPoolExecutor(self._threads) as pool:
                 found = list(pool.map(search, numbers.tolist()))
         return [one for one in found if one is not None]
+
+    def _is_solved(self, decisions: Decisions, number: int) -> bool:
+        """Whether a decision could be taken exactly, and was."""
+        rules = self.table.rules
+        if self._endgame == 0 or not is_all_known(decisions.roots[number], rules.players):
+            return False
+        line = new_line(self.table.num_actions)
+        return bool(solve_end(self._rules, decisions, number, self._endgame, line))
 
 
 def search_over(rollout: CompiledFunction, table: Table, seed: int = 0, **options: Any) -> SearchAgent:

@@ -25,6 +25,7 @@ from millebornes_env.agents.observation_reader import Starts, read_observation
 from millebornes_env.agents.policy import features
 from millebornes_env.agents.policy.network import network_value
 from millebornes_env.agents.protocol import Observations
+from millebornes_env.agents.search.endgame import NOT_SOLVED, Line, solve, value_of_round
 from millebornes_env.agents.search.hidden_cards import (
     ALL,
     NOTHING,
@@ -46,7 +47,6 @@ from millebornes_env.millebornes.motion import team_of
 from millebornes_env.millebornes.observation import write_observation
 from millebornes_env.millebornes.rulebook import POINTS_PER_REWARD
 from millebornes_env.millebornes.rules import RulesRecord
-from millebornes_env.millebornes.scoring import round_score
 from millebornes_env.millebornes.sections import DEFAULT_SPEC, ObservationSpec
 from millebornes_env.millebornes.state import (
     CLAIM,
@@ -57,7 +57,6 @@ from millebornes_env.millebornes.state import (
     StateArray,
 )
 from millebornes_env.millebornes.turn import step
-from millebornes_env.millebornes.winning import has_won_round, round_winner
 
 CHUNK: Final = 20
 """After so many redeals it is asked which actions are still worth trying."""
@@ -368,17 +367,31 @@ def judged_value(game: State, rules: RulesRecord, options: Int64Array) -> float:
     return POINTS_PER_REWARD * value if rules.count_points == 1 else value
 
 
-@rule
-def value_of_round(game: State, rules: RulesRecord) -> float:
-    """The own team's points less the mean of the others'; without points 1 for a win, 0 if shared, or -1."""
-    if rules.count_points == 0:
-        if not has_won_round(game, rules, OWN):
-            return -1.0
-        return 1.0 if round_winner(game, rules) == OWN else 0.0
-    others = 0
-    for team in range(1, rules.teams):
-        others += round_score(game, team)
-    return round_score(game, OWN) - others / (rules.teams - 1)
+# The end of a decision --------------------------------------------------------------------------------------
+
+
+@kernel
+def solve_end(rules: RulesRecord, decisions: Decisions, number: int, most: int, line: Line) -> bool:
+    """Take a decision exactly where all cards are known (`endgame.is_all_known`); whether it is taken.
+
+    Args:
+        rules: the table's.
+        decisions: begun.
+        number: of the decision.
+        most: positions that may be looked at.
+        line: scratch.
+    """
+    base = int(decisions.base[number])
+    best, _ = solve(decisions.roots[number], rules, base, most, line)
+    if best == NOT_SOLVED:
+        return False
+    decisions.num_tried[number] = 0 if best == base else 1
+    decisions.tried[number, 0] = best
+    gain = line.values[best] - line.values[base]
+    decisions.gains[number, 0] = gain
+    decisions.squares[number, 0] = gain * gain
+    decisions.redeals[number] = 1  # nothing else could be dealt
+    return True
 
 
 @rule
