@@ -1,4 +1,4 @@
-"""The end of a round is played exactly once all cards are known: as the oracle says that it is best played."""
+"""Once all cards are known, the end of a round is played as the oracle finds it best, by trying all ways."""
 
 from __future__ import annotations
 

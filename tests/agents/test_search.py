@@ -12,11 +12,14 @@ from millebornes_env.agents.compiled.agent import FIRST_FREE, CompiledAgent, Int
 from millebornes_env.agents.protocol import StateAgent, Table, sees_hidden_cards
 from millebornes_env.agents.registry import rollout_agent
 from millebornes_env.agents.search.agent import HiddenCardsError, SearchAgent, SearchOptionError
+from millebornes_env.agents.search.beliefs import Known, Weighed
 from millebornes_env.agents.search.endgame import value_of_round
 from millebornes_env.agents.search.kernels import search_on
 from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.compile import IS_COMPILED
 from millebornes_env.engine.kernels import SKIP
+from millebornes_env.millebornes.actions import discard_action
+from millebornes_env.millebornes.cards import Card
 from millebornes_env.millebornes.determinize import redeal_hidden_cards
 from millebornes_env.millebornes.rules import RulesRecord, rules_record
 from millebornes_env.millebornes.state import State, StateArray
@@ -297,6 +300,38 @@ def test_it_claims_what_its_rollout_agent_lets_pass_and_claims_at_once_what_that
     states = position.games.states
     assert agent.act_on(states, seats_of(states), np.zeros(1, np.int64)).tolist() == [CLAIM]
     assert agent.playouts == 0
+
+
+class Holding:
+    """Believes that the other one holds a card, or that it does not."""
+
+    window = 0
+
+    def __init__(self, card: int, holds: bool) -> None:
+        self.card, self.holds = card, holds
+
+    def weigh(self, known: Known, hands: np.ndarray, key: tuple[int, int], counted: int = 0) -> Weighed:
+        return Weighed(((hands[:, 1, self.card] > 0) == self.holds).astype(np.float64), 0, np.zeros(0))
+
+    def learn(self, slot: int, weighed: Weighed) -> None: ...
+
+    def forget(self) -> None: ...
+
+
+def test_who_is_dealt_the_safety_parries_a_hazard_in_playouts() -> None:
+    hands = "hand 0: accident roll 25 25 50 50 75", "hand 1: 25 25 50 50 75 75"  # the other is redealt
+    position = Position("battle 0: roll", "battle 1: roll", *hands)
+    env, states = vector_env(1), position.games.states
+    gains = []
+    for holds in (False, True):
+        agent = searcher(env, rollout="strategist", rollouts=38, candidates=1_000)
+        agent.belief = Holding(Card.DRIVING_ACE, holds)
+        agent.act_on(states, seats_of(states), np.zeros(1, np.int64))
+        found = {action: mean for action, mean, _ in agent.last_gains()}
+        assert found[Card.ACCIDENT] == 0.0  # what it would do itself
+        gains.append(found[discard_action(Card.ACCIDENT)])
+    assert gains[0] < -200  # of discarding it instead
+    assert gains[1] > 0
 
 
 def test_a_limit_of_time_takes_that_time_at_most() -> None:

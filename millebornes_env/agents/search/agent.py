@@ -15,8 +15,8 @@ policy alone.
 `belief="policy"` weighs redeals by how probable the others' last plays would have been (`beliefs`). For that
 it remembers its own last decisions, and reads from what it saw there what the others have played since.
 
-Where two play and the draw pile is empty, the other hand is known: it is all that has not been seen. The round
-is then searched to its end, by both sides' best plays (`endgame`), if `endgame` positions are enough for that.
+Where two play and the draw pile is empty, the other hand is known: it is all that has not been seen. Then the
+end of the round is searched exactly (`endgame`), if that takes no more than `endgame` positions.
 
 `sees` makes a cheat of it, to measure what hidden cards are worth: "hands" knows the other hands, "all" the
 cards to come as well. A cheat plays only where it is handed the games themselves.
@@ -70,7 +70,6 @@ from millebornes_env.agents.search.beliefs import (
     belief_named,
     believed,
 )
-from millebornes_env.agents.search.endgame import is_all_known, new_line
 from millebornes_env.agents.search.hidden_cards import ALL, HANDS, NOTHING, nothing_believed
 from millebornes_env.agents.search.history import Past
 from millebornes_env.agents.search.kernels import (
@@ -80,11 +79,11 @@ from millebornes_env.agents.search.kernels import (
     begin_decisions,
     conclude,
     error_of,
+    is_solved,
     new_decisions,
     read_rows,
     read_states,
     search_on,
-    solve_end,
 )
 from millebornes_env.agents.seen import NO_ODDITY
 from millebornes_env.agents.strategist.agent import StrategistAgent
@@ -416,7 +415,7 @@ class SearchAgent(BaseAgent):
         """
 
         def search(number: int) -> tuple[int, Weighed] | None:
-            if self._is_solved(decisions, number):
+            if is_solved(self._rules, decisions, number, self._endgame):
                 return None
             end = time.perf_counter() + self._seconds
             hands, weighed = nothing_believed(), None
@@ -436,14 +435,6 @@ class SearchAgent(BaseAgent):
             with ThreadPoolExecutor(self._threads) as pool:
                 found = list(pool.map(search, numbers.tolist()))
         return [one for one in found if one is not None]
-
-    def _is_solved(self, decisions: Decisions, number: int) -> bool:
-        """Whether a decision could be taken exactly, and was."""
-        rules = self.table.rules
-        if self._endgame == 0 or not is_all_known(decisions.roots[number], rules.players):
-            return False
-        line = new_line(self.table.num_actions)
-        return bool(solve_end(self._rules, decisions, number, self._endgame, line))
 
 
 def search_over(rollout: CompiledFunction, table: Table, seed: int = 0, **options: Any) -> SearchAgent:
@@ -484,17 +475,21 @@ def _checked_rollout(rollout: CompiledFunction) -> CompiledFunction:
 
 
 def can_judge(agent: CompiledFunction, table: Table) -> bool:
-    """Whether the agent can say what a round is worth to the seat that is to decide, as search counts it."""
+    """Whether the agent can say what a round is worth to the seat that is to decide, as search counts it.
+
+    Rewards in points are the own ones less the mean of the others', as in search, however many play. Without
+    points the reward of a lost round depends on how many have lost, so it is what search counts for two only.
+    """
     knows_points = isinstance(agent, PolicyAgent) and agent.value == VALUE_IN_POINTS
-    return knows_points and table.rules.teams == _TWO
+    return knows_points and (table.rules.teams == _TWO or table.rules.count_points == 1)
 
 
 def _check_judge(agent: CompiledFunction, table: Table) -> None:
     if not can_judge(agent, table):
         raise SearchOptionError(
             f"the option depth needs a rollout agent that can judge a position: a policy with the value "
-            f"{VALUE_IN_POINTS!r}, at a table of two teams; {agent.name!r} cannot at this one: leave "
-            "depth away"
+            f"{VALUE_IN_POINTS!r}, at a table of two teams or where points are counted; {agent.name!r} "
+            "cannot at this one: leave depth away"
         )
 
 

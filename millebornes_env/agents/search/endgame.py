@@ -1,8 +1,8 @@
 """The end of a round when the draw pile is empty: played exactly, where two play.
 
 Who sees its own hand then knows the other one too: it is what has not been seen yet. Nothing is left to
-chance, so the game is searched to its end, each side taking what is best for it (alpha-beta: Knuth and Moore, "An analysis of
-alpha-beta pruning", 1975).
+chance, so the game is searched to its end, each side taking what is best for it (alpha-beta: Knuth and Moore,
+"An analysis of alpha-beta pruning", 1975).
 
 The seat that searches is seat 0, as in `kernels`.
 """

@@ -25,7 +25,14 @@ from millebornes_env.agents.observation_reader import Starts, read_observation
 from millebornes_env.agents.policy import features
 from millebornes_env.agents.policy.network import network_value
 from millebornes_env.agents.protocol import Observations
-from millebornes_env.agents.search.endgame import NOT_SOLVED, Line, solve, value_of_round
+from millebornes_env.agents.search.endgame import (
+    NOT_SOLVED,
+    Line,
+    is_all_known,
+    new_line,
+    solve,
+    value_of_round,
+)
 from millebornes_env.agents.search.hidden_cards import (
     ALL,
     NOTHING,
@@ -358,7 +365,7 @@ def play_out(
 
 @rule
 def judged_value(game: State, rules: RulesRecord, options: Int64Array) -> float:
-    """What the rollout agent's network thinks that the round is worth to the own team, one of two.
+    """What the rollout agent's network thinks that the round is worth to the own team.
 
     It has learned that of a seat that is to decide, so it is asked when that is the own seat; its value is in
     the unit of rewards.
@@ -392,6 +399,14 @@ def solve_end(rules: RulesRecord, decisions: Decisions, number: int, most: int, 
     decisions.squares[number, 0] = gain * gain
     decisions.redeals[number] = 1  # nothing else could be dealt
     return True
+
+
+def is_solved(rules: RulesRecord, decisions: Decisions, number: int, most: int) -> bool:
+    """Whether a decision could be taken exactly, looking at so many positions at most, and was."""
+    seats, actions = decisions.memories.shape[1], decisions.masks.shape[1]
+    if most == 0 or not is_all_known(decisions.roots[number], seats):
+        return False
+    return bool(solve_end(rules, decisions, number, most, new_line(actions)))
 
 
 @rule
