@@ -96,8 +96,7 @@ def spec_of(rollout: str, *options: str) -> str:
 
 def gain(rollout: str, args: Args) -> tuple[float, float]:
     """Points per round over the rollout agent, and its standard error."""
-    table = {"edition": args.edition, "players": args.players, "teams": args.teams}
-    config = MatchConfig(**table, episode="round", seed=args.seed)
+    config = MatchConfig(args.edition, args.players, args.teams, episode="round", seed=args.seed)
     outcome: Outcome | None = None
     specs = [spec_of(rollout, args.options)] + [rollout] * (config.rules.teams - 1)
     for first in track(range(0, args.deals, TURN), f"search over {rollout}", transient=True):
