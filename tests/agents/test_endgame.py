@@ -83,6 +83,8 @@ def test_the_end_is_worth_what_the_oracle_finds_by_trying_everything(table: Tabl
             best, _ = solve(roots[0], agent._rules, base, MOST, line)
             assert line.values[base] == by_oracle[base]
             assert line.values[best] == by_oracle[best] == max(by_oracle.values())
+            equals = {action for action in legal if line.values[action] == line.values[best]}
+            assert equals == {action for action in legal if by_oracle[action] == by_oracle[best]}
             assert (best == base) == (by_oracle[base] == max(by_oracle.values()))
             improved += int(best != base)
         phases.add(int(states["phase"][0]))

@@ -1,4 +1,4 @@
-"""The benchmark of ends plays both seats of each; who plays exactly cannot lose by it, whoever the other is."""
+"""The benchmark of ends plays both seats; who plays exactly cannot lose by it, whoever the other one is."""
 
 from __future__ import annotations
 

@@ -415,7 +415,7 @@ class SearchAgent(BaseAgent):
         """
 
         def search(number: int) -> tuple[int, Weighed] | None:
-            if is_solved(self._rules, decisions, number, self._endgame):
+            if is_solved(searcher, self._rules, decisions, number, self._endgame):
                 return None
             end = time.perf_counter() + self._seconds
             hands, weighed = nothing_believed(), None

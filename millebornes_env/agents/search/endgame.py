@@ -30,6 +30,9 @@ MOST_DECISIONS: Final = 64
 
 NOT_SOLVED: Final = -1
 
+LESS: Final = 0.5
+"""Values differ by more than that, or not at all: whole points, or without points 1."""
+
 _TWO: Final = 2
 
 
@@ -90,7 +93,7 @@ def solve(root: State, rules: RulesRecord, base: int, most: int, line: Line) -> 
         base: what seat 0 does if nothing is better.
         most: positions that may be looked at.
         line: scratch. Its `values` are then what the round is worth to seat 0, own points less the other's,
-            after the base and after what is returned; of all other actions it is not better than that.
+            after the base and after the best actions; after all others less than that.
 
     Returns:
         The best action, the base if none is better, or NOT_SOLVED if `most` positions were not enough; and
@@ -103,7 +106,7 @@ def solve(root: State, rules: RulesRecord, base: int, most: int, line: Line) -> 
         action = base if place < 0 else int(line.actions[0, place])
         if place >= 0 and action == base:
             continue
-        low = -inf if place < 0 else float(line.values[best])
+        low = -inf if place < 0 else float(line.values[best]) - LESS
         value, count = value_after(line, rules, action, low, most - seen)
         seen += count
         if seen >= most:

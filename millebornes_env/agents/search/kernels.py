@@ -378,35 +378,52 @@ def judged_value(game: State, rules: RulesRecord, options: Int64Array) -> float:
 
 
 @kernel
-def solve_end(rules: RulesRecord, decisions: Decisions, number: int, most: int, line: Line) -> bool:
+def solve_end(
+    searcher: Searcher, rules: RulesRecord, decisions: Decisions, number: int, most: int, line: Line
+) -> bool:
     """Take a decision exactly where all cards are known (`endgame.is_all_known`); whether it is taken.
 
+    Of equally good actions it takes the one that is best if the rollout agent plays on.
+
     Args:
+        searcher: who searches, to the end.
         rules: the table's.
         decisions: begun.
         number: of the decision.
         most: positions that may be looked at.
         line: scratch.
     """
-    base = int(decisions.base[number])
+    base, values = int(decisions.base[number]), line.values
     best, _ = solve(decisions.roots[number], rules, base, most, line)
     if best == NOT_SOLVED:
         return False
-    decisions.num_tried[number] = 0 if best == base else 1
-    decisions.tried[number, 0] = best
-    gain = line.values[best] - line.values[base]
+    key_0, key_1 = int(decisions.keys[number, 0]), int(decisions.keys[number, 1])
+    decisions.dealt[number] = decisions.roots[number]
+    gain = values[best] - values[base]
+    worth = play_out(searcher, rules, decisions, number, best, key_0, key_1)
+    chosen = best
+    for other in range(int(decisions.num_tried[number])):
+        action = int(decisions.tried[number, other])
+        if action != best and values[action] >= values[best]:
+            found = play_out(searcher, rules, decisions, number, action, key_0, key_1)
+            if found > worth:
+                gain += found - worth if best == base else 0.0
+                worth, chosen = found, action
+    decisions.num_tried[number] = 0 if chosen == base else 1
+    decisions.tried[number, 0] = chosen
     decisions.gains[number, 0] = gain
     decisions.squares[number, 0] = gain * gain
     decisions.redeals[number] = 1  # nothing else could be dealt
     return True
 
 
-def is_solved(rules: RulesRecord, decisions: Decisions, number: int, most: int) -> bool:
+def is_solved(searcher: Searcher, rules: RulesRecord, decisions: Decisions, number: int, most: int) -> bool:
     """Whether a decision could be taken exactly, looking at so many positions at most, and was."""
     seats, actions = decisions.memories.shape[1], decisions.masks.shape[1]
     if most == 0 or not is_all_known(decisions.roots[number], seats):
         return False
-    return bool(solve_end(rules, decisions, number, most, new_line(actions)))
+    to_the_end = searcher._replace(depth=0)
+    return bool(solve_end(to_the_end, rules, decisions, number, most, new_line(actions)))
 
 
 @rule
