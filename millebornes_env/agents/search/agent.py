@@ -415,16 +415,16 @@ class SearchAgent(BaseAgent):
         """
 
         def search(number: int) -> tuple[int, Weighed] | None:
-            if is_solved(searcher, self._rules, decisions, number, self._endgame):
-                return None
             end = time.perf_counter() + self._seconds
             hands, weighed = nothing_believed(), None
             if known:
                 key = int(decisions.keys[number, 0]), int(decisions.keys[number, 1])
                 hands, weighed = believed(self.belief, known[number], self._candidates, key)
-            if self._seconds == 0:
+            # what has been weighed tells who the others are, even where it is not needed to decide
+            is_open = not is_solved(searcher, self._rules, decisions, number, self._endgame)
+            if is_open and self._seconds == 0:
                 search_on(searcher, self._rules, decisions, number, _ALL_REDEALS, hands)
-            while self._seconds > 0 and time.perf_counter() < end:
+            while is_open and self._seconds > 0 and time.perf_counter() < end:
                 if search_on(searcher, self._rules, decisions, number, CHUNK, hands):
                     break
             return None if weighed is None else (number, weighed)
