@@ -3,8 +3,10 @@
     python -m benchmarks.search
     python -m benchmarks.search --rollouts arnold --deals 600 --docs
     python -m benchmarks.search --rollouts policy:runs/first --options depth=0,rollouts=100
+    python -m benchmarks.search --rollouts strategist --players 3 --deals 150
 
-Gain: points per round of `X+search` against X, single rounds, every deal from both seats with the same cards.
+Gain: points per round of `X+search` against X in all other teams, single rounds, every deal from all
+seats with the same cards.
 Cost: processor time of a decision on one core, mean and 95th percentile, in rounds of X.
 """
 
@@ -53,6 +55,12 @@ class Args:
     """Of the deals."""
     decisions: int = 300
     """Whose cost is measured."""
+    edition: str = "parker"
+    """The rule sheet."""
+    players: int = 2
+    """Seats at the table."""
+    teams: int | None = None
+    """Teams at the table; by default as usual for the sheet."""
     docs: bool = False
     """Write docs/benchmarks/search.json; lines of other rollout agents stay in it."""
 
@@ -88,9 +96,9 @@ def spec_of(rollout: str, *options: str) -> str:
 
 def gain(rollout: str, args: Args) -> tuple[float, float]:
     """Points per round over the rollout agent, and its standard error."""
-    config = MatchConfig(episode="round", seed=args.seed)
+    config = MatchConfig(args.edition, args.players, args.teams, episode="round", seed=args.seed)
     outcome: Outcome | None = None
-    specs = [spec_of(rollout, args.options), rollout]
+    specs = [spec_of(rollout, args.options)] + [rollout] * (config.rules.teams - 1)
     for first in track(range(0, args.deals, TURN), f"search over {rollout}", transient=True):
         new = play(specs, config, min(TURN, args.deals - first), first_deal=first)
         outcome = new if outcome is None else outcome.followed_by(new)
@@ -104,7 +112,7 @@ def cost(rollout: str, args: Args) -> tuple[float, float, float]:
 
     Decisions come from rounds that the rollout agent plays against itself.
     """
-    env = vector_env(1, episode="round", seed=args.seed)
+    env = vector_env(1, args.edition, players=args.players, teams=args.teams, episode="round", seed=args.seed)
     table = GameTable.of(env)
     searcher = agents.make(spec_of(rollout, args.options, "threads=1"), table, args.seed)
     assert isinstance(searcher, SearchAgent)

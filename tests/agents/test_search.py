@@ -12,10 +12,14 @@ from millebornes_env.agents.compiled.agent import FIRST_FREE, CompiledAgent, Int
 from millebornes_env.agents.protocol import StateAgent, Table, sees_hidden_cards
 from millebornes_env.agents.registry import rollout_agent
 from millebornes_env.agents.search.agent import HiddenCardsError, SearchAgent, SearchOptionError
-from millebornes_env.agents.search.kernels import search_on, value_of_round
+from millebornes_env.agents.search.beliefs import Known, Weighed
+from millebornes_env.agents.search.endgame import value_of_round
+from millebornes_env.agents.search.kernels import search_on
 from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.compile import IS_COMPILED
 from millebornes_env.engine.kernels import SKIP
+from millebornes_env.millebornes.actions import discard_action
+from millebornes_env.millebornes.cards import Card
 from millebornes_env.millebornes.determinize import redeal_hidden_cards
 from millebornes_env.millebornes.rules import RulesRecord, rules_record
 from millebornes_env.millebornes.state import State, StateArray
@@ -231,7 +235,7 @@ def test_who_sees_the_hands_does_not_see_the_cards_to_come() -> None:
 @pytest.mark.parametrize("players", [2, 3])
 def test_with_a_large_z_it_is_its_rollout_agent_with_a_memory_for_each_place(players: int) -> None:
     env = vector_env(20, players=players, autoreset_mode="disabled")
-    agent = searcher(env, rollout="in_turns", rollouts=2, z=1e9)
+    agent = searcher(env, rollout="in_turns", rollouts=2, z=1e9, endgame=0)
     observations, _ = env.reset(seed=4)
     taken = np.zeros((20, players), np.int64)
     games = np.arange(20)
@@ -253,7 +257,7 @@ def test_with_a_large_z_it_is_its_rollout_agent_with_a_memory_for_each_place(pla
 def lead(config: MatchConfig, deals: int, **options: Any) -> float:
     """Points over the rollout agent, in the mean of all rounds."""
     env = vector_env(1, config.edition, players=config.players)
-    roles = [searcher(env, **options), searcher(env, rollouts=2, z=1e9)]
+    roles = [searcher(env, **options), searcher(env, rollouts=2, z=1e9, endgame=0)]
     points = play(roles, config, deals).points
     return float((points[..., 0] - points[..., 1]).mean())
 
@@ -298,6 +302,38 @@ def test_it_claims_what_its_rollout_agent_lets_pass_and_claims_at_once_what_that
     assert agent.playouts == 0
 
 
+class Holding:
+    """Believes that the other one holds a card, or that it does not."""
+
+    window = 0
+
+    def __init__(self, card: int, holds: bool) -> None:
+        self.card, self.holds = card, holds
+
+    def weigh(self, known: Known, hands: np.ndarray, key: tuple[int, int], counted: int = 0) -> Weighed:
+        return Weighed(((hands[:, 1, self.card] > 0) == self.holds).astype(np.float64), 0, np.zeros(0))
+
+    def learn(self, slot: int, weighed: Weighed) -> None: ...
+
+    def forget(self) -> None: ...
+
+
+def test_who_is_dealt_the_safety_parries_a_hazard_in_playouts() -> None:
+    hands = "hand 0: accident roll 25 25 50 50 75", "hand 1: 25 25 50 50 75 75"  # the other is redealt
+    position = Position("battle 0: roll", "battle 1: roll", *hands)
+    env, states = vector_env(1), position.games.states
+    gains = []
+    for holds in (False, True):
+        agent = searcher(env, rollout="strategist", rollouts=38, candidates=1_000)
+        agent.belief = Holding(Card.DRIVING_ACE, holds)
+        agent.act_on(states, seats_of(states), np.zeros(1, np.int64))
+        found = {action: mean for action, mean, _ in agent.last_gains()}
+        assert found[Card.ACCIDENT] == 0.0  # what it would do itself
+        gains.append(found[discard_action(Card.ACCIDENT)])
+    assert gains[0] < -200  # of discarding it instead
+    assert gains[1] > 0
+
+
 def test_a_limit_of_time_takes_that_time_at_most() -> None:
     env = vector_env(6)
     states = positions(env, 20)
@@ -324,6 +360,7 @@ def test_a_limit_of_time_takes_that_time_at_most() -> None:
         ({"ms": -1.0}, "ms is -1.0; it must be from 0 to 86,400,000"),
         ({"z": float("nan")}, "z is nan; it must be from 0 to"),
         ({"threads": 0}, "threads is 0; it must be from 1 to 1,024"),
+        ({"endgame": -1}, "endgame is -1; it must be from 0 to 1,000,000,000"),
     ],
 )
 def test_options_that_cannot_be_are_refused(options: dict[str, Any], message: str) -> None:

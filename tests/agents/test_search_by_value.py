@@ -217,8 +217,9 @@ def test_only_who_can_judge_is_asked(tmp_path: Path) -> None:
         with pytest.raises(SearchOptionError, match=words):
             searcher(env, rollout)
         searcher(env, rollout, depth=0)
-    three = vector_env(1, players=3)
+    three, pointless = vector_env(1, players=3), vector_env(1, "dujardin", players=3)
+    searcher(three, judging(three, tmp_path / "three"))
     with pytest.raises(SearchOptionError, match=words):
-        searcher(three, judging(three, tmp_path / "three"))
+        searcher(pointless, judging(pointless, tmp_path / "pointless"))
     with pytest.raises(AgentOptionError, match="depth is -1; it must be from 0 to 4,096"):
         searcher(env, "arnold", depth=-1)

@@ -124,7 +124,9 @@ def test_the_champion_decides_as_natively(where: Any, host: Host) -> None:
     np.testing.assert_array_equal(found, chosen)
 
 
-@pytest.mark.parametrize("spec", ["strategist+search:rollouts=20", "champion+search:rollouts=20"])
+@pytest.mark.parametrize(
+    "spec", ["strategist+search:rollouts=20,endgame=0", "champion+search:rollouts=20,endgame=0"]
+)
 def test_search_decides_as_natively(spec: str, host: Host) -> None:
     games = positions(("parker", 2, 2), 12, seed=3)
     states = for_kernels(games.states[games.buffers.action_mask.any(axis=1)])

@@ -15,6 +15,9 @@ policy alone.
 `belief="policy"` weighs redeals by how probable the others' last plays would have been (`beliefs`). For that
 it remembers its own last decisions, and reads from what it saw there what the others have played since.
 
+Where two play and the draw pile is empty, the other hand is known: it is all that has not been seen. Then the
+end of the round is searched exactly (`endgame`), if that takes no more than `endgame` positions.
+
 `sees` makes a cheat of it, to measure what hidden cards are worth: "hands" knows the other hands, "all" the
 cards to come as well. A cheat plays only where it is handed the games themselves.
 """
@@ -76,6 +79,7 @@ from millebornes_env.agents.search.kernels import (
     begin_decisions,
     conclude,
     error_of,
+    is_solved,
     new_decisions,
     read_rows,
     read_states,
@@ -104,6 +108,7 @@ VALUE_IN_POINTS: Final = "points"
 _TWO: Final = 2
 _MS_IN_A_SECOND: Final = 1000.0
 _ALL_REDEALS: Final = 1 << 40
+_POSITIONS_IN_A_MS: Final = 10_000  # of the end of a round: a core looks at some 25,000
 
 
 class SearchOptionError(AgentOptionError):
@@ -146,6 +151,7 @@ class SearchAgent(BaseAgent):
         window: Annotated[int, Between(1, 64)] = 6,
         epsilon: Annotated[float, Between(0.001, 1)] = 0.15,
         temperature: Annotated[float, Between(0.01, 100)] = 1.0,
+        endgame: Annotated[int, Between(0, 1_000_000_000)] = 200_000,
     ) -> None:
         """Make a searcher.
 
@@ -167,6 +173,8 @@ class SearchAgent(BaseAgent):
             window: own decisions back to which plays are weighed.
             epsilon: so often, a belief takes it, others play any legal action.
             temperature: by which a policy's logits are divided before others are judged by them.
+            endgame: positions that may be looked at to play the end of a round exactly, where all cards are
+                known; 0: that is searched as all else is.
 
         Raises:
             AgentOptionError: a number that an option cannot have.
@@ -194,6 +202,7 @@ class SearchAgent(BaseAgent):
         self._sees = SEES[sees]
         self.sees_hidden_cards = self._sees != NOTHING
         self._rollouts = 0 if ms > 0 else rollouts
+        self._endgame = min(endgame, int(_POSITIONS_IN_A_MS * ms)) if ms > 0 else endgame
         self._z = z
         self._depth = depth
         self._key = key_of_seed(checked_seed(seed))
@@ -411,9 +420,11 @@ class SearchAgent(BaseAgent):
             if known:
                 key = int(decisions.keys[number, 0]), int(decisions.keys[number, 1])
                 hands, weighed = believed(self.belief, known[number], self._candidates, key)
-            if self._seconds == 0:
+            # what has been weighed tells who the others are, even where it is not needed to decide
+            is_open = not is_solved(searcher, self._rules, decisions, number, self._endgame)
+            if is_open and self._seconds == 0:
                 search_on(searcher, self._rules, decisions, number, _ALL_REDEALS, hands)
-            while self._seconds > 0 and time.perf_counter() < end:
+            while is_open and self._seconds > 0 and time.perf_counter() < end:
                 if search_on(searcher, self._rules, decisions, number, CHUNK, hands):
                     break
             return None if weighed is None else (number, weighed)
@@ -464,17 +475,21 @@ def _checked_rollout(rollout: CompiledFunction) -> CompiledFunction:
 
 
 def can_judge(agent: CompiledFunction, table: Table) -> bool:
-    """Whether the agent can say what a round is worth to the seat that is to decide, as search counts it."""
+    """Whether the agent can say what a round is worth to the seat that is to decide, as search counts it.
+
+    Rewards in points are the own ones less the mean of the others', as in search, however many play. Without
+    points the reward of a lost round depends on how many have lost, so it is what search counts for two only.
+    """
     knows_points = isinstance(agent, PolicyAgent) and agent.value == VALUE_IN_POINTS
-    return knows_points and table.rules.teams == _TWO
+    return knows_points and (table.rules.teams == _TWO or table.rules.count_points == 1)
 
 
 def _check_judge(agent: CompiledFunction, table: Table) -> None:
     if not can_judge(agent, table):
         raise SearchOptionError(
             f"the option depth needs a rollout agent that can judge a position: a policy with the value "
-            f"{VALUE_IN_POINTS!r}, at a table of two teams; {agent.name!r} cannot at this one: leave "
-            "depth away"
+            f"{VALUE_IN_POINTS!r}, at a table of two teams or where points are counted; {agent.name!r} "
+            "cannot at this one: leave depth away"
         )
 
 

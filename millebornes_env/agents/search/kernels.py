@@ -25,6 +25,14 @@ from millebornes_env.agents.observation_reader import Starts, read_observation
 from millebornes_env.agents.policy import features
 from millebornes_env.agents.policy.network import network_value
 from millebornes_env.agents.protocol import Observations
+from millebornes_env.agents.search.endgame import (
+    NOT_SOLVED,
+    Line,
+    is_all_known,
+    new_line,
+    solve,
+    value_of_round,
+)
 from millebornes_env.agents.search.hidden_cards import (
     ALL,
     NOTHING,
@@ -46,7 +54,6 @@ from millebornes_env.millebornes.motion import team_of
 from millebornes_env.millebornes.observation import write_observation
 from millebornes_env.millebornes.rulebook import POINTS_PER_REWARD
 from millebornes_env.millebornes.rules import RulesRecord
-from millebornes_env.millebornes.scoring import round_score
 from millebornes_env.millebornes.sections import DEFAULT_SPEC, ObservationSpec
 from millebornes_env.millebornes.state import (
     CLAIM,
@@ -57,7 +64,6 @@ from millebornes_env.millebornes.state import (
     StateArray,
 )
 from millebornes_env.millebornes.turn import step
-from millebornes_env.millebornes.winning import has_won_round, round_winner
 
 CHUNK: Final = 20
 """After so many redeals it is asked which actions are still worth trying."""
@@ -359,7 +365,7 @@ def play_out(
 
 @rule
 def judged_value(game: State, rules: RulesRecord, options: Int64Array) -> float:
-    """What the rollout agent's network thinks that the round is worth to the own team, one of two.
+    """What the rollout agent's network thinks that the round is worth to the own team.
 
     It has learned that of a seat that is to decide, so it is asked when that is the own seat; its value is in
     the unit of rewards.
@@ -368,17 +374,56 @@ def judged_value(game: State, rules: RulesRecord, options: Int64Array) -> float:
     return POINTS_PER_REWARD * value if rules.count_points == 1 else value
 
 
-@rule
-def value_of_round(game: State, rules: RulesRecord) -> float:
-    """The own team's points less the mean of the others'; without points 1 for a win, 0 if shared, or -1."""
-    if rules.count_points == 0:
-        if not has_won_round(game, rules, OWN):
-            return -1.0
-        return 1.0 if round_winner(game, rules) == OWN else 0.0
-    others = 0
-    for team in range(1, rules.teams):
-        others += round_score(game, team)
-    return round_score(game, OWN) - others / (rules.teams - 1)
+# The end of a decision --------------------------------------------------------------------------------------
+
+
+@kernel
+def solve_end(
+    searcher: Searcher, rules: RulesRecord, decisions: Decisions, number: int, most: int, line: Line
+) -> bool:
+    """Take a decision exactly where all cards are known (`endgame.is_all_known`); whether it is taken.
+
+    Of equally good actions it takes the one that is best if the rollout agent plays on.
+
+    Args:
+        searcher: who searches, to the end.
+        rules: the table's.
+        decisions: begun.
+        number: of the decision.
+        most: positions that may be looked at.
+        line: scratch.
+    """
+    base, values = int(decisions.base[number]), line.values
+    best, _ = solve(decisions.roots[number], rules, base, most, line)
+    if best == NOT_SOLVED:
+        return False
+    key_0, key_1 = int(decisions.keys[number, 0]), int(decisions.keys[number, 1])
+    decisions.dealt[number] = decisions.roots[number]
+    gain = values[best] - values[base]
+    worth = play_out(searcher, rules, decisions, number, best, key_0, key_1)
+    chosen = best
+    for other in range(int(decisions.num_tried[number])):
+        action = int(decisions.tried[number, other])
+        if action != best and values[action] >= values[best]:
+            found = play_out(searcher, rules, decisions, number, action, key_0, key_1)
+            if found > worth:
+                gain += found - worth if best == base else 0.0
+                worth, chosen = found, action
+    decisions.num_tried[number] = 0 if chosen == base else 1
+    decisions.tried[number, 0] = chosen
+    decisions.gains[number, 0] = gain
+    decisions.squares[number, 0] = gain * gain
+    decisions.redeals[number] = 1  # nothing else could be dealt
+    return True
+
+
+def is_solved(searcher: Searcher, rules: RulesRecord, decisions: Decisions, number: int, most: int) -> bool:
+    """Whether a decision could be taken exactly, looking at so many positions at most, and was."""
+    seats, actions = decisions.memories.shape[1], decisions.masks.shape[1]
+    if most == 0 or not is_all_known(decisions.roots[number], seats):
+        return False
+    to_the_end = searcher._replace(depth=0)
+    return bool(solve_end(to_the_end, rules, decisions, number, most, new_line(actions)))
 
 
 @rule
