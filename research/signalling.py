@@ -1,0 +1,415 @@
+"""Do partners tell each other what they hold by what they discard and play?
+
+    python -m research.signalling
+    python -m research.signalling --agents runs/team-1 runs/team-2 runs/team-3
+
+Four players in two teams, single rounds. Three things are measured:
+
+- **Bits**: how much a discard, or a card that is played, says about what its player still holds, given what everybody
+  sees (`mutual_information`: bias taken off, a permutation null). "What everybody sees" is taken in strata, so a
+  part of what is found comes from differences within a stratum. How much, the same estimate says for a hand that was
+  dealt anew from all unseen cards, of which the play can say nothing: *told* is the difference.
+- **Cross-play**: how much less two agents win as partners than each with its own like, against the same opponents.
+- **Blind**: how much less a team wins whose players see other cards in place of their partner's discards, and
+  in place of as many other cards of the pile.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from millebornes_env.agents import make
+from millebornes_env.arena.intervals import NORMAL_QUANTILE
+from millebornes_env.arena.match import MatchConfig, agent_seed, play
+from millebornes_env.millebornes.actions import FIRST_DISCARD, is_discard
+from millebornes_env.millebornes.cards import (
+    ACCIDENT,
+    DISTANCE_100,
+    DRIVING_ACE,
+    END_OF_LIMIT,
+    NO_CARD,
+    NUM_CARD_TYPES,
+    REPAIRS,
+    ROLL,
+    SPEED_LIMIT,
+    is_battle_hazard,
+)
+from millebornes_env.millebornes.state import MAX_SEATS, PLAY
+from research.errors import ResearchError
+from research.frame import OnProgress, Options, Question, main
+from research.intervals import Interval, mean_interval
+from research.mutual_information import (
+    Float64Array,
+    Int64Array,
+    conditional_bits,
+    draw_cards,
+    jackknife_error,
+    plug_in,
+)
+from research.parts import Part, Record
+from research.partners import HIDDEN, SEEN, Partners
+from research.pictures import COLOURS, styled
+from research.tables import Table
+from research.watching import BoolArray, StateArray, Watcher, play_watched
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+KINDS: Final = ("discard", "play")
+"""What a card can be used for."""
+
+KIND_OF_CARD: Final = np.array([0, 0, 0, 1, 1, 2, 2, 2, 2, 3, 4, 4, 4, 5, 6, 7, 7, 7, 7])
+"""Kinds of cards that are told apart in what is played: small and large distances, battle hazards, Speed Limit,
+remedies, Roll, End of Limit, safeties; by card type."""
+
+FEATURES: Final[dict[str, tuple[slice, int]]] = {
+    "distances": (slice(0, ACCIDENT), 4),
+    "100s and 200s": (slice(DISTANCE_100, ACCIDENT), 2),
+    "hazards": (slice(ACCIDENT, REPAIRS), 2),
+    "remedies": (slice(REPAIRS, ROLL), 2),
+    "rolls": (slice(ROLL, END_OF_LIMIT), 2),
+    "safeties": (slice(DRIVING_ACE, NUM_CARD_TYPES), 1),
+}
+"""What of a hand is asked about: how many of these cards it holds, up to a number."""
+
+PILE_STRATA: Final = 4
+UNSEEN_STRATA: Final = 6
+BLOCKS: Final = 20
+"""Groups of deals that are left out in turn, for the standard error."""
+REDEALS: Final = 4
+_DEALS_AT_ONCE: Final = 500
+_ROUNDS_AT_ONCE: Final = 1_000
+
+
+@dataclass(frozen=True)
+class Args(Options):
+    """The options of the command line."""
+
+    seeds: int = 1
+    """how many seeds"""
+    agents: tuple[str, ...] = ("strategist", "arnold", "hoarder")
+    """who are asked: agents, or run folders of networks for four players in two teams"""
+    opponent: str = "arnold"
+    """both seats of the other team in cross-play"""
+    edition: str = "parker"
+    """the rule sheet"""
+    deals: int = 1_000
+    """deals of each pair of partners; two rounds each"""
+    rounds: int = 10_000
+    """rounds of each agent in which its cards are noted: one discard and one play of each seat"""
+    shuffles: int = 49
+    """shuffles of the permutation null"""
+
+
+def parts(options: Args) -> list[Part]:
+    """Bits of each agent and of random play; all pairs of partners; all blindfolds."""
+    if len(set(options.agents)) != len(options.agents):
+        raise ResearchError("--agents names an agent twice: name each once")
+    deals, rounds = (40, 400) if options.quick else (options.deals, options.rounds)
+    for name, number in (("--deals", deals), ("--rounds", rounds)):
+        if number < BLOCKS:
+            raise ResearchError(f"{name} is {number}; the intervals need {BLOCKS} or more")
+    table = {"edition": options.edition}
+    met = {**table, "deals": deals, "opponent": options.opponent}
+    found = []
+    for seed in options.all_seeds:
+        for number, agent in enumerate((*options.agents, "random")):
+            asked = {**table, "rounds": rounds, "kind": "bits", "agent": agent, "shuffles": options.shuffles}
+            found.append(Part(f"bits-{number}-{seed}", seed, asked, 3.0))
+        for one, first in enumerate(options.agents):
+            for other, second in enumerate(options.agents):
+                pair = {**met, "kind": "pair", "agents": [first, second], "hides": SEEN}
+                found.append(Part(f"pair-{one}-{other}-{seed}", seed, pair))
+            for number, hides in enumerate(HIDDEN[1:], 1):
+                blind = {**met, "kind": "pair", "agents": [first, first], "hides": hides}
+                found.append(Part(f"blind-{one}-{number}-{seed}", seed, blind))
+    return found
+
+
+def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
+    """Bits of an agent, or the points of a pair of partners."""
+    config = MatchConfig(part.config["edition"], 4, 2, episode="round", seed=part.seed, threads=1)
+    if part.config["kind"] == "bits":
+        return bits_of_agent(part, config, on_progress)
+    return {"points": points_of_pair(part, config, on_progress).tolist()}
+
+
+# Bits -------------------------------------------------------------------------------------------------------
+
+
+class Noted(Watcher):
+    """Notes each card that is discarded or played, the hand that it came from, and what everybody sees."""
+
+    def __init__(self) -> None:
+        """Nothing is noted yet."""
+        self.rows: list[dict[str, Int64Array]] = []
+
+    def chosen(self, states: StateArray, live: BoolArray, actions: Int64Array) -> None:
+        """Note the games in which a card is used."""
+        games = np.flatnonzero(live & (states["phase"] == PLAY) & (actions < 2 * NUM_CARD_TYPES))
+        now, used = states[games], actions[games]
+        rows = np.arange(len(games))
+        cards = used % NUM_CARD_TYPES
+        hand = now["hand"][rows, now["seat"]].astype(np.int64)
+        hidden = now["hidden"].astype(np.int64)
+        hand[rows, cards] -= 1
+        hidden[rows, cards] -= 1
+        team = now["seat"] % 2
+        battle, speed = now["battle"][rows, team], now["speed"][rows, team]
+        self.rows.append(
+            {
+                "game": games,
+                "seat": now["seat"].astype(np.int64),
+                "discarded": (used >= FIRST_DISCARD).astype(np.int64),
+                "told": KIND_OF_CARD[cards],
+                "hand": hand,
+                "hidden": hidden,
+                "left": now["draw_pile"].astype(np.int64),
+                "needs": _needs(battle.astype(np.int64), speed.astype(np.int64)),
+            }
+        )
+
+    def some(self, rng: np.random.Generator) -> dict[str, Int64Array]:
+        """Of each seat's discards in a round one, by lot, and one of its plays.
+
+        All of them would say less than they seem to, as a hand changes little from one to the next.
+        """
+        rows = {name: np.concatenate([one[name] for one in self.rows]) for name in self.rows[0]}
+        order = rng.permutation(len(rows["game"]))
+        whose = (rows["game"] * MAX_SEATS + rows["seat"]) * len(KINDS) + rows["discarded"]
+        chosen = order[np.unique(whose[order], return_index=True)[1]]
+        return {name: values[chosen] for name, values in rows.items()}
+
+
+def _needs(battle: Int64Array, speed: Int64Array) -> Int64Array:
+    """What a team needs, by the tops of its piles: to begin, a remedy, a Roll, nothing; and whether it is limited."""
+    state = np.full(len(battle), 2)
+    state[battle == NO_CARD] = 0
+    state[np.isin(battle, [card for card in range(NUM_CARD_TYPES) if is_battle_hazard(card)])] = 1
+    state[battle == ROLL] = 3
+    return 2 * state + (speed == SPEED_LIMIT)
+
+
+def bits_of_agent(part: Part, config: MatchConfig, on_progress: OnProgress) -> dict[str, Any]:
+    """What the cards that an agent uses say about its hand, with all four seats its own."""
+    rounds, agent = int(part.config["rounds"]), part.config["agent"]
+    plain = replace(config, plain=True)  # in rotations of one deal an agent would play against itself twice alike
+    rng = np.random.default_rng([part.seed, 8])
+    noted: list[dict[str, Int64Array]] = []
+    for first in range(0, rounds, _ROUNDS_AT_ONCE):
+        deals = -(-min(_ROUNDS_AT_ONCE, rounds - first) // config.rules.teams)
+        watcher = Noted()
+        play_watched([agent, agent], plain, deals, watcher, first_deal=first // config.rules.teams)
+        rows = watcher.some(rng)
+        noted.append({**rows, "game": rows["game"] + first})
+        on_progress(0.5 * min(1.0, first / rounds))
+    rows = {name: np.concatenate([one[name] for one in noted]) for name in noted[0]}
+    found = {}
+    for kind in KINDS:
+        chosen = rows["discarded"] == (kind == "discard")
+        if chosen.sum() > BLOCKS:
+            of_kind = {name: values[chosen] for name, values in rows.items()}
+            found[kind] = bits_of_rows(of_kind, int(part.config["shuffles"]), rng)
+        on_progress(0.75 + 0.25 * (kind == KINDS[-1]))
+    return found
+
+
+def bits_of_rows(rows: dict[str, Int64Array], shuffles: int, rng: np.random.Generator) -> dict[str, Any]:
+    """Bits of each feature of the hand.
+
+    Args:
+        rows: as `Noted` notes them.
+        shuffles: of the null.
+        rng: for the shuffles and the redeals.
+    """
+    held = rows["hand"].sum(axis=1)
+    redealt = [draw_cards(rows["hidden"], held, rng) for _ in range(REDEALS)]
+    found: dict[str, Any] = {"rows": len(held)}
+    for name, (cards, most) in FEATURES.items():
+        given = strata(rows, cards)
+        about = _count(rows["hand"], cards, most)
+        others = [_count(hand, cards, most) for hand in redealt]
+        true = conditional_bits(rows["told"], about, given, shuffles, rng)
+        by_deal = [conditional_bits(rows["told"], other, given, 8, rng).bits for other in others]
+        blocks, left_out = rows["game"] % BLOCKS, []
+        for block in range(BLOCKS):
+            kept = blocks != block
+            told, stratum = rows["told"][kept], given[kept]
+            by_chance = np.mean([plug_in(told, other[kept], stratum) for other in others])
+            left_out.append(plug_in(told, about[kept], stratum) - by_chance)
+        found[name] = {
+            "bits": true.bits,
+            "bias": true.bias,
+            "p": true.p,
+            "redealt": float(np.mean(by_deal)),
+            "told": true.bits - float(np.mean(by_deal)),
+            "error": jackknife_error(np.array(left_out)),
+        }
+    return found
+
+
+def strata(rows: dict[str, Int64Array], cards: slice) -> Int64Array:
+    """What everybody sees, roughly: what the team needs, cards left to draw, and how many of these are unseen."""
+    unseen = rows["hidden"][:, cards].sum(axis=1)
+    ends = np.unique(np.quantile(unseen, np.linspace(0, 1, UNSEEN_STRATA + 1)[1:-1]))
+    of_unseen = np.searchsorted(ends, unseen, side="right")
+    of_pile = np.minimum(PILE_STRATA * rows["left"] // (rows["left"].max() + 1), PILE_STRATA - 1)
+    found: Int64Array = (rows["needs"] * PILE_STRATA + of_pile) * (UNSEEN_STRATA + 1) + of_unseen
+    return found
+
+
+def _count(hands: Int64Array, cards: slice, most: int) -> Int64Array:
+    counted: Int64Array = np.minimum(hands[:, cards].sum(axis=1), most)
+    return counted
+
+
+# Points -----------------------------------------------------------------------------------------------------
+
+
+def points_of_pair(part: Part, config: MatchConfig, on_progress: OnProgress) -> Float64Array:
+    """Points a round of two partners against the opponents, float64[deals]."""
+    table, deals = config.table(), int(part.config["deals"])
+    agents = [
+        make(spec, table, agent_seed(config.seed, seat)) for seat, spec in enumerate(part.config["agents"])
+    ]
+    pair = Partners(table, (agents[0], agents[1]), part.config["hides"], config.seed)
+    found = []
+    for first in range(0, deals, _DEALS_AT_ONCE):
+        count = min(_DEALS_AT_ONCE, deals - first)
+        found.append(play([pair, part.config["opponent"]], config, count, first_deal=first).lead.mean(axis=1))
+        on_progress((first + count) / deals)
+    return np.concatenate(found)
+
+
+# What was found ---------------------------------------------------------------------------------------------
+
+
+def bits_table(records: Sequence[Record]) -> Table | None:
+    """Bits told, by agent, kind of play and feature of the hand."""
+    rows = []
+    for record in records:
+        if record.part.config["kind"] == "bits":
+            for kind, found in record.result.items():
+                cells = [_told(found[name]) for name in FEATURES]
+                rows.append((f"`{record.part.config['agent']}`", kind, f"{found['rows']:,}", *cells))
+    headings = ("agent", "a card that is", "cards", *FEATURES)
+    title = "Bits told about what is left in the hand, ± 95 %; in brackets what a redealt hand gives"
+    return Table(headings, tuple(rows), title, text_columns=2) if rows else None
+
+
+def _told(found: dict[str, float]) -> str:
+    return f"{found['told']:+.4f} ± {NORMAL_QUANTILE * found['error']:.4f} ({found['redealt']:.4f})"
+
+
+Points = dict[tuple[str, str, str], Float64Array]
+"""Points a round of each deal, by the two partners and what is hidden from them."""
+
+
+def points_of(records: Sequence[Record]) -> Points:
+    """What pairs won, all seeds one behind the other."""
+    found: dict[tuple[str, str, str], list[float]] = {}
+    for record in records:
+        if record.part.config["kind"] == "pair":
+            one, other = record.part.config["agents"]
+            found.setdefault((one, other, record.part.config["hides"]), []).extend(record.result["points"])
+    return {key: np.array(points) for key, points in found.items()}
+
+
+def losses(points: Points) -> dict[str, Interval]:
+    """What is lost, in points a round: by partners of two kinds, and by those who are shown other discards.
+
+    Partners of two kinds win less than the mean of both kinds by themselves; who sits first does not matter.
+    """
+    agents = list(dict.fromkeys(one for one, _, _ in points))
+    found, pairs = {}, []
+    for number, one in enumerate(agents):
+        for other in agents[number + 1 :]:
+            keys = [(one, one, SEEN), (other, other, SEEN), (one, other, SEEN), (other, one, SEEN)]
+            if all(key in points for key in keys):
+                alone_1, alone_2, mixed_1, mixed_2 = (points[key] for key in keys)
+                pairs.append((alone_1 + alone_2 - mixed_1 - mixed_2) / 2)
+                found[f"{one} with {other}"] = mean_interval(pairs[-1])
+    if len(pairs) > 1:
+        found["cross-play, all pairs"] = mean_interval(np.mean(pairs, axis=0))
+    for agent in agents:
+        for hides in HIDDEN[1:]:
+            if {(agent, agent, SEEN), (agent, agent, hides)} <= set(points):
+                lost = points[agent, agent, SEEN] - points[agent, agent, hides]
+                found[f"{agent}, not seeing {hides}"] = mean_interval(lost)
+    return found
+
+
+def tables(records: Sequence[Record]) -> list[Table]:
+    """Bits, points of all pairs, and what was lost."""
+    points = points_of(records)
+    agents = list(dict.fromkeys(one for one, _, _ in points))
+    bits = bits_table(records)
+    found = [] if bits is None else [bits]
+    if points:
+        opponent = next(
+            record.part.config["opponent"] for record in records if record.part.config["kind"] == "pair"
+        )
+        rows = [(f"`{one}`", *(_mean(points, one, other) for other in agents)) for one in agents]
+        title = f"Points a round against two `{opponent}`s: first seat in rows, second in columns; ± 95 %"
+        found.append(Table(("first seat", *(f"`{agent}`" for agent in agents)), tuple(rows), title))
+        lost = tuple((name, interval.text("+.1f")) for name, interval in losses(points).items())
+        found.append(Table(("partners", "points a round lost, ± 95 %"), lost))
+    return found
+
+
+def _mean(points: Points, one: str, other: str) -> str:
+    found = points.get((one, other, SEEN))
+    return "" if found is None else mean_interval(found).text("+.1f")
+
+
+def draw(figure: Figure, records: Sequence[Record]) -> None:
+    """Bits of discards on the left, points lost on the right."""
+    left, right = figure.subplots(1, 2, width_ratios=(3, 2))
+    _draw_bits(left, [record for record in records if record.part.config["kind"] == "bits"])
+    found = losses(points_of(records))
+    places = range(len(found))[::-1]
+    means = [interval.mean for interval in found.values()]
+    widths = [interval.half_width for interval in found.values()]
+    right.errorbar(means, list(places), xerr=widths, fmt="o", color=COLOURS[0], capsize=2)
+    right.axvline(0, color="#777777", linewidth=0.8)
+    right.set_yticks(list(places), list(found), fontsize=8)
+    styled(right, "What partners lose", xlabel="points a round")
+
+
+def _draw_bits(axes: Axes, records: Sequence[Record]) -> None:
+    agents = list(dict.fromkeys(record.part.config["agent"] for record in records))
+    width = 0.8 / max(1, len(agents))
+    for number, agent in enumerate(agents):
+        record = next(one for one in records if one.part.config["agent"] == agent)
+        found = record.result.get("discard")
+        if found is None:
+            continue
+        places = [place + (number - (len(agents) - 1) / 2) * width for place in range(len(FEATURES))]
+        told = [found[name]["told"] for name in FEATURES]
+        errors = [NORMAL_QUANTILE * found[name]["error"] for name in FEATURES]
+        axes.bar(places, told, width, yerr=errors, color=COLOURS[number], label=agent, capsize=2)
+    axes.axhline(0, color="#777777", linewidth=0.8)
+    axes.set_xticks(range(len(FEATURES)), list(FEATURES), fontsize=8)
+    styled(axes, "What a discard tells about the hand", ylabel="bits")
+    axes.legend(frameon=False, fontsize=8)
+
+
+QUESTION: Final = Question(
+    "signalling",
+    "Do partners tell each other what they hold?",
+    Args,
+    parts,
+    measure,
+    tables,
+    draw,
+    size=(12.0, 5.0),
+)
+
+if __name__ == "__main__":
+    sys.exit(main(QUESTION))
