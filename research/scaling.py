@@ -1,0 +1,267 @@
+"""What does a millisecond of search buy? `python -m research.scaling`.
+
+Search looks one action ahead: it redeals the hidden cards again and again, and plays each candidate out with the
+agent that it searches over (docs/agents.md). Varied are
+
+    rollouts  redeals for each action, 10 to 1,000, with two ways to decide: *sure* plays another action only if
+              its gain is some standard errors above 0 (`z`), *naive* plays the best mean (z=0)
+    depth     decisions after which the policy's value judges, instead of playing out the round
+    belief    redeals weighed by what the other has played
+    sees      a cheat: the other hand, or all cards
+
+Each variant plays single rounds against the agent that it searches over, every deal from both seats. Cost is processor
+time for a decision on one core, with decisions that need no search among them.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from benchmarks.search import Args as CostArgs
+from benchmarks.search import cost, spec_of
+from millebornes_env import agents
+from millebornes_env.agents.protocol import is_compiled
+from millebornes_env.agents.search.agent import can_judge
+from millebornes_env.arena.match import MatchConfig, play
+from millebornes_env.errors import shown
+from research.errors import ResearchError
+from research.frame import OnProgress, Options, Question, main
+from research.intervals import Interval, mean_interval
+from research.parts import Part, Record
+from research.pictures import COLOURS, styled
+from research.tables import Table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+import numpy as np
+
+EDITION: Final = "parker"
+NAIVE: Final = "naive"
+SURE: Final = "sure"
+USUAL_ROLLOUTS: Final = 140
+"""Redeals of the variants in which something else differs."""
+
+LINEAR: Final = 30.0
+"""Points a round up to which the picture's scale is linear."""
+
+_DEALS_AT_ONCE: Final = 20
+_FEWEST_DEALS: Final = 20
+_COST_DECISIONS: Final = 150
+
+
+@dataclass(frozen=True)
+class Args(Options):
+    """The options of the command line."""
+
+    seeds: int = 1
+    """how many seeds; the intervals are over deals, so that more seeds are more deals"""
+    over: tuple[str, ...] = ("strategist", "champion")
+    """the agents that are searched over"""
+    rollouts: tuple[int, ...] = (10, 30, 100, 300, 1000)
+    """redeals for each action"""
+    playouts: int = 12_000
+    """deals of a variant times its rollouts: dear variants play fewer deals"""
+    most_deals: int = 400
+    """deals of a variant, at most"""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A way to search.
+
+    Attributes:
+        family: of variants that differ in one number.
+        options: of the searcher.
+        rollouts: redeals for each action.
+    """
+
+    family: str
+    options: str
+    rollouts: int
+
+
+def variants(over: str, rollouts: Sequence[int]) -> list[Variant]:
+    """All ways to search over an agent.
+
+    Args:
+        over: the agent.
+        rollouts: redeals for each action.
+
+    Raises:
+        ResearchError: it is no agent that can be searched over.
+    """
+    table = MatchConfig(EDITION).table()
+    agent = agents.make(over, table)
+    if not is_compiled(agent):
+        raise ResearchError(f"--over {shown(over)}: search needs a compiled agent, which it is not")
+    judges = can_judge(agent, table)
+    sure = 1 if judges else 2
+    to_the_end = ",depth=0" if judges else ""
+    found = []
+    for number in rollouts:
+        found.append(Variant(NAIVE, f"rollouts={number},z=0{to_the_end}", number))
+        found.append(Variant(SURE, f"rollouts={number},z={sure}{to_the_end}", number))
+    usual = f"rollouts={USUAL_ROLLOUTS},z={sure}"
+    if judges:
+        found += [
+            Variant(f"sure, depth {depth}", f"{usual},depth={depth}", USUAL_ROLLOUTS) for depth in (4, 12, 24)
+        ]
+        usual += ",depth=24"
+    found.append(Variant("sure, belief", f"{usual},belief=policy", USUAL_ROLLOUTS))
+    found.append(Variant("sees the other hand", f"{usual},sees=hands", USUAL_ROLLOUTS))
+    found.append(Variant("sees all cards", f"{usual},sees=all", USUAL_ROLLOUTS))
+    return found
+
+
+def parts(options: Args) -> list[Part]:
+    """One for each agent, variant and seed."""
+    wrong = [number for number in options.rollouts if number < 2]
+    if wrong or not options.rollouts:
+        raise ResearchError(f"--rollouts {' '.join(map(str, options.rollouts))}: give numbers of 2 or more")
+    rollouts = (10, 30) if options.quick else options.rollouts
+    found = []
+    for place, over in enumerate(options.over):
+        for number, variant in enumerate(variants(over, rollouts)):
+            deals = max(_FEWEST_DEALS, min(options.most_deals, options.playouts // variant.rollouts))
+            deals = _FEWEST_DEALS if options.quick else deals
+            config = {
+                "over": over,
+                "family": variant.family,
+                "options": variant.options,
+                "rollouts": variant.rollouts,
+                "deals": deals,
+            }
+            for seed in options.all_seeds:
+                found.append(Part(f"{place}-{number:02d}-{seed}", seed, config, deals * variant.rollouts))
+    return found
+
+
+def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
+    """Play a variant against the agent that it searches over, and time its decisions."""
+    over, text, deals = part.config["over"], part.config["options"], int(part.config["deals"])
+    config = MatchConfig(EDITION, episode="round", seed=part.seed, threads=1)
+    pair = [spec_of(over, text, "threads=1"), over]
+    points: list[float] = []
+    for first in range(0, deals, _DEALS_AT_ONCE):
+        outcome = play(pair, config, min(_DEALS_AT_ONCE, deals - first), first_deal=first)
+        points += outcome.lead.mean(axis=1).tolist()
+        on_progress(len(points) / deals)
+    timed = CostArgs(options=text, seed=part.seed, decisions=_COST_DECISIONS)
+    found: dict[str, Any] = {"points": points}
+    if "sees=" not in text:  # a cheat is handed the games, which the timing does not do
+        mean, high, playouts = cost(over, timed)
+        found |= {"ms": mean, "ms_95": high, "playouts": playouts}
+    return found
+
+
+# What was found ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Gain:
+    """What a variant won.
+
+    Attributes:
+        over: the agent that it searched over.
+        family: of the variant.
+        options: of the searcher.
+        rollouts: redeals for each action.
+        deals: played, two rounds each.
+        points: a round over that agent.
+        ms: processor time of a decision; None: not timed.
+    """
+
+    over: str
+    family: str
+    options: str
+    rollouts: int
+    deals: int
+    points: Interval
+    ms: float | None
+
+
+def gains(records: Sequence[Record]) -> list[Gain]:
+    """One for each variant, seeds taken together."""
+    by_variant: dict[tuple[str, str], list[Record]] = {}
+    for record in records:
+        by_variant.setdefault((record.part.config["over"], record.part.config["options"]), []).append(record)
+    return [_gain(found) for found in by_variant.values()]
+
+
+def _gain(records: Sequence[Record]) -> Gain:
+    config = records[0].part.config
+    points = np.concatenate([np.array(record.result["points"]) for record in records])
+    times = [record.result["ms"] for record in records if "ms" in record.result]
+    return Gain(
+        config["over"],
+        config["family"],
+        config["options"],
+        config["rollouts"],
+        len(points),
+        mean_interval(points),
+        float(np.mean(times)) if times else None,
+    )
+
+
+def tables(records: Sequence[Record]) -> list[Table]:
+    """All variants."""
+    rows = tuple(
+        (
+            f"`{one.over}`",
+            one.family,
+            f"`{one.options}`",
+            f"{one.deals:,}",
+            one.points.text("+,.0f"),
+            "" if one.ms is None else f"{one.ms:.2f}",
+        )
+        for one in gains(records)
+    )
+    headings = ("over", "variant", "options", "deals", "points a round, ± 95 %", "ms for a decision")
+    return [Table(headings, rows, text_columns=3)]
+
+
+def draw(figure: Figure, records: Sequence[Record]) -> None:
+    """Points against milliseconds, a panel for each agent that is searched over."""
+    found = gains(records)
+    overs = list(dict.fromkeys(one.over for one in found))
+    panels = figure.subplots(1, len(overs), sharey=True, squeeze=False)[0]
+    for axes, over in zip(panels, overs, strict=True):
+        _draw_over(axes, [one for one in found if one.over == over])
+        styled(axes, f"Search over {over}", xscale="log", xlabel="ms for a decision, one core")
+    panels[0].set_ylabel(f"points a round gained (linear within ±{LINEAR:.0f})")
+
+
+def _draw_over(axes: Axes, found: Sequence[Gain]) -> None:
+    for number, family in enumerate(dict.fromkeys(one.family for one in found)):
+        of_family = [one for one in found if one.family == family]
+        points = [one.points.mean for one in of_family]
+        widths = [one.points.half_width for one in of_family]
+        times = [one.ms for one in of_family if one.ms is not None]
+        colour = COLOURS[number % len(COLOURS)]
+        if len(times) < len(of_family):  # cheats: what hidden cards are worth, whatever it costs
+            axes.axhline(points[0], color=colour, linestyle="--", linewidth=1.0, label=family)
+            continue
+        axes.errorbar(times, points, yerr=widths, fmt="o-", color=colour, capsize=2, label=family)
+    axes.axhline(0, color="#777777", linewidth=0.8)
+    axes.set_yscale("symlog", linthresh=LINEAR)
+    axes.legend(frameon=False, fontsize=8)
+
+
+QUESTION: Final = Question(
+    "scaling",
+    "What does a millisecond of search buy?",
+    Args,
+    parts,
+    measure,
+    tables,
+    draw,
+    size=(11.0, 5.0),
+)
+
+if __name__ == "__main__":
+    sys.exit(main(QUESTION))
