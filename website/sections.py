@@ -31,7 +31,7 @@ SECTIONS: Final = {
         "Who plays, who is better, and by how much.",
         (
             *("table", "agents", "leaderboard", "race_leaderboard", "reports", "arena", "arnold"),
-            *("search_log", "hidden_information"),
+            *("search_log", "hidden_information", "research"),
         ),
     ),
     "learn": (

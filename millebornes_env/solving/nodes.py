@@ -189,3 +189,16 @@ def after_public(chain: int, state: State, deck: Deck, seat: int) -> int:
     chain = mixed(chain, side(state, team))
     chain = mixed(chain, side(state, 1 - team))
     return mixed(chain, said)
+
+
+@rule
+def place_of(keys: Int64Array, key: int) -> int:
+    """Where a key stands among sorted ones, or -1."""
+    low, high = 0, len(keys)
+    while low < high:
+        middle = (low + high) // 2
+        if keys[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < len(keys) and keys[low] == key else -1

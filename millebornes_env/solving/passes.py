@@ -39,18 +39,9 @@ def uniform_weights(operations: Operations, weights: Float64Array) -> None:
 
 
 @kernel
-def reach_forward(
-    operations: Operations,
-    weights: Float64Array,
-    reach: Float64Array,
-) -> None:
+def reach_forward(operations: Operations, weights: Float64Array, reach: Float64Array) -> None:
     """Fill `reach`, of which the roots are given."""
-    heads, firsts, counts, sources = (
-        operations.heads,
-        operations.firsts,
-        operations.counts,
-        operations.sources,
-    )
+    heads, firsts, counts, sources = operations
     for at in range(len(heads)):
         count, head, first = counts[at], heads[at], firsts[at]
         if count > 0:
@@ -84,12 +75,7 @@ def expected_backward(
     gains: Float64Array,
 ) -> None:
     """Carry gains back to the roots, choices as they are weighed."""
-    heads, firsts, counts, sources = (
-        operations.heads,
-        operations.firsts,
-        operations.counts,
-        operations.sources,
-    )
+    heads, firsts, counts, sources = operations
     for at in range(len(heads) - 1, -1, -1):
         count, head, first = counts[at], heads[at], firsts[at]
         if count > 0:
@@ -115,12 +101,7 @@ def best_backward(
         gains: those of the ends; overwritten.
         weights: 1 is written at each best choice and 0 at the others, unless it is empty.
     """
-    heads, firsts, counts, sources = (
-        operations.heads,
-        operations.firsts,
-        operations.counts,
-        operations.sources,
-    )
+    heads, firsts, counts, sources = operations
     for at in range(len(heads) - 1, -1, -1):
         count, head, first = counts[at], heads[at], firsts[at]
         if count > 0:
@@ -161,12 +142,7 @@ def match_forward(
         reach: overwritten, but for its roots.
         average: the sum of all policies' reach, times their weights; added to.
     """
-    heads, firsts, counts, sources = (
-        operations.heads,
-        operations.firsts,
-        operations.counts,
-        operations.sources,
-    )
+    heads, firsts, counts, sources = operations
     average[0] += weight
     for at in range(len(heads)):
         count, head, first = counts[at], heads[at], firsts[at]
@@ -197,12 +173,7 @@ def regret_backward(
     last: Float64Array,
 ) -> None:
     """Carry gains back to the roots, and add to the regrets what each choice would have won more."""
-    heads, firsts, counts, sources = (
-        operations.heads,
-        operations.firsts,
-        operations.counts,
-        operations.sources,
-    )
+    heads, firsts, counts, sources = operations
     for at in range(len(heads) - 1, -1, -1):
         count, head, first = counts[at], heads[at], firsts[at]
         if count > 0:

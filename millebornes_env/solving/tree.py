@@ -153,14 +153,15 @@ class Grower:
         self._has_keys = False
         self._arrays: tuple[Frames, Grown] | None = None
 
-    def whole(self, *, keys: bool = False) -> Tree:
+    def whole(self, *, keys: bool = False, asks: bool = False) -> Tree:
         """The whole tree; up to 10 cards that is a matter of seconds and of some hundred MB.
 
         Args:
             keys: whether to hash the information sets, so that a policy can be played from it.
+            asks: whether to keep the game at each decision (`Tree.asked`), half a KB for each.
         """
         self._has_keys, self._arrays = keys, None
-        return self._grow(None, -1, asks=False)
+        return self._grow(None, -1, asks=asks)
 
     def trunk(self, depth: int, *, asks: bool = False) -> Tree:
         """The tree down to so many decisions.

@@ -30,7 +30,7 @@ from millebornes_env.millebornes.coup_fourre import can_claim
 from millebornes_env.millebornes.legality import write_mask
 from millebornes_env.millebornes.rules import RulesRecord
 from millebornes_env.millebornes.scoring import round_score
-from millebornes_env.millebornes.state import CLAIM, EXTENSION, PLAY, ROUND_OVER, State
+from millebornes_env.millebornes.state import CLAIM, EXTENSION, PLAY, ROUND_OVER, Int8Array, State
 from millebornes_env.millebornes.turn import step
 from millebornes_env.millebornes.winning import has_won_round
 from millebornes_env.solving.deck import BITS, Deck
@@ -180,24 +180,31 @@ def write_frontier(frames: Frames, grown: Grown, depth: int) -> None:
 
 @seldom
 def choices_with(frames: Frames, deck: Deck, rules: RulesRecord, depth: int, code: int) -> int:
-    """What the deciding seat may do with a hand: a set of bits.
+    """What the deciding seat may do with a hand; see `choices_of`."""
+    state = frames.states[depth]
+    if int(state.phase) != EXTENSION:
+        hold(state, deck, int(state.seat), code)
+    return choices_of(state, deck, rules, frames.mask)
+
+
+@rule
+def choices_of(state: State, deck: Deck, rules: RulesRecord, mask: Int8Array) -> int:
+    """What the deciding seat may do: a set of bits.
 
     Bit `k` is to play a card of type `k`, bit `T + k` to discard one; then claim or extend, pass or finish.
     """
-    state = frames.states[depth]
-    seat, phase, kinds = int(state.seat), int(state.phase), len(deck.cards)
+    phase, kinds = int(state.phase), len(deck.cards)
     if phase == EXTENSION:
         return 3 << (2 * kinds)
-    hold(state, deck, seat, code)
     if phase == CLAIM:
-        return 3 << (2 * kinds) if can_claim(state, rules, seat) else 0
-    write_mask(state, rules, frames.mask)
+        return 3 << (2 * kinds) if can_claim(state, rules, int(state.seat)) else 0
+    write_mask(state, rules, mask)
     choices = 0
     for kind in range(kinds):
         card = deck.cards[kind]
-        if frames.mask[card] != 0:
+        if mask[card] != 0:
             choices |= 1 << kind
-        if frames.mask[FIRST_DISCARD + card] != 0:
+        if mask[FIRST_DISCARD + card] != 0:
             choices |= 1 << (kinds + kind)
     return choices
 

@@ -13,7 +13,7 @@ from millebornes_env.compile import kernel, rule
 from millebornes_env.millebornes.legality import write_mask
 from millebornes_env.millebornes.state import CLAIM, ROUND_OVER, State, StateArray
 from millebornes_env.solving.deck import Deck
-from millebornes_env.solving.nodes import FIRST_CHAIN, after_public, code_of, copies_in, mixed
+from millebornes_env.solving.nodes import FIRST_CHAIN, after_public, code_of, copies_in, mixed, place_of
 from millebornes_env.solving.walk import action_of, choice_of
 
 Int8Array = npt.NDArray[np.int8]
@@ -68,19 +68,6 @@ def follow(state: State, deck: Deck, memory: Int64Array) -> int:
         memory[CHAIN] = chain
         memory[SHOWN] = shown
     return mixed(chain, code_of(state.hand[0], deck))
-
-
-@rule
-def place_of(keys: Int64Array, key: int) -> int:
-    """Where a key stands among sorted ones, or -1."""
-    low, high = 0, len(keys)
-    while low < high:
-        middle = (low + high) // 2
-        if keys[middle] < key:
-            low = middle + 1
-        else:
-            high = middle
-    return low if low < len(keys) and keys[low] == key else -1
 
 
 @rule

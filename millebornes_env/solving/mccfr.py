@@ -1,0 +1,322 @@
+"""External-sampling Monte Carlo CFR (Lanctot et al. 2009): regrets from sampled rounds, not from all of them.
+
+In a traversal one seat tries all its choices; the cards and the choices of the other seat are drawn. A
+traversal costs microseconds and an iteration of CFR+ a walk through the game, so this method is the sooner
+better, and the other one comes further. It plays rounds of the rulebook; where its information sets are in
+the tree, it finds by their keys (`nodes.mixed`).
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.chance import random_word
+from millebornes_env.compile import for_kernels, kernel, rule, seldom
+from millebornes_env.millebornes.deal import deal_round
+from millebornes_env.millebornes.rules import RulesRecord
+from millebornes_env.millebornes.state import CLAIM, ROUND_OVER, State, StateArray, new_states
+from millebornes_env.millebornes.turn import begin_turn
+from millebornes_env.solving.deck import Deck, Solvable
+from millebornes_env.solving.errors import SolvingError
+from millebornes_env.solving.nodes import (
+    FIRST_CHAIN,
+    MASK_ROOM,
+    PLAYERS,
+    after_public,
+    code_of,
+    mixed,
+    number_of,
+    place_of,
+)
+from millebornes_env.solving.passes import weights_of_reach
+from millebornes_env.solving.tree import Grower, SeatTree, Tree
+from millebornes_env.solving.values import WHOLE, Judgement, Weights, judge_tree
+from millebornes_env.solving.walk import action_of, carry_out, choices_of, payoff
+
+Int64Array = npt.NDArray[np.int64]
+Float64Array = npt.NDArray[np.float64]
+
+_BITS_OF_A_DRAW: Final = 32
+_MOST_CHOICES: Final = 32
+_AT_END: Final = -1
+_WORD: Final = (1 << 32) - 1
+
+
+class Side(NamedTuple):
+    """What one seat knows and learns; I information sets with a choice, sorted by their keys."""
+
+    keys: Int64Array  # [I]
+    choices: Int64Array  # [I] sets of bits
+    firsts: Int64Array  # [I] the sequence of the first choice
+    regrets: Float64Array  # [size]
+    average: Float64Array  # [size] the sum of the policies that were drawn from
+    weights: Float64Array  # [size] the policy; or empty: it is matched to the regrets
+    visits: Int64Array  # [I] traversals in which the seat tried all its choices there
+
+
+class Trail(NamedTuple):
+    """The decisions of the traversing seat, from the first to where it is; D deep, C choices."""
+
+    states: StateArray  # [D]
+    chains: Int64Array  # [D, 2] the hash of each seat's public history
+    places: Int64Array  # [D] of the information set
+    tried: Int64Array  # [D] choices that were tried
+    policy: Float64Array  # [D, C]
+    values: Float64Array  # [D, C] what the choices won
+    counters: Int64Array  # [2] random numbers used in this traversal; decisions that were looked at
+    mask: npt.NDArray[np.int8]  # [MASK_ROOM]
+
+
+@rule
+def match(side: Side, place: int, trail: Trail, depth: int) -> int:
+    """Write the policy of an information set; how many choices there are."""
+    first, count = side.firsts[place], number_of(side.choices[place])
+    if len(side.weights) > 0:
+        for choice in range(count):
+            trail.policy[depth, choice] = side.weights[first + choice]
+        return count
+    total = 0.0
+    for choice in range(count):
+        total += max(side.regrets[first + choice], 0.0)
+    for choice in range(count):
+        regret = max(side.regrets[first + choice], 0.0)
+        trail.policy[depth, choice] = regret / total if total > 0.0 else 1.0 / count
+    return count
+
+
+@rule
+def nth_choice(choices: int, number: int) -> int:
+    """The choice of that number in the set."""
+    choice = 0
+    while True:
+        if (choices >> choice) & 1:
+            if number == 0:
+                return choice
+            number -= 1
+        choice += 1
+
+
+@rule
+def drawn(trail: Trail, depth: int, count: int, key_0: int, key_1: int) -> int:
+    """One of the choices, by the policy."""
+    trail.counters[0] += 1
+    left = random_word(key_0, key_1, trail.counters[0]) / float(1 << _BITS_OF_A_DRAW)
+    for choice in range(count):
+        left -= trail.policy[depth, choice]
+        if left < 0.0:
+            return choice
+    return count - 1
+
+
+@seldom
+def play(state: State, deck: Deck, rules: RulesRecord, trail: Trail, depth: int, choice: int) -> None:
+    """Carry out a choice, and note it in what the seat remembers."""
+    seat = int(state.seat)
+    if int(state.phase) != CLAIM:  # that a hazard was let stand is no part of the public history
+        trail.chains[depth, seat] = mixed(trail.chains[depth, seat], choice)
+    carry_out(state, rules, action_of(deck, int(state.phase), choice))
+
+
+@seldom
+def go_on(
+    sides: tuple[Side, Side],
+    deck: Deck,
+    rules: RulesRecord,
+    trail: Trail,
+    depth: int,
+    seat: int,
+    key_0: int,
+    key_1: int,
+) -> int:
+    """Play on to the next decision of a seat, the other one by its policy; its information set, or the end."""
+    state = trail.states[depth]
+    while int(state.phase) != ROUND_OVER:
+        mover = int(state.seat)
+        chain = after_public(trail.chains[depth, mover], state, deck, mover)
+        choices = choices_of(state, deck, rules, trail.mask)
+        if int(state.phase) != CLAIM:
+            trail.chains[depth, mover] = chain
+        if choices & (choices - 1) == 0:
+            play(state, deck, rules, trail, depth, nth_choice(choices, 0))
+            continue
+        trail.counters[1] += 1
+        side = sides[mover]
+        place = place_of(side.keys, mixed(chain, code_of(state.hand[mover], deck)))
+        if mover == seat:
+            return place
+        count = match(side, place, trail, depth)
+        first = side.firsts[place]
+        for choice in range(count):
+            side.average[first + choice] += trail.policy[depth, choice]
+        number = drawn(trail, depth, count, key_0, key_1)
+        play(state, deck, rules, trail, depth, nth_choice(choices, number))
+    return _AT_END
+
+
+@kernel
+def traverse(
+    sides: tuple[Side, Side],
+    deck: Deck,
+    rules: RulesRecord,
+    root: StateArray,
+    trail: Trail,
+    first: int,
+    count: int,
+    seed: int,
+) -> int:
+    """Traverse the game, each seat in turn.
+
+    Args:
+        sides: what the seats know; regrets and averages are added to.
+        deck: of the table.
+        rules: of the table.
+        root: a dealt round; its cards are dealt anew.
+        trail: room.
+        first: number of the first traversal, of which all that is random is a function.
+        count: of traversals.
+        seed: 32 bits.
+
+    Returns:
+        How many decisions were looked at.
+    """
+    trail.counters[1] = 0
+    for number in range(first, first + count):
+        seat = number % PLAYERS
+        sign = 1.0 if seat == 0 else -1.0
+        key_0, key_1 = seed ^ 0x5BD1E995, number & 0xFFFFFFFF
+        trail.counters[0] = 0
+        state = trail.states[0]
+        trail.states[0] = root[0]
+        state.key[0] = seed
+        state.key[1] = key_1
+        deal_round(state, rules)
+        begin_turn(state, rules, 0)
+        trail.chains[0, 0], trail.chains[0, 1] = FIRST_CHAIN, FIRST_CHAIN + 1
+        side = sides[seat]
+        depth = 0
+        trail.places[0] = go_on(sides, deck, rules, trail, 0, seat, key_0, key_1)
+        if trail.places[0] == _AT_END:
+            continue
+        trail.tried[0] = 0
+        match(side, trail.places[0], trail, 0)
+        while depth >= 0:
+            place = trail.places[depth]
+            tried = trail.tried[depth]
+            choices = side.choices[place]
+            if tried < number_of(choices):
+                below = depth + 1
+                trail.states[below] = trail.states[depth]
+                trail.chains[below, 0] = trail.chains[depth, 0]
+                trail.chains[below, 1] = trail.chains[depth, 1]
+                play(trail.states[below], deck, rules, trail, below, nth_choice(choices, tried))
+                trail.places[below] = go_on(sides, deck, rules, trail, below, seat, key_0, key_1)
+                if trail.places[below] == _AT_END:
+                    trail.values[depth, tried] = sign * payoff(trail.states[below], rules)
+                    trail.tried[depth] = tried + 1
+                else:
+                    match(side, trail.places[below], trail, below)
+                    trail.tried[below] = 0
+                    depth = below
+            else:
+                value = regret(side, place, trail, depth, tried)
+                depth -= 1
+                if depth >= 0:
+                    trail.values[depth, trail.tried[depth]] = value
+                    trail.tried[depth] += 1
+    return int(trail.counters[1])
+
+
+@rule
+def regret(side: Side, place: int, trail: Trail, depth: int, count: int) -> float:
+    """Add to the regrets what each choice won more than the policy; what the policy wins."""
+    value = 0.0
+    for choice in range(count):
+        value += trail.policy[depth, choice] * trail.values[depth, choice]
+    first = side.firsts[place]
+    for choice in range(count):
+        side.regrets[first + choice] += trail.values[depth, choice] - value
+    side.visits[place] += 1
+    return value
+
+
+class Sampler:
+    """External-sampling MCCFR of a game.
+
+    Attributes:
+        tree: of the whole game, with keys.
+        sides: what both seats know and have learned.
+        traversals: carried out so far, those of both seats.
+        decisions: looked at so far, those with more than one choice.
+    """
+
+    def __init__(self, game: Solvable, seed: int = 0, tree: Tree | None = None) -> None:
+        """Walk the game, unless its tree is given.
+
+        Args:
+            game: from `solvable`.
+            seed: of the cards and the draws.
+            tree: `Grower(game).whole(keys=True)`.
+
+        Raises:
+            SolvingError: its tree does not fit in memory, or the one that was given has no keys.
+        """
+        if game.cards > WHOLE:
+            raise SolvingError(
+                f"{game.name} has {game.cards} cards: its tree does not fit in memory; games of up to "
+                f"{WHOLE} cards can be solved"
+            )
+        self.tree = tree or Grower(game).whole(keys=True)
+        if len(self.tree.seats[0].keys) == 0:
+            raise SolvingError("the tree has no keys: grow it by whole(keys=True)")
+        self.sides = _side(self.tree.seats[0]), _side(self.tree.seats[1])
+        self.traversals = self.decisions = 0
+        self._game, self._seed = game, random_word(seed & _WORD, seed >> 32 & _WORD, 0)
+        deep = game.deepest
+        self._trail = Trail(
+            states=for_kernels(new_states(deep)),
+            chains=np.zeros((deep, PLAYERS), np.int64),
+            places=np.zeros(deep, np.int64),
+            tried=np.zeros(deep, np.int64),
+            policy=np.zeros((deep, _MOST_CHOICES)),
+            values=np.zeros((deep, _MOST_CHOICES)),
+            counters=np.zeros(2, np.int64),
+            mask=np.zeros(MASK_ROOM, np.int8),
+        )
+
+    def run(self, traversals: int) -> None:
+        """Carry out so many traversals, each seat in turn."""
+        game = self._game
+        self.decisions += traverse(
+            self.sides, game.deck, game.record, game.root, self._trail, self.traversals, traversals, self._seed
+        )
+        self.traversals += traversals
+
+    def weights(self) -> Weights:
+        """The average policy: float64[size] for each seat, as `values.Policy.weights` returns them."""
+        found = []
+        for seat, side in zip(self.tree.seats, self.sides, strict=True):
+            weights = np.ones(seat.size)
+            weights_of_reach(seat.operations, side.average, weights)
+            found.append(weights)
+        return found[0], found[1]
+
+    def judge(self) -> Judgement:
+        """How far the average policy is from an equilibrium."""
+        return judge_tree(self.tree, self.weights(), f"ES-MCCFR, {self.traversals} traversals")
+
+
+def _side(seat: SeatTree) -> Side:
+    decisions = np.flatnonzero(seat.operations.counts > 0)
+    order = decisions[np.argsort(seat.keys[decisions], kind="stable")]
+    return Side(
+        keys=seat.keys[order],
+        choices=seat.choices[order].astype(np.int64),
+        firsts=seat.operations.firsts[order].astype(np.int64),
+        regrets=np.zeros(seat.size),
+        average=np.zeros(seat.size),
+        weights=np.zeros(0),
+        visits=np.zeros(len(order), np.int64),
+    )

@@ -1,0 +1,273 @@
+"""Is it ever right to decline a coup fourré?
+
+    python -m research.coup_fourre            # some minutes of two cores
+    python -m research.coup_fourre --quick
+
+On decks that are solved, exactly: at each information set at which a coup fourré may be claimed, what claiming
+wins more than letting the hazard stand, the opponent playing an equilibrium or any legal play, the claiming seat
+playing its best from there on; the same with smaller bonuses than the 300 points of the rules. In full games by
+rollouts: after claiming and after declining, on the same redeals. Where declining looks better it is tried again
+with other redeals, many more, so that chance alone is no counterexample.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from millebornes_env.millebornes.actions import CLAIM_COUP_FOURRE, PASS
+from millebornes_env.millebornes.cards import CARD_NAMES, safety_against
+from millebornes_env.millebornes.state import CLAIM, StateArray
+from millebornes_env.solving.errors import SolvingError
+from millebornes_env.solving.values import Uniform
+from research.frame import OnProgress, Options, Question, main
+from research.parts import Part, Record
+from research.pictures import COLOURS, styled
+from research.positions import BoolArray, Float64Array, find_decisions, player, roll_out
+from research.solved import Solved, continued, solved
+from research.tables import Table
+from research.tallies import banded, interval, merged, over, tallied
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+DECKS: Final = (
+    "mini7",
+    "mini7+hand_limit=2",
+    "mini7+copies_of_right_of_way=0+copies_of_driving_ace=1+copies_of_stop=1+copies_of_accident=1+copies_of_repairs=1",
+    "mini10+extended_target=0",
+)
+"""Without an extension, so that there is one kind of decision besides plays."""
+BONUSES: Final = (0, 100, 200)
+"""Points for a coup fourré instead of 300, on the first deck."""
+OPPONENTS: Final = ("equilibrium", "uniform")
+CARDS_LEFT: Final = (0, 1, 20, 40, 60)
+DOUBTFUL: Final = 2.0
+"""A gain that lies fewer standard errors above 0 is looked at again."""
+SURE: Final = 3.0
+"""Standard errors below 0 of a gain that speaks for declining."""
+AGAIN: Final = 16
+"""Times as many redeals for what is looked at again."""
+_ANOTHER_SEED: Final = 1 << 32
+_REACHED: Final = 1e-8
+"""What the opponent lets happen more rarely, it hardly ever plans for: it is counted by itself."""
+_EVER: Final = 1e-12
+_TINY: Final = 1e-6
+
+
+@dataclass(frozen=True)
+class Args(Options):
+    """Options of the question."""
+
+    agent: str = "champion"
+    """a compiled agent, which plays the rounds and the rollouts"""
+    edition: str = "parker"
+    """the rule sheet of the full game"""
+    positions: int = 800
+    """coups fourrés for each seed"""
+    redeals: int = 256
+    """of each position"""
+
+
+def parts(options: Args) -> list[Part]:
+    """A part for each deck and bonus, and one for each seed of the full game."""
+    config = {
+        "agent": options.agent,
+        "edition": options.edition,
+        "positions": 40 if options.quick else options.positions,
+        "redeals": 32 if options.quick else options.redeals,
+    }
+    bonuses = BONUSES[:1] if options.quick else BONUSES
+    decks = [*(DECKS[:2] if options.quick else DECKS)]
+    decks += [f"{DECKS[0]}+points_per_coup_fourre={bonus}" for bonus in bonuses]
+    exact = [Part(f"deck-{number}", options.seed, {"deck": deck}) for number, deck in enumerate(decks)]
+    return [*exact, *(Part(f"full-{seed}", seed, config, 4.0) for seed in options.all_seeds)]
+
+
+def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
+    """What claiming wins more than declining."""
+    if "deck" in part.config:
+        return of_deck(part.config["deck"])
+    return of_full_game(part.config, part.seed, on_progress)
+
+
+# Exactly ----------------------------------------------------------------------------------------------------
+
+
+def of_deck(deck: str) -> dict[str, Any]:
+    """At all information sets of a deck at which a coup fourré may be claimed.
+
+    Args:
+        deck: that can be solved; without an extension.
+
+    Raises:
+        SolvingError: it has an extension, whose decisions cannot be told from claims here.
+    """
+    found = solved(deck)
+    if found.game.rules.extended_target:
+        raise SolvingError(f"{deck!r} has an extension; override it with extended_target=0")
+    weights = {"equilibrium": found.weights, "uniform": Uniform().weights(found.tree)}
+    rows = {name: claims_against(found, weights[name]) for name in OPPONENTS}
+    return {"deck": deck, "bonus": found.game.rules.points_per_coup_fourre, "nash_conv": found.nash_conv, **rows}
+
+
+def claims_against(found: Solved, weights: tuple[Float64Array, Float64Array]) -> dict[str, Any]:
+    """What claiming wins more than declining, against an opponent that plays by these weights.
+
+    Returns:
+        `sets`: information sets with the choice; `reached`: those that the opponent lets happen; of these the
+        `least`, `mean` (by how probable the opponent and the cards make them) and `most`; and at how many
+        declining is `better`; and at how many of those that are reached too rarely to count, `rare`.
+    """
+    kinds = len(found.game.deck.cards)
+    both = 3 << (2 * kinds)
+    gains, chances, sets, rare = [], [], 0, 0
+    for number, seat in enumerate(found.tree.seats):
+        claims = seat.operations.firsts[(seat.choices & both) == both]
+        won, chance = continued(found.tree, number, weights, best=True)
+        reached = claims[chance[claims] > _REACHED]
+        gains.append((won[reached] - won[reached + 1]) / chance[reached])
+        chances.append(chance[reached])
+        sets += len(claims)
+        rarer = claims[(chance[claims] > _EVER) & (chance[claims] <= _REACHED)]
+        rare += int((won[rarer] - won[rarer + 1] < -_TINY * chance[rarer]).sum())
+    gain, chance = np.concatenate(gains), np.concatenate(chances)
+    if not len(gain):
+        return {"sets": sets, "reached": 0, "rare": rare}
+    return {
+        "sets": sets,
+        "reached": len(gain),
+        "least": float(gain.min()),
+        "mean": float(np.average(gain, weights=chance)),
+        "most": float(gain.max()),
+        "better": int((gain < -_TINY).sum()),
+        "rare": rare,
+    }
+
+
+# In full games ----------------------------------------------------------------------------------------------
+
+
+def may_claim(states: StateArray) -> BoolArray:
+    """Decisions whether to claim a coup fourré."""
+    asked: BoolArray = states["phase"] == CLAIM
+    return asked
+
+
+def of_full_game(config: Mapping[str, Any], seed: int, on_progress: OnProgress) -> dict[str, Any]:
+    """By rollouts, in rounds of an agent against itself."""
+    who = player(config["agent"], config["edition"], seed)
+    count, redeals = config["positions"], config["redeals"]
+    found = find_decisions(who, may_claim, count, 2 * count, seed)
+    actions = np.tile(np.array([CLAIM_COUP_FOURRE, PASS]), (len(found.states), 1))
+    points = roll_out(who, found.states, actions, redeals, seed, on_progress=on_progress)
+    means, errors = gains_of(points)
+    doubtful = means < DOUBTFUL * errors
+    again = roll_out(who, found.states[doubtful], actions[doubtful], AGAIN * redeals, seed + _ANOTHER_SEED)
+    means_again, errors_again = gains_of(again)
+    safeties = [CARD_NAMES[safety_against(int(hazard))] for hazard in found.states["pending_hazard"]]
+    labels = (safeties, banded(found.states["draw_pile"], CARDS_LEFT))
+    return {
+        "gains": tallied(labels, means),
+        "means": np.round(means, 1).tolist(),
+        "declined_by_agent": float((found.chosen == PASS).mean()),
+        "least": float(means.min()),
+        "looked_at_again": int(doubtful.sum()),
+        "better": int((means_again < -SURE * errors_again).sum()),
+        "worst_again": float((means_again / errors_again).min()) if doubtful.any() else None,
+        "claims_in_a_round": found.per_round,
+    }
+
+
+def gains_of(points: np.ndarray[Any, np.dtype[np.int32]]) -> tuple[Float64Array, Float64Array]:
+    """The mean gain of the first action over the second in each position, and its standard error."""
+    leads = (points[..., 0] - points[..., 1]).astype(np.float64)
+    gains = leads[:, 0] - leads[:, 1]
+    errors = gains.std(axis=1, ddof=1) / np.sqrt(gains.shape[1])
+    return gains.mean(axis=1), np.maximum(errors, _TINY)
+
+
+# What was found ---------------------------------------------------------------------------------------------
+
+
+def tables(records: Sequence[Record]) -> list[Table]:
+    """The decks, and the full game."""
+    decks = [record.result for record in records if "bonus" in record.result]
+    full = [record.result for record in records if "gains" in record.result]
+    found = [table_of_decks(decks)] if decks else []
+    if full:
+        found += [table_of_full_game(full), table_of_checks(full)]
+    return found
+
+
+def table_of_decks(decks: Sequence[Mapping[str, Any]]) -> Table:
+    """What claiming wins more, exactly."""
+    rows = []
+    for deck in decks:
+        for name in OPPONENTS:
+            row = deck[name]
+            cells = [f"{row[key]:+.1f}" if key in row else "" for key in ("least", "mean", "most")]
+            rows.append(
+                (f"`{deck['deck']}`", name, str(deck["bonus"]), f"{row['sets']:,}", f"{row['reached']:,}", *cells,
+                 f"{row.get('better', 0):,}", f"{row['rare']:,}")
+            )  # fmt: skip
+    headings = ("deck", "opponent", "bonus", "sets", "reached", "least", "mean", "most", "declining better", "... where rare")
+    return Table(headings, tuple(rows), "Claiming - declining, points, exact", text_columns=2)
+
+
+def table_of_full_game(full: Sequence[Mapping[str, Any]]) -> Table:
+    """What claiming brings more in full games, by safety and by the cards left."""
+    gains = merged(one["gains"] for one in full)
+    groups = [*sorted(over(gains, 0).items()), *sorted(over(gains, 1).items(), key=_first_number)]
+    groups.append((("all",), over(gains)[()]))
+    rows = [(labels[0], f"{tally[0]:,.0f}", interval(tally).text("+.0f")) for labels, tally in groups]
+    return Table(("safety, or cards left", "positions", "claiming - declining"), tuple(rows), "Full game, by rollouts")
+
+
+def _first_number(item: tuple[tuple[str, ...], Any]) -> int:
+    return int(item[0][0].split()[0])
+
+
+def table_of_checks(full: Sequence[Mapping[str, Any]]) -> Table:
+    """Whether declining was better anywhere."""
+    positions = sum(len(one["means"]) for one in full)
+    declined = sum(one["declined_by_agent"] * len(one["means"]) for one in full) / positions
+    rows = (
+        ("positions", f"{positions:,}"),
+        ("declined by the agent, %", f"{100 * declined:.1f}"),
+        ("least mean gain, points", f"{min(one['least'] for one in full):+.0f}"),
+        (f"gain below {DOUBTFUL:.0f} standard errors, looked at again", f"{sum(one['looked_at_again'] for one in full):,}"),
+        (f"of these, declining better by {SURE:.0f} standard errors", f"{sum(one['better'] for one in full):,}"),
+    )  # fmt: skip
+    return Table(("full game", ""), rows)
+
+
+def draw(figure: Figure, records: Sequence[Record]) -> None:
+    """The gains of claiming in full games; and on a deck, the least gain by the bonus."""
+    left, right = figure.subplots(1, 2)
+    means = [mean for record in records for mean in record.result.get("means", ())]
+    styled(left, "Full game", xlabel="claiming - declining, points", ylabel="positions")
+    left.hist(means, bins=40, color=COLOURS[0])
+    left.axvline(0, color="#555555", linewidth=0.8)
+    styled(right, DECKS[0], xlabel="points for a coup fourré", ylabel="least gain of claiming, points")
+    for number, name in enumerate(OPPONENTS):
+        shown = sorted(
+            (record.result["bonus"], record.result[name]["least"])
+            for record in records
+            if record.result.get("deck", "").split("+points")[0] == DECKS[0] and "least" in record.result[name]
+        )
+        right.plot(*zip(*shown, strict=True), marker="o", color=COLOURS[number], label=f"against {name}")
+    right.axhline(0, color="#555555", linewidth=0.8)
+    right.legend(frameon=False)
+
+
+QUESTION = Question(
+    "coup_fourre", "Is it ever right to decline a coup fourré?", Args, parts, measure, tables, draw, size=(10.0, 4.0)
+)
+
+if __name__ == "__main__":
+    sys.exit(main(QUESTION))

@@ -1,0 +1,368 @@
+"""When should the trip be extended?
+
+    python -m research.extensions            # some minutes of two cores
+    python -m research.extensions --quick
+
+Whoever completes 700 km may go on to 1,000. Decisions of this kind, out of rounds of the champion against itself,
+are rolled out both ways on the same redeals: what extending wins more, by the opponent's kilometres, the cards
+left to draw, the kilometres in the own hand, and the score of the match. Two policies follow from that: extend
+where it wins more on a grid of the first two, or of all three. On other deals they, the champion's own decisions
+and always extending are played against never extending, everything else being the champion's, each deal from
+both seats with the same cards.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env import vector_env
+from millebornes_env.arena.match import agent_seed
+from millebornes_env.millebornes.actions import EXTEND, FINISH
+from millebornes_env.millebornes.cards import KM as KM_OF_CARDS
+from millebornes_env.millebornes.cards import NUM_DISTANCES
+from millebornes_env.millebornes.state import EXTENSION, StateArray
+from research.errors import ResearchError
+from research.frame import OnProgress, Options, Question, main
+from research.intervals import mean_interval, over_seeds
+from research.match_equity import equity_after, equity_table, is_extension, law_of_rounds
+from research.parts import Part, Record
+from research.pictures import COLOURS, styled
+from research.positions import BoolArray, Decisions, Float64Array, Player, find_decisions, player, roll_out
+from research.tables import Table
+from research.tallies import Tally, interval, merged, over, tallied
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FULL_DECK: Final = (
+    "parker+copies_of_accident=3+copies_of_out_of_gas=3+copies_of_flat_tire=3+copies_of_stop=5"
+    "+copies_of_speed_limit=4+points_extension_failed=0"
+)
+RULES: Final = {
+    "101 cards, 200 for the others if it fails": "parker",
+    "106 cards, no penalty": FULL_DECK,
+}
+"""By what the tables call them."""
+KM: Final = (0, 150, 300, 400, 500, 600)
+"""Of the opponent: the lower ends of the bands."""
+CARDS: Final = (0, 10, 20, 30, 40, 50)
+"""Left to draw: the lower ends of the bands."""
+HAND: Final = (0, 100, 175, 250, 325)
+"""Kilometres of all distance cards in the own hand: the lower ends of the bands."""
+BANDS: Final = (KM, CARDS, HAND)
+SCORES: Final = ((0, 0), (4000, 0), (0, 4000), (4200, 4200))
+"""Of the match, own and the other's, at which the choice is looked at."""
+POLICIES: Final = ("never", "always", "threshold", "threshold with hand", "agent")
+FEWEST: Final = 10
+"""Decisions in a group that is shown."""
+AT_ONCE: Final = 2048
+_ANOTHER_SEED: Final = 1 << 33
+Bands = npt.NDArray[np.int64]
+Grid = npt.NDArray[np.bool_]
+Extends = Callable[[StateArray], BoolArray]
+"""Given the games at such decisions, whether the seat extends."""
+
+
+@dataclass(frozen=True)
+class Args(Options):
+    """Options of the question."""
+
+    agent: str = "champion:which=parker-2"
+    """a compiled agent, which plays the rounds and the rollouts"""
+    positions: int = 1500
+    """decisions for each seed"""
+    redeals: int = 64
+    """of each decision"""
+    deals: int = 10_000
+    """on which each two policies are compared, for each seed; two rounds each"""
+
+
+def parts(options: Args) -> list[Part]:
+    """A part for each set of rules and seed."""
+    config = {
+        "agent": options.agent,
+        "positions": 150 if options.quick else options.positions,
+        "redeals": 16 if options.quick else options.redeals,
+        "deals": 500 if options.quick else options.deals,
+    }
+    return [
+        Part(f"rules-{number}-{seed}", seed, {"rules": name, **config})
+        for number, name in enumerate(RULES)
+        for seed in options.all_seeds
+    ]
+
+
+def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
+    """The surface of one seed; the policy that follows from it, and how it fares."""
+    config = part.config
+    who = player(config["agent"], RULES[config["rules"]], part.seed)
+    rules = who.table.rules
+    if not rules.extended_target or not rules.count_points:
+        raise ResearchError(f"{who.edition!r} has no extension that is worth points: take another sheet")
+    found = find_decisions(who, is_extension, config["positions"], 2 * config["positions"], part.seed)
+    points, equities = gains_of_extending(who, found, config, part.seed, lambda share: on_progress(share / 2))
+    bands = bands_of(found.states)
+    labels = [names_of(ends, places) for ends, places in zip(BANDS, bands, strict=True)]
+    grids = {"threshold": threshold_grid(points, bands[:2]), "threshold with hand": threshold_grid(points, bands)}
+    compared = {}
+    for number, name in enumerate(POLICIES[1:]):
+        compared[name] = list(compare(who, policy(name, grids.get(name)), config["deals"], part.seed))
+        on_progress(0.5 + (number + 1) / (2 * len(POLICIES[1:])))
+    return {
+        "points": tallied(labels, points),
+        "equities": {f"{own} : {other}": tallied(labels[:2], equities[own, other]) for own, other in SCORES},
+        "agent": tallied(labels, (found.chosen == EXTEND).astype(np.float64)),
+        "grids": {name: grid.astype(int).tolist() for name, grid in grids.items()},
+        "decisions_in_a_round": found.per_round,
+        "over_never": compared,
+    }
+
+
+# The surface ------------------------------------------------------------------------------------------------
+
+
+def gains_of_extending(
+    who: Player, found: Decisions, config: Mapping[str, Any], seed: int, on_progress: OnProgress
+) -> tuple[Float64Array, dict[tuple[int, int], Float64Array]]:
+    """What extending wins more than finishing, in points, and in shares of a match at some scores.
+
+    Returns:
+        float64[N]; and the same for each of `SCORES`, at which the agent, which may see the score, plays on as it
+        did at the score of its own match.
+    """
+    actions = np.tile(np.array([EXTEND, FINISH]), (len(found.states), 1))
+    points = roll_out(who, found.states, actions, config["redeals"], seed, on_progress=on_progress)
+    goal = who.table.rules.goal
+    law = law_of_rounds(config["agent"], who.edition, config["deals"], seed)
+    table = equity_table(law, goal)
+    leads = (points[..., 0] - points[..., 1]).mean(axis=2)
+    equities = {}
+    for own, other in SCORES:
+        chances = equity_after(table, goal, own + points[..., 0], other + points[..., 1]).mean(axis=2)
+        equities[own, other] = chances[:, 0] - chances[:, 1]
+    return leads[:, 0] - leads[:, 1], equities
+
+
+def bands_of(states: StateArray) -> tuple[Bands, ...]:
+    """The bands of the opponent's kilometres, of the cards left and of the kilometres in the own hand."""
+    rows, seats = np.arange(len(states)), states["seat"]
+    in_hand = states["hand"][rows, seats][:, :NUM_DISTANCES].astype(np.int64) @ KM_OF_CARDS
+    numbers = (states["km"][rows, 1 - seats], states["draw_pile"], in_hand)
+    return tuple(np.searchsorted(ends, found, side="right") - 1 for ends, found in zip(BANDS, numbers, strict=True))
+
+
+def names_of(ends: Sequence[int], bands: Bands) -> list[str]:
+    """What a band is called: its lower end."""
+    return [str(ends[band]) for band in bands.tolist()]
+
+
+def threshold_grid(gains: Float64Array, bands: Sequence[Bands]) -> Grid:
+    """Where to extend: in the bands in which it wins more in the mean, the neighbours' decisions counting a half.
+
+    Args:
+        gains: float64[N], of extending.
+        bands: one int64[N] or more, of the first of `BANDS`.
+
+    Returns:
+        A bool for each combination of bands; False where there was nothing like it.
+    """
+    sums = np.zeros([len(ends) for ends in BANDS[: len(bands)]])
+    np.add.at(sums, tuple(bands), gains)
+    smooth = sums.copy()
+    for axis, size in enumerate(sums.shape):
+        lower, upper = ([slice(None)] * sums.ndim for _ in range(2))
+        lower[axis], upper[axis] = slice(0, size - 1), slice(1, size)
+        smooth[tuple(lower)] += sums[tuple(upper)] / 2
+        smooth[tuple(upper)] += sums[tuple(lower)] / 2
+    grid: Grid = smooth > 0
+    return grid
+
+
+# Policies against each other --------------------------------------------------------------------------------
+
+
+def policy(name: str, grid: Grid | None = None) -> Extends | None:
+    """One of `POLICIES`; None: the agent's own.
+
+    Args:
+        name: which.
+        grid: from `threshold_grid`, for those that have one.
+    """
+    if grid is not None:
+
+        def by_threshold(states: StateArray) -> BoolArray:
+            extends: BoolArray = grid[bands_of(states)[: grid.ndim]]
+            return extends
+
+        return by_threshold
+    chosen: dict[str, Extends] = {
+        "never": lambda states: np.zeros(len(states), np.bool_),
+        "always": lambda states: np.ones(len(states), np.bool_),
+    }
+    return chosen.get(name)
+
+
+def compare(who: Player, one: Extends | None, deals: int, seed: int) -> tuple[float, float]:
+    """Points a round of a policy over the one that never extends, each deal from both seats; and the half-width.
+
+    Args:
+        who: plays both sides but for the extension.
+        one: the policy.
+        deals: two rounds each.
+        seed: of the deals, which no decision of the surface is from.
+    """
+    leads = []
+    for first in range(0, deals, AT_ONCE):
+        count = min(AT_ONCE, deals - first)
+        seeds = agent_seed(seed + _ANOTHER_SEED, first)
+        pairs = [play_round(who, one, seat, count, seeds) for seat in (0, 1)]
+        leads.append((pairs[0] + pairs[1]) / 2)
+    found = mean_interval(np.concatenate(leads))
+    return found.mean, found.half_width
+
+
+def play_round(who: Player, one: Extends | None, seat: int, deals: int, seed: int) -> Float64Array:
+    """Rounds of a policy in a seat against the one that never extends: its lead in points, float64[deals]."""
+    env = vector_env(deals, who.edition, players=2, episode="round", autoreset_mode="disabled")
+    observations, _ = env.reset(seed=seed)
+    live, leads = np.ones(deals, np.bool_), np.zeros(deals)
+    never = policy("never")
+    while live.any():
+        actions = who.agent.act(observations["observation"], observations["action_mask"])
+        games = env.get_states()
+        for side, extends in ((seat, one), (1 - seat, never)):
+            asked = np.flatnonzero(live & (games["phase"] == EXTENSION) & (games["seat"] == side))
+            if extends is not None and len(asked):
+                actions[asked] = np.where(extends(games[asked]), EXTEND, FINISH)
+        after = env.step(np.where(live, actions, -1))
+        observations = after.observations
+        ended = live & after.terminations
+        points = after.infos["final_score"][ended]
+        leads[ended] = points[:, seat] - points[:, 1 - seat]
+        live &= ~ended
+    return leads
+
+
+# What was found ---------------------------------------------------------------------------------------------
+
+
+def by_rules(records: Sequence[Record]) -> dict[str, list[Mapping[str, Any]]]:
+    """The results of all seeds, by the rules."""
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for record in records:
+        found.setdefault(record.part.config["rules"], []).append(record.result)
+    return found
+
+
+def tables(records: Sequence[Record]) -> list[Table]:
+    """How the policies fare, and for each set of rules the surface."""
+    found = [table_of_policies(by_rules(records))]
+    for name, results in by_rules(records).items():
+        surface = merged(one["points"] for one in results)
+        found.append(table_of_surface(f"... by the cards left: {name}", over(surface, 0, 1), "cards", CARDS))
+        found.append(table_of_surface(f"... by km in the own hand: {name}", over(surface, 0, 2), "km in hand", HAND))
+    found.append(table_of_scores(by_rules(records)))
+    return found
+
+
+def table_of_policies(results: Mapping[str, list[Mapping[str, Any]]]) -> Table:
+    """Points a round over the policy that never extends."""
+    rows = []
+    for name, seeds in results.items():
+        agent = over(merged(one["agent"] for one in seeds))[()]
+        cells = [over_seeds([one["over_never"][other][0] for one in seeds]).text("+.1f") for other in POLICIES[1:]]
+        asked = np.mean([one["decisions_in_a_round"] for one in seeds])
+        rows.append((name, f"{asked:.2f}", f"{100 * interval(agent).mean:.0f}", *cells))
+    headings = ("rules", "decisions in a round", "agent extends, %", *POLICIES[1:])
+    return Table(headings, tuple(rows), "Points a round over never extending")
+
+
+def table_of_surface(
+    title: str, surface: Mapping[tuple[str, ...], Tally], what: str, columns: Sequence[int]
+) -> Table:
+    """What extending wins more, in points, by the opponent's kilometres and something else."""
+    rows = tuple((f"{km}+", *(cell(surface, str(km), str(column)) for column in columns)) for km in KM)
+    headings = ("opponent's km", *(f"{column}+ {what}" for column in columns))
+    return Table(headings, rows, f"Extending - finishing, points, {title}")
+
+
+def cell(surface: Mapping[tuple[str, ...], Tally], *labels: str) -> str:
+    """A mean and its interval; empty where there are few decisions."""
+    tally = surface.get(labels)
+    return "" if tally is None or tally[0] < FEWEST else interval(tally).text("+.0f")
+
+
+def table_of_scores(results: Mapping[str, list[Mapping[str, Any]]]) -> Table:
+    """At how many of the decisions' bands extending wins more matches, by the score."""
+    rows = []
+    for name, seeds in results.items():
+        cells = []
+        for own, other in SCORES:
+            surface = merged(one["equities"][f"{own} : {other}"] for one in seeds)
+            good = sum(tally[0] for tally in surface.values() if tally[1] > 0)
+            every = over(surface)[()]
+            cells.append(f"{interval(every).text('+.1f', 100)}; {100 * good / every[0]:.0f}")
+        rows.append((name, *cells))
+    headings = ("rules", *(f"{own:,} : {other:,}" for own, other in SCORES))
+    title = "Extending - finishing in % of a match at a score; % of the decisions in bands in which it wins more"
+    return Table(headings, tuple(rows), title)
+
+
+def draw(figure: Figure, records: Sequence[Record]) -> None:
+    """The surfaces of the first rules, and how the policies fare."""
+    results = by_rules(records)
+    name, seeds = next(iter(results.items()))
+    surface = merged(one["points"] for one in seeds)
+    every = figure.subplots(1, 3)
+    draw_surface(figure, every[0], over(surface, 0, 1), "cards left to draw", CARDS)
+    draw_surface(figure, every[1], over(surface, 0, 2), "km in the own hand", HAND)
+    every[0].set_title(name, fontsize=9, loc="left")
+    draw_policies(every[2], results)
+
+
+def draw_surface(
+    figure: Figure, axes: Any, surface: Mapping[tuple[str, ...], Tally], what: str, columns: Sequence[int]
+) -> None:
+    """Colours of what extending wins more."""
+    values = np.full((len(KM), len(columns)), np.nan)
+    for row, km in enumerate(KM):
+        for place, column in enumerate(columns):
+            tally = surface.get((str(km), str(column)))
+            if tally is not None and tally[0] >= FEWEST:
+                values[row, place] = interval(tally).mean
+    drawn = axes.imshow(values, origin="lower", cmap="RdBu", vmin=-500, vmax=500, aspect="auto")
+    styled(axes, xlabel=what, ylabel="opponent's km")
+    axes.grid(visible=False)
+    axes.set_xticks(range(len(columns)), [f"{column}+" for column in columns])
+    axes.set_yticks(range(len(KM)), [f"{km}+" for km in KM])
+    figure.colorbar(drawn, ax=axes, label="extending - finishing, points")
+
+
+def draw_policies(axes: Any, results: Mapping[str, list[Mapping[str, Any]]]) -> None:
+    """Bars of the points over never extending."""
+    styled(axes, "Over never extending", ylabel="points a round")
+    for number, (name, seeds) in enumerate(results.items()):
+        found = [over_seeds([one["over_never"][other][0] for one in seeds]) for other in POLICIES[1:]]
+        axes.bar(
+            [place + 0.4 * (number - 0.5) for place in range(len(found))],
+            [one.mean for one in found],
+            yerr=[0.0 if one.low is None else one.half_width for one in found],
+            width=0.38, color=COLOURS[number], label=name, capsize=2,
+        )  # fmt: skip
+    axes.axhline(0, color="#555555", linewidth=0.8)
+    axes.set_xticks(range(len(POLICIES) - 1), POLICIES[1:], rotation=15)
+    axes.legend(frameon=False, fontsize=7)
+
+
+QUESTION = Question(
+    "extensions", "When should the trip be extended?", Args, parts, measure, tables, draw, size=(14.0, 4.2)
+)
+
+if __name__ == "__main__":
+    sys.exit(main(QUESTION))

@@ -1,0 +1,339 @@
+"""What is a lead worth in a match, and what does a player gain who knows?
+
+    python -m research.match_equity            # some minutes of two cores
+    python -m research.match_equity --quick
+
+A match is a chain of rounds. From the points of many rounds of the champion against itself the chance to win the
+match follows for every score, going backwards from the goal on a grid of 25 points. Then decisions out of
+matches: each action is rolled out; one player chooses by points, the other by the chance to win the match, both
+by the same rollouts, and deviate from the champion only for a gain above a standard error. Where the two choose
+differently, other redeals and many more say what the second wins more, so that no choice is judged by the luck
+that it was made by; that is added up over the decisions of a match.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.arena.match import MatchConfig, play
+from millebornes_env.millebornes.actions import FIRST_DISCARD
+from millebornes_env.millebornes.cards import DRIVING_ACE, RIGHT_OF_WAY
+from millebornes_env.millebornes.state import EXTENSION, ROUND_OVER, StateArray
+from research.errors import ResearchError
+from research.frame import OnProgress, Options, Question, main
+from research.intervals import Interval, over_seeds
+from research.parts import Part, Record
+from research.pictures import styled
+from research.positions import NOTHING, BoolArray, Decisions, Float64Array, Player, Points, find_decisions, player, roll_out
+from research.tables import Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+UNIT: Final = 25
+"""Points between two scores of the table: all points of a round are multiples of it."""
+SHOWN: Final = 500
+"""Points between two scores that are written down."""
+HUNDRED: Final = 100 // UNIT
+Z: Final = 1.0
+"""Standard errors that a gain must lie above 0."""
+JUDGING: Final = 16
+"""Times as many redeals say what a choice was worth."""
+_ANOTHER_SEED: Final = 1 << 32
+KINDS: Final = ("extension or not", "all other decisions")
+
+
+@dataclass(frozen=True)
+class Args(Options):
+    """Options of the question."""
+
+    agent: str = "champion"
+    """a compiled agent, which plays the rounds and the rollouts"""
+    edition: str = "parker"
+    """the rule sheet; it counts points"""
+    deals: int = 20_000
+    """whose points make the table, for each seed; two rounds each"""
+    positions: int = 1500
+    """decisions for each seed, of each kind"""
+    redeals: int = 64
+    """of each decision, by which it is chosen"""
+
+
+def parts(options: Args) -> list[Part]:
+    """A part for each seed."""
+    config = {
+        "agent": options.agent,
+        "edition": options.edition,
+        "deals": 500 if options.quick else options.deals,
+        "positions": 40 if options.quick else options.positions,
+        "redeals": 16 if options.quick else options.redeals,
+    }
+    return [Part(f"seed-{seed}", seed, config) for seed in options.all_seeds]
+
+
+def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
+    """The table of a seed, and what knowing it gains."""
+    config = part.config
+    who = player(config["agent"], config["edition"], part.seed)
+    rules = who.table.rules
+    if rules.count_points == 0:
+        raise ResearchError(f"{config['edition']!r} counts no points: a match is won by rounds, take another sheet")
+    law = law_of_rounds(config["agent"], config["edition"], config["deals"], part.seed)
+    table = equity_table(law, rules.goal)
+    count = config["positions"]
+    gains = {}
+    for place, (kind, wanted) in enumerate(zip(KINDS, (is_extension, is_other), strict=True)):
+        found = find_decisions(who, wanted, count, max(count // 3, 1), part.seed, episode="match")
+        told = share_of(on_progress, place)
+        gains[kind] = gain_of_knowing(who, found, table, (config["redeals"], part.seed), told)
+        gains[kind]["decisions_in_a_match"] = found.met / max(count // 3, 1)
+    every = SHOWN // UNIT
+    return {
+        "table": np.round(table[::every, ::every], 4).tolist(),
+        "hundred": np.round(hundred_more(table)[::every, ::every], 5).tolist(),
+        "rounds": int(law.sum()),
+        "rounds_in_a_match": rounds_in_a_match(law, rules.goal),
+        "gains": gains,
+    }
+
+
+def share_of(on_progress: OnProgress, place: int) -> OnProgress:
+    """Tells the progress of one of the kinds of decisions."""
+    return lambda share: on_progress((place + share) / len(KINDS))
+
+
+# The table --------------------------------------------------------------------------------------------------
+
+
+def law_of_rounds(agent: str, edition: str, deals: int, seed: int) -> Float64Array:
+    """How often a round between equal players ends with so many points for both.
+
+    Args:
+        agent: that plays both.
+        edition: that counts points.
+        deals: two rounds each, seats exchanged.
+        seed: of the deals.
+
+    Returns:
+        float64[P, P], the same mirrored; rows are own points in steps of `UNIT`, columns the other's.
+    """
+    points = play([agent, agent], MatchConfig(edition, 2, episode="round", seed=seed), deals).points
+    steps = np.maximum(np.rint(points.reshape(-1, 2) / UNIT).astype(np.int64), 0)
+    size = int(steps.max()) + 1
+    law = np.zeros((size, size))
+    np.add.at(law, (steps[:, 0], steps[:, 1]), 1.0)
+    return law + law.T
+
+
+def equity_table(law: Float64Array, goal: int) -> Float64Array:
+    """The chance to win a match from each score, exactly for this law of rounds.
+
+    Args:
+        law: from `law_of_rounds`.
+        goal: points that end the match; more points win it, and a tie counts half.
+
+    Returns:
+        float64[G, G]: row own points, column the other's, in steps of `UNIT`.
+    """
+    size, reach = -(-goal // UNIT), len(law)
+    chances = law / law.sum()
+    nothing = chances[0, 0]
+    chances = np.where(np.arange(reach)[:, np.newaxis] + np.arange(reach) == 0, 0.0, chances) / (1.0 - nothing)
+    scores = np.arange(size + reach)
+    table: Float64Array = (np.sign(scores[:, np.newaxis] - scores) + 1.0) / 2.0
+    for own in range(size - 1, -1, -1):
+        for other in range(own, -1, -1):
+            chance = float((chances * table[own : own + reach, other : other + reach]).sum())
+            table[own, other], table[other, own] = chance, 1.0 - chance
+    return table[:size, :size]
+
+
+def equity_after(
+    table: Float64Array, goal: int, own: npt.NDArray[Any], other: npt.NDArray[Any]
+) -> Float64Array:
+    """The chance to win at the end of a round: from the table, or what the score says if the match is over."""
+    last = len(table) - 1
+    rows, columns = (np.clip(np.rint(points / UNIT).astype(np.int64), 0, last) for points in (own, other))
+    decided = (np.sign(own - other) + 1.0) / 2.0
+    chances: Float64Array = np.where((own >= goal) | (other >= goal), decided, table[rows, columns])
+    return chances
+
+
+def hundred_more(table: Float64Array) -> Float64Array:
+    """What 100 points more are worth at each score: a share of a match."""
+    ahead = np.vstack([table[HUNDRED:], np.ones((HUNDRED, len(table)))])
+    return ahead - table
+
+
+def rounds_in_a_match(law: Float64Array, goal: int) -> float:
+    """How many rounds a match takes, from 0 to 0."""
+    size, reach = -(-goal // UNIT), len(law)
+    chances = law / law.sum()
+    left = np.zeros((size + reach, size + reach))
+    for own in range(size - 1, -1, -1):
+        for other in range(size - 1, -1, -1):
+            later = left[own : own + reach, other : other + reach]
+            left[own, other] = (1.0 + float((chances * later).sum())) / (1.0 - chances[0, 0])
+    return float(left[0, 0])
+
+
+# What knowing it gains --------------------------------------------------------------------------------------
+
+
+def is_extension(states: StateArray) -> BoolArray:
+    """Whether to extend the trip is to be decided."""
+    asked: BoolArray = states["phase"] == EXTENSION
+    return asked
+
+
+def is_other(states: StateArray) -> BoolArray:
+    """Any other decision."""
+    asked: BoolArray = (states["phase"] != EXTENSION) & (states["phase"] != ROUND_OVER)
+    return asked
+
+
+def gain_of_knowing(
+    who: Player, found: Decisions, table: Float64Array, drawn: tuple[int, int], on_progress: OnProgress
+) -> dict[str, Any]:
+    """What choosing by the chance to win the match brings more than choosing by points.
+
+    Args:
+        who: plays on, and does what is done where nothing looks better.
+        found: decisions out of matches.
+        table: from `equity_table`.
+        drawn: how many redeals, and their seed.
+        on_progress: told how far it is.
+
+    Returns:
+        `gain`: mean over all decisions, in shares of a match; `differ`: how often the two choose differently.
+    """
+    redeals, seed = drawn
+    actions = worth_trying(who, found)
+    points = roll_out(who, found.states, actions, redeals, seed, on_progress=on_progress)
+    there = actions != NOTHING
+    by_points = chosen_by((points[..., 0] - points[..., 1]).astype(np.float64), there)
+    by_equity = chosen_by(equity_of(who, found, table, points), there)
+    rows = np.flatnonzero(by_points != by_equity)
+    pairs = np.stack([actions[rows, by_equity[rows]], actions[rows, by_points[rows]]], axis=1)
+    differing = Decisions(found.states[rows], found.chosen[rows], found.rounds, found.met)
+    judged = roll_out(who, differing.states, pairs, JUDGING * redeals, seed + _ANOTHER_SEED)
+    chances = equity_of(who, differing, table, judged).mean(axis=2)
+    gain = float((chances[:, 0] - chances[:, 1]).sum()) / len(actions)
+    return {"gain": gain, "differ": len(rows) / len(actions), "decisions": len(actions)}
+
+
+def equity_of(who: Player, found: Decisions, table: Float64Array, points: Points) -> Float64Array:
+    """The chance to win the match after each rollout: float64[N, A, R]."""
+    own, other = (
+        found.of(team, "score")[:, np.newaxis, np.newaxis] + points[..., side]
+        for side, team in enumerate((found.own, found.other))
+    )
+    return equity_after(table, who.table.rules.goal, own, other)
+
+
+def worth_trying(who: Player, found: Decisions) -> npt.NDArray[np.int64]:
+    """The agent's own choice, and all other legal actions but to throw a safety away: int64[N, A], or NOTHING."""
+    _, masks = who.shown(found.states)
+    masks[:, FIRST_DISCARD + DRIVING_ACE : FIRST_DISCARD + RIGHT_OF_WAY + 1] = 0
+    masks[np.arange(len(masks)), found.chosen] = 0
+    others = [np.flatnonzero(mask) for mask in masks]
+    actions = np.full((len(masks), 1 + max(map(len, others))), NOTHING, np.int64)
+    actions[:, 0] = found.chosen
+    for row, legal in zip(actions, others, strict=True):
+        row[1 : 1 + len(legal)] = legal
+    return actions
+
+
+def chosen_by(values: Float64Array, there: BoolArray) -> npt.NDArray[np.int64]:
+    """The action with the highest mean gain over the first one, if it lies far enough above 0; else the first.
+
+    Args:
+        values: float64[N, A, R], on the same redeals.
+        there: bool[N, A], which actions there are.
+    """
+    gains = values - values[:, :1]
+    means = gains.mean(axis=2)
+    errors = gains.std(axis=2, ddof=1) / np.sqrt(gains.shape[2])
+    means = np.where(there & (means > Z * errors), means, 0.0)
+    best: npt.NDArray[np.int64] = means.argmax(axis=1)
+    return best
+
+
+# What was found ---------------------------------------------------------------------------------------------
+
+
+def tables(records: Sequence[Record]) -> list[Table]:
+    """The chance to win by score, and the gains."""
+    results = [record.result for record in records]
+    return [table_of_scores(results), table_of_gains(results)]
+
+
+def table_of_scores(results: Sequence[Mapping[str, Any]]) -> Table:
+    """The chance to win in per cent, and what 100 points more are worth, at some scores."""
+    chances, hundreds = (np.array([one[name] for one in results]) for name in ("table", "hundred"))
+    shown = [(0, 0), (1000, 0), (2000, 0), (3000, 0), (4000, 0), (2500, 2500), (4500, 4000), (4500, 4500), (0, 4500)]
+    last = SHOWN * (chances.shape[1] - 1)
+    rows = tuple(
+        (f"{own:,} : {other:,}", at(chances, own, other).text(".1f", 100), at(hundreds, own, other).text("+.2f", 100))
+        for own, other in shown
+        if max(own, other) <= last
+    )
+    rounds = np.mean([one["rounds_in_a_match"] for one in results])
+    headings = ("score", "chance to win, %", "100 points more, %")
+    return Table(headings, rows, f"Match equity; a match takes {rounds:.2f} rounds")
+
+
+def at(values: Float64Array, own: int, other: int) -> Interval:
+    """A number at a score, over the seeds."""
+    return over_seeds(values[:, own // SHOWN, other // SHOWN])
+
+
+def table_of_gains(results: Sequence[Mapping[str, Any]]) -> Table:
+    """What choosing by equity wins more than choosing by points, in per cent of matches."""
+    rows = [gains_row(kind, [kind], results) for kind in KINDS]
+    rows.append(gains_row("a match", KINDS, results))
+    headings = ("decisions", "in a match", "choices differ, %", "matches won more, %")
+    return Table(headings, tuple(rows), "Choosing by equity instead of by points, a decision at a time")
+
+
+def gains_row(label: str, kinds: Sequence[str], results: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Gains added up over the decisions of a match."""
+    found = [[one["gains"][kind] for kind in kinds] for one in results]
+    many = np.array([[gain["decisions_in_a_match"] for gain in of_seed] for of_seed in found])
+    differ = np.array([[gain["differ"] for gain in of_seed] for of_seed in found])
+    gains = np.array([[gain["gain"] for gain in of_seed] for of_seed in found])
+    won = over_seeds((many * gains).sum(axis=1)).text("+.2f", 100)
+    return (label, f"{many.sum(axis=1).mean():.1f}", f"{100 * np.average(differ, weights=many):.1f}", won)
+
+
+def draw(figure: Figure, records: Sequence[Record]) -> None:
+    """The chance to win, and what 100 points more are worth, by both scores."""
+    results = [record.result for record in records]
+    both = figure.subplots(1, 2)
+    shown = (("table", "chance to win, %"), ("hundred", "100 points more are worth, % of a match"))
+    for axes, (name, title) in zip(both, shown, strict=True):
+        values = 100 * np.mean([one[name] for one in results], axis=0)
+        last = SHOWN * len(values) - SHOWN // 2
+        drawn = axes.imshow(
+            values, origin="lower", cmap="RdYlBu_r" if name == "table" else "YlOrRd",
+            extent=(-SHOWN // 2, last, -SHOWN // 2, last),
+        )  # fmt: skip
+        styled(axes, title, xlabel="the other's points", ylabel="own points")
+        axes.grid(visible=False)
+        figure.colorbar(drawn, ax=axes, shrink=0.85)
+
+
+QUESTION = Question(
+    "match_equity",
+    "What is a lead worth in a match, and what does a player gain who knows?",
+    Args, parts, measure, tables, draw, size=(10.0, 4.5),
+)  # fmt: skip
+
+if __name__ == "__main__":
+    sys.exit(main(QUESTION))

@@ -1,0 +1,272 @@
+"""What is it worth to hold a safety, instead of laying it at once?
+
+    python -m research.safeties            # some minutes of two cores
+    python -m research.safeties --quick
+
+In full games: decisions at which a seat holds a safety that it may lay, out of rounds of the champion against
+itself. The hidden cards are redealt, and the round is played to its end by the champion, once after laying the
+safety and once after the best other play (of those, the one that the champion thinks best), with the same
+cards. Where it is solved exactly: how often an equilibrium holds a safety that it could lay.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from millebornes_env.agents.compiled.agent import Int64Array
+from millebornes_env.agents.policy.agent import PolicyAgent
+from millebornes_env.compile import for_kernels
+from millebornes_env.millebornes.actions import FIRST_DISCARD
+from millebornes_env.millebornes.cards import (
+    CARD_NAMES,
+    DRIVING_ACE,
+    NUM_SAFETIES,
+    RIGHT_OF_WAY,
+    safety_against,
+)
+from millebornes_env.millebornes.motion import is_limited, is_moving, is_stopped_by_hazard
+from millebornes_env.millebornes.rules import compiled_rules
+from millebornes_env.millebornes.state import PLAY, StateArray
+from research.errors import ResearchError
+from research.frame import OnProgress, Options, Question, main
+from research.parts import Part, Record
+from research.pictures import COLOURS, styled
+from research.positions import (
+    NOTHING,
+    BoolArray,
+    Decisions,
+    Float64Array,
+    Player,
+    find_decisions,
+    player,
+    roll_out,
+)
+from research.solved import held_in_equilibrium
+from research.tables import Table
+from research.tallies import Labels, Tally, banded, interval, merged, over, tallied
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SAFETIES: Final = range(DRIVING_ACE, RIGHT_OF_WAY + 1)
+DECKS: Final = ("mini7", "mini10")
+CARDS_LEFT: Final = (0, 1, 20, 40, 60)
+NEEDED, IDLE = "it would help now", "it would not"
+MOVING, STANDING = "opponent moves", "opponent stands"
+
+
+@dataclass(frozen=True)
+class Args(Options):
+    """Options of the question."""
+
+    agent: str = "champion"
+    """a policy, which plays the rounds and the rollouts"""
+    edition: str = "parker"
+    """the rule sheet of the full game"""
+    positions: int = 2000
+    """decisions for each seed"""
+    redeals: int = 64
+    """of each decision"""
+
+
+def parts(options: Args) -> list[Part]:
+    """A part for each seed of the full game, and one for each deck."""
+    config = {
+        "agent": options.agent,
+        "edition": options.edition,
+        "positions": 100 if options.quick else options.positions,
+        "redeals": 16 if options.quick else options.redeals,
+    }
+    full = [Part(f"full-{seed}", seed, config) for seed in options.all_seeds]
+    decks = DECKS[:1] if options.quick else DECKS
+    return [*full, *(Part(f"deck-{deck}", options.seed, {"deck": deck}, 0.2) for deck in decks)]
+
+
+def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
+    """Gains of holding in full games, or how often an equilibrium holds."""
+    if "deck" in part.config:
+        return held_in_equilibrium(part.config["deck"])
+    who = player(part.config["agent"], part.config["edition"], part.seed)
+    count = part.config["positions"]
+    found = find_decisions(who, may_lay_a_safety, count, count, part.seed)
+    return gains_of_holding(who, found, part.config["redeals"], part.seed, on_progress)
+
+
+def may_lay_a_safety(states: StateArray) -> BoolArray:
+    """Decisions at which the seat holds a safety: it may always be laid."""
+    hands = states["hand"][np.arange(len(states)), states["seat"]]
+    holds: BoolArray = (states["phase"] == PLAY) & (hands[:, DRIVING_ACE : RIGHT_OF_WAY + 1] > 0).any(axis=1)
+    return holds
+
+
+def gains_of_holding(
+    who: Player, found: Decisions, redeals: int, seed: int, on_progress: OnProgress
+) -> dict[str, Any]:
+    """What the best other play brings more than laying the safety, in points of the round.
+
+    Args:
+        who: plays on.
+        found: decisions with a safety in hand.
+        redeals: of each.
+        seed: of the redeals.
+        on_progress: told how far it is.
+
+    Returns:
+        The gains tallied by safety, whether it would help now, the cards left and whether the opponent moves;
+        and in the same groups how often the agent held it.
+    """
+    hands = found.of(found.own, "hand")
+    actions = np.full((len(hands), NUM_SAFETIES + 1), NOTHING, np.int64)
+    actions[:, NUM_SAFETIES] = best_other_plays(who, found.states)
+    for place, safety in enumerate(SAFETIES):
+        actions[hands[:, safety] > 0, place] = safety
+    points = roll_out(who, found.states, actions, redeals, seed, on_progress=on_progress)
+    leads = (points[..., 0] - points[..., 1]).mean(axis=2)
+    helps = would_help(who, found.states)
+    rows, places = np.nonzero(actions[:, :NUM_SAFETIES] != NOTHING)
+    labels = (
+        [CARD_NAMES[SAFETIES[place]] for place in places.tolist()],
+        [NEEDED if needed else IDLE for needed in helps[rows, places].tolist()],
+        banded(found.states["draw_pile"][rows], CARDS_LEFT),
+        [MOVING if moves else STANDING for moves in opponent_moves(who, found.states)[rows].tolist()],
+    )
+    gains: Float64Array = leads[rows, NUM_SAFETIES] - leads[rows, places]
+    held = (found.chosen[rows] != actions[rows, places]).astype(np.float64)
+    return {
+        "gains": tallied(labels, gains),
+        "held": tallied(labels, held),
+        "decisions_in_a_round": found.per_round,
+    }
+
+
+def best_other_plays(who: Player, states: StateArray) -> Int64Array:
+    """Of the plays that lay no safety and throw none away, what the policy thinks best; NOTHING: none is left."""
+    agent: object = who.agent
+    if not isinstance(agent, PolicyAgent):
+        raise ResearchError(
+            f"--agent {who.agent.name!r} cannot say which of some plays is best; take a policy, such as 'champion'"
+        )
+    rows, masks = who.shown(states)
+    for safety in SAFETIES:
+        masks[:, [safety, FIRST_DISCARD + safety]] = 0
+    none = ~masks.any(axis=1)
+    masks[none] = 1
+    actions = agent.probabilities(rows, masks).argmax(axis=1).astype(np.int64)
+    actions[none] = NOTHING
+    return actions
+
+
+def would_help(who: Player, states: StateArray) -> BoolArray:
+    """Whether each safety would end what stops or slows its holder: bool[N, NUM_SAFETIES]."""
+    rules, helps = compiled_rules(who.table.rules), np.zeros((len(states), NUM_SAFETIES), np.bool_)
+    for number, state in enumerate(for_kernels(states)):
+        own = int(state["seat"])
+        top = int(state["battle"][own])
+        stopped = bool(is_stopped_by_hazard(state, own))
+        if stopped:
+            helps[number, safety_against(top) - DRIVING_ACE] = True
+        elif not is_moving(state, rules, own):
+            helps[number, -1] = True
+        if is_limited(state, own):
+            helps[number, -1] = True
+    return helps
+
+
+def opponent_moves(who: Player, states: StateArray) -> BoolArray:
+    """Whether the opponent of the deciding seat may lay distance cards: bool[N]."""
+    rules = compiled_rules(who.table.rules)
+    return np.array([is_moving(state, rules, 1 - int(state["seat"])) for state in for_kernels(states)], np.bool_)
+
+
+# What was found ---------------------------------------------------------------------------------------------
+
+
+def tables(records: Sequence[Record]) -> list[Table]:
+    """By safety, by what tempo says, and on the decks that are solved."""
+    full = [record.result for record in records if "gains" in record.result]
+    decks = [record.result for record in records if "held" in record.result and "gains" not in record.result]
+    found = []
+    if full:
+        gains, held = merged(one["gains"] for one in full), merged(one["held"] for one in full)
+        found += [
+            table_of(gains, held, (0, 1), ("safety", "laid now"), "Value of holding, points of the round"),
+            table_of(gains, held, (1, 2), ("laid now", "cards left to draw"), "... by the cards left"),
+            table_of(gains, held, (1, 3), ("laid now", "tempo"), "... by tempo"),
+        ]
+    if decks:
+        found.append(table_of_decks(decks))
+    return found
+
+
+def table_of(
+    gains: Mapping[Labels, Tally],
+    held: Mapping[Labels, Tally],
+    places: tuple[int, int],
+    headings: tuple[str, str],
+    title: str,
+) -> Table:
+    """The value of holding in groups, and how often the agent held."""
+    gains, held = over(gains, *places), over(held, *places)
+    rows = [
+        (*labels, f"{gains[labels][0]:,.0f}", interval(gains[labels]).text("+.0f"),
+         f"{100 * interval(held[labels]).mean:.0f}")
+        for labels in sorted(gains, key=order)
+    ]  # fmt: skip
+    return Table(
+        (*headings, "decisions", "holding - laying", "held by the agent, %"), tuple(rows), title, text_columns=2
+    )
+
+
+def order(labels: Labels) -> tuple[tuple[int, str], ...]:
+    """Bands of cards by their first number, words by themselves; what would help comes first."""
+    words = [label.split()[0] for label in labels]
+    return tuple((int(word) if word.isdigit() else 0, label) for word, label in zip(words, labels, strict=True))
+
+
+def table_of_decks(decks: Sequence[Mapping[str, Any]]) -> Table:
+    """How often an equilibrium holds what it could lay."""
+    rows = tuple(
+        (f"`{deck['deck']}`", f"{deck['sets']:,}", f"{deck['turns']:.3f}", f"{100 * deck['held']:.1f}",
+         f"{deck['holding']:+.1f}")
+        for deck in decks
+    )  # fmt: skip
+    headings = ("deck", "information sets", "turns in a round", "held, %", "best other play - laying, points")
+    return Table(headings, rows, "Right of Way in an equilibrium, where it could be laid")
+
+
+def draw(figure: Figure, records: Sequence[Record]) -> None:
+    """Bars of the value of holding: by safety, and by the cards left."""
+    full = [record.result for record in records if "gains" in record.result]
+    if not full:
+        return
+    gains = merged(one["gains"] for one in full)
+    both = figure.subplots(1, 2, sharey=True)
+    for axes, place, title in zip(both, (0, 2), ("By safety", "By the cards left to draw"), strict=True):
+        groups = over(gains, place, 1)
+        names = sorted({labels[0] for labels in groups}, key=lambda name: order((name,)))
+        styled(axes, title)
+        for number, needed in enumerate((IDLE, NEEDED)):
+            shown = [(at, interval(groups[name, needed])) for at, name in enumerate(names) if (name, needed) in groups]
+            axes.bar(
+                [at + 0.4 * (number - 0.5) for at, _ in shown],
+                [found.mean for _, found in shown],
+                yerr=[0.0 if found.low is None else found.half_width for _, found in shown],
+                width=0.38, color=COLOURS[number], label=needed, capsize=2,
+            )  # fmt: skip
+        axes.axhline(0, color="#555555", linewidth=0.8)
+        axes.set_xticks(range(len(names)), names, rotation=25, ha="right")
+    both[0].set_ylabel("holding - laying, points")
+    both[0].legend(title="laid now", frameon=False)
+
+
+QUESTION = Question(
+    "safeties", "What is it worth to hold a safety?", Args, parts, measure, tables, draw, size=(10.0, 4.5)
+)
+
+if __name__ == "__main__":
+    sys.exit(main(QUESTION))

@@ -1,0 +1,163 @@
+"""What an equilibrium does with safeties, on decks that are solved exactly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.agents.equilibrium.agent import FOLDER
+from millebornes_env.millebornes.cards import is_safety
+from millebornes_env.solving.cfr import Solver
+from millebornes_env.solving.deck import Solvable, solvable
+from millebornes_env.solving.passes import best_backward, expected_backward, meet
+from millebornes_env.solving.policies import read_policy
+from millebornes_env.solving.tree import Grower, SeatTree, Tree
+from millebornes_env.solving.values import Weights, gains_at_ends, judge_tree, reach_of, visits
+
+Float64Array = npt.NDArray[np.float64]
+Int64Array = npt.NDArray[np.int64]
+
+ITERATIONS: Final = 300
+"""Of CFR+, for a deck without a policy that is shipped."""
+_REACHED: Final = 1e-12
+
+
+@dataclass(frozen=True)
+class Solved:
+    """A deck with a policy near an equilibrium.
+
+    Attributes:
+        tree: of the whole game.
+        weights: of the policy.
+        nash_conv: what it gives away.
+    """
+
+    tree: Tree
+    weights: Weights
+    nash_conv: float
+
+    @property
+    def game(self) -> Solvable:
+        """The deck."""
+        return self.tree.game
+
+
+def solved(deck: str) -> Solved:
+    """The policy that is shipped for a deck, or one made now.
+
+    Args:
+        deck: name of a sheet that can be solved, with overrides if any.
+
+    Raises:
+        SolvingError: it cannot be solved.
+        UnknownEditionError: there is no such sheet.
+    """
+    game = solvable(deck)
+    path = FOLDER / f"{game.name}.npz"
+    if path.is_file():
+        tree = Grower(game).whole()
+        weights = read_policy(path, tree).weights(tree)
+    else:
+        solver = Solver(game)
+        solver.run(ITERATIONS)
+        tree, weights = solver.tree, solver.weights()
+    return Solved(tree, weights, judge_tree(tree, weights, deck).nash_conv)
+
+
+def held_in_equilibrium(deck: str) -> dict[str, Any]:
+    """How often a safety is held that could be laid, both seats playing the equilibrium.
+
+    Args:
+        deck: that can be solved, with one safety.
+
+    Returns:
+        `sets`: information sets at which it could be laid; `turns`: how often in a round that comes up; `held`:
+        the share of them in which it is not laid; `holding`: what the best other play would win more than
+        laying it, in points, weighed by how often each set is reached.
+    """
+    found = solved(deck)
+    tree = found.tree
+    kind = next(place for place, card in enumerate(tree.game.deck.cards) if is_safety(int(card)))
+    taken = visits(tree, found.weights)
+    sets, turns, laid, holding = 0, 0.0, 0.0, 0.0
+    for number, seat in enumerate(tree.seats):
+        at = np.flatnonzero((seat.choices >> kind) & 1)
+        first, counts = seat.operations.firsts[at].astype(np.int64), seat.operations.counts[at].astype(np.int64)
+        lays = first + np.bitwise_count(seat.choices[at] & ((1 << kind) - 1))
+        sets += len(at)
+        mine = taken[number]
+        whole = sums_of(mine, first, counts)
+        turns += float(whole.sum())
+        laid += float(mine[lays].sum())
+        gains, chances = continued(tree, number, found.weights)
+        others = highest_but(gains, first, counts, lays)
+        reached = chances[first] > _REACHED
+        more = (others - gains[lays])[reached] / chances[first][reached]
+        holding += float((whole[reached] * more).sum())
+    return {
+        "deck": deck, "sets": sets, "turns": turns, "held": 1.0 - laid / turns, "holding": holding / turns,
+        "nash_conv": found.nash_conv,
+    }  # fmt: skip
+
+
+def sums_of(values: Float64Array, first: Int64Array, counts: Int64Array) -> Float64Array:
+    """The sum over the choices of each decision."""
+    before = np.concatenate([[0.0], np.cumsum(values)])
+    return before[first + counts] - before[first]
+
+
+def highest_but(values: Float64Array, first: Int64Array, counts: Int64Array, but: Int64Array) -> Float64Array:
+    """The highest value among the choices of each decision without one of them."""
+    highest = np.full(len(first), -np.inf)
+    for place in range(int(counts.max(initial=0))):
+        there = (place < counts) & (first + place != but)
+        highest[there] = np.maximum(highest[there], values[(first + place)[there]])
+    return highest
+
+
+def continued(
+    tree: Tree, number: int, weights: Weights, *, best: bool = False
+) -> tuple[Float64Array, Float64Array]:
+    """What each choice of a seat wins, counted with how probable the other seat and the cards make it.
+
+    Args:
+        tree: of the whole game.
+        number: of the seat.
+        weights: of both seats; the other one plays so.
+        best: whether the seat itself goes on with a best response, instead of its weights.
+
+    Returns:
+        float64[size] each: what is won, and how probable the other seat and the cards make the choice's place;
+        their quotient is in points.
+    """
+    seat = tree.seats[number]
+    reach = reach_of(tree.seats[1 - number], weights[1 - number])
+    gains = gains_at_ends(tree, number, reach)
+    if best:
+        best_backward(seat.operations, gains, np.zeros(0))
+    else:
+        expected_backward(seat.operations, weights[number], gains)
+    return gains, chances_of(tree, number, reach)
+
+
+def chances_of(tree: Tree, number: int, reach: Float64Array) -> Float64Array:
+    """How probable the other seat and the cards make the place of each choice, if the seat itself goes there."""
+    seat = tree.seats[number]
+    chances = np.zeros(seat.size)
+    meet(tree.end_sequences[number], tree.end_sequences[1 - number], tree.end_chances, 1.0, reach, chances)
+    expected_backward(seat.operations, any_weights(seat), chances)
+    return chances
+
+
+def any_weights(seat: SeatTree) -> Float64Array:
+    """Weights of a policy; which one is of no account to the probability of what others do."""
+    weights = np.zeros(seat.size)
+    decisions = seat.operations.counts > 0
+    merges = seat.operations.heads[~decisions]
+    weights[: seat.roots] = 1.0
+    weights[merges] = 1.0
+    weights[seat.operations.firsts[decisions]] = 1.0
+    return weights
