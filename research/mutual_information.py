@@ -1,8 +1,8 @@
 """How many bits one thing tells about another, given a third: conditional mutual information of counts.
 
-The plug-in estimate is too high by about (values - 1) * (values - 1) * strata / (2 n ln 2) bits. Here that is taken
-off as it is found: the mean of the same estimate after the first thing was shuffled within each stratum, where
-there is nothing to be told. The shuffled estimates are the null distribution, too.
+The plug-in estimate is too high by about (values - 1) * (values - 1) * strata / (2 n ln 2) bits. Here that is
+taken off as it is found: the mean of the same estimate after the first thing was shuffled within each
+stratum, where there is nothing to be told. The shuffled estimates are the null distribution, too.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def conditional_bits(
 
 
 def jackknife_error(values: Float64Array) -> float:
-    """Standard error of an estimate, from its values when each of the blocks in turn is left out, float64[k]."""
+    """Standard error of an estimate, from its values with each of k blocks left out in turn, float64[k]."""
     count = len(values)
     return float(np.sqrt((count - 1) / count * ((values - values.mean()) ** 2).sum()))
 

@@ -7,7 +7,16 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.agents.protocol import Actions, Agent, BaseAgent, Masks, Observations, SlotIds, Table, ask
+from millebornes_env.agents.protocol import (
+    Actions,
+    Agent,
+    BaseAgent,
+    Masks,
+    Observations,
+    SlotIds,
+    Table,
+    ask,
+)
 from millebornes_env.agents.protocol import forget as forget_of
 from millebornes_env.millebornes.actions import is_discard
 from millebornes_env.millebornes.cards import DRIVING_ACE, NUM_CARD_TYPES
@@ -24,12 +33,12 @@ HIDDEN: Final = (SEEN, PARTNER, OTHERS)
 class Partners(BaseAgent):
     """A team of two: one agent in its first seat, another in its second.
 
-    With `hides`, discards are exchanged for cards that could as well have been discarded, drawn by chance from all
-    that is unseen: the numbers of cards stay right, which cards they were is lost. "the partner's": those of the
-    partner; "as many others": as many of the rest of the pile, to compare.
+    With `hides`, discards are exchanged for cards that could as well have been discarded, drawn by chance
+    from all that is unseen: the numbers of cards stay right, which cards they were is lost. "the partner's":
+    those of the partner; "as many others": as many of the rest of the pile, to compare.
 
-    The pile shows how many cards of each type lie there, not who laid them. So an agent without a memory cannot
-    tell its partner's discards from others'; hiding them measures what they are worth all the same.
+    The pile shows how many cards of each type lie there, not who laid them. So an agent without a memory
+    cannot tell its partner's discards from others'; hiding them measures what they are worth all the same.
 
     It plays single rounds, in the arena: a slot is game * players + seat.
 

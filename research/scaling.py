@@ -1,16 +1,17 @@
 """What does a millisecond of search buy? `python -m research.scaling`.
 
-Search looks one action ahead: it redeals the hidden cards again and again, and plays each candidate out with the
-agent that it searches over (docs/agents.md). Varied are
+Search looks one action ahead: it redeals the hidden cards again and again, and plays each candidate out with
+the agent that it searches over (docs/agents.md). Varied are
 
-    rollouts  redeals for each action, 10 to 1,000, with two ways to decide: *sure* plays another action only if
-              its gain is some standard errors above 0 (`z`), *naive* plays the best mean (z=0)
-    depth     decisions after which the policy's value judges, instead of playing out the round
+    rollouts  redeals for each action, 10 to 1,000, with two ways to decide: *sure* plays another action only
+              if its gain is some standard errors above 0 (`z`), *naive* plays the best mean (z=0)
+    depth     decisions after which the policy's value judges, instead of playing out the round: 24 where
+              nothing is said, if the agent has such a value
     belief    redeals weighed by what the other has played
     sees      a cheat: the other hand, or all cards
 
-Each variant plays single rounds against the agent that it searches over, every deal from both seats. Cost is processor
-time for a decision on one core, with decisions that need no search among them.
+Each variant plays single rounds against the agent that it searches over, every deal from both seats. Cost is
+processor time for a decision on one core, with decisions that need no search among them.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
 
 from benchmarks.search import Args as CostArgs
 from benchmarks.search import cost, spec_of
@@ -38,13 +41,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-import numpy as np
-
 EDITION: Final = "parker"
 NAIVE: Final = "naive"
 SURE: Final = "sure"
 USUAL_ROLLOUTS: Final = 140
 """Redeals of the variants in which something else differs."""
+
+USUAL_DEPTH: Final = 24
+"""Decisions after which a policy judges, where nothing else is said."""
+
+OTHER_DEPTHS: Final = (4, 12, 0)
 
 LINEAR: Final = 30.0
 """Points a round up to which the picture's scale is linear."""
@@ -101,17 +107,20 @@ def variants(over: str, rollouts: Sequence[int]) -> list[Variant]:
         raise ResearchError(f"--over {shown(over)}: search needs a compiled agent, which it is not")
     judges = can_judge(agent, table)
     sure = 1 if judges else 2
-    to_the_end = ",depth=0" if judges else ""
+    judged = f",depth={USUAL_DEPTH}" if judges else ""
     found = []
     for number in rollouts:
-        found.append(Variant(NAIVE, f"rollouts={number},z=0{to_the_end}", number))
-        found.append(Variant(SURE, f"rollouts={number},z={sure}{to_the_end}", number))
+        found.append(Variant(NAIVE, f"rollouts={number},z=0{judged}", number))
+        found.append(Variant(SURE, f"rollouts={number},z={sure}{judged}", number))
     usual = f"rollouts={USUAL_ROLLOUTS},z={sure}"
-    if judges:
-        found += [
-            Variant(f"sure, depth {depth}", f"{usual},depth={depth}", USUAL_ROLLOUTS) for depth in (4, 12, 24)
-        ]
-        usual += ",depth=24"
+    found += [
+        Variant(
+            f"sure, depth {depth}" if depth else "sure, to the end", f"{usual},depth={depth}", USUAL_ROLLOUTS
+        )
+        for depth in OTHER_DEPTHS
+        if judges
+    ]
+    usual += judged
     found.append(Variant("sure, belief", f"{usual},belief=policy", USUAL_ROLLOUTS))
     found.append(Variant("sees the other hand", f"{usual},sees=hands", USUAL_ROLLOUTS))
     found.append(Variant("sees all cards", f"{usual},sees=all", USUAL_ROLLOUTS))
@@ -136,8 +145,10 @@ def parts(options: Args) -> list[Part]:
                 "rollouts": variant.rollouts,
                 "deals": deals,
             }
-            for seed in options.all_seeds:
-                found.append(Part(f"{place}-{number:02d}-{seed}", seed, config, deals * variant.rollouts))
+            weight = float(deals * variant.rollouts)
+            found += [
+                Part(f"{place}-{number:02d}-{seed}", seed, config, weight) for seed in options.all_seeds
+            ]
     return found
 
 

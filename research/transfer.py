@@ -1,11 +1,13 @@
 """Does what was learned in one edition play the others? `python -m research.transfer`.
 
-For each edition that two can play a small network learns that edition alone, by `train.selfplay`, and one that sees the
-rules learns all of them: once from as many decisions as each specialist, and once from as many as all of them together.
-Every network then plays every edition, without learning on, against the specialist of that edition: duplicate matches.
+For each edition that two can play a small network learns that edition alone, by `train.selfplay`, and one
+that sees the rules learns all of them: once from as many decisions as each specialist, and once from as many
+as all of them together. Every network then plays every edition, without learning on, against the specialist
+of that edition: duplicate matches.
 
-What a network gives away to the specialist is told in Elo: 0 is as good, -70 wins 40 % of the matches. The specialists
-do not see the rules; at another edition they play as they do at home, with the plays that are legal there.
+What a network gives away to the specialist is told in Elo: 0 is as good, -70 wins 40 % of the matches. The
+specialists do not see the rules; at another edition they play as they do at home, with the plays that are
+legal there.
 """
 
 from __future__ import annotations
@@ -76,13 +78,17 @@ class AnyEdition(PolicyAgent):
 
 
 def parts(options: Args) -> list[Part]:
-    """One for each seed: the networks of a seed play each other."""
-    names = options.editions or tuple(
-        name for name in editions() if (_TWO, _TWO) in edition(name).tables and edition(name).game == GAME
-    )
+    """One for each seed: the networks of a seed play each other.
+
+    Raises:
+        ResearchError: fewer than two editions, or one twice.
+        ValueError: an edition, a network or a number of games that cannot be.
+    """
+    names = options.editions or tuple(name for name in editions() if (_TWO, _TWO) in edition(name).tables)
     if len(set(names)) != len(names) or len(names) < _TWO:
         raise ResearchError(f"--editions {shown(' '.join(names))}: give two or more, each once")
     decisions, deals = (20_000, 20) if options.quick else (options.decisions, options.deals)
+    check(training_args(names, decisions, options.hidden, options.num_envs, options.seed))
     config = {
         "editions": list(names),
         "decisions": decisions,
@@ -93,10 +99,6 @@ def parts(options: Args) -> list[Part]:
     return [Part(f"seed-{seed}", seed, config) for seed in options.all_seeds]
 
 
-GAME: Final = "millebornes"
-"""One network learns one game."""
-
-
 # Measuring --------------------------------------------------------------------------------------------------
 
 
@@ -104,8 +106,8 @@ def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
     """Train the networks of a seed, and let them play.
 
     Returns:
-        Of each network its decisions, and of each edition the share of matches that it won against the specialist, and
-        the standard error of that over deals.
+        Of each network its decisions, and of each edition the share of matches that it won against the
+        specialist, and the standard error of that over deals.
     """
     names: list[str] = part.config["editions"]
     decisions = int(part.config["decisions"])
@@ -137,29 +139,32 @@ def train(sheets: tuple[str, ...], decisions: int, part: Part, folder: Path) -> 
         decisions: to learn from, rounded up to whole rollouts.
         part: with the size of the network and the seed.
         folder: for the policy.
-
-    Raises:
-        ValueError: a network or a number of games that cannot be.
     """
-    args = TrainingArgs(
-        edition=sheets,
-        observe_rules=len(sheets) > 1,
-        hidden=(int(part.config["hidden"]),),
-        num_envs=int(part.config["num_envs"]),
-        total_timesteps=decisions,
-        learning_rate=2e-3,
-        learner="sparse",
-        seed=part.seed,
-        threads=1,
-        eval_seconds=0.0,
-    )
-    check(args)
-    trainer = Trainer(args)
+    config = part.config
+    trainer = Trainer(training_args(sheets, decisions, config["hidden"], config["num_envs"], part.seed))
     while trainer.decisions < decisions:
         trainer.collect()
         trainer.learn(trainer.decisions / decisions)
     trainer.save_policy(folder)
     return trainer.decisions
+
+
+def training_args(
+    sheets: tuple[str, ...], decisions: int, hidden: int, num_envs: int, seed: int
+) -> TrainingArgs:
+    """The options of the trainer; those that are not named here are its defaults."""
+    return TrainingArgs(
+        edition=sheets,
+        observe_rules=len(sheets) > 1,
+        hidden=(hidden,),
+        num_envs=num_envs,
+        total_timesteps=decisions,
+        learning_rate=2e-3,
+        learner="sparse",
+        seed=seed,
+        threads=1,
+        eval_seconds=0.0,
+    )
 
 
 def match(one: Path, other: Path, name: str, part: Part) -> dict[str, float]:

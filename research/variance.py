@@ -7,8 +7,8 @@ Three ways to deal, and three ways to treat luck, in all nine combinations:
 
     plain        every round has cards of its own
     same order   both rounds of a deal have the same deck in the same order, and all draw from one pile
-    streams      both rounds have the same deck, and each seat draws from a part of its own: an extra turn shifts
-                 nobody else's cards (the arena's way)
+    streams      both rounds have the same deck, and each seat draws from a part of its own: an extra turn
+                 shifts nobody else's cards (the arena's way)
 
     nothing      points as they are
     MIVAT        less the cards drawn over expectation, at prices fitted to other deals of the same two agents
@@ -154,7 +154,7 @@ def played(pair: Sequence[str], config: MatchConfig, cards: str, first_deal: int
 
 
 def points_of_deals(outcome: Outcome, weights: Float64Array | None) -> Float64Array:
-    """Points per round of the first agent over the other, float64[B], luck being taken off at these prices."""
+    """Points per round of the first agent over the other, float64[B], less luck at these prices."""
     if weights is None:
         return outcome.lead.mean(axis=1)
     deals: Float64Array = corrected(outcome, weights).points / outcome.lead.shape[1]

@@ -1,7 +1,8 @@
 """Games that a question looks at while they are played: the arena's loop, with a look before each step.
 
-`arena.match.play` is faster, and says how games end. This loop plays the same games, one decision of all of them at
-a time, and calls a `Watcher` in between, who may look at the records, and at the order of the cards to come.
+`arena.match.play` is faster, and says how games end. This loop plays the same games, one decision of all of
+them at a time, and calls a `Watcher` in between, who may look at the records, and at the order of the cards
+to come.
 """
 
 from __future__ import annotations
@@ -63,8 +64,8 @@ class Watcher:
 class CommonPile(Watcher):
     """All seats draw from one pile, in the order in which it lies, as at a real table.
 
-    The streams of all seats are the same stretch of the deck here; when one has drawn, all move on. The cards of a
-    deal lie in the same order in all its rotations, but an extra turn shifts who draws which.
+    The streams of all seats are the same stretch of the deck here; when one has drawn, all move on. The cards
+    of a deal lie in the same order in all its rotations, but an extra turn shifts who draws which.
     """
 
     def begun(self, states: StateArray) -> None:
