@@ -102,7 +102,8 @@ def _needs(battle: Int64Array, speed: Int64Array) -> Int64Array:
     state[battle == NO_CARD] = 0
     state[np.isin(battle, [card for card in range(NUM_CARD_TYPES) if is_battle_hazard(card)])] = 1
     state[battle == ROLL] = 3
-    return 2 * state + (speed == SPEED_LIMIT)
+    found: Int64Array = 2 * state + (speed == SPEED_LIMIT)
+    return found
 
 
 def bits_of_rows(rows: dict[str, Int64Array], shuffles: int, rng: np.random.Generator) -> dict[str, Any]:

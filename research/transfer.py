@@ -111,7 +111,7 @@ def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
     """
     names: list[str] = part.config["editions"]
     decisions = int(part.config["decisions"])
-    work = [(name, (name,), decisions) for name in names]
+    work: list[tuple[str, tuple[str, ...], int]] = [(name, (name,), decisions) for name in names]
     work += [(ALL, tuple(names), decisions), (ALL_LONGER, tuple(names), decisions * len(names))]
     found: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as kept:

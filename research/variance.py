@@ -28,13 +28,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from millebornes_env.arena.estimates import (
-    AIVAT_COEFFICIENTS,
-    Float64Array,
-    corrected,
-    fit_control_variate,
-)
-from millebornes_env.arena.intervals import NORMAL_QUANTILE
+from millebornes_env.arena.estimates import AIVAT_COEFFICIENTS, corrected, fit_control_variate
+from millebornes_env.arena.intervals import NORMAL_QUANTILE, Float64Array
 from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.arena.outcome import Outcome
 from millebornes_env.errors import shown
@@ -155,9 +150,9 @@ def played(pair: Sequence[str], config: MatchConfig, cards: str, first_deal: int
 
 def points_of_deals(outcome: Outcome, weights: Float64Array | None) -> Float64Array:
     """Points per round of the first agent over the other, float64[B], less luck at these prices."""
-    if weights is None:
-        return outcome.lead.mean(axis=1)
-    deals: Float64Array = corrected(outcome, weights).points / outcome.lead.shape[1]
+    lead = outcome.lead
+    points = lead.sum(axis=1) if weights is None else corrected(outcome, weights).points
+    deals: Float64Array = points / lead.shape[1]
     return deals
 
 
