@@ -1,4 +1,4 @@
-"""What does a millisecond of search buy? `python -m research.scaling`.
+"""What does search gain by the millisecond? `python -m research.scaling`.
 
 Search looks one action ahead: it redeals the hidden cards again and again, and plays each candidate out with
 the agent that it searches over (docs/agents.md). Varied are
@@ -10,8 +10,9 @@ the agent that it searches over (docs/agents.md). Varied are
     belief    redeals weighed by what the other has played
     sees      a cheat: the other hand, or all cards
 
-Each variant plays single rounds against the agent that it searches over, every deal from both seats. Cost is
-processor time for a decision on one core, with decisions that need no search among them.
+Each variant plays single rounds against the agent that it searches over, every deal from both seats, and luck
+is taken off by AIVAT (not of cheats, who know the cards to come). Cost is processor time for a decision on
+one core, with decisions that need no search among them.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from benchmarks.search import cost, spec_of
 from millebornes_env import agents
 from millebornes_env.agents.protocol import is_compiled
 from millebornes_env.agents.search.agent import can_judge
+from millebornes_env.arena.estimates import AIVAT_COEFFICIENTS
 from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.errors import shown
 from research.errors import ResearchError
@@ -36,6 +38,7 @@ from research.intervals import Interval, mean_interval
 from research.parts import Part, Record
 from research.pictures import COLOURS, styled
 from research.tables import Table
+from research.variance import points_of_deals
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,13 +53,14 @@ USUAL_ROLLOUTS: Final = 140
 USUAL_DEPTH: Final = 24
 """Decisions after which a policy judges, where nothing else is said."""
 
-OTHER_DEPTHS: Final = (4, 12, 0)
+COST_OF_DEPTH: Final = {24: 3, 4: 1, 12: 2, 0: 9}
+"""Depths that a policy is searched with, and about what a rollout costs with each (`Variant.cost`)."""
 
 LINEAR: Final = 30.0
 """Points a round up to which the picture's scale is linear."""
 
 _DEALS_AT_ONCE: Final = 20
-_FEWEST_DEALS: Final = 20
+_FEWEST_DEALS: Final = 10
 _COST_DECISIONS: Final = 150
 
 
@@ -70,9 +74,9 @@ class Args(Options):
     """the agents that are searched over"""
     rollouts: tuple[int, ...] = (10, 30, 100, 300, 1000)
     """redeals for each action"""
-    playouts: int = 12_000
-    """deals of a variant times its rollouts: dear variants play fewer deals"""
-    most_deals: int = 400
+    playouts: int = 24_000
+    """deals of a variant times its rollouts (times what one of them costs): dear variants play fewer deals"""
+    most_deals: int = 1_000
     """deals of a variant, at most"""
 
 
@@ -84,11 +88,13 @@ class Variant:
         family: of variants that differ in one number.
         options: of the searcher.
         rollouts: redeals for each action.
+        cost: of one, about, in those to the end of a round by an agent of rules.
     """
 
     family: str
     options: str
     rollouts: int
+    cost: int = 1
 
 
 def variants(over: str, rollouts: Sequence[int]) -> list[Variant]:
@@ -108,22 +114,26 @@ def variants(over: str, rollouts: Sequence[int]) -> list[Variant]:
     judges = can_judge(agent, table)
     sure = 1 if judges else 2
     judged = f",depth={USUAL_DEPTH}" if judges else ""
+    cost = COST_OF_DEPTH[USUAL_DEPTH] if judges else 1
     found = []
     for number in rollouts:
-        found.append(Variant(NAIVE, f"rollouts={number},z=0{judged}", number))
-        found.append(Variant(SURE, f"rollouts={number},z={sure}{judged}", number))
+        found.append(Variant(NAIVE, f"rollouts={number},z=0{judged}", number, cost))
+        found.append(Variant(SURE, f"rollouts={number},z={sure}{judged}", number, cost))
     usual = f"rollouts={USUAL_ROLLOUTS},z={sure}"
     found += [
         Variant(
-            f"sure, depth {depth}" if depth else "sure, to the end", f"{usual},depth={depth}", USUAL_ROLLOUTS
+            f"sure, depth {depth}" if depth else "sure, to the end",
+            f"{usual},depth={depth}",
+            USUAL_ROLLOUTS,
+            dear,
         )
-        for depth in OTHER_DEPTHS
-        if judges
+        for depth, dear in COST_OF_DEPTH.items()
+        if judges and depth != USUAL_DEPTH
     ]
     usual += judged
-    found.append(Variant("sure, belief", f"{usual},belief=policy", USUAL_ROLLOUTS))
-    found.append(Variant("sees the other hand", f"{usual},sees=hands", USUAL_ROLLOUTS))
-    found.append(Variant("sees all cards", f"{usual},sees=all", USUAL_ROLLOUTS))
+    found.append(Variant("sure, belief", f"{usual},belief=policy", USUAL_ROLLOUTS, cost))
+    found.append(Variant("sees the other hand", f"{usual},sees=hands", USUAL_ROLLOUTS, cost))
+    found.append(Variant("sees all cards", f"{usual},sees=all", USUAL_ROLLOUTS, cost))
     return found
 
 
@@ -136,7 +146,8 @@ def parts(options: Args) -> list[Part]:
     found = []
     for place, over in enumerate(options.over):
         for number, variant in enumerate(variants(over, rollouts)):
-            deals = max(_FEWEST_DEALS, min(options.most_deals, options.playouts // variant.rollouts))
+            dear = variant.rollouts * variant.cost
+            deals = max(_FEWEST_DEALS, min(options.most_deals, options.playouts // dear))
             deals = _FEWEST_DEALS if options.quick else deals
             config = {
                 "over": over,
@@ -145,7 +156,7 @@ def parts(options: Args) -> list[Part]:
                 "rollouts": variant.rollouts,
                 "deals": deals,
             }
-            weight = float(deals * variant.rollouts)
+            weight = float(deals * dear)
             found += [
                 Part(f"{place}-{number:02d}-{seed}", seed, config, weight) for seed in options.all_seeds
             ]
@@ -155,16 +166,17 @@ def parts(options: Args) -> list[Part]:
 def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
     """Play a variant against the agent that it searches over, and time its decisions."""
     over, text, deals = part.config["over"], part.config["options"], int(part.config["deals"])
-    config = MatchConfig(EDITION, episode="round", seed=part.seed, threads=1)
+    is_honest = "sees=" not in text
+    config = MatchConfig(EDITION, episode="round", seed=part.seed, threads=1, aivat=is_honest)
     pair = [spec_of(over, text, "threads=1"), over]
     points: list[float] = []
     for first in range(0, deals, _DEALS_AT_ONCE):
         outcome = play(pair, config, min(_DEALS_AT_ONCE, deals - first), first_deal=first)
-        points += outcome.lead.mean(axis=1).tolist()
+        points += points_of_deals(outcome, AIVAT_COEFFICIENTS if is_honest else None).tolist()
         on_progress(len(points) / deals)
     timed = CostArgs(options=text, seed=part.seed, decisions=_COST_DECISIONS)
     found: dict[str, Any] = {"points": points}
-    if "sees=" not in text:  # a cheat is handed the games, which the timing does not do
+    if is_honest:  # a cheat is handed the games, which the timing does not do
         mean, high, playouts = cost(over, timed)
         found |= {"ms": mean, "ms_95": high, "playouts": playouts}
     return found
@@ -265,7 +277,7 @@ def _draw_over(axes: Axes, found: Sequence[Gain]) -> None:
 
 QUESTION: Final = Question(
     "scaling",
-    "What does a millisecond of search buy?",
+    "What does search gain by the millisecond?",
     Args,
     parts,
     measure,

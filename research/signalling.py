@@ -261,7 +261,7 @@ def _draw_bits(axes: Axes, records: Sequence[Record]) -> None:
 
 QUESTION: Final = Question(
     "signalling",
-    "Do partners tell each other what they hold?",
+    "Do partners signal by their discards?",
     Args,
     parts,
     measure,

@@ -1,4 +1,4 @@
-"""Does what was learned in one edition play the others? `python -m research.transfer`.
+"""What does a policy learn for other editions? `python -m research.transfer`.
 
 For each edition that two can play a small network learns that edition alone, by `train.selfplay`, and one
 that sees the rules learns all of them: once from as many decisions as each specialist, and once from as many
@@ -43,6 +43,9 @@ ALL: Final = "all, as many decisions"
 ALL_LONGER: Final = "all, as many for each edition"
 GENERALISTS: Final = (ALL, ALL_LONGER)
 """Networks that see the rules and learn every edition."""
+
+MEAN: Final = "mean"
+"""Of all editions but the own one."""
 
 ELO_OF_ODDS: Final = 400.0
 """Elo points of odds of ten to one."""
@@ -185,7 +188,7 @@ def elo(share: float, matches: float) -> float:
 
 
 def matrix(records: Sequence[Record]) -> dict[str, dict[str, Interval]]:
-    """Elo of each network against the specialist of each edition, by network and edition."""
+    """Elo of each network against the specialists, by network and edition; `MEAN` is that away from home."""
     matches = 2.0 * float(records[0].part.config["deals"])
     found: dict[str, dict[str, Interval]] = {}
     for network in records[0].result:
@@ -194,19 +197,25 @@ def matrix(records: Sequence[Record]) -> dict[str, dict[str, Interval]]:
             if name == network:
                 found[network][name] = Interval(0.0, 0.0, 0.0)
             else:
-                met = [record.result[network]["played"][name] for record in records]
+                met = [[record.result[network]["played"][name]] for record in records]
                 found[network][name] = _elo(met, matches)
+        away = [list(record.result[network]["played"].values()) for record in records]
+        found[network][MEAN] = _elo(away, matches)
     return found
 
 
-def _elo(met: Sequence[Mapping[str, float]], matches: float) -> Interval:
-    """Over seeds if there are enough, else over deals."""
-    each = [elo(one["share"], matches) for one in met]
+def _elo(met: Sequence[Sequence[Mapping[str, float]]], matches: float) -> Interval:
+    """Mean Elo of some matches of each seed; the interval is over seeds if they suffice, else over deals."""
+    each = [float(np.mean([elo(one["share"], matches) for one in of_seed])) for of_seed in met]
     if len(each) >= FEWEST_SEEDS:
         return over_seeds(each)
     mean = float(np.mean(each))
     slope = ELO_OF_ODDS / math.log(10.0)
-    errors = [slope * one["error"] / max(one["share"] * (1 - one["share"]), 1e-3) for one in met]
+    errors = [
+        slope * one["error"] / max(one["share"] * (1 - one["share"]), 1e-3)
+        for of_seed in met
+        for one in of_seed
+    ]
     half = NORMAL_QUANTILE * math.hypot(*errors) / len(errors)
     return Interval(mean, mean - half, mean + half)
 
@@ -217,12 +226,11 @@ def tables(records: Sequence[Record]) -> list[Table]:
     names = records[0].part.config["editions"]
     rows = []
     for network, by_edition in found.items():
-        away = [by_edition[name].mean for name in names if name != network]
         cells = ["-" if name == network else by_edition[name].text("+.0f") for name in names]
-        rows.append((network, *cells, f"{np.mean(away):+.0f}"))
+        rows.append((network, *cells, by_edition[MEAN].text("+.0f")))
     decisions = records[0].part.config["decisions"]
     title = f"Elo against the specialist of the edition, ± 95 %; {decisions:,} decisions for each specialist"
-    return [Table(("learned", *names, "mean"), tuple(rows), title)]
+    return [Table(("learned", *names, MEAN), tuple(rows), title)]
 
 
 def draw(figure: Figure, records: Sequence[Record]) -> None:
@@ -246,7 +254,7 @@ def draw(figure: Figure, records: Sequence[Record]) -> None:
 
 QUESTION: Final = Question(
     "transfer",
-    "Does what was learned in one edition play the others?",
+    "What does a policy learn for other editions?",
     Args,
     parts,
     measure,

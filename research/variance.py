@@ -1,4 +1,4 @@
-"""How many rounds show a difference of so many points, by how the cards are dealt and luck is taken off?
+"""How many deals does a result take, by how the cards are dealt and how luck is taken off?
 
     python -m research.variance
     python -m research.variance --pairs "champion vs strategist" --deals 50_000
@@ -297,7 +297,7 @@ def _draw_pair(axes: Axes, found: Sequence[Way]) -> None:
 
 QUESTION: Final = Question(
     "variance",
-    "How many rounds does a standard error of 10 points take?",
+    "How many deals does a result take?",
     Args,
     parts,
     measure,

@@ -48,7 +48,7 @@ def test_only_who_can_judge_has_depths() -> None:
 def test_dear_variants_play_fewer_deals() -> None:
     deals = {part.config["options"]: part.config["deals"] for part in parts(Args(over=("greedy",)))}
     assert (
-        deals["rollouts=10,z=0"] == 400 > deals["rollouts=100,z=0"] == 120 > deals["rollouts=1000,z=0"] == 20
+        deals["rollouts=10,z=0"] == 1000 > deals["rollouts=100,z=0"] == 240 > deals["rollouts=1000,z=0"] == 24
     )
 
 
