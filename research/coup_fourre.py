@@ -3,11 +3,11 @@
     python -m research.coup_fourre            # some minutes of two cores
     python -m research.coup_fourre --quick
 
-On decks that are solved, exactly: at each information set at which a coup fourré may be claimed, what claiming
-wins more than letting the hazard stand, the opponent playing an equilibrium or any legal play, the claiming seat
-playing its best from there on; the same with smaller bonuses than the 300 points of the rules. In full games by
-rollouts: after claiming and after declining, on the same redeals. Where declining looks better it is tried again
-with other redeals, many more, so that chance alone is no counterexample.
+On decks that are solved, exactly: at each information set at which a coup fourré may be claimed, what
+claiming wins more than letting the hazard stand, the opponent playing an equilibrium or any legal play, the
+claiming seat playing its best from there on; the same with smaller bonuses than the 300 points of the rules.
+In full games by rollouts: after claiming and after declining, on the same redeals. Where declining looks
+better it is tried again with other redeals, many more, so that chance alone is no counterexample.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ import numpy as np
 from millebornes_env.millebornes.actions import CLAIM_COUP_FOURRE, PASS
 from millebornes_env.millebornes.cards import CARD_NAMES, safety_against
 from millebornes_env.millebornes.state import CLAIM, StateArray
-from millebornes_env.solving.errors import SolvingError
+from millebornes_env.solving.deck import solvable
 from millebornes_env.solving.values import Uniform
+from research.errors import ResearchError
 from research.frame import OnProgress, Options, Question, main
 from research.parts import Part, Record
 from research.pictures import COLOURS, styled
@@ -50,7 +51,7 @@ DOUBTFUL: Final = 2.0
 """A gain that lies fewer standard errors above 0 is looked at again."""
 SURE: Final = 3.0
 """Standard errors below 0 of a gain that speaks for declining."""
-AGAIN: Final = 16
+AGAIN: Final = 8
 """Times as many redeals for what is looked at again."""
 _ANOTHER_SEED: Final = 1 << 32
 _REACHED: Final = 1e-8
@@ -67,7 +68,7 @@ class Args(Options):
     """a compiled agent, which plays the rounds and the rollouts"""
     edition: str = "parker"
     """the rule sheet of the full game"""
-    positions: int = 800
+    positions: int = 500
     """coups fourrés for each seed"""
     redeals: int = 256
     """of each position"""
@@ -105,14 +106,19 @@ def of_deck(deck: str) -> dict[str, Any]:
         deck: that can be solved; without an extension.
 
     Raises:
-        SolvingError: it has an extension, whose decisions cannot be told from claims here.
+        ResearchError: it has an extension, whose decisions cannot be told from claims here.
     """
+    if solvable(deck).rules.extended_target:
+        raise ResearchError(f"{deck!r} has an extension; override it with extended_target=0")
     found = solved(deck)
-    if found.game.rules.extended_target:
-        raise SolvingError(f"{deck!r} has an extension; override it with extended_target=0")
     weights = {"equilibrium": found.weights, "uniform": Uniform().weights(found.tree)}
     rows = {name: claims_against(found, weights[name]) for name in OPPONENTS}
-    return {"deck": deck, "bonus": found.game.rules.points_per_coup_fourre, "nash_conv": found.nash_conv, **rows}
+    return {
+        "deck": deck,
+        "bonus": found.game.rules.points_per_coup_fourre,
+        "nash_conv": found.nash_conv,
+        **rows,
+    }
 
 
 def claims_against(found: Solved, weights: tuple[Float64Array, Float64Array]) -> dict[str, Any]:
@@ -162,7 +168,7 @@ def of_full_game(config: Mapping[str, Any], seed: int, on_progress: OnProgress) 
     """By rollouts, in rounds of an agent against itself."""
     who = player(config["agent"], config["edition"], seed)
     count, redeals = config["positions"], config["redeals"]
-    found = find_decisions(who, may_claim, count, 2 * count, seed)
+    found = find_decisions(who, may_claim, count, 3 * count, seed)
     actions = np.tile(np.array([CLAIM_COUP_FOURRE, PASS]), (len(found.states), 1))
     points = roll_out(who, found.states, actions, redeals, seed, on_progress=on_progress)
     means, errors = gains_of(points)
@@ -212,10 +218,22 @@ def table_of_decks(decks: Sequence[Mapping[str, Any]]) -> Table:
             row = deck[name]
             cells = [f"{row[key]:+.1f}" if key in row else "" for key in ("least", "mean", "most")]
             rows.append(
-                (f"`{deck['deck']}`", name, str(deck["bonus"]), f"{row['sets']:,}", f"{row['reached']:,}", *cells,
+                (f"`{deck['deck']}`", name, str(deck["bonus"]), f"{row['sets']:,}", f"{row['reached']:,}",
+                 *cells,
                  f"{row.get('better', 0):,}", f"{row['rare']:,}")
             )  # fmt: skip
-    headings = ("deck", "opponent", "bonus", "sets", "reached", "least", "mean", "most", "declining better", "... where rare")
+    headings = (
+        "deck",
+        "opponent",
+        "bonus",
+        "sets",
+        "reached",
+        "least",
+        "mean",
+        "most",
+        "declining better",
+        "... where rare",
+    )
     return Table(headings, tuple(rows), "Claiming - declining, points, exact", text_columns=2)
 
 
@@ -225,7 +243,9 @@ def table_of_full_game(full: Sequence[Mapping[str, Any]]) -> Table:
     groups = [*sorted(over(gains, 0).items()), *sorted(over(gains, 1).items(), key=_first_number)]
     groups.append((("all",), over(gains)[()]))
     rows = [(labels[0], f"{tally[0]:,.0f}", interval(tally).text("+.0f")) for labels, tally in groups]
-    return Table(("safety, or cards left", "positions", "claiming - declining"), tuple(rows), "Full game, by rollouts")
+    return Table(
+        ("safety, or cards left", "positions", "claiming - declining"), tuple(rows), "Full game, by rollouts"
+    )
 
 
 def _first_number(item: tuple[tuple[str, ...], Any]) -> int:
@@ -236,12 +256,13 @@ def table_of_checks(full: Sequence[Mapping[str, Any]]) -> Table:
     """Whether declining was better anywhere."""
     positions = sum(len(one["means"]) for one in full)
     declined = sum(one["declined_by_agent"] * len(one["means"]) for one in full) / positions
+    again, better = (sum(one[name] for one in full) for name in ("looked_at_again", "better"))
     rows = (
         ("positions", f"{positions:,}"),
         ("declined by the agent, %", f"{100 * declined:.1f}"),
         ("least mean gain, points", f"{min(one['least'] for one in full):+.0f}"),
-        (f"gain below {DOUBTFUL:.0f} standard errors, looked at again", f"{sum(one['looked_at_again'] for one in full):,}"),
-        (f"of these, declining better by {SURE:.0f} standard errors", f"{sum(one['better'] for one in full):,}"),
+        (f"gain below {DOUBTFUL:.0f} standard errors, looked at again", f"{again:,}"),
+        (f"of these, declining better by {SURE:.0f} standard errors", f"{better:,}"),
     )  # fmt: skip
     return Table(("full game", ""), rows)
 
@@ -258,7 +279,8 @@ def draw(figure: Figure, records: Sequence[Record]) -> None:
         shown = sorted(
             (record.result["bonus"], record.result[name]["least"])
             for record in records
-            if record.result.get("deck", "").split("+points")[0] == DECKS[0] and "least" in record.result[name]
+            if record.result.get("deck", "").split("+points")[0] == DECKS[0]
+            and "least" in record.result[name]
         )
         right.plot(*zip(*shown, strict=True), marker="o", color=COLOURS[number], label=f"against {name}")
     right.axhline(0, color="#555555", linewidth=0.8)
@@ -266,7 +288,14 @@ def draw(figure: Figure, records: Sequence[Record]) -> None:
 
 
 QUESTION = Question(
-    "coup_fourre", "Is it ever right to decline a coup fourré?", Args, parts, measure, tables, draw, size=(10.0, 4.0)
+    "coup_fourre",
+    "Is it ever right to decline a coup fourré?",
+    Args,
+    parts,
+    measure,
+    tables,
+    draw,
+    size=(10.0, 4.0),
 )
 
 if __name__ == "__main__":

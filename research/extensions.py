@@ -3,12 +3,12 @@
     python -m research.extensions            # some minutes of two cores
     python -m research.extensions --quick
 
-Whoever completes 700 km may go on to 1,000. Decisions of this kind, out of rounds of the champion against itself,
-are rolled out both ways on the same redeals: what extending wins more, by the opponent's kilometres, the cards
-left to draw, the kilometres in the own hand, and the score of the match. Two policies follow from that: extend
-where it wins more on a grid of the first two, or of all three. On other deals they, the champion's own decisions
-and always extending are played against never extending, everything else being the champion's, each deal from
-both seats with the same cards.
+Whoever completes 700 km may go on to 1,000. Decisions of this kind, out of rounds of the champion against
+itself, are rolled out both ways on the same redeals: what extending wins more, by the opponent's kilometres,
+the cards left to draw, the kilometres in the own hand, and the score of the match. Two policies follow from
+that: extend where it wins more on a grid of the first two, or of all three. On other deals they, the
+champion's own decisions and always extending are played against never extending, everything else being the
+champion's, each deal from both seats with the same cards.
 """
 
 from __future__ import annotations
@@ -109,7 +109,10 @@ def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
     points, equities = gains_of_extending(who, found, config, part.seed, lambda share: on_progress(share / 2))
     bands = bands_of(found.states)
     labels = [names_of(ends, places) for ends, places in zip(BANDS, bands, strict=True)]
-    grids = {"threshold": threshold_grid(points, bands[:2]), "threshold with hand": threshold_grid(points, bands)}
+    grids = {
+        "threshold": threshold_grid(points, bands[:2]),
+        "threshold with hand": threshold_grid(points, bands),
+    }
     compared = {}
     for number, name in enumerate(POLICIES[1:]):
         compared[name] = list(compare(who, policy(name, grids.get(name)), config["deals"], part.seed))
@@ -133,8 +136,8 @@ def gains_of_extending(
     """What extending wins more than finishing, in points, and in shares of a match at some scores.
 
     Returns:
-        float64[N]; and the same for each of `SCORES`, at which the agent, which may see the score, plays on as it
-        did at the score of its own match.
+        float64[N]; and the same for each of `SCORES`, at which the agent plays on as it did at the score of
+        its own match.
     """
     actions = np.tile(np.array([EXTEND, FINISH]), (len(found.states), 1))
     points = roll_out(who, found.states, actions, config["redeals"], seed, on_progress=on_progress)
@@ -154,7 +157,9 @@ def bands_of(states: StateArray) -> tuple[Bands, ...]:
     rows, seats = np.arange(len(states)), states["seat"]
     in_hand = states["hand"][rows, seats][:, :NUM_DISTANCES].astype(np.int64) @ KM_OF_CARDS
     numbers = (states["km"][rows, 1 - seats], states["draw_pile"], in_hand)
-    return tuple(np.searchsorted(ends, found, side="right") - 1 for ends, found in zip(BANDS, numbers, strict=True))
+    return tuple(
+        np.searchsorted(ends, found, side="right") - 1 for ends, found in zip(BANDS, numbers, strict=True)
+    )
 
 
 def names_of(ends: Sequence[int], bands: Bands) -> list[str]:
@@ -163,7 +168,7 @@ def names_of(ends: Sequence[int], bands: Bands) -> list[str]:
 
 
 def threshold_grid(gains: Float64Array, bands: Sequence[Bands]) -> Grid:
-    """Where to extend: in the bands in which it wins more in the mean, the neighbours' decisions counting a half.
+    """Where to extend: in the bands in which it wins more in the mean, neighbours counting a half.
 
     Args:
         gains: float64[N], of extending.
@@ -209,7 +214,7 @@ def policy(name: str, grid: Grid | None = None) -> Extends | None:
 
 
 def compare(who: Player, one: Extends | None, deals: int, seed: int) -> tuple[float, float]:
-    """Points a round of a policy over the one that never extends, each deal from both seats; and the half-width.
+    """Points a round of a policy over the one that never extends, and the half-width of that.
 
     Args:
         who: plays both sides but for the extension.
@@ -266,7 +271,9 @@ def tables(records: Sequence[Record]) -> list[Table]:
     for name, results in by_rules(records).items():
         surface = merged(one["points"] for one in results)
         found.append(table_of_surface(f"... by the cards left: {name}", over(surface, 0, 1), "cards", CARDS))
-        found.append(table_of_surface(f"... by km in the own hand: {name}", over(surface, 0, 2), "km in hand", HAND))
+        found.append(
+            table_of_surface(f"... by km in the own hand: {name}", over(surface, 0, 2), "km in hand", HAND)
+        )
     found.append(table_of_scores(by_rules(records)))
     return found
 
@@ -276,7 +283,9 @@ def table_of_policies(results: Mapping[str, list[Mapping[str, Any]]]) -> Table:
     rows = []
     for name, seeds in results.items():
         agent = over(merged(one["agent"] for one in seeds))[()]
-        cells = [over_seeds([one["over_never"][other][0] for one in seeds]).text("+.1f") for other in POLICIES[1:]]
+        cells = [
+            over_seeds([one["over_never"][other][0] for one in seeds]).text("+.1f") for other in POLICIES[1:]
+        ]
         asked = np.mean([one["decisions_in_a_round"] for one in seeds])
         rows.append((name, f"{asked:.2f}", f"{100 * interval(agent).mean:.0f}", *cells))
     headings = ("rules", "decisions in a round", "agent extends, %", *POLICIES[1:])
@@ -310,7 +319,9 @@ def table_of_scores(results: Mapping[str, list[Mapping[str, Any]]]) -> Table:
             cells.append(f"{interval(every).text('+.1f', 100)}; {100 * good / every[0]:.0f}")
         rows.append((name, *cells))
     headings = ("rules", *(f"{own:,} : {other:,}" for own, other in SCORES))
-    title = "Extending - finishing in % of a match at a score; % of the decisions in bands in which it wins more"
+    title = (
+        "Extending - finishing in % of a match at a score; % of the decisions in bands in which it wins more"
+    )
     return Table(headings, tuple(rows), title)
 
 

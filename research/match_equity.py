@@ -3,12 +3,12 @@
     python -m research.match_equity            # some minutes of two cores
     python -m research.match_equity --quick
 
-A match is a chain of rounds. From the points of many rounds of the champion against itself the chance to win the
-match follows for every score, going backwards from the goal on a grid of 25 points. Then decisions out of
-matches: each action is rolled out; one player chooses by points, the other by the chance to win the match, both
-by the same rollouts, and deviate from the champion only for a gain above a standard error. Where the two choose
-differently, other redeals and many more say what the second wins more, so that no choice is judged by the luck
-that it was made by; that is added up over the decisions of a match.
+A match is a chain of rounds. From the points of many rounds of the champion against itself the chance to win
+the match follows for every score, going backwards from the goal on a grid of 25 points. Then decisions out
+of matches: each action is rolled out; one player chooses by points, the other by the chance to win the
+match, both by the same rollouts, and deviate from the champion only for a gain above a standard error. Where
+the two choose differently, other redeals and many more say what the second wins more, so that no choice is
+judged by the luck that it was made by; that is added up over the decisions of a match.
 """
 
 from __future__ import annotations
@@ -30,7 +30,17 @@ from research.frame import OnProgress, Options, Question, main
 from research.intervals import Interval, over_seeds
 from research.parts import Part, Record
 from research.pictures import styled
-from research.positions import NOTHING, BoolArray, Decisions, Float64Array, Player, Points, find_decisions, player, roll_out
+from research.positions import (
+    NOTHING,
+    BoolArray,
+    Decisions,
+    Float64Array,
+    Player,
+    Points,
+    find_decisions,
+    player,
+    roll_out,
+)
 from research.tables import Table
 
 if TYPE_CHECKING:
@@ -83,7 +93,9 @@ def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
     who = player(config["agent"], config["edition"], part.seed)
     rules = who.table.rules
     if rules.count_points == 0:
-        raise ResearchError(f"{config['edition']!r} counts no points: a match is won by rounds, take another sheet")
+        raise ResearchError(
+            f"{config['edition']!r} counts no points: a match is won by rounds, take another sheet"
+        )
     law = law_of_rounds(config["agent"], config["edition"], config["deals"], part.seed)
     table = equity_table(law, rules.goal)
     count = config["positions"]
@@ -144,7 +156,9 @@ def equity_table(law: Float64Array, goal: int) -> Float64Array:
     size, reach = -(-goal // UNIT), len(law)
     chances = law / law.sum()
     nothing = chances[0, 0]
-    chances = np.where(np.arange(reach)[:, np.newaxis] + np.arange(reach) == 0, 0.0, chances) / (1.0 - nothing)
+    chances = np.where(np.arange(reach)[:, np.newaxis] + np.arange(reach) == 0, 0.0, chances) / (
+        1.0 - nothing
+    )
     scores = np.arange(size + reach)
     table: Float64Array = (np.sign(scores[:, np.newaxis] - scores) + 1.0) / 2.0
     for own in range(size - 1, -1, -1):
@@ -157,7 +171,7 @@ def equity_table(law: Float64Array, goal: int) -> Float64Array:
 def equity_after(
     table: Float64Array, goal: int, own: npt.NDArray[Any], other: npt.NDArray[Any]
 ) -> Float64Array:
-    """The chance to win at the end of a round: from the table, or what the score says if the match is over."""
+    """The chance to win after a round: from the table, or what the score says at the end."""
     last = len(table) - 1
     rows, columns = (np.clip(np.rint(points / UNIT).astype(np.int64), 0, last) for points in (own, other))
     decided = (np.sign(own - other) + 1.0) / 2.0
@@ -238,7 +252,7 @@ def equity_of(who: Player, found: Decisions, table: Float64Array, points: Points
 
 
 def worth_trying(who: Player, found: Decisions) -> npt.NDArray[np.int64]:
-    """The agent's own choice, and all other legal actions but to throw a safety away: int64[N, A], or NOTHING."""
+    """The agent's own choice, and all other legal ones but to throw a safety away: int64[N, A]."""
     _, masks = who.shown(found.states)
     masks[:, FIRST_DISCARD + DRIVING_ACE : FIRST_DISCARD + RIGHT_OF_WAY + 1] = 0
     masks[np.arange(len(masks)), found.chosen] = 0
@@ -251,7 +265,7 @@ def worth_trying(who: Player, found: Decisions) -> npt.NDArray[np.int64]:
 
 
 def chosen_by(values: Float64Array, there: BoolArray) -> npt.NDArray[np.int64]:
-    """The action with the highest mean gain over the first one, if it lies far enough above 0; else the first.
+    """The action with the highest mean gain over the first one, if it is sure enough; else the first.
 
     Args:
         values: float64[N, A, R], on the same redeals.
@@ -277,10 +291,24 @@ def tables(records: Sequence[Record]) -> list[Table]:
 def table_of_scores(results: Sequence[Mapping[str, Any]]) -> Table:
     """The chance to win in per cent, and what 100 points more are worth, at some scores."""
     chances, hundreds = (np.array([one[name] for one in results]) for name in ("table", "hundred"))
-    shown = [(0, 0), (1000, 0), (2000, 0), (3000, 0), (4000, 0), (2500, 2500), (4500, 4000), (4500, 4500), (0, 4500)]
+    shown = [
+        (0, 0),
+        (1000, 0),
+        (2000, 0),
+        (3000, 0),
+        (4000, 0),
+        (2500, 2500),
+        (4500, 4000),
+        (4500, 4500),
+        (0, 4500),
+    ]
     last = SHOWN * (chances.shape[1] - 1)
     rows = tuple(
-        (f"{own:,} : {other:,}", at(chances, own, other).text(".1f", 100), at(hundreds, own, other).text("+.2f", 100))
+        (
+            f"{own:,} : {other:,}",
+            at(chances, own, other).text(".1f", 100),
+            at(hundreds, own, other).text("+.2f", 100),
+        )
         for own, other in shown
         if max(own, other) <= last
     )

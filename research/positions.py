@@ -1,8 +1,8 @@
-"""Decisions out of rounds that an agent has played, and what actions bring there: rollouts on the same redeals.
+"""Decisions out of rounds that an agent has played, and what actions bring there, by rollouts.
 
-Mille Bornes at tables of two. Hidden cards are dealt anew, every deal that fits what the deciding seat sees with
-the same probability; after each action the round is played to its end by the agent, in both seats, with the
-same cards.
+Mille Bornes at tables of two. Hidden cards are dealt anew, every deal that fits what the deciding seat sees
+with the same probability; after each action the round is played to its end by the agent, in both seats, with
+the same cards.
 """
 
 from __future__ import annotations
@@ -128,8 +128,8 @@ def player(spec: str, edition: str, seed: int = 0) -> Player:
     agent: Agent = agents.make(spec, table, seed)
     if not is_compiled(agent):
         raise ResearchError(
-            f"the agent {spec!r} is not compiled, so it cannot play rollouts; take a rule agent or a policy, such as "
-            "'strategist' or 'champion'"
+            f"the agent {spec!r} is not compiled, so it cannot play rollouts; take a rule agent or a policy, "
+            "such as 'strategist' or 'champion'"
         )
     return Player(agent, table)
 
@@ -137,13 +137,13 @@ def player(spec: str, edition: str, seed: int = 0) -> Player:
 def find_decisions(
     player: Player, wanted: Wanted, count: int, episodes: int, seed: int, *, episode: str = "round"
 ) -> Decisions:
-    """Let an agent play against itself, and keep decisions of a kind, drawn by chance from all that there were.
+    """Let an agent play against itself, and keep some of the decisions of a kind, drawn by chance.
 
     Args:
         player: who plays both seats.
         wanted: which decisions are looked for.
-        count: how many are kept; all if there are fewer. With no more than one for each episode they are nearly
-            independent.
+        count: how many are kept; all if there are fewer. With no more than one for each episode they are
+            nearly independent.
         episodes: that are played.
         seed: of the deals, and of the draw.
         episode: "round", or "match": the score of the match shows.

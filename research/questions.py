@@ -4,5 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-QUESTIONS: Final[tuple[str, ...]] = ()
+QUESTIONS: Final[tuple[str, ...]] = (
+    "safeties",
+    "coup_fourre",
+    "match_equity",
+    "extensions",
+    "information",
+)
 """`python -m research.all` asks these."""

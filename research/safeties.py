@@ -3,10 +3,10 @@
     python -m research.safeties            # some minutes of two cores
     python -m research.safeties --quick
 
-In full games: decisions at which a seat holds a safety that it may lay, out of rounds of the champion against
-itself. The hidden cards are redealt, and the round is played to its end by the champion, once after laying the
-safety and once after the best other play (of those, the one that the champion thinks best), with the same
-cards. Where it is solved exactly: how often an equilibrium holds a safety that it could lay.
+In full games: decisions at which a seat holds a safety that it may lay, out of rounds of the champion
+against itself. The hidden cards are redealt, and the round is played to its end by the champion, once after
+laying the safety and once after the best other play (of those, the one that the champion thinks best), with
+the same cards. Where it is solved exactly: how often an equilibrium holds a safety that it could lay.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from research.positions import (
     player,
     roll_out,
 )
-from research.solved import held_in_equilibrium
+from research.solved import how_often_held, solved
 from research.tables import Table
 from research.tallies import Labels, Tally, banded, interval, merged, over, tallied
 
@@ -90,7 +90,7 @@ def parts(options: Args) -> list[Part]:
 def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
     """Gains of holding in full games, or how often an equilibrium holds."""
     if "deck" in part.config:
-        return held_in_equilibrium(part.config["deck"])
+        return {"deck": part.config["deck"], **how_often_held(solved(part.config["deck"]))}
     who = player(part.config["agent"], part.config["edition"], part.seed)
     count = part.config["positions"]
     found = find_decisions(who, may_lay_a_safety, count, count, part.seed)
@@ -145,20 +145,20 @@ def gains_of_holding(
 
 
 def best_other_plays(who: Player, states: StateArray) -> Int64Array:
-    """Of the plays that lay no safety and throw none away, what the policy thinks best; NOTHING: none is left."""
+    """What the policy thinks best of all plays without a safety; NOTHING where there is none."""
     agent: object = who.agent
     if not isinstance(agent, PolicyAgent):
         raise ResearchError(
-            f"--agent {who.agent.name!r} cannot say which of some plays is best; take a policy, such as 'champion'"
+            f"--agent {who.agent.name!r} cannot say which of some plays is best; take a policy, such as "
+            "'champion'"
         )
     rows, masks = who.shown(states)
     for safety in SAFETIES:
         masks[:, [safety, FIRST_DISCARD + safety]] = 0
     none = ~masks.any(axis=1)
     masks[none] = 1
-    actions = agent.probabilities(rows, masks).argmax(axis=1).astype(np.int64)
-    actions[none] = NOTHING
-    return actions
+    actions = agent.probabilities(rows, masks).argmax(axis=1)
+    return np.where(none, NOTHING, actions).astype(np.int64)
 
 
 def would_help(who: Player, states: StateArray) -> BoolArray:
@@ -180,7 +180,9 @@ def would_help(who: Player, states: StateArray) -> BoolArray:
 def opponent_moves(who: Player, states: StateArray) -> BoolArray:
     """Whether the opponent of the deciding seat may lay distance cards: bool[N]."""
     rules = compiled_rules(who.table.rules)
-    return np.array([is_moving(state, rules, 1 - int(state["seat"])) for state in for_kernels(states)], np.bool_)
+    return np.array(
+        [is_moving(state, rules, 1 - int(state["seat"])) for state in for_kernels(states)], np.bool_
+    )
 
 
 # What was found ---------------------------------------------------------------------------------------------
@@ -218,14 +220,19 @@ def table_of(
         for labels in sorted(gains, key=order)
     ]  # fmt: skip
     return Table(
-        (*headings, "decisions", "holding - laying", "held by the agent, %"), tuple(rows), title, text_columns=2
+        (*headings, "decisions", "holding - laying", "held by the agent, %"),
+        tuple(rows),
+        title,
+        text_columns=2,
     )
 
 
 def order(labels: Labels) -> tuple[tuple[int, str], ...]:
     """Bands of cards by their first number, words by themselves; what would help comes first."""
     words = [label.split()[0] for label in labels]
-    return tuple((int(word) if word.isdigit() else 0, label) for word, label in zip(words, labels, strict=True))
+    return tuple(
+        (int(word) if word.isdigit() else 0, label) for word, label in zip(words, labels, strict=True)
+    )
 
 
 def table_of_decks(decks: Sequence[Mapping[str, Any]]) -> Table:
@@ -251,7 +258,11 @@ def draw(figure: Figure, records: Sequence[Record]) -> None:
         names = sorted({labels[0] for labels in groups}, key=lambda name: order((name,)))
         styled(axes, title)
         for number, needed in enumerate((IDLE, NEEDED)):
-            shown = [(at, interval(groups[name, needed])) for at, name in enumerate(names) if (name, needed) in groups]
+            shown = [
+                (at, interval(groups[name, needed]))
+                for at, name in enumerate(names)
+                if (name, needed) in groups
+            ]
             axes.bar(
                 [at + 0.4 * (number - 0.5) for at, _ in shown],
                 [found.mean for _, found in shown],

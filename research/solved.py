@@ -67,25 +67,27 @@ def solved(deck: str) -> Solved:
     return Solved(tree, weights, judge_tree(tree, weights, deck).nash_conv)
 
 
-def held_in_equilibrium(deck: str) -> dict[str, Any]:
-    """How often a safety is held that could be laid, both seats playing the equilibrium.
+def how_often_held(found: Solved) -> dict[str, Any]:
+    """How often a safety is held that could be laid, both seats playing the policy.
 
     Args:
-        deck: that can be solved, with one safety.
+        found: of a deck with one safety.
 
     Returns:
-        `sets`: information sets at which it could be laid; `turns`: how often in a round that comes up; `held`:
-        the share of them in which it is not laid; `holding`: what the best other play would win more than
-        laying it, in points, weighed by how often each set is reached.
+        `sets`: information sets at which it could be laid; `turns`: how often in a round that comes up;
+        `held`: the share of them in which it is not laid; `holding`: what the best other play would win
+        more than laying it, in points, weighed by how often each set is reached.
     """
-    found = solved(deck)
     tree = found.tree
     kind = next(place for place, card in enumerate(tree.game.deck.cards) if is_safety(int(card)))
     taken = visits(tree, found.weights)
     sets, turns, laid, holding = 0, 0.0, 0.0, 0.0
     for number, seat in enumerate(tree.seats):
         at = np.flatnonzero((seat.choices >> kind) & 1)
-        first, counts = seat.operations.firsts[at].astype(np.int64), seat.operations.counts[at].astype(np.int64)
+        first, counts = (
+            seat.operations.firsts[at].astype(np.int64),
+            seat.operations.counts[at].astype(np.int64),
+        )
         lays = first + np.bitwise_count(seat.choices[at] & ((1 << kind) - 1))
         sets += len(at)
         mine = taken[number]
@@ -98,15 +100,19 @@ def held_in_equilibrium(deck: str) -> dict[str, Any]:
         more = (others - gains[lays])[reached] / chances[first][reached]
         holding += float((whole[reached] * more).sum())
     return {
-        "deck": deck, "sets": sets, "turns": turns, "held": 1.0 - laid / turns, "holding": holding / turns,
+        "sets": sets,
+        "turns": turns,
+        "held": 1.0 - laid / turns,
+        "holding": holding / turns,
         "nash_conv": found.nash_conv,
-    }  # fmt: skip
+    }
 
 
 def sums_of(values: Float64Array, first: Int64Array, counts: Int64Array) -> Float64Array:
     """The sum over the choices of each decision."""
     before = np.concatenate([[0.0], np.cumsum(values)])
-    return before[first + counts] - before[first]
+    sums: Float64Array = before[first + counts] - before[first]
+    return sums
 
 
 def highest_but(values: Float64Array, first: Int64Array, counts: Int64Array, but: Int64Array) -> Float64Array:
@@ -130,8 +136,8 @@ def continued(
         best: whether the seat itself goes on with a best response, instead of its weights.
 
     Returns:
-        float64[size] each: what is won, and how probable the other seat and the cards make the choice's place;
-        their quotient is in points.
+        float64[size] each: what is won, and how probable the other seat and the cards make the
+        choice's place; their quotient is in points.
     """
     seat = tree.seats[number]
     reach = reach_of(tree.seats[1 - number], weights[1 - number])
@@ -144,7 +150,7 @@ def continued(
 
 
 def chances_of(tree: Tree, number: int, reach: Float64Array) -> Float64Array:
-    """How probable the other seat and the cards make the place of each choice, if the seat itself goes there."""
+    """How probable the other seat and the cards make each choice's place, the seat going there."""
     seat = tree.seats[number]
     chances = np.zeros(seat.size)
     meet(tree.end_sequences[number], tree.end_sequences[1 - number], tree.end_chances, 1.0, reach, chances)

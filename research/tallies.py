@@ -1,8 +1,9 @@
-"""Numbers counted by group, such that parts of a question add up: how many, their sum, the sum of their squares."""
+"""Numbers counted by group, so that parts of a question add up."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -87,10 +88,7 @@ def banded(values: npt.NDArray[Any], bounds: Sequence[int]) -> list[str]:
     Returns:
         Such as "0", "1 to 20" and "21 and more" for the bounds 0, 1, 21.
     """
-    names = [
-        f"{low}" if high == low + 1 else f"{low} to {high - 1}"
-        for low, high in zip(bounds, bounds[1:], strict=False)
-    ]
+    names = [f"{low}" if high == low + 1 else f"{low} to {high - 1}" for low, high in pairwise(bounds)]
     names.append(f"{bounds[-1]} and more")
     places = np.searchsorted(np.asarray(bounds), values, side="right") - 1
     return [names[max(place, 0)] for place in places.tolist()]

@@ -1,0 +1,285 @@
+"""What is hidden information worth: to a player, and to a critic while learning?
+
+    python -m research.information            # ten minutes of two cores
+    python -m research.information --quick
+
+To a player: search that redeals what it does not see, search that sees the other hand, and search that sees
+the cards to come as well, each against the agent that it looks ahead with. To a critic: PPO by self-play
+with a critic that sees what the policy sees, and with one that sees all hands and the cards to come besides
+(`--oracle` of train.selfplay): how many decisions each takes to play as well against a fixed opponent.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.arena.intervals import mean_interval
+from millebornes_env.arena.match import MatchConfig, play
+from millebornes_env.errors import MissingExtraError
+from research.frame import OnProgress, Options, Question, main
+from research.intervals import Interval, over_seeds
+from research.parts import Part, Record
+from research.pictures import COLOURS, draw_band, styled
+from research.tables import Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SEES: Final = {"what the seat sees": "", "the other hand": "hands", "all cards": "all"}
+"""What a searcher sees, and the value of its option."""
+CRITICS: Final = {"what the policy sees": False, "all cards": True}
+AT_ONCE: Final = 4
+"""Deals between two steps of the progress bar."""
+
+
+@dataclass(frozen=True)
+class Args(Options):
+    """Options of the question."""
+
+    agent: str = "strategist"
+    """a compiled agent, which search looks ahead with and plays against"""
+    edition: str = "parker"
+    """the rule sheet"""
+    deals: int = 60
+    """of each searcher and seed; two rounds each"""
+    decisions: int = 2_000_000
+    """that each policy learns from"""
+    learners: int = 3
+    """seeds of the policies, from the first on"""
+    opponent: str = "strategist"
+    """against whom policies are judged"""
+    level: float = -200.0
+    """points a round against the opponent that are to be reached"""
+
+
+def parts(options: Args) -> list[Part]:
+    """A part for each searcher and seed, and for each critic and seed."""
+    games = {
+        "agent": options.agent,
+        "edition": options.edition,
+        "deals": 4 if options.quick else options.deals,
+    }
+    learned = {
+        "edition": options.edition,
+        "decisions": 200_000 if options.quick else options.decisions,
+        "opponent": options.opponent,
+        "judged_on": 100 if options.quick else 1000,
+        "level": options.level,
+    }
+    seeds = options.all_seeds
+    searchers = [
+        Part(f"search-{number}-{seed}", seed, {"sees": sees, **games})
+        for seed in seeds
+        for number, sees in enumerate(SEES)
+    ]
+    learners = [
+        Part(f"critic-{number}-{seed}", seed, {"critic": critic, **learned})
+        for seed in seeds[: 1 if options.quick else options.learners]
+        for number, critic in enumerate(CRITICS)
+    ]
+    return [*searchers, *learners]
+
+
+def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
+    """Points a round of a searcher, or the curve of a policy."""
+    if "sees" in part.config:
+        return of_searcher(part, on_progress)
+    return of_learner(part, on_progress)
+
+
+# To a player ------------------------------------------------------------------------------------------------
+
+
+def of_searcher(part: Part, on_progress: OnProgress) -> dict[str, Any]:
+    """The lead of each deal over the agent that search looks ahead with, in points a round."""
+    config, agent = part.config, part.config["agent"]
+    sees = SEES[config["sees"]]
+    searcher = f"{agent}+search" + (f":sees={sees}" if sees else "")
+    table = MatchConfig(config["edition"], 2, episode="round", seed=part.seed)
+    leads: list[float] = []
+    for first in range(0, config["deals"], AT_ONCE):
+        count = min(AT_ONCE, config["deals"] - first)
+        outcome = play([searcher, agent], table, count, first_deal=first)
+        leads += outcome.lead.mean(axis=1).tolist()
+        on_progress((first + count) / config["deals"])
+    return {"leads": leads}
+
+
+# To a critic ------------------------------------------------------------------------------------------------
+
+
+def of_learner(part: Part, on_progress: OnProgress) -> dict[str, Any]:
+    """How a policy plays after so many decisions: its curve, and where it reaches the level.
+
+    Raises:
+        MissingExtraError: PyTorch is not installed.
+    """
+    try:
+        from train.common.selfplay_options import Args as TrainingArgs  # noqa: PLC0415 - PyTorch is an extra
+        from train.selfplay import Trainer  # noqa: PLC0415 - PyTorch is an extra
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(f"{error.name} is not installed: python -m pip install '.[train]'") from None
+    config = part.config
+    args = TrainingArgs(
+        seed=part.seed, edition=(config["edition"],), total_timesteps=config["decisions"], num_envs=512,
+        hidden=(64,), learner="torch", precision="float32", threads=2, oracle=CRITICS[config["critic"]],
+    )  # fmt: skip
+    trainer = Trainer(args)
+    curve: list[tuple[int, float]] = []
+    marks = places_of(config["decisions"])
+    with tempfile.TemporaryDirectory() as folder:
+        while trainer.decisions < config["decisions"]:
+            trainer.collect()
+            trainer.learn(trainer.decisions / config["decisions"])
+            if trainer.decisions >= marks[0]:
+                marks = [mark for mark in marks if mark > trainer.decisions] or [2 * config["decisions"]]
+                trainer.save_policy(Path(folder))
+                curve.append((trainer.decisions, judged(Path(folder), config, part.seed)))
+            on_progress(trainer.decisions / config["decisions"])
+    return {"curve": curve, "reached": reached_at(curve, config["level"])}
+
+
+def places_of(decisions: int) -> list[int]:
+    """After how many decisions a policy is judged: each time 1.4 times as many."""
+    return sorted({round(decisions / 2 ** (half / 2)) for half in range(13)})
+
+
+def judged(folder: Path, config: Mapping[str, Any], seed: int) -> float:
+    """Points a round of a policy against the opponent."""
+    table = MatchConfig(config["edition"], 2, episode="round", seed=seed)
+    return float(play([folder, config["opponent"]], table, config["judged_on"]).lead.mean())
+
+
+def reached_at(curve: Sequence[tuple[int, float]], level: float) -> float | None:
+    """After how many decisions the curve reaches a level, on a logarithmic scale; None: never."""
+    before: tuple[int, float] | None = None
+    for decisions, lead in curve:
+        if lead >= level:
+            if before is None or lead == before[1]:
+                return float(decisions)
+            share = (level - before[1]) / (lead - before[1])
+            return float(np.exp(np.log(before[0]) + share * (np.log(decisions) - np.log(before[0]))))
+        before = (decisions, lead)
+    return None
+
+
+# What was found ---------------------------------------------------------------------------------------------
+
+
+def tables(records: Sequence[Record]) -> list[Table]:
+    """The searchers, and the critics."""
+    found = []
+    searchers = leads_of(records)
+    if searchers:
+        rows = [
+            (sees, f"{len(leads):,}", mean_interval(leads).text("+.0f"), worth(searchers, sees))
+            for sees, leads in searchers.items()
+        ]
+        headings = ("search sees", "deals", "points a round", "over seeing nothing hidden")
+        found.append(Table(headings, tuple(rows), "Search against the agent that it looks ahead with"))
+    learners = by_critic(records)
+    if learners:
+        found.append(table_of_critics(learners))
+    return found
+
+
+def leads_of(records: Sequence[Record]) -> dict[str, npt.NDArray[np.float64]]:
+    """The leads of each searcher, those of all seeds after each other."""
+    found: dict[str, list[float]] = {}
+    for record in records:
+        if "leads" in record.result:
+            found.setdefault(record.part.config["sees"], []).extend(record.result["leads"])
+    return {name: np.array(found[name]) for name in SEES if name in found}
+
+
+def worth(searchers: Mapping[str, npt.NDArray[np.float64]], sees: str) -> str:
+    """What a searcher wins more than the honest one on the same deals."""
+    honest = searchers.get(next(iter(SEES)))
+    if honest is None or sees == next(iter(SEES)) or len(honest) != len(searchers[sees]):
+        return ""
+    return mean_interval(searchers[sees] - honest).text("+.0f")
+
+
+def by_critic(records: Sequence[Record]) -> dict[str, list[Record]]:
+    """The records of the policies, by their critic."""
+    found: dict[str, list[Record]] = {}
+    for record in records:
+        if "curve" in record.result:
+            found.setdefault(record.part.config["critic"], []).append(record)
+    return {name: found[name] for name in CRITICS if name in found}
+
+
+def table_of_critics(learners: Mapping[str, Sequence[Record]]) -> Table:
+    """Decisions to the level, and how good the policies are in the end."""
+    rows = []
+    for critic, records in learners.items():
+        reached = [record.result["reached"] for record in records]
+        known = [one for one in reached if one is not None]
+        ends = over_seeds([record.result["curve"][-1][1] for record in records])
+        seconds = over_seeds([record.processor_seconds for record in records])
+        cell = over_seeds(known).text(",.0f", 1e-3) if known else "never"
+        rows.append(
+            (
+                critic,
+                f"{len(records)}",
+                cell,
+                f"{len(known)} of {len(reached)}",
+                ends.text("+.0f"),
+                seconds.text(".0f"),
+            )
+        )
+    config = next(iter(learners.values()))[0].part.config
+    title = f"PPO: decisions to {config['level']:+.0f} points a round against `{config['opponent']}`"
+    headings = (
+        "critic sees",
+        "seeds",
+        "thousand decisions",
+        "reached",
+        "points a round at the end",
+        "processor seconds",
+    )
+    return Table(headings, tuple(rows), title)
+
+
+def draw(figure: Figure, records: Sequence[Record]) -> None:
+    """Bars of the searchers, and the learning curves."""
+    left, right = figure.subplots(1, 2)
+    found = [(sees, mean_interval(leads)) for sees, leads in leads_of(records).items()]
+    styled(left, "Search, by what it sees", ylabel="points a round")
+    left.bar(
+        [sees for sees, _ in found],
+        [one.mean for _, one in found],
+        yerr=[half(one) for _, one in found],
+        color=COLOURS[: len(found)], capsize=3,
+    )  # fmt: skip
+    styled(right, "PPO, by what its critic sees", xlabel="decisions", ylabel="points a round")
+    for (critic, of_critic), colour in zip(by_critic(records).items(), COLOURS, strict=False):
+        curves = [record.result["curve"] for record in of_critic]
+        points = [over_seeds([curve[place][1] for curve in curves]) for place in range(min(map(len, curves)))]
+        ends = [one.mean - half(one) for one in points], [one.mean + half(one) for one in points]
+        across = [curves[0][place][0] for place in range(len(points))]
+        draw_band(right, across, [one.mean for one in points], ends, critic, colour)
+        right.axhline(of_critic[0].part.config["level"], color="#555555", linewidth=0.8, linestyle=":")
+    right.set_xscale("log")
+    right.legend(frameon=False)
+
+
+def half(found: Interval) -> float:
+    """The half-width of an interval; 0 without ends."""
+    return 0.0 if found.low is None else found.half_width
+
+
+QUESTION = Question(
+    "information", "What is hidden information worth?", Args, parts, measure, tables, draw, size=(10.0, 4.2)
+)
+
+if __name__ == "__main__":
+    sys.exit(main(QUESTION))

@@ -1,0 +1,271 @@
+"""Questions 2 to 6, in full games: rollouts, the chances in a match, the extension, what is learned."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from millebornes_env import edition, vector_env
+from millebornes_env.arena.intervals import mean_interval
+from millebornes_env.millebornes.actions import EXTEND, FINISH
+from millebornes_env.millebornes.cards import DRIVING_ACE, RIGHT_OF_WAY
+from millebornes_env.millebornes.state import PLAY, StateArray
+from research import coup_fourre, extensions, information, match_equity, safeties
+from research.errors import ResearchError
+from research.frame import Options, Question, answer, main
+from research.parts import Part, Record
+from research.pictures import new_figure
+from research.positions import NOTHING, Decisions, Player, find_decisions, player, roll_out
+from research.tallies import banded, interval, merged, over, tallied
+from train.common.equity import equity_table as table_of_the_trainer
+
+
+@pytest.fixture(scope="module")
+def greedy() -> Player:
+    return player("greedy", "parker")
+
+
+@pytest.fixture(scope="module")
+def extensions_found(greedy: Player) -> Decisions:
+    return find_decisions(greedy, match_equity.is_extension, 40, 80, 5)
+
+
+# Rollouts ---------------------------------------------------------------------------------------------------
+
+
+def test_an_action_that_ends_the_round_pays_what_the_score_sheet_says(
+    greedy: Player, extensions_found: Decisions
+) -> None:
+    states = extensions_found.states
+    actions = np.full((len(states), 1), FINISH)
+    points = roll_out(greedy, states, actions, 3, 1)
+    env = vector_env(len(states), "parker", episode="round", autoreset_mode="disabled")
+    env.reset(seed=1)
+    env.set_states(states)
+    scores = env.step(actions[:, 0]).infos["final_score"]
+    own, other = extensions_found.own, extensions_found.other
+    rows = np.arange(len(states))
+    expected = np.stack([scores[rows, own], scores[rows, other]], axis=1)
+    assert (points == expected[:, np.newaxis, np.newaxis]).all()
+
+
+def test_rollouts_depend_on_the_seed_alone(greedy: Player, extensions_found: Decisions) -> None:
+    states, actions = extensions_found.states, np.tile([EXTEND, NOTHING], (len(extensions_found.states), 1))
+    points = roll_out(greedy, states, actions, 4, 1)
+    assert (points == roll_out(greedy, states, actions, 4, 1, threads=1)).all()
+    assert (points != roll_out(greedy, states, actions, 4, 2)).any()
+    assert (points[:, 1] == 0).all(), "there is no second action"
+    assert (points[:, 0].std(axis=1) > 0).any(), "the redeals differ"
+
+
+def test_decisions_are_drawn_from_all_parts_of_the_rounds(greedy: Player) -> None:
+    found = find_decisions(greedy, lambda states: states["phase"] == PLAY, 200, 60, 3)
+    assert len(found.states) == 200
+    assert found.rounds == 60
+    piles = found.states["draw_pile"]
+    assert (piles == 0).any()
+    assert (piles > 70).any()
+
+
+@pytest.mark.parametrize("name", ["human", "equilibrium"])
+def test_who_is_not_compiled_plays_no_rollouts(name: str) -> None:
+    table = "mini7" if name == "equilibrium" else "parker"
+    with pytest.raises(ResearchError, match="is not compiled, so it cannot play rollouts"):
+        player(name, table)
+
+
+def test_tallies_of_parts_add_up() -> None:
+    values = np.random.default_rng(1).normal(10.0, 3.0, 60)
+    labels = (["a", "b", "b"] * 20, ["x", "y"] * 30)
+    whole = merged([tallied(labels, values)])
+    halves = merged(
+        tallied([label[part] for label in labels], values[part]) for part in (slice(25), slice(25, 60))
+    )
+    assert halves.keys() == whole.keys()
+    for group, tally in halves.items():
+        assert tally == pytest.approx(whole[group])
+    assert interval(over(halves)[()]) == pytest.approx(mean_interval(values))
+    of_b = np.array(labels[0]) == "b"
+    assert interval(over(halves, 0)["b",]).mean == pytest.approx(values[of_b].mean())
+
+
+def test_bands_name_their_ends() -> None:
+    assert banded(np.array([0, 1, 19, 20, 99]), (0, 1, 20)) == [
+        "0", "1 to 19", "1 to 19", "20 and more", "20 and more",
+    ]  # fmt: skip
+
+
+# Safeties ---------------------------------------------------------------------------------------------------
+
+
+def test_holding_is_judged_against_plays_without_a_safety() -> None:
+    champion = player("champion", "parker")
+    found = find_decisions(champion, safeties.may_lay_a_safety, 30, 30, 2)
+    hands = found.of(found.own, "hand")
+    assert (hands[:, DRIVING_ACE : RIGHT_OF_WAY + 1].sum(axis=1) > 0).all()
+    others = safeties.best_other_plays(champion, found.states)
+    assert not np.isin(others % 19, range(DRIVING_ACE, RIGHT_OF_WAY + 1)).any()
+    held = (found.chosen < DRIVING_ACE) | (found.chosen > RIGHT_OF_WAY)
+    assert held.any()
+    assert (others[held] == found.chosen[held]).mean() > 0.9, (
+        "the champion's own choice, unless it throws one away"
+    )
+
+
+def test_only_a_policy_says_which_play_is_best(greedy: Player) -> None:
+    with pytest.raises(ResearchError, match="take a policy, such as 'champion'"):
+        safeties.best_other_plays(greedy, find_decisions(greedy, safeties.may_lay_a_safety, 2, 2, 1).states)
+
+
+# Match equity -----------------------------------------------------------------------------------------------
+
+
+def test_chances_by_hand() -> None:
+    law = np.zeros((101, 101))
+    law[100, 0] = law[0, 100] = 1.0  # 2,500 points for the one or the other
+    table = match_equity.equity_table(law, 5000)
+    assert table[0, 0] == pytest.approx(0.5)
+    assert table[100, 0] == pytest.approx(0.75)
+    assert table[100, 100] == pytest.approx(0.5)
+    assert table[0, 100] == pytest.approx(0.25)
+    assert match_equity.rounds_in_a_match(law, 5000) == pytest.approx(2.5)
+    assert match_equity.hundred_more(table)[199, 0] == pytest.approx(1.0 - table[199, 0])
+
+
+def test_the_trainer_counts_the_same_chances() -> None:
+    rng = np.random.default_rng(4)
+    points = 100 * rng.integers(0, 30, (200, 2))
+    law = np.zeros((120, 120))
+    np.add.at(law, tuple((points // match_equity.UNIT).T), 1.0)
+    ours = match_equity.equity_table(law + law.T, 2000)
+    theirs = table_of_the_trainer(points, edition("parker").replace(goal=2000).table(2))
+    assert ours[::2, ::2] == pytest.approx(theirs, abs=1e-5)
+
+
+def test_the_end_of_a_match_decides() -> None:
+    table = np.full((200, 200), 0.3)
+    own, other = np.array([5000, 5100, 4900, 4975]), np.array([5000, 4900, 5200, 4975])
+    assert match_equity.equity_after(table, 5000, own, other).tolist() == [0.5, 1.0, 0.0, 0.3]
+
+
+def test_a_choice_needs_a_gain_that_is_sure() -> None:
+    sure = np.array([[0.0, 0.0, 0.0, 0.0], [9.0, 10.0, 11.0, 10.0], [50.0, -50.0, 60.0, -20.0]])
+    there = np.ones((1, 3), np.bool_)
+    assert match_equity.chosen_by(sure[np.newaxis], there).tolist() == [1]
+    assert match_equity.chosen_by(sure[np.newaxis, [0, 2]], there[:, :2]).tolist() == [0], "10 of 26 a deal"
+    assert match_equity.chosen_by(sure[np.newaxis], np.array([[True, False, True]])).tolist() == [0]
+
+
+# The extension ----------------------------------------------------------------------------------------------
+
+
+def test_thresholds_follow_the_gains() -> None:
+    km, cards = np.array([0, 0, 5, 5, 2]), np.array([5, 5, 0, 0, 3])
+    grid = extensions.threshold_grid(np.array([30.0, -10.0, -20.0, 5.0, 0.0]), (km, cards))
+    assert grid[0, 5]
+    assert grid[1, 5], "as its neighbour, for want of others"
+    assert not grid[5, 0]
+    assert not grid[2, 3]
+    assert grid.sum() == 3
+
+
+def test_bands_are_the_other_seats_km_and_the_own_hand(extensions_found: Decisions) -> None:
+    km, cards, hand = extensions.bands_of(extensions_found.states)
+    for number, state in enumerate(extensions_found.states):
+        seat = int(state["seat"])
+        assert extensions.KM[km[number]] <= state["km"][1 - seat]
+        assert cards[number] == sum(state["draw_pile"] >= end for end in extensions.CARDS) - 1
+        kilometres = sum(
+            int(state["hand"][seat][card]) * size for card, size in enumerate((25, 50, 75, 100, 200))
+        )
+        assert hand[number] == sum(kilometres >= end for end in extensions.HAND) - 1
+
+
+def always(states: StateArray) -> npt.NDArray[np.bool_]:
+    return np.ones(len(states), np.bool_)
+
+
+def test_policies_differ_by_the_extension_alone(greedy: Player) -> None:
+    never = extensions.policy("never")
+    assert extensions.compare(greedy, never, 40, 1) == (0.0, 0.0), "both sides of a deal are the same"
+    mean, half_width = extensions.compare(greedy, always, 40, 1)
+    assert mean != 0.0
+    assert half_width > 0.0
+
+
+# Information ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("curve", "reached"),
+    [
+        ([(100, -500.0), (400, -300.0), (1600, -100.0)], 800.0),
+        ([(100, -100.0)], 100.0),
+        ([(100, -500.0), (200, -400.0)], None),
+    ],
+)
+def test_where_a_curve_reaches_a_level(curve: list[tuple[int, float]], reached: float | None) -> None:
+    assert information.reached_at(curve, -200.0) == (None if reached is None else pytest.approx(reached))
+
+
+# The commands -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("question", "options", "expected"),
+    [
+        (safeties.QUESTION, safeties.Args(positions=20), "Right of way"),
+        (coup_fourre.QUESTION, coup_fourre.Args(agent="greedy"), "declined by the agent, %"),
+        (match_equity.QUESTION, match_equity.Args(agent="greedy"), "4,500 : 4,000"),
+        (extensions.QUESTION, extensions.Args(agent="greedy"), "threshold with hand"),
+    ],
+)
+def test_questions_are_answered_and_drawn(
+    question: Question[Any],
+    options: Options,
+    expected: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    records = answer(question, replace(options, quick=True, seeds=1, out=tmp_path))
+    assert expected in capsys.readouterr().out
+    assert all(record.part.seed == 1 for record in records)
+    assert question.draw is not None
+    figure = new_figure()
+    question.draw(figure, records)
+    assert all(axes.has_data() for axes in figure.axes)
+
+
+def test_information_is_told_of_searchers_and_critics() -> None:
+    curves = {
+        "what the policy sees": [[1000, -500.0], [2000, -250.0]],
+        "all cards": [[1000, -200.0], [2000, -90.0]],
+    }
+    records = [
+        Record(Part("critic", 1, {"critic": critic, "level": -200.0, "opponent": "greedy"}),
+               {"curve": curve, "reached": information.reached_at(curve, -200.0)}, 1.0, 1.0)
+        for critic, curve in curves.items()
+    ]  # fmt: skip
+    records += [
+        Record(Part("search", 1, {"sees": sees}), {"leads": leads}, 1.0, 1.0)
+        for sees, leads in (("what the seat sees", [10.0, 30.0]), ("all cards", [110.0, 150.0]))
+    ]
+    searchers, critics = information.tables(records)
+    assert [row[2] for row in searchers.rows] == ["+20 ± 20", "+130 ± 39"]
+    assert searchers.rows[1][3] == "+110 ± 20", "on the same deals"
+    assert [row[2:4] for row in critics.rows] == [("never", "0 of 1"), ("1", "1 of 1")]
+    figure = new_figure()
+    information.draw(figure, records)
+    assert all(axes.has_data() for axes in figure.axes)
+
+
+def test_wrong_options_are_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(match_equity.QUESTION, ["--edition", "dujardin", "--quick", "--out", str(tmp_path)]) == 2
+    complaint = capsys.readouterr().err
+    assert "counts no points" in complaint
+    assert "Traceback" not in complaint

@@ -1,0 +1,77 @@
+"""Safeties and coups fourrés on decks that are solved."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from millebornes_env.solving.deck import solvable
+from millebornes_env.solving.tree import Grower
+from millebornes_env.solving.values import Uniform, Weights, judge_tree
+from research.coup_fourre import claims_against, of_deck
+from research.errors import ResearchError
+from research.solved import Solved, continued, how_often_held, solved
+
+NO_BONUS = "mini7+points_per_coup_fourre=0"
+
+
+@pytest.fixture(scope="module")
+def mini7() -> Solved:
+    return solved("mini7")
+
+
+def with_weights(found: Solved, weights: Weights) -> Solved:
+    return Solved(found.tree, weights, 0.0)
+
+
+def lays_first(found: Solved, *, lays: bool) -> Weights:
+    """Play anything, but lay the safety wherever it can be laid, or never where there is another play."""
+    kind, weights = len(found.game.deck.cards) - 1, Uniform().weights(found.tree)
+    for seat, own in zip(found.tree.seats, weights, strict=True):
+        for at in np.flatnonzero((seat.choices >> kind) & 1):
+            first, count = int(seat.operations.firsts[at]), int(seat.operations.counts[at])
+            laid = first + int(np.bitwise_count(seat.choices[at] & ((1 << kind) - 1)))
+            own[first : first + count] = 0.0 if lays else 1.0 / (count - 1)
+            own[laid] = 1.0 if lays else 0.0
+    return weights
+
+
+@pytest.mark.parametrize(("lays", "held"), [(True, 0.0), (False, 1.0)])
+def test_a_safety_is_held_as_often_as_the_policy_says(mini7: Solved, lays: bool, held: float) -> None:
+    found = how_often_held(with_weights(mini7, lays_first(mini7, lays=lays)))
+    assert found["held"] == pytest.approx(held, abs=1e-9)
+    assert found["turns"] > 0.1
+
+
+def test_an_equilibrium_of_mini7_holds_some(mini7: Solved) -> None:
+    found = how_often_held(mini7)
+    assert 0.1 < found["held"] < 0.3
+    assert found["turns"] * found["held"] == pytest.approx(0.25, abs=0.03), "27 in the 100 rounds of the page"
+
+
+def test_what_choices_win_is_the_value_of_the_game(mini7: Solved) -> None:
+    judged = judge_tree(mini7.tree, mini7.weights)
+    for number, sign in ((0, 1.0), (1, -1.0)):
+        gains, chances = continued(mini7.tree, number, mini7.weights)
+        assert gains[0] == pytest.approx(sign * judged.value)
+        assert chances[0] == pytest.approx(1.0)
+        best, _ = continued(mini7.tree, number, mini7.weights, best=True)
+        assert best[0] == pytest.approx(judged.best[number])
+
+
+def test_a_coup_fourre_is_worth_its_bonus_less_the_chance_of_a_later_one(mini7: Solved) -> None:
+    weights = Uniform().weights(mini7.tree)
+    found = claims_against(mini7, weights)
+    assert found["sets"] == found["reached"] == 196
+    assert found["better"] == 0
+    assert 0 < found["least"] < found["mean"] < found["most"] == pytest.approx(300)
+    game = solvable(NO_BONUS)
+    nothing = Solved(Grower(game).whole(), weights, 0.0)
+    without = claims_against(nothing, weights)
+    assert without["least"] == pytest.approx(0, abs=1e-9)
+    assert without["most"] == pytest.approx(0, abs=1e-9)
+
+
+def test_extensions_would_be_taken_for_claims() -> None:
+    with pytest.raises(ResearchError, match="extended_target=0"):
+        of_deck("mini10")
