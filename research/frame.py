@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import shlex
 import sys
 import time
@@ -142,6 +143,7 @@ def answer(question: Question[OptionsT], options: OptionsT) -> list[Record]:
     if twice := {part.name for part in parts if [other.name for other in parts].count(part.name) > 1}:
         raise ResearchError(f"two parts of {question.name} are called {min(twice)!r}: give each its own name")
     folder = options.out or RESULTS / (question.name + ("-quick" if options.quick else ""))
+    parts = [dataclasses.replace(part, folder=folder) for part in parts]
     records = _measured(question, parts, Parts(folder), options)
     print(f"{question.title} ({len(records)} of {len(parts)} parts, {folder})")
     if not records:
@@ -276,11 +278,13 @@ def write_docs(
         save_figure_atomically(figure, picture)
         blocks.append(f"![{question.title}](images/{picture.name})\n")
     blocks.append(f"{_run_in_words(question, options, records, parts)} [All figures]({_link(figures)}).\n")
+    abouts = list({json.dumps(record.about): record.about for record in records}.values())
     content = {
         "question": question.title,
         "command": command_of(question, options),
         "parts": parts,
-        "records": [record.content() for record in records],
+        "about": abouts,
+        "records": [{**record.content(), "about": abouts.index(record.about)} for record in records],
         "tables": [dataclasses.asdict(table) for table in tables],
     }
     write_json_atomically(figures, content)

@@ -26,12 +26,15 @@ class Part:
         seed: of everything random in it.
         config: what else the result depends on, as JSON values.
         weight: about how long it takes, in any unit that all parts of the question share, for the time left.
+        folder: of the question's records; what is too large for a record can be kept beside it, in a
+            subfolder. The frame says it.
     """
 
     name: str
     seed: int
     config: Mapping[str, Any] = field(default_factory=dict)
     weight: float = 1.0
+    folder: Path = Path()
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,9 @@ class Record:
 
     def content(self) -> dict[str, Any]:
         """As JSON values."""
-        return asdict(self)
+        found = asdict(self)
+        del found["part"]["folder"]
+        return found
 
 
 class Parts:

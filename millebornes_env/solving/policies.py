@@ -72,6 +72,7 @@ class AskedPolicy:
             write_masks(states, tree.game.record, masks)
             answer = self._checked(self._ask(states, masks), masks)
             self._refuse(answer, masks, states, tree)
+            answer /= answer.sum(axis=1, keepdims=True)  # of float32, as networks answer
             for number, weights in enumerate((first, second)):
                 seat, rows = tree.seats[number], np.flatnonzero(tree.asked_seat[part] == number)
                 at = tree.asked_index[part][rows]

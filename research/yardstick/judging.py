@@ -1,0 +1,147 @@
+"""Policies judged exactly while they are learned: exploitability against decisions and seconds."""
+
+from __future__ import annotations
+
+import functools
+import io
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from millebornes_env.files import write_bytes_atomically
+from millebornes_env.solving.deck import Solvable, solvable
+from millebornes_env.solving.tree import Grower, Tree
+from millebornes_env.solving.values import (
+    SMALL,
+    Judgement,
+    Policy,
+    Weights,
+    judge,
+    judge_tree,
+    reach_of,
+)
+
+POINTS: Final = 8
+"""Times that a learner of a small deck is judged, each after twice as many decisions as the one before."""
+POINTS_OF_LARGE: Final = 4
+"""The same for decks whose judging takes long."""
+
+
+@functools.cache
+def small_tree(deck: str) -> Tree:
+    """The tree of a deck of up to 8 cards, with keys and with what to ask agents."""
+    return Grower(solvable(deck)).whole(keys=True, asks=True)
+
+
+def is_small(game: Solvable) -> bool:
+    """Whether its policies are kept, for the matrix of who wins how much from whom."""
+    return game.cards <= SMALL
+
+
+def marks(game: Solvable, samples: int) -> list[int]:
+    """When a learner is judged: after so many decisions, the last time at the end."""
+    points = POINTS if is_small(game) else POINTS_OF_LARGE
+    found = [samples // 2 ** (points - 1 - point) for point in range(points)]
+    return sorted({mark for mark in found if mark > 0})
+
+
+@dataclass
+class Task:
+    """A method that learns a deck, with a seed.
+
+    Attributes:
+        game: the deck.
+        seed: of all that is random.
+        samples: decisions that it may look at.
+        folder: where files of policies belong.
+        name: of the part.
+        on_progress: told the share that is done.
+        curve: what was found so far, as JSON values.
+        seconds: processor time spent on learning, without judging.
+        final: the policy that was judged last, of a small deck.
+    """
+
+    game: Solvable
+    seed: int
+    samples: int
+    folder: Path
+    name: str
+    on_progress: Callable[[float], None]
+    curve: list[dict[str, Any]] = field(default_factory=list)
+    seconds: float = 0.0
+    final: Weights | None = None
+
+    @contextmanager
+    def learning(self) -> Iterator[None]:
+        """Count the processor time of what is done in here."""
+        begun = time.process_time()
+        yield
+        self.seconds += time.process_time() - begun
+
+    def judge(self, samples: int, policy: Policy) -> Judgement:
+        """Judge a policy after so many decisions."""
+        if not is_small(self.game):
+            return self._note(samples, judge(self.game, policy, threads=1))
+        tree = small_tree(self.game.name)
+        return self.judge_table(samples, tree, policy.weights(tree))
+
+    def judge_table(self, samples: int, tree: Tree, weights: Weights) -> Judgement:
+        """Judge a table of the whole tree."""
+        if is_small(self.game):
+            self.final = weights
+        return self._note(samples, judge_tree(tree, weights))
+
+    def _note(self, samples: int, found: Judgement) -> Judgement:
+        self.curve.append(
+            {
+                "samples": samples,
+                "seconds": self.seconds,
+                "exploitability": found.exploitability,
+                "percent": 100 * found.of_range,
+                "value": found.value,
+                "best": list(found.best),
+            }
+        )
+        self.on_progress(min(samples / self.samples, 1.0) if self.samples else 1.0)
+        return found
+
+    def keep_policy(self) -> None:
+        """Write the last policy of a small deck: float32, a number for each sequence of a seat."""
+        if self.final is None:
+            return
+        content = io.BytesIO()
+        first, second = (table.astype(np.float32) for table in self.final)
+        np.savez_compressed(content, seat_0=first, seat_1=second)
+        write_bytes_atomically(policy_path(self.folder, self.name), content.getvalue())
+
+
+def policy_path(folder: Path, name: str) -> Path:
+    """Where the policy of a part is kept."""
+    return folder / "policies" / f"{name}.npz"
+
+
+def read_table(path: Path) -> Weights:
+    """What `keep_policy` wrote.
+
+    Raises:
+        OSError: there is no such file.
+    """
+    with np.load(path, allow_pickle=False) as found:
+        return found["seat_0"].astype(np.float64), found["seat_1"].astype(np.float64)
+
+
+def head_to_head(tree: Tree, one: Weights, other: Weights) -> float:
+    """What one policy wins from another a round, the mean over both seats: exact expected points."""
+    reach = [
+        [reach_of(seat, weights[number]) for number, seat in enumerate(tree.seats)]
+        for weights in (one, other)
+    ]
+    first, second = tree.end_sequences
+    as_first = float(tree.end_values @ (reach[0][0][first] * reach[1][1][second]))
+    as_second = -float(tree.end_values @ (reach[1][0][first] * reach[0][1][second]))
+    return (as_first + as_second) / 2

@@ -1,0 +1,142 @@
+"""The plan: which methods learn which decks, with what options and how long; a YAML file."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from millebornes_env.command_line import sentence
+from millebornes_env.errors import MilleBornesError, MissingExtraError, shown
+from millebornes_env.games import find_sheet
+from research.errors import ResearchError
+
+T = TypeVar("T")
+_OF_A_METHOD: Final = ("run", "decks", "seeds", "options")
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to come to a policy.
+
+    Attributes:
+        name: what tables call it.
+        run: the name of what carries it out (`research.yardstick.methods`).
+        decks: names of decks, and on each how many decisions it looks at; 0: it does not learn.
+        seeds: how many seeds on each deck, at most; 1 where nothing is random.
+        options: of what carries it out.
+    """
+
+    name: str
+    run: str
+    decks: Mapping[str, int]
+    seeds: Mapping[str, int]
+    options: Mapping[str, Any]
+
+
+def read_plan(path: Path, runs: Mapping[str, type]) -> list[Method]:
+    """Read the plan.
+
+    Args:
+        path: of the YAML file.
+        runs: what carries methods out, with the dataclass of its options.
+
+    Raises:
+        ResearchError: it is no plan; the message says where, and what is possible.
+        MissingExtraError: PyYAML is not installed.
+    """
+    try:
+        import yaml  # noqa: PLC0415 - an extra
+    except ModuleNotFoundError as missing:
+        raise MissingExtraError.of(f"the plan {str(path)!r}", missing, "research") from None
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise ResearchError(f"the plan {str(path)!r} cannot be read ({sentence(error)})") from None
+    methods = content.get("methods") if isinstance(content, dict) else None
+    if not isinstance(methods, dict) or not methods:
+        raise ResearchError(
+            f"the plan {str(path)!r} has no entry 'methods': write one, and in it the methods"
+        )
+    return [_method(str(path), str(name), given, runs) for name, given in methods.items()]
+
+
+def _method(path: str, name: str, given: Any, runs: Mapping[str, type]) -> Method:
+    where = f"{path}, method {shown(name)}"
+    if not isinstance(given, dict):
+        raise ResearchError(f"{where}: it is {shown(given)}; it needs 'run' and 'decks'")
+    if unknown := sorted(set(map(str, given)) - set(_OF_A_METHOD)):
+        raise ResearchError(
+            f"{where}: there is no entry {shown(unknown[0])}; there are {', '.join(_OF_A_METHOD)}"
+        )
+    run, decks, seeds = given.get("run"), given.get("decks"), given.get("seeds", 10)
+    if run not in runs:
+        raise ResearchError(f"{where}: run is {shown(run)}; it may be {', '.join(runs)}")
+    if not isinstance(decks, dict) or not decks:
+        raise ResearchError(
+            f"{where}: decks is {shown(decks)}; it needs decks and decisions, as 'mini7: 100000'"
+        )
+    of_decks = {deck: _of_deck(where, deck, given, seeds) for deck, given in decks.items()}
+    options = given.get("options") or {}
+    checked(runs[str(run)], options, where)
+    samples = {deck: found[0] for deck, found in of_decks.items()}
+    return Method(name, str(run), samples, {deck: of[1] for deck, of in of_decks.items()}, dict(options))
+
+
+def _of_deck(where: str, deck: Any, given: Any, seeds: Any) -> tuple[int, int]:
+    """Decisions and seeds on a deck: `mini7: 1000`, or `mini7: {samples: 1000, seeds: 3}`."""
+    try:
+        find_sheet(deck)
+    except (MilleBornesError, TypeError) as error:
+        raise ResearchError(f"{where}, deck {shown(deck)}: {sentence(error)}") from None
+    if isinstance(given, dict) and set(given) <= {"samples", "seeds"}:
+        given, seeds = given.get("samples", 0), given.get("seeds", seeds)
+    if isinstance(seeds, bool) or not isinstance(seeds, int) or seeds < 1:
+        raise ResearchError(f"{where}, deck {deck}: seeds is {shown(seeds)}; it must be 1 or more")
+    if isinstance(given, bool) or not isinstance(given, int) or given < 0:
+        raise ResearchError(f"{where}, deck {deck}: {shown(given)} is no number of decisions, 0 or more")
+    return given, seeds
+
+
+def checked(options: type[T], given: Any, where: str) -> T:
+    """A dataclass of options from what a file says.
+
+    Args:
+        options: the dataclass; each of its fields has a default.
+        given: values by name.
+        where: they stand, for the message.
+
+    Raises:
+        ResearchError: there is no such option, or its value is of another kind than the default.
+    """
+    if not isinstance(given, Mapping):
+        raise ResearchError(f"{where}: options is {shown(given)}; it must be names and values")
+    fields = {field.name: field for field in dataclasses.fields(options)}  # type: ignore[arg-type]
+    values = {}
+    for name, value in given.items():
+        if name not in fields:
+            raise ResearchError(
+                f"{where}: there is no option {shown(name)}; there are {', '.join(sorted(fields))}"
+            )
+        default = fields[name].default
+        values[name] = tuple(value) if isinstance(default, tuple) and isinstance(value, list) else value
+        if not _is_like(values[name], default):
+            raise ResearchError(
+                f"{where}: {name} is {shown(value)}; it must be {_kind(default)}, such as {default!r}"
+            )
+    return options(**values)
+
+
+def _is_like(value: Any, default: Any) -> bool:
+    if isinstance(default, bool) or isinstance(value, bool):
+        return isinstance(default, bool) and isinstance(value, bool)
+    if isinstance(default, float):
+        return isinstance(value, int | float)
+    return isinstance(value, type(default))
+
+
+def _kind(default: Any) -> str:
+    kinds = {bool: "true or false", int: "a whole number", float: "a number", str: "text", tuple: "a list"}
+    return kinds[type(default)]

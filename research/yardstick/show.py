@@ -1,0 +1,220 @@
+"""The table, the matrix and the picture of `research.exploitability`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from research.intervals import Interval, interquartile_mean, over_seeds
+from research.parts import Record
+from research.pictures import COLOURS, draw_band, styled
+from research.tables import Table
+from research.yardstick.judging import head_to_head, policy_path, read_table, small_tree
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Float64Array = npt.NDArray[np.float64]
+Cells = dict[tuple[str, str], list[Record]]
+
+_LEAST: Final = 1e-4
+"""Per cent of the payoff range below which curves are not drawn."""
+
+
+def by_cell(records: Sequence[Record]) -> Cells:
+    """The records of each deck and method, in the order of the parts."""
+    found: Cells = {}
+    for record in records:
+        config = record.part.config
+        found.setdefault((config["deck"], config["method"]), []).append(record)
+    return found
+
+
+def decks_of(records: Sequence[Record]) -> list[str]:
+    """The decks, the smallest first."""
+    names = {record.part.config["deck"]: record.result["deck"] for record in records}
+    return sorted(names, key=lambda deck: (len(names[deck]), names[deck]))
+
+
+def last(records: Sequence[Record], what: str) -> list[float]:
+    """What each seed came to in the end."""
+    return [record.result["curve"][-1][what] for record in records]
+
+
+def tables(records: Sequence[Record]) -> list[Table]:
+    """How far each method came; and on the small decks, who wins how much from whom."""
+    cells, rows = by_cell(records), []
+    for deck in decks_of(records):
+        for (its_deck, method), found in cells.items():
+            if its_deck == deck:
+                rows.append((f"`{deck}`", method, *_row(found)))
+    headings = (
+        "deck",
+        "method",
+        "seeds",
+        "decisions",
+        "seconds",
+        "exploitability, points",
+        "% of the payoff range",
+    )
+    return [Table(headings, tuple(rows), text_columns=2), *_matrices(records)]
+
+
+def _row(found: Sequence[Record]) -> tuple[str, ...]:
+    samples = np.median(last(found, "samples"))
+    points = over_seeds(last(found, "exploitability"), interquartile_mean)
+    percent = over_seeds(last(found, "percent"), interquartile_mean)
+    seconds = np.median(last(found, "seconds"))
+    return (
+        str(len(found)),
+        f"{samples:,.0f}" if samples else "-",
+        f"{seconds:.1f}" if seconds >= 0.05 else "-" if not samples else f"{seconds:.2f}",
+        _text(points),
+        _text(percent),
+    )
+
+
+def _text(interval: Interval) -> str:
+    """Three digits that count, and the ends."""
+    mean, low, high = (None if value is None else _digits(value) for value in interval)
+    return f"{mean}" if low is None or low == high else f"{mean} [{low}, {high}]"
+
+
+def _digits(value: float) -> str:
+    if value <= 0:
+        return "0"
+    return f"{value:.{max(0, 2 - int(np.floor(np.log10(value))))}f}" if value > 1e-4 else f"{value:.0e}"
+
+
+# Who wins how much from whom --------------------------------------------------------------------------------
+
+
+def matrix(records: Sequence[Record], deck: str) -> tuple[list[str], Float64Array]:
+    """What the final policies win from each other, the mean over seeds; exact.
+
+    Returns:
+        The methods whose policies were kept, and float64[M, M]: points a round of the row from the column.
+    """
+    policies: dict[str, list[Any]] = {}
+    name = ""
+    for (its_deck, method), found in by_cell(records).items():
+        paths = [policy_path(record.part.folder, record.part.name) for record in found]
+        if its_deck == deck and all(path.is_file() for path in paths):
+            policies[method] = [read_table(path) for path in paths]
+            name = found[0].result["deck"]
+    if len(policies) < 2:
+        return [], np.zeros((0, 0))
+    tree = small_tree(name)
+    won = np.zeros((len(policies), len(policies)))
+    for row, mine in enumerate(policies.values()):
+        for column, theirs in enumerate(policies.values()):
+            if row < column:
+                pairs = max(len(mine), len(theirs))
+                gains = [
+                    head_to_head(tree, mine[pair % len(mine)], theirs[pair % len(theirs)])
+                    for pair in range(pairs)
+                ]
+                won[row, column] = np.mean(gains)
+                won[column, row] = -won[row, column]
+    return list(policies), won
+
+
+def _matrices(records: Sequence[Record]) -> list[Table]:
+    found = []
+    for deck in decks_of(records):
+        methods, won = matrix(records, deck)
+        if methods:
+            rows = tuple(
+                (method, *(f"{value:+.1f}" if row != column else "" for column, value in enumerate(won[row])))
+                for row, method in enumerate(methods)
+            )
+            title = f"Points a round that the row wins from the column, {deck}"
+            found.append(Table(("", *methods), rows, title))
+    return found
+
+
+# The picture ------------------------------------------------------------------------------------------------
+
+
+def draw(figure: Figure, records: Sequence[Record]) -> None:
+    """Exploitability against decisions and seconds, and the matrices of the small decks."""
+    decks = decks_of(records)
+    methods = list(dict.fromkeys(record.part.config["method"] for record in records))
+    colours = {method: COLOURS[number % len(COLOURS)] for number, method in enumerate(methods)}
+    found = {deck: matrix(records, deck) for deck in decks}
+    matrices = [deck for deck in decks if found[deck][0]]
+    rows = 2 + bool(matrices)
+    heights = [1.0, 1.0, 1.25][:rows]
+    grid = figure.add_gridspec(rows, 6, height_ratios=heights)
+    drawn = [deck for deck in decks if any(len(one.result["curve"]) > 1 for one in _of(records, deck))][:3]
+    for column, deck in enumerate(drawn or decks[:1]):
+        for row, across in enumerate(("samples", "seconds")):
+            axes = figure.add_subplot(grid[row, _third(column, len(drawn or decks[:1]))])
+            _draw_curves(axes, _of(records, deck), across, colours)
+            styled(
+                axes,
+                f"{deck}" if row == 0 else "",
+                xlabel="decisions" if across == "samples" else "seconds of processor time",
+                ylabel="exploitability, % of the payoff range" if column == 0 else "",
+            )
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    known = dict(zip(labels, handles, strict=True))
+    for axes in figure.axes:
+        known |= dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
+    figure.legend(known.values(), known.keys(), loc="outside upper center", ncols=6, frameon=False)
+    for column, deck in enumerate(matrices[:2]):
+        _draw_matrix(figure.add_subplot(grid[2, 3 * column : 3 * column + 3]), deck, *found[deck])
+
+
+def _third(column: int, columns: int) -> slice:
+    width = 6 // columns
+    return slice(column * width, (column + 1) * width)
+
+
+def _of(records: Sequence[Record], deck: str) -> list[Record]:
+    return [record for record in records if record.part.config["deck"] == deck]
+
+
+def _draw_curves(axes: Axes, records: Sequence[Record], across: str, colours: dict[str, str]) -> None:
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    for (_, method), found in by_cell(records).items():
+        if len(found[0].result["curve"]) == 1:
+            percent = max(interval_of(found, -1).mean, _LEAST)
+            axes.axhline(percent, color=colours[method], linewidth=1, linestyle="--", label=method)
+            continue
+        points = range(min(len(record.result["curve"]) for record in found))
+        places = [float(np.median([one.result["curve"][at][across] for one in found])) for at in points]
+        intervals = [interval_of(found, at) for at in points]
+        middle = [max(one.mean, _LEAST) for one in intervals]
+        low = [max(one.mean if one.low is None else one.low, _LEAST) for one in intervals]
+        high = [max(one.mean if one.high is None else one.high, _LEAST) for one in intervals]
+        keep = [at for at in points if places[at] > 0]
+        kept = [[values[at] for at in keep] for values in (places, middle, low, high)]
+        draw_band(axes, kept[0], kept[1], (kept[2], kept[3]), method, colours[method])
+    axes.axhline(1.0, color="#bbbbbb", linewidth=0.8, linestyle=":")
+
+
+def interval_of(records: Sequence[Record], at: int) -> Interval:
+    """The interquartile mean over seeds at a point of the curves, in per cent."""
+    return over_seeds([record.result["curve"][at]["percent"] for record in records], interquartile_mean)
+
+
+def _draw_matrix(axes: Axes, deck: str, methods: list[str], won: Float64Array) -> None:
+    most = float(np.abs(won).max()) or 1.0
+    axes.imshow(won, cmap="RdBu", vmin=-most, vmax=most)
+    axes.set_xticks(range(len(methods)), methods, rotation=45, ha="right", fontsize=8)
+    axes.set_yticks(range(len(methods)), methods, fontsize=8)
+    for row in range(len(methods)):
+        for column in range(len(methods)):
+            if row != column:
+                dark = abs(won[row, column]) > 0.6 * most
+                axes.text(
+                    column, row, f"{won[row, column]:+.0f}",
+                    ha="center", va="center", fontsize=7, color="white" if dark else "black",
+                )  # fmt: skip
+    axes.set_title(f"{deck}: points a round, row from column", fontweight="bold", loc="left", fontsize=10)
