@@ -18,6 +18,7 @@ Four players in two teams, single rounds. Three things are measured:
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -32,7 +33,7 @@ from research.errors import ResearchError
 from research.frame import OnProgress, Options, Question, main
 from research.intervals import Interval, mean_interval
 from research.mutual_information import Float64Array, Int64Array
-from research.partners import HIDDEN, SEEN, Partners
+from research.partners import HIDDEN, OTHERS, PARTNER, SEEN, Partners
 from research.parts import Part, Record
 from research.pictures import COLOURS, styled
 from research.tables import Table
@@ -43,7 +44,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_DEALS_AT_ONCE: Final = 500
+GROUPS: Final = 100
+"""Groups of deals whose mean points are kept; intervals of points are over them."""
+
+_DEALS_AT_ONCE: Final = 1_000
 _ROUNDS_AT_ONCE: Final = 1_000
 
 
@@ -59,8 +63,8 @@ class Args(Options):
     """both seats of the other team in cross-play"""
     edition: str = "parker"
     """the rule sheet"""
-    deals: int = 1_000
-    """deals of each pair of partners; two rounds each"""
+    deals: int = 10_000
+    """deals of each pair of partners, a multiple of 100; two rounds each"""
     rounds: int = 10_000
     """rounds of each agent in which its cards are noted: one discard and one play of each seat"""
     shuffles: int = 49
@@ -71,10 +75,11 @@ def parts(options: Args) -> list[Part]:
     """Bits of each agent and of random play; all pairs of partners; all blindfolds."""
     if len(set(options.agents)) != len(options.agents):
         raise ResearchError("--agents names an agent twice: name each once")
-    deals, rounds = (40, 400) if options.quick else (options.deals, options.rounds)
-    for name, number in (("--deals", deals), ("--rounds", rounds)):
-        if number < BLOCKS:
-            raise ResearchError(f"{name} is {number}; the intervals need {BLOCKS} or more")
+    deals, rounds = (GROUPS, 400) if options.quick else (options.deals, options.rounds)
+    if deals < GROUPS or deals % GROUPS:
+        raise ResearchError(f"--deals is {deals}; it must be a multiple of {GROUPS}, for the intervals")
+    if rounds < BLOCKS:
+        raise ResearchError(f"--rounds is {rounds}; the intervals need {BLOCKS} or more")
     table = {"edition": options.edition}
     met = {**table, "deals": deals, "opponent": options.opponent}
     found = []
@@ -97,7 +102,7 @@ def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
     config = MatchConfig(part.config["edition"], 4, 2, episode="round", seed=part.seed, threads=1)
     if part.config["kind"] == "bits":
         return bits_of_agent(part, config, on_progress)
-    return {"points": points_of_pair(part, config, on_progress).tolist()}
+    return {"points": points_of_pair(part, config, on_progress).round(3).tolist()}
 
 
 # Bits -------------------------------------------------------------------------------------------------------
@@ -132,7 +137,7 @@ def bits_of_agent(part: Part, config: MatchConfig, on_progress: OnProgress) -> d
 
 
 def points_of_pair(part: Part, config: MatchConfig, on_progress: OnProgress) -> Float64Array:
-    """Points a round of two partners against the opponents, float64[deals]."""
+    """Points a round of two partners against the opponents, means of groups of deals: float64[GROUPS]."""
     table, deals = config.table(), int(part.config["deals"])
     agents = [
         make(spec, table, agent_seed(config.seed, seat)) for seat, spec in enumerate(part.config["agents"])
@@ -143,20 +148,42 @@ def points_of_pair(part: Part, config: MatchConfig, on_progress: OnProgress) -> 
         count = min(_DEALS_AT_ONCE, deals - first)
         found.append(play([pair, part.config["opponent"]], config, count, first_deal=first).lead.mean(axis=1))
         on_progress((first + count) / deals)
-    return np.concatenate(found)
+    groups: Float64Array = np.concatenate(found).reshape(GROUPS, -1).mean(axis=1)
+    return groups
 
 
 # What was found ---------------------------------------------------------------------------------------------
 
 
+Told = dict[tuple[str, str], dict[str, Any]]
+"""What `bits_of_rows` found, by agent and kind of play, seeds taken together."""
+
+
+def told_by(records: Sequence[Record]) -> Told:
+    """What the records say of bits: means over the seeds."""
+    by_kind: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for record in records:
+        if record.part.config["kind"] == "bits":
+            for kind, one in record.result.items():
+                by_kind.setdefault((record.part.config["agent"], kind), []).append(one)
+    found: Told = {}
+    for key, ones in by_kind.items():
+        found[key] = {"rows": sum(one["rows"] for one in ones)}
+        for name in FEATURES:
+            of_name = {
+                what: float(np.mean([one[name][what] for one in ones])) for what in ("told", "redealt")
+            }
+            error = math.hypot(*(one[name]["error"] for one in ones)) / len(ones)
+            found[key][name] = {**of_name, "error": error}
+    return found
+
+
 def bits_table(records: Sequence[Record]) -> Table | None:
     """Bits told, by agent, kind of play and feature of the hand."""
     rows = []
-    for record in records:
-        if record.part.config["kind"] == "bits":
-            for kind, found in record.result.items():
-                cells = [_told(found[name]) for name in FEATURES]
-                rows.append((f"`{record.part.config['agent']}`", kind, f"{found['rows']:,}", *cells))
+    for (agent, kind), found in told_by(records).items():
+        cells = [_told(found[name]) for name in FEATURES]
+        rows.append((f"`{agent}`", kind, f"{found['rows']:,}", *cells))
     headings = ("agent", "a card that is", "cards", *FEATURES)
     title = "Bits told about what is left in the hand, ± 95 %; in brackets what a redealt hand gives"
     return Table(headings, tuple(rows), title, text_columns=2) if rows else None
@@ -167,7 +194,7 @@ def _told(found: dict[str, float]) -> str:
 
 
 Points = dict[tuple[str, str, str], Float64Array]
-"""Points a round of each deal, by the two partners and what is hidden from them."""
+"""Points a round of each group of deals, by the two partners and what is hidden from them."""
 
 
 def points_of(records: Sequence[Record]) -> Points:
@@ -201,6 +228,9 @@ def losses(points: Points) -> dict[str, Interval]:
             if {(agent, agent, SEEN), (agent, agent, hides)} <= set(points):
                 lost = points[agent, agent, SEEN] - points[agent, agent, hides]
                 found[f"{agent}, not seeing {hides}"] = mean_interval(lost)
+        blind = [points.get((agent, agent, hides)) for hides in (OTHERS, PARTNER)]
+        if blind[0] is not None and blind[1] is not None:
+            found[f"{agent}, the partner's more than others"] = mean_interval(blind[0] - blind[1])
     return found
 
 
@@ -230,7 +260,7 @@ def _mean(points: Points, one: str, other: str) -> str:
 def draw(figure: Figure, records: Sequence[Record]) -> None:
     """Bits of discards on the left, points lost on the right."""
     left, right = figure.subplots(1, 2, width_ratios=(3, 2))
-    _draw_bits(left, [record for record in records if record.part.config["kind"] == "bits"])
+    _draw_bits(left, told_by(records))
     found = losses(points_of(records))
     places = range(len(found))[::-1]
     means = [interval.mean for interval in found.values()]
@@ -241,14 +271,11 @@ def draw(figure: Figure, records: Sequence[Record]) -> None:
     styled(right, "What partners lose", xlabel="points a round")
 
 
-def _draw_bits(axes: Axes, records: Sequence[Record]) -> None:
-    agents = list(dict.fromkeys(record.part.config["agent"] for record in records))
+def _draw_bits(axes: Axes, bits: Told) -> None:
+    agents = [agent for agent, kind in bits if kind == "discard"]
     width = 0.8 / max(1, len(agents))
     for number, agent in enumerate(agents):
-        record = next(one for one in records if one.part.config["agent"] == agent)
-        found = record.result.get("discard")
-        if found is None:
-            continue
+        found = bits[agent, "discard"]
         places = [place + (number - (len(agents) - 1) / 2) * width for place in range(len(FEATURES))]
         told = [found[name]["told"] for name in FEATURES]
         errors = [NORMAL_QUANTILE * found[name]["error"] for name in FEATURES]
