@@ -72,7 +72,15 @@ class Args(Options):
 
 
 def parts(options: Args) -> list[Part]:
-    """Bits of each agent and of random play; all pairs of partners; all blindfolds."""
+    """Bits of each agent and of random play; all pairs of partners; all blindfolds.
+
+    Raises:
+        ResearchError: agents, an edition or numbers that make no measurement.
+    """
+    if not MatchConfig(options.edition, 4, 2).has_points:
+        raise ResearchError(
+            f"--edition {options.edition} counts no points, and partners are compared by them"
+        )
     if len(set(options.agents)) != len(options.agents):
         raise ResearchError("--agents names an agent twice: name each once")
     deals, rounds = (GROUPS, 400) if options.quick else (options.deals, options.rounds)

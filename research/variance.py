@@ -84,7 +84,15 @@ def pair_of(text: str) -> tuple[str, str]:
 
 
 def parts(options: Args) -> list[Part]:
-    """One for each pair, way to deal and seed."""
+    """One for each pair, way to deal and seed.
+
+    Raises:
+        ResearchError: a pair or a number of deals that cannot be.
+        ArenaError: the edition counts no points, or there is no network that values luck at its table.
+    """
+    config = MatchConfig(options.edition, 2, episode="round", aivat=True)
+    config.refuse_luck_without_points()
+    config.network()
     deals = 200 if options.quick else options.deals
     if deals < _WARM_UP:
         raise ResearchError(f"--deals is {deals}; a spread needs {_WARM_UP} or more")

@@ -194,6 +194,8 @@ def test_strength_is_no_loss_of_partners() -> None:
 def test_wrong_options_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(QUESTION, ["--agents", "greedy", "greedy"]) == 2
     assert "names an agent twice" in capsys.readouterr().err
+    assert main(QUESTION, ["--edition", "dujardin"]) == 2
+    assert "dujardin counts no points" in capsys.readouterr().err
     assert main(QUESTION, ["--deals", "150"]) == 2
     assert "--deals is 150; it must be a multiple of 100" in capsys.readouterr().err
     assert main(QUESTION, ["--rounds", "5"]) == 2

@@ -115,5 +115,7 @@ def test_the_error_of_a_variance_is_that_of_many_samples() -> None:
 def test_what_is_no_pair_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(QUESTION, ["--pairs", "champion"]) == 2
     assert "write it as 'champion vs arnold'" in capsys.readouterr().err
+    assert main(QUESTION, ["--edition", "dujardin"]) == 2
+    assert "dujardin counts none" in capsys.readouterr().err
     assert main(QUESTION, ["--deals", "3"]) == 2
     assert "--deals is 3" in capsys.readouterr().err
