@@ -21,7 +21,9 @@ from research.mutual_information import (
     shuffled_within,
 )
 from research.partners import OTHERS, PARTNER, SEEN, Partners
-from research.signalling import QUESTION, losses
+from research.parts import Part, Record
+from research.pictures import new_figure
+from research.signalling import QUESTION, draw, losses, tables, told_by
 from research.told_cards import FEATURES, Noted, bits_of_rows
 from research.watching import play_watched
 
@@ -189,6 +191,34 @@ def test_strength_is_no_loss_of_partners() -> None:
     assert found["a with b"].mean == pytest.approx(20, abs=0.3)
     assert found["a, not seeing the partner's"].mean == pytest.approx(7)
     assert found["a, not seeing the partner's"].half_width == pytest.approx(0, abs=1e-9)
+
+
+def bits_record(seed: int, told: float) -> Record:
+    found = {"told": told, "redealt": 0.01, "error": 0.003, "bits": told, "bias": 0.0, "p": 0.05}
+    result = {"discard": {"rows": 100, **dict.fromkeys(FEATURES, found)}}
+    return Record(Part(f"bits-0-{seed}", seed, {"kind": "bits", "agent": "a"}), result, 1.0, 1.0)
+
+
+def pair_record(one: str, other: str, hides: str, points: list[float]) -> Record:
+    config = {"kind": "pair", "agents": [one, other], "hides": hides, "opponent": "arnold"}
+    return Record(Part(f"pair-{one}-{other}-{hides}", 1, config), {"points": points}, 1.0, 1.0)
+
+
+def test_seeds_are_taken_together_in_tables_and_picture() -> None:
+    records = [bits_record(1, 0.02), bits_record(2, 0.04)]
+    found = told_by(records)["a", "discard"]
+    assert found["rows"] == 200
+    assert found["safeties"]["told"] == pytest.approx(0.03)
+    assert found["safeties"]["error"] == pytest.approx(0.003 / np.sqrt(2))
+    records += [pair_record("a", "a", SEEN, [10.0, 12.0]), pair_record("a", "a", PARTNER, [4.0, 6.0])]
+    bits, points, lost = tables(records)
+    assert bits.rows[0][3].startswith("+0.0300 ± 0.0042 (0.0100)")
+    assert points.rows[0][1].startswith("+11.0")
+    assert lost.rows == (("a, not seeing the partner's", "+6.0 ± 0.0"),)
+    figure = new_figure()
+    draw(figure, records)
+    assert len(figure.axes) == 2
+    assert len(tables(records[:2])) == 1  # a run that was stopped after the bits
 
 
 def test_wrong_options_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
