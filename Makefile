@@ -25,7 +25,7 @@ WORKS_WITH := .venv-works-with
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help train test check format bench bench-training works-with wheel wheel-test web web-test site python-versions \
-	test-ray test-openspiel notebook clean distclean
+	test-ray test-openspiel research notebook clean distclean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -57,6 +57,9 @@ bench: $(VENV)/.installed-bench ## measure the speed beside RLCard, OpenSpiel, P
 
 bench-training: $(VENV)/.installed-train ## measure the speed of training beside MaskablePPO (ten minutes)
 	$(PY) $(BENCH_TRAINING)
+
+research: $(VENV)/.installed-research ## answer all research questions (a night; a killed run goes on)
+	$(PY) -m research.all
 
 works-with: $(WORKS_WITH)/.installed ## how soon learners of other libraries beat random, in an environment of their own
 	$(WORKS_WITH)/bin/python -m pytest tests/works_with -m "slow or not slow"
@@ -130,6 +133,10 @@ $(VENV)/.installed-bench: $(VENV)/.created pyproject.toml constraints.txt
 $(VENV)/.installed-openspiel: $(VENV)/.created pyproject.toml constraints.txt
 	$(call install,train$(COMMA)dev$(COMMA)openspiel)
 	@touch $(VENV)/.installed-train $(VENV)/.installed-dev
+
+$(VENV)/.installed-research: $(VENV)/.created pyproject.toml constraints.txt
+	$(call install,train$(COMMA)research$(COMMA)openspiel)
+	@touch $(VENV)/.installed-train
 
 $(WORKS_WITH)/.installed: pyproject.toml benchmarks/works_with/constraints.txt
 	$(PYTHON) -m venv $(WORKS_WITH)

@@ -274,7 +274,12 @@ def draw(figure: Figure, records: Sequence[Record]) -> None:
     styled(left, "Full game", xlabel="claiming - declining, points", ylabel="positions")
     left.hist(means, bins=40, color=COLOURS[0])
     left.axvline(0, color="#555555", linewidth=0.8)
-    styled(right, DECKS[0], xlabel="points for a coup fourré", ylabel="least gain of claiming, points")
+    styled(
+        right,
+        f"{DECKS[0]}, by the bonus",
+        xlabel="points for a coup fourré",
+        ylabel="least gain of claiming, points",
+    )
     for number, name in enumerate(OPPONENTS):
         shown = sorted(
             (record.result["bonus"], record.result[name]["least"])
@@ -282,7 +287,8 @@ def draw(figure: Figure, records: Sequence[Record]) -> None:
             if record.result.get("deck", "").split("+points")[0] == DECKS[0]
             and "least" in record.result[name]
         )
-        right.plot(*zip(*shown, strict=True), marker="o", color=COLOURS[number], label=f"against {name}")
+        style = {"marker": "os"[number], "linestyle": ("-", "--")[number], "color": COLOURS[number]}
+        right.plot(*zip(*shown, strict=True), label=f"against {name}", **style)
     right.axhline(0, color="#555555", linewidth=0.8)
     right.legend(frameon=False)
 

@@ -35,7 +35,7 @@ from research.parts import Part, Record
 from research.pictures import COLOURS, styled
 from research.positions import BoolArray, Decisions, Float64Array, Player, find_decisions, player, roll_out
 from research.tables import Table
-from research.tallies import Tally, interval, merged, over, tallied
+from research.tallies import NONE, Tally, interval, merged, over, tallied
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,7 +49,7 @@ RULES: Final = {
     "106 cards, no penalty": FULL_DECK,
 }
 """By what the tables call them."""
-KM: Final = (0, 150, 300, 400, 500, 600)
+KM: Final = (0, 25, 150, 300, 400, 500, 600)
 """Of the opponent: the lower ends of the bands."""
 CARDS: Final = (0, 10, 20, 30, 40, 50)
 """Left to draw: the lower ends of the bands."""
@@ -58,6 +58,7 @@ HAND: Final = (0, 100, 175, 250, 325)
 BANDS: Final = (KM, CARDS, HAND)
 SCORES: Final = ((0, 0), (4000, 0), (0, 4000), (4200, 4200))
 """Of the match, own and the other's, at which the choice is looked at."""
+CHOICES: Final = {EXTEND: "extends", FINISH: "finishes"}
 POLICIES: Final = ("never", "always", "threshold", "threshold with hand", "agent")
 FEWEST: Final = 10
 """Decisions in a group that is shown."""
@@ -120,7 +121,7 @@ def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
     return {
         "points": tallied(labels, points),
         "equities": {f"{own} : {other}": tallied(labels[:2], equities[own, other]) for own, other in SCORES},
-        "agent": tallied(labels, (found.chosen == EXTEND).astype(np.float64)),
+        "by_choice": tallied([[CHOICES[choice] for choice in found.chosen.tolist()]], points),
         "grids": {name: grid.astype(int).tolist() for name, grid in grids.items()},
         "decisions_in_a_round": found.per_round,
         "over_never": compared,
@@ -282,14 +283,17 @@ def table_of_policies(results: Mapping[str, list[Mapping[str, Any]]]) -> Table:
     """Points a round over the policy that never extends."""
     rows = []
     for name, seeds in results.items():
-        agent = over(merged(one["agent"] for one in seeds))[()]
+        chosen = merged(one["by_choice"] for one in seeds)
+        extended = chosen.get((CHOICES[EXTEND],), NONE)[0] / over(chosen)[()][0]
+        gains = [cell(chosen, CHOICES[choice]) for choice in (EXTEND, FINISH)]
         cells = [
             over_seeds([one["over_never"][other][0] for one in seeds]).text("+.1f") for other in POLICIES[1:]
         ]
         asked = np.mean([one["decisions_in_a_round"] for one in seeds])
-        rows.append((name, f"{asked:.2f}", f"{100 * interval(agent).mean:.0f}", *cells))
-    headings = ("rules", "decisions in a round", "agent extends, %", *POLICIES[1:])
-    return Table(headings, tuple(rows), "Points a round over never extending")
+        rows.append((name, f"{asked:.2f}", f"{100 * extended:.0f}", *gains, *cells))
+    headings = ("decisions in a round", "agent extends, %", "a gain of, there", "and elsewhere")
+    title = "What extending wins more, in points, and points a round of policies over never extending"
+    return Table(("rules", *headings, *POLICIES[1:]), tuple(rows), title)
 
 
 def table_of_surface(

@@ -5,10 +5,11 @@
 
 A match is a chain of rounds. From the points of many rounds of the champion against itself the chance to win
 the match follows for every score, going backwards from the goal on a grid of 25 points. Then decisions out
-of matches: each action is rolled out; one player chooses by points, the other by the chance to win the
-match, both by the same rollouts, and deviate from the champion only for a gain above a standard error. Where
-the two choose differently, other redeals and many more say what the second wins more, so that no choice is
-judged by the luck that it was made by; that is added up over the decisions of a match.
+of matches are rolled out: all actions, and those that may be better than the champion's again on more
+redeals. One player chooses by points, the other by the chance to win the match, by the same rollouts; each
+does what the champion does unless a gain is sure. Where the two differ, fresh redeals say what the second
+wins more, so that no choice is judged by the luck that it was made by; that is added up over the decisions
+of a match.
 """
 
 from __future__ import annotations
@@ -51,8 +52,12 @@ UNIT: Final = 25
 SHOWN: Final = 500
 """Points between two scores that are written down."""
 HUNDRED: Final = 100 // UNIT
-Z: Final = 1.0
-"""Standard errors that a gain must lie above 0."""
+MAYBE: Final = 1.0
+"""Standard errors above 0 of a gain that is worth looking at again."""
+LOOKING: Final = 8
+"""Times as many redeals decide there."""
+SURE: Final = 2.0
+"""Standard errors above 0 of a gain for which the agent's own choice is left."""
 JUDGING: Final = 16
 """Times as many redeals say what a choice was worth."""
 _ANOTHER_SEED: Final = 1 << 32
@@ -230,16 +235,33 @@ def gain_of_knowing(
     redeals, seed = drawn
     actions = worth_trying(who, found)
     points = roll_out(who, found.states, actions, redeals, seed, on_progress=on_progress)
-    there = actions != NOTHING
-    by_points = chosen_by((points[..., 0] - points[..., 1]).astype(np.float64), there)
-    by_equity = chosen_by(equity_of(who, found, table, points), there)
-    rows = np.flatnonzero(by_points != by_equity)
-    pairs = np.stack([actions[rows, by_equity[rows]], actions[rows, by_points[rows]]], axis=1)
-    differing = Decisions(found.states[rows], found.chosen[rows], found.rounds, found.met)
-    judged = roll_out(who, differing.states, pairs, JUDGING * redeals, seed + _ANOTHER_SEED)
-    chances = equity_of(who, differing, table, judged).mean(axis=2)
+    first = choices(who, found, table, (actions, points), MAYBE)
+    rows = np.flatnonzero((first != 0).any(axis=0))
+    maybe, few = found.at(rows), actions[rows]
+    three = np.stack([few[:, 0], *(few[np.arange(len(rows)), places[rows]] for places in first)], axis=1)
+    again = roll_out(who, maybe.states, three, LOOKING * redeals, seed + _ANOTHER_SEED)
+    places = choices(who, maybe, table, (three, again), SURE)
+    by_points, by_equity = (three[np.arange(len(rows)), place] for place in places)
+    differ = np.flatnonzero(by_points != by_equity)
+    pairs = np.stack([by_equity[differ], by_points[differ]], axis=1)
+    judged = roll_out(who, maybe.at(differ).states, pairs, JUDGING * redeals, seed + 2 * _ANOTHER_SEED)
+    chances = equity_of(who, maybe.at(differ), table, judged).mean(axis=2)
     gain = float((chances[:, 0] - chances[:, 1]).sum()) / len(actions)
-    return {"gain": gain, "differ": len(rows) / len(actions), "decisions": len(actions)}
+    return {"gain": gain, "differ": len(differ) / len(actions), "decisions": len(actions)}
+
+
+def choices(
+    who: Player,
+    found: Decisions,
+    table: Float64Array,
+    tried: tuple[npt.NDArray[np.int64], Points],
+    z: float,
+) -> npt.NDArray[np.int64]:
+    """The places of the actions that are chosen by points, and by equity: int64[2, N]."""
+    actions, points = tried
+    there = actions != NOTHING
+    leads = (points[..., 0] - points[..., 1]).astype(np.float64)
+    return np.stack([chosen_by(leads, there, z), chosen_by(equity_of(who, found, table, points), there, z)])
 
 
 def equity_of(who: Player, found: Decisions, table: Float64Array, points: Points) -> Float64Array:
@@ -264,17 +286,18 @@ def worth_trying(who: Player, found: Decisions) -> npt.NDArray[np.int64]:
     return actions
 
 
-def chosen_by(values: Float64Array, there: BoolArray) -> npt.NDArray[np.int64]:
+def chosen_by(values: Float64Array, there: BoolArray, z: float) -> npt.NDArray[np.int64]:
     """The action with the highest mean gain over the first one, if it is sure enough; else the first.
 
     Args:
         values: float64[N, A, R], on the same redeals.
         there: bool[N, A], which actions there are.
+        z: standard errors that the gain must lie above 0.
     """
     gains = values - values[:, :1]
     means = gains.mean(axis=2)
     errors = gains.std(axis=2, ddof=1) / np.sqrt(gains.shape[2])
-    means = np.where(there & (means > Z * errors), means, 0.0)
+    means = np.where(there & (means > z * errors), means, 0.0)
     best: npt.NDArray[np.int64] = means.argmax(axis=1)
     return best
 

@@ -106,6 +106,10 @@ class Decisions:
         column: Int64Array = self.states[field][np.arange(len(self.states)), seats].astype(np.int64)
         return column
 
+    def at(self, rows: Int64Array) -> Decisions:
+        """Some of them."""
+        return Decisions(self.states[rows], self.chosen[rows], self.rounds, self.met)
+
     @property
     def per_round(self) -> float:
         """Decisions of the kind in a round."""

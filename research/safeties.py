@@ -272,7 +272,7 @@ def draw(figure: Figure, records: Sequence[Record]) -> None:
         axes.axhline(0, color="#555555", linewidth=0.8)
         axes.set_xticks(range(len(names)), names, rotation=25, ha="right")
     both[0].set_ylabel("holding - laying, points")
-    both[0].legend(title="laid now", frameon=False)
+    both[1].legend(title="laid now", frameon=False, loc="lower right")
 
 
 QUESTION = Question(

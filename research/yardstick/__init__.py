@@ -1,1 +1,1 @@
-"""How far learners come from an equilibrium: what is run, and how it is judged; see `research.exploitability`."""
+"""How far learners come from an equilibrium: what is run, and how it is judged."""

@@ -16,6 +16,7 @@ from millebornes_env.solving.values import Policy
 from research.errors import ResearchError
 from research.yardstick.deep_cfr import DeepCfrOptions, learn_by_deep_cfr
 from research.yardstick.judging import Task, is_small, marks, small_tree
+from research.yardstick.nfsp import NfspOptions, learn_by_nfsp
 
 _BLOCK: Final = 100  # traversals between two looks at the decisions
 
@@ -163,7 +164,8 @@ def search_over(task: Task, options: SearchOptions) -> None:
 
 
 def _network_of(task: Task, options: BestOptions) -> Path:
-    base = network_folder(task.folder, task.name.replace(task.name.split("_on_")[0], options.over, 1))
+    learned = f"{options.over}_on_{task.name.partition('_on_')[2]}"
+    base = network_folder(task.folder, learned)
     if not (base / "policy.json").is_file():
         raise ResearchError(
             f"{task.name} needs the network of {options.over} with the same seed, and {str(base)!r} holds no "
@@ -180,6 +182,7 @@ RUNS: Final[dict[str, tuple[type, Run]]] = {
     "best": (BestOptions, best_of),
     "search": (SearchOptions, search_over),
     "deep_cfr": (DeepCfrOptions, learn_by_deep_cfr),
+    "nfsp": (NfspOptions, learn_by_nfsp),
     "es_mccfr": (McCfrOptions, sample_cfr),
     "cfr_plus": (CfrOptions, iterate_cfr),
 }

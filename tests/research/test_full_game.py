@@ -156,21 +156,24 @@ def test_the_end_of_a_match_decides() -> None:
 def test_a_choice_needs_a_gain_that_is_sure() -> None:
     sure = np.array([[0.0, 0.0, 0.0, 0.0], [9.0, 10.0, 11.0, 10.0], [50.0, -50.0, 60.0, -20.0]])
     there = np.ones((1, 3), np.bool_)
-    assert match_equity.chosen_by(sure[np.newaxis], there).tolist() == [1]
-    assert match_equity.chosen_by(sure[np.newaxis, [0, 2]], there[:, :2]).tolist() == [0], "10 of 26 a deal"
-    assert match_equity.chosen_by(sure[np.newaxis], np.array([[True, False, True]])).tolist() == [0]
+    assert match_equity.chosen_by(sure[np.newaxis], there, 1.0).tolist() == [1]
+    assert match_equity.chosen_by(sure[np.newaxis, [0, 2]], there[:, :2], 1.0).tolist() == [0], (
+        "10 of 26 a deal"
+    )
+    assert match_equity.chosen_by(sure[np.newaxis], np.array([[True, False, True]]), 1.0).tolist() == [0]
+    assert match_equity.chosen_by(sure[np.newaxis], there, 99.0).tolist() == [0]
 
 
 # The extension ----------------------------------------------------------------------------------------------
 
 
 def test_thresholds_follow_the_gains() -> None:
-    km, cards = np.array([0, 0, 5, 5, 2]), np.array([5, 5, 0, 0, 3])
+    km, cards = np.array([0, 0, 6, 6, 3]), np.array([5, 5, 0, 0, 3])
     grid = extensions.threshold_grid(np.array([30.0, -10.0, -20.0, 5.0, 0.0]), (km, cards))
     assert grid[0, 5]
     assert grid[1, 5], "as its neighbour, for want of others"
-    assert not grid[5, 0]
-    assert not grid[2, 3]
+    assert not grid[6, 0]
+    assert not grid[3, 3]
     assert grid.sum() == 3
 
 
@@ -243,8 +246,8 @@ def test_questions_are_answered_and_drawn(
 
 def test_information_is_told_of_searchers_and_critics() -> None:
     curves = {
-        "what the policy sees": [[1000, -500.0], [2000, -250.0]],
-        "all cards": [[1000, -200.0], [2000, -90.0]],
+        "what the policy sees": [(1000, -500.0), (2000, -250.0)],
+        "all cards": [(1000, -200.0), (2000, -90.0)],
     }
     records = [
         Record(Part("critic", 1, {"critic": critic, "level": -200.0, "opponent": "greedy"}),

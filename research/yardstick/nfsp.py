@@ -1,0 +1,158 @@
+"""NFSP (Heinrich and Silver 2016) by OpenSpiel in PyTorch, on its game `python_mille_bornes`.
+
+OpenSpiel asks the game and the networks for one decision after the other, so it is the slowest method here.
+Its agents see what ours do, an observation and who they are; values lie in 0..1, points in thousands.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.agents.as_policy import write_rows
+from millebornes_env.agents.policy.agent import observation_scale
+from millebornes_env.agents.protocol import Table
+from millebornes_env.envs.vector import vector_env
+from millebornes_env.errors import MissingExtraError
+from millebornes_env.millebornes.sections import DEFAULT_SPEC
+from millebornes_env.millebornes.state import StateArray
+from millebornes_env.solving.deck import Solvable
+from millebornes_env.solving.nodes import PLAYERS
+from millebornes_env.solving.policies import AskedPolicy, Masks
+from research.yardstick.judging import Task, marks
+
+Float32Array = npt.NDArray[np.float32]
+
+_UNIT: Final = 1000.0  # points
+
+
+@dataclass(frozen=True)
+class NfspOptions:
+    """Options of OpenSpiel's NFSP."""
+
+    hidden: tuple[int, ...] = (128,)
+    """widths of the hidden layers"""
+    reservoir_buffer_capacity: int = 200_000
+    """decisions that the average policy is fitted to"""
+    replay_buffer_capacity: int = 50_000
+    """decisions that the best response learns from"""
+    anticipatory_param: float = 0.1
+    """share of the rounds in which a seat plays the best response"""
+    batch_size: int = 128
+    """decisions in a step"""
+    learn_every: int = 64
+    """calls of an agent between two steps"""
+    rl_learning_rate: float = 1e-3
+    """of the best response"""
+    sl_learning_rate: float = 1e-3
+    """of the average policy"""
+    epsilon_start: float = 0.1
+    """share of random actions of the best response, at the beginning"""
+    epsilon_end: float = 0.001
+    """the same at the end"""
+    optimizer_str: str = "adam"
+    """adam or sgd"""
+
+
+class Eyes:
+    """What OpenSpiel's agents see of a game: who they are, and an observation, scaled."""
+
+    def __init__(self, game: Solvable) -> None:
+        """Look at the table."""
+        env = vector_env(1, game.name, players=PLAYERS)
+        self._game = game
+        self._width = env.observation_sections[-1].stop
+        self._scale = np.append(np.ones(PLAYERS, np.float32), observation_scale(Table.of(env)))
+
+    def of_states(self, states: StateArray) -> Float32Array:
+        """Of games as the deciding seats know them, float32[N, 2 + D]."""
+        rows = np.zeros((len(states), self._width), np.int8)
+        write_rows(states, self._game.record, DEFAULT_SPEC, rows)
+        who = np.eye(PLAYERS, dtype=np.float32)[states["seat"]]
+        seen: Float32Array = np.concatenate([who, rows], axis=1) * self._scale
+        return seen
+
+    def of_time_step(self, step: Any) -> Any:
+        """A time step of OpenSpiel's with these observations, and rewards in thousands of points."""
+        seen = [np.asarray(row, np.float32) * self._scale for row in step.observations["info_state"]]
+        rewards = None if step.rewards is None else [reward / _UNIT for reward in step.rewards]
+        return step._replace(observations={**step.observations, "info_state": seen}, rewards=rewards)
+
+
+def learn_by_nfsp(task: Task, options: NfspOptions) -> None:
+    """NFSP; what is judged is the average policy.
+
+    Raises:
+        MissingExtraError: OpenSpiel or PyTorch is not installed.
+    """
+    try:
+        import pyspiel  # noqa: PLC0415 - an extra
+        from open_spiel.python import rl_environment  # noqa: PLC0415
+        from open_spiel.python.pytorch import nfsp  # noqa: PLC0415
+
+        import millebornes_env.openspiel  # noqa: F401, PLC0415 - registers the game
+    except ModuleNotFoundError as missing:
+        raise MissingExtraError.of("NFSP", missing, "research,openspiel") from None
+    import torch  # noqa: PLC0415 - slow to load
+
+    torch.set_num_threads(1)
+    game = pyspiel.load_game("python_mille_bornes", {"edition": task.game.name})
+    env = rl_environment.Environment(game, observation_type=rl_environment.ObservationType.OBSERVATION)
+    env.seed(task.seed)
+    eyes = Eyes(task.game)
+    size = env.observation_spec()["info_state"][0]
+    given = {name: value for name, value in vars(options).items() if name != "hidden"}
+    agents = [
+        nfsp.NFSP(
+            player_id=seat,
+            state_representation_size=size,
+            num_actions=env.action_spec()["num_actions"],
+            hidden_layers_sizes=list(options.hidden),
+            seed=PLAYERS * task.seed + seat,
+            epsilon_decay_duration=task.samples,
+            **given,
+        )
+        for seat in range(PLAYERS)
+    ]
+    decisions = 0
+    for mark in marks(task.game, task.samples):
+        with task.learning():
+            while decisions < mark:
+                decisions += _round(env, agents, eyes)
+        task.judge(decisions, _average_policy(agents, eyes))
+
+
+def _round(env: Any, agents: list[Any], eyes: Eyes) -> int:
+    """Play and learn from a round; how many decisions it had."""
+    step = eyes.of_time_step(env.reset())
+    decisions = 0
+    while not step.last():
+        seat = step.observations["current_player"]
+        decisions += len(step.observations["legal_actions"][seat]) > 1
+        action = agents[seat].step(step).action
+        step = eyes.of_time_step(env.step([action]))
+    for agent in agents:
+        agent.step(step)
+    return decisions
+
+
+def _average_policy(agents: list[Any], eyes: Eyes) -> AskedPolicy:
+    """The networks of the average policies of both seats."""
+    import torch  # noqa: PLC0415 - slow to load
+
+    def ask(states: StateArray, masks: Masks) -> npt.NDArray[np.float64]:
+        seen = torch.from_numpy(eyes.of_states(states))
+        logits = np.zeros(masks.shape)
+        for seat, agent in enumerate(agents):
+            mine = states["seat"] == seat
+            with torch.no_grad():
+                logits[mine] = agent._avg_network(seen[torch.from_numpy(mine)]).numpy()[:, : masks.shape[1]]
+        logits[masks == 0] = -np.inf
+        policy = np.exp(logits - logits.max(axis=1, keepdims=True))
+        chances: npt.NDArray[np.float64] = policy / policy.sum(axis=1, keepdims=True)
+        return chances
+
+    return AskedPolicy("nfsp", ask)
