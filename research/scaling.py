@@ -133,7 +133,7 @@ def variants(over: str, rollouts: Sequence[int]) -> list[Variant]:
     usual += judged
     found.append(Variant("sure, belief", f"{usual},belief=policy", USUAL_ROLLOUTS, cost))
     found.append(Variant("sees the other hand", f"{usual},sees=hands", USUAL_ROLLOUTS, cost))
-    found.append(Variant("sees all cards", f"{usual},sees=all", USUAL_ROLLOUTS, cost))
+    found.append(Variant("sees all cards", f"z={sure}{judged},sees=all", 1, cost))  # one playout says it all
     return found
 
 
