@@ -18,7 +18,7 @@ one core, with decisions that need no search among them.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -133,7 +133,8 @@ def variants(over: str, rollouts: Sequence[int]) -> list[Variant]:
     usual += judged
     found.append(Variant("sure, belief", f"{usual},belief=policy", USUAL_ROLLOUTS, cost))
     found.append(Variant("sees the other hand", f"{usual},sees=hands", USUAL_ROLLOUTS, cost))
-    found.append(Variant("sees all cards", f"z={sure}{judged},sees=all", 1, cost))  # one playout says it all
+    to_the_end = ",depth=0" if judges else ""  # one playout of each action says it all
+    found.append(Variant("sees all cards", f"z={sure}{to_the_end},sees=all", 1, cost))
     return found
 
 
@@ -250,29 +251,40 @@ def tables(records: Sequence[Record]) -> list[Table]:
 
 def draw(figure: Figure, records: Sequence[Record]) -> None:
     """Points against milliseconds, a panel for each agent that is searched over."""
+    from matplotlib.ticker import LogLocator, NullFormatter  # noqa: PLC0415 - slow to import
+
     found = gains(records)
     overs = list(dict.fromkeys(one.over for one in found))
+    colours = dict(zip(dict.fromkeys(one.family for one in found), COLOURS, strict=False))
     panels = figure.subplots(1, len(overs), sharey=True, squeeze=False)[0]
+    labelled = {}
     for axes, over in zip(panels, overs, strict=True):
-        _draw_over(axes, [one for one in found if one.over == over])
+        _draw_over(axes, [one for one in found if one.over == over], colours)
         styled(axes, f"Search over {over}", xscale="log", xlabel="ms for a decision, one core")
+        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.xaxis.set_minor_formatter(NullFormatter())
+        handles, labels = axes.get_legend_handles_labels()
+        labelled.update(zip(labels, handles, strict=True))
     panels[0].set_ylabel(f"points a round gained (linear within ±{LINEAR:.0f})")
+    families = [family for family in colours if family in labelled]
+    shown = [labelled[family] for family in families]
+    figure.legend(shown, families, loc="outside lower center", ncols=5, frameon=False, fontsize=8)
 
 
-def _draw_over(axes: Axes, found: Sequence[Gain]) -> None:
-    for number, family in enumerate(dict.fromkeys(one.family for one in found)):
+def _draw_over(axes: Axes, found: Sequence[Gain], colours: Mapping[str, str]) -> None:
+    for family in dict.fromkeys(one.family for one in found):
         of_family = [one for one in found if one.family == family]
         points = [one.points.mean for one in of_family]
         widths = [one.points.half_width for one in of_family]
         times = [one.ms for one in of_family if one.ms is not None]
-        colour = COLOURS[number % len(COLOURS)]
+        colour = colours[family]
         if len(times) < len(of_family):  # cheats: what hidden cards are worth, whatever it costs
             axes.axhline(points[0], color=colour, linestyle="--", linewidth=1.0, label=family)
             continue
         axes.errorbar(times, points, yerr=widths, fmt="o-", color=colour, capsize=2, label=family)
     axes.axhline(0, color="#777777", linewidth=0.8)
     axes.set_yscale("symlog", linthresh=LINEAR)
-    axes.legend(frameon=False, fontsize=8)
 
 
 QUESTION: Final = Question(

@@ -59,9 +59,7 @@ def test_seeds_are_taken_together_and_cheats_are_not_timed() -> None:
     assert tables([cheat])[0].rows[0][-1] == ""
     figure = new_figure()
     draw(figure, [record(NAIVE, "z=0", [0, 10], 1.0), cheat])
-    legend = figure.axes[0].get_legend()
-    assert legend is not None
-    assert [text.get_text() for text in legend.get_texts()] == ["sees all cards", NAIVE]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [NAIVE, "sees all cards"]
 
 
 def test_wrong_options_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
