@@ -257,7 +257,7 @@ def draw(figure: Figure, records: Sequence[Record]) -> None:
     overs = list(dict.fromkeys(one.over for one in found))
     colours = dict(zip(dict.fromkeys(one.family for one in found), COLOURS, strict=False))
     panels = figure.subplots(1, len(overs), sharey=True, squeeze=False)[0]
-    labelled = {}
+    labelled: dict[str, Any] = {}
     for axes, over in zip(panels, overs, strict=True):
         _draw_over(axes, [one for one in found if one.over == over], colours)
         styled(axes, f"Search over {over}", xscale="log", xlabel="ms for a decision, one core")
