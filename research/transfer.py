@@ -51,7 +51,7 @@ ELO_OF_ODDS: Final = 400.0
 """Elo points of odds of ten to one."""
 
 FEWEST_SEEDS: Final = 3
-"""For an interval over seeds; with fewer it is one over deals."""
+"""For a bootstrap over seeds."""
 
 _TWO: Final = 2
 
@@ -205,10 +205,12 @@ def matrix(records: Sequence[Record]) -> dict[str, dict[str, Interval]]:
 
 
 def _elo(met: Sequence[Sequence[Mapping[str, float]]], matches: float) -> Interval:
-    """Mean Elo of some matches of each seed; the interval is over seeds if they suffice, else over deals."""
+    """Mean Elo of some matches of each seed.
+
+    The interval is one over deals; the bootstrap over seeds where they are enough and it is wider, as few
+    seeds can agree by chance better than their deals allow.
+    """
     each = [float(np.mean([elo(one["share"], matches) for one in of_seed])) for of_seed in met]
-    if len(each) >= FEWEST_SEEDS:
-        return over_seeds(each)
     mean = float(np.mean(each))
     slope = ELO_OF_ODDS / math.log(10.0)
     errors = [
@@ -217,7 +219,11 @@ def _elo(met: Sequence[Sequence[Mapping[str, float]]], matches: float) -> Interv
         for one in of_seed
     ]
     half = NORMAL_QUANTILE * math.hypot(*errors) / len(errors)
-    return Interval(mean, mean - half, mean + half)
+    by_deals = Interval(mean, mean - half, mean + half)
+    if len(each) < FEWEST_SEEDS:
+        return by_deals
+    by_seeds = over_seeds(each)
+    return max(by_deals, by_seeds, key=lambda interval: interval.half_width)
 
 
 def tables(records: Sequence[Record]) -> list[Table]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from millebornes_env.arena.match import MatchConfig
@@ -71,6 +72,8 @@ def test_intervals_are_over_seeds_where_there_are_enough() -> None:
     assert spread.low is not None
     assert spread.high is not None
     assert elo(0.3, 1000) <= spread.low < spread.mean < spread.high <= 0
+    alike = matrix([record(seed, 0.4) for seed in range(3)])["a"]["b"]
+    assert alike.half_width == pytest.approx(found["a"]["b"].half_width / np.sqrt(3))
 
 
 def test_the_mean_leaves_home_out() -> None:
