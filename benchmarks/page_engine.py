@@ -16,14 +16,17 @@ from typing import Any, Final
 from rich.console import Console
 from rich.table import Table
 
+from export.build import WEIGHTS
 from millebornes_env import __file__ as package
 
 WEB: Final = Path(package).with_name("web")
 BUILT: Final = WEB / "engine"
 SCRIPTS: Final = (
     "wasm_engine.js",
-    "wasm_table.js",
+    "wasm_belief.js",
     "wasm_kernels.js",
+    "wasm_rules.js",
+    "wasm_table.js",
     "notation.js",
     "notation_lines.js",
     "position_reader.js",
@@ -71,6 +74,10 @@ def main() -> int:
     for name, (plain, compressed) in found.items():
         table.add_row(name, f"{plain:,}", f"{compressed:,}")
     table.add_row("together", *(f"{sum(size[place] for size in found.values()):,}" for place in (0, 1)))
+    networks = [size for name, size in found.items() if name.endswith(WEIGHTS)]
+    rest = [size for name, size in found.items() if not name.endswith(WEIGHTS)]
+    most = (sum(size[place] for size in rest) + max(size[place] for size in networks) for place in (0, 1))
+    table.add_row("a table loads, at most", *(f"{size:,}" for size in most))
     console.print(table)
     measured = speeds()
     console.print(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from pathlib import Path
 
 from millebornes_env import Edition, edition, editions
@@ -11,6 +13,7 @@ from millebornes_env.millebornes.observation import OBSERVATION_VERSION
 from millebornes_env.millebornes.rules import FIELDS, Rules
 from millebornes_env.millebornes.sections import ObservationSpec, full_state_sections, sections
 from millebornes_env.render.editions import CHAPTERS, LEGEND, agreement, cell, table_name, tables_row
+from website import rulings
 
 FOLDER = Path(__file__).parent
 
@@ -110,10 +113,26 @@ def observations_page() -> str:
     return "\n".join(lines) + "\n"
 
 
-def cited(sheet: Edition, field: str) -> str:
-    """The value of a rule with its source below."""
+def with_rulings(source: str) -> str:
+    """A source whose rulings lead to the positions that show them."""
+    return re.sub(r"\bE(\d+)\b", r"[E\1](rulings_positions.md#e\1)", source)
+
+
+def usual(field: str, sheets: list[Edition]) -> str | None:
+    """What most editions play; None if no value is the most frequent one."""
+    counted = Counter(cell(sheet, field) for sheet in sheets)
+    counted.pop("-", None)
+    (value, most), *others = [*counted.most_common(2), ("", 0)][:2]
+    return None if others[0][1] == most else value
+
+
+def cited(sheet: Edition, field: str, most_play: str | None) -> str:
+    """The value of a rule, bold where most editions play another, with its source below."""
     value = cell(sheet, field)
-    return value if value == "-" else f"{value}<br><sub>{sheet.sources[field]}</sub>"
+    if value == "-":
+        return value
+    marked = value if most_play in (None, value) else f"**{value}**"
+    return f"{marked}<br><sub>{with_rulings(sheet.sources[field])}</sub>"
 
 
 def asked(field: str) -> str:
@@ -138,15 +157,18 @@ def rulebook_page() -> str:
         "|---|---|---|",
         *(f"| `{sheet.name}` | {sheet.title} | {sheet.summary} |" for sheet in sheets),
         "",
-        f"{LEGEND} A dash: the rule means nothing in that edition.",
+        f"{LEGEND} A dash: the rule means nothing in that edition. Bold: most editions play otherwise.",
     ]
     for chapter in CHAPTERS:
         different, same = agreement(chapter, sheets)
-        rows = [[asked(field), *(cited(sheet, field) for sheet in sheets)] for field in different]
+        rows = [
+            [asked(field), *(cited(sheet, field, usual(field, sheets)) for sheet in sheets)]
+            for field in different
+        ]
         lines += ["", f"## {chapter}", ""]
         if chapter == "Tables":
             title, *tables = tables_row(sheets)
-            sources = (f"<br><sub>{sheet.sources['players']}</sub>" for sheet in sheets)
+            sources = (f"<br><sub>{with_rulings(sheet.sources['players'])}</sub>" for sheet in sheets)
             rows.insert(0, [title, *(a + b for a, b in zip(tables, sources, strict=True))])
         if rows:
             lines += ["| | " + " | ".join(f"`{sheet.name}`" for sheet in sheets) + " |"]
@@ -160,8 +182,12 @@ def same_rows(same: dict[str, str], sheets: list[Edition]) -> list[str]:
     """Lines of a Markdown table of the rules in which all agree, those of the same sources together."""
     rows: dict[str, list[str]] = {}
     for field, value in same.items():
-        said = [f"`{sheet.name}` {sheet.sources[field]}" for sheet in sheets if cell(sheet, field) != "-"]
-        rows.setdefault("<br>".join(said), []).append(f"{asked(field)} **{value}**")
+        said = [
+            f"`{sheet.name}` {with_rulings(sheet.sources[field])}"
+            for sheet in sheets
+            if cell(sheet, field) != "-"
+        ]
+        rows.setdefault("<br>".join(said), []).append(f"{asked(field)}: {value}")
     return [
         "| rule | sources |",
         "|---|---|",
@@ -169,7 +195,11 @@ def same_rows(same: dict[str, str], sheets: list[Edition]) -> list[str]:
     ]
 
 
-PAGES = {"observations.md": observations_page, "rulebook.md": rulebook_page}
+PAGES = {
+    "observations.md": observations_page,
+    "rulebook.md": rulebook_page,
+    "rulings_positions.md": rulings.page,
+}
 
 
 def main() -> None:

@@ -22,7 +22,9 @@ from millebornes_env.agents.policy.agent import RunFolderError
 from millebornes_env.agents.policy.network import ADDRESS, MAX_ACTIONS, MODE, MODES
 from millebornes_env.agents.protocol import Table
 from millebornes_env.agents.search.agent import OVER_A_JUDGE, VALUE_IN_POINTS, SearchAgent
-from millebornes_env.agents.search.kernels import CHUNK, new_decisions
+from millebornes_env.agents.search.kernels import CHUNK, FEWEST_REDEALS, new_decisions
+from millebornes_env.agents.search.seen_plays import CANDIDATES, EVENTS_OF_A_PLAY, WINDOW
+from millebornes_env.agents.search.weighing import KINDS
 from millebornes_env.engine.games import new_buffers
 from millebornes_env.engine.kernels import (
     BEGIN,
@@ -60,9 +62,10 @@ from millebornes_env.millebornes.cards import (
     is_remedy,
     safety_against,
 )
-from millebornes_env.millebornes.editions import Edition, edition, editions
+from millebornes_env.millebornes.editions import Edition, edition, editions, mini_decks
 from millebornes_env.millebornes.reasons import REASONS, where_roll_goes
-from millebornes_env.millebornes.rules import FIELDS, RULES, Rules, rules_array
+from millebornes_env.millebornes.rule_checks import LONGEST_TRIP, PROBLEMS, limits
+from millebornes_env.millebornes.rules import FIELDS, RULES, TABLE_FIELDS, Rules, rules_array
 from millebornes_env.millebornes.sections import ObservationSpec, sections
 from millebornes_env.millebornes.state import MAX_SEATS, MAX_TEAMS, PHASE_NAMES, SCORE_LINES, STATE
 from millebornes_env.notation.lines import AND_OTHERS, CARD_WORDS, NOTHING
@@ -71,6 +74,9 @@ from millebornes_env.notation.positions import PLAYS, RESULT
 from millebornes_env.notation.records import DEAL, write_action
 
 CHAMPION: Final = "champion"
+
+ROLL_RULES: Final = ("start_needs_roll", "roll_after_remedy", "roll_after_safety")
+"""The rules that say where a Roll may be laid (`reasons.where_roll_goes`)."""
 
 _DECISIONS: Final = {CLAIM_COUP_FOURRE: "claim", PASS: "refuse", EXTEND: "extend", FINISH: "finish"}
 """The kinds of actions without a card."""
@@ -87,14 +93,16 @@ def described() -> tuple[dict[str, Any], dict[str, bytes]]:
         "phases": list(PHASE_NAMES),
         "score_lines": [{"line": line, "title": _title_of_line(line)} for line in SCORE_LINES],
         "rules": [_question(name) for name in Rules._fields],
+        "problems_of_rules": list(PROBLEMS),
         "reasons": list(REASONS),
+        "roll_goes": _where_rolls_go(),
         "violations": list(MESSAGES),
         "actions": {teams: _actions(teams) for teams in range(2, MAX_TEAMS + 1)},
         "notation": _notation(),
         "agents": _agents(),
         "champions": champions,
         "search": _search(),
-        "editions": [_edition(edition(name)) for name in editions()],
+        "editions": [_edition(edition(name)) for name in (*editions(), *mini_decks())],
     }
     return data, weights
 
@@ -156,7 +164,16 @@ def _constants() -> dict[str, Any]:
         "MODE": MODE,
         "MODES": list(MODES),
         "CHUNK": CHUNK,
+        "FEWEST_REDEALS": FEWEST_REDEALS,
         "POINTS_PER_REWARD": rulebook.POINTS_PER_REWARD,
+        "CANDIDATES": CANDIDATES,
+        "WINDOW": WINDOW,
+        "EVENTS_OF_A_PLAY": EVENTS_OF_A_PLAY,
+        "KINDS": KINDS,
+        "PASS": PASS,
+        "CLAIM_COUP_FOURRE": CLAIM_COUP_FOURRE,
+        "MAX_INT8": int(np.iinfo(np.int8).max),
+        "LONGEST_TRIP": LONGEST_TRIP,
     }
 
 
@@ -183,7 +200,19 @@ def _title_of_line(line: str) -> str:
 
 
 def _question(name: str) -> dict[str, Any]:
-    return {"field": name, "question": FIELDS[name].question, "choices": list(FIELDS[name].choices)}
+    field = FIELDS[name]
+    told = {"field": name, "question": field.question, "choices": list(field.choices), "unit": field.unit}
+    return told if name in TABLE_FIELDS else told | limits(name)._asdict()
+
+
+def _where_rolls_go() -> list[list[Any]]:
+    """Where a Roll may be laid, in words: the rules that decide it, and the words by their values as bits."""
+    rules = edition("parker").table(2)
+    words = [
+        where_roll_goes(rules._replace(**{name: bits >> place & 1 for place, name in enumerate(ROLL_RULES)}))
+        for bits in range(1 << len(ROLL_RULES))
+    ]
+    return [list(ROLL_RULES), words]
 
 
 def _actions(teams: int) -> list[list[dict[str, Any]]]:
@@ -231,7 +260,8 @@ def _notation() -> dict[str, Any]:
 
 def _edition(sheet: Edition) -> dict[str, Any]:
     tables = [_table(sheet, players, teams) for players, teams in sheet.tables]
-    return {"name": sheet.name, "title": sheet.title, "summary": sheet.summary, "tables": tables}
+    told = {"name": sheet.name, "title": sheet.title, "summary": sheet.summary, "tables": tables}
+    return told | {"is_mini": sheet.name in mini_decks()}
 
 
 def _table(sheet: Edition, players: int, teams: int) -> dict[str, Any]:
@@ -250,7 +280,6 @@ def _table(sheet: Edition, players: int, teams: int) -> dict[str, Any]:
         "observation_size": size,
         "num_actions": int(num_actions(teams)),
         "starts": list(starts),
-        "roll_goes": where_roll_goes(rules),
         "agents": agents,
         CHAMPION: _champion_of(table),
     }
@@ -277,7 +306,8 @@ def _agents() -> list[dict[str, str]]:
 
 def _champions() -> tuple[dict[str, Any], dict[str, bytes]]:
     """Each champion that plays some table: the options of its network, and its file of weights."""
-    tables = [table_of(name, *table) for name in editions() for table in edition(name).tables]
+    sheets = [edition(name) for name in (*editions(), *mini_decks())]
+    tables = [table_of(sheet.name, *table) for sheet in sheets for table in sheet.tables]
     found: dict[str, Any] = {}
     files = {}
     for table in tables:

@@ -37,15 +37,29 @@ from millebornes_env.agents.policy.network import (
 )
 from millebornes_env.agents.protocol import Table
 from millebornes_env.agents.search import kernels as search
-from millebornes_env.agents.search.hidden_cards import Believed, nothing_believed
+from millebornes_env.agents.search.beliefs import FEWEST_HANDS
+from millebornes_env.agents.search.hidden_cards import Believed, draw_hands, nothing_believed
 from millebornes_env.agents.search.kernels import Decisions, Searcher, new_decisions
+from millebornes_env.agents.search.seen_plays import EPSILON, TEMPERATURE, write_events
+from millebornes_env.agents.search.weighing import (
+    KINDS,
+    Players,
+    Plays,
+    Question,
+    Weights,
+    new_weights,
+    plays_of,
+    weigh_hands,
+)
 from millebornes_env.chance import random_word
 from millebornes_env.compile import for_kernels, kernel, stack_array
 from millebornes_env.millebornes import rulebook
+from millebornes_env.millebornes.cards import DECK_SIZE, NUM_CARD_TYPES
 from millebornes_env.millebornes.editions import edition
-from millebornes_env.millebornes.motion import is_limited, is_moving
+from millebornes_env.millebornes.motion import is_cured_by_safety, is_limited, is_moving
 from millebornes_env.millebornes.observation import OBSERVATION_VERSION
 from millebornes_env.millebornes.reasons import reason_of
+from millebornes_env.millebornes.rule_checks import problem_of
 from millebornes_env.millebornes.rules import Rules, RulesRecord, compiled_rules
 from millebornes_env.millebornes.sections import BySection, ObservationSpec, sections
 from millebornes_env.millebornes.state import MAX_TEAMS, ROUND_OVER, STATE, StateArray
@@ -55,8 +69,8 @@ NETWORK: Final = "network"
 """What the function of trained policies is called, among those of the agents."""
 
 # The columns of what `team_facts` writes.
-FACTS: Final = ("can_drive", "limited", "won_round", "won_match")
-CAN_DRIVE, LIMITED, WON_ROUND, WON_MATCH = range(len(FACTS))
+FACTS: Final = ("can_drive", "limited", "cured", "won_round", "won_match")
+CAN_DRIVE, LIMITED, CURED, WON_ROUND, WON_MATCH = range(len(FACTS))
 
 _THOUSAND: Final = 1000.0
 
@@ -82,6 +96,7 @@ def team_facts(states: StateArray, rules: RulesRecord, facts: npt.NDArray[np.int
     for team in range(rules.teams):
         facts[team, CAN_DRIVE] = int(is_moving(state, rules, team))
         facts[team, LIMITED] = int(is_limited(state, team))
+        facts[team, CURED] = int(is_cured_by_safety(state, team))
         if is_over:
             facts[team, WON_ROUND] = int(has_won_round(state, rules, team))
             facts[team, WON_MATCH] = int(has_won_match(state, rules, team))
@@ -92,6 +107,12 @@ def team_facts(states: StateArray, rules: RulesRecord, facts: npt.NDArray[np.int
 def why_not(states: StateArray, rules: RulesRecord, action: int) -> int:
     """Why an action is not legal now: a place in `reasons.REASONS`."""
     return reason_of(states[0], rules, action)
+
+
+@kernel
+def rules_problem(rules: RulesRecord) -> int:
+    """What is wrong with rules whose values are each possible: a place in `rule_checks.PROBLEMS`, or -1."""
+    return problem_of(rules)
 
 
 @kernel
@@ -211,6 +232,83 @@ def search_findings(
     return tried
 
 
+# Beliefs ---------------------------------------------------------------------------------------------------
+
+
+@kernel
+def draw_deals(  # noqa: PLR0913, PLR0917
+    options: Int64Array,
+    starts: Starts,
+    key_0: int,
+    key_1: int,
+    states: StateArray,
+    rules: RulesRecord,
+    seats: npt.NDArray[np.int32],
+    row: npt.NDArray[np.int8],
+    root: StateArray,
+    games: StateArray,
+    hands: npt.NDArray[np.int8],
+) -> None:
+    """Draw hands that the others may hold, each deal that fits what a seat sees as probable as any other.
+
+    Args:
+        options: int64[MAX_OPTIONS]; not looked at where a game is read.
+        starts: of the default observation.
+        key_0: of the random numbers.
+        key_1: of the random numbers.
+        states: STATE[1], the game.
+        rules: the table's.
+        seats: int32[1], who looks.
+        row: int8[D], scratch.
+        root: STATE[1], overwritten: the game as that seat knows it.
+        games: STATE[1], scratch.
+        hands: int8[C, S, NUM_CARD_TYPES], overwritten; seats are counted from the one that looks.
+    """
+    room = stack_array(np.int8, DECK_SIZE)
+    searcher = Searcher(0, options, starts, 0, 0, 0, 0.0, key_0, key_1)
+    search.read_states(searcher, rules, states, seats, row, root)
+    draw_hands(root[0], rules, key_0, key_1, games, room, hands)
+
+
+@kernel
+def weigh_deals(  # noqa: PLR0913, PLR0917
+    choose: int,
+    options: Int64Array,
+    has_logits: int,
+    other: int,
+    other_options: Int64Array,
+    rules: RulesRecord,
+    plays: Plays,
+    hands: npt.NDArray[np.int8],
+    trust: npt.NDArray[np.float64],
+    key_0: int,
+    key_1: int,
+    result: Weights,
+) -> int:
+    """Weigh hands by what their holders have played (`weighing.weigh_hands`); seats are those of the events.
+
+    Args:
+        choose: address of the function of players of the first kind.
+        options: of it.
+        has_logits: 1: it is a network.
+        other: address of the function of players of the second kind.
+        other_options: of it.
+        rules: the table's.
+        plays: what was played.
+        hands: int8[C, S, NUM_CARD_TYPES].
+        trust: float64[KINDS], how probable each kind of player is.
+        key_0: of the random numbers.
+        key_1: of the random numbers.
+        result: overwritten.
+
+    Returns:
+        How many windows were weighed.
+    """
+    players = Players(choose, options, has_logits, other, other_options, EPSILON, TEMPERATURE)
+    question = Question(hands, len(hands), FEWEST_HANDS, trust, key_0, key_1)
+    return int(weigh_hands(players, rules, plays, question, result))
+
+
 # Examples of their arguments -------------------------------------------------------------------------------
 
 
@@ -264,12 +362,27 @@ def _examples_of_page(table_rules: Rules) -> list[Example]:
     return [
         (team_facts, (states, rules, np.zeros((MAX_TEAMS, len(FACTS)), np.int64))),
         (why_not, (states, rules, 0)),
+        (rules_problem, (rules,)),
         (random_number, (0, 0, 0)),
         (network_outputs, (states, rules, int32, options, np.zeros(1, np.float32))),
         (begin_search, (*searcher, states, rules, int32, int8, int64, memories, int64, decisions)),
         (go_on_searching, (*searcher, rules, decisions, 0, 0, nothing_believed())),
         (conclude_search, (options, starts, 0, decisions, int64)),
         (search_findings, (decisions, 0, np.zeros(1, np.float64), np.zeros(1, np.float64))),
+        *_examples_of_beliefs(table_rules),
+    ]
+
+
+def _examples_of_beliefs(table_rules: Rules) -> list[Example]:
+    states, rules = _one_game(table_rules)
+    options, starts = np.zeros(MAX_OPTIONS, np.int64), BySection(*[0] * len(BySection._fields))
+    seats, row = np.zeros(1, np.int32), np.zeros(1, np.int8)
+    hands, trust = np.zeros((1, 2, NUM_CARD_TYPES), np.int8), np.zeros(KINDS, np.float64)
+    weighing = (rules, plays_of([]), hands, trust, 0, 0, new_weights(1, 2))
+    return [
+        (write_events, (states, rules, 0, 0, 0, states, np.zeros(1, np.int64), 0)),
+        (draw_deals, (options, starts, 0, 0, states, rules, seats, row, states, states, hands)),
+        (weigh_deals, (0, options, 0, 0, options, *weighing)),
     ]
 
 

@@ -1,6 +1,6 @@
 """The kernels as a WebAssembly module: `make web` puts it, and what a page must know of it, into one folder.
 
-    engine.wasm         the kernels of `page_kernels`; it asks its host for `expf` and `tanhf` alone
+    engine.wasm         the kernels of `page_kernels`; it asks its host for `IMPORTS` alone
     engine.json         how they are called (`module.Kernel`), the layout of records, and all words of the
                         game: cards, actions, editions and their tables, agents, reasons (`page_data`)
     NAME.bin            the numbers of a champion's network, as its kernel reads them (float32), but for
@@ -52,8 +52,9 @@ WASM: Final = Platform(
 """Without WebAssembly's vectors: LLVM 22 cannot compile sets of numbers (`millebornes_env.at_once`) with them
 ("SETCC operands must have the same type")."""
 
-IMPORTS: Final = ("expf", "tanhf")
-"""What the module asks its host for: functions of a float32, of networks that sample or have tanh units."""
+IMPORTS: Final = ("expf", "tanhf", "exp", "log")
+"""What the module asks its host for: of a float32, for networks that sample or have tanh units; of a
+float64, for beliefs."""
 
 _STACK: Final = 1 << 20
 """Bytes; networks and agents lay arrays of some kB on it."""

@@ -119,7 +119,8 @@ def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
         compared[name] = list(compare(who, policy(name, grids.get(name)), config["deals"], part.seed))
         on_progress(0.5 + (number + 1) / (2 * len(POLICIES[1:])))
     return {
-        "points": tallied(labels, points),
+        "by_cards": tallied(labels[:2], points),
+        "by_hand": tallied(labels[::2], points),
         "equities": {f"{own} : {other}": tallied(labels[:2], equities[own, other]) for own, other in SCORES},
         "by_choice": tallied([[CHOICES[choice] for choice in found.chosen.tolist()]], points),
         "grids": {name: grid.astype(int).tolist() for name, grid in grids.items()},
@@ -270,11 +271,9 @@ def tables(records: Sequence[Record]) -> list[Table]:
     """How the policies fare, and for each set of rules the surface."""
     found = [table_of_policies(by_rules(records))]
     for name, results in by_rules(records).items():
-        surface = merged(one["points"] for one in results)
-        found.append(table_of_surface(f"... by the cards left: {name}", over(surface, 0, 1), "cards", CARDS))
-        found.append(
-            table_of_surface(f"... by km in the own hand: {name}", over(surface, 0, 2), "km in hand", HAND)
-        )
+        by_cards, by_hand = (merged(one[key] for one in results) for key in ("by_cards", "by_hand"))
+        found.append(table_of_surface(f"by the cards left: {name}", by_cards, "cards", CARDS))
+        found.append(table_of_surface(f"by km in the own hand: {name}", by_hand, "km in hand", HAND))
     found.append(table_of_scores(by_rules(records)))
     return found
 
@@ -300,9 +299,14 @@ def table_of_surface(
     title: str, surface: Mapping[tuple[str, ...], Tally], what: str, columns: Sequence[int]
 ) -> Table:
     """What extending wins more, in points, by the opponent's kilometres and something else."""
-    rows = tuple((f"{km}+", *(cell(surface, str(km), str(column)) for column in columns)) for km in KM)
+    rows = tuple((km_band(km), *(cell(surface, str(km), str(column)) for column in columns)) for km in KM)
     headings = ("opponent's km", *(f"{column}+ {what}" for column in columns))
     return Table(headings, rows, f"Extending - finishing, points, {title}")
+
+
+def km_band(lower: int) -> str:
+    """What a band of kilometres is called; the first one is no kilometre at all."""
+    return f"{lower}+" if lower else "0"
 
 
 def cell(surface: Mapping[tuple[str, ...], Tally], *labels: str) -> str:
@@ -333,10 +337,10 @@ def draw(figure: Figure, records: Sequence[Record]) -> None:
     """The surfaces of the first rules, and how the policies fare."""
     results = by_rules(records)
     name, seeds = next(iter(results.items()))
-    surface = merged(one["points"] for one in seeds)
+    by_cards, by_hand = (merged(one[key] for one in seeds) for key in ("by_cards", "by_hand"))
     every = figure.subplots(1, 3)
-    draw_surface(figure, every[0], over(surface, 0, 1), "cards left to draw", CARDS)
-    draw_surface(figure, every[1], over(surface, 0, 2), "km in the own hand", HAND)
+    draw_surface(figure, every[0], by_cards, "cards left to draw", CARDS)
+    draw_surface(figure, every[1], by_hand, "km in the own hand", HAND)
     every[0].set_title(name, fontsize=9, loc="left")
     draw_policies(every[2], results)
 
@@ -355,7 +359,7 @@ def draw_surface(
     styled(axes, xlabel=what, ylabel="opponent's km")
     axes.grid(visible=False)
     axes.set_xticks(range(len(columns)), [f"{column}+" for column in columns])
-    axes.set_yticks(range(len(KM)), [f"{km}+" for km in KM])
+    axes.set_yticks(range(len(KM)), [km_band(km) for km in KM])
     figure.colorbar(drawn, ax=axes, label="extending - finishing, points")
 
 
@@ -371,7 +375,7 @@ def draw_policies(axes: Any, results: Mapping[str, list[Mapping[str, Any]]]) -> 
             width=0.38, color=COLOURS[number], label=name, capsize=2,
         )  # fmt: skip
     axes.axhline(0, color="#555555", linewidth=0.8)
-    axes.set_xticks(range(len(POLICIES) - 1), POLICIES[1:], rotation=15)
+    axes.set_xticks(range(len(POLICIES) - 1), [name.replace(" with", "\nwith") for name in POLICIES[1:]])
     axes.legend(frameon=False, fontsize=7)
 
 

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 SEES: Final = {"what the seat sees": "", "the other hand": "hands", "all cards": "all"}
 """What a searcher sees, and the value of its option."""
+LEVELS: Final = 50
+"""The level to be reached is a multiple of so many points a round."""
 CRITICS: Final = {"what the policy sees": False, "all cards": True}
 AT_ONCE: Final = 4
 """Deals between two steps of the progress bar."""
@@ -56,8 +58,6 @@ class Args(Options):
     """seeds of the policies, from the first on"""
     opponent: str = "strategist"
     """against whom policies are judged"""
-    level: float = -200.0
-    """points a round against the opponent that are to be reached"""
 
 
 def parts(options: Args) -> list[Part]:
@@ -72,7 +72,6 @@ def parts(options: Args) -> list[Part]:
         "decisions": 200_000 if options.quick else options.decisions,
         "opponent": options.opponent,
         "judged_on": 100 if options.quick else 1000,
-        "level": options.level,
     }
     seeds = options.all_seeds
     searchers = [
@@ -117,7 +116,7 @@ def of_searcher(part: Part, on_progress: OnProgress) -> dict[str, Any]:
 
 
 def of_learner(part: Part, on_progress: OnProgress) -> dict[str, Any]:
-    """How a policy plays after so many decisions: its curve, and where it reaches the level.
+    """How a policy plays after so many decisions: its curve.
 
     Raises:
         MissingExtraError: PyTorch is not installed.
@@ -126,7 +125,7 @@ def of_learner(part: Part, on_progress: OnProgress) -> dict[str, Any]:
         from train.common.selfplay_options import Args as TrainingArgs  # noqa: PLC0415 - PyTorch is an extra
         from train.selfplay import Trainer  # noqa: PLC0415 - PyTorch is an extra
     except ModuleNotFoundError as error:
-        raise MissingExtraError(f"{error.name} is not installed: python -m pip install '.[train]'") from None
+        raise MissingExtraError.of("learning by self-play", error, "train") from None
     config = part.config
     args = TrainingArgs(
         seed=part.seed, edition=(config["edition"],), total_timesteps=config["decisions"], num_envs=512,
@@ -144,7 +143,7 @@ def of_learner(part: Part, on_progress: OnProgress) -> dict[str, Any]:
                 trainer.save_policy(Path(folder))
                 curve.append((trainer.decisions, judged(Path(folder), config, part.seed)))
             on_progress(trainer.decisions / config["decisions"])
-    return {"curve": curve, "reached": reached_at(curve, config["level"])}
+    return {"curve": curve}
 
 
 def places_of(decisions: int) -> list[int]:
@@ -156,6 +155,13 @@ def judged(folder: Path, config: Mapping[str, Any], seed: int) -> float:
     """Points a round of a policy against the opponent."""
     table = MatchConfig(config["edition"], 2, episode="round", seed=seed)
     return float(play([folder, config["opponent"]], table, config["judged_on"]).lead.mean())
+
+
+def level_of(records: Sequence[Record]) -> float:
+    """The highest level that all policies reach, as points a round."""
+    return LEVELS * float(
+        np.floor(min(max(lead for _, lead in record.result["curve"]) for record in records) / LEVELS)
+    )
 
 
 def reached_at(curve: Sequence[tuple[int, float]], level: float) -> float | None:
@@ -219,30 +225,21 @@ def by_critic(records: Sequence[Record]) -> dict[str, list[Record]]:
 
 def table_of_critics(learners: Mapping[str, Sequence[Record]]) -> Table:
     """Decisions to the level, and how good the policies are in the end."""
+    level = level_of([record for records in learners.values() for record in records])
     rows = []
     for critic, records in learners.items():
-        reached = [record.result["reached"] for record in records]
-        known = [one for one in reached if one is not None]
+        found = [reached_at(record.result["curve"], level) for record in records]
+        reached = over_seeds([one for one in found if one is not None])
         ends = over_seeds([record.result["curve"][-1][1] for record in records])
         seconds = over_seeds([record.processor_seconds for record in records])
-        cell = over_seeds(known).text(",.0f", 1e-3) if known else "never"
-        rows.append(
-            (
-                critic,
-                f"{len(records)}",
-                cell,
-                f"{len(known)} of {len(reached)}",
-                ends.text("+.0f"),
-                seconds.text(".0f"),
-            )
-        )
-    config = next(iter(learners.values()))[0].part.config
-    title = f"PPO: decisions to {config['level']:+.0f} points a round against `{config['opponent']}`"
+        cells = reached.text(",.0f", 1e-3), ends.text("+.0f"), seconds.text(".0f")
+        rows.append((critic, f"{len(records)}", *cells))
+    opponent = next(iter(learners.values()))[0].part.config["opponent"]
+    title = f"PPO: decisions to {level:+.0f} points a round against `{opponent}`"
     headings = (
         "critic sees",
         "seeds",
         "thousand decisions",
-        "reached",
         "points a round at the end",
         "processor seconds",
     )
@@ -260,15 +257,19 @@ def draw(figure: Figure, records: Sequence[Record]) -> None:
         yerr=[half(one) for _, one in found],
         color=COLOURS[: len(found)], capsize=3,
     )  # fmt: skip
-    styled(right, "PPO, by what its critic sees", xlabel="decisions", ylabel="points a round")
+    styled(right, "PPO, by what its critic sees", xlabel="thousand decisions", ylabel="points a round")
+    right.set_xscale("log")
     for (critic, of_critic), colour in zip(by_critic(records).items(), COLOURS, strict=False):
         curves = [record.result["curve"] for record in of_critic]
         points = [over_seeds([curve[place][1] for curve in curves]) for place in range(min(map(len, curves)))]
         ends = [one.mean - half(one) for one in points], [one.mean + half(one) for one in points]
         across = [curves[0][place][0] for place in range(len(points))]
         draw_band(right, across, [one.mean for one in points], ends, critic, colour)
-        right.axhline(of_critic[0].part.config["level"], color="#555555", linewidth=0.8, linestyle=":")
-    right.set_xscale("log")
+    learners = [record for records in by_critic(records).values() for record in records]
+    if learners:
+        right.axhline(level_of(learners), color="#555555", linewidth=0.8, linestyle=":")
+        right.set_xticks(across, [f"{decisions / 1000:,.0f}" for decisions in across])
+    right.minorticks_off()
     right.legend(frameon=False)
 
 

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 UNIT: Final = 25
 """Points between two scores of the table: all points of a round are multiples of it."""
-SHOWN: Final = 500
+SHOWN: Final = 250
 """Points between two scores that are written down."""
 HUNDRED: Final = 100 // UNIT
 MAYBE: Final = 1.0

@@ -19,7 +19,7 @@ NONE: Final[Tally] = (0.0, 0.0, 0.0)
 _BETWEEN: Final = "; "
 
 
-def tallied(labels: Sequence[Sequence[str]], values: npt.NDArray[np.float64]) -> dict[str, list[float]]:
+def tallied(labels: Sequence[Sequence[str]], values: npt.NDArray[np.float64]) -> dict[str, str]:
     """Count numbers by their labels, as JSON values.
 
     Args:
@@ -27,23 +27,23 @@ def tallied(labels: Sequence[Sequence[str]], values: npt.NDArray[np.float64]) ->
         values: float64[N].
 
     Returns:
-        By the labels of a group, joined: how many, sum, sum of squares.
+        By the labels of a group, joined: how many, sum, sum of squares, in one text to keep files small.
     """
     found: dict[str, list[float]] = {}
     for *words, value in zip(*labels, values.tolist(), strict=True):
         group = found.setdefault(_BETWEEN.join(words), [0.0, 0.0, 0.0])
         for place, power in enumerate((1.0, value, value * value)):
             group[place] += power
-    return found
+    return {words: " ".join(f"{number:.8g}" for number in group) for words, group in found.items()}
 
 
-def merged(parts: Iterable[Mapping[str, Sequence[float]]]) -> dict[Labels, Tally]:
+def merged(parts: Iterable[Mapping[str, str]]) -> dict[Labels, Tally]:
     """Add up what parts have counted."""
     found: dict[Labels, Tally] = {}
     for part in parts:
         for words, tally in part.items():
             labels = tuple(words.split(_BETWEEN))
-            found[labels] = added(found.get(labels, NONE), tally)
+            found[labels] = added(found.get(labels, NONE), [float(number) for number in tally.split()])
     return found
 
 

@@ -14,7 +14,16 @@ SECTIONS: Final = {
         "Games",
         "The rules, edition by edition, with their sources; positions and games as text; the cycling race.",
         (
-            *("rulebook", "editions/index", "rulings", "notation", "race", "add_an_edition", "add_a_game"),
+            *(
+                "rulebook",
+                "editions/index",
+                "rulings",
+                "rulings_positions",
+                "notation",
+                "race",
+                "add_an_edition",
+                "add_a_game",
+            ),
             *("audit", "audit_race", "mutation"),
         ),
     ),
@@ -30,7 +39,7 @@ SECTIONS: Final = {
         "Agents",
         "Who plays, who is better, and by how much.",
         (
-            *("table", "agents", "leaderboard", "race_leaderboard", "reports", "arena", "arnold"),
+            *("table", "agents", "models", "leaderboard", "race_leaderboard", "reports", "arena", "arnold"),
             *("search_log", "hidden_information", "research"),
         ),
     ),
@@ -42,7 +51,7 @@ SECTIONS: Final = {
     "about": (
         "Reference",
         "The package from its docstrings; why it is as it is, and how to change it.",
-        ("reference/index", "contributing", "decisions", "python_versions", "changelog"),
+        ("reference/index", "cite", "contributing", "decisions", "python_versions", "changelog"),
     ),
 }
 """Pages that list others: the heading, what the section is about, and its pages."""

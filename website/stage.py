@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from website import reference, sections, tables
+from website import cite, positions, reference, sections, tables
 
 ROOT: Final = Path(__file__).parents[1]
 HERE: Final = Path(__file__).parent
@@ -26,7 +26,17 @@ _PLACES: Final = {
     "CONTRIBUTING.md": "contributing.md",
 }
 """Pages beside docs/, and where they go."""
+_CARDS: Final = (
+    "millebornes_env/agents/champions/*/README.md",
+    "millebornes_env/agents/equilibrium/README.md",
+)
+"""Model cards: each goes to models/, by the name of its folder."""
 _LINK: Final = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
+
+
+_WIDE: Final = ("rulebook.md", "leaderboard.md", "race_leaderboard.md")
+"""Pages whose tables need the place of the list of headings at the side."""
+_WITHOUT_HEADINGS: Final = "---\nhtml_theme.sidebar_secondary.remove: true\n---\n\n"
 
 
 def place_of(path: Path) -> str | None:
@@ -38,6 +48,8 @@ def place_of(path: Path) -> str | None:
         return _PLACES[name]
     if path.suffix == ".ipynb":
         return name
+    if any(path.match(card) for card in _CARDS):
+        return f"models/{path.parent.name}.md"
     if name.startswith("docs/") and path.suffix in (".md", ".png", ".svg"):
         return name.removeprefix("docs/")
     return None
@@ -57,14 +69,25 @@ def with_links(text: str, source: Path, place: str) -> str:
         if re.match(r"[a-z]+:|#", target):
             return match[0]
         path, _, anchor = target.partition("#")
-        found = place_of((source.parent / path).resolve())
+        led_to = (source.parent / path).resolve()
+        found = place_of(led_to)
         if found is None:
             return words if not mark else ""
+        if words.endswith(led_to.name) and not anchor:
+            words = title_of(led_to)
         up = "../" * place.count("/")
         return f"{mark}[{words}]({up}{found}{'#' + anchor if anchor else ''})"
 
     parts = re.split(r"(^```.*?^```$)", text, flags=re.MULTILINE | re.DOTALL)
     return "".join(part if part.startswith("```") else _LINK.sub(linked, part) for part in parts)
+
+
+def title_of(page: Path) -> str:
+    """The first heading of a page, which the site shows where the checkout names the file; else its name."""
+    if page.suffix != ".md":
+        return page.name
+    first = page.read_text(encoding="utf-8").partition("\n")[0]
+    return first.removeprefix("# ") if first.startswith("# ") else page.name
 
 
 def with_known_lexers(text: str) -> str:
@@ -81,6 +104,19 @@ def notebook(source: Path, place: str) -> str:
     return json.dumps(content)
 
 
+def model_cards() -> str:
+    """The page that leads to the card of each trained network."""
+    names = "\n".join(place.removesuffix(".md") for place in _places_in("models/"))
+    about = "For each network that ships: what it is for, how it was made, how well it plays, its limits."
+    return f"# Model cards\n\n{about}\n\n```{{toctree}}\n:maxdepth: 1\n\n{names}\n```\n"
+
+
+def _places_in(folder: str) -> list[str]:
+    """The places of a folder of the site, in the order of their files."""
+    places = [place_of(path) or "" for path in sources()]
+    return [place for place in places if place.startswith(folder)]
+
+
 def reports() -> str:
     """The page that leads to the report of each table of the leaderboards."""
     places = [place_of(path) or "" for path in sources() if path.name == "report.md"]
@@ -92,6 +128,7 @@ def reports() -> str:
 def sources() -> list[Path]:
     """Files of the checkout that have a place in the site."""
     found = [ROOT / name for name in _PLACES]
+    found += [path for card in _CARDS for path in sorted(ROOT.glob(card))]
     found += sorted((ROOT / "docs").rglob("*")) + sorted((ROOT / "notebooks").glob("*.ipynb"))
     return [path for path in found if place_of(path) is not None]
 
@@ -120,15 +157,18 @@ def stage(folder: Path) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         if source.suffix == ".md":
             text = with_links(source.read_text(encoding="utf-8"), source, place)
-            target.write_text(with_known_lexers(text), encoding="utf-8")
+            text = positions.with_pictures(text, place, folder / "extra")
+            head = _WITHOUT_HEADINGS if place in _WIDE else ""
+            target.write_text(head + with_known_lexers(text), encoding="utf-8")
         elif source.suffix == ".ipynb":
             target.write_text(notebook(source, place), encoding="utf-8")
         else:
             shutil.copy(source, target)
-    made = {**sections.pages(), **tables.pages(), **reference.pages(), "reports.md": reports()}
-    for name, text in made.items():
+    made = {**sections.pages(), **tables.pages(ROOT / "docs"), **reference.pages(), **cite.pages(ROOT)}
+    for name, text in {**made, "reports.md": reports(), "models.md": model_cards()}.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8")
+        pictured = positions.with_pictures(text, name, folder / "extra")
+        (folder / name).write_text(pictured, encoding="utf-8")
 
 
 if __name__ == "__main__":

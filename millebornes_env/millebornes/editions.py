@@ -17,7 +17,8 @@ from typing import Any, ClassVar, Final
 
 from millebornes_env.errors import EditionFileError, PlayersError, RulesError, shown
 from millebornes_env.millebornes.cards import Card
-from millebornes_env.millebornes.rules import FIELDS, NO_OR_YES, TABLE_FIELDS, Rules, validated
+from millebornes_env.millebornes.rule_checks import validated
+from millebornes_env.millebornes.rules import FIELDS, NO_OR_YES, TABLE_FIELDS, Rules
 from millebornes_env.sheets import (
     MOST_BYTES_OF_A_SHEET,
     SheetFolder,

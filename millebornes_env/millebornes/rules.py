@@ -1,4 +1,4 @@
-"""Every rule in which the rule sheets differ, as a tuple of ints, and which values make a game.
+"""Every rule in which the rule sheets differ, as a tuple of ints; `rule_checks` says which make a game.
 
 Each field of `Rules` says, in its annotation, the question that it answers, what its values mean and how an
 observation shows it. Nothing else in the rulebook knows which edition is played.
@@ -7,23 +7,13 @@ observation shows it. Nothing else in the rulebook knows which edition is played
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Annotated, Final, NamedTuple, Protocol, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
 
 from millebornes_env.compile import for_kernels, rule
-from millebornes_env.errors import RulesError, shown
-from millebornes_env.millebornes.cards import (
-    CARD_NAMES,
-    DECK_SIZE,
-    DISTANCE_200,
-    DRIVING_ACE,
-    KM,
-    NUM_CARD_TYPES,
-    NUM_DISTANCES,
-)
+from millebornes_env.millebornes.cards import NUM_CARD_TYPES
 
 NO_OR_YES: Final = ("no", "yes")
 
@@ -244,16 +234,7 @@ class RulesRecord(Protocol):
 AnyRules = Rules | RulesRecord
 """What rules take that are asked about a table as such: from Python with the tuple, too."""
 
-_MAX_PLAYERS: Final = 8
-_MIN_TEAMS: Final = 2
-_MAX_TEAMS: Final = 4
 _MAX_INT8: Final = 127
-_LONGEST_TRIP: Final = 2500
-"""So that km in 25s fit the observation's int8."""
-_LARGEST: Final = 10**6
-_MOST_POINTS: Final = 1000
-_HIGHEST_GOAL: Final = 10_000
-"""So that totals fit the record's int16 with room for the last round."""
 
 
 @rule
@@ -291,108 +272,3 @@ def compiled_rules(rules: Rules) -> RulesRecord:
     """The record of the rules as kernels are handed it: they take it faster than one with attributes."""
     record: RulesRecord = for_kernels(rules_array(rules))[0]
     return record
-
-
-def validated(rules: Rules) -> Rules:
-    """The rules as given, if they make a game.
-
-    Raises:
-        RulesError: they do not; the message names the field and what it may be.
-    """
-    for name, value in rules._asdict().items():
-        _check_value(name, value)
-    if not (_MIN_TEAMS <= rules.teams <= _MAX_TEAMS and rules.players <= _MAX_PLAYERS):
-        raise RulesError(
-            f"{rules.players} players in {rules.teams} teams: there may be {_MIN_TEAMS} to {_MAX_TEAMS} "
-            f"teams and at most {_MAX_PLAYERS} players"
-        )
-    if rules.players == 0 or rules.players % rules.teams:
-        raise RulesError(
-            f"{rules.players} players in {rules.teams} teams: teams must be equally large, "
-            "of 1 player or more"
-        )
-    _check_deck(rules)
-    _check_trip(rules)
-    return rules
-
-
-def _check_value(name: str, value: object) -> None:
-    choices = FIELDS[name].choices
-    if choices and (
-        isinstance(value, bool) or not isinstance(value, int) or value not in range(len(choices))
-    ):
-        raise RulesError(f"the rule {name} is {shown(value)}: it may be " + _listed(choices))
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise RulesError(f"the rule {name} is {shown(value)}: it must be a whole number, 0 or more")
-    if value > _LARGEST:
-        raise RulesError(f"the rule {name} is {shown(value)}: nothing is that large")
-    if name.startswith("points_") and value > _MOST_POINTS:
-        raise RulesError(f"the rule {name} is {value}: it may be at most {_MOST_POINTS}")
-    if name == "goal" and value > _HIGHEST_GOAL:
-        raise RulesError(f"the rule goal is {value}: it may be at most {_HIGHEST_GOAL}")
-
-
-def _listed(choices: tuple[str, ...]) -> str:
-    return " or ".join(f"{value} ({meaning})" for value, meaning in enumerate(choices))
-
-
-def _check_deck(rules: Rules) -> None:
-    for card in range(DRIVING_ACE, NUM_CARD_TYPES):
-        if rules.deck[card] > 1:
-            name = Rules._fields[_FIRST_COPIES + card]
-            raise RulesError(f"{name} is {rules.deck[card]}: there is at most one {CARD_NAMES[card]}")
-    size = sum(rules.deck)
-    if size > DECK_SIZE:
-        raise RulesError(f"the deck has {size} cards: it may have at most {DECK_SIZE}")
-    if size == 0:
-        raise RulesError("the deck has no cards: copies_of_25 and all other copies_of_... are 0")
-    if rules.hand_limit < 1:
-        raise RulesError(f"hand_limit is {rules.hand_limit}: at least 1 card must be dealt to each seat")
-    if rules.players >= size:
-        raise RulesError(
-            f"the deck has {size} cards: dealing 1 to each of {rules.players} players leaves none to draw"
-        )
-    dealt = rules.hand_limit * rules.players
-    if dealt >= size:
-        raise RulesError(
-            f"hand_limit is {rules.hand_limit}: {rules.players} hands of it need {dealt} cards, "
-            f"and the deck of {size} must leave some to draw"
-        )
-    if rules.max_200 > rules.copies_of_200:
-        raise RulesError(f"max_200 is {rules.max_200}: the deck holds {rules.copies_of_200} of them")
-
-
-def _check_trip(rules: Rules) -> None:
-    for name, km in (("target", rules.target), ("extended_target", rules.extended_target)):
-        if km % 25 or km > _LONGEST_TRIP or (name == "target" and km == 0):
-            raise RulesError(f"{name} is {km} km: it must be a multiple of 25, at most {_LONGEST_TRIP}")
-        if not _can_be_reached(rules, km):
-            raise RulesError(
-                f"{name} is {km} km: no distance cards of this deck add up to it ({_distance_cards(rules)})"
-            )
-    if rules.extended_target and rules.extended_target <= rules.target:
-        raise RulesError(
-            f"extended_target is {rules.extended_target} km: it must be more than target "
-            f"({rules.target} km), or 0 for no extension"
-        )
-
-
-def _can_be_reached(rules: Rules, target: int) -> bool:
-    """Whether distance cards that one team may lay add up to the target, or beyond where that will do."""
-    most = [rules.max_200 if card == DISTANCE_200 else rules.deck[card] for card in range(NUM_DISTANCES)]
-    sums = _sums_of_distances(tuple(most))
-    return target in sums or (rules.exact_finish == 0 and max(sums) >= target)
-
-
-@lru_cache  # rules are checked wherever they come in, and this takes most of the time
-def _sums_of_distances(most: tuple[int, ...]) -> frozenset[int]:
-    """What at most so many of each distance card can add up to."""
-    sums = {0}
-    for card, copies in enumerate(most):
-        sums |= {km + int(KM[card]) * count for km in sums for count in range(1, copies + 1)}
-    return frozenset(sums)
-
-
-def _distance_cards(rules: Rules) -> str:
-    cards = [f"{rules.deck[card]} of {KM[card]}" for card in range(NUM_DISTANCES) if rules.deck[card]]
-    return ", ".join(cards or ["there are none"]) + f"; a team may lay {rules.max_200} of the 200s"

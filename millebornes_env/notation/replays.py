@@ -16,7 +16,8 @@ from millebornes_env.millebornes.audit import first_violation
 from millebornes_env.millebornes.cards import NO_CARD
 from millebornes_env.millebornes.legality import is_legal
 from millebornes_env.millebornes.replay import NEXT_ROUND, play_until_refused
-from millebornes_env.millebornes.rules import Rules, compiled_rules, rules_record, validated
+from millebornes_env.millebornes.rule_checks import validated
+from millebornes_env.millebornes.rules import Rules, compiled_rules, rules_record
 from millebornes_env.millebornes.state import NO_SEAT, PHASE_NAMES, PLAY, ROUND_OVER, STATE, StateArray
 from millebornes_env.notation.lines import CARD_WORDS
 from millebornes_env.notation.positions import Position, checked_state

@@ -87,6 +87,15 @@ def match(side: Side, place: int, trail: Trail, depth: int) -> int:
     return count
 
 
+@seldom
+def deal(state: State, rules: RulesRecord, key_0: int, key_1: int) -> None:
+    """Deal the cards anew; seat 0 begins."""
+    state.key[0] = key_0
+    state.key[1] = key_1
+    deal_round(state, rules)
+    begin_turn(state, rules, 0)
+
+
 @rule
 def nth_choice(choices: int, number: int) -> int:
     """The choice of that number in the set."""
@@ -131,7 +140,7 @@ def go_on(
     key_0: int,
     key_1: int,
 ) -> int:
-    """Play on to the next decision of a seat, the other one by its policy; its information set, or the end."""
+    """Play on to a seat's next decision, the other one by its policy; the information set, or the end."""
     state = trail.states[depth]
     while int(state.phase) != ROUND_OVER:
         mover = int(state.seat)
@@ -188,12 +197,8 @@ def traverse(
         sign = 1.0 if seat == 0 else -1.0
         key_0, key_1 = seed ^ 0x5BD1E995, number & 0xFFFFFFFF
         trail.counters[0] = 0
-        state = trail.states[0]
         trail.states[0] = root[0]
-        state.key[0] = seed
-        state.key[1] = key_1
-        deal_round(state, rules)
-        begin_turn(state, rules, 0)
+        deal(trail.states[0], rules, seed, key_1)
         trail.chains[0, 0], trail.chains[0, 1] = FIRST_CHAIN, FIRST_CHAIN + 1
         side = sides[seat]
         depth = 0
@@ -261,7 +266,8 @@ class Sampler:
             tree: `Grower(game).whole(keys=True)`.
 
         Raises:
-            SolvingError: its tree does not fit in memory, or the one that was given has no keys.
+            SolvingError: its tree does not fit in memory; or the one that was given has no keys, or is one of
+                another game.
         """
         if game.cards > WHOLE:
             raise SolvingError(
@@ -269,6 +275,8 @@ class Sampler:
                 f"{WHOLE} cards can be solved"
             )
         self.tree = tree or Grower(game).whole(keys=True)
+        if self.tree.game.rules != game.rules:
+            raise SolvingError(f"the tree is one of {self.tree.game.name}, and not of {game.name}")
         if len(self.tree.seats[0].keys) == 0:
             raise SolvingError("the tree has no keys: grow it by whole(keys=True)")
         self.sides = _side(self.tree.seats[0]), _side(self.tree.seats[1])
@@ -290,7 +298,14 @@ class Sampler:
         """Carry out so many traversals, each seat in turn."""
         game = self._game
         self.decisions += traverse(
-            self.sides, game.deck, game.record, game.root, self._trail, self.traversals, traversals, self._seed
+            self.sides,
+            game.deck,
+            game.record,
+            game.root,
+            self._trail,
+            self.traversals,
+            traversals,
+            self._seed,
         )
         self.traversals += traversals
 

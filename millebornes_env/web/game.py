@@ -147,6 +147,12 @@ class PlayedGame:
         """Each play with the position that it was made in."""
         return [(play, self._states[number][0]) for number, play in enumerate(self.plays)]
 
+    def plays_of_round(self) -> list[tuple[StateArray, int]]:
+        """The decisions of the round up to where one looks: STATE[1] before each, and its action."""
+        rounds = [number for number, play in enumerate(self.plays[: self.at]) if play.action == NEXT_ROUND]
+        begun = rounds[-1] + 1 if rounds else 0
+        return [(for_kernels(self._states[at]), self.plays[at].action) for at in range(begun, self.at)]
+
 
 def _copied(states: StateArray) -> StateArray:
     copied: StateArray = np.empty(1, STATE).view(np.recarray)

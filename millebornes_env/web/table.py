@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace as dataclass_replace
 from typing import Any, Final
 
 import numpy as np
@@ -16,7 +17,7 @@ from millebornes_env import VectorEnv, __version__, agents, vector_env
 from millebornes_env.agents.champion import champions_of
 from millebornes_env.agents.protocol import Agent, ask_in
 from millebornes_env.all_sheets import edition as find_edition
-from millebornes_env.all_sheets import editions
+from millebornes_env.all_sheets import editions, mini_decks
 from millebornes_env.compile import plain
 from millebornes_env.engine.rulebook import StateArray
 from millebornes_env.errors import shown
@@ -45,12 +46,14 @@ from millebornes_env.millebornes.cards import (
 )
 from millebornes_env.millebornes.reasons import reason_against
 from millebornes_env.millebornes.replay import NEXT_ROUND
-from millebornes_env.millebornes.rules import FIELDS, Rules, rules_record
+from millebornes_env.millebornes.rule_checks import limits
+from millebornes_env.millebornes.rules import FIELDS, TABLE_FIELDS, Rules, rules_record
 from millebornes_env.millebornes.state import ROUND_OVER
 from millebornes_env.millebornes.winning import has_won_match
 from millebornes_env.notation import Position, write_action, write_position, write_record
 from millebornes_env.notation.lines import CARD_WORDS
 from millebornes_env.render.table_view import ALL, table_view
+from millebornes_env.sheets import newest_version, split_label
 from millebornes_env.web.errors import TableError
 from millebornes_env.web.game import PlayedGame
 from millebornes_env.web.opinions import opinion
@@ -150,7 +153,7 @@ class CardTable:
             "version": __version__,
             "editions": [
                 _edition_entry(name)
-                for name in ([self._own_edition] if self._own_edition else []) + [*editions()]
+                for name in (*([self._own_edition] if self._own_edition else []), *editions(), *mini_decks())
             ],
             "agents": [*self._own_agent(), *_agents()],
             "cards": [_card_entry(card) for card in range(NUM_CARD_TYPES)],
@@ -165,12 +168,11 @@ class CardTable:
         return [{"name": named, "title": named, "tables": "all"}]
 
     def rules(self, edition: str, players: int, teams: int | None = None) -> list[dict[str, Any]]:
-        """What each rule of a table is: the question that it answers, and the answer."""
-        table: Rules = self._sheet(edition).table(players, teams)
-        return [
-            {"field": name, "question": FIELDS[name].question, "value": _in_words(name, value)}
-            for name, value in table._asdict().items()
-        ]
+        """What each rule of a table is: the question that it answers, the answer, and what it may be."""
+        sheet = self._sheet(edition)
+        table: Rules = sheet.table(players, teams)
+        usual: Rules = dataclass_replace(sheet, changes={}).table(players, teams)
+        return [_rule_entry(name, value, getattr(usual, name)) for name, value in table._asdict().items()]
 
     def _sheet(self, name: str) -> Any:
         """The sheet of that name, perhaps with rules overridden, or that of the command line.
@@ -178,9 +180,14 @@ class CardTable:
         A page names no files of this computer.
         """
         given: object = name
-        is_shipped = isinstance(given, str) and given.partition("+")[0] in editions(None)
-        if not is_shipped and given != self._own_edition:
-            raise TableError(f"there is no edition {shown(name)}; they are {', '.join(editions())}")
+        stem = given.partition("+")[0] if isinstance(given, str) else ""
+        known = (*editions(None), *mini_decks())
+        is_shipped = stem in known or newest_version(stem, known) is not None
+        own = self._own_edition
+        is_own = own is not None and isinstance(given, str) and (given == own or given.startswith(f"{own}+"))
+        if not is_shipped and not is_own:
+            known = (*editions(), *mini_decks())
+            raise TableError(f"there is no edition {shown(name)}; they are {', '.join(known)}")
         sheet = find_edition(name)
         if sheet.game != DEFAULT_GAME:
             raise TableError(f"{sheet.label!r} is a game that this page cannot show: play it on the terminal")
@@ -188,9 +195,11 @@ class CardTable:
 
     @property
     def _own_edition(self) -> str | None:
-        """The edition of the command line, where it is none of the others: a file, or one with overrides."""
+        """The edition of the command line, where it is none of the others: a file."""
         named = self._usual.get("edition")
-        return None if named is None or named in editions() else str(named)
+        if named is None or split_label(str(named))[0] in (*editions(), *mini_decks()):
+            return None
+        return str(named)
 
     # The game ----------------------------------------------------------------------------------------------
 
@@ -230,7 +239,7 @@ class CardTable:
         self._sit_down(
             PlayedGame.of_text(
                 text,
-                edition=self._own_edition or DEFAULT_EDITION,
+                edition=str(self._usual.get("edition") or DEFAULT_EDITION),
                 is_match=None if episode is None else episode == "match",
             )
         )
@@ -343,12 +352,13 @@ class CardTable:
         action = int(ask_in(env, player, env._observations)[0])
         return {"action": action, "ms": round(1000 * (time.perf_counter() - begun), 3)}
 
-    def think(self, agent: str = CHAMPION, search: bool = False) -> dict[str, Any]:
-        """What an agent with a network thinks of the position of the seat whose turn it is."""
+    def think(self, agent: str = CHAMPION, search: bool = False, belief: bool = False) -> dict[str, Any]:
+        """What an agent thinks of the position of the seat whose turn it is (`opinions.opinion`)."""
         game, env = self._playing, self._at_the_table()
         if int(game.state.phase) == ROUND_OVER:
             raise TableError("the round is over: there is nothing to think about")
-        return opinion(env, self._agent(agent), env._observations, with_search=bool(search))
+        plays = game.plays_of_round() if belief else None
+        return opinion(env, self._agent(agent), env._observations, with_search=bool(search), plays=plays)
 
     def _at_the_table(self) -> VectorEnv:
         """The environment, in the position that one looks at."""
@@ -432,7 +442,8 @@ def _action_meant(card: int, target: int | str | None, rules: Rules, seat: int) 
 def _edition_entry(name: str) -> dict[str, Any]:
     sheet = find_edition(name)
     tables = [{"players": players, "teams": teams} for players, teams in sheet.tables]
-    return {"name": name, "title": sheet.title, "summary": sheet.summary, "tables": tables}
+    told = {"name": name, "title": sheet.title, "summary": sheet.summary, "tables": tables}
+    return told | {"is_mini": name in mini_decks()}
 
 
 def _agents() -> list[dict[str, Any]]:
@@ -449,9 +460,18 @@ def _card_entry(card: int) -> dict[str, Any]:
     return entry | ({"km": int(KM[card])} if is_distance(card) else {})
 
 
-def _in_words(field: str, value: int) -> int | str:
-    choices = FIELDS[field].choices
-    return choices[value] if choices else value
+def _rule_entry(name: str, value: int, usual: int) -> dict[str, Any]:
+    """A rule: the answer in words and as a number, that of the sheet itself, and what it may be."""
+    field = FIELDS[name]
+    return {
+        "field": name,
+        "question": field.question,
+        "value": field.choices[value] if field.choices else value,
+        "number": value,
+        "usual": usual,
+        "choices": list(field.choices),
+        "limits": None if name in TABLE_FIELDS else limits(name)._asdict(),
+    }
 
 
 def _number(name: str, value: Any, lowest: int = 0) -> int:

@@ -5,7 +5,9 @@
 // asked about the game it is asked about `game.states`, the one record that is played on.
 
 import { namedLine, number as numberOf, partsOf, refused } from "./notation_lines.js";
+import { Believing } from "./wasm_belief.js";
 import { EngineError, Kernels, fetched } from "./wasm_kernels.js";
+import { Sheets, labelOf } from "./wasm_rules.js";
 import { Searching, TableRoom, Thinker, forget, remember, remembered } from "./wasm_table.js";
 
 export { EngineError };
@@ -13,6 +15,7 @@ export { EngineError };
 const NONE = -1;
 const NEXT_ROUND = -1;
 const SEARCH = "+search";
+const SECOND = "strategist"; // judges where there is no champion, and others may play like it
 const AGENT_KEY = 0x6167_656e; // sets the draws of agents apart from the cards
 const WORD = 2 ** 32;
 
@@ -30,6 +33,7 @@ export class WasmEngine {
     this.kernels = kernels;
     this.data = kernels.data;
     this.read = read;
+    this.sheets = new Sheets(kernels);
     this.rooms = new Map();
     this.weights = new Map();
     this.game = null;
@@ -39,8 +43,8 @@ export class WasmEngine {
 
   /** Editions with their tables, agents with where they play, and the cards. */
   async catalogue() {
-    const editions = this.data.editions.map(({ name, title, summary, tables }) => ({
-      name, title, summary, tables: tables.map(({ players, teams }) => ({ players, teams })),
+    const editions = this.data.editions.map(({ name, title, summary, is_mini, tables }) => ({
+      name, title, summary, is_mini, tables: tables.map(({ players, teams }) => ({ players, teams })),
     }));
     const everywhere = this.data.agents.filter(({ name }) => name !== "champion");
     const fits = this.data.editions.flatMap((sheet) => sheet.tables.filter((table) => table.champion));
@@ -51,32 +55,14 @@ export class WasmEngine {
     return { version: this.data.source_digest, editions, agents, cards: this.data.cards };
   }
 
-  /** The rules of a table, each with the question that it answers. */
+  /** The rules of a table: of each the question, the answer (as words and as a number), that of the sheet, and what it may be. */
   async rules(edition, players, teams) {
-    const { table } = this._found(edition, players, teams);
-    return this.data.rules.map(({ field, question, choices }, place) => ({
-      field, question, value: choices.length ? choices[table.values[place]] : String(table.values[place]),
-    }));
-  }
-
-  _found(edition, players = 2, teams = null) {
-    const sheet = this.data.editions.find(({ name }) => name === edition);
-    if (!sheet) {
-      const known = this.data.editions.map(({ name }) => name).join(", ");
-      throw new EngineError(`There is no edition '${edition}'; the editions are ${known}.`);
-    }
-    const table = sheet.tables.find((one) => one.players === players && (teams === null || one.teams === teams));
-    if (!table) {
-      const known = sheet.tables.map((one) => `${one.players} players in ${one.teams} teams`).join(", ");
-      const asked = teams === null ? `${players} players` : `${players} players in ${teams} teams`;
-      throw new EngineError(`The edition '${edition}' has no table for ${asked}; it has ${known}.`);
-    }
-    return { sheet, table };
+    return this.sheets.rules(edition, players, teams);
   }
 
   _room(edition, players, teams) {
-    const { sheet, table } = this._found(edition, players, teams);
-    const key = `${edition} ${table.players} ${table.teams}`;
+    const { sheet, table } = this.sheets.find(edition, players, teams);
+    const key = `${sheet.name} ${table.players} ${table.teams}`;
     if (!this.rooms.has(key)) this.rooms.set(key, new TableRoom(this.kernels, sheet, table));
     return this.rooms.get(key);
   }
@@ -85,12 +71,9 @@ export class WasmEngine {
 
   /** Deal a game; the same seed deals the same cards, here and in Python. */
   async start({ edition, players = 2, teams = null, episode = "round", seed = 0, overrides = null }) {
-    if (overrides && Object.keys(overrides).length) {
-      throw new EngineError("Rules can be overridden where the game runs in Python: python -m millebornes_env play.");
-    }
     this._checkEpisode(episode);
     if (!Number.isSafeInteger(seed) || seed < 0) throw new EngineError(`A seed is a whole number, 0 or more; this is ${seed}.`);
-    const room = this._room(edition, players, teams);
+    const room = this._room(labelOf(edition, overrides ?? {}), players, teams);
     room.deal(seed);
     this._begun(room, episode, seed);
     return this.position("all");
@@ -144,9 +127,6 @@ export class WasmEngine {
     const found = table ? table.words.toLowerCase().match(/^([0-9]{1,4}) players?(?: in ([0-9]{1,4}) teams?)?$/) : ["", 2];
     if (!found) throw refused(table, "a table reads '4 players in 2 teams'");
     const name = edition ? edition.words : "parker";
-    if (name.includes("+")) {
-      throw refused(edition, "a page plays the editions as they are; overridden rules need python -m millebornes_env play");
-    }
     return this._room(name, Number(found[1]), found[2] === undefined ? null : Number(found[2]));
   }
 
@@ -248,7 +228,7 @@ export class WasmEngine {
    * Cards, seats and teams are numbers; null stands for none. `legal` has the actions of the seat that is to act, if it is
    * the viewer; when the round of a match is over, the deal of the next one (action -1). `round_over`: nobody is to act
    * (`to_act` and `asks` are null, and `sheet` has each team's lines, if points are counted); `over`: the episode has
-   * ended, too, and `winners` are known. `place` of `positions`: where `goto` has gone to. `battle`: at most the card that
+   * ended, too. `winners`: of the round, or of the match that is decided. `place` of `positions`: where `goto` has gone to. `battle`: at most the card that
    * a hazard was laid on, and the top.
    */
   async position(viewer = null) {
@@ -261,7 +241,7 @@ export class WasmEngine {
     const facts = Array.from({ length: table.teams }, (_, team) => room.factsOf(team));
     const isMatch = episode !== data.constants.EPISODES[0];
     const over = isOver && (!isMatch || decidesMatch);
-    const won = isMatch ? "won_match" : "won_round";
+    const won = isMatch && over ? "won_match" : "won_round";
     const seat = state.get("seat");
     const sees = viewer === "all" || viewer === seat;
     const countsPoints = room.notation.rule("count_points") === 1;
@@ -288,7 +268,7 @@ export class WasmEngine {
       },
       round_over: isOver,
       over,
-      winners: over ? facts.flatMap((fact, team) => (fact[won] ? [team] : [])) : [],
+      winners: isOver ? facts.flatMap((fact, team) => (fact[won] ? [team] : [])) : [],
       seats: Array.from({ length: table.players }, (_, place) => room.seatOf(place, viewer)),
       sides: facts.map((fact, team) => room.sideOf(team, fact)),
       legal: sees && !isOver ? this._legal() : isOver && !over ? [this._nextRound()] : [],
@@ -408,30 +388,29 @@ export class WasmEngine {
     return { action, ms: performance.now() - begun };
   }
 
-  /** What the champion thinks: the value of the position in points, a probability for each play, what search found. */
-  async think({ agent = "champion", search = false, ms = 0 } = {}) {
+  /**
+   * What an agent thinks: the value of the position (in points, or the chance to `win` where none are counted) and a
+   * probability for each play, if it has a network; what search over it found, and what it believes about the hidden
+   * hands, if that is asked for.
+   */
+  async think({ agent = "champion", search = false, belief = false, ms = 0 } = {}) {
     const { room, seed } = this._toAct(null);
     const thinker = await this._thinker(room, agent);
-    if (!thinker.network) throw new EngineError(`The agent '${agent}' has no network that could say what it thinks.`);
+    if (!thinker.network && agent !== SECOND) {
+      throw new EngineError(`The agent '${agent}' cannot say how good a play is; the champion can, and '${SECOND}' where there is none.`);
+    }
     const seat = room.state.get("seat");
-    const { network } = thinker;
-    room.seats.view[0] = seat;
-    const count = network.outputs();
-    const out = network.out.view;
-    const legal = this._legal().map((one) => one.action);
-    const most = Math.max(...legal.map((action) => out[action]));
-    const weights = legal.map((action) => Math.exp(out[action] - most));
-    const whole = weights.reduce((sum, weight) => sum + weight, 0);
-    const probabilities = legal.map((action, place) => ({ action, p: weights[place] / whole }));
-    probabilities.sort((one, other) => other.p - one.p);
-    const unit = room.notation.rule("count_points") === 1 ? this.data.constants.POINTS_PER_REWARD : 1;
-    const value = network.value === null ? null : unit * out[count - 1];
-    if (!search) return { value, probabilities };
+    const key = this._key(room, seed, seat);
     const memory = remembered(thinker);
-    const found = this._searching(thinker).run(seat, this._key(room, seed, seat), ms);
+    const thought = thinker.opinion(seat, this._legal().map((one) => one.action));
+    if (belief) thought.belief = (await this._believing(thinker)).run(this.game, seat, key);
+    if (search) {
+      const found = this._comparing(thinker).run(seat, key, ms);
+      thought.search = [{ action: found.base, mean: 0, error: 0 }, ...found.tried];
+      thought.redeals = found.redeals;
+    }
     remember(thinker, memory);
-    const base = { action: found.base, mean: 0, error: 0 };
-    return { value, probabilities, search: [base, ...found.tried], redeals: found.redeals };
+    return { agent, ...thought };
   }
 
   _toAct(seat) {
@@ -485,10 +464,23 @@ export class WasmEngine {
     return weights;
   }
 
+  async _believing(thinker) {
+    thinker.belief ??= new Believing(thinker, await this._thinker(thinker.room, SECOND));
+    return thinker.belief;
+  }
+
   _searching(thinker) {
     const { usual, over_a_judge: overAJudge, judges } = this.data.search;
     const canJudge = thinker.network?.value === judges && thinker.room.table.teams === 2;
     thinker.search ??= new Searching(thinker, canJudge ? overAJudge : usual);
     return thinker.search;
+  }
+
+  /** Search that drops no action, so that all of them can be compared. */
+  _comparing(thinker) {
+    const how = { ...this._searching(thinker).how, z: 1, rollouts: this.data.constants.FEWEST_REDEALS - 1 };
+    thinker.comparing ??= new Searching(thinker, how);
+    thinker.comparing.memories.bytes.fill(0);
+    return thinker.comparing;
   }
 }

@@ -2,6 +2,7 @@
 
 import { Notation } from "./notation.js";
 import { KernelRecord } from "./wasm_kernels.js";
+import { recordOfRules } from "./wasm_rules.js";
 
 const NONE = -1; // no card
 const ALL_REDEALS = 2 ** 40;
@@ -17,7 +18,7 @@ export class TableRoom {
     this.states = kernels.records("state", 1);
     this.state = new KernelRecord(this.states, data.records.state);
     this.rules = kernels.records("rules", 1);
-    this.rules.bytes.set(Uint8Array.from(atob(table.record), (letter) => letter.charCodeAt(0)));
+    this.rules.bytes.set(recordOfRules(data, table.values));
     const shapes = {
       observation: [1, table.observation_size],
       action_mask: [1, table.num_actions],
@@ -108,6 +109,7 @@ export class TableRoom {
       score: state.get("score", team),
       can_drive: fact.can_drive,
       limited: fact.limited,
+      cured: fact.cured,
     };
   }
 
@@ -136,7 +138,7 @@ export class Thinker {
     this.actions = kernels.array("i8", 1);
     const given = [address, room.states, room.rules, room.seats, this.memory, this.options, this.draws, this.actions];
     this.chooseEach = kernels.prepare("choose_each", given);
-    this.search = null;
+    this.search = this.comparing = this.belief = null;
   }
 
   choose(seat, draw) {
@@ -147,6 +149,29 @@ export class Thinker {
     this.chooseEach();
     this.memories.view.set(this.memory.view, seat * size);
     return Number(this.actions.view[0]);
+  }
+
+  /** What it thinks of the position of a seat: its worth, and how probable each legal play is, the likeliest first. */
+  opinion(seat, legal) {
+    if (!this.network) return { value: null, win: null, probabilities: [{ action: this.choose(seat, 0), p: 1 }] };
+    const { room, network } = this;
+    room.seats.view[0] = seat;
+    const count = network.outputs();
+    const out = network.out.view;
+    const most = Math.max(...legal.map((action) => out[action]));
+    const weights = legal.map((action) => Math.exp(out[action] - most));
+    const whole = weights.reduce((sum, weight) => sum + weight, 0);
+    const probabilities = legal.map((action, place) => ({ action, p: weights[place] / whole }));
+    probabilities.sort((one, other) => other.p - one.p);
+    return { ...this.worth(network.value === null ? null : out[count - 1]), probabilities };
+  }
+
+  /** What the network's value says: points or, where none are counted, the chance to win. */
+  worth(value) {
+    const { notation, table, kernels } = this.room;
+    if (value === null) return { value: null, win: null };
+    if (notation.rule("count_points") === 1) return { value: kernels.data.constants.POINTS_PER_REWARD * value, win: null };
+    return { value: null, win: Math.min(1, Math.max(0, (value * (table.teams - 1) + 1) / table.teams)) };
   }
 }
 

@@ -36,6 +36,7 @@ Float32Array = npt.NDArray[np.float32]
 Int64Array = npt.NDArray[np.int64]
 
 _UNIT: Final = 1000.0  # points; the networks learn thousands
+_FEWEST_DECISIONS: Final = 2_000  # of an iteration
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class DeepCfrOptions:
     """Options of Deep CFR."""
 
     iterations: int = 30
-    """between which the decisions are shared"""
+    """between which the decisions are shared; fewer, if that were less than 2,000 for each"""
     hidden: tuple[int, ...] = (128, 128)
     """widths of the hidden layers of the networks"""
     steps: int = 200
@@ -170,7 +171,8 @@ def learn_by_deep_cfr(task: Task, options: DeepCfrOptions) -> None:
     sampler = Sampler(task.game, task.seed, tree)
     seats = [Seat(tree, number, side) for number, side in enumerate(sampler.sides)]
     wanted = marks(task.game, task.samples)
-    for iteration in range(1, options.iterations + 1):
+    iterations = max(min(options.iterations, task.samples // _FEWEST_DECISIONS), 1)
+    for iteration in range(1, iterations + 1):
         with task.learning():
             policies = [_policy(seat, options) for seat in seats]
             sides = [
@@ -178,7 +180,7 @@ def learn_by_deep_cfr(task: Task, options: DeepCfrOptions) -> None:
                 for seat, policy in zip(seats, policies, strict=True)
             ]
             sampler.sides = sides[0], sides[1]
-            enough = iteration * task.samples // options.iterations
+            enough = iteration * task.samples // iterations
             while sampler.decisions < enough:
                 sampler.run(20)
             for seat in seats:

@@ -83,6 +83,12 @@ class Task:
         yield
         self.seconds += time.process_time() - begun
 
+    def marks(self) -> Iterator[int]:
+        """Decisions after which it is judged next, as long as it has looked at fewer."""
+        for mark in marks(self.game, self.samples):
+            if not self.curve or self.curve[-1]["samples"] < mark:
+                yield mark
+
     def judge(self, samples: int, policy: Policy) -> Judgement:
         """Judge a policy after so many decisions."""
         if not is_small(self.game):

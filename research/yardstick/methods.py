@@ -15,7 +15,7 @@ from millebornes_env.solving.mccfr import Sampler
 from millebornes_env.solving.values import Policy
 from research.errors import ResearchError
 from research.yardstick.deep_cfr import DeepCfrOptions, learn_by_deep_cfr
-from research.yardstick.judging import Task, is_small, marks, small_tree
+from research.yardstick.judging import Task, is_small, small_tree
 from research.yardstick.nfsp import NfspOptions, learn_by_nfsp
 
 _BLOCK: Final = 100  # traversals between two looks at the decisions
@@ -93,7 +93,7 @@ def iterate_cfr(task: Task, options: CfrOptions) -> None:
     """CFR+: an iteration looks at every decision of the game."""
     solver = Solver(task.game, predictive=options.predictive)
     decisions = solver.tree.counts.play_nodes
-    for mark in marks(task.game, task.samples):
+    for mark in task.marks():
         iterations = -(-mark // decisions) - solver.iteration
         if iterations > 0:
             with task.learning():
@@ -104,7 +104,7 @@ def iterate_cfr(task: Task, options: CfrOptions) -> None:
 def sample_cfr(task: Task, options: McCfrOptions) -> None:
     """External-sampling MCCFR."""
     sampler = Sampler(task.game, task.seed, small_tree(task.game.name) if is_small(task.game) else None)
-    for mark in marks(task.game, task.samples):
+    for mark in task.marks():
         with task.learning():
             while sampler.decisions < mark:
                 sampler.run(_BLOCK)
@@ -131,7 +131,7 @@ def learn_by_selfplay(task: Task, options: SelfplayOptions) -> None:
     check(args)
     warmed_up(args)
     trainer = Trainer(args)
-    for mark in marks(task.game, task.samples):
+    for mark in task.marks():
         with task.learning():
             while trainer.decisions < mark:
                 trainer.collect()

@@ -22,7 +22,7 @@ from millebornes_env.millebornes.state import StateArray
 from millebornes_env.solving.deck import Solvable
 from millebornes_env.solving.nodes import PLAYERS
 from millebornes_env.solving.policies import AskedPolicy, Masks
-from research.yardstick.judging import Task, marks
+from research.yardstick.judging import Task
 
 Float32Array = npt.NDArray[np.float32]
 
@@ -118,7 +118,7 @@ def learn_by_nfsp(task: Task, options: NfspOptions) -> None:
         for seat in range(PLAYERS)
     ]
     decisions = 0
-    for mark in marks(task.game, task.samples):
+    for mark in task.marks():
         with task.learning():
             while decisions < mark:
                 decisions += _round(env, agents, eyes)

@@ -180,20 +180,25 @@ def _of(records: Sequence[Record], deck: str) -> list[Record]:
 
 
 def _draw_curves(axes: Axes, records: Sequence[Record], across: str, colours: dict[str, str]) -> None:
+    from matplotlib.ticker import NullFormatter  # noqa: PLC0415 - slow to import
+
     axes.set_xscale("log")
     axes.set_yscale("log")
+    axes.xaxis.set_minor_formatter(NullFormatter())
     for (_, method), found in by_cell(records).items():
         if len(found[0].result["curve"]) == 1:
             percent = max(interval_of(found, -1).mean, _LEAST)
             axes.axhline(percent, color=colours[method], linewidth=1, linestyle="--", label=method)
             continue
-        points = range(min(len(record.result["curve"]) for record in found))
+        points = range(
+            -min(len(record.result["curve"]) for record in found), 0
+        )  # only first marks are skipped
         places = [float(np.median([one.result["curve"][at][across] for one in found])) for at in points]
         intervals = [interval_of(found, at) for at in points]
         middle = [max(one.mean, _LEAST) for one in intervals]
         low = [max(one.mean if one.low is None else one.low, _LEAST) for one in intervals]
         high = [max(one.mean if one.high is None else one.high, _LEAST) for one in intervals]
-        keep = [at for at in points if places[at] > 0]
+        keep = [at for at in range(len(places)) if places[at] > 0]
         kept = [[values[at] for at in keep] for values in (places, middle, low, high)]
         draw_band(axes, kept[0], kept[1], (kept[2], kept[3]), method, colours[method])
     axes.axhline(1.0, color="#bbbbbb", linewidth=0.8, linestyle=":")
@@ -206,7 +211,7 @@ def interval_of(records: Sequence[Record], at: int) -> Interval:
 
 def _draw_matrix(axes: Axes, deck: str, methods: list[str], won: Float64Array) -> None:
     most = float(np.abs(won).max()) or 1.0
-    axes.imshow(won, cmap="RdBu", vmin=-most, vmax=most)
+    axes.imshow(won, cmap="RdBu", vmin=-most, vmax=most, aspect="auto")
     axes.set_xticks(range(len(methods)), methods, rotation=45, ha="right", fontsize=8)
     axes.set_yticks(range(len(methods)), methods, fontsize=8)
     for row in range(len(methods)):

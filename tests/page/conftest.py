@@ -18,6 +18,7 @@ import pytest
 
 from millebornes_env.web.server import HOST, PAGE, TableServer
 from millebornes_env.web.table import CardTable
+from tests.patience import SECONDS_OF_A_HANG
 
 SCREENSHOTS = Path(__file__).parents[2] / "screenshots"
 
@@ -92,7 +93,7 @@ def opened(browser: Any, address: str) -> Iterator[Callable[..., Any]]:
             viewport={"width": width, "height": height}, reduced_motion="reduce", **settings
         )
         contexts.append(context)
-        context.set_default_timeout(60_000)
+        context.set_default_timeout(1000 * SECONDS_OF_A_HANG)
         page = context.new_page()
         if not may_fail:
             page.on("pageerror", lambda error: failures.append(str(error)))

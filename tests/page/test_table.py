@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from millebornes_env import millebornes
+from millebornes_env.all_sheets import mini_decks
 from millebornes_env.errors import MilleBornesError
 from millebornes_env.notation import read_record
 from millebornes_env.web.errors import TableError
@@ -40,7 +43,7 @@ def test_all_answers_are_json(table: CardTable) -> None:
         "play": {"action": 8},
         "why_not": {"card": 0},
         "choose": {"agent": "greedy"},
-        "think": {"agent": "champion"},
+        "think": {"agent": "champion", "belief": True},
     }
     for message in MESSAGES:
         answer = table.answer(message, arguments.get(message, {}))
@@ -52,7 +55,9 @@ def test_the_catalogue_has_every_table(table: CardTable) -> None:
     tables = [
         (one["name"], size["players"], size["teams"]) for one in found["editions"] for size in one["tables"]
     ]
-    assert (len(found["editions"]), len(tables), len(found["cards"])) == (6, 28, 19)
+    minis = [one["name"] for one in found["editions"] if one["is_mini"]]
+    assert minis == list(mini_decks())
+    assert (len(found["editions"]) - len(minis), len(tables) - len(minis), len(found["cards"])) == (6, 28, 19)
     for edition, players, teams in tables:
         assert table.start(edition, players, teams)["players"] == players
         assert len(table.rules(edition, players, teams)) > 40
@@ -151,10 +156,60 @@ def test_what_the_champion_thinks(table: CardTable) -> None:
     assert len(thought["search"]) > 1
 
 
+def test_without_points_it_names_a_chance_to_win(table: CardTable) -> None:
+    table.start("dujardin", seed=1)
+    thought = table.think()
+    assert thought["value"] is None
+    assert 0 < thought["win"] < 1
+
+
+def test_the_strategist_judges_where_there_is_no_champion(table: CardTable) -> None:
+    position = table.start("parker", 6, 3, seed=1)
+    thought = table.think("strategist", search=True, belief=True)
+    assert thought["probabilities"] == [{"action": table.choose("strategist")["action"], "p": 1.0}]
+    laid = {one["action"] for one in position["legal"] if one["kind"] == "play"}
+    assert laid <= {one["action"] for one in thought["search"]}
+    assert [one["seat"] for one in thought["belief"]] == [
+        seat for seat in range(6) if seat != position["to_act"]
+    ]
+
+
+def test_rules_of_ones_own(table: CardTable) -> None:
+    label = "parker+hand_limit=7+max_200=4"
+    position = table.start(label, 3, seed=1)
+    assert position["edition"] == label
+    assert sorted(one["hand_size"] for one in position["seats"]) == [7, 7, 8]
+    changed = {one["field"]: one for one in table.rules(label, 3) if one["number"] != one["usual"]}
+    assert {name: (one["usual"], one["number"]) for name, one in changed.items()} == {
+        "hand_limit": (6, 7),
+        "max_200": (2, 4),
+    }
+    assert changed["hand_limit"]["limits"] == {"least": 1, "most": 105, "step": 1}
+    again = CardTable()
+    again.load(table.save()["text"])
+    assert again.position("all")["seats"] == table.position("all")["seats"]
+
+
+def test_the_edition_of_the_command_line_may_be_changed_too(tmp_path: Path) -> None:
+    sheet = Path(millebornes.__file__).with_name("sheets") / "parker.toml"
+    own = tmp_path / "mine.toml"
+    own.write_text(
+        sheet.read_text(encoding="utf-8").replace('name = "parker"', 'name = "mine"'), encoding="utf-8"
+    )
+    table = CardTable({"edition": str(own)})
+    assert table.catalogue()["editions"][0]["name"] == str(own)
+    table.start(f"{own}+hand_limit=5", seed=1)
+    assert min(one["hand_size"] for one in table.position()["seats"]) == 5
+    assert "mine" not in [one["name"] for one in CardTable({"edition": "mini8"}).catalogue()["editions"]]
+
+
 @pytest.mark.parametrize(
     ("message", "arguments", "words"),
     [
         ("shuffle", {}, "no message 'shuffle'"),
+        ("start", {"edition": "parker+hand_limit=70"}, "must leave some to draw"),
+        ("start", {"edition": "parker+wheels=3"}, "there is no rule 'wheels' to override"),
+        ("rules", {"edition": "/etc/passwd+hand_limit=5", "players": 2}, "there is no edition"),
         ("_agent", {"name": "random"}, "no message '_agent'"),
         ("play", {}, "missing a required argument: 'action'"),
         ("play", {"action": "13"}, "action must be a whole number"),

@@ -89,7 +89,7 @@ def test_tallies_of_parts_add_up() -> None:
     assert halves.keys() == whole.keys()
     for group, tally in halves.items():
         assert tally == pytest.approx(whole[group])
-    assert interval(over(halves)[()]) == pytest.approx(mean_interval(values))
+    assert interval(over(halves)[()]) == pytest.approx(mean_interval(values), rel=1e-4)
     of_b = np.array(labels[0]) == "b"
     assert interval(over(halves, 0)["b",]).mean == pytest.approx(values[of_b].mean())
 
@@ -250,8 +250,7 @@ def test_information_is_told_of_searchers_and_critics() -> None:
         "all cards": [(1000, -200.0), (2000, -90.0)],
     }
     records = [
-        Record(Part("critic", 1, {"critic": critic, "level": -200.0, "opponent": "greedy"}),
-               {"curve": curve, "reached": information.reached_at(curve, -200.0)}, 1.0, 1.0)
+        Record(Part("critic", 1, {"critic": critic, "opponent": "greedy"}), {"curve": curve}, 1.0, 1.0)
         for critic, curve in curves.items()
     ]  # fmt: skip
     records += [
@@ -261,7 +260,8 @@ def test_information_is_told_of_searchers_and_critics() -> None:
     searchers, critics = information.tables(records)
     assert [row[2] for row in searchers.rows] == ["+20 ± 20", "+130 ± 39"]
     assert searchers.rows[1][3] == "+110 ± 20", "on the same deals"
-    assert [row[2:4] for row in critics.rows] == [("never", "0 of 1"), ("1", "1 of 1")]
+    assert critics.title == "PPO: decisions to -250 points a round against `greedy`", "which both reach"
+    assert [row[2] for row in critics.rows] == ["2", "1"]
     figure = new_figure()
     information.draw(figure, records)
     assert all(axes.has_data() for axes in figure.axes)

@@ -182,6 +182,18 @@ def test_a_policy_that_is_none_is_refused(weights: Any, words: str) -> None:
     assert "wrong" in str(refused.value)
 
 
+def test_probabilities_of_float32_are_judged_as_what_they_are_rounded_from() -> None:
+    """Networks answer in float32, whose sums differ from 1 by more than a walk may."""
+
+    def ask(states: Any, masks: Any) -> Any:
+        logits = np.random.default_rng(1).normal(size=masks.shape).astype(np.float32)
+        weights = np.where(masks != 0, np.exp(logits), np.float32(0))
+        return weights / weights.sum(axis=1, keepdims=True)
+
+    found = judge(solvable(SMALL), AskedPolicy("network", ask))
+    assert 0 < found.exploitability < judge(solvable(SMALL), Uniform()).exploitability * 2
+
+
 def test_a_table_that_is_none_is_refused() -> None:
     tree = Grower(solvable(SMALL)).whole()
     first, second = Uniform().weights(tree)

@@ -15,9 +15,15 @@ from export.page_kernels import agents_of, table_of
 from export.wasm import FOLDER
 from millebornes_env import vector_env
 from millebornes_env.agents import registry
-from millebornes_env.millebornes.editions import edition, editions
+from millebornes_env.agents.champion import champion_for, champions_of
+from millebornes_env.agents.policy.agent import RunFolderError
+from millebornes_env.chance import random_word
+from millebornes_env.errors import RulesError
+from millebornes_env.millebornes.editions import edition, editions, mini_decks
 from millebornes_env.notation import read_position, read_record, replay, write_position
 from millebornes_env.notation.records import write_action
+from millebornes_env.web.opinions import belief_about_hands
+from millebornes_env.web.table import CardTable
 from tests.golden import trace
 from tests.web.host import Host
 
@@ -174,7 +180,8 @@ def test_a_position_that_leaves_something_open_is_completed_alike(text: str) -> 
         ("hand 0: 25\nhand 0: 50", "Line 2, 'hand 0: 50': 'hand 0' is there already, in line 1"),
         ("hand 7: 25", "it must name a seat of the table"),
         ("nonsense", "there is no colon"),
-        ("edition: parker+max_200=4", "overridden rules need python -m millebornes_env play"),
+        ("edition: parker+max_200=5", "These rules make no game: max_200 is 5: the deck holds 4 of them"),
+        ("edition: parker+max_400=4", "There is no rule 'max_400' to override"),
         ("edition: monopoly", "There is no edition 'monopoly'"),
         ("table: 5 players in 5 teams", "has no table for 5 players in 5 teams"),
         ("hand 0: 20x200", "too many of a card"),
@@ -203,12 +210,152 @@ def test_the_catalogue_has_what_there_is() -> None:
         for sheet in catalogue["editions"]
         for table in sheet["tables"]
     }
-    assert found == set(TABLES)
+    assert found == {*TABLES, *((name, *table) for name in mini_decks() for table in edition(name).tables)}
+    assert [one["name"] for one in catalogue["editions"] if one["is_mini"]] == list(mini_decks())
     assert {one["name"] for one in catalogue["agents"]} == {*agents_of(table_of("parker", 2, 2)), "champion"}
-    assert next(one for one in catalogue["agents"] if one["name"] == "champion")["tables"] == [[2, 2]]
-    values = edition("dutch").table(6, 2)
-    assert [one["field"] for one in rules] == list(values._fields)
-    assert rules[0] == {"field": "players", "question": "seats", "value": "6"}
+    champion = next(one for one in catalogue["agents"] if one["name"] == "champion")
+    trained = {(one["players"], one["teams"]) for one in champions_of("millebornes").values()}
+    assert sorted(map(tuple, champion["tables"])) == sorted(trained)
+    assert rules == CardTable().rules("dutch", 6, 2)
+
+
+def test_every_table_names_the_network_that_plays_there_in_python(host: Host) -> None:
+    told = json.loads((FOLDER / "engine.json").read_text(encoding="utf-8"))
+    for sheet in told["editions"]:
+        for table in sheet["tables"]:
+            where = table_of(sheet["name"], table["players"], table["teams"])
+            try:
+                expected: str | None = champion_for(where)
+            except RunFolderError:
+                expected = None
+            assert table["champion"] == expected
+            assert expected is None or told["champions"][expected]["file"] == f"{expected}.bin"
+
+
+# Rules of one's own ----------------------------------------------------------------------------------------
+
+OVERRIDDEN = [
+    ("parker+hand_limit=7", 2, 2),
+    ("parker+goal=1000+max_200=4+points_safe_trip=0", 4, 2),
+    ("dutch+start_needs_roll=1+roll_after_safety=1", 6, 2),
+    ("dujardin+count_points=1", 8, 4),
+    ("mini8-v0+copies_of_25=6", 2, 2),
+]
+
+
+@pytest.mark.parametrize("where", OVERRIDDEN, ids=lambda where: where[0])
+def test_overridden_rules_are_played_as_in_python(where: tuple[str, int, int]) -> None:
+    label, players, teams = where
+    agents = ["greedy", "strategist"]
+    start = {"edition": label, "players": players, "teams": teams, "seed": 5, "episode": "match"}
+    rules, played = ask(
+        ("answers", [["rules", label, players, teams]]), ("played", {"start": start, "agents": agents})
+    )
+    assert rules[0] == CardTable().rules(label, players, teams)
+    record = read_record(played["text"])
+    assert record.position.edition.label == edition(label).label
+    assert record.position.rules == edition(label).table(players, teams)
+    assert len(list(replay(record))) == len(record.plays) + 1  # Python's rulebook carries every play out
+
+
+def test_rules_that_make_no_game_are_refused_in_the_words_of_python() -> None:
+    labels = [
+        "parker+hand_limit=60",
+        "parker+max_200=9",
+        "parker+target=2025",
+        "parker+extended_target=600",
+        "parker+copies_of_25=106",
+        "mini7-v0+copies_of_100=0+copies_of_50=0+copies_of_25=3",
+    ]
+    found = answers(*(["start", {"edition": label}] for label in labels))
+    for label, one in zip(labels, found, strict=True):
+        with pytest.raises(RulesError) as refused:
+            edition(label).table(2)
+        problem = str(refused.value).removeprefix("at the table of 2 players, ")
+        assert one["error"] == f"These rules make no game: {problem}."
+
+
+@pytest.mark.parametrize(
+    ("label", "words"),
+    [
+        ("parker+max_200", "'max_200' overrides no rule"),
+        ("parker+max_200=4+max_200=2", "overrides a rule twice: 'max_200'"),
+        ("parker+exact_finish=2", "it may be 0 (no) or 1 (yes)"),
+        ("parker+target=710", "it may be 25 to 2500, in steps of 25"),
+        ("parker+players=3", "There is no rule 'players' to override"),
+        ("parker+__proto__=1", "There is no rule '__proto__' to override"),
+    ],
+)
+def test_labels_that_override_nothing(label: str, words: str) -> None:
+    (refused,) = answers(["start", {"edition": label}])
+    assert words in refused["error"]
+
+
+# Beliefs ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("where", "agent"),
+    [(("parker", 2, 2), "champion"), (("dutch", 2, 2), "strategist"), (("dujardin", 6, 3), "strategist")],
+)
+def test_what_is_believed_of_hidden_hands_is_what_python_believes(where: Any, agent: str) -> None:
+    name, players, teams = where
+    seed, plays = 9, 30
+    calls: list[list[Any]] = [["start", {"edition": name, "players": players, "teams": teams, "seed": seed}]]
+    table = CardTable()
+    table.start(name, players, teams, seed=seed)
+    for _ in range(plays):
+        calls.append(["play", table.choose(agent)["action"]])
+        table.play(calls[-1][1])
+    *_, thought = answers(*calls, ["think", {"agent": agent, "belief": True}])
+    env = table._at_the_table()
+    seat = int(env.agent_selection[0])
+    tag = 0x6167656E
+    key = random_word(seed, tag, seat), tag
+    found = belief_about_hands(env, table._agent(agent), table._playing.plays_of_round(), key)
+    assert [one["seat"] for one in thought["belief"]] == [one["seat"] for one in found]
+    for there, here in zip(thought["belief"], found, strict=True):
+        np.testing.assert_allclose(there["p"], here["p"], atol=0.002)
+
+
+def test_without_points_the_champion_names_a_chance_to_win() -> None:
+    _, thought = answers(["start", {"edition": "dujardin", "seed": 1}], ["think", {}])
+    assert thought["value"] is None
+    assert 0 < thought["win"] < 1
+
+
+def test_search_compares_all_actions_for_the_page() -> None:
+    """A bad play, too, must be found again when a round is looked back at."""
+    for agent, players in (("champion", 2), ("strategist", 4)):
+        start = {"edition": "parker", "players": players, "seed": 5}
+        _, seen, thought = answers(
+            ["start", start], ["position", "all"], ["think", {"agent": agent, "search": True}]
+        )
+        laid = {one["action"] for one in seen["legal"] if one["kind"] == "play"}
+        assert laid <= {one["action"] for one in thought["search"]}
+
+
+def test_mid_match_a_round_has_its_winners() -> None:
+    start = {"edition": "parker", "seed": 3, "episode": "match"}
+    calls: list[list[Any]] = [["start", start]]
+    table = CardTable()
+    position = table.start("parker", seed=3, episode="match")
+    while not position["over"]:
+        calls.append(["play", table.choose("strategist")["action"]])
+        position = table.play(calls[-1][1])
+    *_, there = answers(*calls)
+    assert position["legal"][0]["kind"] == "next_round"
+    assert there["winners"] == position["winners"] != []
+
+
+def test_a_hazard_that_a_safety_has_cured_is_shown_so() -> None:
+    text = "battle 0: accident on roll\nhand 0: driving_ace 25 ...\nplays:\nseat 0: driving_ace\n"
+    *_, there = answers(["load", {"text": text}], ["goto", 1])
+    table = CardTable()
+    table.load(text)
+    here = table.goto(1)
+    assert [side["cured"] for side in there["sides"]] == [side["cured"] for side in here["sides"]]
+    assert here["sides"][0]["cured"]
 
 
 def test_a_play_is_taken_back_and_stepped_through() -> None:
@@ -250,7 +397,7 @@ def test_refusals_say_what_to_do() -> None:
         ["position"],
         ["start", {"edition": "parker", "episode": "season"}],
         ["start", {"edition": "parker", "seed": -1}],
-        ["start", {"edition": "parker", "overrides": {"max_200": 4}}],
+        ["start", {"edition": "parker", "overrides": {"max_200": 5}}],
         ["start", {"edition": "parker", "players": 4, "teams": 2, "seed": 1}],
         ["choose", {"agent": "champion"}],
         ["choose", {"agent": "deep_blue"}],
@@ -260,11 +407,13 @@ def test_refusals_say_what_to_do() -> None:
     )
     said = [one.get("error") for one in found]
     assert said[4] is None
+    if any((one["players"], one["teams"]) == (4, 2) for one in champions_of("millebornes").values()):
+        said[5] = "There is no champion for 4 players in 2 teams"  # there is one by now
     for number, words in {
         0: "No game has been started",
         1: "There is no episode 'season'; it is round or match",
         2: "A seed is a whole number",
-        3: "python -m millebornes_env play",
+        3: "max_200 is 5",
         5: "There is no champion for 4 players in 2 teams",
         6: "There is no agent 'deep_blue'; the agents are random, greedy",
         7: "Seat 3 is asked, but seat 0 is to act",

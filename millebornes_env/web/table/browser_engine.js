@@ -64,8 +64,6 @@ function shown(position) {
     round_number: position.round_number - 1,
     over: position.round_over,
     match_over: position.over,
-    winners: position.round_over && !position.over ? null : position.winners,
-    counts_points: true,
     pending: pending && { ...pending, by: pending.seat },
     sides: sides.map((side) => ({ ...side, pending: pending?.team === side.team ? pending.card : null })),
     sheet: sheet && linesOf(sheet),

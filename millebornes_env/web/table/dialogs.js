@@ -2,6 +2,9 @@
 
 import { capital, find, listed, make, number } from "./elements.js";
 import { NOBODY, YOU } from "./names.js";
+import { OwnRules, partsOf } from "./own_rules.js";
+
+const GOAL = "Be the first to complete the trip. Lay a Roll to start (not every edition asks for it), then distance cards. Stop the others with hazards (red), and answer theirs with remedies (green). Safeties (blue) protect you for the whole round; held back until the hazard comes, they are a coup fourré.";
 
 const dialog = () => find("dialog");
 
@@ -29,9 +32,13 @@ export function plays(agent, players, teams) {
 /** Ask for a game: edition, table, who sits where.
  * @param {Object} catalogue of the engine.
  * @param {Object} last what was chosen last time: {edition, players, teams, episode, seats}.
+ * @param {Function} rulesOf the rules of a table, from the engine.
  * @param {(setup: Object) => void} begin */
-export function askForGame(catalogue, last, begin) {
-  const edition = select("edition", catalogue.editions.map((one) => [one.name, one.title]), last.edition);
+export function askForGame(catalogue, last, rulesOf, begin) {
+  const { name, changes } = partsOf(last.edition, catalogue);
+  const edition = editionChoice(catalogue, name);
+  const ownRules = new OwnRules(rulesOf, changes);
+  const problem = make("p", { class: "error", role: "alert" });
   const table = select("table", [], "");
   const episode = select("episode", [["round", "one round"], ["match", "a match of several rounds"]], last.episode);
   const summary = make("p", { class: "hint" });
@@ -39,6 +46,7 @@ export function askForGame(catalogue, last, begin) {
   const seed = make("input", { id: "seed", inputmode: "numeric", pattern: "[0-9]{0,15}", autocomplete: "off", value: last.seed ?? "" });
   const chosen = () => catalogue.editions.find((one) => one.name === edition.value);
   const size = () => table.value.split("/").map(Number);
+  const complain = (error) => (problem.textContent = capital(error.message));
   const showTables = () => {
     const kept = table.value || `${last.players}/${last.teams}`;
     fill(table, chosen().tables.map(({ players, teams }) => [`${players}/${teams}`, tableWords(players, teams)]), kept);
@@ -49,24 +57,44 @@ export function askForGame(catalogue, last, begin) {
     const [players, teams] = size();
     const kept = [...seats.querySelectorAll("select")].map((one) => one.value);
     seats.replaceChildren(...seatChoices(catalogue, players, teams, kept.length ? kept : last.seats));
+    ownRules.show(edition.value, players, teams).catch(complain);
   };
   edition.addEventListener("change", showTables);
   table.addEventListener("change", showSeats);
   showTables();
-  const form = make("form", { submit: (event) => {
+  const form = make("form", { submit: async (event) => {
     event.preventDefault();
+    problem.textContent = "";
     const [players, teams] = size();
+    const label = ownRules.label();
+    try {
+      if (label !== edition.value) await rulesOf(label, players, teams); // before the form is gone
+    } catch (error) {
+      return complain(error);
+    }
     const sits = [...seats.querySelectorAll("select")].map((one) => one.value);
     close();
-    begin({ edition: edition.value, players, teams, episode: episode.value, seats: sits, seed: seed.value ? Number(seed.value) : null });
+    begin({ edition: label, players, teams, episode: episode.value, seats: sits, seed: seed.value ? Number(seed.value) : null });
   } },
   row("Edition", edition, summary), row("Table", table), row("Play", episode),
   make("fieldset", {}, make("legend", { text: "Who sits where" }), seats,
     make("p", { class: "hint", text: "Partners sit across from each other. With nobody as “You” you watch." })),
+  ownRules.element,
   row("Seed", seed, make("p", { class: "hint", text: "The same seed deals the same cards. Leave it empty for new ones." })),
-  buttons(make("button", { type: "submit", class: "main", id: "deal", text: "Deal the cards" }), closing("Cancel")));
-  open("A new game", form);
-  find("deal").focus();
+  buttons(problem, make("button", { type: "submit", class: "main", id: "deal", text: "Deal the cards" }), closing("Cancel")));
+  open("A new game", ...(last.isFirst ? [make("p", { class: "hint", text: GOAL })] : []), form);
+  find("deal").focus({ preventScroll: true });
+}
+
+/** The editions, and the mini decks apart from them. */
+function editionChoice(catalogue, value) {
+  const options = (all) => all.map((one) => make("option", { value: one.name, text: one.title }));
+  const group = (label, all) => (all.length ? make("optgroup", { label }, ...options(all)) : null);
+  const minis = catalogue.editions.filter((one) => one.is_mini);
+  const element = make("select", { id: "edition" },
+    group("Editions", catalogue.editions.filter((one) => !one.is_mini)), group("Mini decks, a minute a round", minis));
+  if (catalogue.editions.some((one) => one.name === value)) element.value = value;
+  return element;
 }
 
 function seatChoices(catalogue, players, teams, kept) {
@@ -111,7 +139,7 @@ export function showSheet(position, names, actions) {
   const choices = [];
   if (actions.next) choices.push(button("Deal the next round", actions.next, true));
   else choices.push(button("Play again", actions.again, true));
-  if (actions.review) choices.push(button("What would the champion have done?", actions.review));
+  if (actions.review) choices.push(button(actions.review.title, actions.review.act));
   choices.push(closing("Look at the table"));
   open(position.match_over && position.episode === "match" ? "The match is over" : `Round ${position.round_number + 1} is over`, ...content, buttons(...choices));
 }
@@ -204,7 +232,7 @@ export function showError(error) {
 export function showHelp() {
   const keys = [["← →", "go through your cards"], ["Enter", "choose a card, and press a button"], ["Esc", "put the card back"], ["U", "take your last decision back"], ["H", "ask the champion"], ["?", "this help"]];
   open("How to play",
-    make("p", { text: "Be the first to complete the trip. Lay a Roll to start, then distance cards; stop the others with hazards, and answer theirs with the remedy of the same row. Safeties (blue) protect for the whole round; held back until the hazard comes, they are a coup fourré." }),
+    make("p", { text: GOAL }),
     make("p", { text: "Click a card, then a button, or drag it: your own side for distances, remedies and safeties, another side for hazards, or the discard pile. A pale card cannot be laid now: click it to hear why." }),
     make("dl", {}, ...keys.flatMap(([key, what]) => [make("dt", {}, make("kbd", { text: key })), make("dd", { text: what })])),
     make("p", { class: "hint", text: "The rules of this table, the log and what the champion thinks stand beside it. The game is kept in this browser, so that you can close the page." }),

@@ -114,7 +114,7 @@ export class Hand {
     if (!canAct) return place.replaceChildren();
     if (position.asks !== "play") return place.replaceChildren(make("p", { text: this.#question() }), ...buttons(position.legal));
     if (this.chosen === null) {
-      return place.replaceChildren(make("p", { text: "Choose a card, or drag it to its place." }));
+      return place.replaceChildren(make("p", { text: this.#advice() }));
     }
     const card = this.cards[this.chosen];
     const chosen = this.chosen;
@@ -123,6 +123,14 @@ export class Hand {
       const reasons = await this.#reasons(card);
       if (this.chosen === chosen && this.position === position) this.#complain(card, reasons);
     }
+  }
+
+  /** What one may do, for those who play for the first time, too. */
+  #advice() {
+    const canLay = this.position.legal.some((one) => one.kind === "play");
+    if (!canLay) return "No card can be laid now: choose one to discard.";
+    const isPale = this.cards.some((card) => !this.#laid(card).length);
+    return `Choose a card to lay, or drag it to its place.${isPale ? " Pale ones cannot be laid now, only discarded." : ""}`;
   }
 
   #question() {

@@ -7,11 +7,12 @@ import { capital, find, make } from "./elements.js";
 import { loadDrawing } from "./filling.js";
 import { keep, kept, packed, SETUP, STORE, THEME, unpacked } from "./keeping.js";
 import { NOBODY, YOU } from "./names.js";
+import { titleOf } from "./own_rules.js";
 import { Play } from "./play.js";
 import { review, showThought } from "./thoughts.js";
 
 const USUAL = { edition: "parker", players: 2, teams: 2, episode: "round", seats: [YOU, "champion"] };
-const JUDGE = "champion";
+const JUDGES = ["champion", "strategist"]; // the first that plays at the table says what it thinks
 
 let play;
 let catalogue;
@@ -80,11 +81,12 @@ const rivalAt = ({ players, teams }) => catalogue.agents.find((agent) => plays(a
 function setup() {
   const usual = Object.fromEntries(Object.entries(catalogue.usual ?? {}).filter(([, value]) => value !== null && value !== undefined));
   const asked = usual.against ? { seats: [YOU, ...Array(7).fill(usual.against)] } : {};
-  return { ...USUAL, ...(kept(SETUP) ?? {}), ...usual, ...asked };
+  return { ...USUAL, isFirst: !kept(SETUP), ...(kept(SETUP) ?? {}), ...usual, ...asked };
 }
 
 function newGame() {
-  askForGame(catalogue, setup(), (chosen) => {
+  if (!play.position) say("Choose a game.");
+  askForGame(catalogue, setup(), engine.rules, (chosen) => {
     keep(SETUP, { ...chosen, seed: null });
     play.begin(chosen).catch(showError);
   });
@@ -178,60 +180,85 @@ async function showRules(now) {
   if (place.dataset.table === table || !find("rules").open) return;
   place.dataset.table = table;
   const rules = await engine.rules(edition, players, teams).catch((error) => [{ question: error.message, value: "" }]);
-  const title = catalogue.editions.find((one) => one.name === edition)?.title ?? edition;
-  place.replaceChildren(make("p", { text: `${title}, ${tableWords(players, teams)}` }),
-    make("dl", {}, ...rules.flatMap((one) => [make("dt", { text: capital(one.question) }), make("dd", { text: String(one.value) })])));
+  const isChanged = (one) => one.usual !== undefined && one.number !== one.usual;
+  const isOfDeck = (one) => one.field?.startsWith("copies_of_");
+  const told = rules.filter((one) => one.limits !== null); // seats and teams stand above them
+  const rank = (one) => (isChanged(one) ? 0 : isOfDeck(one) ? 2 : 1);
+  const inOrder = [...told].sort((one, other) => rank(one) - rank(other));
+  place.replaceChildren(make("p", { text: `${titleOf(edition, catalogue)}, ${tableWords(players, teams)}` }),
+    make("dl", {}, ...inOrder.flatMap((one) => [
+      make("dt", { text: capital(one.question) }),
+      make("dd", { text: isChanged(one) ? `${answer(one, one.number)} (the edition says ${answer(one, one.usual)})` : answer(one, one.number) })])));
 }
+
+const answer = (rule, number) => (rule.choices?.length ? rule.choices[number].replaceAll("_", " ") : String(number ?? rule.value));
 
 // The champion -------------------------------------------------------------------------------------------------
 
-/** What the champion thinks, where one may know: in one's own turn, or where all cards are open. */
+/** Who judges at a table: the champion, or the strongest agent where there is none. */
+function judgeOf({ players, teams }) {
+  const fits = (name) => catalogue.agents.find((agent) => agent.name === name && plays(agent, players, teams));
+  return JUDGES.map(fits).find(Boolean) ?? null;
+}
+
+const theTitle = (judge) => judge.title.toLowerCase();
+
+/** What the judge thinks, where one may know: in one's own turn, or where all cards are open. */
 async function think({ search = false } = {}) {
   const panel = find("thoughts");
   const place = panel.querySelector("div");
   const { position, names, run } = play;
+  const judge = judgeOf(position);
+  panel.hidden = !judge;
+  if (!judge) return;
+  panel.querySelector("summary").textContent = `What the ${theTitle(judge)} thinks`;
   const isAllowed = !position.over && (names.viewer === "all" || names.viewer === position.to_act);
   if (!panel.open) return;
   if (!isAllowed) return showThought(place, null, position, play.shown());
   try {
-    const thought = await engine.think({ agent: JUDGE, search });
+    const agent = judge.name;
+    const thought = await engine.think({ agent, search });
     if (run !== play.run && position !== play.position) return;
-    showThought(place, thought, position, play.shown(), { search: () => think({ search: true }) });
+    const believe = async () => (await engine.think({ agent, belief: true })).belief;
+    showThought(place, thought, position, play.shown(), { search: () => think({ search: true }), believe });
   } catch (error) {
     showThought(place, null, position, play.shown(), { error: capital(error.message) });
   }
 }
 
-/** What shows what the champion would have done; null where it does not play. */
-function reviewOf({ players, teams }) {
-  const champion = catalogue.agents.find((agent) => agent.name === JUDGE);
-  return champion && plays(champion, players, teams) ? judge : null;
+/** What shows what the judge would have done. */
+function reviewOf(position) {
+  const judge = judgeOf(position);
+  return judge && { title: `What would the ${theTitle(judge)} have done?`, act: () => showJudgement(judge) };
 }
 
-/** What the champion would have done: the worst decisions of the last round. */
-async function judge() {
+/** What the judge would have done: the worst decisions of the last round. */
+async function showJudgement(judge) {
   const { log, names, seats } = play;
   const { at } = play.position;
   const begun = log.slice(0, at).findLastIndex((one) => one.seat === null);
   const isOwn = (entry) => log.indexOf(entry) > begun && log.indexOf(entry) < at && entry.seat !== null && seats[entry.seat] === YOU;
-  const progress = make("p", { role: "status", text: "The champion looks at your decisions …" });
+  const progress = make("p", { role: "status", text: `The ${theTitle(judge)} looks at your decisions …` });
   let goesOn = true;
-  open("What would the champion have done?", progress, button("Stop", () => (goesOn = false)));
+  const title = `What would the ${theTitle(judge)} have done?`;
+  open(title, progress, button("Stop", () => (goesOn = false)));
   try {
-    const worst = await review(engine, log, isOwn, (done, of) => ((progress.textContent = `Decision ${done + 1} of ${of} …`), goesOn && find("dialog").open));
+    const worst = await review(engine, judge.name, log, isOwn, (done, of) => ((progress.textContent = `Decision ${done + 1} of ${of} …`), goesOn && find("dialog").open));
     await engine.goto(at);
-    showReview(worst.slice(0, 8), names);
+    showReview(title, judge, worst.slice(0, 8), names);
   } catch (error) {
     await engine.goto(at);
     showError(error);
   }
 }
 
-function showReview(worst, names) {
+function showReview(title, judge, worst, names) {
+  const several = play.seats.filter((who) => who === YOU).length > 1;
+  const who = (one) => (several ? `${capital(names.seat(one.played.seat))}, ` : "");
   const lines = worst.map((one) => make("li", {},
-    `${capital(names.said(one.played.words))}: the champion would rather ${names.said(asVerb(one.better))}, worth some ${Math.round(one.loss)} ± ${Math.round(one.error)} points more. `,
+    `${capital(`${who(one)}${names.said(one.played.words)}`)}: the ${theTitle(judge)} would rather ${names.said(asVerb(one.better))}, worth some ${Math.round(one.loss)} ± ${Math.round(one.error)} ${one.unit} more. `,
     button("Look", () => (close(), go(one.at)))));
-  open("What would the champion have done?",
+  open(title,
     worst.length ? make("ol", { class: "review" }, ...lines) : make("p", { text: "Much the same: in no decision was another play clearly better." }),
     make("p", { class: "hint", text: "Estimated by playing on from your position with the hidden cards dealt anew; chance is in it." }),
     make("div", { class: "buttons" }, button("Play again", again, true), button("Close", close)));

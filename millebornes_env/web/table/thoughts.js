@@ -1,34 +1,53 @@
-// What the champion thinks of a position, and where it would have played otherwise.
+// What an agent thinks of a position, and where it would have played otherwise.
 
 import { capital, make, number, signed } from "./elements.js";
 
 const SHOWN = 6;
-const FEWEST_POINTS = 10;
+const FEWEST = { points: 10, "% chance to win": 3 }; // what a better play must bring to be told
+const POINTS = { words: "points", factor: 1 };
+const CHANCES = { words: "% chance to win", factor: 50 }; // search then counts 1 for a win and -1 for a loss
+const FIRST_SAFETY = 15;
+
+/** What search counts in at a table. */
+export const unitOf = (position) => (position.counts_points ? POINTS : CHANCES);
 
 /** Fill the panel.
  * @param {HTMLElement} place
  * @param {Object|null} thought from the engine; null: nothing to show.
  * @param {Object} position
  * @param {{names: Names, cards: Object[]}} shown
- * @param {{search: Function|null, error: string}} more */
-export function showThought(place, thought, position, shown, { search = null, error = "" } = {}) {
+ * @param {{search: Function|null, believe: Function|null, error: string}} more `believe` is asked for the belief about
+ *   the hidden hands where it is to be seen: of each other seat {seat, p: a probability for each card}. */
+export function showThought(place, thought, position, shown, { search = null, believe = null, error = "" } = {}) {
   if (!thought) return place.replaceChildren(make("p", { class: "hint", text: error || "It thinks when it is your turn." }));
+  const isOpen = place.querySelector(".belief")?.open ?? false;
   const words = new Map(position.legal.map((one) => [one.action, capital(shown.names.said(one.words))]));
   const content = [];
-  if (thought.value !== null && thought.value !== undefined) {
-    const lead = `${number(Math.abs(Math.round(thought.value)))} points ${thought.value < 0 ? "behind" : "ahead"}`;
-    content.push(make("p", { class: "value" }, `Expects ${shown.names.seat(position.to_act)} to end the round ${lead}.`));
-  }
-  const bars = thought.probabilities.slice(0, SHOWN).map(({ action, p }) => bar(words.get(action), `${Math.round(100 * p)} %`, p));
+  const worth = worthWords(thought, position, shown.names);
+  if (worth) content.push(make("p", { class: "value", text: worth }));
+  const bars = thought.probabilities.slice(0, SHOWN).map(({ action, p }) => bar(words.get(action), percent(p), p));
   content.push(make("p", { class: "hint", text: "It would play" }), make("ul", { class: "bars" }, ...bars));
-  if (thought.search) {
-    const best = Math.max(...thought.search.map((one) => one.mean));
-    const lines = thought.search.slice(0, SHOWN).map(({ action, mean, error: spread }) =>
-      bar(words.get(action), `${signed(mean)} ± ${number(Math.round(spread))}`, best > 0 ? Math.max(0, mean / best) : 0));
-    content.push(make("p", { class: "hint", text: "Search: points more than its first choice" }), make("ul", { class: "bars" }, ...lines));
-  } else if (search) content.push(make("button", { type: "button", click: search, text: "Search deeper" }));
-  if (thought.belief) content.push(...belief(thought.belief, shown));
+  if (thought.search) content.push(...searched(thought.search, words, unitOf(position)));
+  else if (search) content.push(make("button", { type: "button", click: search, text: "Search deeper" }));
+  if (believe && position.seats.length > 1) content.push(beliefs(position, shown, believe, isOpen));
   place.replaceChildren(...content);
+}
+
+const percent = (p) => (p > 0 && p < 0.01 ? "< 1 %" : `${Math.round(100 * p)} %`);
+
+function worthWords({ value, win }, position, names) {
+  const who = names.team(position.to_act % position.teams);
+  if (win !== null && win !== undefined) return `Gives ${who} a chance of ${percent(win)} to win.`;
+  if (value === null || value === undefined) return "";
+  const others = position.teams > 2 ? " of the others’ mean" : "";
+  return `Expects ${who} to end the round ${number(Math.abs(Math.round(value)))} points ${value < 0 ? "behind" : "ahead"}${others}.`;
+}
+
+function searched(found, words, { words: unit, factor }) {
+  const best = Math.max(...found.map((one) => one.mean));
+  const lines = found.slice(0, SHOWN).map(({ action, mean, error }) =>
+    bar(words.get(action), `${signed(factor * mean)} ± ${number(Math.round(factor * error))}`, best > 0 ? Math.max(0, mean / best) : 0));
+  return [make("p", { class: "hint", text: `Search: ${unit} more than its first choice` }), make("ul", { class: "bars" }, ...lines)];
 }
 
 function bar(words, amount, share) {
@@ -37,39 +56,66 @@ function bar(words, amount, share) {
   return line;
 }
 
-/** What it believes the others to hold: the likeliest cards. */
-function belief(cards, shown) {
-  const likely = [...cards].sort((a, b) => b.p - a.p).slice(0, SHOWN);
-  return [make("p", { class: "hint", text: "It believes that these cards are held" }),
-    make("ul", { class: "bars" }, ...likely.map(({ seat, card, p }) =>
-      bar(`${capital(shown.names.seat(seat))}: ${shown.cards[card].title}`, `${Math.round(100 * p)} %`, p)))];
+// The hidden hands ---------------------------------------------------------------------------------------------
+
+/** What it believes the others to hold; worked out when it is opened. */
+function beliefs(position, shown, believe, isOpen) {
+  const place = make("div", {});
+  const fill = async () => {
+    if (!box.open || place.childElementCount) return;
+    place.replaceChildren(make("p", { class: "hint", text: "It goes through what was played; the first time may take a while …" }));
+    const found = await believe().catch((error) => error);
+    if (found instanceof Error) return place.replaceChildren(make("p", { class: "error", text: capital(found.message) }));
+    place.replaceChildren(
+      make("p", { class: "hint", text: "How probable each card is in a hidden hand, by what was played this round:" }),
+      ...found.flatMap((one) => handOf(one, position, shown)));
+  };
+  const box = make("details", { class: "belief", open: isOpen, toggle: fill }, make("summary", { text: "Who may hold what" }), place);
+  fill();
+  return box;
 }
 
-/** Where a player lost most in the champion's judgement.
+/** The safeties of one hidden hand, and the likeliest other cards; where all hands are open, what is held. */
+function handOf({ seat, p }, position, shown) {
+  const { hand } = position.seats[seat];
+  const line = (card) => bar(shown.cards[card].title + (hand?.includes(card) ? " ✓" : ""), percent(p[card]), p[card]);
+  const cards = shown.cards.map((one) => one.id).filter((card) => p[card] > 0);
+  const safeties = cards.filter((card) => card >= FIRST_SAFETY);
+  const others = cards.filter((card) => card < FIRST_SAFETY).sort((one, other) => p[other] - p[one]).slice(0, SHOWN);
+  return [
+    make("h2", { text: `${capital(shown.names.seat(seat))}${position.seats.length > 2 && shown.names.isOwn(seat % position.teams) ? " (partner)" : ""}` }),
+    make("ul", { class: "bars", "data-seat": seat }, ...safeties.map(line), ...others.map(line)),
+  ];
+}
+
+// After the round ----------------------------------------------------------------------------------------------
+
+/** Where a player lost most in an agent's judgement.
  * @param {Object} engine
+ * @param {string} judge the agent.
  * @param {Object[]} log of the game.
  * @param {(entry: Object) => boolean} isOwn whether a play is to be judged.
  * @param {(done: number, of: number) => boolean} tell is told how far it is; false: stop.
  * @returns {Promise<Object[]>} the decisions, the worst first. */
-export async function review(engine, log, isOwn, tell) {
+export async function review(engine, judge, log, isOwn, tell) {
   const own = log.flatMap((entry, at) => (isOwn(entry) ? [{ entry, at }] : []));
   const found = [];
   for (const [number, { entry, at }] of own.entries()) {
     if (!tell(number, own.length)) break;
     const position = await engine.goto(at);
     if (position.legal.length < 2) continue;
-    const thought = await engine.think({ agent: "champion", search: true });
-    const judged = judgement(entry, thought);
-    if (judged && judged.loss >= Math.max(FEWEST_POINTS, judged.error)) found.push({ ...judged, at, played: entry, better: position.legal.find((one) => one.action === judged.best) });
+    const judged = judgement(entry, await engine.think({ agent: judge, search: true }), unitOf(position));
+    if (judged) found.push({ ...judged, at, played: entry, better: position.legal.find((one) => one.action === judged.best) });
   }
   return found.sort((a, b) => b.loss - a.loss);
 }
 
-/** How much a play lost against the best one, by search; null: nothing is known. */
-function judgement(entry, thought) {
+/** How much a play lost against the best one, by search; null: nothing worth telling, or nothing is known. */
+function judgement(entry, thought, { words: unit, factor }) {
   const gains = thought.search ?? [];
   const best = gains.reduce((a, b) => (b.mean > a.mean ? b : a), { mean: -Infinity });
   const own = gains.find((one) => one.action === entry.action);
   if (!own || best.action === entry.action) return null;
-  return { best: best.action, loss: best.mean - own.mean, error: Math.hypot(best.error, own.error) };
+  const [loss, error] = [factor * (best.mean - own.mean), factor * Math.hypot(best.error, own.error)];
+  return loss >= Math.max(FEWEST[unit], error) ? { best: best.action, loss, error, unit } : null;
 }

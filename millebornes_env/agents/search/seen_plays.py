@@ -1,0 +1,141 @@
+"""What the others have played, from the record of a game instead of what one seat remembers of it.
+
+Who sits at a table sees who discards what, and so does everybody who has the record. A page that shows what
+an agent believes has it at hand; nothing need be guessed then, as `history` must. That a hazard was let stand
+is an event of each seat that might hold the safety against it: the record says who was asked, and so who
+holds it, but the table does not see that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from millebornes_env.agents.compiled.agent import Int64Array
+from millebornes_env.agents.search.history import Reading, Window
+from millebornes_env.compile import for_kernels, kernel, rule
+from millebornes_env.millebornes.actions import (
+    CLAIM_COUP_FOURRE,
+    PASS,
+    card_of,
+    is_discard,
+    opponent_of,
+    target_team,
+)
+from millebornes_env.millebornes.cards import NO_CARD, is_hazard, safety_against
+from millebornes_env.millebornes.rules import RulesRecord
+from millebornes_env.millebornes.state import CLAIM, PLAY, State, StateArray, new_states
+from millebornes_env.millebornes.turn import step
+
+EVENTS_OF_A_PLAY: Final = 8
+"""At most: the play itself, and each of a team that lets the hazard stand."""
+
+WINDOW: Final = 6
+CANDIDATES: Final = 256
+EPSILON: Final = 0.15
+TEMPERATURE: Final = 1.0
+"""How the belief is asked whose plays are shown; as `search:belief=policy` asks it."""
+
+PastPlay = tuple[StateArray, int]
+"""STATE[1] before a decision, and what was decided."""
+
+
+def windows_seen(plays: Sequence[PastPlay], rules: RulesRecord, viewer: int) -> tuple[Window, ...]:
+    """What the others have done since each of a seat's last decisions of the round, the newest first.
+
+    Seats are those of the record, not counted from the viewer's as in `history`.
+
+    Args:
+        plays: all decisions of the round, the oldest first.
+        rules: the table's.
+        viewer: the seat whose belief is asked for.
+
+    Returns:
+        At most WINDOW of them, each with its one reading.
+    """
+    events, actions = for_kernels(new_states(EVENTS_OF_A_PLAY)), np.zeros(EVENTS_OF_A_PLAY, np.int64)
+    windows: list[list[tuple[StateArray, Int64Array]]] = [[]]
+    for number, (states, action) in enumerate(plays):
+        if int(states["seat"][0]) == viewer:
+            windows.append([])
+        count = write_events(states, rules, viewer, action, _is_parried(plays, number), events, actions, 0)
+        windows[-1].append((events[:count].copy(), actions[:count].copy()))
+    return tuple((_reading(window),) for window in reversed(windows[-WINDOW:]))
+
+
+def _is_parried(plays: Sequence[PastPlay], number: int) -> int:
+    """1 if the first answer to a play that is no pass is a coup fourré, else 0."""
+    after = (action for _, action in plays[number + 1 :] if action != PASS)
+    return int(next(after, PASS) == CLAIM_COUP_FOURRE)
+
+
+def _reading(window: Sequence[tuple[StateArray, Int64Array]]) -> Reading:
+    states = [events for events, _ in window] or [new_states(0).view(np.ndarray)]
+    actions = [ids for _, ids in window] or [np.zeros(0, np.int64)]
+    return Reading(for_kernels(np.concatenate(states)), np.concatenate(actions))
+
+
+@kernel
+def write_events(
+    states: StateArray,
+    rules: RulesRecord,
+    viewer: int,
+    action: int,
+    is_parried: int,
+    events: StateArray,
+    actions: Int64Array,
+    first: int,
+) -> int:
+    """Write what a decision tells those who hold other hands.
+
+    Args:
+        states: STATE[1], the game before it.
+        rules: the table's.
+        viewer: the seat that looks on; its own decisions are no events.
+        action: what was decided.
+        is_parried: 1 if a coup fourré answers it, else 0.
+        events: STATE[M], overwritten from `first` on: the game before each event. In it a seat is to decide,
+            and its hand is anything.
+        actions: int64[M], overwritten: what it did.
+        first: where the first one goes.
+
+    Returns:
+        Where the next one would go, at most EVENTS_OF_A_PLAY further.
+    """
+    place = first
+    seat, card = int(states[0].seat), card_of(action)
+    if seat != viewer and action != PASS:
+        events[place] = states[0]
+        actions[place] = action
+        place += 1
+    if is_parried == 1 or int(states[0].phase) != PLAY or card == NO_CARD or is_discard(action):
+        return place
+    if not is_hazard(card):
+        return place
+    victims = target_team(rules.teams, seat % rules.teams, opponent_of(action))
+    for victim in range(victims, rules.players, rules.teams):
+        if victim != viewer and lets_stand(states[0], rules, viewer, victim, action, events, place):
+            actions[place] = PASS
+            place += 1
+    return place
+
+
+@rule
+def lets_stand(
+    state: State, rules: RulesRecord, viewer: int, victim: int, action: int, games: StateArray, place: int
+) -> bool:
+    """Write the game in which a seat holds the safety and is asked; whether that may be, to the viewer."""
+    safety = safety_against(card_of(action))
+    if int(state.hidden[safety]) == int(state.hand[viewer, safety]):
+        return False
+    games[place] = state
+    game = games[place]
+    for seat in range(rules.players):
+        game.hand[seat, safety] = 1 if seat == victim else 0
+    step(game, rules, action)
+    return int(game.phase) == CLAIM and int(game.seat) == victim
+
+
+__all__ = ["CANDIDATES", "EPSILON", "TEMPERATURE", "WINDOW", "windows_seen", "write_events"]

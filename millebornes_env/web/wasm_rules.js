@@ -1,0 +1,136 @@
+// Rule sheets with rules overridden ("parker+hand_limit=7"): their labels, their records, and what makes no game.
+//
+// What a value may be stands in `engine.json`; whether values go together the kernel `rules_problem` says.
+
+import { EngineError } from "./wasm_kernels.js";
+
+/** A label as a sheet's name and what it overrides. */
+export function partsOfLabel(label) {
+  const [name, ...parts] = String(label).split("+");
+  const changes = Object.create(null); // a rule may be called anything
+  for (const part of parts) {
+    const found = /^([a-z0-9_]+)=([0-9]{1,9})$/.exec(part);
+    if (!found) throw new EngineError(`'${part.slice(0, 40)}' overrides no rule: it must read name=number, such as max_200=4.`);
+    if (found[1] in changes) throw new EngineError(`'${label.slice(0, 80)}' overrides a rule twice: '${found[1]}'.`);
+    changes[found[1]] = Number(found[2]);
+  }
+  return { name, changes };
+}
+
+/** The label of a sheet with rules overridden, as Python's `label_of` writes it. */
+export function labelOf(name, changes) {
+  const rules = Object.keys(changes).sort();
+  return [name, ...rules.map((rule) => `${rule}=${changes[rule]}`)].join("+");
+}
+
+/** The rule sheets, found by their names or by labels. */
+export class Sheets {
+  /** @param {Kernels} kernels */
+  constructor(kernels) {
+    this.data = kernels.data;
+    this.tried = kernels.records("rules", 1);
+    this.problem = kernels.prepare("rules_problem", [this.tried]);
+  }
+
+  /** The sheet and the table that an edition means, perhaps with rules overridden, and the values of the sheet itself. */
+  find(edition, players = 2, teams = null) {
+    const { data } = this;
+    const { name, changes } = partsOfLabel(edition);
+    const { sheet, table } = this.ofSheet(name, players, teams);
+    const usual = table.values;
+    const values = overriddenValues(data, table, changes);
+    if (Object.keys(changes).length) this.check(values);
+    return { sheet: { ...sheet, name: labelOf(sheet.name, changes) }, table: { ...table, values, roll_goes: whereRollGoes(data, values) }, usual };
+  }
+
+  check(values) {
+    this.tried.bytes.set(recordOfRules(this.data, values));
+    const problem = this.problem();
+    if (problem >= 0) throw new EngineError(`These rules make no game: ${problemWords(this.data, values, problem)}.`);
+  }
+
+  ofSheet(edition, players, teams) {
+    const sheet = this.data.editions.find(({ name }) => name === edition || name.replace(/-v[0-9]+$/, "") === edition);
+    if (!sheet) {
+      const known = this.data.editions.map(({ name }) => name).join(", ");
+      throw new EngineError(`There is no edition '${edition}'; the editions are ${known}.`);
+    }
+    const table = sheet.tables.find((one) => one.players === players && (teams === null || one.teams === teams));
+    if (!table) {
+      const known = sheet.tables.map((one) => `${one.players} players in ${one.teams} teams`).join(", ");
+      const asked = teams === null ? `${players} players` : `${players} players in ${teams} teams`;
+      throw new EngineError(`The edition '${edition}' has no table for ${asked}; it has ${known}.`);
+    }
+    return { sheet, table };
+  }
+
+  /** See `WasmEngine.rules`. */
+  rules(edition, players, teams) {
+    const { table, usual } = this.find(edition, players, teams);
+    return this.data.rules.map(({ field, question, choices, least, most, step }, place) => {
+      const number = table.values[place];
+      const limits = least === undefined ? null : { least, most, step };
+      return { field, question, value: choices.length ? choices[number] : number, number, usual: usual[place], choices, limits };
+    });
+  }
+}
+
+/** The values of a table's rules with some overridden; each may be so by itself. */
+export function overriddenValues(data, table, changes) {
+  const values = [...table.values];
+  for (const [field, value] of Object.entries(changes)) {
+    const place = data.rules.findIndex((rule) => rule.field === field);
+    const rule = data.rules[place];
+    if (!rule || rule.least === undefined) {
+      const known = data.rules.filter((one) => one.least !== undefined).map((one) => one.field);
+      throw new EngineError(`There is no rule '${field}' to override; the rules are: ${known.join(", ")}.`);
+    }
+    if (value < rule.least || value > rule.most || value % rule.step) throw new EngineError(limitsOf(rule, value));
+    values[place] = value;
+  }
+  return values;
+}
+
+function limitsOf({ field, choices, least, most, step }, value) {
+  const known = choices.map((meaning, number) => `${number} (${meaning})`).join(" or ");
+  const numbers = `${least} to ${most}${step > 1 ? `, in steps of ${step}` : ""}`;
+  return `The rule ${field} is ${value}: it may be ${known || numbers}.`;
+}
+
+/** The bytes of the record that kernels read, of the values of all rules. */
+export function recordOfRules(data, values) {
+  const { size, fields } = data.records.rules;
+  const bytes = new Uint8Array(size);
+  const view = new DataView(bytes.buffer);
+  const copies = [];
+  data.rules.forEach(({ field, unit }, place) => {
+    view.setInt8(fields.observed[0] + place, Math.min(Math.floor(values[place] / unit), data.constants.MAX_INT8));
+    if (field in fields) view.setBigInt64(fields[field][0], BigInt(values[place]), true);
+    else copies.push(values[place]);
+  });
+  copies.forEach((count, card) => view.setBigInt64(fields.deck[0] + 8 * card, BigInt(count), true));
+  return bytes;
+}
+
+/** What is wrong with rules that `rules_problem` has found fault with, in words. */
+export function problemWords(data, values, problem) {
+  const said = Object.fromEntries(data.rules.map(({ field }, place) => [field, values[place]]));
+  const copies = data.cards.map(({ name }) => said[`copies_of_${name}`]);
+  const distances = data.cards.filter((card) => card.kind === "distance" && copies[card.id]);
+  const cards = distances.map((card) => `${copies[card.id]} of ${card.km}`).join(", ") || "there are none";
+  Object.assign(said, {
+    size: copies.reduce((sum, count) => sum + count, 0),
+    dealt: said.hand_limit * said.players,
+    distance_cards: `${cards}; a team may lay ${said.max_200} of the 200s`,
+    most_cards: data.sizes.deck,
+    longest_trip: data.constants.LONGEST_TRIP,
+  });
+  return data.problems_of_rules[problem].replace(/\{(\w+)\}/g, (_, name) => said[name]);
+}
+
+/** Where a Roll may be laid by these rules, in words. */
+export function whereRollGoes(data, values) {
+  const [rules, words] = data.roll_goes;
+  const set = rules.map((name, place) => values[data.rules.findIndex(({ field }) => field === name)] << place);
+  return words[set.reduce((bits, bit) => bits | bit, 0)];
+}

@@ -1,0 +1,136 @@
+"""Rules of one's own in the form of a new game, and what an agent thinks beside the table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from tests.page.test_page import EXTENSION, MOST_PLAYS, deal, load, play_once, record_of, settled
+
+Opened = Callable[..., Any]
+Pictured = Callable[[Any, str], None]
+
+RACE_TO_THE_LINE = """\
+edition: parker
+table: 2 players
+battle 0: roll
+battle 1: roll
+distance 0: 2x200 2x100 75
+distance 1: 2x200 2x100 50
+hand 0: 25 50 75 100 roll roll stop
+hand 1: 4x50 roll roll
+"""
+
+
+def test_the_champion_thinks(opened: Opened, pictured: Pictured) -> None:
+    page = opened()
+    load(page, EXTENSION)
+    page.click("#thoughts summary")
+    page.wait_for_selector("#thoughts .bars li")
+    assert re.search(r"Expects you to end the round [\d,]+ points ahead", page.inner_text("#thoughts .value"))
+    assert page.locator("#thoughts .bars li").first.inner_text()
+    pictured(page, "thoughts")
+
+
+def test_what_the_champion_would_have_done(opened: Opened, pictured: Pictured) -> None:
+    page = opened()
+    load(page, RACE_TO_THE_LINE + "plays:\nseat 0: 25\n")
+    page.click("#play-on")
+    for seat in ("#seat-0", "#seat-1"):
+        page.select_option(seat, "you")
+    page.click("dialog .main")
+    page.click("#hand [data-card='2']")
+    page.click(
+        "#choices [data-kind=discard]"
+    )  # with 25 km the trip would be complete; now the other completes it
+    page.click("#hand [data-card='1']")
+    page.click("#choices [data-kind=play]")
+    page.click("#choices [data-kind=finish]")
+    page.click("text=What would the champion have done?")
+    page.wait_for_selector("text=Estimated by playing on")
+    pictured(page, "review")
+    assert "discard 75 km: the champion would rather play 25 km" in page.inner_text("dialog .review li")
+    page.click("dialog .review button")
+    page.wait_for_selector("text=Position 0 of")
+
+
+def test_who_may_hold_what(opened: Opened, pictured: Pictured) -> None:
+    page = opened()
+    load(page, EXTENSION)
+    page.click("#thoughts summary")
+    page.click("#thoughts .belief summary")
+    lines = page.locator("#thoughts .belief [data-seat='1'] li")
+    lines.first.wait_for()
+    words = lines.all_inner_texts()
+    assert [one.partition("\n")[0] for one in words[:4]] == [
+        "Driving ace",
+        "Extra tank",
+        "Puncture proof",
+        "Right of way",
+    ]
+    assert all(re.search(r"(\d+|< 1) %$", one) for one in words)
+    pictured(page, "beliefs")
+
+
+def test_a_judge_where_there_is_no_champion(opened: Opened, pictured: Pictured) -> None:
+    page = opened()
+    deal(page, table="6/3", **{f"seat_{seat}": "greedy" for seat in range(1, 6)})
+    settled(page)
+    page.click("#thoughts summary")
+    page.wait_for_selector("#thoughts .bars li")
+    judge = re.search(r"What the (\w+) thinks", page.inner_text("#thoughts summary >> nth=0"))
+    assert judge is not None
+    for _ in range(MOST_PLAYS):
+        if not play_once(page):
+            break
+    page.click(f"text=What would the {judge[1]} have done?")
+    page.wait_for_selector("text=Estimated by playing on")
+    pictured(page, "review_of_a_team")
+
+
+def change_rule(page: Any, field: str, value: str) -> None:
+    """Change a rule in the form of a new game."""
+    if not page.locator(f"#rule-{field}").count():
+        page.click("#own-rules > summary")
+        page.wait_for_selector(".own-rules details")
+    for part in page.locator(".own-rules details:not([open]) > summary").all()[::-1]:
+        part.click()
+    page.fill(f"#rule-{field}", value)
+    page.press(f"#rule-{field}", "Tab")
+
+
+def test_rules_of_ones_own(opened: Opened, pictured: Pictured) -> None:
+    page = opened()
+    change_rule(page, "hand_limit", "70")
+    page.click("#deal")
+    page.wait_for_selector("dialog .error:not(:empty)")
+    assert "must leave some to draw" in page.inner_text("dialog .error")
+    pictured(page, "own_rules")
+    change_rule(page, "target", "701")  # not in steps of 25
+    page.click(".own-rules details[open] > summary")  # folded away
+    page.click("#deal")
+    page.wait_for_selector("#rule-target:focus")
+    change_rule(page, "target", "700")
+    change_rule(page, "hand_limit", "4")
+    page.select_option("#rule-start_needs_roll", "0")
+    assert page.inner_text("#own-rules > summary") == "Change the rules (2 changed)"
+    deal(page, seat_1="greedy")
+    page.wait_for_selector("#hand .card")
+    settled(page)
+    assert page.locator("#hand .card").count() == 5
+    page.click("#rules summary")
+    page.wait_for_selector("#rules dd")
+    assert "2 rules changed" in page.inner_text("#rules p")
+    assert page.inner_text("#rules dd >> nth=0") == "4 (the edition says 6)"
+    assert "edition: parker+hand_limit=4+start_needs_roll=0" in record_of(page)
+    page.click("#new")  # the form remembers them
+    assert page.inner_text("#own-rules > summary") == "Change the rules (2 changed)"
+
+
+def test_a_mini_deck(opened: Opened) -> None:
+    page = opened()
+    deal(page, edition="mini8-v0", seat_1="greedy")
+    while play_once(page):
+        pass
+    assert "edition: mini8-v0" in record_of(page)

@@ -1,0 +1,57 @@
+"""Which rules make a game: what a compiled check finds, plain Python finds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from millebornes_env.errors import RulesError
+from millebornes_env.millebornes import rule_checks
+from millebornes_env.millebornes.cards import DISTANCE_200, KM, NUM_DISTANCES
+from millebornes_env.millebornes.editions import edition, editions, mini_decks
+from millebornes_env.millebornes.rule_checks import NO_PROBLEM, limits, validated
+from millebornes_env.millebornes.rules import FIELDS, TABLE_FIELDS, Rules
+
+COPIES = Rules._fields[Rules._fields.index("copies_of_25") :][:NUM_DISTANCES]
+
+
+def sums(rules: Rules) -> set[int]:
+    """What the distance cards that one team may lay can add up to."""
+    found = {0}
+    for card in range(NUM_DISTANCES):
+        most = rules.max_200 if card == DISTANCE_200 else rules.deck[card]
+        found |= {km + int(KM[card]) * count for km in found for count in range(1, most + 1)}
+    return found
+
+
+def test_a_trip_is_possible_if_cards_add_up_to_it() -> None:
+    random = np.random.default_rng(5)
+    seen = set()
+    for _ in range(300):
+        copies = random.integers(0, 4, NUM_DISTANCES).tolist()
+        target, exact = 25 * int(random.integers(1, 40)), int(random.integers(2))
+        changes = dict(zip(COPIES, copies, strict=True))
+        rules = edition("parker").table(2)._replace(**changes, max_200=copies[DISTANCE_200])
+        rules = rules._replace(target=target, extended_target=0, exact_finish=exact)
+        reached = sums(rules)
+        expected = target in reached or (exact == 0 and max(reached) >= target)
+        assert (rule_checks._problem_of(rules) == NO_PROBLEM) == expected, rules
+        seen.add((expected, exact))
+    assert len(seen) == 4
+
+
+def test_the_values_of_every_sheet_are_within_what_a_form_allows() -> None:
+    for name in (*editions(), *mini_decks()):
+        for table in edition(name).tables:
+            for field, value in edition(name).table(*table)._asdict().items():
+                if field not in TABLE_FIELDS:
+                    least, most, step = limits(field)
+                    assert least <= value <= most, (name, field)
+                    assert value % step == 0, (name, field)
+
+
+@pytest.mark.parametrize("field", [name for name in FIELDS if name not in TABLE_FIELDS])
+def test_what_a_form_does_not_allow_makes_no_game(field: str) -> None:
+    rules = edition("parker").table(2)
+    with pytest.raises(RulesError, match=f"{field}|the deck has"):
+        validated(rules._replace(**{field: limits(field).most + limits(field).step}))

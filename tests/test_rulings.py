@@ -1,0 +1,44 @@
+"""Every ruling has a position that shows it: loaded and played at the table, as by its link."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from millebornes_env.web.table import CardTable
+from website.rulings import Shown, rulings, shown
+
+POSITIONS = [
+    pytest.param(one, edition, id=f"{name}-{number}-{edition}")
+    for name, several in shown().items()
+    for number, one in enumerate(several)
+    for edition in one.editions
+]
+
+
+def reached(one: Shown, edition: str) -> tuple[str, dict[str, Any]]:
+    """The position after the plays, as text and as the table shows it."""
+    table = CardTable()
+    table.load(one.text(edition), one.episode)
+    view = table.goto(len(one.plays))
+    return table.save()["text"], view | {"hands": [seat["hand_size"] for seat in table.position()["seats"]]}
+
+
+@pytest.mark.parametrize(("one", "edition"), POSITIONS)
+def test_a_position_shows_what_the_ruling_says(one: Shown, edition: str) -> None:
+    text, view = reached(one, edition)
+    may = {choice["notation"].partition(": ")[2] or choice["notation"] for choice in view["legal"]}
+    assert set(one.legal) <= may
+    assert not set(one.illegal) & may
+    assert not set(one.lines) - set(text.splitlines()), text
+    assert one.to_draw in (None, view["draw_pile"])
+    assert one.hands in ([], view["hands"])
+    assert one.winners in (None, view["winners"])
+
+
+def test_every_ruling_has_a_position() -> None:
+    assert list(shown()) == list(rulings())
+    for several in shown().values():
+        for one in several:
+            assert one.legal or one.illegal or one.lines or one.hands or one.winners

@@ -1,0 +1,122 @@
+"""A position for each ruling of docs/rulings.md: docs/rulings.toml read, and the page that is made of it."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+DOCS: Final = Path(__file__).parents[1] / "docs"
+_ROW: Final = re.compile(r"^\| \[(E\d+)\]\(\S+\) \| (.+?) \| (.+?) \| ", flags=re.MULTILINE)
+_CHAPTER: Final = re.compile(r"^### (.+)$", flags=re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A position that shows what a ruling says; all but the first three is checked after the plays.
+
+    Attributes:
+        shows: what there is to see.
+        editions: where it is checked; the first is the one that is shown.
+        position: lines of our notation, without the edition.
+        plays: what is played from there.
+        legal: what the seat to act may do, among others.
+        illegal: what it may not do.
+        lines: lines of the position that is reached.
+        to_draw: how many cards are left to draw; None: not said.
+        hands: how many cards each seat holds; empty: not said.
+        winners: the teams that have won; None: not said.
+        episode: "round" or "match".
+    """
+
+    shows: str
+    editions: list[str]
+    position: str
+    plays: list[str] = field(default_factory=list)
+    legal: list[str] = field(default_factory=list)
+    illegal: list[str] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+    to_draw: int | None = None
+    hands: list[int] = field(default_factory=list)
+    winners: list[int] | None = None
+    episode: str = "round"
+
+    def text(self, edition: str) -> str:
+        """The position with its plays, in our notation."""
+        plays = ["plays:", *self.plays] if self.plays else []
+        return "\n".join([f"edition: {edition}", self.position.strip(), *plays]) + "\n"
+
+
+def rulings() -> dict[str, tuple[str, str]]:
+    """Question and decision of every ruling of Mille Bornes, by its name, in the order of the page."""
+    return {name: (asked, decided) for name, asked, decided in _ROW.findall(_rulings_page())}
+
+
+def shown() -> dict[str, list[Shown]]:
+    """The positions of every ruling, by its name."""
+    content: dict[str, list[dict[str, Any]]] = tomllib.loads(
+        (DOCS / "rulings.toml").read_text(encoding="utf-8")
+    )
+    return {name: [Shown(**one) for one in several] for name, several in content.items()}
+
+
+def checks(one: Shown) -> str:
+    """What is checked of a position, in words."""
+    said = []
+    if one.legal:
+        said.append(f"legal: {_quoted(one.legal)}")
+    if one.illegal:
+        said.append(f"not legal: {_quoted(one.illegal)}")
+    if one.lines:
+        said.append(_quoted(one.lines))
+    if one.to_draw is not None:
+        said.append(f"cards left to draw: {one.to_draw}")
+    if one.hands:
+        said.append(f"cards in the hands: {', '.join(map(str, one.hands))}")
+    if one.winners is not None:
+        said.append(f"{one.episode} won by " + " and ".join(f"team {team}" for team in one.winners))
+    return ("After these plays: " if one.plays else "Here: ") + "; ".join(said) + "."
+
+
+def page() -> str:
+    """The page of positions, chapter by chapter."""
+    positions = shown()
+    lines = [
+        "# The rulings, position by position",
+        "",
+        "Made from `docs/rulings.toml` by `python docs/generate.py`; a test plays every position in each of "
+        "the editions below it. The reasons: [rulings.md](rulings.md). To try one, paste its text under "
+        "*Record* of the table: `python -m millebornes_env play`.",
+    ]
+    for chapter, names in _chapters().items():
+        lines += ["", f"## {chapter}"]
+        for name in names:
+            asked, decided = rulings()[name]
+            lines += ["", f"### {name}", "", f"**{asked}** {decided}"]
+            for one in positions.get(name, []):
+                lines += ["", one.shows, "", "```record" if one.plays else "```position"]
+                lines += [*one.text(one.editions[0]).splitlines(), "```", "", checks(one)]
+                lines += [f"Checked in {_quoted(one.editions)}."]
+    return "\n".join(lines) + "\n"
+
+
+def _quoted(words: list[str]) -> str:
+    return ", ".join(f"`{word}`" for word in words)
+
+
+def _rulings_page() -> str:
+    return (
+        (DOCS / "rulings.md").read_text(encoding="utf-8").partition("\n## Rulings\n")[2].partition("\n## ")[0]
+    )
+
+
+def _chapters() -> dict[str, list[str]]:
+    """The names of the rulings, by the heading above them."""
+    _, *parts = _CHAPTER.split(_rulings_page())
+    found = {heading: _ROW.findall(text) for heading, text in zip(parts[::2], parts[1::2], strict=True)}
+    return {heading: [row[0] for row in rows] for heading, rows in found.items() if rows}
+
+
+__all__ = ["Shown", "checks", "page", "rulings", "shown"]
