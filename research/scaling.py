@@ -1,0 +1,302 @@
+"""What does search gain by the millisecond? `python -m research.scaling`.
+
+Search looks one action ahead: it redeals the hidden cards again and again, and plays each candidate out with
+the agent that it searches over (docs/agents.md). Varied are
+
+    rollouts  redeals for each action, 10 to 1,000, with two ways to decide: *sure* plays another action only
+              if its gain is some standard errors above 0 (`z`), *naive* plays the best mean (z=0)
+    depth     decisions after which the policy's value judges, instead of playing out the round: 24 where
+              nothing is said, if the agent has such a value
+    belief    redeals weighed by what the other has played
+    sees      a cheat: the other hand, or all cards
+
+Each variant plays single rounds against the agent that it searches over, every deal from both seats, and luck
+is taken off by AIVAT (not of cheats, who know the cards to come). Cost is processor time for a decision on
+one core, with decisions that need no search among them.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from benchmarks.search import Args as CostArgs
+from benchmarks.search import cost, spec_of
+from millebornes_env import agents
+from millebornes_env.agents.protocol import is_compiled
+from millebornes_env.agents.search.agent import can_judge
+from millebornes_env.arena.estimates import AIVAT_COEFFICIENTS
+from millebornes_env.arena.match import MatchConfig, play
+from millebornes_env.errors import shown
+from research.errors import ResearchError
+from research.frame import OnProgress, Options, Question, main
+from research.intervals import Interval, mean_interval
+from research.parts import Part, Record
+from research.pictures import COLOURS, styled
+from research.tables import Table
+from research.variance import points_of_deals
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+EDITION: Final = "parker"
+NAIVE: Final = "naive"
+SURE: Final = "sure"
+USUAL_ROLLOUTS: Final = 140
+"""Redeals of the variants in which something else differs."""
+
+USUAL_DEPTH: Final = 24
+"""Decisions after which a policy judges, where nothing else is said."""
+
+COST_OF_DEPTH: Final = {24: 3, 4: 1, 12: 2, 0: 9}
+"""Depths that a policy is searched with, and about what a rollout costs with each (`Variant.cost`)."""
+
+LINEAR: Final = 30.0
+"""Points a round up to which the picture's scale is linear."""
+
+_DEALS_AT_ONCE: Final = 20
+_FEWEST_DEALS: Final = 10
+_COST_DECISIONS: Final = 150
+
+
+@dataclass(frozen=True)
+class Args(Options):
+    """The options of the command line."""
+
+    seeds: int = 1
+    """how many seeds; the intervals are over deals, so that more seeds are more deals"""
+    over: tuple[str, ...] = ("strategist", "champion")
+    """the agents that are searched over"""
+    rollouts: tuple[int, ...] = (10, 30, 100, 300, 1000)
+    """redeals for each action"""
+    playouts: int = 24_000
+    """deals of a variant times its rollouts (times what one of them costs): dear variants play fewer deals"""
+    most_deals: int = 1_000
+    """deals of a variant, at most"""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A way to search.
+
+    Attributes:
+        family: of variants that differ in one number.
+        options: of the searcher.
+        rollouts: redeals for each action.
+        cost: of one, about, in those to the end of a round by an agent of rules.
+    """
+
+    family: str
+    options: str
+    rollouts: int
+    cost: int = 1
+
+
+def variants(over: str, rollouts: Sequence[int]) -> list[Variant]:
+    """All ways to search over an agent.
+
+    Args:
+        over: the agent.
+        rollouts: redeals for each action.
+
+    Raises:
+        ResearchError: it is no agent that can be searched over.
+    """
+    table = MatchConfig(EDITION).table()
+    agent = agents.make(over, table)
+    if not is_compiled(agent):
+        raise ResearchError(f"--over {shown(over)}: search needs a compiled agent, which it is not")
+    judges = can_judge(agent, table)
+    sure = 1 if judges else 2
+    judged = f",depth={USUAL_DEPTH}" if judges else ""
+    cost = COST_OF_DEPTH[USUAL_DEPTH] if judges else 1
+    found = []
+    for number in rollouts:
+        found.append(Variant(NAIVE, f"rollouts={number},z=0{judged}", number, cost))
+        found.append(Variant(SURE, f"rollouts={number},z={sure}{judged}", number, cost))
+    usual = f"rollouts={USUAL_ROLLOUTS},z={sure}"
+    found += [
+        Variant(
+            f"sure, depth {depth}" if depth else "sure, to the end",
+            f"{usual},depth={depth}",
+            USUAL_ROLLOUTS,
+            dear,
+        )
+        for depth, dear in COST_OF_DEPTH.items()
+        if judges and depth != USUAL_DEPTH
+    ]
+    usual += judged
+    found.append(Variant("sure, belief", f"{usual},belief=policy", USUAL_ROLLOUTS, cost))
+    found.append(Variant("sees the other hand", f"{usual},sees=hands", USUAL_ROLLOUTS, cost))
+    to_the_end = ",depth=0" if judges else ""  # one playout of each action says it all
+    found.append(Variant("sees all cards", f"z={sure}{to_the_end},sees=all", 1, cost))
+    return found
+
+
+def parts(options: Args) -> list[Part]:
+    """One for each agent, variant and seed."""
+    wrong = [number for number in options.rollouts if number < 2]
+    if wrong or not options.rollouts:
+        raise ResearchError(f"--rollouts {' '.join(map(str, options.rollouts))}: give numbers of 2 or more")
+    rollouts = (10, 30) if options.quick else options.rollouts
+    found = []
+    for place, over in enumerate(options.over):
+        for number, variant in enumerate(variants(over, rollouts)):
+            dear = variant.rollouts * variant.cost
+            deals = max(_FEWEST_DEALS, min(options.most_deals, options.playouts // dear))
+            deals = _FEWEST_DEALS if options.quick else deals
+            config = {
+                "over": over,
+                "family": variant.family,
+                "options": variant.options,
+                "rollouts": variant.rollouts,
+                "deals": deals,
+            }
+            weight = float(deals * dear)
+            found += [
+                Part(f"{place}-{number:02d}-{seed}", seed, config, weight) for seed in options.all_seeds
+            ]
+    return found
+
+
+def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
+    """Play a variant against the agent that it searches over, and time its decisions."""
+    over, text, deals = part.config["over"], part.config["options"], int(part.config["deals"])
+    is_honest = "sees=" not in text
+    config = MatchConfig(EDITION, episode="round", seed=part.seed, threads=1, aivat=is_honest)
+    pair = [spec_of(over, text), over]  # on both cores; only the timing is of one
+    points: list[float] = []
+    for first in range(0, deals, _DEALS_AT_ONCE):
+        outcome = play(pair, config, min(_DEALS_AT_ONCE, deals - first), first_deal=first)
+        points += points_of_deals(outcome, AIVAT_COEFFICIENTS if is_honest else None).tolist()
+        on_progress(len(points) / deals)
+    timed = CostArgs(options=text, seed=part.seed, decisions=_COST_DECISIONS)
+    found: dict[str, Any] = {"points": points}
+    if is_honest:  # a cheat is handed the games, which the timing does not do
+        mean, high, playouts = cost(over, timed)
+        found |= {"ms": mean, "ms_95": high, "playouts": playouts}
+    return found
+
+
+# What was found ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Gain:
+    """What a variant won.
+
+    Attributes:
+        over: the agent that it searched over.
+        family: of the variant.
+        options: of the searcher.
+        rollouts: redeals for each action.
+        deals: played, two rounds each.
+        points: a round over that agent.
+        ms: processor time of a decision; None: not timed.
+    """
+
+    over: str
+    family: str
+    options: str
+    rollouts: int
+    deals: int
+    points: Interval
+    ms: float | None
+
+
+def gains(records: Sequence[Record]) -> list[Gain]:
+    """One for each variant, seeds taken together."""
+    by_variant: dict[tuple[str, str], list[Record]] = {}
+    for record in records:
+        by_variant.setdefault((record.part.config["over"], record.part.config["options"]), []).append(record)
+    return [_gain(found) for found in by_variant.values()]
+
+
+def _gain(records: Sequence[Record]) -> Gain:
+    config = records[0].part.config
+    points = np.concatenate([np.array(record.result["points"]) for record in records])
+    times = [record.result["ms"] for record in records if "ms" in record.result]
+    return Gain(
+        config["over"],
+        config["family"],
+        config["options"],
+        config["rollouts"],
+        len(points),
+        mean_interval(points),
+        float(np.mean(times)) if times else None,
+    )
+
+
+def tables(records: Sequence[Record]) -> list[Table]:
+    """All variants."""
+    rows = tuple(
+        (
+            f"`{one.over}`",
+            one.family,
+            f"`{one.options}`",
+            f"{one.deals:,}",
+            one.points.text("+,.0f"),
+            "" if one.ms is None else f"{one.ms:.2f}",
+        )
+        for one in gains(records)
+    )
+    headings = ("over", "variant", "options", "deals", "points a round, ± 95 %", "ms for a decision")
+    return [Table(headings, rows, text_columns=3)]
+
+
+def draw(figure: Figure, records: Sequence[Record]) -> None:
+    """Points against milliseconds, a panel for each agent that is searched over."""
+    from matplotlib.ticker import LogLocator, NullFormatter  # noqa: PLC0415 - slow to import
+
+    found = gains(records)
+    overs = list(dict.fromkeys(one.over for one in found))
+    colours = dict(zip(dict.fromkeys(one.family for one in found), COLOURS, strict=False))
+    panels = figure.subplots(1, len(overs), sharey=True, squeeze=False)[0]
+    labelled: dict[str, Any] = {}
+    for axes, over in zip(panels, overs, strict=True):
+        _draw_over(axes, [one for one in found if one.over == over], colours)
+        styled(axes, f"Search over {over}", xscale="log", xlabel="ms for a decision, one core")
+        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.xaxis.set_minor_formatter(NullFormatter())
+        handles, labels = axes.get_legend_handles_labels()
+        labelled.update(zip(labels, handles, strict=True))
+    panels[0].set_ylabel(f"points a round gained (linear within ±{LINEAR:.0f})")
+    families = [family for family in colours if family in labelled]
+    shown = [labelled[family] for family in families]
+    figure.legend(shown, families, loc="outside lower center", ncols=5, frameon=False, fontsize=8)
+
+
+def _draw_over(axes: Axes, found: Sequence[Gain], colours: Mapping[str, str]) -> None:
+    for family in dict.fromkeys(one.family for one in found):
+        of_family = [one for one in found if one.family == family]
+        points = [one.points.mean for one in of_family]
+        widths = [one.points.half_width for one in of_family]
+        times = [one.ms for one in of_family if one.ms is not None]
+        colour = colours[family]
+        if len(times) < len(of_family):  # cheats: what hidden cards are worth, whatever it costs
+            axes.axhline(points[0], color=colour, linestyle="--", linewidth=1.0, label=family)
+            continue
+        axes.errorbar(times, points, yerr=widths, fmt="o-", color=colour, capsize=2, label=family)
+    axes.axhline(0, color="#777777", linewidth=0.8)
+    axes.set_yscale("symlog", linthresh=LINEAR)
+
+
+QUESTION: Final = Question(
+    "scaling",
+    "What does search gain by the millisecond?",
+    Args,
+    parts,
+    measure,
+    tables,
+    draw,
+    size=(11.0, 5.0),
+)
+
+if __name__ == "__main__":
+    sys.exit(main(QUESTION))

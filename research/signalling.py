@@ -1,0 +1,309 @@
+"""Do partners tell each other what they hold by what they discard and play?
+
+    python -m research.signalling
+    python -m research.signalling --agents runs/team-1 runs/team-2 runs/team-3
+
+Four players in two teams, single rounds. Three things are measured:
+
+- **Bits**: how much a discard, or a card that is played, says about what its player still holds, given what
+  everybody sees (`mutual_information`: bias taken off, a permutation null). "What everybody sees" is taken in
+  strata, so a part of what is found comes from differences within a stratum. How much, the same estimate says
+  for a hand that was dealt anew from all unseen cards, of which the play can say nothing: *told* is the
+  difference.
+- **Cross-play**: how much less two agents win as partners than each with its own like, against the same
+  opponents.
+- **Blind**: how much less a team wins whose players see other cards in place of their partner's discards, and
+  in place of as many other cards of the pile.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from millebornes_env.agents import make
+from millebornes_env.arena.intervals import NORMAL_QUANTILE
+from millebornes_env.arena.match import MatchConfig, agent_seed, play
+from research.errors import ResearchError
+from research.frame import OnProgress, Options, Question, main
+from research.intervals import Interval, mean_interval
+from research.mutual_information import Float64Array, Int64Array
+from research.partners import HIDDEN, OTHERS, PARTNER, SEEN, Partners
+from research.parts import Part, Record
+from research.pictures import COLOURS, styled
+from research.tables import Table
+from research.told_cards import BLOCKS, FEATURES, KINDS, Noted, bits_of_rows
+from research.watching import play_watched
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+GROUPS: Final = 100
+"""Groups of deals whose mean points are kept; intervals of points are over them."""
+
+_DEALS_AT_ONCE: Final = 1_000
+_ROUNDS_AT_ONCE: Final = 1_000
+
+
+@dataclass(frozen=True)
+class Args(Options):
+    """The options of the command line."""
+
+    seeds: int = 1
+    """how many seeds"""
+    agents: tuple[str, ...] = ("strategist", "arnold", "hoarder")
+    """who are asked: agents, or run folders of networks for four players in two teams"""
+    opponent: str = "arnold"
+    """both seats of the other team in cross-play"""
+    edition: str = "parker"
+    """the rule sheet"""
+    deals: int = 10_000
+    """deals of each pair of partners, a multiple of 100; two rounds each"""
+    rounds: int = 10_000
+    """rounds of each agent in which its cards are noted: one discard and one play of each seat"""
+    shuffles: int = 49
+    """shuffles of the permutation null"""
+
+
+def parts(options: Args) -> list[Part]:
+    """Bits of each agent and of random play; all pairs of partners; all blindfolds.
+
+    Raises:
+        ResearchError: agents, an edition or numbers that make no measurement.
+    """
+    if not MatchConfig(options.edition, 4, 2).has_points:
+        raise ResearchError(
+            f"--edition {options.edition} counts no points, and partners are compared by them"
+        )
+    if len(set(options.agents)) != len(options.agents):
+        raise ResearchError("--agents names an agent twice: name each once")
+    deals, rounds = (GROUPS, 400) if options.quick else (options.deals, options.rounds)
+    if deals < GROUPS or deals % GROUPS:
+        raise ResearchError(f"--deals is {deals}; it must be a multiple of {GROUPS}, for the intervals")
+    if rounds < BLOCKS:
+        raise ResearchError(f"--rounds is {rounds}; the intervals need {BLOCKS} or more")
+    table = {"edition": options.edition}
+    met = {**table, "deals": deals, "opponent": options.opponent}
+    found = []
+    for seed in options.all_seeds:
+        for number, agent in enumerate((*options.agents, "random")):
+            asked = {**table, "rounds": rounds, "kind": "bits", "agent": agent, "shuffles": options.shuffles}
+            found.append(Part(f"bits-{number}-{seed}", seed, asked, 3.0))
+        for one, first in enumerate(options.agents):
+            for other, second in enumerate(options.agents):
+                pair = {**met, "kind": "pair", "agents": [first, second], "hides": SEEN}
+                found.append(Part(f"pair-{one}-{other}-{seed}", seed, pair))
+            for number, hides in enumerate(HIDDEN[1:], 1):
+                blind = {**met, "kind": "pair", "agents": [first, first], "hides": hides}
+                found.append(Part(f"blind-{one}-{number}-{seed}", seed, blind))
+    return found
+
+
+def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
+    """Bits of an agent, or the points of a pair of partners."""
+    config = MatchConfig(part.config["edition"], 4, 2, episode="round", seed=part.seed, threads=1)
+    if part.config["kind"] == "bits":
+        return bits_of_agent(part, config, on_progress)
+    return {"points": points_of_pair(part, config, on_progress).round(3).tolist()}
+
+
+# Bits -------------------------------------------------------------------------------------------------------
+
+
+def bits_of_agent(part: Part, config: MatchConfig, on_progress: OnProgress) -> dict[str, Any]:
+    """What the cards that an agent uses say about its hand, with all four seats its own."""
+    rounds, agent = int(part.config["rounds"]), part.config["agent"]
+    # With the cards of one deal in all rotations an agent would play the same round against itself twice.
+    plain = replace(config, plain=True)
+    rng = np.random.default_rng([part.seed, 8])
+    noted: list[dict[str, Int64Array]] = []
+    for first in range(0, rounds, _ROUNDS_AT_ONCE):
+        deals = -(-min(_ROUNDS_AT_ONCE, rounds - first) // config.rules.teams)
+        watcher = Noted()
+        play_watched([agent, agent], plain, deals, watcher, first_deal=first // config.rules.teams)
+        rows = watcher.some(rng)
+        noted.append({**rows, "game": rows["game"] + first})
+        on_progress(0.5 * min(1.0, first / rounds))
+    rows = {name: np.concatenate([one[name] for one in noted]) for name in noted[0]}
+    found = {}
+    for kind in KINDS:
+        chosen = rows["discarded"] == (kind == "discard")
+        if chosen.sum() > BLOCKS:
+            of_kind = {name: values[chosen] for name, values in rows.items()}
+            found[kind] = bits_of_rows(of_kind, int(part.config["shuffles"]), rng)
+        on_progress(0.75 + 0.25 * (kind == KINDS[-1]))
+    return found
+
+
+# Points -----------------------------------------------------------------------------------------------------
+
+
+def points_of_pair(part: Part, config: MatchConfig, on_progress: OnProgress) -> Float64Array:
+    """Points a round of two partners against the opponents, means of groups of deals: float64[GROUPS]."""
+    table, deals = config.table(), int(part.config["deals"])
+    agents = [
+        make(spec, table, agent_seed(config.seed, seat)) for seat, spec in enumerate(part.config["agents"])
+    ]
+    pair = Partners(table, (agents[0], agents[1]), part.config["hides"], config.seed)
+    found = []
+    for first in range(0, deals, _DEALS_AT_ONCE):
+        count = min(_DEALS_AT_ONCE, deals - first)
+        found.append(play([pair, part.config["opponent"]], config, count, first_deal=first).lead.mean(axis=1))
+        on_progress((first + count) / deals)
+    groups: Float64Array = np.concatenate(found).reshape(GROUPS, -1).mean(axis=1)
+    return groups
+
+
+# What was found ---------------------------------------------------------------------------------------------
+
+
+Told = dict[tuple[str, str], dict[str, Any]]
+"""What `bits_of_rows` found, by agent and kind of play, seeds taken together."""
+
+
+def told_by(records: Sequence[Record]) -> Told:
+    """What the records say of bits: means over the seeds."""
+    by_kind: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for record in records:
+        if record.part.config["kind"] == "bits":
+            for kind, one in record.result.items():
+                by_kind.setdefault((record.part.config["agent"], kind), []).append(one)
+    found: Told = {}
+    for key, ones in by_kind.items():
+        found[key] = {"rows": sum(one["rows"] for one in ones)}
+        for name in FEATURES:
+            of_name = {
+                what: float(np.mean([one[name][what] for one in ones])) for what in ("told", "redealt")
+            }
+            error = math.hypot(*(one[name]["error"] for one in ones)) / len(ones)
+            found[key][name] = {**of_name, "error": error}
+    return found
+
+
+def bits_table(records: Sequence[Record]) -> Table | None:
+    """Bits told, by agent, kind of play and feature of the hand."""
+    rows = []
+    for (agent, kind), found in told_by(records).items():
+        cells = [_told(found[name]) for name in FEATURES]
+        rows.append((f"`{agent}`", kind, f"{found['rows']:,}", *cells))
+    headings = ("agent", "a card that is", "cards", *FEATURES)
+    title = "Bits told about what is left in the hand, ± 95 %; in brackets what a redealt hand gives"
+    return Table(headings, tuple(rows), title, text_columns=2) if rows else None
+
+
+def _told(found: dict[str, float]) -> str:
+    return f"{found['told']:+.4f} ± {NORMAL_QUANTILE * found['error']:.4f} ({found['redealt']:.4f})"
+
+
+Points = dict[tuple[str, str, str], Float64Array]
+"""Points a round of each group of deals, by the two partners and what is hidden from them."""
+
+
+def points_of(records: Sequence[Record]) -> Points:
+    """What pairs won, all seeds one behind the other."""
+    found: dict[tuple[str, str, str], list[float]] = {}
+    for record in records:
+        if record.part.config["kind"] == "pair":
+            one, other = record.part.config["agents"]
+            found.setdefault((one, other, record.part.config["hides"]), []).extend(record.result["points"])
+    return {key: np.array(points) for key, points in found.items()}
+
+
+def losses(points: Points) -> dict[str, Interval]:
+    """What is lost, in points a round: by partners of two kinds, and by those who are shown other discards.
+
+    Partners of two kinds win less than the mean of both kinds by themselves; who sits first does not matter.
+    """
+    agents = list(dict.fromkeys(one for one, _, _ in points))
+    found, pairs = {}, []
+    for number, one in enumerate(agents):
+        for other in agents[number + 1 :]:
+            keys = [(one, one, SEEN), (other, other, SEEN), (one, other, SEEN), (other, one, SEEN)]
+            if all(key in points for key in keys):
+                alone_1, alone_2, mixed_1, mixed_2 = (points[key] for key in keys)
+                pairs.append((alone_1 + alone_2 - mixed_1 - mixed_2) / 2)
+                found[f"{one} with {other}"] = mean_interval(pairs[-1])
+    if len(pairs) > 1:
+        found["cross-play, all pairs"] = mean_interval(np.mean(pairs, axis=0))
+    for agent in agents:
+        for hides in HIDDEN[1:]:
+            if {(agent, agent, SEEN), (agent, agent, hides)} <= set(points):
+                lost = points[agent, agent, SEEN] - points[agent, agent, hides]
+                found[f"{agent}, not seeing {hides}"] = mean_interval(lost)
+        blind = [points.get((agent, agent, hides)) for hides in (OTHERS, PARTNER)]
+        if blind[0] is not None and blind[1] is not None:
+            found[f"{agent}, the partner's more than others"] = mean_interval(blind[0] - blind[1])
+    return found
+
+
+def tables(records: Sequence[Record]) -> list[Table]:
+    """Bits, points of all pairs, and what was lost."""
+    points = points_of(records)
+    agents = list(dict.fromkeys(one for one, _, _ in points))
+    bits = bits_table(records)
+    found = [] if bits is None else [bits]
+    if points:
+        opponent = next(
+            record.part.config["opponent"] for record in records if record.part.config["kind"] == "pair"
+        )
+        rows = [(f"`{one}`", *(_mean(points, one, other) for other in agents)) for one in agents]
+        title = f"Points a round against two `{opponent}`s: first seat in rows, second in columns; ± 95 %"
+        found.append(Table(("first seat", *(f"`{agent}`" for agent in agents)), tuple(rows), title))
+        lost = tuple((name, interval.text("+.1f")) for name, interval in losses(points).items())
+        found.append(Table(("partners", "points a round lost, ± 95 %"), lost))
+    return found
+
+
+def _mean(points: Points, one: str, other: str) -> str:
+    found = points.get((one, other, SEEN))
+    return "" if found is None else mean_interval(found).text("+.1f")
+
+
+def draw(figure: Figure, records: Sequence[Record]) -> None:
+    """Bits of discards on the left, points lost on the right."""
+    left, right = figure.subplots(1, 2, width_ratios=(3, 2))
+    _draw_bits(left, told_by(records))
+    found = losses(points_of(records))
+    places = range(len(found))[::-1]
+    means = [interval.mean for interval in found.values()]
+    widths = [interval.half_width for interval in found.values()]
+    right.errorbar(means, list(places), xerr=widths, fmt="o", color=COLOURS[0], capsize=2)
+    right.axvline(0, color="#777777", linewidth=0.8)
+    right.set_yticks(list(places), list(found), fontsize=8)
+    styled(right, "What partners lose", xlabel="points a round")
+
+
+def _draw_bits(axes: Axes, bits: Told) -> None:
+    agents = [agent for agent, kind in bits if kind == "discard"]
+    width = 0.8 / max(1, len(agents))
+    for number, agent in enumerate(agents):
+        found = bits[agent, "discard"]
+        places = [place + (number - (len(agents) - 1) / 2) * width for place in range(len(FEATURES))]
+        told = [found[name]["told"] for name in FEATURES]
+        errors = [NORMAL_QUANTILE * found[name]["error"] for name in FEATURES]
+        axes.bar(places, told, width, yerr=errors, color=COLOURS[number], label=agent, capsize=2)
+    axes.axhline(0, color="#777777", linewidth=0.8)
+    axes.set_xticks(range(len(FEATURES)), list(FEATURES), fontsize=8)
+    styled(axes, "What a discard tells about the hand", ylabel="bits")
+    axes.legend(frameon=False, fontsize=8)
+
+
+QUESTION: Final = Question(
+    "signalling",
+    "Do partners signal by their discards?",
+    Args,
+    parts,
+    measure,
+    tables,
+    draw,
+    size=(12.0, 5.0),
+)
+
+if __name__ == "__main__":
+    sys.exit(main(QUESTION))

@@ -1,0 +1,155 @@
+"""What a card that is discarded or played tells about the hand that it came from.
+
+Each card is noted with what is left of the hand and what everybody sees, in strata. What the strata leave out
+would pass for something told: it is measured by hands that are dealt anew from all unseen cards, of which no
+play can tell anything, and taken off.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from millebornes_env.millebornes.actions import FIRST_DISCARD
+from millebornes_env.millebornes.cards import (
+    ACCIDENT,
+    DISTANCE_100,
+    DRIVING_ACE,
+    END_OF_LIMIT,
+    NO_CARD,
+    NUM_CARD_TYPES,
+    REPAIRS,
+    ROLL,
+    SPEED_LIMIT,
+    is_battle_hazard,
+)
+from millebornes_env.millebornes.state import MAX_SEATS, PLAY
+from research.mutual_information import Int64Array, conditional_bits, draw_cards, jackknife_error, plug_in
+from research.watching import BoolArray, StateArray, Watcher
+
+KINDS: Final = ("discard", "play")
+"""What a card can be used for."""
+
+KIND_OF_CARD: Final = np.array([0, 0, 0, 1, 1, 2, 2, 2, 2, 3, 4, 4, 4, 5, 6, 7, 7, 7, 7])
+"""Kinds of cards that are told apart in what is played: small and large distances, battle hazards, Speed
+Limit, remedies, Roll, End of Limit, safeties; by card type."""
+
+FEATURES: Final[dict[str, tuple[slice, int]]] = {
+    "distances": (slice(0, ACCIDENT), 4),
+    "100s and 200s": (slice(DISTANCE_100, ACCIDENT), 2),
+    "hazards": (slice(ACCIDENT, REPAIRS), 2),
+    "remedies": (slice(REPAIRS, ROLL), 2),
+    "rolls": (slice(ROLL, END_OF_LIMIT), 2),
+    "safeties": (slice(DRIVING_ACE, NUM_CARD_TYPES), 1),
+}
+"""What of a hand is asked about: how many of these cards it holds, up to a number."""
+
+PILE_STRATA: Final = 4
+UNSEEN_STRATA: Final = 6
+BLOCKS: Final = 20
+"""Groups of deals that are left out in turn, for the standard error."""
+REDEALS: Final = 4
+
+
+class Noted(Watcher):
+    """Notes each card that is discarded or played, the hand that it came from, and what everybody sees."""
+
+    def __init__(self) -> None:
+        """Nothing is noted yet."""
+        self.rows: list[dict[str, Int64Array]] = []
+
+    def chosen(self, states: StateArray, live: BoolArray, actions: Int64Array) -> None:
+        """Note the games in which a card is used."""
+        games = np.flatnonzero(live & (states["phase"] == PLAY) & (actions < 2 * NUM_CARD_TYPES))
+        now, used = states[games], actions[games]
+        rows = np.arange(len(games))
+        cards = used % NUM_CARD_TYPES
+        hand = now["hand"][rows, now["seat"]].astype(np.int64)
+        hidden = now["hidden"].astype(np.int64)
+        hand[rows, cards] -= 1
+        hidden[rows, cards] -= 1
+        team = now["seat"] % 2
+        battle, speed = now["battle"][rows, team], now["speed"][rows, team]
+        self.rows.append(
+            {
+                "game": games,
+                "seat": now["seat"].astype(np.int64),
+                "discarded": (used >= FIRST_DISCARD).astype(np.int64),
+                "told": KIND_OF_CARD[cards],
+                "hand": hand,
+                "hidden": hidden,
+                "left": now["draw_pile"].astype(np.int64),
+                "needs": _needs(battle.astype(np.int64), speed.astype(np.int64)),
+            }
+        )
+
+    def some(self, rng: np.random.Generator) -> dict[str, Int64Array]:
+        """Of each seat's discards in a round one, by lot, and one of its plays.
+
+        All of them would say less than they seem to, as a hand changes little from one to the next.
+        """
+        rows = {name: np.concatenate([one[name] for one in self.rows]) for name in self.rows[0]}
+        order = rng.permutation(len(rows["game"]))
+        whose = (rows["game"] * MAX_SEATS + rows["seat"]) * len(KINDS) + rows["discarded"]
+        chosen = order[np.unique(whose[order], return_index=True)[1]]
+        return {name: values[chosen] for name, values in rows.items()}
+
+
+def _needs(battle: Int64Array, speed: Int64Array) -> Int64Array:
+    """What a team needs, by its piles: to begin, a remedy, a Roll, nothing; and whether it is limited."""
+    state = np.full(len(battle), 2)
+    state[battle == NO_CARD] = 0
+    state[np.isin(battle, [card for card in range(NUM_CARD_TYPES) if is_battle_hazard(card)])] = 1
+    state[battle == ROLL] = 3
+    found: Int64Array = 2 * state + (speed == SPEED_LIMIT)
+    return found
+
+
+def bits_of_rows(rows: dict[str, Int64Array], shuffles: int, rng: np.random.Generator) -> dict[str, Any]:
+    """Bits of each feature of the hand.
+
+    Args:
+        rows: as `Noted` notes them.
+        shuffles: of the null.
+        rng: for the shuffles and the redeals.
+    """
+    held = rows["hand"].sum(axis=1)
+    redealt = [draw_cards(rows["hidden"], held, rng) for _ in range(REDEALS)]
+    found: dict[str, Any] = {"rows": len(held)}
+    for name, (cards, most) in FEATURES.items():
+        given = strata(rows, cards)
+        about = _count(rows["hand"], cards, most)
+        others = [_count(hand, cards, most) for hand in redealt]
+        true = conditional_bits(rows["told"], about, given, shuffles, rng)
+        by_deal = [conditional_bits(rows["told"], other, given, 8, rng).bits for other in others]
+        blocks, left_out = rows["game"] % BLOCKS, []
+        for block in range(BLOCKS):
+            kept = blocks != block
+            told, stratum = rows["told"][kept], given[kept]
+            by_chance = np.mean([plug_in(told, other[kept], stratum) for other in others])
+            left_out.append(plug_in(told, about[kept], stratum) - by_chance)
+        found[name] = {
+            "bits": true.bits,
+            "bias": true.bias,
+            "p": true.p,
+            "redealt": float(np.mean(by_deal)),
+            "told": true.bits - float(np.mean(by_deal)),
+            "error": jackknife_error(np.array(left_out)),
+        }
+    return found
+
+
+def strata(rows: dict[str, Int64Array], cards: slice) -> Int64Array:
+    """What everybody sees, roughly: what the team needs, cards left to draw, how many of these are unseen."""
+    unseen = rows["hidden"][:, cards].sum(axis=1)
+    ends = np.unique(np.quantile(unseen, np.linspace(0, 1, UNSEEN_STRATA + 1)[1:-1]))
+    of_unseen = np.searchsorted(ends, unseen, side="right")
+    of_pile = np.minimum(PILE_STRATA * rows["left"] // (rows["left"].max() + 1), PILE_STRATA - 1)
+    found: Int64Array = (rows["needs"] * PILE_STRATA + of_pile) * (UNSEEN_STRATA + 1) + of_unseen
+    return found
+
+
+def _count(hands: Int64Array, cards: slice, most: int) -> Int64Array:
+    counted: Int64Array = np.minimum(hands[:, cards].sum(axis=1), most)
+    return counted

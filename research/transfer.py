@@ -1,0 +1,273 @@
+"""What does a policy learn for other editions? `python -m research.transfer`.
+
+For each edition that two can play a small network learns that edition alone, by `train.selfplay`, and one
+that sees the rules learns all of them: once from as many decisions as each specialist, and once from as many
+as all of them together. Every network then plays every edition, without learning on, against the specialist
+of that edition: duplicate matches.
+
+What a network gives away to the specialist is told in Elo: 0 is as good, -70 wins 40 % of the matches. The
+specialists do not see the rules; at another edition they play as they do at home, with the plays that are
+legal there.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import numpy as np
+
+from millebornes_env import edition, editions
+from millebornes_env.agents.policy.agent import PolicyAgent
+from millebornes_env.arena.intervals import NORMAL_QUANTILE
+from millebornes_env.arena.match import MatchConfig, play
+from millebornes_env.errors import shown
+from research.errors import ResearchError
+from research.frame import OnProgress, Options, Question, main
+from research.intervals import Interval, over_seeds
+from research.parts import Part, Record
+from research.pictures import styled
+from research.tables import Table
+from train.selfplay import Args as TrainingArgs
+from train.selfplay import Trainer, check
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+ALL: Final = "all, as many decisions"
+ALL_LONGER: Final = "all, as many for each edition"
+GENERALISTS: Final = (ALL, ALL_LONGER)
+"""Networks that see the rules and learn every edition."""
+
+MEAN: Final = "mean"
+"""Of all editions but the own one."""
+
+ELO_OF_ODDS: Final = 400.0
+"""Elo points of odds of ten to one."""
+
+FEWEST_SEEDS: Final = 3
+"""For a bootstrap over seeds."""
+
+_TWO: Final = 2
+
+
+@dataclass(frozen=True)
+class Args(Options):
+    """The options of the command line."""
+
+    seeds: int = 3
+    """how many seeds: of the networks, of the games they learn from and of the deals"""
+    editions: tuple[str, ...] = ()
+    """rule sheets (default: all that two can play)"""
+    decisions: int = 1_000_000
+    """decisions that each specialist learns from"""
+    hidden: int = 64
+    """units of a network"""
+    num_envs: int = 128
+    """games played at once while learning"""
+    deals: int = 300
+    """deals of each pair; two matches each"""
+
+
+class AnyEdition(PolicyAgent):
+    """A policy that plays by rules which it neither sees nor was trained on."""
+
+    any_edition: ClassVar[bool] = True
+
+
+def parts(options: Args) -> list[Part]:
+    """One for each seed: the networks of a seed play each other.
+
+    Raises:
+        ResearchError: fewer than two editions, or one twice.
+        ValueError: an edition, a network or a number of games that cannot be.
+    """
+    names = options.editions or tuple(name for name in editions() if (_TWO, _TWO) in edition(name).tables)
+    if len(set(names)) != len(names) or len(names) < _TWO:
+        raise ResearchError(f"--editions {shown(' '.join(names))}: give two or more, each once")
+    decisions, deals = (20_000, 20) if options.quick else (options.decisions, options.deals)
+    check(training_args(names, decisions, options.hidden, options.num_envs, options.seed))
+    config = {
+        "editions": list(names),
+        "decisions": decisions,
+        "hidden": options.hidden,
+        "num_envs": options.num_envs,
+        "deals": deals,
+    }
+    return [Part(f"seed-{seed}", seed, config) for seed in options.all_seeds]
+
+
+# Measuring --------------------------------------------------------------------------------------------------
+
+
+def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
+    """Train the networks of a seed, and let them play.
+
+    Returns:
+        Of each network its decisions, and of each edition the share of matches that it won against the
+        specialist, and the standard error of that over deals.
+    """
+    names: list[str] = part.config["editions"]
+    decisions = int(part.config["decisions"])
+    work: list[tuple[str, tuple[str, ...], int]] = [(name, (name,), decisions) for name in names]
+    work += [(ALL, tuple(names), decisions), (ALL_LONGER, tuple(names), decisions * len(names))]
+    found: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as kept:
+        folders = {}
+        total, done = sum(budget for _, _, budget in work), 0
+        for number, (name, sheets, budget) in enumerate(work):
+            folders[name] = Path(kept) / str(number)
+            learned = train(sheets, budget, part, folders[name])
+            found[name] = {"decisions": learned, "played": {}}
+            done += budget
+            on_progress(0.9 * done / total)
+        for number, name in enumerate(names):
+            for network in found:
+                if network != name:
+                    found[network]["played"][name] = match(folders[network], folders[name], name, part)
+            on_progress(0.9 + 0.1 * (number + 1) / len(names))
+    return found
+
+
+def train(sheets: tuple[str, ...], decisions: int, part: Part, folder: Path) -> int:
+    """Learn by self-play, and write the policy; how many decisions were learned from.
+
+    Args:
+        sheets: editions; of several the network sees the rules.
+        decisions: to learn from, rounded up to whole rollouts.
+        part: with the size of the network and the seed.
+        folder: for the policy.
+    """
+    config = part.config
+    trainer = Trainer(training_args(sheets, decisions, config["hidden"], config["num_envs"], part.seed))
+    while trainer.decisions < decisions:
+        trainer.collect()
+        trainer.learn(trainer.decisions / decisions)
+    trainer.save_policy(folder)
+    return trainer.decisions
+
+
+def training_args(
+    sheets: tuple[str, ...], decisions: int, hidden: int, num_envs: int, seed: int
+) -> TrainingArgs:
+    """The options of the trainer; those that are not named here are its defaults."""
+    return TrainingArgs(
+        edition=sheets,
+        observe_rules=len(sheets) > 1,
+        hidden=(hidden,),
+        num_envs=num_envs,
+        total_timesteps=decisions,
+        learning_rate=2e-3,
+        learner="sparse",
+        seed=seed,
+        threads=1,
+        eval_seconds=0.0,
+    )
+
+
+def match(one: Path, other: Path, name: str, part: Part) -> dict[str, float]:
+    """Share of the matches that one policy wins against another at an edition, and its standard error."""
+    config = MatchConfig(name, _TWO, seed=part.seed, threads=1)
+    agents = [AnyEdition(config.table(), part.seed, str(folder)) for folder in (one, other)]
+    shares = play(agents, config, int(part.config["deals"])).wins[..., 0].mean(axis=1)
+    return {"share": float(shares.mean()), "error": float(shares.std(ddof=1) / math.sqrt(len(shares)))}
+
+
+# What was found ---------------------------------------------------------------------------------------------
+
+
+def elo(share: float, matches: float) -> float:
+    """The difference in Elo that a share of matches shows, with half a win and half a loss added."""
+    added = (share * matches + 0.5) / (matches + 1.0)
+    return ELO_OF_ODDS * math.log10(added / (1.0 - added))
+
+
+def matrix(records: Sequence[Record]) -> dict[str, dict[str, Interval]]:
+    """Elo of each network against the specialists, by network and edition; `MEAN` is that away from home."""
+    matches = 2.0 * float(records[0].part.config["deals"])
+    found: dict[str, dict[str, Interval]] = {}
+    for network in records[0].result:
+        found[network] = {}
+        for name in records[0].part.config["editions"]:
+            if name == network:
+                found[network][name] = Interval(0.0, 0.0, 0.0)
+            else:
+                met = [[record.result[network]["played"][name]] for record in records]
+                found[network][name] = _elo(met, matches)
+        away = [list(record.result[network]["played"].values()) for record in records]
+        found[network][MEAN] = _elo(away, matches)
+    return found
+
+
+def _elo(met: Sequence[Sequence[Mapping[str, float]]], matches: float) -> Interval:
+    """Mean Elo of some matches of each seed.
+
+    The interval is one over deals; the bootstrap over seeds where they are enough and it is wider, as few
+    seeds can agree by chance better than their deals allow.
+    """
+    each = [float(np.mean([elo(one["share"], matches) for one in of_seed])) for of_seed in met]
+    mean = float(np.mean(each))
+    slope = ELO_OF_ODDS / math.log(10.0)
+    errors = [
+        slope * one["error"] / max(one["share"] * (1 - one["share"]), 1e-3)
+        for of_seed in met
+        for one in of_seed
+    ]
+    half = NORMAL_QUANTILE * math.hypot(*errors) / len(errors)
+    by_deals = Interval(mean, mean - half, mean + half)
+    if len(each) < FEWEST_SEEDS:
+        return by_deals
+    by_seeds = over_seeds(each)
+    return max(by_deals, by_seeds, key=lambda interval: interval.half_width)
+
+
+def tables(records: Sequence[Record]) -> list[Table]:
+    """The matrix, and what each network loses on average away from home."""
+    found = matrix(records)
+    names = records[0].part.config["editions"]
+    rows = []
+    for network, by_edition in found.items():
+        cells = ["-" if name == network else by_edition[name].text("+.0f") for name in names]
+        rows.append((network, *cells, by_edition[MEAN].text("+.0f")))
+    decisions = records[0].part.config["decisions"]
+    title = f"Elo against the specialist of the edition, ± 95 %; {decisions:,} decisions for each specialist"
+    return [Table(("learned", *names, MEAN), tuple(rows), title)]
+
+
+def draw(figure: Figure, records: Sequence[Record]) -> None:
+    """The matrix as a heat map."""
+    found = matrix(records)
+    names = records[0].part.config["editions"]
+    values = np.array([[by_edition[name].mean for name in names] for by_edition in found.values()])
+    reach = float(np.abs(values).max()) or 1.0
+    axes = styled(figure.add_subplot(), "Elo against the specialist", xlabel="played", ylabel="learned")
+    axes.grid(visible=False)
+    image = axes.imshow(values, cmap="RdBu", vmin=-reach, vmax=reach, aspect="auto")
+    for (row, column), value in np.ndenumerate(values):
+        home = list(found)[row] == names[column]
+        text = "home" if home else f"{value:+.0f}"
+        colour = "white" if abs(value) > 0.6 * reach else "black"
+        axes.text(column, row, text, ha="center", va="center", fontsize=9, color=colour)
+    axes.set_xticks(range(len(names)), names, rotation=20, fontsize=8)
+    axes.set_yticks(range(len(found)), list(found), fontsize=8)
+    figure.colorbar(image, ax=axes, label="Elo")
+
+
+QUESTION: Final = Question(
+    "transfer",
+    "What does a policy learn for other editions?",
+    Args,
+    parts,
+    measure,
+    tables,
+    draw,
+    size=(9.0, 5.5),
+)
+
+if __name__ == "__main__":
+    sys.exit(main(QUESTION))

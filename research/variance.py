@@ -1,0 +1,318 @@
+"""How many deals does a result take, by how the cards are dealt and how luck is taken off?
+
+    python -m research.variance
+    python -m research.variance --pairs "champion vs strategist" --deals 50_000
+
+Three ways to deal, and three ways to treat luck, in all nine combinations:
+
+    plain        every round has cards of its own
+    same order   both rounds of a deal have the same deck in the same order, and all draw from one pile
+    streams      both rounds have the same deck, and each seat draws from a part of its own: an extra turn
+                 shifts nobody else's cards (the arena's way)
+
+    nothing      points as they are
+    MIVAT        less the cards drawn over expectation, at prices fitted to other deals of the same two agents
+    AIVAT        less what the shipped network says that each drawn card was worth
+
+No correction moves the mean; the table shows it.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from millebornes_env.arena.estimates import AIVAT_COEFFICIENTS, corrected, fit_control_variate
+from millebornes_env.arena.intervals import NORMAL_QUANTILE, Float64Array
+from millebornes_env.arena.match import MatchConfig, play
+from millebornes_env.arena.outcome import Outcome
+from millebornes_env.errors import shown
+from research.errors import ResearchError
+from research.frame import OnProgress, Options, Question, main
+from research.parts import Part, Record
+from research.pictures import COLOURS, styled
+from research.tables import Table
+from research.watching import CommonPile, play_watched
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+PRECISION: Final = 10.0
+"""The standard error, in points a round, that is to be reached."""
+
+PLAIN, SAME_ORDER, STREAMS = "plain", "same order", "streams"
+CARDS: Final = (PLAIN, SAME_ORDER, STREAMS)
+NOTHING, MIVAT, AIVAT = "nothing", "MIVAT", "AIVAT"
+LUCK: Final = (NOTHING, MIVAT, AIVAT)
+
+_DEALS_AT_ONCE: Final = 2_000
+_WARM_UP: Final = 16
+_BETWEEN: Final = " vs "
+
+
+@dataclass(frozen=True)
+class Args(Options):
+    """The options of the command line."""
+
+    seeds: int = 1
+    """how many seeds; the intervals are over deals, so that more seeds are more deals"""
+    pairs: tuple[str, ...] = ("champion vs arnold", "holder:pile=40 vs holder:pile=200")
+    """pairs of agents, `A vs B` each"""
+    edition: str = "parker"
+    """the rule sheet, played by two"""
+    deals: int = 10_000
+    """deals of each pair and way to deal; two rounds each, from both seats"""
+
+
+def pair_of(text: str) -> tuple[str, str]:
+    """The two agents of an option.
+
+    Raises:
+        ResearchError: it is no pair.
+    """
+    one, found, other = text.partition(_BETWEEN)
+    if not (found and one.strip() and other.strip()):
+        raise ResearchError(f"--pairs {shown(text)} is no pair: write it as 'champion vs arnold'")
+    return one.strip(), other.strip()
+
+
+def parts(options: Args) -> list[Part]:
+    """One for each pair, way to deal and seed.
+
+    Raises:
+        ResearchError: a pair or a number of deals that cannot be.
+        ArenaError: the edition counts no points, or there is no network that values luck at its table.
+    """
+    config = MatchConfig(options.edition, 2, episode="round", aivat=True)
+    config.refuse_luck_without_points()
+    config.network()
+    deals = 200 if options.quick else options.deals
+    if deals < _WARM_UP:
+        raise ResearchError(f"--deals is {deals}; a spread needs {_WARM_UP} or more")
+    return [
+        Part(
+            f"pair{number}-{cards.replace(' ', '-')}-{seed}",
+            seed,
+            {"pair": list(pair_of(pair)), "cards": cards, "edition": options.edition, "deals": deals},
+        )
+        for number, pair in enumerate(options.pairs, 1)
+        for cards in CARDS
+        for seed in options.all_seeds
+    ]
+
+
+# Measuring --------------------------------------------------------------------------------------------------
+
+
+def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
+    """Play the pair's deals once with each treatment of luck."""
+    config, deals = part.config, int(part.config["deals"])
+    plain = MatchConfig(
+        config["edition"], 2, episode="round", seed=part.seed, threads=1, plain=config["cards"] == PLAIN
+    )
+    found: dict[str, Any] = {}
+    for number, luck in enumerate(LUCK):
+        table = replace(plain, control_variate=luck == MIVAT, aivat=luck == AIVAT)
+        played(config["pair"], table, config["cards"], 0, _WARM_UP)
+        begun = time.process_time()
+        outcome = played(config["pair"], table, config["cards"], 0, deals)
+        spent = time.process_time() - begun
+        weights = None
+        if luck == MIVAT:
+            weights = fit_control_variate(played(config["pair"], table, config["cards"], deals, deals))
+        elif luck == AIVAT:
+            weights = AIVAT_COEFFICIENTS
+        found[luck] = {**spread(points_of_deals(outcome, weights)), "seconds": spent}
+        on_progress((number + 1) / len(LUCK))
+    return {"rotations": plain.rules.teams, "luck": found}
+
+
+def played(pair: Sequence[str], config: MatchConfig, cards: str, first_deal: int, deals: int) -> Outcome:
+    """Rounds of a pair, dealt in one of the ways.
+
+    Args:
+        pair: of agents.
+        config: the table.
+        cards: the way to deal.
+        first_deal: number of the first deal.
+        deals: how many.
+    """
+    outcome: Outcome | None = None
+    for first in range(first_deal, first_deal + deals, _DEALS_AT_ONCE):
+        count = min(_DEALS_AT_ONCE, first_deal + deals - first)
+        if cards == SAME_ORDER:
+            new = play_watched(pair, config, count, CommonPile(), first_deal=first)
+        else:
+            new = play(pair, config, count, first_deal=first)
+        outcome = new if outcome is None else outcome.followed_by(new)
+    assert outcome is not None, "there is a deal or more"
+    return outcome
+
+
+def points_of_deals(outcome: Outcome, weights: Float64Array | None) -> Float64Array:
+    """Points per round of the first agent over the other, float64[B], less luck at these prices."""
+    lead = outcome.lead
+    points = lead.sum(axis=1) if weights is None else corrected(outcome, weights).points
+    deals: Float64Array = points / lead.shape[1]
+    return deals
+
+
+def spread(deals: Float64Array) -> dict[str, float]:
+    """Mean and variance of deals, float64[B], and the standard errors of both.
+
+    That of the variance is by the fourth moment, as points have longer tails than a normal law.
+    """
+    away = deals - deals.mean()
+    variance = float(deals.var(ddof=1))
+    fourth = float((away**4).mean())
+    return {
+        "mean": float(deals.mean()),
+        "error": math.sqrt(variance / len(deals)),
+        "variance": variance,
+        "variance_error": math.sqrt(max(fourth - variance**2, 0.0) / len(deals)),
+    }
+
+
+# What was found ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way to deal and to treat luck, for one pair.
+
+    Attributes:
+        pair: of agents.
+        cards: the way to deal.
+        luck: how luck is treated.
+        mean: points a round of the first agent over the other.
+        error: its standard error.
+        rounds: that a standard error of `PRECISION` takes.
+        rounds_error: standard error of that number.
+        seconds: of processor time that these rounds take.
+    """
+
+    pair: str
+    cards: str
+    luck: str
+    mean: float
+    error: float
+    rounds: float
+    rounds_error: float
+    seconds: float
+
+    def saved(self, plain: Way) -> tuple[float, float]:
+        """How many times fewer rounds than another way, and half the width of the 95 % interval."""
+        ratio = plain.rounds / self.rounds
+        errors = [way.rounds_error / way.rounds for way in (self, plain)]
+        return ratio, NORMAL_QUANTILE * ratio * math.hypot(*errors) if self is not plain else 0.0
+
+
+def ways(records: Sequence[Record]) -> list[Way]:
+    """What the records say, seeds taken together."""
+    by_way: dict[tuple[str, str], list[Record]] = {}
+    for record in records:
+        pair = _BETWEEN.join(record.part.config["pair"])
+        by_way.setdefault((pair, record.part.config["cards"]), []).append(record)
+    return [_way(pair, cards, luck, found) for (pair, cards), found in by_way.items() for luck in LUCK]
+
+
+def _way(pair: str, cards: str, luck: str, records: Sequence[Record]) -> Way:
+    found: list[Mapping[str, float]] = [record.result["luck"][luck] for record in records]
+    rotations = int(records[0].result["rotations"])
+    deals = sum(int(record.part.config["deals"]) for record in records)
+    rounds = rotations / PRECISION**2
+    needed = rounds * _mean(found, "variance")
+    return Way(
+        pair=pair,
+        cards=cards,
+        luck=luck,
+        mean=_mean(found, "mean"),
+        error=_error(found, "error"),
+        rounds=needed,
+        rounds_error=rounds * _error(found, "variance_error"),
+        seconds=needed / (rotations * deals) * sum(one["seconds"] for one in found),
+    )
+
+
+def _mean(found: Sequence[Mapping[str, float]], name: str) -> float:
+    return float(np.mean([one[name] for one in found]))
+
+
+def _error(found: Sequence[Mapping[str, float]], name: str) -> float:
+    return math.hypot(*(one[name] for one in found)) / len(found)
+
+
+def tables(records: Sequence[Record]) -> list[Table]:
+    """One for each pair."""
+    found = ways(records)
+    return [_table(pair, found) for pair in dict.fromkeys(way.pair for way in found)]
+
+
+def _table(pair: str, found: Sequence[Way]) -> Table:
+    of_pair = [way for way in found if way.pair == pair]
+    plain = next((way for way in of_pair if (way.cards, way.luck) == (PLAIN, NOTHING)), None)
+    rows = []
+    for way in of_pair:
+        saved = "" if plain is None else f"{way.saved(plain)[0]:.2f}x ± {way.saved(plain)[1]:.2f}"
+        needed = f"{way.rounds:,.0f} ± {NORMAL_QUANTILE * way.rounds_error:,.0f}"
+        mean = f"{way.mean:+.1f} ± {way.error:.1f}"
+        rows.append((way.cards, way.luck, mean, needed, saved, f"{way.seconds:.2f}"))
+    headings = (
+        *("cards", "taken off", "points a round, ± standard error"),
+        *(f"rounds to a standard error of {PRECISION:.0f}", "saved", "processor seconds for them"),
+    )
+    return Table(headings, tuple(rows), f"{pair.replace(_BETWEEN, ' against ')}", text_columns=2)
+
+
+def draw(figure: Figure, records: Sequence[Record]) -> None:
+    """Bars of the rounds that are needed, a panel for each pair."""
+    found = ways(records)
+    pairs = list(dict.fromkeys(way.pair for way in found))
+    panels = figure.subplots(1, len(pairs), sharey=True, squeeze=False)[0]
+    for axes, pair in zip(panels, pairs, strict=True):
+        _draw_pair(axes, [way for way in found if way.pair == pair])
+        styled(axes, pair, yscale="log")
+        axes.grid(axis="x", visible=False)
+    panels[0].set_ylabel(f"rounds to a standard error of {PRECISION:.0f} points")
+    panels[-1].legend(title="taken off", frameon=False, loc="upper right")
+
+
+def _draw_pair(axes: Axes, found: Sequence[Way]) -> None:
+    width = 0.8 / len(LUCK)
+    cards = list(dict.fromkeys(way.cards for way in found))
+    for number, luck in enumerate(LUCK):
+        bars = [way for way in found if way.luck == luck]
+        places = [place + (number - 1) * width for place in range(len(bars))]
+        drawn = axes.bar(
+            places,
+            [way.rounds for way in bars],
+            width,
+            yerr=[NORMAL_QUANTILE * way.rounds_error for way in bars],
+            color=COLOURS[number],
+            label=luck,
+            capsize=2,
+        )
+        axes.bar_label(drawn, [f"{way.rounds:,.0f}" for way in bars], fontsize=7, padding=2)
+    axes.set_xticks(range(len(cards)), cards)
+
+
+QUESTION: Final = Question(
+    "variance",
+    "How many deals does a result take?",
+    Args,
+    parts,
+    measure,
+    tables,
+    draw,
+    size=(10.0, 4.5),
+)
+
+if __name__ == "__main__":
+    sys.exit(main(QUESTION))

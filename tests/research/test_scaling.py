@@ -1,0 +1,74 @@
+"""Question 10: what search gains by the millisecond."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from research.frame import main
+from research.parts import Part, Record
+from research.pictures import new_figure
+from research.scaling import NAIVE, QUESTION, SURE, Args, draw, gains, measure, parts, tables, variants
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def record(family: str, options: str, points: Sequence[float], ms: float | None, seed: int = 1) -> Record:
+    config = {"over": "greedy", "family": family, "options": options, "rollouts": 10, "deals": len(points)}
+    result = {"points": list(points)} | ({} if ms is None else {"ms": ms})
+    return Record(Part("x", seed, config), result, 1.0, 1.0)
+
+
+def test_naive_search_loses_points_and_sure_search_does_not() -> None:
+    found = {}
+    for family, text in ((NAIVE, "rollouts=4,z=0"), (SURE, "rollouts=4,z=4")):
+        config = {"over": "greedy", "family": family, "options": text, "rollouts": 4, "deals": 20}
+        found[family] = Record(
+            Part("x", 1, config), measure(Part("x", 1, config), lambda share: None), 1.0, 1.0
+        )
+    naive, sure = gains(list(found.values()))
+    assert naive.points.high is not None
+    assert sure.points.low is not None
+    assert naive.points.high < 0
+    assert naive.points.high < sure.points.mean
+    assert naive.ms is not None
+    assert naive.ms > 0
+    assert found[NAIVE].result["playouts"] > 4
+
+
+def test_only_who_can_judge_has_depths() -> None:
+    assert not any("depth" in one.options for one in variants("greedy", (10,)))
+    champion = variants("champion", (10,))
+    assert {"sure, depth 4", "sure, to the end", "sure, belief"} <= {one.family for one in champion}
+    assert all("depth=" in one.options for one in champion)
+
+
+def test_dear_variants_play_fewer_deals() -> None:
+    deals = {part.config["options"]: part.config["deals"] for part in parts(Args(over=("greedy",)))}
+    assert (
+        deals["rollouts=10,z=0"] == 1000 > deals["rollouts=100,z=0"] == 240 > deals["rollouts=1000,z=0"] == 24
+    )
+
+
+def test_seeds_are_taken_together_and_cheats_are_not_timed() -> None:
+    found = gains([record(NAIVE, "z=0", [0, 10], 1.0), record(NAIVE, "z=0", [20, 30], 3.0, 2)])
+    assert (found[0].deals, found[0].points.mean, found[0].ms) == (4, 15.0, 2.0)
+    cheat = record("sees all cards", "sees=all", [500, 600], None)
+    assert tables([cheat])[0].rows[0][-1] == ""
+    figure = new_figure()
+    draw(figure, [record(NAIVE, "z=0", [0, 10], 1.0), cheat])
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [NAIVE, "sees all cards"]
+
+
+def test_wrong_options_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    for options, said in (
+        (["--rollouts", "1"], "--rollouts 1: give numbers of 2 or more"),
+        (["--over", "human"], "compiled agent"),
+        (["--over", "nobody"], "nobody"),
+    ):
+        assert main(QUESTION, options) == 2
+        error = capsys.readouterr().err
+        assert said in error
+        assert "Traceback" not in error

@@ -1,0 +1,238 @@
+"""Question 8: what a card tells about the hand, and what partners lose."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from millebornes_env import agents
+from millebornes_env.agents.protocol import Actions, BaseAgent, Masks, Observations
+from millebornes_env.arena.match import MatchConfig, play
+from millebornes_env.millebornes.cards import DRIVING_ACE, NUM_CARD_TYPES, ROLL
+from research.errors import ResearchError
+from research.frame import main
+from research.mutual_information import (
+    conditional_bits,
+    draw_cards,
+    jackknife_error,
+    plug_in,
+    shuffled_within,
+)
+from research.partners import OTHERS, PARTNER, SEEN, Partners
+from research.parts import Part, Record
+from research.pictures import new_figure
+from research.signalling import QUESTION, draw, losses, tables, told_by
+from research.told_cards import FEATURES, Noted, bits_of_rows
+from research.watching import play_watched
+
+TEAMS = MatchConfig("parker", 4, 2, episode="round", seed=3, threads=1)
+
+
+# Bits -------------------------------------------------------------------------------------------------------
+
+
+def test_bits_of_known_laws() -> None:
+    rng = np.random.default_rng(1)
+    given, coin = rng.integers(0, 5, 40_000), rng.integers(0, 2, 40_000)
+    noise = rng.integers(0, 2, 40_000)
+    assert plug_in(coin, coin, given) == pytest.approx(1.0, abs=1e-3)
+    told = conditional_bits(coin, np.where(rng.random(40_000) < 0.11, 1 - coin, coin), given, 19, rng)
+    assert told.bits == pytest.approx(
+        0.5, abs=0.02
+    )  # a channel that turns 11 % of the bits round carries half a bit
+    assert told.p == pytest.approx(1 / 20)
+    assert conditional_bits(coin, noise, given, 19, rng).p > 1 / 20
+    assert conditional_bits(coin, (coin + given) % 2, given, 5, rng).bits == pytest.approx(1.0, abs=0.01)
+
+
+def test_the_bias_is_taken_off_where_strata_are_many() -> None:
+    rng = np.random.default_rng(2)
+    told, about, given = (rng.integers(0, size, 3_000) for size in (8, 5, 150))
+    found = conditional_bits(told, about, given, 30, rng)
+    assert found.bias > 0.5
+    assert abs(found.bits) < 0.03
+
+
+def test_a_shuffle_stays_in_its_stratum() -> None:
+    rng = np.random.default_rng(3)
+    given, values = rng.integers(0, 7, 500), np.arange(500)
+    shuffled = shuffled_within(values, given, rng)
+    assert (shuffled != values).any()
+    for stratum in range(7):
+        assert sorted(shuffled[given == stratum]) == sorted(values[given == stratum])
+
+
+def test_cards_are_drawn_as_from_a_pile() -> None:
+    rng = np.random.default_rng(4)
+    piles = np.tile([3, 0, 1, 6], (20_000, 1))
+    drawn = draw_cards(piles, np.full(20_000, 4), rng)
+    assert (drawn.sum(axis=1) == 4).all()
+    assert (drawn <= piles).all()
+    np.testing.assert_allclose(drawn.mean(axis=0), 4 * piles[0] / 10, atol=0.03)
+
+
+def test_the_jackknife_of_a_mean_is_its_standard_error() -> None:
+    values = np.random.default_rng(5).normal(size=50)
+    left_out = (values.sum() - values) / 49
+    assert jackknife_error(left_out) == pytest.approx(values.std(ddof=1) / np.sqrt(50))
+
+
+def rows_of_play(rounds: int, agent: str = "random") -> dict[str, Any]:
+    watcher = Noted()
+    play_watched(
+        [agent, agent], MatchConfig("parker", 4, 2, "round", 3, plain=True, threads=1), rounds, watcher
+    )
+    return watcher.some(np.random.default_rng(6))
+
+
+def test_one_card_of_each_seat_and_kind_is_noted() -> None:
+    rows = rows_of_play(15)
+    whose = set(zip(rows["game"].tolist(), rows["seat"].tolist(), rows["discarded"].tolist(), strict=True))
+    assert 200 < len(whose) == len(rows["game"]) <= 30 * 4 * 2  # some seats have played nothing
+    assert (rows["hand"] >= 0).all()
+    assert (rows["hand"] <= rows["hidden"]).all()
+
+
+def test_a_convention_is_found_and_chance_is_not() -> None:
+    rows = rows_of_play(300)
+    chosen = rows["discarded"] == 1
+    rows = {name: values[chosen] for name, values in rows.items()}
+    rng = np.random.default_rng(7)
+    by_chance = bits_of_rows({**rows, "told": rng.integers(0, 8, chosen.sum())}, 19, rng)
+    holds = np.minimum(rows["hand"][:, DRIVING_ACE:].sum(axis=1), 1)
+    agreed = bits_of_rows({**rows, "told": 3 + holds}, 19, rng)
+    for name in FEATURES:
+        assert abs(by_chance[name]["told"]) < 4 * by_chance[name]["error"] + 0.01
+    assert agreed["safeties"]["told"] > 0.3
+    assert agreed["safeties"]["p"] == pytest.approx(1 / 20)
+    assert agreed["rolls"]["told"] < 0.1
+
+
+# Partners ---------------------------------------------------------------------------------------------------
+
+
+class Recorder(BaseAgent):
+    """Plays as another agent does, and keeps the rows that it was shown."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.inner = agents.make(name, TEAMS.table(), 1)
+        self.rows: list[Observations] = []
+
+    def act(self, observations: Observations, action_masks: Masks) -> Actions:
+        self.rows.append(observations.copy())
+        return self.inner.act(observations, action_masks)
+
+
+def test_partners_of_one_kind_play_as_a_team_of_it() -> None:
+    table = TEAMS.table()
+    greedy = agents.make("greedy", table, 1)
+    pair = Partners(table, (greedy, greedy))
+    np.testing.assert_array_equal(
+        play([pair, "holder"], TEAMS, 10).points, play(["greedy", "holder"], TEAMS, 10).points
+    )
+    assert pair.name == "greedy/greedy"
+
+
+def test_each_partner_has_a_seat_of_its_own() -> None:
+    table = TEAMS.table()
+    one, other = Recorder("greedy"), Recorder("holder")
+    mixed = play([Partners(table, (one, other)), "greedy"], TEAMS, 10).points
+    assert one.rows
+    assert other.rows
+    assert (mixed != play(["greedy", "greedy"], TEAMS, 10).points).any()
+
+
+@pytest.mark.parametrize("hides", [PARTNER, OTHERS])
+def test_hidden_discards_keep_the_numbers_of_cards(hides: str) -> None:
+    table = TEAMS.table()
+    blind, seeing = Recorder("greedy"), Recorder("greedy")
+    play([Partners(table, (blind, blind), hides), "greedy"], TEAMS, 6)
+    play([Partners(table, (seeing, seeing), SEEN), "greedy"], TEAMS, 6)
+    changed = 0
+    for rows in blind.rows:
+        pile, unseen = table.section(rows, "discard_pile"), table.section(rows, "unseen")
+        assert (pile >= 0).all()
+        assert (unseen >= 0).all()
+        held = table.section(rows, "hand_counts")[:, 1:].sum(axis=1) + table.section(rows, "draw_pile")[:, 0]
+        np.testing.assert_array_equal(unseen.sum(axis=1), held)
+        assert (pile[:, DRIVING_ACE:] == 0).all()
+    first = next(
+        place for place, rows in enumerate(blind.rows) if not np.array_equal(rows, seeing.rows[place])
+    )
+    before, after = seeing.rows[first], blind.rows[first]
+    differs = (before != after).any(axis=1)
+    changed = int(differs.sum())
+    assert changed > 0
+    piles = [table.section(rows, "discard_pile")[differs].sum(axis=1) for rows in (before, after)]
+    np.testing.assert_array_equal(*piles)
+
+
+def test_partners_need_two_teams_of_two() -> None:
+    table = MatchConfig("parker", 2).table()
+    greedy = agents.make("greedy", table, 1)
+    with pytest.raises(ResearchError, match="two teams of two; this table has 2 players in 2 teams"):
+        Partners(table, (greedy, greedy))
+
+
+def test_strength_is_no_loss_of_partners() -> None:
+    rng = np.random.default_rng(8)
+    noise = rng.normal(size=(4, 400))
+    points = {
+        ("a", "a", SEEN): 100 + noise[0],
+        ("b", "b", SEEN): noise[1],
+        ("a", "b", SEEN): 50 - 20 + noise[2],
+        ("b", "a", SEEN): 50 - 20 + noise[3],
+        ("a", "a", PARTNER): 100 - 7 + noise[0],
+    }
+    found = losses(points)
+    assert found["a with b"].mean == pytest.approx(20, abs=0.3)
+    assert found["a, not seeing the partner's"].mean == pytest.approx(7)
+    assert found["a, not seeing the partner's"].half_width == pytest.approx(0, abs=1e-9)
+
+
+def bits_record(seed: int, told: float) -> Record:
+    found = {"told": told, "redealt": 0.01, "error": 0.003, "bits": told, "bias": 0.0, "p": 0.05}
+    result = {"discard": {"rows": 100, **dict.fromkeys(FEATURES, found)}}
+    return Record(Part(f"bits-0-{seed}", seed, {"kind": "bits", "agent": "a"}), result, 1.0, 1.0)
+
+
+def pair_record(one: str, other: str, hides: str, points: list[float]) -> Record:
+    config = {"kind": "pair", "agents": [one, other], "hides": hides, "opponent": "arnold"}
+    return Record(Part(f"pair-{one}-{other}-{hides}", 1, config), {"points": points}, 1.0, 1.0)
+
+
+def test_seeds_are_taken_together_in_tables_and_picture() -> None:
+    records = [bits_record(1, 0.02), bits_record(2, 0.04)]
+    found = told_by(records)["a", "discard"]
+    assert found["rows"] == 200
+    assert found["safeties"]["told"] == pytest.approx(0.03)
+    assert found["safeties"]["error"] == pytest.approx(0.003 / np.sqrt(2))
+    records += [pair_record("a", "a", SEEN, [10.0, 12.0]), pair_record("a", "a", PARTNER, [4.0, 6.0])]
+    bits, points, lost = tables(records)
+    assert bits.rows[0][3].startswith("+0.0300 ± 0.0042 (0.0100)")
+    assert points.rows[0][1].startswith("+11.0")
+    assert lost.rows == (("a, not seeing the partner's", "+6.0 ± 0.0"),)
+    figure = new_figure()
+    draw(figure, records)
+    assert len(figure.axes) == 2
+    assert len(tables(records[:2])) == 1  # a run that was stopped after the bits
+
+
+def test_wrong_options_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(QUESTION, ["--agents", "greedy", "greedy"]) == 2
+    assert "names an agent twice" in capsys.readouterr().err
+    assert main(QUESTION, ["--edition", "dujardin"]) == 2
+    assert "dujardin counts no points" in capsys.readouterr().err
+    assert main(QUESTION, ["--deals", "150"]) == 2
+    assert "--deals is 150; it must be a multiple of 100" in capsys.readouterr().err
+    assert main(QUESTION, ["--rounds", "5"]) == 2
+    assert "--rounds is 5" in capsys.readouterr().err
+
+
+def test_the_cards_that_are_asked_about_are_all_cards() -> None:
+    classes = [cards for name, (cards, _) in FEATURES.items() if name != "100s and 200s"]
+    asked = np.concatenate([np.arange(NUM_CARD_TYPES)[cards] for cards in classes])
+    assert set(range(NUM_CARD_TYPES)) - set(asked.tolist()) == {ROLL + 1}  # End of Limit is none of them

@@ -1,0 +1,101 @@
+"""Question 9: networks of one edition at the others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from millebornes_env.arena.match import MatchConfig
+from research.frame import main
+from research.parts import Part, Record
+from research.transfer import (
+    ALL,
+    ALL_LONGER,
+    QUESTION,
+    AnyEdition,
+    Args,
+    elo,
+    matrix,
+    measure,
+    parts,
+    tables,
+    train,
+)
+
+SMALL: dict[str, Any] = {"decisions": 400, "hidden": 4, "num_envs": 4, "deals": 4}
+TWO = ["parker", "dutch"]
+
+
+@pytest.fixture(scope="module")
+def measured() -> Record:
+    part = Part("seed-1", 1, {"editions": TWO, **SMALL})
+    return Record(part, measure(part, lambda share: None), 1.0, 1.0)
+
+
+def test_every_network_plays_every_edition_but_the_specialist_at_home(measured: Record) -> None:
+    played = {network: set(found["played"]) for network, found in measured.result.items()}
+    assert played == {"parker": {"dutch"}, "dutch": {"parker"}, ALL: set(TWO), ALL_LONGER: set(TWO)}
+    learned = {network: found["decisions"] for network, found in measured.result.items()}
+    assert learned[ALL_LONGER] >= 2 * SMALL["decisions"] > learned["parker"] >= SMALL["decisions"]
+
+
+def test_a_specialist_plays_by_rules_that_it_does_not_know(tmp_path: Path) -> None:
+    train(("parker",), 400, Part("x", 1, {"editions": TWO, **SMALL}), tmp_path)
+    agent = AnyEdition(MatchConfig("dujardin", 2).table(), 1, str(tmp_path))
+    assert agent.description["editions"] == ["parker"]
+    assert not agent.input_spec.observation.rules
+
+
+def record(seed: int, share: float) -> Record:
+    met = {"share": share, "error": 0.02}
+    result = {"a": {"decisions": 1, "played": {"b": met}}, "b": {"decisions": 1, "played": {"a": met}}}
+    return Record(
+        Part(f"seed-{seed}", seed, {"editions": ["a", "b"], **SMALL, "deals": 500}), result, 1.0, 1.0
+    )
+
+
+def test_elo_of_shares() -> None:
+    assert elo(0.5, 100) == 0
+    assert elo(0.4, 1e9) == pytest.approx(-70.4, abs=0.1)
+    assert 300 < elo(1.0, 10) < 600  # all of ten matches: a lot, but finite
+    assert elo(0.3, 50) == pytest.approx(-elo(0.7, 50))
+
+
+def test_intervals_are_over_seeds_where_there_are_enough() -> None:
+    found = matrix([record(1, 0.4)])
+    assert found["a"]["a"].mean == 0
+    assert found["a"]["b"].half_width == pytest.approx(1.96 * 0.02 * 400 / 2.302585 / 0.24, rel=1e-3)
+    spread = matrix([record(seed, share) for seed, share in enumerate((0.3, 0.4, 0.5))])["a"]["b"]
+    assert spread.low is not None
+    assert spread.high is not None
+    assert elo(0.3, 1000) <= spread.low < spread.mean < spread.high <= 0
+    alike = matrix([record(seed, 0.4) for seed in range(3)])["a"]["b"]
+    assert alike.half_width == pytest.approx(found["a"]["b"].half_width / np.sqrt(3))
+
+
+def test_the_mean_leaves_home_out() -> None:
+    table = tables([record(1, 0.4)])[0]
+    assert table.rows[0][1] == "-"
+    assert table.rows[0][-1] == table.rows[0][2]  # there is but one edition away from home
+
+
+def test_by_default_all_editions_for_two() -> None:
+    assert parts(Args())[0].config["editions"] == [
+        *("dujardin", "dujardin_2014", "dujardin_classic", "dutch", "parker", "winning_moves")
+    ]
+
+
+def test_wrong_options_are_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    for options, said in (
+        (["--editions", "parker"], "give two or more"),
+        (["--editions", "parker", "nowhere"], "nowhere"),
+        (["--hidden", "0", "--editions", "parker", "dutch"], "--hidden is 0"),
+        (["--editions", "parker", "arc_en_ciel"], "one network learns one game"),
+    ):
+        assert main(QUESTION, [*options, "--out", str(tmp_path), "--quick"]) == 2
+        error = capsys.readouterr().err
+        assert said in error
+        assert "Traceback" not in error

@@ -1,0 +1,121 @@
+"""Question 7: ways to deal and to take luck off, and how many rounds each needs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from millebornes_env.arena.match import MatchConfig, play
+from millebornes_env.millebornes.cards import NO_CARD
+from research.frame import main
+from research.parts import Part, Record
+from research.variance import (
+    AIVAT,
+    LUCK,
+    NOTHING,
+    PLAIN,
+    PRECISION,
+    QUESTION,
+    SAME_ORDER,
+    STREAMS,
+    measure,
+    spread,
+    tables,
+    ways,
+)
+from research.watching import BoolArray, CommonPile, Int64Array, StateArray, Watcher, play_watched
+
+ROUNDS = MatchConfig("parker", 2, episode="round", seed=5, threads=1)
+
+
+def test_watched_games_are_those_of_the_arena() -> None:
+    pair = ["greedy", "holder"]
+    watched, played = (
+        play_watched(pair, ROUNDS, 20, Watcher(), first_deal=3),
+        play(pair, ROUNDS, 20, first_deal=3),
+    )
+    for name in ("points", "wins", "rounds", "decisions", "first"):
+        np.testing.assert_array_equal(getattr(watched, name), getattr(played, name))
+
+
+class Drawn(CommonPile):
+    """Notes the cards that are drawn, in their order, of each game."""
+
+    def __init__(self) -> None:
+        self.pile: Any = None
+        self.drawn: list[list[int]] = []
+
+    def begun(self, states: StateArray) -> None:
+        super().begun(states)
+        self.pile = states["deck"].copy()
+        self.left = states["draw_pile"].copy()
+        self.drawn = [[] for _ in states]
+
+    def chosen(self, states: StateArray, live: BoolArray, actions: Int64Array) -> None:
+        self.hands, self.before = states["hand"].sum(axis=1), states["hidden"].astype(np.int64)
+
+    def stepped(self, states: StateArray) -> None:
+        gone = self.before - states["hidden"]  # the card that was shown
+        came = states["hand"].sum(axis=1) - self.hands + gone
+        for game, cards in enumerate(came):
+            self.drawn[game] += np.repeat(np.arange(len(cards)), cards).tolist()
+        super().stepped(states)
+
+
+def test_all_seats_draw_from_one_pile_in_its_order() -> None:
+    watcher = Drawn()
+    play_watched(["greedy", "holder"], ROUNDS, 15, watcher)
+    assert max(map(len, watcher.drawn)) > 60
+    for pile, left, drawn in zip(watcher.pile, watcher.left, watcher.drawn, strict=True):
+        assert (pile[left:] == NO_CARD).all()
+        expected = pile[: len(drawn)].tolist()
+        place = 0
+        while place < len(drawn):  # two cards of a coup fourré come in one step, sorted here
+            size = 1 if drawn[place] == expected[place] else 2
+            assert sorted(drawn[place : place + size]) == sorted(expected[place : place + size])
+            place += size
+    for one, other in zip(watcher.pile[:15], watcher.pile[15:], strict=True):  # both rotations of a deal
+        np.testing.assert_array_equal(one, other)
+
+
+def record(cards: str, seed: int = 1) -> Record:
+    part = Part("x", seed, {"pair": ["greedy", "holder"], "cards": cards, "edition": "parker", "deals": 300})
+    return Record(part, measure(part, lambda share: None), 1.0, 1.0)
+
+
+def test_duplicate_deals_and_luck_save_rounds_and_leave_the_mean_alone() -> None:
+    found = {(way.cards, way.luck): way for way in ways([record(PLAIN), record(SAME_ORDER), record(STREAMS)])}
+    assert len(found) == 3 * len(LUCK)
+    plain = found[PLAIN, NOTHING]
+    for way in found.values():
+        assert abs(way.mean - plain.mean) < 4 * np.hypot(way.error, plain.error)
+    assert found[STREAMS, NOTHING].rounds < 0.5 * plain.rounds
+    assert found[STREAMS, NOTHING].rounds < found[SAME_ORDER, NOTHING].rounds
+    assert found[SAME_ORDER, AIVAT].rounds < found[SAME_ORDER, NOTHING].rounds
+    assert plain.rounds == pytest.approx(2 * 300 * (plain.error / PRECISION) ** 2)
+
+
+def test_seeds_are_taken_together() -> None:
+    one, other = record(STREAMS, 1), record(STREAMS, 2)
+    both, alone = ways([one, other])[0], [ways([one])[0], ways([other])[0]]
+    assert both.rounds == pytest.approx(np.mean([way.rounds for way in alone]))
+    assert both.rounds_error < max(way.rounds_error for way in alone)
+    assert tables([one])[0].rows[0][4] == ""  # nothing to compare with
+
+
+def test_the_error_of_a_variance_is_that_of_many_samples() -> None:
+    rng = np.random.default_rng(1)
+    samples = [spread(rng.standard_t(12, 2000)) for _ in range(300)]
+    scattered = np.std([sample["variance"] for sample in samples])
+    assert np.mean([sample["variance_error"] for sample in samples]) == pytest.approx(scattered, rel=0.2)
+
+
+def test_what_is_no_pair_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(QUESTION, ["--pairs", "champion"]) == 2
+    assert "write it as 'champion vs arnold'" in capsys.readouterr().err
+    assert main(QUESTION, ["--edition", "dujardin"]) == 2
+    assert "dujardin counts none" in capsys.readouterr().err
+    assert main(QUESTION, ["--deals", "3"]) == 2
+    assert "--deals is 3" in capsys.readouterr().err
