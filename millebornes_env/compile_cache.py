@@ -16,10 +16,12 @@ import contextlib
 import functools
 import hashlib
 import os
+import pickle
 import shutil
 import sys
 import tempfile
 import time
+import uuid
 from pathlib import Path
 from typing import Any
 
@@ -180,10 +182,34 @@ class SourcesCacheImpl(caching.CompileResultCacheImpl):  # type: ignore[misc]
     _locator_classes = (_SourcesLocator,)
 
 
+class _Index(caching.IndexDataCacheFile):  # type: ignore[misc]
+    """Numba's list of the signatures for which a function has been compiled, and their files.
+
+    Kernels that run any game list classes of games that somebody else has written. Where the module of such a
+    class is not found, the list cannot be read; what is compiled then makes a new one, with new files, as
+    another process may have read the old list.
+    """
+
+    def _load_index(self) -> Any:
+        try:
+            return super()._load_index()
+        except (ImportError, AttributeError, EOFError, pickle.UnpicklingError):
+            return {}
+
+    def _data_name(self, number: int) -> str:
+        return str(super()._data_name(uuid.uuid4().int >> 64))
+
+
 class SourcesCache(caching.FunctionCache):  # type: ignore[misc]
     """Numba's cache of a function's machine code, in the folder of its sources."""
 
     _impl_class = SourcesCacheImpl
+
+    def __init__(self, function: Any) -> None:
+        super().__init__(function)
+        self._cache_file = _Index(
+            self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp()
+        )
 
 
 def cache_for(function: Any, cache: type[SourcesCache] = SourcesCache) -> Any:

@@ -46,6 +46,39 @@ def test_the_same_sources_at_another_place_are_not_compiled_again(tmp_path: Path
     assert done.stderr == ""
 
 
+def test_a_class_that_is_not_there_any_more_is_no_error(tmp_path: Path) -> None:
+    """Somebody ran a game of their own, and now runs ours from another folder."""
+    kernels, game = tmp_path / "kernels", tmp_path / "game"
+    for folder in (kernels, game):
+        folder.mkdir()
+    (kernels / "sums.py").write_text(SUMS, encoding="utf-8")
+    (game / "scores.py").write_text(SCORES, encoding="utf-8")
+    both = os.pathsep.join(map(str, (kernels, game, PACKAGE.parent)))
+    ours = os.pathsep.join(map(str, (kernels, PACKAGE.parent)))
+    scripts = {both: "import scores, sums; print(sums.total(scores.Scores(1, 2)))"}
+    scripts[ours] = "import sums; print(sums.total((3, 4)))"
+    printed = [
+        run(scripts[path], kernels, PYTHONPATH=path, NUMBA_CACHE_DIR=str(tmp_path / "cache")).stdout
+        for path in (both, ours, both, ours)
+    ]
+    assert printed == ["3\n", "7\n", "3\n", "7\n"]
+
+
+SUMS = """
+from millebornes_env.compile import kernel
+
+@kernel
+def total(pair):
+    return pair[0] + pair[1]
+"""
+SCORES = """
+from typing import NamedTuple
+
+class Scores(NamedTuple):
+    mine: int
+    yours: int
+"""
+
 TWO_KERNELS = """
 from millebornes_env.compile import kernel
 
