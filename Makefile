@@ -24,7 +24,7 @@ WORKS_WITH := .venv-works-with
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help train test check format bench bench-training works-with wheel wheel-test web web-test site python-versions \
+.PHONY: help train test check format bench bench-training page-test works-with wheel wheel-test web web-test site python-versions \
 	test-ray test-openspiel research notebook clean distclean
 
 help: ## list the targets
@@ -57,6 +57,9 @@ bench: $(VENV)/.installed-bench ## measure the speed beside RLCard, OpenSpiel, P
 
 bench-training: $(VENV)/.installed-train ## measure the speed of training beside MaskablePPO (ten minutes)
 	$(PY) $(BENCH_TRAINING)
+
+page-test: $(VENV)/.installed-browser ## play the page in Chromium
+	$(PY) -m pytest tests/page
 
 research: $(VENV)/.installed-research ## answer all research questions (a night; a killed run goes on)
 	$(PY) -m research.all

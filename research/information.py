@@ -1,6 +1,6 @@
 """What is hidden information worth: to a player, and to a critic while learning?
 
-    python -m research.information            # ten minutes of two cores
+    python -m research.information            # eight minutes of two cores
     python -m research.information --quick
 
 To a player: search that redeals what it does not see, search that sees the other hand, and search that sees

@@ -80,7 +80,7 @@ FIRST_PAGE: Final = """# Mille Bornes for machine learning
 
 The card game Mille Bornes, in six editions and at 28 tables, as a vectorised PettingZoo environment: hidden
 hands, answers out of turn, partners, two to eight players. Agents to play against, an arena that says who is
-better, and training scripts.
+better, training scripts, studies with people, and ten research questions with their answers.
 
 ```{raw} html
 <iframe class="game" src="table/index.html" title="A game of Mille Bornes against the champion"></iframe>

@@ -43,7 +43,7 @@ class ChampionAgent(PolicyAgent):
         Args:
             table: the table to play at.
             seed: of the draws.
-            which: a champion of the game, whatever the rules of the table; left away: the one that plays
+            which: a champion for as many players and teams, whatever the other rules; left away: the one that plays
                 better there (of Mille Bornes, see `plays_like_parker`).
             mode: "best" or "sample", as for `PolicyAgent`.
 

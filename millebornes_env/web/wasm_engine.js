@@ -462,7 +462,9 @@ export class WasmEngine {
 
   _searching(thinker) {
     const { usual, over_a_judge: overAJudge, judges } = this.data.search;
-    const canJudge = thinker.network?.value === judges && thinker.room.table.teams === 2;
+    const { table, notation } = thinker.room;
+    const isCounted = table.teams === 2 || notation.rule("count_points") === 1; // as search counts
+    const canJudge = thinker.network?.value === judges && isCounted;
     thinker.search ??= new Searching(thinker, canJudge ? overAJudge : usual);
     return thinker.search;
   }

@@ -166,7 +166,8 @@ class SearchAgent(BaseAgent):
                 (nothing is redealt, each action is played out once, and any gain will do).
             threads: that share a batch of decisions; they change no choice.
             depth: after so many decisions more, at the own seat's next one, the rollout agent judges the
-                position: a policy that has learned the value "points"; 0: rounds are played to their ends.
+                position: a policy that has learned the value "points", at a table of two teams or where
+                points are counted; 0: rounds are played to their ends.
             belief: "uniform": every deal that fits is as probable as any other; "policy": deals are as
                 probable as they make the others' last plays. The options below are of this one.
             candidates: hands that are weighed for each decision.
