@@ -179,11 +179,12 @@ def markdown(lines: Sequence[Line]) -> str:
 
 
 def lines_of(content: dict[str, Any]) -> list[Line]:
-    """The lines of the JSON file, in the order of the editions and their tables."""
+    """The lines of the JSON file, in the order of all tables; none of a table that has gone."""
     known = dict.fromkeys(Line.__dataclass_fields__)
     lines = [Line(**{key: one[key] for key in known}) for one in content["lines"]]
     order = all_tables()
-    return sorted(lines, key=lambda line: order.index((line.edition, line.players, line.teams)))
+    there = [line for line in lines if (line.edition, line.players, line.teams) in order]
+    return sorted(there, key=lambda line: order.index((line.edition, line.players, line.teams)))
 
 
 def write_docs(lines: Sequence[Line], args: Args) -> None:

@@ -9,6 +9,7 @@ between `X+search` and X, both seats in turn, with and without `endgame=0`.
 
 from __future__ import annotations
 
+import sys
 import time
 from dataclasses import dataclass
 
@@ -90,7 +91,11 @@ def played_on(args: Args, spec: str, states: StateArray, seat: int) -> tuple[Flo
 
 def main(args: Args) -> None:
     """Measure and print."""
+    if not vector_env(1, args.edition).rules.count_points:
+        sys.exit(f"--edition {args.edition} counts no points, which this compares: choose another one")
     states = ends(args)
+    if not len(states):
+        sys.exit(f"none of {args.rounds} rounds came to an empty draw pile: play more, --rounds")
     table = Table(title=f"{len(states)} of {args.rounds} rounds of {args.agent}", title_justify="left")
     for heading in ("", "points", "± 1 SE", "less by redeals", "± 1 SE", "ms a decision"):
         table.add_column(heading, justify="right" if heading else "left")

@@ -68,7 +68,7 @@ def ask(args: Args) -> int:
             given = dataclasses.asdict(args)
             del given["only"]
             answer(question, question.options(**given))
-        except (MilleBornesError, OSError) as error:
+        except (MilleBornesError, OSError, ValueError, ModuleNotFoundError) as error:
             failed += 1
             complain(f"{name}: {sentence(error)}")
     return failed

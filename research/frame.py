@@ -151,7 +151,7 @@ def answer(question: Question[OptionsT], options: OptionsT) -> list[Record]:
     tables = list(question.tables(records))
     for table in tables:
         table.print()
-    if options.docs:
+    if options.docs and not options.dry_run:
         write_docs(question, options, records, tables, len(parts))
     return records
 

@@ -128,7 +128,8 @@ def gains_of_holding(
     points = roll_out(who, found.states, actions, redeals, seed, on_progress=on_progress)
     leads = (points[..., 0] - points[..., 1]).mean(axis=2)
     helps = would_help(who, found.states)
-    rows, places = np.nonzero(actions[:, :NUM_SAFETIES] != NOTHING)
+    has_other = actions[:, NUM_SAFETIES:] != NOTHING  # not so with safeties only in hand
+    rows, places = np.nonzero((actions[:, :NUM_SAFETIES] != NOTHING) & has_other)
     labels = (
         [CARD_NAMES[SAFETIES[place]] for place in places.tolist()],
         [NEEDED if needed else IDLE for needed in helps[rows, places].tolist()],

@@ -28,7 +28,7 @@ from benchmarks.search import Args as CostArgs
 from benchmarks.search import cost, spec_of
 from millebornes_env import agents
 from millebornes_env.agents.protocol import is_compiled
-from millebornes_env.agents.search.agent import can_judge
+from millebornes_env.agents.search.agent import OVER_A_JUDGE, can_judge
 from millebornes_env.arena.estimates import AIVAT_COEFFICIENTS
 from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.errors import shown
@@ -47,10 +47,10 @@ if TYPE_CHECKING:
 EDITION: Final = "parker"
 NAIVE: Final = "naive"
 SURE: Final = "sure"
-USUAL_ROLLOUTS: Final = 140
+USUAL_ROLLOUTS: Final[int] = OVER_A_JUDGE["rollouts"]
 """Redeals of the variants in which something else differs."""
 
-USUAL_DEPTH: Final = 24
+USUAL_DEPTH: Final[int] = OVER_A_JUDGE["depth"]
 """Decisions after which a policy judges, where nothing else is said."""
 
 COST_OF_DEPTH: Final = {24: 3, 4: 1, 12: 2, 0: 9}

@@ -41,9 +41,6 @@ if TYPE_CHECKING:
 
 ALL: Final = "all, as many decisions"
 ALL_LONGER: Final = "all, as many for each edition"
-GENERALISTS: Final = (ALL, ALL_LONGER)
-"""Networks that see the rules and learn every edition."""
-
 MEAN: Final = "mean"
 """Of all editions but the own one."""
 

@@ -83,8 +83,8 @@ def round_policy(folder: Path, out: Path, levels: int = MOST_LEVELS) -> None:
     played = [(restored(layer.numbers, layer.scale), layer.bias) for layer in layers]
     check_layers(played, description, out / WEIGHTS_FILE)
     description |= {"format": ROUNDED_FORMAT, "levels": levels}
-    write_bytes_atomically(out / WEIGHTS_FILE, save(tensors))
     write_json_atomically(out / DESCRIPTION_FILE, description)
+    write_bytes_atomically(out / WEIGHTS_FILE, save(tensors))  # last: where they are, the folder is whole
 
 
 def _config(description: dict[str, Any], folder: Path, edition: int, seed: int = 1) -> MatchConfig:

@@ -345,6 +345,8 @@ def main(arguments: list[str] | None = None) -> int:
     sources, found = load(), all_figures()
     missing = [one for one in without_source(found, sources) if options["page"] in (None, one.page)]
     given = {key: options[key] for key in ("source", "date", "machine") if options[key]}
+    if "python -m" in given.get("source", "") and "date" not in given:
+        parser.error("a command gives other figures another day: add --date")
     if "source" in given:
         sources["figures"] += entries_for(missing, given)
         save(sources)

@@ -43,8 +43,8 @@ class ChampionAgent(PolicyAgent):
         Args:
             table: the table to play at.
             seed: of the draws.
-            which: a champion for as many players and teams, whatever the other rules; left away: the one that plays
-                better there (of Mille Bornes, see `plays_like_parker`).
+            which: a champion for as many players and teams, whatever the other rules; left away: the one that
+                plays better there (of Mille Bornes, see `plays_like_parker`).
             mode: "best" or "sample", as for `PolicyAgent`.
 
         Raises:

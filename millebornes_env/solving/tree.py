@@ -46,7 +46,6 @@ Float64Array = npt.NDArray[np.float64]
 
 _FIRST_ROOM: Final = 1 << 16
 _FRONTIER_ROOM: Final = 1 << 17
-_MOST_SEQUENCES: Final = 2**31 - 1
 _FAR: Final = 1 << 40
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from millebornes_env import VectorEnv
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.protocol import Agent, Table
-from millebornes_env.agents.search.agent import SearchAgent, can_judge
+from millebornes_env.agents.search.agent import OVER_A_JUDGE, SearchAgent, can_judge
 from millebornes_env.agents.search.beliefs import POLICY, drawn_hands
 from millebornes_env.agents.search.seen_plays import (
     CANDIDATES,
@@ -30,7 +30,7 @@ REDEALS: Final = 39
 
 Key = tuple[int, int]
 
-DEPTH: Final = 24
+DEPTH: Final[int] = OVER_A_JUDGE["depth"]
 """Decisions after which the network judges instead of playing on."""
 
 
@@ -136,7 +136,8 @@ def _searched(env: VectorEnv, policy: PolicyAgent | StrategistAgent) -> list[dic
     """The mean gain of each play over what the network would do, in points, the best first."""
     table = Table.of(env)
     depth = DEPTH if can_judge(policy, table) else 0
-    searcher = SearchAgent(table, 1, policy, rollouts=REDEALS, z=1.0, threads=1, depth=depth)
+    # An exact end would name one best play; here each of them is asked for.
+    searcher = SearchAgent(table, 1, policy, rollouts=REDEALS, z=1.0, threads=1, depth=depth, endgame=0)
     searcher.act_on(env.get_states(), env.agent_selection.astype(np.int32), np.zeros(1, np.int64))
     gains = sorted(searcher.last_gains(), key=lambda one: -one[1])
     return [

@@ -72,7 +72,7 @@ def _method(path: str, name: str, given: Any, runs: Mapping[str, type]) -> Metho
             f"{where}: there is no entry {shown(unknown[0])}; there are {', '.join(_OF_A_METHOD)}"
         )
     run, decks, seeds = given.get("run"), given.get("decks"), given.get("seeds", 10)
-    if run not in runs:
+    if not isinstance(run, str) or run not in runs:
         raise ResearchError(f"{where}: run is {shown(run)}; it may be {', '.join(runs)}")
     if not isinstance(decks, dict) or not decks:
         raise ResearchError(
@@ -134,6 +134,8 @@ def _is_like(value: Any, default: Any) -> bool:
         return isinstance(default, bool) and isinstance(value, bool)
     if isinstance(default, float):
         return isinstance(value, int | float)
+    if isinstance(default, tuple) and isinstance(value, tuple):
+        return all(_is_like(one, default[0]) for one in value) if default else True
     return isinstance(value, type(default))
 
 

@@ -166,8 +166,7 @@ class SearchAgent(BaseAgent):
                 (nothing is redealt, each action is played out once, and any gain will do).
             threads: that share a batch of decisions; they change no choice.
             depth: after so many decisions more, at the own seat's next one, the rollout agent judges the
-                position: a policy that has learned the value "points", at a table of two teams or where
-                points are counted; 0: rounds are played to their ends.
+                position, if `can_judge`; 0: rounds are played to their ends.
             belief: "uniform": every deal that fits is as probable as any other; "policy": deals are as
                 probable as they make the others' last plays. The options below are of this one.
             candidates: hands that are weighed for each decision.
@@ -175,7 +174,7 @@ class SearchAgent(BaseAgent):
             epsilon: so often, a belief takes it, others play any legal action.
             temperature: by which a policy's logits are divided before others are judged by them.
             endgame: positions that may be looked at to play the end of a round exactly, where all cards are
-                known; 0: that is searched as all else is.
+                known, with `ms` 10,000 for each millisecond at most; 0: that is searched as all else is.
 
         Raises:
             AgentOptionError: a number that an option cannot have.
@@ -362,8 +361,8 @@ class SearchAgent(BaseAgent):
             number: of the decision.
 
         Returns:
-            Of each action that was tried to the end: its id, its mean gain over what the rollout agent would
-            do, and the standard error; that action of the rollout agent first, with a gain of 0.
+            Of each action that was tried to the end (one, if `endgame` found it): its id, its mean gain over
+            what the rollout agent would do, the standard error; that agent's action first, with a gain of 0.
         """
         decisions = self._last
         if decisions is None or not 0 <= number < len(decisions.base) or decisions.base[number] < 0:
