@@ -156,6 +156,15 @@ def test_what_the_champion_thinks(table: CardTable) -> None:
     assert len(thought["search"]) > 1
 
 
+def test_at_the_end_of_a_round_each_play_is_searched(table: CardTable) -> None:
+    """All cards are known then, and search plays on exactly; the page asks what each play is worth."""
+    position = table.start("parker", seed=1)
+    while position["draw_pile"] or len(position["legal"]) < 3:
+        position = table.play(position["legal"][-1]["action"])
+    searched = {one["action"] for one in table.think(search=True)["search"]}
+    assert searched == {one["action"] for one in position["legal"]}
+
+
 def test_without_points_it_names_a_chance_to_win(table: CardTable) -> None:
     table.start("dujardin", seed=1)
     thought = table.think()
