@@ -50,7 +50,7 @@ _HEAD: Final = """# Leaderboard
 Written by `python -m millebornes_env leaderboard{list}`; do not edit. {agents} agents at {tables} tables:
 whole {episodes}, every deal once from each team's place with the same {chance}, every combination of agents.
 Ratings are Elo points (Bradley-Terry), `{anchor}` being 0 at every table; intervals are 95 %, over deals;
-"-": it does not play there. The agents: [agents.md](agents.md); how the figures are made:
+"-": it did not play there. The agents: [agents.md](agents.md); how the figures are made:
 [arena.md](arena.md). "Best response": what a policy wins after training against that agent alone, with the
 number of decisions in brackets; a lower bound on how far the agent can be exploited
 ([training.md](training.md)).
