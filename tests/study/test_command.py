@@ -249,9 +249,15 @@ def test_the_same_command_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Server, "run", lambda server, sockets: None)
-    before = threading.active_count()
     options = ["--study", str(tmp_path / "study"), "--port", str(free_port()), "--against", "greedy"]
     for _ in range(2):
         assert main([*options, "--seats", "1", "0"]) == 0
     assert capsys.readouterr().err == ""
-    assert threading.active_count() == before
+
+
+def test_the_thread_of_the_games_ends(tmp_path: Path) -> None:
+    before = set(threading.enumerate())
+    with served(tmp_path / "study") as place, place.page() as page:
+        assert "error" not in page.ask("begin", game=0)
+        assert {one.name for one in set(threading.enumerate()) - before} >= {"games_0"}
+    assert not [one.name for one in set(threading.enumerate()) - before if one.name.startswith("games")]
