@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Protocol
@@ -82,7 +83,7 @@ def run_study(args: _AllArgs) -> int:
     if args.terminal:
         raise OptionError("a study is played in the browser: leave --terminal away")
     try:
-        from millebornes_env.study import design, serving  # noqa: PLC0415 - of the extra `study`
+        from millebornes_env.study import design, server, serving  # noqa: PLC0415 - of the extra `study`
     except ModuleNotFoundError as error:
         raise MissingExtraError.of("play --study", error, "study") from None
     assert args.study is not None
@@ -98,7 +99,8 @@ def run_study(args: _AllArgs) -> int:
             flush=True,
         )
         try:
-            serving.server_of(study, addresses).run(sockets=[taken])
+            with contextlib.closing(server.StudyServer(study, addresses)) as answers:
+                serving.server_of(answers).run(sockets=[taken])
         except KeyboardInterrupt as stop:
             print("\nThe study is served no more; the same command goes on with it.")
             return exit_code_of(stop)
@@ -113,7 +115,7 @@ def _asked(args: _AllArgs, read: Any) -> dict[str, Any]:
         "teams": args.teams,
         "episode": None if args.episode == USUAL else args.episode,
         "games": args.games,
-        "seats": args.seats,
+        "seats": None if args.seats is None else tuple(sorted(args.seats)),  # as the design has them
         "against": args.against,
         "same_deals": args.same_deals or None,
         "anonymous": args.anonymous or None,

@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from millebornes_env import VectorEnv, vector_env
+from millebornes_env.compile import plain
 from millebornes_env.notation import NEXT_ROUND, Play, Record, read_record, replay
 from millebornes_env.study.errors import JournalError, StudyError
 from millebornes_env.study.journal import parsed
@@ -70,7 +71,7 @@ def read_study(folder: str | Path) -> list[StudyGame]:
     if not place.is_dir():
         raise StudyError(f"{folder} is no folder of a study: it has no folder 'sessions'")
     games: list[StudyGame] = []
-    for path in sorted(place.glob("*.jsonl")):
+    for path in sorted(place.glob("*.jsonl"), key=lambda path: (len(path.stem), path.stem)):  # s10000: last
         games += _games_of(path)
     return games
 
@@ -108,8 +109,9 @@ def transitions(folder: str | Path) -> Iterator[dict[str, Any]]:
     Yields:
         `session`, `game`, `time`, `participant` or `agent` (the other is None), `ms`, `server_ms` and
         `interrupted` of the line; and `decision` (its place in the game), `seat`, `observation` (int8[D]),
-        `action_mask` (int8[A]), `action`, and `reward_to_go`, what the seat got at the end of the round, in
-        points (NaN: the round was not played to its end).
+        `action_mask` (int8[A]), `action`, and `reward_to_go`, the seat's reward at the end of
+        the round, as in `vector_env`: its team's points in it less the mean of the other teams', in
+        thousands; where no points are counted, that for the win (NaN: the round was not played to its end).
 
     Raises:
         StudyError: there is no study, or a file is damaged.
@@ -120,8 +122,10 @@ def transitions(folder: str | Path) -> Iterator[dict[str, Any]]:
 
 
 def _transitions_of(game: StudyGame) -> Iterator[dict[str, Any]]:
+    if not game.actions:  # it was dealt, and nobody has decided yet
+        return
     record = game.record()
-    begun = next(iter(replay(record)))
+    begun, *after = replay(record)
     env = vector_env(
         1,
         record.position.edition,
@@ -133,13 +137,13 @@ def _transitions_of(game: StudyGame) -> Iterator[dict[str, Any]]:
     env.set_states(np.array(begun).reshape(1))
     lines = iter(game.decisions)
     rows: list[dict[str, Any]] = []
-    ends = [*game.actions[1:], None if game.result is None else NEXT_ROUND]
-    for action, follows in zip(game.actions, ends, strict=True):
+    is_round_over = plain(env.games.rulebook.is_round_over)
+    for action, position in zip(game.actions, after, strict=True):
         if action == NEXT_ROUND:  # the environment deals by itself
             continue
         row, rewards = _stepped(env, action)
         rows.append(dict.fromkeys(_KEPT) | _kept(next(lines)) | {"decision": len(rows)} | row)
-        if follows == NEXT_ROUND:
+        if is_round_over(position.view(np.recarray)[0]):
             _pay(rows, rewards)
     yield from rows
 

@@ -18,6 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
+from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
@@ -37,6 +38,9 @@ from millebornes_env.web.server import PAGE, POLICY, TYPES
 REFUSED: Final = 1008  # of RFC 6455: a message that the server does not want
 REPLACED: Final = 4000
 """The same participant has opened another page."""
+
+USUAL_PORTS: Final = {"http": 80, "https": 443}
+"""What an address means that names no port."""
 
 _NOT_OURS: Final = ("/engine/", "/engine.json")  # no engine with hidden cards goes to participants
 _UNWRITTEN: Final = (
@@ -91,6 +95,9 @@ class StudyServer:
         self._study, self._limits = study, limits or Limits()
         self._sessions: OrderedDict[int, Session] = OrderedDict()
         self._pages: dict[str, WebSocket] = {}  # by the participant's token
+        self._joining: dict[
+            int, int
+        ] = {}  # sessions, by the sockets that are being told where the game stands
         self._allowances: dict[str, Allowance] = {}
         self._strangers: OrderedDict[int, WebSocket] = OrderedDict()
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="games")
@@ -104,6 +111,10 @@ class StudyServer:
             Route("/{path:path}", self._file),
         ]
         self.app = _OnlyFrom(Starlette(routes=routes), tuple(addresses))
+
+    def close(self) -> None:
+        """End the thread of the games, once it has made the decision that it is at."""
+        self._worker.shutdown(cancel_futures=True)
 
     async def _file(self, request: Request) -> Response:
         file = self._files.get(request.url.path)
@@ -174,6 +185,7 @@ class StudyServer:
             _PutOutError: too many pages were opened, or the session's file cannot be read or written.
         """
         self._count(who)
+        self._joining[id(socket)] = who.session
         try:
             await self._in_session(who, lambda session: session.joined(who.seat))
             while True:
@@ -184,10 +196,12 @@ class StudyServer:
                 await self._send(socket, welcome)
                 if who.token not in self._pages:
                     break
+            self._pages[who.token] = socket
         except JournalError as error:
             _log.error("%s", error)
             raise _PutOutError(_UNWRITTEN) from None
-        self._pages[who.token] = socket
+        finally:
+            del self._joining[id(socket)]
         await self._tell(who.session)
 
     async def _serve(self, socket: WebSocket, who: Participant) -> None:
@@ -252,6 +266,7 @@ class StudyServer:
         self._sessions.move_to_end(number)
         if len(self._sessions) > self._limits.sessions:
             busy = {self._study.participants[token].session for token in list(self._pages)}
+            busy.update(list(self._joining.values()))
             idle = next((one for one in self._sessions if one not in busy and one != number), None)
             if idle is not None:
                 del self._sessions[idle]
@@ -342,13 +357,19 @@ def _files_of(page: Path) -> dict[str, Path]:
     return kept | {"/": page / "index.html"}
 
 
+def _hosts_of(address: str) -> tuple[str, ...]:
+    """What the header Host of a request to this address may be: some proxies write the usual port, too."""
+    scheme, _, host = address.partition("://")
+    return (host,) if urlsplit(address).port else (host, f"{host}:{USUAL_PORTS[scheme]}")
+
+
 class _OnlyFrom:
     """Refuses requests that name another host, and pages of another origin that ask for the WebSocket."""
 
     def __init__(self, app: ASGIApp, addresses: tuple[str, ...]) -> None:
         self._app = app
         self._origins = {address.rstrip("/") for address in addresses}
-        self._hosts = {address.partition("://")[2] for address in self._origins}
+        self._hosts = {name for address in self._origins for name in _hosts_of(address)}
         sockets = " ".join("ws" + one.removeprefix("http") for one in sorted(self._origins))
         self._headers = {
             "Cache-Control": "no-store",
@@ -362,7 +383,7 @@ class _OnlyFrom:
         if scope["type"] not in ("http", "websocket"):
             return await self._app(scope, receive, send)
         headers = Headers(scope=scope)
-        is_ours = headers.get("host") in self._hosts
+        is_ours = headers.get("host", "").lower() in self._hosts
         if scope["type"] == "websocket":
             is_ours = is_ours and headers.get("origin") in self._origins
         if not is_ours and scope["type"] == "websocket":
@@ -384,4 +405,4 @@ class _OnlyFrom:
         return send_dressed
 
 
-__all__ = ["REFUSED", "REPLACED", "Limits", "StudyServer"]
+__all__ = ["REFUSED", "REPLACED", "USUAL_PORTS", "Limits", "StudyServer"]

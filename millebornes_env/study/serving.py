@@ -14,10 +14,10 @@ from urllib.parse import urlsplit
 import uvicorn
 from filelock import FileLock, Timeout
 
-from millebornes_env.study.design import Design, Study
+from millebornes_env.study.design import Design
 from millebornes_env.study.errors import StudyError
 from millebornes_env.study.messages import MOST_BYTES
-from millebornes_env.study.server import Limits, StudyServer
+from millebornes_env.study.server import USUAL_PORTS, StudyServer
 from millebornes_env.study.session import new_table
 from millebornes_env.study.slow_clients import impatient
 from millebornes_env.web.errors import ServerError
@@ -60,20 +60,28 @@ def listening(host: str, port: int) -> socket.socket:
     if not 0 < wanted <= _HIGHEST_PORT:
         raise ServerError(f"a port is a number from 1 to {_HIGHEST_PORT}; got {port}")
     try:
-        family, kind, number, _, place = socket.getaddrinfo(host, wanted, type=socket.SOCK_STREAM)[0]
-        taken = socket.socket(family, kind, number)
-        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        taken.bind(place)
-        taken.listen()
+        return _bound(host, wanted)
     except OSError as error:
         raise ServerError(
             f"port {wanted} of {host} cannot be used ({error.strerror}): choose another with --port"
         ) from None
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    family, kind, number, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    taken = socket.socket(family, kind, number)
+    try:
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        taken.bind(place)
+        taken.listen()
+    except OSError:
+        taken.close()
+        raise
     return taken
 
 
 def addresses_of(host: str, port: int, address: str | None) -> list[str]:
-    """Under which addresses pages may be opened; links have the first of them.
+    """Under which addresses pages may be opened, as browsers write them; links have the first of them.
 
     Args:
         host: where the server listens.
@@ -83,21 +91,39 @@ def addresses_of(host: str, port: int, address: str | None) -> list[str]:
     Raises:
         StudyError: it is no address; or the server listens everywhere, and nobody says what people open.
     """
-    local = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    local = _origin("http", host, port)
     if address is None:
         if _is_everywhere(host):
             raise StudyError(f"--host {host} is no address that participants can open: name one by --address")
-        found = [f"http://{local}"]
-        return [*found, f"http://localhost:{port}"] if _is_local(host) else found
-    parts = urlsplit(address)
-    if (
-        parts.scheme not in ("http", "https")
-        or not parts.netloc
-        or parts.path not in ("", "/")
-        or parts.query
-    ):
+        others = [_origin("http", "localhost", port)] if _is_local(host) else []
+        return list(dict.fromkeys([local, *others]))
+    return list(dict.fromkeys([_public(address), *([] if _is_everywhere(host) else [local])]))
+
+
+def _public(address: str) -> str:
+    """The address that participants open, as browsers write it.
+
+    Raises:
+        StudyError: it is none.
+    """
+    try:
+        parts = urlsplit(address)
+        host, port = parts.hostname, parts.port
+    except ValueError:  # of a port that is none, or brackets
+        parts, host, port = urlsplit(""), None, None
+    has_more = parts.path not in ("", "/") or parts.query or parts.fragment or "@" in parts.netloc
+    if parts.scheme not in USUAL_PORTS or not host or has_more:
         raise StudyError(f"--address is like https://study.example, without a path; got {address}")
-    return [f"{parts.scheme}://{parts.netloc}", *([] if _is_everywhere(host) else [f"http://{local}"])]
+    return _origin(parts.scheme, host, port)
+
+
+def _origin(scheme: str, host: str, port: int | None) -> str:
+    """An address as browsers write it: in lower case, and without the scheme's usual port."""
+    host = host.lower()
+    with contextlib.suppress(ValueError):
+        host = ipaddress.ip_address(host).compressed
+    host = f"[{host}]" if ":" in host else host
+    return f"{scheme}://{host}" + ("" if port in (None, USUAL_PORTS[scheme]) else f":{port}")
 
 
 def _is_everywhere(host: str) -> bool:
@@ -109,7 +135,7 @@ def _is_everywhere(host: str) -> bool:
 def _is_local(host: str) -> bool:
     with contextlib.suppress(ValueError):
         return ipaddress.ip_address(host).is_loopback
-    return host == "localhost"
+    return host.lower() == "localhost"
 
 
 def warm_up(design: Design) -> None:
@@ -124,26 +150,17 @@ def warm_up(design: Design) -> None:
         table.play(table.choose(design.against)["action"])
 
 
-def server_of(
-    study: Study,
-    addresses: list[str],
-    limits: Limits | None = None,
-    *,
-    to_ask: float = 10,
-    most_asking: int = 256,
-) -> uvicorn.Server:
+def server_of(answers: StudyServer, *, to_ask: float = 10, most_asking: int = 256) -> uvicorn.Server:
     """The server, which runs when its method `run` is called with a socket.
 
     Args:
-        study: what is played.
-        addresses: under which pages may be opened.
-        limits: of clients.
+        answers: what answers the pages; whoever made it closes it.
         to_ask: seconds from opening a connection to a whole request.
         most_asking: connections without one; with more of them, the oldest is closed.
     """
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # what clients do wrong is no news
     config = uvicorn.Config(
-        StudyServer(study, addresses, limits).app,
+        answers.app,
         http=impatient(to_ask, most=most_asking),
         ws="websockets-sansio",
         ws_max_size=MOST_BYTES,

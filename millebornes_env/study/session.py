@@ -71,7 +71,7 @@ class Session:
             "games": design.games,
             "game": self.game,
             "over": self._is_over,
-            "waiting": seat in self._ready,
+            "waiting": seat in self._ready and not self._are_all_ready,
             "intro": design.intro,
         }
 
@@ -117,7 +117,7 @@ class Session:
         if seat not in self._ready:
             self._note("ready", seat)
         self._ready.add(seat)
-        if self._ready < set(self.people):
+        if not self._are_all_ready:
             return
         table = new_table(self._design)
         design, parts = self._design, (0 if self._design.same_deals else self._number + 1, number)
@@ -127,6 +127,11 @@ class Session:
         self._sit_down(table, number)
         self._show_all()
         self._go_on()
+
+    @property
+    def _are_all_ready(self) -> bool:
+        """Whether a game is to be dealt: by whoever begins next, if it could not be written down before."""
+        return self._ready >= set(self.people)
 
     def play(self, seat: int, decision: int, action: int, took_ms: int | None) -> None:
         """Somebody has decided.
@@ -324,10 +329,11 @@ def new_table(design: Design) -> StudyTable:
 @lru_cache(maxsize=8)
 def _shown(design: Design) -> dict[str, Any]:
     """What is the same for all participants: cards, edition, rules."""
-    table = new_table(design)
+    table, name = new_table(design), find_edition(design.edition).name
     found = table.catalogue()
-    sheets = [one for one in found["editions"] if one["name"] == design.edition]
-    catalogue = {"version": found["version"], "editions": sheets, "agents": [], "cards": found["cards"]}
+    # Positions go by the sheet's name, and so does the catalogue; one of a file it calls as the design does.
+    sheets = [one | {"name": name} for one in found["editions"] if one["name"] in (name, design.edition)]
+    catalogue = {"version": found["version"], "editions": sheets[-1:], "agents": [], "cards": found["cards"]}
     return {"catalogue": catalogue, "rules": table.rules(design.edition, design.players, design.teams)}
 
 

@@ -19,7 +19,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
 from millebornes_env.study.design import Participant, Study, open_study
-from millebornes_env.study.server import Limits
+from millebornes_env.study.server import Limits, StudyServer
 from millebornes_env.study.serving import server_of
 
 
@@ -138,7 +138,8 @@ def served(
         port = taken.getsockname()[1]
         asked = {"against": "greedy"} | design if not (folder / "study.json").exists() else design
         study = open_study(folder, asked, participants, 1)
-        server = server_of(study, [f"http://127.0.0.1:{port}"], limits, to_ask=to_ask, most_asking=32)
+        answers = StudyServer(study, [f"http://127.0.0.1:{port}"], limits)
+        server = server_of(answers, to_ask=to_ask, most_asking=32)
         serving = threading.Thread(target=server.run, kwargs={"sockets": [taken]})
         serving.start()
         try:
@@ -146,6 +147,7 @@ def served(
         finally:
             server.should_exit = True
             serving.join()
+            answers.close()
 
 
 def lines_of(served_study: Served, session: int = 0) -> list[dict[str, Any]]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import gc
 import os
 import re
 import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,12 +20,13 @@ import pytest
 from millebornes_env.commands.play import main
 from millebornes_env.study import StudyError, read_study
 from millebornes_env.study.design import Design, open_study
+from millebornes_env.web.errors import ServerError
 from tests.study.served import Page, Served, served  # skips where the extra is not installed
 
 # isort: split
 from uvicorn import Server
 
-from millebornes_env.study.serving import addresses_of, locked
+from millebornes_env.study.serving import addresses_of, listening, locked
 
 
 def refusal(options: list[str], capsys: pytest.CaptureFixture[str]) -> str:
@@ -127,14 +130,46 @@ def test_two_processes_do_not_share_a_folder(tmp_path: Path) -> None:
 
 
 def test_where_pages_may_be_opened() -> None:
-    assert addresses_of("127.0.0.1", 80, None) == ["http://127.0.0.1:80", "http://localhost:80"]
-    assert addresses_of("192.0.2.7", 80, None) == ["http://192.0.2.7:80"]
-    assert addresses_of("::1", 80, None)[0] == "http://[::1]:80"
-    assert addresses_of("127.0.0.1", 80, "https://study.example/") == [
+    assert addresses_of("127.0.0.1", 8653, None) == ["http://127.0.0.1:8653", "http://localhost:8653"]
+    assert addresses_of("192.0.2.7", 8653, None) == ["http://192.0.2.7:8653"]
+    assert addresses_of("::1", 8653, None)[0] == "http://[::1]:8653"
+    assert addresses_of("127.0.0.1", 8653, "https://study.example/") == [
         "https://study.example",
-        "http://127.0.0.1:80",
+        "http://127.0.0.1:8653",
     ]
-    assert addresses_of("0.0.0.0", 80, "http://lab-pc:80") == ["http://lab-pc:80"]
+    assert addresses_of("0.0.0.0", 8653, "http://lab-pc:8653") == ["http://lab-pc:8653"]
+
+
+@pytest.mark.parametrize(
+    ("host", "port", "address", "first"),
+    [
+        ("127.0.0.1", 80, None, "http://127.0.0.1"),
+        ("LocalHost", 80, None, "http://localhost"),
+        ("0:0:0:0:0:0:0:1", 80, None, "http://[::1]"),
+        ("127.0.0.1", 8653, "https://Study.Example", "https://study.example"),
+        ("127.0.0.1", 8653, "HTTPS://study.example:443/", "https://study.example"),
+        ("127.0.0.1", 8653, "https://study.example:80", "https://study.example:80"),
+        ("127.0.0.1", 8653, "http://[2001:DB8::0]:80", "http://[2001:db8::]"),
+    ],
+)
+def test_addresses_are_as_browsers_write_them(host: str, port: int, address: str | None, first: str) -> None:
+    assert addresses_of(host, port, address)[0] == first
+
+
+@pytest.mark.parametrize(
+    "address", ["https://", "https://:443", "https://a:b", "https://[a", "https://me@a.example", "ftp://a"]
+)
+def test_addresses_that_are_none(address: str) -> None:
+    with pytest.raises(StudyError, match="--address is like"):
+        addresses_of("127.0.0.1", 8653, address)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_port_that_is_taken() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        with pytest.raises(ServerError, match="cannot be used"):
+            listening("127.0.0.1", taken.getsockname()[1])
+        gc.collect()  # a socket that was left open would warn now
 
 
 @contextlib.contextmanager
@@ -208,3 +243,21 @@ def test_ctrl_c_ends_it(
     assert said.err == ""
     with locked(tmp_path / "study"):
         pass  # the folder is free again
+
+
+def test_the_same_command_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Server, "run", lambda server, sockets: None)
+    options = ["--study", str(tmp_path / "study"), "--port", str(free_port()), "--against", "greedy"]
+    for _ in range(2):
+        assert main([*options, "--seats", "1", "0"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_the_thread_of_the_games_ends(tmp_path: Path) -> None:
+    before = set(threading.enumerate())
+    with served(tmp_path / "study") as place, place.page() as page:
+        assert "error" not in page.ask("begin", game=0)
+        assert {one.name for one in set(threading.enumerate()) - before} >= {"games_0"}
+    assert not [one.name for one in set(threading.enumerate()) - before if one.name.startswith("games")]

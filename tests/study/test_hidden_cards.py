@@ -31,7 +31,8 @@ def decided(session: Session, seat: int, place: int = 0) -> dict[str, Any]:
 
 def all_that_is_sent(table: StudyTable, seat: int) -> str:
     """Every word of a message that depends on the position."""
-    why = [table.why_not(card, "discard") for card in range(NUM_CARD_TYPES)] if table.to_act == seat else []
+    targets = ("discard", None, *range(table._playing.rules.teams)) if table.to_act == seat else ()
+    why = [table.why_not(card, target) for card in range(NUM_CARD_TYPES) for target in targets]
     return json.dumps([table.seen_by(seat), table.told_to(seat), why])
 
 

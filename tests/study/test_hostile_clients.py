@@ -17,6 +17,7 @@ import pytest
 from millebornes_env.study import MessageError
 from millebornes_env.study.design import open_study
 from millebornes_env.study.messages import MOST_BYTES, Allowance, read_message
+from millebornes_env.study.session import Session
 from tests.study.served import Page, Served, lines_of, served  # skips where the extra is not installed
 
 # isort: split
@@ -151,8 +152,9 @@ def test_too_many_messages(tmp_path: Path) -> None:
     with served(tmp_path / "study", 2, limits) as place, place.page(1) as other:
         other.ask("begin", game=0)
         with place.page(0) as page:
-            for number in range(20):
-                page.tell({"type": "why_not", "id": number, "card": 0, "target_team": None})
+            with contextlib.suppress(ConnectionClosed):  # perhaps before all are sent
+                for number in range(20):
+                    page.tell({"type": "why_not", "id": number, "card": 0, "target_team": None})
             code, words = page.closing()
         assert code == REFUSED
         assert "too many messages" in words
@@ -368,11 +370,51 @@ def test_a_page_that_does_not_read_is_given_up(tmp_path: Path) -> None:
     server = StudyServer(open_study(tmp_path, {}, 1, 1), ["http://x"], Limits(to_read=0.01))
     deaf: Any = Deaf()
     with (
+        contextlib.closing(server),
         ThreadPoolExecutor() as thread,
         pytest.raises(WebSocketDisconnect),
     ):  # Playwright has a loop in this one
         thread.submit(asyncio.run, server._send(deaf, {"type": "table"})).result()
     assert deaf.closed_by == REFUSED
+
+
+def test_a_session_that_is_joined_stays_in_memory(tmp_path: Path) -> None:
+    study = open_study(tmp_path, {"against": "greedy"}, 2, 1)
+    joins, other = study.participants.values()
+    Session(study, joins.session).begin(joins.seat, 0)
+    heard: list[str] = []
+
+    class Slow:
+        """A WebSocket that takes what it is sent while another session is read."""
+
+        async def send_text(self, text: str) -> None:
+            heard.append(json.loads(text)["type"])
+            await server._in_session(other, lambda session: None)
+
+    slow: Any = Slow()
+    server = StudyServer(study, ["http://x"], Limits(sessions=1))
+    with contextlib.closing(server), ThreadPoolExecutor() as thread:
+        thread.submit(asyncio.run, server._let_in(slow, joins)).result()
+    assert heard == ["welcome", "table"]
+    assert not server._joining
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [("study.example", 200), ("Study.Example", 200), ("study.example:443", 200), ("study.example:80", 403)],
+)
+def test_a_host_is_known_by_what_browsers_and_proxies_call_it(host: str, status: int, tmp_path: Path) -> None:
+    server = StudyServer(open_study(tmp_path, {}, 1, 1), ["https://study.example"])
+    sent: list[Any] = []
+
+    async def keep(message: Any) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "method": "GET", "path": "/engine.json", "headers": [(b"host", host.encode())]}
+    unread: Any = None
+    with contextlib.closing(server), ThreadPoolExecutor() as thread:
+        thread.submit(asyncio.run, server.app(scope, unread, keep)).result()  # type: ignore[arg-type]
+    assert sent[0]["status"] == status
 
 
 def test_a_session_that_cannot_be_written_harms_no_other(tmp_path: Path) -> None:

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from millebornes_env import edition as find_edition
+from millebornes_env import millebornes
 from millebornes_env.notation import read_record, replay, write_record
 from millebornes_env.study import JournalError, MessageError, StudyError, journal, read_study, transitions
 from millebornes_env.study.design import Study, open_study
@@ -124,6 +126,66 @@ def test_a_match_is_read_back_with_the_rewards_of_its_rounds(tmp_path: Path) -> 
     rounds = [row["reward_to_go"] for row in rows if row["seat"] == 0]
     paid = [rounds[0], *(now for before, now in itertools.pairwise(rounds) if now != before)]
     assert sum(paid) * 1000 == pytest.approx(lead, abs=0.01)
+
+
+def test_a_round_is_paid_for_before_the_next_one_is_dealt(tmp_path: Path) -> None:
+    session = Session(study_of(tmp_path, episode="match"), 0)
+    session.begin(0, 0)
+    while asked(session)["decision"] is not None:
+        decide(session)
+    rows = list(transitions(tmp_path))
+    assert session._table is not None
+    assert session._table.can_go_on
+    assert not np.isnan([row["reward_to_go"] for row in rows]).any()
+    session.next_round(0)
+    decide(session)
+    later = list(transitions(tmp_path))
+    assert not np.isnan([row["reward_to_go"] for row in later[: len(rows)]]).any()
+    assert np.isnan([row["reward_to_go"] for row in later[len(rows) :]]).all()
+
+
+def test_a_game_without_a_decision_has_no_transitions(tmp_path: Path) -> None:
+    session = Session(study_of(tmp_path, 2, seats=(0, 1)), 0)
+    session.begin(0, 0)
+    session.begin(1, 0)
+    assert len(read_study(tmp_path)) == 1
+    assert list(transitions(tmp_path)) == []
+
+
+def test_sessions_are_read_in_their_order(tmp_path: Path) -> None:
+    study_of(tmp_path)
+    for number in (10000, 9999, 2):
+        head = {"session": f"s{number:04}", "edition": "parker", "players": 2, "teams": 2, "episode": "round"}
+        lines = [{"line": "session", **head}, {"line": "deal", "game": 0, "record": ""}]
+        text = "".join(f"{json.dumps(line)}\n" for line in lines)
+        (tmp_path / "sessions" / f"s{number:04}.jsonl").write_text(text)
+    assert [game.session for game in read_study(tmp_path)] == ["s0002", "s9999", "s10000"]
+
+
+@pytest.mark.parametrize("is_restarted", [False, True])
+def test_a_deal_that_could_not_be_written_is_made_later(
+    is_restarted: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = study_of(tmp_path, 2, seats=(0, 1))
+    session = Session(study, 0)
+    session.begin(0, 0)
+    assert [session.welcome(seat)["waiting"] for seat in (0, 1)] == [True, False]
+    append = Journal.append
+
+    def appended(self: Journal, line: Any, *, is_last: bool = False) -> None:
+        if line["line"] == "deal":
+            raise JournalError("no room")
+        append(self, line, is_last=is_last)
+
+    monkeypatch.setattr(Journal, "append", appended)
+    with pytest.raises(JournalError):
+        session.begin(1, 0)
+    monkeypatch.undo()
+    session = Session(study, 0) if is_restarted else session
+    assert [session.welcome(seat)["waiting"] for seat in (0, 1)] == [False, False]
+    session.begin(0, 0)  # what the page offers who does not wait
+    assert asked(session)["steps"]
+    assert [one.get("event") for one in lines_of(session)].count("ready") == 2
 
 
 def test_a_torn_last_line_is_cut_off(tmp_path: Path) -> None:
@@ -261,6 +323,31 @@ def test_the_same_deals_for_all_or_others(tmp_path: Path) -> None:
 def test_anonymous_rivals(tmp_path: Path) -> None:
     assert Session(study_of(tmp_path / "a"), 0).welcome(0)["seats"] == ["you", "Greedy"]
     assert Session(study_of(tmp_path / "b", anonymous=True), 0).welcome(0)["seats"] == ["you", "player 1"]
+
+
+@pytest.mark.parametrize(
+    ("edition", "name"),
+    [
+        ("parker", "parker"),
+        ("parker+hand_limit=7", "parker"),
+        ("mini7", "mini7-v0"),
+        ("mini7-v0", "mini7-v0"),
+    ],
+)
+def test_the_page_is_told_the_title_of_the_sheet(edition: str, name: str, tmp_path: Path) -> None:
+    (told,) = Session(study_of(tmp_path, edition=edition), 0).welcome(0)["catalogue"]["editions"]
+    assert told["name"] == name
+    assert told["title"] == find_edition(name).title
+
+
+def test_a_sheet_of_a_file_goes_by_its_name(tmp_path: Path) -> None:
+    shipped = Path(millebornes.__file__).parent / "sheets" / "parker.toml"
+    own = tmp_path / "ours.toml"
+    own.write_text(shipped.read_text(encoding="utf-8"), encoding="utf-8")
+    session = Session(study_of(tmp_path / "study", edition=str(own)), 0)
+    session.begin(0, 0)
+    (told,) = session.welcome(0)["catalogue"]["editions"]
+    assert told["name"] == asked(session)["steps"][-1]["edition"]
 
 
 def test_reading_what_is_no_study(tmp_path: Path) -> None:
