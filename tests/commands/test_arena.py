@@ -225,7 +225,7 @@ def test_the_leaderboard_is_written_by_one_command(capsys: pytest.CaptureFixture
     assert "| agent | parker, 2 | dutch, 3 |" in text
     assert "## Parker Brothers and Winning Moves USA, 2 players, matches" in text
     assert "`parker`, 30 deals of every lineup" in text
-    assert text.count("alpha-rank") == 1, "what is said of all tables is said once"
+    assert text.count("\n- alpha-rank") == 1, "what is said of all tables is said once"
     assert Path("docs/leaderboard/ratings.png").stat().st_size > 500
     assert "![Ratings at all tables](leaderboard/ratings.png)" in text
     assert re.search(r"^\| racer \| - \| [+-][0-9,]+ \|$", text, re.MULTILINE), "it plays at one table only"
