@@ -29,8 +29,9 @@ import tyro
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.pages import with_block
 from benchmarks.results import environment_info
-from millebornes_env.files import replacing, write_bytes_atomically
+from millebornes_env.files import replacing, write_text_atomically
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 PAGE: Final = "millebornes_env/web/"
@@ -66,7 +67,6 @@ ASKED: Final[dict[str, Any]] = {
 """What is played in the tab: so many games at once and steps of all; and rounds of two of an agent each."""
 
 BEGIN: Final = "<!-- first card: written by python -m benchmarks.first_card --docs -->\n"
-END: Final = "<!-- end -->\n"
 
 
 @dataclass(frozen=True)
@@ -212,14 +212,10 @@ def save(figures: Figures, path: Path) -> None:
 
 def write_docs(figures: Figures, page: Path) -> None:
     """Write the table between its marks."""
-    before, mark, rest = page.read_text(encoding="utf-8").partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not mark or not end:
-        raise ValueError(f"{page} has lost the marks between which the table stands: {BEGIN.strip()}")
     rows = "".join(f"| {what} | {figure} | {reach} |\n" for what, figure, reach in lines_of(figures))
     busy = "load {} on {} cores".format(*figures.load)
-    text = f"{before}{mark}\n| {figures.browser}, {busy} | | to reach |\n|---|--:|--:|\n{rows}\n{end}{after}"
-    write_bytes_atomically(page, text.encode())
+    block = f"\n| {figures.browser}, {busy} | | to reach |\n|---|--:|--:|\n{rows}\n"
+    write_text_atomically(page, with_block(page.read_text(encoding="utf-8"), BEGIN, block))
 
 
 def main() -> int:

@@ -13,6 +13,7 @@ from typing import Final
 
 import tyro
 
+from benchmarks.pages import with_block
 from millebornes_env import edition, mini_decks
 from millebornes_env.agents.equilibrium.agent import FOLDER
 from millebornes_env.files import write_text_atomically
@@ -25,7 +26,6 @@ from millebornes_env.solving.values import Judgement, Uniform, judge, judge_tree
 PAGE: Final = Path("docs/hidden_information.md")
 CARD: Final = FOLDER / "README.md"
 BEGIN: Final = "<!-- {}: written by python -m benchmarks.mini_decks --docs -->\n"
-END: Final = "<!-- end -->\n"
 
 
 @dataclass
@@ -132,11 +132,7 @@ def replaced(path: Path, tables: dict[str, str]) -> None:
     """Write tables between their marks."""
     text = path.read_text(encoding="utf-8")
     for name, table in tables.items():
-        begin = BEGIN.format(name)
-        before, found, after = text.partition(begin)
-        if not found:
-            raise ValueError(f"{path} has no mark {begin!r}")
-        text = before + begin + table + after[after.index(END) :]
+        text = with_block(text, BEGIN.format(name), table)
     write_text_atomically(path, text)
     print(f"wrote {path}")
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
+from benchmarks.pages import END, with_block
 from millebornes_env.files import write_text_atomically
 from research.errors import ResearchError
 
 BEGIN: Final = "<!-- {name}: written by python -m research.{name} --docs -->\n"
-END: Final = "<!-- end -->\n"
 
 
 def write_block(page: Path, name: str, block: str) -> None:
@@ -25,11 +25,12 @@ def write_block(page: Path, name: str, block: str) -> None:
         OSError: the page cannot be read or written.
     """
     begin = BEGIN.format(name=name)
-    before, found, after = page.read_text(encoding="utf-8").partition(begin)
-    _, ended, rest = after.partition(END)
-    if not found or not ended:
+    text = page.read_text(encoding="utf-8")
+    try:
+        text = with_block(text, begin, block)
+    except ValueError:
         raise ResearchError(
             f"{str(page)!r} has no place for {name}: write the lines {begin.strip()!r} and {END.strip()!r} "
             "there"
-        )
-    write_text_atomically(page, before + begin + block + END + rest)
+        ) from None
+    write_text_atomically(page, text)
