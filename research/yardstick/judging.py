@@ -30,7 +30,7 @@ from millebornes_env.solving.values import (
 POINTS: Final = 8
 """Times that a learner of a small deck is judged, each after twice as many decisions as the one before."""
 POINTS_OF_LARGE: Final = 4
-"""The same for decks whose judging takes long; those that do not fit into memory are judged once, at the end."""
+"""The same for decks whose judging takes long; what does not fit into memory is judged once, at the end."""
 
 
 @functools.cache
