@@ -35,7 +35,17 @@ async function played(engine, { start, agents }) {
   return { text: (await engine.record()).text, position };
 }
 
-const doing = { answers, positions, played };
+/** What the engine holds after each of some lists of calls: bytes of memory, and rooms. */
+async function held(engine, lists) {
+  const found = [];
+  for (const calls of lists) {
+    const said = await answers(engine, calls);
+    found.push({ bytes: engine.kernels.memory.buffer.byteLength, rooms: engine.rooms.kept.size, said });
+  }
+  return found;
+}
+
+const doing = { answers, positions, played, held };
 
 /** What the engine answers to each of a list of [what is asked, with what]. */
 export async function answer(engine, asked) {
