@@ -140,11 +140,11 @@ def test_search_decides_as_natively(spec: str, host: Host) -> None:
 )
 @pytest.mark.parametrize("agent", ["strategist", "champion"])
 def test_ends_of_rounds_are_played_as_natively(agent: str, name: str, host: Host) -> None:
-    """Exactly, each seat knows the other's hand; and where positions are too few, by redeals."""
-    states = ends(name, 16)
-    solved = check_search(host, f"{agent}+search:rollouts=20", name, states)
-    assert 0 < check_search(host, f"{agent}+search:rollouts=20,endgame=40", name, states) < solved
-    assert check_search(host, f"{agent}+search:rollouts=20,endgame=0", name, states) == 0
+    """Exactly, as each seat knows the other's hand; and where positions are too few, by redeals."""
+    states, spec = ends(name, 16), f"{agent}+search:rollouts=20,endgame="
+    solved = [check_search(host, f"{spec}{most}", name, states) for most in (0, 30, 1_000, 200_000)]
+    assert solved == sorted(solved)
+    assert solved[0] == 0 < len(states) // 2 < solved[-1]
 
 
 def test_cards_to_draw_and_more_seats_leave_the_end_open(host: Host) -> None:
@@ -155,22 +155,22 @@ def test_cards_to_draw_and_more_seats_leave_the_end_open(host: Host) -> None:
 
 
 def ends(name: str, count: int) -> Any:
-    """Positions with an empty draw pile in which there is something to decide, one of a round."""
+    """Positions with an empty draw pile in which there is a choice, one of a round, early or late."""
     games = Games(rulebook, 200, edition(name).table(2), trace.SETTINGS)
     games.seed(5)
     games.start()
-    actions, found, is_found = np.zeros(200, np.int64), [], np.zeros(200, bool)
+    actions, found, left = np.zeros(200, np.int64), [], np.arange(200) % 8
     for turn in range(200):
         masks = games.buffers.action_mask
-        is_end = (games.states["draw_pile"] == 0) & (masks.sum(axis=1) > 1) & ~is_found
-        found.append(games.states[is_end].copy())
-        is_found |= is_end
+        is_end = (games.states["draw_pile"] == 0) & (masks.sum(axis=1) > 1)
+        found.append(games.states[is_end & (left == 0)].copy())
+        left -= is_end
         games.sample((turn, 6), actions)
         actions[~masks.any(axis=1)] = -1
         games.step(actions)
     states = np.concatenate(found)
     assert len(states) >= count
-    return for_kernels(states[:count])
+    return for_kernels(states[:: len(states) // count][:count].copy())
 
 
 def check_search(host: Host, spec: str, name: str, states: Any, players: int = 2) -> int:
