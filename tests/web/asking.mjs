@@ -45,7 +45,17 @@ async function held(engine, lists) {
   return found;
 }
 
-const doing = { answers, positions, played, held };
+/** The names of the files that the engine loads for some calls. */
+async function loaded(engine, calls) {
+  const { read } = engine;
+  const names = [];
+  engine.read = (name) => (names.push(name), read(name));
+  await answers(engine, calls);
+  engine.read = read;
+  return names;
+}
+
+const doing = { answers, positions, played, held, loaded };
 
 /** What the engine answers to each of a list of [what is asked, with what]. */
 export async function answer(engine, asked) {

@@ -110,6 +110,15 @@ def test_overridden_rules_have_the_champion_that_python_asks() -> None:
             assert chances[one["action"]] == pytest.approx(one["p"], abs=0.001), network
 
 
+def test_only_the_network_that_plays_is_loaded_and_once() -> None:
+    calls: list[list[Any]] = []
+    for label in ("parker+count_points=0", "parker+goal=1000", "parker", "dujardin"):
+        calls += [["start", {"edition": label, "seed": 1}], ["choose", {"agent": "strategist"}]]
+        calls += [["choose", {"agent": "champion"}], ["think", {}]]
+    assert ask(("loaded", calls[:2]))[0] == []
+    assert ask(("loaded", calls))[0] == ["all-2.bin", "parker-2.bin"]
+
+
 def test_a_sheet_may_have_a_plus_in_its_name() -> None:
     given = [
         ("a+b=2", ["a", "a+b=2"]),
