@@ -9,7 +9,6 @@ python -m millebornes_env solve mini12 --count              # how large the game
 from __future__ import annotations
 
 import argparse
-import errno
 import os
 import sys
 import time
@@ -20,6 +19,7 @@ from typing import Final
 
 from millebornes_env.command_line import carry_out, program, say
 from millebornes_env.errors import OptionError
+from millebornes_env.files import check_replaceable
 from millebornes_env.games import find_sheet
 from millebornes_env.games import game as game_of
 from millebornes_env.solving.cfr import Solver
@@ -190,16 +190,17 @@ def _solve(args: argparse.Namespace, game: Solvable) -> None:
                 with stops.deferred():  # half an iteration is no state to go on from
                     solver.run(1)
                 is_done = run(solver)
-    finally:
+        found = solver.judge()
+        low, high = -found.best[1], found.best[0]
+        print(
+            f"value of the game to seat 0, which begins: {found.value:+.7f} points, between {low:+.7f} and "
+            f"{high:+.7f}; exploitability {found.exploitability:.3g} points, {100 * found.of_range:.2g} % of "
+            f"the payoff range, after {solver.iteration:,} iterations and {solver.seconds:.1f} s",
+            flush=True,
+        )
+    finally:  # after the value is told: the disk may be full
         if args.checkpoint is not None:
             solver.save(args.checkpoint)
-    found = solver.judge()
-    low, high = -found.best[1], found.best[0]
-    print(
-        f"value of the game to seat 0, which begins: {found.value:+.7f} points, between {low:+.7f} and "
-        f"{high:+.7f}; exploitability {found.exploitability:.3g} points, {100 * found.of_range:.2g} % of the "
-        f"payoff range, after {solver.iteration:,} iterations and {solver.seconds:.1f} s"
-    )
     if args.out is not None:
         about = {
             "made_by": f"{solver.iteration} iterations of predictive CFR+",
@@ -214,14 +215,16 @@ def _check_that_it_can_be_written(path: Path) -> None:
     """Find out before the work, not after it.
 
     Raises:
-        OSError: the folder takes no file, or the path is that of a folder.
+        OSError: the folder takes no file, or there is something at the path that no file can replace.
     """
-    if path.is_dir():
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    check_replaceable(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     trial = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    trial.touch()
-    trial.unlink()
+    try:
+        trial.touch()
+        trial.unlink()
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None  # the user gave no other name
 
 
 def progress(what: str) -> Callable[[int, int], None]:

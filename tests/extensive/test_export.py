@@ -8,7 +8,7 @@ import pytest
 
 from millebornes_env.__main__ import main
 from millebornes_env.extensive import Tree
-from millebornes_env.extensive.export import ExportError, export
+from millebornes_env.extensive.export import ExportError, export, guessed_nodes
 from tests.extensive.test_tree import FIVE
 
 
@@ -59,8 +59,17 @@ def test_a_tree_that_is_too_large_leaves_the_old_file(tmp_path: Path) -> None:
         export(Tree("parker"), path, most_nodes=1_000)
     assert path.read_text(encoding="utf-8") == "old"
     assert [one.name for one in tmp_path.iterdir()] == ["large.efg"]
+    with pytest.raises(ExportError, match=r"more than 5,000,000 nodes, about \de\+\d+ \(\de\+\d+ GB\): take"):
+        export(Tree("parker"), path)
     with pytest.raises(ExportError, match="the format is 'nfg'; it must be one of efg, game"):
         export(Tree(FIVE), path, "nfg")
+
+
+def test_no_tree_is_guessed_to_be_larger_than_it_is() -> None:
+    nodes = sum(1 for _ in Tree(FIVE).nodes())
+    assert nodes / 20 < guessed_nodes(Tree(FIVE)) < 2 * nodes
+    assert guessed_nodes(Tree("mini7")) < 2 * 343_855
+    assert guessed_nodes(Tree("parker")) > 1e50
 
 
 def test_the_command_says_what_it_has_written(
