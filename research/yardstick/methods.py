@@ -187,4 +187,6 @@ RUNS: Final[dict[str, tuple[type, Run]]] = {
     "cfr_plus": (CfrOptions, iterate_cfr),
 }
 """By the names that a plan has for them: the options, and what is done."""
+LEARNERS: Final = frozenset(RUNS) - {"agent", "best", "search"}
+"""Those that look at decisions."""
 OPTIONS: Final = {name: options for name, (options, _) in RUNS.items()}
