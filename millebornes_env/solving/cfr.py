@@ -144,8 +144,8 @@ class Solver:
         own = identity(self.tree)
         if about.get("game") != own:
             raise CheckpointError(
-                f"{path} is a checkpoint of {shown(name_of_game(about))}, and not of {own['name']!r} with the same rules; "
-                "give another file, or remove this one"
+                f"{path} is a checkpoint of {shown(name_of_game(about))}, and not of {own['name']!r} with "
+                "the same rules; give another file, or remove this one"
             )
         if about.get("predictive") != self.predictive:
             raise CheckpointError(f"{path} was made by the other variant of CFR+; give the same option")

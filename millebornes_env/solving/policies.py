@@ -16,6 +16,7 @@ from millebornes_env.compile import kernel
 from millebornes_env.errors import shown
 from millebornes_env.files import replacing
 from millebornes_env.millebornes.actions import action_name, num_actions
+from millebornes_env.millebornes.cards import CARD_NAMES
 from millebornes_env.millebornes.legality import write_mask
 from millebornes_env.millebornes.rules import RulesRecord
 from millebornes_env.millebornes.state import PHASE_NAMES, StateArray
@@ -116,8 +117,11 @@ class AskedPolicy:
 def _place(state: Any) -> str:
     """Where a decision is, in words, without what is hidden."""
     seat = int(state["seat"])
-    hand = [int(count) for count in state["hand"][seat]]
-    return f"seat {seat} to {PHASE_NAMES[int(state['phase'])]}, km {list(state['km'][:2])}, hand {hand}"
+    counts = state["hand"][seat].tolist()
+    hand = ", ".join(CARD_NAMES[card] for card, count in enumerate(counts) for _ in range(count))
+    own, other = (int(state["km"][team]) for team in (seat, 1 - seat))
+    phase = PHASE_NAMES[int(state["phase"])]
+    return f"seat {seat} to {phase} at {own} km, the other at {other}, holding {hand or 'nothing'}"
 
 
 @kernel
@@ -260,7 +264,8 @@ def read_policy(path: Path, tree: Tree) -> TablePolicy:
             f"{tree.game.name!r} with the same rules"
         )
     steps = [arrays[name] for name in ("seat_0", "seat_1") if name in arrays]
-    if [(step.dtype, step.shape) for step in steps] != [(np.uint16, (seat.size,)) for seat in tree.seats]:
+    sizes = [(seat.size,) for seat in tree.seats]
+    if [step.shape for step in steps] != sizes or any(step.dtype != np.uint16 for step in steps):
         raise PolicyFileError(f"{path} is damaged: its arrays have another size than the tree")
     return TablePolicy(path.stem, _weights_of(tree, steps), about)
 

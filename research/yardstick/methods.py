@@ -168,7 +168,7 @@ def _network_of(task: Task, options: BestOptions) -> Path:
     base = network_folder(task.folder, learned)
     if not (base / "policy.json").is_file():
         raise ResearchError(
-            f"{task.name} needs the network of {options.over} with the same seed, and {str(base)!r} holds no "
+            f"it needs the network of {options.over} with the same seed, and {str(base)!r} holds no "
             f"network: measure {options.over} too, or first"
         )
     return base

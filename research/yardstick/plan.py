@@ -69,7 +69,9 @@ def read_plan(path: Path, runs: Mapping[str, type], learners: Collection[str] = 
     for number, method in enumerate(found):
         where = f"{path}, method {shown(method.name)}"
         if method.run in learners and 0 in method.decks.values():
-            raise ResearchError(f"{where}: a deck has 0 decisions; {method.run} learns from them, give it some")
+            raise ResearchError(
+                f"{where}: a deck has 0 decisions; {method.run} learns from them, give it some"
+            )
         _check_over(where, checked(runs[method.run], method.options, where), method, found[:number])
     return found
 
@@ -82,8 +84,8 @@ def _check_over(where: str, options: Any, method: Method, above: Sequence[Method
     learned = {deck for one in above if one.name == over for deck in one.decks}
     if missing := [deck for deck in method.decks if deck not in learned]:
         raise ResearchError(
-            f"{where}: over is {shown(over)}; it must be a method that stands above it in the plan, and learns "
-            f"{missing[0]} too"
+            f"{where}: over is {shown(over)}; it must be a method that stands above it in the plan, and "
+            f"learns {missing[0]} too"
         )
 
 

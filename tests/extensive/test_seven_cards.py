@@ -1,22 +1,21 @@
-"""Both keys give the same game on seven cards: full keys in sequence form here, compact ones by our solver."""
+"""Both keys give the same game on seven cards: full ones by the sequence form, compact ones by our walk."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
+from functools import cache
 
 import pytest
 
 from millebornes_env.extensive import Tree
 from millebornes_env.extensive.spots import CHANCE, OVER
 from millebornes_env.extensive.tree import Node
-from millebornes_env.solving.cfr import Solver
 from millebornes_env.solving.deck import solvable
+from millebornes_env.solving.tree import Grower
 from millebornes_env.solving.values import Uniform, judge
 from tests.solving.naive import solve_sequence_form
-
-SEVEN = "mini7+copies_of_50=4+copies_of_roll=1+copies_of_stop=1"
-"""Seven cards with fewer orders than those of mini7: 45,078 nodes, and a linear program of some seconds."""
+from tests.solving.test_values import VALUE_OF_7, value_by_linear_program
 
 
 @dataclass
@@ -71,21 +70,23 @@ def best_response_to_uniform(form: SequenceForm, seat: int) -> float:
     return gains[0]
 
 
+@cache
+def mini7() -> SequenceForm:
+    return sequence_form(Tree("mini7"))
+
+
 def test_uniform_play_is_exploited_as_much_by_either_key() -> None:
-    """On mini7, to rounding."""
-    form = sequence_form(Tree("mini7"))
+    """To rounding."""
     found = judge(solvable("mini7"), Uniform())
-    assert tuple(map(len, form.decisions)) == (25_528, 28_697)
+    assert tuple(map(len, mini7().decisions)) == (25_528, 28_697)
     assert found.counts.infosets == (8_104, 7_226)
     for seat in (0, 1):
-        assert best_response_to_uniform(form, seat) == pytest.approx(found.best[seat], abs=1e-9)
+        assert best_response_to_uniform(mini7(), seat) == pytest.approx(found.best[seat], abs=1e-9)
 
 
-@pytest.mark.parametrize("deck", [SEVEN, pytest.param("mini7", marks=pytest.mark.slow)])
-def test_the_value_is_the_same_by_either_key(deck: str) -> None:
-    """By a linear program over full keys, and by CFR+ over compact ones, to 1e-6."""
-    form = sequence_form(Tree(deck))
+def test_the_value_is_the_same_by_either_key() -> None:
+    """By a linear program over full keys, and by one over compact keys."""
+    form = mini7()
     value = solve_sequence_form([len(seat) for seat in form.uniform], form.decisions, form.pays)
-    solver = Solver(solvable(deck))
-    solver.run(5_000, lambda done: done.iteration % 200 == 0 and done.judge().nash_conv < 1e-6)
-    assert solver.judge().value == pytest.approx(value, abs=1e-6)
+    assert value == pytest.approx(VALUE_OF_7, abs=1e-6)
+    assert value == pytest.approx(value_by_linear_program(Grower(solvable("mini7")).whole()), abs=1e-6)

@@ -143,7 +143,7 @@ def test_who_cannot_tell_nodes_apart_has_the_same_choices_there(compact: bool) -
 
 @pytest.mark.parametrize("compact", [False, True])
 def test_who_watches_cannot_tell_nodes_apart_by_another_form(compact: bool) -> None:
-    """The keys of the seat that does not act: text and tensor say no more than the bytes, and of no question."""
+    """Keys of the seat that does not act: text and tensor say what the bytes say, and tell of no question."""
     forms: dict[bytes, tuple[str, bytes]] = {}
     for node in five().nodes():
         if node.player >= 0:
