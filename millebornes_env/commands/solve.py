@@ -181,7 +181,7 @@ class _Run:
             iteration: at which the run is.
             seconds: that it took so far.
         """
-        most = max(0.0, 60 * self.args.minutes - seconds)
+        most = max(0.0, 60 * float(self.args.minutes) - seconds)
         if self.first is None or self.found is None or not 0 < self.found.of_range < self.first[1]:
             return most
         begun, exploitability = self.first
