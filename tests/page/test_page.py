@@ -287,6 +287,8 @@ def test_a_link_opened_anew(opened: Opened) -> None:
 def test_a_damaged_link(opened: Opened) -> None:
     page = opened(hash_="#z=AAAA")
     page.wait_for_selector("dialog p:has-text('This link is damaged')")
+    page.click("dialog >> text=New game")
+    page.wait_for_selector("#deal")
 
 
 def test_a_game_goes_on_after_a_reload(opened: Opened) -> None:
@@ -302,6 +304,37 @@ def test_a_game_goes_on_after_a_reload(opened: Opened) -> None:
     assert not page.locator("dialog[open]").count()
     page.click("#undo")
     until(page, lambda: page.locator("#log li").count() < len(log))
+
+
+def test_what_was_typed_is_there_after_a_reload(opened: Opened) -> None:
+    page = opened()
+    page.select_option("#edition", "dutch")
+    page.select_option("#table", "3/3")
+    page.select_option("#seat-2", "greedy")
+    page.fill("#seed", "77")
+    page.reload()
+    page.wait_for_selector("#deal")
+    chosen = [page.input_value(f"#{name}") for name in ("edition", "table", "seat-2", "seed")]
+    assert chosen == ["dutch", "3/3", "greedy", "77"]
+    page.click("#deal")
+    settled(page)
+    page.click("#records")
+    page.fill("#record-text", "half a record")
+    page.reload()
+    page.wait_for_selector("#record-text")
+    assert page.input_value("#record-text") == "half a record"
+    page.keyboard.press("Escape")  # thrown away
+    page.reload()
+    page.wait_for_selector("#hand .card")
+    assert not page.locator("dialog[open]").count()
+
+
+def test_a_game_without_a_page_says_where_it_is_played(opened: Opened, folder: str) -> None:
+    has_engine = (PAGE / "engine" / "engine.wasm").is_file()
+    for where in ({}, {"address": folder})[: 1 + has_engine]:
+        page = opened(**where)
+        load(page, "edition: arc_en_ciel\n")
+        page.wait_for_selector("dialog .error:has-text('on the terminal')")
 
 
 def test_an_illegal_play_says_why(opened: Opened) -> None:

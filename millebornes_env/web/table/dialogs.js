@@ -1,6 +1,7 @@
 // What stands in front of the table: a new game, the score sheet, a record, the link, help.
 
 import { capital, find, listed, make, number } from "./elements.js";
+import { keepDraft } from "./keeping.js";
 import { NOBODY, YOU } from "./names.js";
 import { OwnRules, partsOf } from "./own_rules.js";
 
@@ -11,6 +12,8 @@ const dialog = () => find("dialog");
 /** Open the dialog with this content. */
 export function open(title, ...content) {
   const box = dialog();
+  keepDraft(null); // what was typed in another dialog
+  box.onclose = () => keepDraft(null);
   box.replaceChildren(make("h2", { id: "dialog-title", text: title }), ...content);
   if (!box.open) box.showModal();
   box.scrollTop = 0;
@@ -82,6 +85,11 @@ export function askForGame(catalogue, last, rulesOf, begin) {
   ownRules.element,
   row("Seed", seed, make("p", { class: "hint", text: "The same seed deals the same cards. Leave it empty for new ones." })),
   buttons(problem, make("button", { type: "submit", class: "main", id: "deal", text: "Deal the cards" }), closing("Cancel")));
+  const draft = () => ({
+    edition: ownRules.label(), players: size()[0], teams: size()[1], episode: episode.value, seed: seed.value,
+    seats: [...seats.querySelectorAll("select")].map((one) => one.value),
+  });
+  for (const event of ["input", "change", "click"]) form.addEventListener(event, () => dialog().open && keepDraft({ setup: draft() }));
   open("A new game", ...(last.isFirst ? [make("p", { class: "hint", text: GOAL })] : []), form);
   find("deal").focus({ preventScroll: true });
 }
@@ -170,11 +178,12 @@ function sheet(position, names, teams) {
 // Records and links --------------------------------------------------------------------------------------------
 
 /** Show the game as text, and take another one over.
- * @param {string} text of the present game.
+ * @param {string} text of the present game, or what somebody has typed.
  * @param {(text: string) => Promise<void>} load */
 export function showRecord(text, load) {
   const area = make("textarea", { id: "record-text", spellcheck: "false", "aria-label": "A position or a record" });
   area.value = text;
+  area.addEventListener("input", () => keepDraft({ text: area.value }));
   const problem = make("p", { class: "error", role: "alert" });
   const take = async () => {
     try {
@@ -224,9 +233,11 @@ export function askWhoPlays(catalogue, position, begin) {
   open("Play on from here", seats, buttons(button("Play", go, true), closing("Cancel")));
 }
 
-/** A sentence that something went wrong. */
-export function showError(error) {
-  open("That did not work", make("p", { text: capital(error.message) }), buttons(closing()));
+/** A sentence that something went wrong.
+ * @param {Error} error
+ * @param {...HTMLElement} others buttons for what one may do now. */
+export function showError(error, ...others) {
+  open("That did not work", make("p", { text: capital(error.message) }), buttons(...others, closing()));
 }
 
 export function showHelp() {
@@ -234,7 +245,9 @@ export function showHelp() {
   open("How to play",
     make("p", { text: GOAL }),
     make("p", { text: "Click a card, then a button, or drag it: your own side for distances, remedies and safeties, another side for hazards, or the discard pile. A pale card cannot be laid now: click it to hear why." }),
-    make("dl", {}, ...keys.flatMap(([key, what]) => [make("dt", {}, make("kbd", { text: key })), make("dd", { text: what })])),
+    make("p", { text: "The sign before a name shows who drives (a green arrow) and who is stopped (a red bar). “Undo” takes your last decision back; “Record” and “Link” keep a game, or send it to others." }),
+    make("dl", { class: "keys" }, ...keys.flatMap(([key, what]) => [make("dt", {}, make("kbd", { text: key })), make("dd", { text: what })])),
     make("p", { class: "hint", text: "The rules of this table, the log and what the champion thinks stand beside it. The game is kept in this browser, so that you can close the page." }),
+    make("p", { class: "hint", text: "The other game of this project, a cycling race, has no page: “python -m millebornes_env play --edition arc_en_ciel” plays it on the terminal." }),
     buttons(closing()));
 }
