@@ -438,6 +438,12 @@ def test_no_accessibility_violations(opened: Opened) -> None:
     page.click("[data-step='Last position']")
     page.wait_for_selector("text=7 / 7")
     assert violations(axe, page) == []
+    page.click("text=Score sheet")
+    page.wait_for_selector("#score-sheet")
+    assert violations(axe, page) == []
+    page.keyboard.press("Escape")
+    page.click("#help")
+    assert violations(axe, page) == []
 
 
 def violations(axe: Any, page: Any) -> list[str]:

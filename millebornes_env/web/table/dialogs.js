@@ -79,7 +79,7 @@ export function askForGame(catalogue, last, rulesOf, begin) {
     close();
     begin({ edition: label, players, teams, episode: episode.value, seats: sits, seed: seed.value ? Number(seed.value) : null });
   } },
-  row("Edition", edition, summary), row("Table", table), row("Play", episode),
+  row("Edition", edition, summary), make("div", { class: "seats" }, row("Table", table), row("Play", episode)),
   make("fieldset", {}, make("legend", { text: "Who sits where" }), seats,
     make("p", { class: "hint", text: "Partners sit across from each other. With nobody as “You” you watch." })),
   ownRules.element,
@@ -167,7 +167,7 @@ function winnerWords(position, names) {
 }
 
 function sheet(position, names, teams) {
-  const head = make("tr", {}, make("th", { scope: "col", text: "" }), ...teams.map((team) => make("th", { scope: "col", text: capital(names.team(team)) })));
+  const head = make("tr", {}, make("td"), ...teams.map((team) => make("th", { scope: "col", text: capital(names.team(team)) })));
   const line = (title, points, kind) => make("tr", { class: kind },
     make("th", { scope: "row", text: capital(title) }), ...teams.map((team) => make("td", { text: number(points[team]) })));
   const lines = position.sheet.map((one) => line(one.title, one.points, one.line === "round" ? "sum" : one.points.some(Boolean) ? "" : "none"));
