@@ -60,7 +60,7 @@ html_context: Final = {"default_mode": "auto"}
 # What axe-core finds in the pages as Sphinx and the theme write them, and how it is written instead.
 _MENDED: Final = {
     r'<th class="head[^"]*"><p></p></th>': "<td></td>",
-    r'<summary><span class="toctree-toggle"': '<summary aria-label="Pages below"><span class="toctree-toggle"',
+    '<summary><span class="toctree-toggle"': '<summary aria-label="Pages below"><span class="toctree-toggle"',
 }
 
 

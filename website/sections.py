@@ -90,7 +90,7 @@ FIRST_PAGE: Final = """# Mille Bornes for machine learning
 The game runs in this page, by the same rules code, compiled to WebAssembly; nothing is sent anywhere. On your
 own machine `python -m millebornes_env play` opens it ([about the table](table.md)).
 
-`millebornes_env` is this card game, in six editions and at 28 tables, as a vectorised PettingZoo environment: hidden
-hands, answers out of turn, partners, two to eight players. Agents to play against, an arena that says who is
-better, training scripts, studies with people, and ten research questions with their answers.
+`millebornes_env` is this card game, in six editions and at 28 tables, as a vectorised PettingZoo environment:
+hidden hands, answers out of turn, partners, two to eight players. It has agents to play against, an arena
+that says who is better, training scripts, studies with people, and ten research questions with their answers.
 """

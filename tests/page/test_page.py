@@ -167,13 +167,6 @@ def test_a_network_is_loaded_only_by_a_table_that_needs_it(opened: Opened, folde
     assert len([url for url in loaded if url.endswith(".bin")]) == 1
 
 
-def test_a_folder_without_an_engine_says_so(opened: Opened, folder: str) -> None:
-    if (PAGE / "engine" / "engine.wasm").is_file():
-        pytest.skip("the engine in WebAssembly is built")
-    page = opened(address=folder, may_fail=True)
-    assert "The engine was not built into this folder (make web)" in page.inner_text("#status .error")
-
-
 def test_a_round_by_keyboard_alone(opened: Opened) -> None:
     page = opened()
     press = page.keyboard.press
@@ -265,14 +258,6 @@ def record_of_text(text: str) -> str:
     return str(read_record(text))
 
 
-def test_a_damaged_record_is_refused_in_words(opened: Opened) -> None:
-    page = opened()
-    load(page, RECORD.replace("seat 0: 25\n", "seat 0: 26\n", 1))
-    page.wait_for_selector("dialog .error:not(:empty)")
-    assert "Line 10" in page.inner_text("dialog .error")
-    assert "seat 0: 26" in page.input_value("#record-text")  # what was typed is not lost
-
-
 def test_a_link_opened_anew(opened: Opened) -> None:
     page = opened()
     load(page, EXTENSION)
@@ -282,59 +267,6 @@ def test_a_link_opened_anew(opened: Opened) -> None:
     other.wait_for_selector("#hand .card")
     assert other.locator("[data-target='0'] .mb-total").text_content() == "675 / 700 km"
     assert other.url.endswith("?pace=0")  # a reload goes on with the game
-
-
-def test_a_damaged_link(opened: Opened) -> None:
-    page = opened(hash_="#z=AAAA")
-    page.wait_for_selector("dialog p:has-text('This link is damaged')")
-    page.click("dialog >> text=New game")
-    page.wait_for_selector("#deal")
-
-
-def test_a_game_goes_on_after_a_reload(opened: Opened) -> None:
-    page = opened()
-    deal(page, seat_1="greedy")
-    for _ in range(4):
-        play_once(page)
-    settled(page)
-    log = page.locator("#log li").all_inner_texts()
-    page.reload()
-    page.wait_for_selector("#hand .card")
-    assert page.locator("#log li").all_inner_texts() == log
-    assert not page.locator("dialog[open]").count()
-    page.click("#undo")
-    until(page, lambda: page.locator("#log li").count() < len(log))
-
-
-def test_what_was_typed_is_there_after_a_reload(opened: Opened) -> None:
-    page = opened()
-    page.select_option("#edition", "dutch")
-    page.select_option("#table", "3/3")
-    page.select_option("#seat-2", "greedy")
-    page.fill("#seed", "77")
-    page.reload()
-    page.wait_for_selector("#deal")
-    chosen = [page.input_value(f"#{name}") for name in ("edition", "table", "seat-2", "seed")]
-    assert chosen == ["dutch", "3/3", "greedy", "77"]
-    page.click("#deal")
-    settled(page)
-    page.click("#records")
-    page.fill("#record-text", "half a record")
-    page.reload()
-    page.wait_for_selector("#record-text")
-    assert page.input_value("#record-text") == "half a record"
-    page.keyboard.press("Escape")  # thrown away
-    page.reload()
-    page.wait_for_selector("#hand .card")
-    assert not page.locator("dialog[open]").count()
-
-
-def test_a_game_without_a_page_says_where_it_is_played(opened: Opened, folder: str) -> None:
-    has_engine = (PAGE / "engine" / "engine.wasm").is_file()
-    for where in ({}, {"address": folder})[: 1 + has_engine]:
-        page = opened(**where)
-        load(page, "edition: arc_en_ciel\n")
-        page.wait_for_selector("dialog .error:has-text('on the terminal')")
 
 
 def test_an_illegal_play_says_why(opened: Opened) -> None:
@@ -385,6 +317,22 @@ def test_a_phone(opened: Opened, pictured: Pictured) -> None:
     assert rival["y"] + rival["height"] <= hand["y"] + 1  # both sides and the hand are seen at once
     page.locator("#hand .card").first.tap()
     page.locator("#choices [data-kind]").first.tap()
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "edition", "table"),
+    [(768, 1024, "parker", "2/2"), (1280, 900, "dujardin", "4/4")],
+)
+def test_all_sides_are_seen_above_the_hand(
+    opened: Opened, width: int, height: int, edition: str, table: str
+) -> None:
+    page = opened(width=width, height=height)
+    deal(page, edition=edition, table=table)
+    settled(page)
+    hand = page.locator("#mine").bounding_box()
+    for side in page.locator("[data-target] svg.side").all():
+        place = side.bounding_box()
+        assert place["y"] + place["height"] <= hand["y"] + 1
 
 
 def test_watching(opened: Opened) -> None:

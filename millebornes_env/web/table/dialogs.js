@@ -46,7 +46,7 @@ export function askForGame(catalogue, last, rulesOf, begin) {
   const episode = select("episode", [["round", "one round"], ["match", "a match of several rounds"]], last.episode);
   const summary = make("p", { class: "hint" });
   const seats = make("div", { class: "seats" });
-  const seed = make("input", { id: "seed", inputmode: "numeric", pattern: "[0-9]{0,15}", autocomplete: "off", value: last.seed ?? "" });
+  const seed = make("input", { id: "seed", inputmode: "numeric", pattern: "[0-9]{0,15}", title: "A whole number of at most 15 digits, such as 7, or nothing", autocomplete: "off", value: last.seed ?? "" });
   const chosen = () => catalogue.editions.find((one) => one.name === edition.value);
   const size = () => table.value.split("/").map(Number);
   const complain = (error) => (problem.textContent = capital(error.message));
