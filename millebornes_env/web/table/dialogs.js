@@ -240,14 +240,19 @@ export function showError(error, ...others) {
   open("That did not work", make("p", { text: capital(error.message) }), buttons(...others, closing()));
 }
 
+/** How to play; in a study without what is off there. */
 export function showHelp() {
-  const keys = [["← →", "go through your cards"], ["Enter", "choose a card, and press a button"], ["Esc", "put the card back"], ["U", "take your last decision back"], ["H", "ask the champion"], ["?", "this help"]];
+  const isStudy = "study" in document.body.dataset;
+  const keys = [["← →", "go through your cards"], ["Enter", "choose a card, and press a button"], ["Esc", "put the card back"],
+    ...(isStudy ? [] : [["U", "take your last decision back"], ["H", "ask the champion"]]), ["?", "this help"]];
+  const others = [
+    make("p", { class: "hint", text: "“Record” shows the game as text, and opens another one; “Link” holds the position for others. The rules of this table, the log and what the champion thinks stand beside it. The game is kept in this browser, so that you can close the page." }),
+    make("p", { class: "hint", text: "The other game of this project, a cycling race, has no page: “python -m millebornes_env play --edition arc_en_ciel” plays it on the terminal." }),
+  ];
   open("How to play",
     make("p", { text: GOAL }),
-    make("p", { text: "Click a card, then a button, or drag it: your own side for distances, remedies and safeties, another side for hazards, or the discard pile. A pale card cannot be laid now: click it to hear why." }),
-    make("p", { text: "The sign before a name shows who drives (a green arrow) and who is stopped (a red bar). “Undo” takes your last decision back; “Record” and “Link” keep a game, or send it to others." }),
+    make("p", { text: "Click a card, then a button, or drag it: your own side for distances, remedies and safeties, another side for hazards, or the discard pile. A pale card cannot be laid now: click it to hear why. The sign before a name shows who drives (a green arrow) and who is stopped (a red bar)." }),
     make("dl", { class: "keys" }, ...keys.flatMap(([key, what]) => [make("dt", {}, make("kbd", { text: key })), make("dd", { text: what })])),
-    make("p", { class: "hint", text: "The rules of this table, the log and what the champion thinks stand beside it. The game is kept in this browser, so that you can close the page." }),
-    make("p", { class: "hint", text: "The other game of this project, a cycling race, has no page: “python -m millebornes_env play --edition arc_en_ciel” plays it on the terminal." }),
+    ...(isStudy ? [] : others),
     buttons(closing()));
 }
