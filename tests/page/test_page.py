@@ -306,6 +306,27 @@ def test_dark_mode(opened: Opened, pictured: Pictured) -> None:
     assert page.evaluate("document.documentElement.dataset.theme") == "light"
 
 
+def test_in_another_page_it_is_as_light_or_dark_as_that(opened: Opened, folder: str) -> None:
+    page = opened(address=folder, may_fail=True)
+    page.evaluate(
+        """() => {
+            document.documentElement.dataset.theme = "dark";
+            const frame = document.createElement("iframe");
+            frame.src = "index.html";
+            document.body.replaceChildren(frame);
+        }"""
+    )
+    until(page, lambda: len(page.frames) == 2)
+    for theme in ("dark", "light"):
+        page.evaluate("(theme) => { document.documentElement.dataset.theme = theme; }", theme)
+        until(page, partial(_wears, page.frames[1], theme))
+
+
+def _wears(frame: Any, theme: str) -> bool:
+    """Whether a page in another one is light or dark."""
+    return bool(frame.evaluate("document.documentElement.dataset.theme") == theme)
+
+
 def test_a_phone(opened: Opened, pictured: Pictured) -> None:
     page = opened(width=360, height=740, has_touch=True, is_mobile=True)
     pictured(page, "phone_new_game")
@@ -321,7 +342,7 @@ def test_a_phone(opened: Opened, pictured: Pictured) -> None:
 
 @pytest.mark.parametrize(
     ("width", "height", "edition", "table"),
-    [(768, 1024, "parker", "2/2"), (1280, 900, "dujardin", "4/4")],
+    [(768, 1024, "parker", "2/2"), (1280, 900, "dujardin", "4/4"), (1020, 700, "parker", "2/2")],
 )
 def test_all_sides_are_seen_above_the_hand(
     opened: Opened, width: int, height: int, edition: str, table: str

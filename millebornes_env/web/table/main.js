@@ -308,7 +308,22 @@ function listen() {
   });
 }
 
+/** The page that this one stands in, if it says whether it is light or dark. */
+function pageAround() {
+  try {
+    return window.parent === window ? null : window.parent.document.documentElement;
+  } catch {
+    return null; // of another site
+  }
+}
+
 function dressUp() {
+  const around = pageAround();
+  if (around?.dataset.theme) {
+    const asAround = () => wear(around.dataset.theme);
+    new MutationObserver(asAround).observe(around, { attributeFilter: ["data-theme"] });
+    return asAround();
+  }
   const system = matchMedia("(prefers-color-scheme: dark)");
   const chosen = kept(THEME);
   wear(chosen ?? (system.matches ? "dark" : "light"));
