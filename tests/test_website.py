@@ -123,6 +123,7 @@ def test_positions_have_a_picture_and_a_link_that_opens_them(pages: Path) -> Non
     codes = re.findall(r'href="table/index.html#t=([\w-]+)"', text)
     opened = [base64.urlsafe_b64decode(code + "=" * (-len(code) % 4)).decode() for code in codes]
     assert opened == [one.text(one.editions[0]) for several in shown().values() for one in several]
+    assert text.count("</div>\n<figcaption><a href=") == len(codes)  # beside a picture the theme hides it
     pictures = re.findall(r'src="(positions/\S+)"', text)
     assert len(pictures) == 2 * len(opened)
     for picture in pictures:

@@ -24,6 +24,7 @@ source_suffix: Final = {".md": "myst-nb", ".ipynb": "myst-nb"}
 myst_enable_extensions: Final = ["colon_fence", "deflist"]
 myst_heading_anchors: Final = 4
 nb_execution_mode: Final = "off"
+nb_render_markdown_format: Final = "myst"  # tables that cells display
 exclude_patterns: Final = ["extra"]
 
 autodoc_member_order: Final = "bysource"
