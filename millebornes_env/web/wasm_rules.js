@@ -41,7 +41,7 @@ export class Sheets {
     const sheet = this.data.editions.find(({ name }) => name === edition || name.replace(/-v[0-9]+$/, "") === edition);
     if (!sheet) {
       const known = this.data.editions.map(({ name }) => name).join(", ");
-      throw new EngineError(`There is no edition '${edition}'; the editions are ${known}.`);
+      throw new EngineError(`There is no edition '${edition}'; the editions are ${known}. Other games are played on the terminal: “python -m millebornes_env play”.`);
     }
     const table = sheet.tables.find((one) => one.players === players && (teams === null || one.teams === teams));
     if (!table) {
