@@ -53,7 +53,7 @@ class Args:
     out: Path
     """folder that the policy with its new value is written to; it must not hold a policy yet"""
     reward: str = USUAL
-    """what the value foretells, as in train.selfplay: points, win, equity; usual: points, if the game has any"""
+    """what the value foretells, as in train.selfplay: points, win, equity; usual: points, if there are any"""
     episode: str = USUAL
     """what is played: match (its score shows), round, race ...; usual: the longest that the game has"""
     mode: Literal["best", "sample"] = "best"
@@ -138,8 +138,8 @@ class SelfPlay:
         self.policy = policy_at(args.folder, self._games.tables[0])
         if self.policy.input_spec != self._games.input_spec:
             raise RunFolderError(
-                f"the policy in {str(args.folder)!r} sees games in another way than train.selfplay shows them: "
-                "its value cannot be fitted here"
+                f"the policy in {str(args.folder)!r} sees games in another way than train.selfplay shows "
+                "them: its value cannot be fitted here"
             )
         self._random = np.random.default_rng(seed) if args.mode == "sample" else None
         games = self._games
@@ -389,7 +389,9 @@ def refit(args: Args) -> list[str]:
     layers = [*policy.layers[:-1], (rows, np.append(bias[: len(rows) - 1], head.bias))]
     check_layers(layers, description, args.out / WEIGHTS_FILE)
     write_json_atomically(args.out / DESCRIPTION_FILE, description)
-    write_bytes_atomically(args.out / WEIGHTS_FILE, save(tensors))  # last: where they are, the folder is whole
+    write_bytes_atomically(
+        args.out / WEIGHTS_FILE, save(tensors)
+    )  # last: where they are, the folder is whole
     return lines_of(found, {"before": policy.value, "after": play.reward})
 
 
