@@ -183,7 +183,8 @@ class SelfPlay:
         logits = np.where(masks[:, :known] != 0, units @ weight[:known].T + bias[:known], -np.inf)
         if self._random is not None:
             logits += self._random.gumbel(size=logits.shape)
-        return logits.argmax(axis=1)
+        actions: npt.NDArray[np.int64] = logits.argmax(axis=1)
+        return actions
 
 
 def policy_at(folder: Path, table: Table) -> PolicyAgent:
