@@ -1,0 +1,177 @@
+"""A value head is fitted anew: it foretells another reward, and the policy plays as before, bit for bit."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+
+from millebornes_env import vector_env
+from millebornes_env.agents import load
+from millebornes_env.agents.policy.agent import PolicyAgent
+from millebornes_env.agents.search.agent import can_judge
+from millebornes_env.arena.match import MatchConfig
+from millebornes_env.millebornes.sections import DEFAULT_SPEC
+from tests.agents.policies import network_for, write_run
+from train import refit_value
+from train.refit_value import Decisions, fitted, measured, returns_of
+from train.round_weights import changed_decisions, round_policy
+
+FEW = (
+    "--decisions",
+    "20000",
+    "--test-decisions",
+    "8000",
+    "--num-envs",
+    "64",
+    "--num-steps",
+    "200",
+    "--ridge",
+    "0.01",
+)
+
+
+def run_of(folder: Path, value: str | None = "points", rounding: str = "") -> Path:
+    """A run folder of a policy of weights by chance."""
+    env = vector_env(1)
+    layers = network_for(env, (32, 16), extra=int(value is not None))
+    run = write_run(folder / "run", env, layers, "relu", value=value)
+    if not rounding:
+        return run
+    round_policy(run, folder / "small")
+    if rounding == "columns":  # a file that others could write
+        tensors = load_file(folder / "small/policy.safetensors")
+        last = tensors["layers.2.weight"]
+        tensors["layers.2.scale"] = np.linspace(0.01, 0.02, last.shape[1], dtype=np.float32)[np.newaxis]
+        save_file(tensors, folder / "small/policy.safetensors")
+    return folder / "small"
+
+
+def command(monkeypatch: pytest.MonkeyPatch, *words: str | Path) -> int:
+    """The exit code of `python -m train.refit_value` with these words."""
+    monkeypatch.setattr(sys, "argv", ["refit_value", *map(str, words)])
+    return refit_value.main()
+
+
+def policy(folder: Path) -> PolicyAgent:
+    agent = load(folder, vector_env(1))
+    assert isinstance(agent, PolicyAgent)
+    return agent
+
+
+@pytest.mark.parametrize(
+    ("value", "rounding"), [("equity", ""), ("equity", "rows"), ("points", "columns"), (None, "")]
+)
+def test_the_play_stays_to_the_bit(
+    value: str | None,
+    rounding: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run, out = run_of(tmp_path, value, rounding), tmp_path / "out"
+    assert command(monkeypatch, run, "--out", out, *FEW) == 0
+    printed = capsys.readouterr().out
+    assert ("before (equity): mean squared error" in printed) == (value == "equity")
+    assert "after (points): mean squared error" in printed
+    old, new = policy(run), policy(out)
+    actions = new.description["num_actions"]
+    for (weight, bias), (theirs, their_bias) in zip(new.layers[:-1], old.layers[:-1], strict=True):
+        assert weight.tobytes() == theirs.tobytes()
+        assert bias.tobytes() == their_bias.tobytes()
+    for ours, theirs in zip(new.layers[-1], old.layers[-1], strict=True):
+        assert ours[:actions].tobytes() == theirs[:actions].tobytes()
+    assert changed_decisions(run, out, MatchConfig(seed=3), 500) == 0.0
+    told = new.description["value_fitted"]
+    assert (new.value, told["value_before"]) == ("points", value)
+    assert told["decisions"] >= 20_000
+    assert can_judge(new, new.table)
+    explained = told["explained_variance"]
+    assert explained["after"] > 0.0
+    assert explained["after"] > explained.get("before", 0.0)
+
+
+def test_the_same_command_writes_the_same_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = run_of(tmp_path)
+    for out, seed in (("one", "5"), ("two", "5"), ("three", "6")):
+        assert command(monkeypatch, run, "--out", tmp_path / out, *FEW, "--seed", seed) == 0
+    for file in ("policy.json", "policy.safetensors"):
+        one, two, three = ((tmp_path / out / file).read_bytes() for out in ("one", "two", "three"))
+        assert one == two != three
+
+
+def test_another_reward_and_sampled_actions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run, out = run_of(tmp_path), tmp_path / "out"
+    more = ("--reward", "win", "--episode", "round", "--mode", "sample")
+    assert command(monkeypatch, run, "--out", out, *FEW, *more) == 0
+    assert json.loads((out / "policy.json").read_text())["value"] == "win"
+
+
+def test_returns_are_those_of_the_episode_to_who_decided() -> None:
+    rewards = np.zeros((5, 1, 2), np.float32)
+    rewards[:, 0] = [[0, 0], [1, -1], [0.5, -0.5], [0, 0], [4, -4]]
+    dones = np.array([[False], [True], [False], [True], [False]])
+    seats = np.array([[1], [0], [1], [0], [0]])
+    returns, known = returns_of(rewards, seats, dones)
+    assert returns[:4, 0].tolist() == [-1.0, 1.0, -0.5, 0.0]
+    assert known[:, 0].tolist() == [True, True, True, True, False]
+
+
+def test_a_linear_value_is_found() -> None:
+    random = np.random.default_rng(1)
+    units = random.normal(size=(4000, 6)).astype(np.float32) * [1, 10, 0.1, 1, 1, 1]
+    units[:, 5] = 0.0  # never active
+    returns = units @ [1.0, 0.2, -5.0, 0.0, 3.0, 7.0] - 2.0
+    some = Decisions(units.astype(np.float32), returns, np.zeros(4000, np.int64))
+    head, count = fitted(iter([some]), 0.0)
+    assert count == 4000
+    assert head.weight == pytest.approx([1.0, 0.2, -5.0, 0.0, 3.0, 0.0], abs=1e-3)
+    assert head.bias == pytest.approx(-2.0, abs=1e-3)
+    shrunk, _ = fitted(iter([some]), 1.0)
+    assert np.abs(shrunk.weight).sum() < 0.6 * np.abs(head.weight).sum()
+
+
+def test_what_a_value_explains() -> None:
+    random = np.random.default_rng(2)
+    values, noise = random.normal(size=8000), random.normal(size=8000)
+    games = np.arange(8000) % 50
+    one = measured(values, values + noise, games)
+    assert one.squared_error == pytest.approx(1.0, abs=0.05)
+    assert one.explained == pytest.approx(0.5, abs=5 * one.error)
+    assert 0.002 < one.error < 0.02
+    assert len(one.bins) == 5
+    assert all(value == pytest.approx(came, abs=0.15) for value, came in one.bins)
+    assert measured(values - 3, values, games).explained < 0.0
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["run", "--out", "run"], "already holds a policy: choose another --out"),
+        (["nowhere", "--out", "new"], "there is no run folder"),
+        (["run", "--out", "new", "--reward", "money"], "--reward is 'money'"),
+        (["run", "--out", "new", "--reward", "equity", "--episode", "round"], "it needs --episode match"),
+        (["run", "--out", "new", "--decisions", "0"], "--decisions is 0"),
+        (["run", "--out", "new", "--ridge", "-1"], "--ridge is -1"),
+        (["run", "--out", "new", "--num-envs", "2", "--num-steps", "8"], "no episode is over after"),
+        (["blind", "--out", "new"], "sees games in another way than train.selfplay shows them"),
+    ],
+)
+def test_what_cannot_be_fitted(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: list[str],
+    complaint: str,
+) -> None:
+    run_of(tmp_path)
+    env, shown = vector_env(1), DEFAULT_SPEC._replace(unseen=0)
+    write_run(tmp_path / "blind", env, network_for(env, shown=shown, extra=1), shown=shown, value="points")
+    monkeypatch.chdir(tmp_path)
+    assert command(monkeypatch, *words) == 2
+    assert complaint in capsys.readouterr().err
+    assert not (tmp_path / "new").exists()

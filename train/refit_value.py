@@ -1,0 +1,416 @@
+"""Fit the value head of a policy to another reward, and leave its play as it is, bit for bit.
+
+    python -m train.refit_value runs/equity --reward points --out runs/both
+    python -m train.refit_value runs/first --out runs/refitted --decisions 1_000_000
+
+Who trained for match equity plays for the match, but its value head no longer tells the points of a round,
+which search judges by. The policy plays itself, and its value is fitted anew to what the episodes brought: by
+ridge regression on the units of the last hidden layer. Only the value's own row of the last layer changes,
+which no logit depends on. Both heads are then measured on other games.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import tyro
+
+from millebornes_env.agents.policy.agent import ACTIVATIONS, PolicyAgent
+from millebornes_env.agents.policy.files import (
+    DESCRIPTION_FILE,
+    WEIGHTS_FILE,
+    RunFolderError,
+    check_layers,
+    read_description,
+)
+from millebornes_env.agents.policy.rounding import MOST_LEVELS, restored, rounded
+from millebornes_env.agents.protocol import Table
+from millebornes_env.command_line import carry_out
+from millebornes_env.envs.options import USUAL
+from millebornes_env.files import write_bytes_atomically, write_json_atomically
+from train.common import selfplay_options
+from train.common.games import ManyGames
+from train.common.options import check_amounts, check_counts, parse_options
+from train.common.ppo import BoolArray, Float32Array, Float64Array, Int8Array, new_rollout
+
+_BINS: Final = 5  # of the table of calibration
+_ROWS_AT_ONCE: Final = 16_384  # that are added up in float64
+_SEED_OF_TEST: Final = 0x76616C7565  # games that the head was not fitted to
+
+
+@dataclass(frozen=True)
+class Args:
+    """The options of the command line."""
+
+    folder: Annotated[Path, tyro.conf.Positional]
+    """run folder of the policy"""
+    out: Path
+    """folder that the policy with its new value is written to; it must not hold a policy yet"""
+    reward: str = USUAL
+    """what the value foretells, as in train.selfplay: points, win, equity; usual: points, if there are any"""
+    episode: str = USUAL
+    """what is played: match (its score shows), round, race ...; usual: the longest that the game has"""
+    mode: Literal["best", "sample"] = "best"
+    """whether the policy plays its most probable actions, as in search, or samples them, as in training"""
+    decisions: int = 8_000_000
+    """decisions that the value is fitted to"""
+    test_decisions: int = 2_000_000
+    """decisions of other games that both heads are measured on"""
+    ridge: float = 1e-4
+    """penalty on the weights, of units scaled to variance 1"""
+    num_envs: int = 256
+    """games played at once"""
+    num_steps: int = 512
+    """decisions of a game that are kept until their episodes are over"""
+    seed: int = 1
+    """of the games, and of sampled actions"""
+    threads: int = 1
+    """CPU threads of the games"""
+
+
+class Head(NamedTuple):
+    """The value's row of a last layer: its value of units [N, U] is `units @ weight + bias`."""
+
+    weight: Float32Array  # [U]
+    bias: np.float32
+
+
+class Decisions(NamedTuple):
+    """Decisions whose episodes are over, M of them."""
+
+    units: Float32Array  # [M, U] what the last layer is given
+    returns: Float64Array  # [M] what the seat that decided got from then on
+    games: npt.NDArray[np.int64]  # [M] number of the game, which goes on when an episode is over
+
+
+# Games -----------------------------------------------------------------------------------------------------
+
+
+def self_play(args: Args, description: dict[str, Any], seed: int) -> selfplay_options.Args:
+    """The games of the policy, as the options of `train.selfplay`.
+
+    Raises:
+        ValueError: the message names the option that cannot be.
+    """
+    view = description.get("view")
+    sees_rules = isinstance(view, dict) and view.get("rules") is True
+    options = selfplay_options.Args(
+        edition=tuple(map(str, description.get("editions") or ())),
+        players=description.get("players", 2),
+        teams=description.get("teams"),
+        reward=args.reward,
+        episode=args.episode,
+        features=bool(description.get("features")),
+        observe_rules=sees_rules,
+        num_envs=args.num_envs,
+        num_steps=args.num_steps,
+        seed=seed,
+        threads=args.threads,
+    )
+    selfplay_options.check(options)
+    return options
+
+
+class SelfPlay:
+    """Games that a policy plays against itself, N of them.
+
+    Attributes:
+        policy: who plays; at the first of the tables.
+        reward: what its returns are of.
+    """
+
+    def __init__(self, args: Args, seed: int) -> None:
+        """Begin the games.
+
+        Raises:
+            RunFolderError: there is no policy, or one that does not see games as `train.selfplay` shows them.
+            ValueError: an option cannot be.
+        """
+        options = self_play(args, read_description(args.folder), seed)
+        self.reward = options.chosen_reward
+        self._games = ManyGames(args.num_envs, selfplay_options.table_options(options))
+        self.policy = policy_at(args.folder, self._games.tables[0])
+        if self.policy.input_spec != self._games.input_spec:
+            raise RunFolderError(
+                f"the policy in {str(args.folder)!r} sees games in another way than train.selfplay shows "
+                "them: its value cannot be fitted here"
+            )
+        self._random = np.random.default_rng(seed) if args.mode == "sample" else None
+        games = self._games
+        self._now = new_rollout(1, games.num_games, games.num_inputs, games.num_actions, games.players)
+        shape = (2 * args.num_steps, games.num_games)
+        self._units = np.zeros((*shape, self.policy.layers[-1][0].shape[1]), np.float32)
+        self._seats = np.zeros(shape, np.int64)
+        self._rewards = np.zeros((*shape, games.players), np.float32)
+        self._dones = np.zeros(shape, np.bool_)
+        self._play(0, args.num_steps)
+
+    def decisions(self, count: int) -> Iterator[Decisions]:
+        """Play on, until there are so many decisions; an episode longer than `num_steps` is left out."""
+        half, found = len(self._dones) // 2, 0
+        while found < count:
+            self._play(half, 2 * half)
+            returns, known = returns_of(self._rewards, self._seats, self._dones)
+            kept = known[:half]
+            games = np.broadcast_to(np.arange(kept.shape[1]), kept.shape)
+            yield Decisions(self._units[:half][kept], returns[:half][kept], games[kept])
+            if not kept.any():
+                raise ValueError(f"no episode is over after --num-steps {half}: give more")
+            found += int(kept.sum())
+            for kind in (self._units, self._seats, self._rewards, self._dones):
+                kind[:half] = kind[half:]
+
+    def _play(self, first: int, stop: int) -> None:
+        """Play, and write down the steps from `first` to before `stop`."""
+        now = self._now
+        for step in range(first, stop):
+            self._games.write_decisions(now, 0)
+            self._units[step] = last_units(self.policy, now.observations[0])
+            self._seats[step] = now.seats[0]
+            self._games.step(self._chosen(self._units[step], now.masks[0]), now, 0)
+            self._rewards[step], self._dones[step] = now.rewards[0], now.dones[0]
+
+    def _chosen(self, units: Float32Array, masks: Int8Array) -> npt.NDArray[np.int64]:
+        """The policy's actions; where there is nothing to choose, 0."""
+        weight, bias = self.policy.layers[-1]
+        known = min(masks.shape[1], int(self.policy.description["num_actions"]))
+        logits = np.where(masks[:, :known] != 0, units @ weight[:known].T + bias[:known], -np.inf)
+        if self._random is not None:
+            logits += self._random.gumbel(size=logits.shape)
+        actions: npt.NDArray[np.int64] = logits.argmax(axis=1)
+        return actions
+
+
+def policy_at(folder: Path, table: Table) -> PolicyAgent:
+    """The policy of a run folder."""
+    return PolicyAgent(table, folder=str(folder))
+
+
+def last_units(policy: PolicyAgent, rows: Int8Array) -> Float32Array:
+    """What the last layer is given, float32[N, U], if the network sees the rows int8[N, D]."""
+    activation = ACTIVATIONS[policy.description["activation"]]
+    units: Float32Array = rows.astype(np.float32)
+    for weight, bias in policy.layers[:-1]:
+        units = activation(units @ weight.T + bias)
+    return units
+
+
+def returns_of(
+    rewards: Float32Array, seats: npt.NDArray[np.int64], dones: BoolArray
+) -> tuple[Float64Array, BoolArray]:
+    """What seats got from each decision to the end of the episode, not discounted.
+
+    Args:
+        rewards: float32[T, N, S], of the step that followed, to every seat.
+        seats: int64[T, N], who decided.
+        dones: bool[T, N], whether the step ended the episode.
+
+    Returns:
+        float64[T, N], and bool[T, N]: whether the end of the episode is among the steps.
+    """
+    steps, games, players = rewards.shape
+    after, known = np.zeros((games, players)), np.zeros(games, np.bool_)
+    returns, is_known = np.zeros((steps, games)), np.zeros((steps, games), np.bool_)
+    for step in range(steps - 1, -1, -1):
+        after[dones[step]] = 0.0
+        known |= dones[step]
+        after += rewards[step]
+        returns[step], is_known[step] = after[np.arange(games), seats[step]], known
+    return returns, is_known
+
+
+# The fit ---------------------------------------------------------------------------------------------------
+
+
+def fitted(found: Iterator[Decisions], ridge: float) -> tuple[Head, int]:
+    """The head that foretells returns best, and how many decisions it was fitted to.
+
+    Args:
+        found: the decisions.
+        ridge: penalty on the weights, of units scaled to variance 1.
+    """
+    products = np.zeros(())
+    for some in found:
+        rows = np.column_stack([some.units, np.ones(len(some.units)), some.returns])
+        for first in range(0, len(rows), _ROWS_AT_ONCE):
+            few = rows[first : first + _ROWS_AT_ONCE].astype(np.float64)
+            products = products + few.T @ few
+    count = products[-2, -2]
+    means = products[-2] / count
+    covariance = products / count - np.outer(means, means)
+    deviations = np.sqrt(np.maximum(np.diag(covariance)[:-2], 0.0))
+    deviations[deviations < 1e-6] = np.inf  # a unit that is never active has no weight
+    scaled = covariance[:-2, :-2] / np.outer(deviations, deviations)
+    towards = covariance[:-2, -1] / deviations
+    weight = np.linalg.solve(scaled + max(ridge, 1e-9) * np.eye(len(scaled)), towards) / deviations
+    bias = means[-1] - weight @ means[:-2]
+    return Head(weight.astype(np.float32), np.float32(bias)), int(count)
+
+
+def head_of(policy: PolicyAgent) -> Head | None:
+    """The value head of a policy, if it has one."""
+    weight, bias = policy.layers[-1]
+    return None if policy.value is None else Head(weight[-1], bias[-1])
+
+
+def with_head(policy: PolicyAgent, folder: Path, head: Head) -> tuple[dict[str, Any], Head]:
+    """The weights of a policy with another value head.
+
+    Args:
+        policy: read from the folder.
+        folder: its run folder, whose numbers are kept as they stand there.
+        head: the new one.
+
+    Returns:
+        The tensors of its file, and the head as it is played: rounded, if the others of its layer are.
+    """
+    from safetensors.numpy import load_file  # noqa: PLC0415 - an extra: only who trains needs it
+
+    tensors: dict[str, Any] = dict(load_file(folder / WEIGHTS_FILE))
+    name, actions = f"layers.{len(policy.layers) - 1}", int(policy.description["num_actions"])
+    weight, scale, row = tensors[f"{name}.weight"], tensors.get(f"{name}.scale"), head.weight[np.newaxis]
+    if scale is not None and scale.shape == (len(weight), 1):
+        (own,) = rounded([(row, np.array([head.bias]))], int(policy.description.get("levels", MOST_LEVELS)))
+        tensors[f"{name}.scale"] = np.concatenate([scale[:actions], own.scale])
+        tensors[f"{name}.weight"] = np.concatenate([weight[:actions], own.numbers])
+        head = head._replace(weight=restored(own.numbers, own.scale)[0])
+    else:  # in float32, as they are played
+        tensors.pop(f"{name}.scale", None)
+        tensors[f"{name}.weight"] = np.concatenate([policy.layers[-1][0][:actions], row])
+    tensors[f"{name}.bias"] = np.append(policy.layers[-1][1][:actions], head.bias)
+    return tensors, head
+
+
+# What it is worth ------------------------------------------------------------------------------------------
+
+
+class Measured(NamedTuple):
+    """How well a head foretells returns.
+
+    Attributes:
+        squared_error: the mean.
+        explained: share of the variance of the returns that it explains; below 0: the mean explains more.
+        error: standard error of that, over games.
+        bins: of equally many decisions each, the lowest values first: the mean value, and the mean return.
+    """
+
+    squared_error: float
+    explained: float
+    error: float
+    bins: list[tuple[float, float]]
+
+
+def measured(values: Float64Array, returns: Float64Array, games: npt.NDArray[np.int64]) -> Measured:
+    """Measure values [M] against returns [M] in games [M]; standard errors by the jackknife over games."""
+    parts = [np.ones(len(returns)), returns, returns**2, (returns - values) ** 2]
+    sums = np.stack([np.bincount(games, part) for part in parts])
+    whole = sums.sum(axis=1)
+    without = _explained(whole[:, np.newaxis] - sums)
+    spread = (len(without) - 1) * without.var()
+    bins = np.array_split(np.argsort(values, kind="stable"), _BINS)
+    means = [(float(values[rows].mean()), float(returns[rows].mean())) for rows in bins if len(rows)]
+    return Measured(float(whole[3] / whole[0]), float(_explained(whole)), float(np.sqrt(spread)), means)
+
+
+def _explained(sums: Float64Array) -> Any:
+    """The share of the variance that is explained, from the sums of `measured`."""
+    count, first, second, errors = sums
+    return 1.0 - errors / (second - first**2 / count)
+
+
+def both_measured(found: Iterator[Decisions], heads: dict[str, Head]) -> dict[str, Measured]:
+    """Measure heads on the same decisions."""
+    values: dict[str, list[Float64Array]] = {name: [] for name in heads}
+    returns, games = [], []
+    for some in found:
+        returns.append(some.returns)
+        games.append(some.games)
+        for name, head in heads.items():
+            values[name].append((some.units @ head.weight + head.bias).astype(np.float64))
+    after, where = np.concatenate(returns), np.concatenate(games)
+    return {name: measured(np.concatenate(parts), after, where) for name, parts in values.items()}
+
+
+def lines_of(found: dict[str, Measured], values: dict[str, str | None]) -> list[str]:
+    """What is printed of heads, each a value of something."""
+    lines = []
+    for name, one in found.items():
+        lines.append(
+            f"{name} ({values[name]}): mean squared error {one.squared_error:.4f}, explains "
+            f"{100 * one.explained:.2f} % of the variance (standard error {100 * one.error:.2f})"
+        )
+        pairs = ", ".join(f"{value:+.3f} {came:+.3f}" for value, came in one.bins)
+        lines.append(f"  value and what came, mean of each fifth of the decisions: {pairs}")
+    return lines
+
+
+# The command -----------------------------------------------------------------------------------------------
+
+
+def refit(args: Args) -> list[str]:
+    """Fit the head of a policy, measure it, write the new policy.
+
+    Returns:
+        Lines that say how well both heads foretell the reward.
+
+    Raises:
+        RunFolderError: there is no policy, or one whose games cannot be played here.
+        ValueError: an option cannot be.
+        OSError: it could not be written.
+    """
+    from safetensors.numpy import save  # noqa: PLC0415 - an extra: only who trains needs it
+
+    play = SelfPlay(args, args.seed)
+    head, count = fitted(play.decisions(args.decisions), args.ridge)
+    policy, old = play.policy, head_of(play.policy)
+    tensors, head = with_head(policy, args.folder, head)
+    heads = ({} if old is None else {"before": old}) | {"after": head}
+    test = SelfPlay(args, (args.seed + _SEED_OF_TEST) % 2**64)
+    found = both_measured(test.decisions(args.test_decisions), heads)
+    description = policy.description | {"value": play.reward}
+    description["value_fitted"] = {
+        "by": "train.refit_value",
+        "value_before": policy.value,
+        "episode": args.episode,
+        "mode": args.mode,
+        "decisions": count,
+        "ridge": args.ridge,
+        "seed": args.seed,
+        "explained_variance": {name: round(one.explained, 5) for name, one in found.items()},
+        "mean_squared_error": {name: round(one.squared_error, 6) for name, one in found.items()},
+    }
+    weight, bias = policy.layers[-1]
+    rows = np.concatenate([weight[: description["num_actions"]], head.weight[np.newaxis]])
+    layers = [*policy.layers[:-1], (rows, np.append(bias[: len(rows) - 1], head.bias))]
+    check_layers(layers, description, args.out / WEIGHTS_FILE)
+    write_json_atomically(args.out / DESCRIPTION_FILE, description)
+    write_bytes_atomically(
+        args.out / WEIGHTS_FILE, save(tensors)
+    )  # last: where they are, the folder is whole
+    return lines_of(found, {"before": policy.value, "after": play.reward})
+
+
+def main() -> int:
+    """The command line; returns the exit status."""
+    return carry_out(_command)
+
+
+def _command() -> None:
+    args = parse_options(Args, __doc__)
+    check_counts(args, "decisions", "test_decisions", "num_envs", "num_steps", "threads")
+    check_amounts(args, "ridge")
+    if (args.out / WEIGHTS_FILE).exists():
+        raise ValueError(f"{str(args.out)!r} already holds a policy: choose another --out")
+    for line in refit(args):
+        print(line)
+    print(f"wrote {args.out / WEIGHTS_FILE}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
