@@ -450,7 +450,7 @@ export class WasmEngine {
     const which = room.table.champion;
     if (!which) throw new EngineError(`There is no champion for ${room.table.players} players in ${room.table.teams} teams.`);
     const { file, layers, options, value } = this.data.champions[which];
-    if (!this.weights.has(file)) this.weights.set(file, this.read(file).then((bytes) => kernels.weights(bytes, layers)));
+    if (!this.weights.has(file)) this.weights.set(file, this._weights(file, layers));
     const weights = await this.weights.get(file);
     const placed = [...options];
     placed[this.data.constants.ADDRESS] = weights.address;
@@ -459,6 +459,16 @@ export class WasmEngine {
     const outputs = room.kernels.prepare("network_outputs", [room.states, room.rules, room.seats, thinker.options, out]);
     thinker.network = { out, outputs, value };
     return thinker;
+  }
+
+  /** The weights of a network; one that did not come is asked for again the next time. */
+  async _weights(file, layers) {
+    try {
+      return this.kernels.weights(await this.read(file), layers);
+    } catch (error) {
+      this.weights.delete(file);
+      throw error;
+    }
   }
 
   async _believing(thinker) {

@@ -55,7 +55,18 @@ async function loaded(engine, calls) {
   return names;
 }
 
-const doing = { answers, positions, played, held, loaded };
+/** What the engine answers twice, if the files that it asks for do not come the first time. */
+async function failing(engine, calls) {
+  const { read } = engine;
+  engine.read = async (name) => {
+    throw new Error(`${name} does not come`);
+  };
+  const first = await answers(engine, calls);
+  engine.read = read;
+  return [first, await answers(engine, calls)];
+}
+
+const doing = { answers, positions, played, held, loaded, failing };
 
 /** What the engine answers to each of a list of [what is asked, with what]. */
 export async function answer(engine, asked) {
