@@ -24,7 +24,7 @@ from millebornes_env.errors import OptionError
 from millebornes_env.files import write_json_atomically
 from millebornes_env.games import find_sheet
 from millebornes_env.games import game as game_of
-from millebornes_env.solving.cfr import Cfr, Solver
+from millebornes_env.solving.cfr import Cfr, Polished, Solver
 from millebornes_env.solving.cfr_in_parts import solver_of
 from millebornes_env.solving.deck import Solvable
 from millebornes_env.solving.policies import write_policy
@@ -38,6 +38,8 @@ _SAVE_RATIO: Final = 20.0
 """A checkpoint that took long to write is written less often: a twentieth of the time at most."""
 _CHECK_RATIO: Final = 1.25
 """NashConv is looked at again after so many times as many iterations; it costs as much as one or two."""
+_FIRST_POLISHING: Final = 64
+"""Iterations after which it pays to go on with what is left of the game; then after twice as many."""
 HEADINGS: Final = ("policy", "exploitability", "of the payoff range", "value (seat 0)", "NashConv")
 
 
@@ -151,21 +153,26 @@ def words_of_counts(game: Solvable, counts: Counts) -> str:
 
 @dataclass
 class _Run:
-    """A run of the solver, and when it looks, tells and saves."""
+    """A run of the solver, and when it looks, polishes, tells and saves."""
 
     args: argparse.Namespace
     begun: float
     next_check: int = 1
     told: float = 0.0
     next_save: float = 0.0
+    next_polishing: int = _FIRST_POLISHING
     found: Judgement | None = None
+    polished: Polished | None = None
 
     def __call__(self, solver: Cfr) -> bool:
         now = time.monotonic()
         is_late = now - self.begun > 60 * self.args.minutes
         if solver.iteration >= self.next_check or is_late:
-            self.found = solver.judge()
+            self.found, self.polished = solver.judge(), None
             self.next_check = max(solver.iteration + 1, int(solver.iteration * _CHECK_RATIO))
+            if not self._is_enough() and (solver.iteration >= self.next_polishing or is_late):
+                self.next_polishing = 2 * solver.iteration
+                self._polish(solver)
         if self.args.checkpoint is not None and now > self.next_save:
             solver.save(self.args.checkpoint)
             saved = time.monotonic()
@@ -177,7 +184,23 @@ class _Run:
                 f"payoff range, {left:.0f} s left at most"
             )
             self.told = now
-        return is_late or (self.found is not None and 100 * self.found.of_range <= self.args.until)
+        return is_late or self._is_enough()
+
+    def _is_enough(self) -> bool:
+        return self.found is not None and 100 * self.found.of_range <= self.args.until
+
+    def _polish(self, solver: Cfr) -> None:
+        """Keep what polishing finds if it is better."""
+        polished = solver.polish(2 * solver.counts.payoff_range * self.args.until / 100)
+        if self.found is None or polished.judgement.nash_conv < self.found.nash_conv:
+            self.found, self.polished = polished.judgement, polished
+
+    def made_by(self, solver: Cfr) -> str:
+        """How the policy was made, in words."""
+        words = f"{solver.iteration} iterations of predictive CFR+"
+        if self.polished is not None:
+            words += f" and {self.polished.iterations} on what pruning leaves"
+        return words
 
 
 def _solve(args: argparse.Namespace, game: Solvable) -> None:
@@ -194,31 +217,30 @@ def _solve(args: argparse.Namespace, game: Solvable) -> None:
     if args.checkpoint is not None and args.checkpoint.exists():
         solver.load(args.checkpoint)
         print(f"went on after {solver.iteration:,} iterations from {args.checkpoint}", flush=True)
-    found = _iterate(args, solver)
+    run = _iterate(args, solver)
+    found = run.found or solver.judge()
     low, high = -found.best[1], found.best[0]
     print(
         f"value of the game to seat 0, which begins: {found.value:+.7f} points, between {low:+.7f} and "
         f"{high:+.7f}; exploitability {found.exploitability:.3g} points, {100 * found.of_range:.2g} % of the "
         f"payoff range, after {solver.iteration:,} iterations and {solver.seconds:.1f} s"
     )
-    about: dict[str, Any] = {
-        "made_by": f"{solver.iteration} iterations of predictive CFR+",
-        "value": found.value,
-        "between": [low, high],
-    }
+    about: dict[str, Any] = {"made_by": run.made_by(solver), "value": found.value, "between": [low, high]}
     if args.out is not None and isinstance(solver, Solver):
-        write_policy(args.out, solver.tree, solver.weights(), about)
+        weights = solver.weights() if run.polished is None else solver.polished_weights(run.polished)
+        write_policy(args.out, solver.tree, weights, about)
         print(f"wrote {args.out}")
     if args.json is not None:
         write_json_atomically(args.json, {"game": game.name, **about, "of_range": found.of_range})
         print(f"wrote {args.json}")
 
 
-def _iterate(args: argparse.Namespace, solver: Cfr) -> Judgement:
-    """Iterate until it is enough, and save; the last judgement."""
+def _iterate(args: argparse.Namespace, solver: Cfr) -> _Run:
+    """Iterate until it is enough, and save."""
     run = _Run(args, time.monotonic(), next_save=time.monotonic() + _SAVE_SECONDS)
     if solver.iteration:
         run.next_check = solver.iteration + 1
+        run.next_polishing = max(run.next_polishing, run.next_check)
     try:
         with Stops() as stops:
             is_done = False
@@ -229,7 +251,7 @@ def _iterate(args: argparse.Namespace, solver: Cfr) -> Judgement:
     finally:
         if args.checkpoint is not None and not solver.is_half_done:
             solver.save(args.checkpoint)
-    return run.found or solver.judge()
+    return run
 
 
 def _check_that_it_can_be_written(path: Path) -> None:

@@ -3,7 +3,8 @@
 Counterfactual regret minimisation with regret matching+ (Tammelin 2014), seats in turn, in which the regrets
 of the last iteration are expected once more (Farina, Kroer and Sandholm 2021). Later policies weigh more in
 the average: by a high power of the iteration, so that the last tenth of a run makes up most of it. The square
-is usual; on the mini decks it takes ten to twenty times as many iterations to 1e-6 points.
+is usual; on the mini decks it takes ten to twenty times as many iterations to 1e-6 points. `Cfr.polish` goes
+on with the choices that are left (`pruning`), which takes the last digits of large games.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from __future__ import annotations
 import math
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
@@ -22,6 +24,7 @@ from millebornes_env.solving.checkpoints import identity_of, read_checkpoint, wr
 from millebornes_env.solving.deck import Solvable
 from millebornes_env.solving.errors import CheckpointError, SolvingError
 from millebornes_env.solving.passes import match_forward, meet, regret_backward, weights_of_reach
+from millebornes_env.solving.pruning import Piece, PrunedGame
 from millebornes_env.solving.tree import Counts, Grower, SeatTree, Tree
 from millebornes_env.solving.values import WHOLE, Judgement, Weights, judge_tree
 
@@ -31,6 +34,32 @@ POWER: Final = 16.0
 """Of the iteration, by which a policy weighs in the average; that of plain CFR+ is 1."""
 LEARNED: Final = ("regrets", "last", "average")
 """What is kept of a seat from iteration to iteration, and what checkpoints hold."""
+
+
+_WORK: Final = 0.25
+"""Of the iterations on the whole game, what polishing may take."""
+_MOST_POLISHING: Final = 50_000
+_FIRST_CHECK: Final = 256
+_CHECK_RATIO: Final = 1.25
+_BELOW: Final = 0.2
+"""Of what is asked for, to which a pruned game is solved: some is lost where it is put back."""
+
+
+@dataclass(frozen=True)
+class Polished:
+    """A policy that was found on the pruned game, and put back into the whole one.
+
+    Attributes:
+        judgement: of it, in the whole game.
+        iterations: on the pruned game.
+        pruned: that game.
+        found: the policy on it.
+    """
+
+    judgement: Judgement
+    iterations: int
+    pruned: PrunedGame
+    found: Weights
 
 
 class Cfr(ABC):
@@ -80,13 +109,56 @@ class Cfr(ABC):
         """How much the policies of an iteration weigh in the average."""
         return math.pow(iteration, POWER if self.predictive else 1.0)
 
-    @abstractmethod
     def judge(self) -> Judgement:
         """How far the average policy is from an equilibrium."""
+        return self._judged(f"CFR+, {self.iteration} iterations", self._averaged)
+
+    def polish(self, nash_conv: float) -> Polished:
+        """Go on with the choices that are taken or nearly as good; what was learned stays as it is.
+
+        It takes a quarter of the time that the iterations took so far, at most.
+
+        Args:
+            nash_conv: that is asked for, in points.
+        """
+        pruned = PrunedGame(self._pieces(), self._averaged)
+        small = Solver.of_tree(pruned.tree, predictive=self.predictive)
+        small.take(pruned, self._learned)
+        share = sum(seat.size for seat in pruned.tree.seats) / sum(self._sequences())
+        next_check = _FIRST_CHECK
+
+        def is_enough(solver: Solver) -> bool:
+            nonlocal next_check
+            if solver.iteration < next_check:
+                return False
+            next_check = int(next_check * _CHECK_RATIO)
+            return solver.judge().nash_conv <= _BELOW * nash_conv
+
+        small.run(min(_MOST_POLISHING, int(_WORK * self.iteration / share)), is_enough)
+        found = small.weights()
+        name = f"CFR+, {self.iteration} iterations and {small.iteration} on what is left of the game"
+        judged = self._judged(name, lambda at: pruned.put_back(at, self._averaged(at), found))
+        return Polished(judged, small.iteration, pruned, found)
 
     @abstractmethod
     def _learn(self, number: int) -> None:
         """One seat learns from the other one's policy, and makes its next one."""
+
+    @abstractmethod
+    def _pieces(self) -> Sequence[Piece]:
+        """The whole tree; or the trunk, and all branches."""
+
+    @abstractmethod
+    def _averaged(self, at: int) -> Weights:
+        """The average policy on the piece of this number."""
+
+    @abstractmethod
+    def _learned(self, seat: int, name: str) -> list[Float64Array]:
+        """What a seat has learned on each piece; `name` is one of `LEARNED`."""
+
+    @abstractmethod
+    def _judged(self, name: str, weights: Callable[[int], Weights]) -> Judgement:
+        """A policy judged, its weights on the piece of each number being given."""
 
     # Checkpoints --------------------------------------------------------------------------------------------
 
@@ -157,10 +229,31 @@ class Solver(Cfr):
                 f"{game.name} has {game.cards} cards: its tree is too large to be kept as a whole; those of "
                 f"up to {WHOLE} cards are, and larger ones are solved in parts (cfr_in_parts.SolverInParts)"
             )
-        self.game = game
-        self.tree: Tree = Grower(game).whole()
-        self.counts = self.tree.counts
-        self._seats = [Learner(seat) for seat in self.tree.seats]
+        self._begin(Grower(game).whole())
+
+    @classmethod
+    def of_tree(cls, tree: Tree, *, predictive: bool = True) -> Solver:
+        """A solver of a tree that there is already."""
+        solver = cls.__new__(cls)
+        Cfr.__init__(solver, predictive=predictive)
+        solver._begin(tree)
+        return solver
+
+    def _begin(self, tree: Tree) -> None:
+        self.game, self.tree, self.counts = tree.game, tree, tree.counts
+        self._seats = [Learner(seat) for seat in tree.seats]
+        self._match_again()
+
+    def take(self, pruned: PrunedGame, learned: Callable[[int, str], list[Float64Array]]) -> None:
+        """Begin with the regrets of the whole game.
+
+        Args:
+            pruned: whose tree this solver's is.
+            learned: regrets and last regrets of a seat on each piece of the whole game.
+        """
+        for number, learner in enumerate(self._seats):
+            learner.regrets[:] = pruned.taken(number, learned(number, "regrets"))
+            learner.last[:] = pruned.taken(number, learned(number, "last"))
         self._match_again()
 
     def _learn(self, number: int) -> None:
@@ -177,9 +270,22 @@ class Solver(Cfr):
         first, second = (learner.averaged() for learner in self._seats)
         return first, second
 
-    def judge(self) -> Judgement:
-        """How far the average policy is from an equilibrium."""
-        return judge_tree(self.tree, self.weights(), f"CFR+, {self.iteration} iterations")
+    def polished_weights(self, polished: Polished) -> Weights:
+        """The policy that polishing has found, as `weights` returns one."""
+        return polished.pruned.put_back(0, self.weights(), polished.found)
+
+    def _pieces(self) -> Sequence[Piece]:
+        nothing = np.zeros(0, np.int64)
+        return [Piece(self.tree, (nothing, nothing))]
+
+    def _averaged(self, at: int) -> Weights:
+        return self.weights()
+
+    def _learned(self, seat: int, name: str) -> list[Float64Array]:
+        return [getattr(self._seats[seat], name)]
+
+    def _judged(self, name: str, weights: Callable[[int], Weights]) -> Judgement:
+        return judge_tree(self.tree, weights(0), name)
 
     def _arrays(self) -> dict[str, Float64Array]:
         return {

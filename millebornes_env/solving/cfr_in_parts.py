@@ -28,6 +28,7 @@ from millebornes_env.solving.passes import (
     regret_backward,
     weights_of_reach,
 )
+from millebornes_env.solving.pruning import Piece
 from millebornes_env.solving.tree import Grower, Node, Tree
 from millebornes_env.solving.values import (
     TRUNK,
@@ -124,7 +125,7 @@ class SolverInParts(Cfr):
         check_memory(game.name, _MARGIN * bytes_of_branches(game, self._trunk))
         trees = self._grown(on_progress)
         self.counts = reduce(add, (tree.counts for tree in trees), self._trunk.counts)
-        self._learned = [
+        self._stored = [
             {name: np.zeros(sum(tree.seats[seat].size for tree in trees)) for name in LEARNED}
             for seat in (0, 1)
         ]
@@ -156,7 +157,7 @@ class SolverInParts(Cfr):
         for node, tree in zip(self._trunk.frontier, trees, strict=True):
             ends = [start + seat.size for start, seat in zip(starts, tree.seats, strict=True)]
             first, second = (
-                _Seat(*(self._learned[seat][name][starts[seat] : ends[seat]] for name in LEARNED))
+                _Seat(*(self._stored[seat][name][starts[seat] : ends[seat]] for name in LEARNED))
                 for seat in (0, 1)
             )
             branches.append(_Branch(node, tree, (first, second)))
@@ -218,24 +219,38 @@ class SolverInParts(Cfr):
 
     # The average policy -------------------------------------------------------------------------------------
 
-    def judge(self) -> Judgement:
-        """How far the average policy is from an equilibrium."""
+    def _judged(self, name: str, weights: Callable[[int], Weights]) -> Judgement:
         first, second = (
-            reach_of(seat, learner.averaged())
-            for seat, learner in zip(self._trunk.seats, self._seats, strict=True)
+            reach_of(seat, policy) for seat, policy in zip(self._trunk.seats, weights(0), strict=True)
         )
 
-        def part(branch: _Branch) -> Part:
+        def part(at: int) -> Part:
+            branch = self._branches[at]
             roots = first[branch.node.sequences[0]], second[branch.node.sequences[1]]
-            return judge_branch(branch.tree, self._averaged(branch), roots)
+            return judge_branch(branch.tree, weights(1 + at), roots)
 
-        parts = self._for_each(part, self._branches)
+        parts = self._for_each(part, range(len(self._branches)))
         nodes = (branch.node for branch in self._branches)
-        name = f"CFR+, {self.iteration} iterations"
         return judge_parts(name, self._trunk, (first, second), zip(nodes, parts, strict=True))
 
-    def _averaged(self, branch: _Branch) -> Weights:
-        """The average policy in a branch, with that of the second seat which is not yet added."""
+    def _pieces(self) -> Sequence[Piece]:
+        nothing = np.zeros(0, np.int64)
+        branches = (Piece(branch.tree, branch.node.sequences) for branch in self._branches)
+        return [Piece(self._trunk, (nothing, nothing)), *branches]
+
+    def _learned(self, seat: int, name: str) -> list[Float64Array]:
+        of_branches = (getattr(branch.seats[seat], name) for branch in self._branches)
+        return [getattr(self._seats[seat], name), *of_branches]
+
+    def _averaged(self, at: int) -> Weights:
+        if at == 0:
+            first, second = (learner.averaged() for learner in self._seats)
+        else:
+            first, second = self._averaged_in_branch(self._branches[at - 1])
+        return first, second
+
+    def _averaged_in_branch(self, branch: _Branch) -> Weights:
+        """The average policy, with that of the second seat which is not yet added."""
         sums = branch.seats[0].average, self._scratch.values[: branch.tree.seats[1].size]
         sums[1][:] = branch.seats[1].average
         self._match_branch(branch, 1, self.iteration, sums[1])
@@ -254,12 +269,12 @@ class SolverInParts(Cfr):
         }
         return trunk | {
             f"{name}_{number}": array
-            for number, learned in enumerate(self._learned)
+            for number, learned in enumerate(self._stored)
             for name, array in learned.items()
         }
 
     def _sequences(self) -> list[int]:
-        return [len(learned["regrets"]) for learned in self._learned]
+        return [len(learned["regrets"]) for learned in self._stored]
 
     def _match_again(self) -> None:
         for learner in self._seats:
