@@ -88,6 +88,30 @@ def test_half_an_iteration_is_not_kept(
     assert Path(path).read_bytes() == before
 
 
+@pytest.mark.parametrize("whole", [10, 4])
+def test_the_last_digits_of_a_value(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, whole: int
+) -> None:
+    """With what pruning leaves of the game; the policy that is written is the one that was judged."""
+    monkeypatch.setattr(cfr_in_parts, "WHOLE", whole)
+    monkeypatch.setattr(cfr_in_parts, "TRUNK", 2)
+    result, policy, run = (tmp_path / name for name in ("a.json", "policy.npz", "run.npz"))
+    files = ("--json", str(result), "--checkpoint", str(run))
+    printed(capsys, "mini7", "--until", "1e-2", *files)
+    said = json.loads(result.read_text(encoding="utf-8"))
+    assert "pruning" not in said["made_by"]
+    out = ("--out", str(policy)) if whole == 10 else ()
+    printed(capsys, "mini7", "--until", "1e-9", *files, *out)
+    said = json.loads(result.read_text(encoding="utf-8"))
+    low, high = said["between"]
+    assert high - low <= 8e-8
+    assert low - 1e-7 < 1670 / 63 < high + 1e-7
+    assert said["made_by"].endswith("on what pruning leaves")
+    if out:
+        row = printed(capsys, "mini7", f"equilibrium:file={policy}").splitlines()[1]
+        assert float(row.split(" | ")[-1]) < 1e-3  # rounded to steps of probability
+
+
 def test_a_large_game_is_solved_in_parts(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
