@@ -73,7 +73,11 @@ def parser() -> argparse.ArgumentParser:
         "--until", type=float, default=0.1, metavar="PERCENT",
         help="solve until exploitability is below so much of the payoff range (default: %(default)s)",
     )  # fmt: skip
-    command.add_argument("--minutes", type=float, default=60.0, help="at most so long (default: %(default)g)")
+    command.add_argument(
+        "--minutes", type=float, default=60.0,
+        help="iterate at most so long; going on with what pruning leaves may take a quarter of that more "
+        "(default: %(default)g)",
+    )  # fmt: skip
     command.add_argument("--checkpoint", type=Path, metavar="FILE", help="go on from this file, and keep it")
     command.add_argument("--out", type=Path, metavar="FILE", help="write the policy (.npz)")
     command.add_argument("--json", type=Path, metavar="FILE", help="write the value and its bounds (.json)")
@@ -191,6 +195,8 @@ class _Run:
 
     def _polish(self, solver: Cfr) -> None:
         """Keep what polishing finds if it is better."""
+        if sys.stderr.isatty():
+            say(f"{solver.iteration:,} iterations; now on what pruning leaves of the game")
         polished = solver.polish(2 * solver.counts.payoff_range * self.args.until / 100)
         if self.found is None or polished.judgement.nash_conv < self.found.nash_conv:
             self.found, self.polished = polished.judgement, polished
