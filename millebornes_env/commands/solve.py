@@ -10,7 +10,7 @@ python -m millebornes_env solve mini12 --checkpoint mini12.npz --json mini12.jso
 from __future__ import annotations
 
 import argparse
-import errno
+import math
 import os
 import sys
 import time
@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from millebornes_env.command_line import carry_out, program, say
 from millebornes_env.errors import OptionError
-from millebornes_env.files import write_json_atomically
+from millebornes_env.files import check_replaceable, write_json_atomically
 from millebornes_env.games import find_sheet
 from millebornes_env.games import game as game_of
 from millebornes_env.solving.cfr import Cfr, Polished, Solver
@@ -40,6 +40,8 @@ _CHECK_RATIO: Final = 1.25
 """NashConv is looked at again after so many times as many iterations; it costs as much as one or two."""
 _FIRST_POLISHING: Final = 64
 """Iterations after which it pays to go on with what is left of the game; then after twice as many."""
+_TOO_FAR: Final = 20.0
+"""A logarithm of iterations: more than anybody waits for."""
 HEADINGS: Final = ("policy", "exploitability", "of the payoff range", "value (seat 0)", "NashConv")
 
 
@@ -165,6 +167,7 @@ class _Run:
     told: float = 0.0
     next_save: float = 0.0
     next_polishing: int = _FIRST_POLISHING
+    first: tuple[int, float] | None = None
     found: Judgement | None = None
     polished: Polished | None = None
 
@@ -173,6 +176,7 @@ class _Run:
         is_late = now - self.begun > 60 * self.args.minutes
         if solver.iteration >= self.next_check or is_late:
             self.found, self.polished = solver.judge(), None
+            self.first = self.first or (solver.iteration, self.found.of_range)
             self.next_check = max(solver.iteration + 1, int(solver.iteration * _CHECK_RATIO))
             if not self._is_enough() and (solver.iteration >= self.next_polishing or is_late):
                 self.next_polishing = 2 * solver.iteration
@@ -182,10 +186,9 @@ class _Run:
             saved = time.monotonic()
             self.next_save = saved + max(_SAVE_SECONDS, _SAVE_RATIO * (saved - now))
         if now - self.told > _REPORT_SECONDS and self.found is not None and sys.stderr.isatty():
-            left = 60 * self.args.minutes - (now - self.begun)
             say(
                 f"{solver.iteration:,} iterations, exploitability {100 * self.found.of_range:.3g} % of the "
-                f"payoff range, {left:.0f} s left at most"
+                f"payoff range, about {self.seconds_left(solver.iteration, now - self.begun):.0f} s left"
             )
             self.told = now
         return is_late or self._is_enough()
@@ -208,6 +211,24 @@ class _Run:
             words += f" and {self.polished.iterations} on what pruning leaves"
         return words
 
+    def seconds_left(self, iteration: int, seconds: float) -> float:
+        """Until exploitability is low enough, if it falls on as a power of the iterations, or time is up.
+
+        Args:
+            iteration: at which the run is.
+            seconds: that it took so far.
+        """
+        most = max(0.0, 60 * float(self.args.minutes) - seconds)
+        if self.first is None or self.found is None or not 0 < self.found.of_range < self.first[1]:
+            return most
+        begun, exploitability = self.first
+        power = math.log(exploitability / self.found.of_range) / math.log(iteration / begun)
+        further = math.log(100 * self.found.of_range / self.args.until) / power
+        if further > _TOO_FAR:
+            return most
+        more = max(0.0, iteration * math.exp(further) - iteration)
+        return min(most, more * seconds / (iteration - begun))
+
 
 def _solve(args: argparse.Namespace, game: Solvable) -> None:
     if args.out is not None and game.cards > WHOLE:
@@ -226,11 +247,6 @@ def _solve(args: argparse.Namespace, game: Solvable) -> None:
     run = _iterate(args, solver)
     found = run.found or solver.judge()
     low, high = -found.best[1], found.best[0]
-    print(
-        f"value of the game to seat 0, which begins: {found.value:+.7f} points, between {low:+.7f} and "
-        f"{high:+.7f}; exploitability {found.exploitability:.3g} points, {100 * found.of_range:.2g} % of the "
-        f"payoff range, after {solver.iteration:,} iterations and {solver.seconds:.1f} s"
-    )
     about: dict[str, Any] = {"made_by": run.made_by(solver), "value": found.value, "between": [low, high]}
     if args.out is not None and isinstance(solver, Solver):
         weights = solver.weights() if run.polished is None else solver.polished_weights(run.polished)
@@ -239,6 +255,16 @@ def _solve(args: argparse.Namespace, game: Solvable) -> None:
     if args.json is not None:
         write_json_atomically(args.json, {"game": game.name, **about, "of_range": found.of_range})
         print(f"wrote {args.json}")
+
+
+def words_of_value(solver: Cfr, found: Judgement) -> str:
+    """What was found."""
+    low, high = -found.best[1], found.best[0]
+    return (
+        f"value of the game to seat 0, which begins: {found.value:+.7f} points, between {low:+.7f} and "
+        f"{high:+.7f}; exploitability {found.exploitability:.3g} points, {100 * found.of_range:.2g} % of the "
+        f"payoff range, after {solver.iteration:,} iterations and {solver.seconds:.1f} s"
+    )
 
 
 def _iterate(args: argparse.Namespace, solver: Cfr) -> _Run:
@@ -254,7 +280,8 @@ def _iterate(args: argparse.Namespace, solver: Cfr) -> _Run:
                 with stops.deferred():  # half an iteration is no state to go on from
                     solver.run(1)
                 is_done = run(solver)
-    finally:
+        print(words_of_value(solver, run.found or solver.judge()), flush=True)
+    finally:  # after the value is told: the disk may be full
         if args.checkpoint is not None and not solver.is_half_done:
             solver.save(args.checkpoint)
     return run
@@ -264,14 +291,16 @@ def _check_that_it_can_be_written(path: Path) -> None:
     """Find out before the work, not after it.
 
     Raises:
-        OSError: the folder takes no file, or the path is that of a folder.
+        OSError: the folder takes no file, or there is something at the path that no file can replace.
     """
-    if path.is_dir():
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    check_replaceable(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     trial = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    trial.touch()
-    trial.unlink()
+    try:
+        trial.touch()
+        trial.unlink()
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None  # the user gave no other name
 
 
 def progress(what: str) -> Callable[[int, int], None]:

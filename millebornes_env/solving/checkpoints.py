@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import zipfile
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -14,6 +13,7 @@ import numpy.typing as npt
 
 from millebornes_env.errors import shown
 from millebornes_env.files import replacing
+from millebornes_env.solving.archives import name_of_game, opened_archive
 from millebornes_env.solving.deck import Solvable
 from millebornes_env.solving.errors import CheckpointError
 from millebornes_env.solving.tree import Counts, Tree
@@ -74,12 +74,12 @@ def read_checkpoint(
         OSError: it could not be read.
     """
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as found:
+        with opened_archive(path) as found:
             about = json.loads(str(found["about"]))
             _check(path, about, game, predictive)
             for name, array in arrays.items():
                 array[:] = _checked(path, name, found[name], array)
-    except (ValueError, KeyError, EOFError, AttributeError, TypeError, zipfile.BadZipFile) as error:
+    except (ValueError, KeyError) as error:
         raise CheckpointError(f"{path} is no checkpoint of a solver, or damaged ({error})") from None
     return dict(about)
 
@@ -96,11 +96,12 @@ def _check(path: Path, about: Any, own: dict[str, Any], predictive: bool) -> Non
     if not isinstance(about, dict) or about.get("format") != CHECKPOINT_FORMAT:
         raise CheckpointError(f"{path} is no checkpoint that this version can read; begin anew elsewhere")
     if about.get("game") != own:
-        other = about.get("game") or {}
-        name = other.get("name") if isinstance(other, dict) else None
         raise CheckpointError(
-            f"{path} is a checkpoint of {shown(name)}, and not of {own['name']!r} with the same rules; "
-            "give another file, or remove this one"
+            f"{path} is a checkpoint of {shown(name_of_game(about))}, and not of {own['name']!r} with "
+            "the same rules; give another file, or remove this one"
         )
     if about.get("predictive") != predictive:
         raise CheckpointError(f"{path} was made by the other variant of CFR+; give the same option")
+    iteration, seconds = about.get("iteration"), about.get("seconds")
+    if not isinstance(iteration, int) or iteration < 0 or not isinstance(seconds, float | int):
+        raise CheckpointError(f"{path} is damaged: it does not say after how many iterations it was made")
