@@ -2,14 +2,19 @@
 
 python -m benchmarks.mini_decks          # a minute of two cores; the largest deck takes nearly all of it
 python -m benchmarks.mini_decks --docs   # ... and writes the tables of the page, and the card of the policies
+
+What a deck is worth comes from the policy that is shipped, or from what
+`python -m millebornes_env solve DECK --json docs/benchmarks/DECK.json` has written.
 """
 
 from __future__ import annotations
 
+import json
+import math
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import tyro
 
@@ -25,6 +30,8 @@ from millebornes_env.solving.values import Judgement, Uniform, judge, judge_tree
 
 PAGE: Final = Path("docs/hidden_information.md")
 CARD: Final = FOLDER / "README.md"
+SOLVED: Final = Path("docs/benchmarks")
+MOST_DIGITS: Final = 6
 BEGIN: Final = "<!-- {}: written by python -m benchmarks.mini_decks --docs -->\n"
 
 
@@ -38,12 +45,21 @@ class Args:
 
 @dataclass(frozen=True)
 class Row:
-    """What is known of a deck."""
+    """What is known of a deck.
+
+    Attributes:
+        game: the deck.
+        uniform: random play, judged.
+        policy: that is shipped, or None.
+        judged: that policy.
+        about: what solving has found: `value`, the bounds `between` which it lies, `made_by`.
+    """
 
     game: Solvable
     uniform: Judgement
     policy: TablePolicy | None
     judged: Judgement | None
+    about: dict[str, Any]
 
 
 def row_of(name: str) -> Row:
@@ -52,14 +68,22 @@ def row_of(name: str) -> Row:
     path = FOLDER / f"{name}.npz"
     begun = time.process_time()
     if not path.is_file():
-        row = Row(game, judge(game, Uniform()), None, None)
+        row = Row(game, judge(game, Uniform()), None, None, solved(name))
     else:
         tree = Grower(game).whole()
         policy = read_policy(path, tree)
         uniform = judge_tree(tree, Uniform().weights(tree), "uniform")
-        row = Row(game, uniform, policy, judge_tree(tree, policy.weights(tree), name))
+        row = Row(game, uniform, policy, judge_tree(tree, policy.weights(tree), name), policy.about)
     print(f"{name}: {time.process_time() - begun:.1f} s of processor time")
     return row
+
+
+def solved(name: str) -> dict[str, Any]:
+    """What the command solve has found for a deck that no policy is shipped of."""
+    about: dict[str, Any] = json.loads((SOLVED / f"{name}.json").read_text(encoding="utf-8"))
+    if about["game"] != name:
+        raise ValueError(f"{SOLVED / name}.json is of {about['game']}: write it again by the command solve")
+    return about
 
 
 def table_of_sizes(rows: list[Row]) -> str:
@@ -101,16 +125,18 @@ def table_of_values(rows: list[Row]) -> str:
         "|---|--:|--:|--:|--:|",
     ]
     for row in rows:
-        low, high, value = -row.uniform.best[1], row.uniform.best[0], "?"
-        digits = 1
-        if row.policy is not None:
-            low, high = row.policy.about["between"]
-            value, digits = f"{row.policy.about['value']:+.6f}", 7
+        low, high = row.about["between"]
+        digits = digits_of(high - low)
         lines.append(
-            f"| `{row.game.name}` | {value} | {low:+.{digits}f} and {high:+.{digits}f} | "
-            f"{row.uniform.exploitability:.2f} | {100 * row.uniform.of_range:.2f} |"
+            f"| `{row.game.name}` | {row.about['value']:+.{digits}f} | {low:+.{digits + 1}f} and "
+            f"{high:+.{digits + 1}f} | {row.uniform.exploitability:.2f} | {100 * row.uniform.of_range:.2f} |"
         )
     return "\n".join(lines) + "\n"
+
+
+def digits_of(width: float) -> int:
+    """How many digits behind the point a value is known to, its bounds being so far apart."""
+    return min(MOST_DIGITS, max(0, math.floor(-math.log10(width)))) if width > 0 else MOST_DIGITS
 
 
 def table_of_policies(rows: list[Row]) -> str:

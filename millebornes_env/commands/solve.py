@@ -4,6 +4,7 @@ python -m millebornes_env solve mini8                       # value of the game,
 python -m millebornes_env solve mini10 --checkpoint mini10.npz --minutes 10
 python -m millebornes_env solve mini8 random greedy arnold  # what each could lose against the best opponent
 python -m millebornes_env solve mini12 --count              # how large the game is
+python -m millebornes_env solve mini12 --checkpoint mini12.npz --json mini12.json  # bounds of its value
 """
 
 from __future__ import annotations
@@ -16,24 +17,29 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from millebornes_env.command_line import carry_out, program, say
 from millebornes_env.errors import OptionError
-from millebornes_env.files import check_replaceable
+from millebornes_env.files import check_replaceable, write_json_atomically
 from millebornes_env.games import find_sheet
 from millebornes_env.games import game as game_of
-from millebornes_env.solving.cfr import Solver
+from millebornes_env.solving.cfr import Cfr, Polished, Solver
+from millebornes_env.solving.cfr_in_parts import solver_of
 from millebornes_env.solving.deck import Solvable
 from millebornes_env.solving.policies import write_policy
 from millebornes_env.solving.tree import Counts
-from millebornes_env.solving.values import Judgement, counted, judge
+from millebornes_env.solving.values import WHOLE, Judgement, counted, judge
 from millebornes_env.stopping import Stops
 
 _REPORT_SECONDS: Final = 2.0
 _SAVE_SECONDS: Final = 60.0
+_SAVE_RATIO: Final = 20.0
+"""A checkpoint that took long to write is written less often: a twentieth of the time at most."""
 _CHECK_RATIO: Final = 1.25
 """NashConv is looked at again after so many times as many iterations; it costs as much as one or two."""
+_FIRST_POLISHING: Final = 64
+"""Iterations after which it pays to go on with what is left of the game; then after twice as many."""
 _TOO_FAR: Final = 20.0
 """A logarithm of iterations: more than anybody waits for."""
 HEADINGS: Final = ("policy", "exploitability", "of the payoff range", "value (seat 0)", "NashConv")
@@ -69,11 +75,18 @@ def parser() -> argparse.ArgumentParser:
         "--until", type=float, default=0.1, metavar="PERCENT",
         help="solve until exploitability is below so much of the payoff range (default: %(default)s)",
     )  # fmt: skip
-    command.add_argument("--minutes", type=float, default=60.0, help="at most so long (default: %(default)g)")
+    command.add_argument(
+        "--minutes", type=float, default=60.0,
+        help="iterate at most so long; going on with what pruning leaves may take a quarter of that more "
+        "(default: %(default)g)",
+    )  # fmt: skip
     command.add_argument("--checkpoint", type=Path, metavar="FILE", help="go on from this file, and keep it")
     command.add_argument("--out", type=Path, metavar="FILE", help="write the policy (.npz)")
+    command.add_argument("--json", type=Path, metavar="FILE", help="write the value and its bounds (.json)")
     command.add_argument(
-        "--threads", type=int, help="that share the work of judging (default: all processors)"
+        "--threads",
+        type=int,
+        help="that share the work of judging, and of solving large decks (default: all processors)",
     )
     command.add_argument("--seed", type=int, default=0, help="of agents that play by chance")
     return command
@@ -105,8 +118,8 @@ def _check(args: argparse.Namespace) -> None:
         raise OptionError(f"--minutes is {args.minutes:g}: it must be above 0")
     if args.threads is not None and args.threads < 1:
         raise OptionError(f"--threads is {args.threads}: there must be one at least")
-    if args.agents and (args.checkpoint or args.out):
-        raise OptionError("--checkpoint and --out are for solving; agents are only judged")
+    if args.agents and (args.checkpoint or args.out or args.json):
+        raise OptionError("--checkpoint, --out and --json are for solving; agents are only judged")
 
 
 def _judge_agents(args: argparse.Namespace, game: Solvable) -> None:
@@ -146,33 +159,57 @@ def words_of_counts(game: Solvable, counts: Counts) -> str:
 
 @dataclass
 class _Run:
-    """A run of the solver, and when it looks, tells and saves."""
+    """A run of the solver, and when it looks, polishes, tells and saves."""
 
     args: argparse.Namespace
     begun: float
     next_check: int = 1
     told: float = 0.0
-    saved: float = 0.0
+    next_save: float = 0.0
+    next_polishing: int = _FIRST_POLISHING
     first: tuple[int, float] | None = None
     found: Judgement | None = None
+    polished: Polished | None = None
 
-    def __call__(self, solver: Solver) -> bool:
+    def __call__(self, solver: Cfr) -> bool:
         now = time.monotonic()
         is_late = now - self.begun > 60 * self.args.minutes
         if solver.iteration >= self.next_check or is_late:
-            self.found = solver.judge()
+            self.found, self.polished = solver.judge(), None
             self.first = self.first or (solver.iteration, self.found.of_range)
             self.next_check = max(solver.iteration + 1, int(solver.iteration * _CHECK_RATIO))
-        if self.args.checkpoint is not None and now - self.saved > _SAVE_SECONDS:
+            if not self._is_enough() and (solver.iteration >= self.next_polishing or is_late):
+                self.next_polishing = 2 * solver.iteration
+                self._polish(solver)
+        if self.args.checkpoint is not None and now > self.next_save:
             solver.save(self.args.checkpoint)
-            self.saved = now
+            saved = time.monotonic()
+            self.next_save = saved + max(_SAVE_SECONDS, _SAVE_RATIO * (saved - now))
         if now - self.told > _REPORT_SECONDS and self.found is not None and sys.stderr.isatty():
             say(
                 f"{solver.iteration:,} iterations, exploitability {100 * self.found.of_range:.3g} % of the "
                 f"payoff range, about {self.seconds_left(solver.iteration, now - self.begun):.0f} s left"
             )
             self.told = now
-        return is_late or (self.found is not None and 100 * self.found.of_range <= self.args.until)
+        return is_late or self._is_enough()
+
+    def _is_enough(self) -> bool:
+        return self.found is not None and 100 * self.found.of_range <= self.args.until
+
+    def _polish(self, solver: Cfr) -> None:
+        """Keep what polishing finds if it is better."""
+        if sys.stderr.isatty():
+            say(f"{solver.iteration:,} iterations; now on what pruning leaves of the game")
+        polished = solver.polish(2 * solver.counts.payoff_range * self.args.until / 100)
+        if self.found is None or polished.judgement.nash_conv < self.found.nash_conv:
+            self.found, self.polished = polished.judgement, polished
+
+    def made_by(self, solver: Cfr) -> str:
+        """How the policy was made, in words."""
+        words = f"{solver.iteration} iterations of predictive CFR+"
+        if self.polished is not None:
+            words += f" and {self.polished.iterations} on what pruning leaves"
+        return words
 
     def seconds_left(self, iteration: int, seconds: float) -> float:
         """Until exploitability is low enough, if it falls on as a power of the iterations, or time is up.
@@ -194,17 +231,48 @@ class _Run:
 
 
 def _solve(args: argparse.Namespace, game: Solvable) -> None:
-    for path in (args.checkpoint, args.out):
+    if args.out is not None and game.cards > WHOLE:
+        raise OptionError(
+            f"--out: a policy of {game.name} is a table too large for a file that others read; keep it as a "
+            "checkpoint (--checkpoint), and the value and its bounds as --json"
+        )
+    for path in (args.checkpoint, args.out, args.json):
         if path is not None:
             _check_that_it_can_be_written(path)
-    solver = Solver(game)
-    print(words_of_counts(game, solver.tree.counts), flush=True)
+    solver = solver_of(game, threads=args.threads, on_progress=progress("walking"))
+    print(words_of_counts(game, solver.counts), flush=True)
     if args.checkpoint is not None and args.checkpoint.exists():
         solver.load(args.checkpoint)
         print(f"went on after {solver.iteration:,} iterations from {args.checkpoint}", flush=True)
-    run = _Run(args, time.monotonic(), saved=time.monotonic())
+    run = _iterate(args, solver)
+    found = run.found or solver.judge()
+    low, high = -found.best[1], found.best[0]
+    about: dict[str, Any] = {"made_by": run.made_by(solver), "value": found.value, "between": [low, high]}
+    if args.out is not None and isinstance(solver, Solver):
+        weights = solver.weights() if run.polished is None else solver.polished_weights(run.polished)
+        write_policy(args.out, solver.tree, weights, about)
+        print(f"wrote {args.out}")
+    if args.json is not None:
+        write_json_atomically(args.json, {"game": game.name, **about, "of_range": found.of_range})
+        print(f"wrote {args.json}")
+
+
+def words_of_value(solver: Cfr, found: Judgement) -> str:
+    """What was found."""
+    low, high = -found.best[1], found.best[0]
+    return (
+        f"value of the game to seat 0, which begins: {found.value:+.7f} points, between {low:+.7f} and "
+        f"{high:+.7f}; exploitability {found.exploitability:.3g} points, {100 * found.of_range:.2g} % of the "
+        f"payoff range, after {solver.iteration:,} iterations and {solver.seconds:.1f} s"
+    )
+
+
+def _iterate(args: argparse.Namespace, solver: Cfr) -> _Run:
+    """Iterate until it is enough, and save."""
+    run = _Run(args, time.monotonic(), next_save=time.monotonic() + _SAVE_SECONDS)
     if solver.iteration:
         run.next_check = solver.iteration + 1
+        run.next_polishing = max(run.next_polishing, run.next_check)
     try:
         with Stops() as stops:
             is_done = False
@@ -212,25 +280,11 @@ def _solve(args: argparse.Namespace, game: Solvable) -> None:
                 with stops.deferred():  # half an iteration is no state to go on from
                     solver.run(1)
                 is_done = run(solver)
-        found = solver.judge()
-        low, high = -found.best[1], found.best[0]
-        print(
-            f"value of the game to seat 0, which begins: {found.value:+.7f} points, between {low:+.7f} and "
-            f"{high:+.7f}; exploitability {found.exploitability:.3g} points, {100 * found.of_range:.2g} % of "
-            f"the payoff range, after {solver.iteration:,} iterations and {solver.seconds:.1f} s",
-            flush=True,
-        )
+        print(words_of_value(solver, run.found or solver.judge()), flush=True)
     finally:  # after the value is told: the disk may be full
-        if args.checkpoint is not None:
+        if args.checkpoint is not None and not solver.is_half_done:
             solver.save(args.checkpoint)
-    if args.out is not None:
-        about = {
-            "made_by": f"{solver.iteration} iterations of predictive CFR+",
-            "value": found.value,
-            "between": [low, high],
-        }
-        write_policy(args.out, solver.tree, solver.weights(), about)
-        print(f"wrote {args.out}")
+    return run
 
 
 def _check_that_it_can_be_written(path: Path) -> None:

@@ -9,6 +9,7 @@ and lets it carry out each play, on a record that holds what is public.
     walk.py      the compiled walk: decisions, draws and ends, as flat arrays
     tree.py      those arrays: the whole tree, or a trunk and the branches on it
     values.py    expected values, best responses, NashConv
-    cfr.py       CFR+: the value of the game and a policy for it
+    cfr.py       CFR+: the value of the game and a policy for it; cfr_in_parts.py: of a game kept as a trunk
+                 and branches; checkpoints.py: runs that go on
     policies.py  policies as tables, and as files
 """

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import lzma
 import zipfile
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +28,31 @@ def read_archive(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]
         ValueError: it is no such file, or damaged; the message says in what way.
         OSError: it could not be read.
     """
+    with opened_archive(path) as found:
+        arrays = {name: np.asarray(found[name]) for name in found.files}
+    if "about" not in arrays:
+        raise ValueError("it does not say what it is")
+    about = json.loads(str(arrays.pop("about")))
+    if not isinstance(about, dict):
+        raise ValueError("it does not say what it is")
+    return about, arrays
+
+
+@contextlib.contextmanager
+def opened_archive(path: Path) -> Iterator[Any]:
+    """An `.npz` file, whose arrays are read as they are asked for.
+
+    Raises:
+        ValueError: it is no such file, or damaged, whenever that turns out; nothing is unpickled.
+        OSError: it could not be read.
+    """
     with path.open("rb") as file:
         if not zipfile.is_zipfile(file):
             raise ValueError("it is no .npz file, or its end is missing")
         file.seek(0)
         try:
             with np.load(file, allow_pickle=False) as found:
-                arrays = {name: np.asarray(found[name]) for name in found.files}
+                yield found
         except (
             KeyError,
             EOFError,
@@ -42,12 +62,6 @@ def read_archive(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]
             lzma.LZMAError,
         ) as error:
             raise ValueError(str(error) or type(error).__name__) from None
-    if "about" not in arrays:
-        raise ValueError("it does not say what it is")
-    about = json.loads(str(arrays.pop("about")))
-    if not isinstance(about, dict):
-        raise ValueError("it does not say what it is")
-    return about, arrays
 
 
 def name_of_game(about: dict[str, Any]) -> object:
@@ -56,4 +70,4 @@ def name_of_game(about: dict[str, Any]) -> object:
     return game.get("name") if isinstance(game, dict) else None
 
 
-__all__ = ["name_of_game", "read_archive"]
+__all__ = ["name_of_game", "opened_archive", "read_archive"]

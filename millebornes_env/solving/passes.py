@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.compile import kernel
+from millebornes_env.compile import kernel, rule
 
 Int32Array = npt.NDArray[np.int32]
 Float64Array = npt.NDArray[np.float64]
@@ -121,6 +121,31 @@ def best_backward(
 # Regret matching --------------------------------------------------------------------------------------------
 
 
+@rule
+def match_choices(
+    regrets: Float64Array, last: Float64Array, weights: Float64Array, first: int, count: int
+) -> None:
+    """The next policy at one decision; all choices alike where nothing is regretted."""
+    total = 0.0
+    for choice in range(first, first + count):
+        expected = max(regrets[choice] + last[choice], 0.0)
+        weights[choice] = expected
+        total += expected
+    for choice in range(first, first + count):
+        weights[choice] = weights[choice] / total if total > 0.0 else 1.0 / count
+
+
+@kernel
+def match_weights(
+    operations: Operations, regrets: Float64Array, last: Float64Array, weights: Float64Array
+) -> None:
+    """The next policy alone: `weights` as `match_forward` makes them."""
+    firsts, counts = operations.firsts, operations.counts
+    for at in range(len(firsts)):
+        if counts[at] > 0:
+            match_choices(regrets, last, weights, firsts[at], counts[at])
+
+
 @kernel
 def match_forward(
     operations: Operations,
@@ -147,13 +172,8 @@ def match_forward(
     for at in range(len(heads)):
         count, head, first = counts[at], heads[at], firsts[at]
         if count > 0:
-            total = 0.0
+            match_choices(regrets, last, weights, first, count)
             for choice in range(first, first + count):
-                expected = max(regrets[choice] + last[choice], 0.0)
-                weights[choice] = expected
-                total += expected
-            for choice in range(first, first + count):
-                weights[choice] = weights[choice] / total if total > 0.0 else 1.0 / count
                 reach[choice] = reach[head] * weights[choice]
                 average[choice] += weight * reach[choice]
         else:

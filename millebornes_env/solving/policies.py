@@ -21,7 +21,7 @@ from millebornes_env.millebornes.legality import write_mask
 from millebornes_env.millebornes.rules import RulesRecord
 from millebornes_env.millebornes.state import PHASE_NAMES, StateArray
 from millebornes_env.solving.archives import name_of_game, read_archive
-from millebornes_env.solving.cfr import identity
+from millebornes_env.solving.checkpoints import identity
 from millebornes_env.solving.deck import Deck
 from millebornes_env.solving.errors import PolicyError, PolicyFileError
 from millebornes_env.solving.passes import weights_of_reach

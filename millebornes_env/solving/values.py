@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
@@ -212,8 +212,15 @@ def check_chances(total: float) -> None:
 
 
 @dataclass(frozen=True)
-class _Part:
-    """What a branch adds to the trunk."""
+class Part:
+    """What a branch adds to the trunk.
+
+    Attributes:
+        value: to seat 0, if both play the policy.
+        chance: of the ends of the branch.
+        gains: float64[roots] for each seat, what it wins at best behind the sequences of the node.
+        counts: how large the branch is.
+    """
 
     value: float
     chance: float
@@ -221,7 +228,14 @@ class _Part:
     counts: Counts
 
 
-def _judge_branch(branch: Tree, weights: Weights, roots: tuple[Float64Array, Float64Array]) -> _Part:
+def judge_branch(branch: Tree, weights: Weights, roots: tuple[Float64Array, Float64Array]) -> Part:
+    """A policy judged on a branch.
+
+    Args:
+        branch: grown from a node of the frontier.
+        weights: float64[size] of both seats.
+        roots: float64[roots] of both seats, how probable each makes the sequences of the node.
+    """
     reach = [reach_of(*of_seat) for of_seat in zip(branch.seats, weights, roots, strict=True)]
     ends = branch.end_sequences
     together = reach[0][ends[0]] * reach[1][ends[1]]
@@ -229,7 +243,7 @@ def _judge_branch(branch: Tree, weights: Weights, roots: tuple[Float64Array, Flo
     nothing = np.zeros(0)
     for seat, gain in zip(branch.seats, gains, strict=True):
         best_backward(seat.operations, gain, nothing)
-    return _Part(
+    return Part(
         float(branch.end_values @ together),
         float(branch.end_chances @ together),
         (gains[0][: branch.seats[0].roots].copy(), gains[1][: branch.seats[1].roots].copy()),
@@ -266,12 +280,30 @@ def judge(
     trunk = Grower(game).trunk(TRUNK, asks=policy.asks)
     weights = policy.weights(trunk)
     reach = [reach_of(seat, weight) for seat, weight in zip(trunk.seats, weights, strict=True)]
+    parts = _parts(game, trunk, policy, (reach[0], reach[1]), threads, on_progress)
+    return judge_parts(policy.name, trunk, (reach[0], reach[1]), parts)
+
+
+def judge_parts(
+    name: str, trunk: Tree, reach: tuple[Float64Array, Float64Array], parts: Iterable[tuple[Node, Part]]
+) -> Judgement:
+    """A policy judged on a trunk, its branches being judged.
+
+    Args:
+        name: of the policy.
+        trunk: on whose frontier the branches grow.
+        reach: float64[size] of both seats, on the trunk.
+        parts: each node of the frontier, and what its branch adds.
+
+    Raises:
+        SolvingError: the probabilities of all ends do not sum up to 1.
+    """
     ends = trunk.end_sequences
     together = reach[0][ends[0]] * reach[1][ends[1]]
     value, chance = float(trunk.end_values @ together), float(trunk.end_chances @ together)
     gains = [gains_at_ends(trunk, seat, reach[1 - seat]) for seat in (0, 1)]
     counts = trunk.counts
-    for node, part in _parts(game, trunk, policy, (reach[0], reach[1]), threads, on_progress):
+    for node, part in parts:
         value, chance, counts = value + part.value, chance + part.chance, counts + part.counts
         for seat in (0, 1):
             np.add.at(gains[seat], node.sequences[seat], part.gains[seat])
@@ -279,7 +311,7 @@ def judge(
     nothing = np.zeros(0)
     for seat_tree, gain in zip(trunk.seats, gains, strict=True):
         best_backward(seat_tree.operations, gain, nothing)
-    return Judgement(policy.name, value, (float(gains[0][0]), float(gains[1][0])), counts)
+    return Judgement(name, value, (float(gains[0][0]), float(gains[1][0])), counts)
 
 
 def _parts(
@@ -289,21 +321,21 @@ def _parts(
     reach: tuple[Float64Array, Float64Array],
     threads: int | None,
     on_progress: OnProgress | None,
-) -> Iterator[tuple[Node, _Part]]:
+) -> Iterator[tuple[Node, Part]]:
     """What each branch adds, in the order of the frontier, whoever is done first."""
     own = local()
 
-    def part(node: Node) -> _Part:
+    def part(node: Node) -> Part:
         if not hasattr(own, "grower"):
             own.grower = Grower(game)
         branch = own.grower.branch(node, asks=policy.asks)
         roots = reach[0][node.sequences[0]], reach[1][node.sequences[1]]
-        return _judge_branch(branch, policy.weights(branch), roots)
+        return judge_branch(branch, policy.weights(branch), roots)
 
     workers = threads or os.cpu_count() or 1
     nodes = iter(trunk.frontier)
     with ThreadPoolExecutor(workers) as pool:
-        waiting: list[tuple[Node, Future[_Part]]] = [
+        waiting: list[tuple[Node, Future[Part]]] = [
             (node, pool.submit(part, node)) for node in islice(nodes, _AHEAD * workers)
         ]
         done = 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import errno
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 
 from millebornes_env.__main__ import main
 from millebornes_env.commands.solve import _Run
-from millebornes_env.solving import policies
+from millebornes_env.solving import cfr_in_parts, memory, policies
 from millebornes_env.solving.cfr import Solver
 from millebornes_env.solving.tree import Counts
 from millebornes_env.solving.values import Judgement
@@ -73,6 +74,68 @@ def test_a_run_that_was_killed_goes_on(
     assert "is a checkpoint of 'mini7-v0+" in other
 
 
+def test_half_an_iteration_is_not_kept(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second Ctrl-C does not wait; what was saved before stays."""
+    path = str(tmp_path / "run.npz")
+    printed(capsys, SMALL, "--until", "1", "--checkpoint", path)
+    before = Path(path).read_bytes()
+    learn = Solver._learn
+
+    def killed(solver: Any, number: int) -> None:
+        learn(solver, number)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Solver, "_learn", killed)
+    assert main(["solve", SMALL, "--until", "0.001", "--checkpoint", path]) == 130
+    assert Path(path).read_bytes() == before
+
+
+@pytest.mark.parametrize("whole", [10, 4])
+def test_the_last_digits_of_a_value(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, whole: int
+) -> None:
+    """With what pruning leaves of the game; the policy that is written is the one that was judged."""
+    monkeypatch.setattr(cfr_in_parts, "WHOLE", whole)
+    monkeypatch.setattr(cfr_in_parts, "TRUNK", 2)
+    result, policy, run = (tmp_path / name for name in ("a.json", "policy.npz", "run.npz"))
+    files = ("--json", str(result), "--checkpoint", str(run))
+    printed(capsys, "mini7", "--until", "1e-2", *files)
+    said = json.loads(result.read_text(encoding="utf-8"))
+    assert "pruning" not in said["made_by"]
+    out = ("--out", str(policy)) if whole == 10 else ()
+    printed(capsys, "mini7", "--until", "1e-9", *files, *out)
+    said = json.loads(result.read_text(encoding="utf-8"))
+    low, high = said["between"]
+    assert high - low <= 8e-8
+    assert low - 1e-7 < 1670 / 63 < high + 1e-7
+    assert said["made_by"].endswith("on what pruning leaves")
+    if out:
+        row = printed(capsys, "mini7", f"equilibrium:file={policy}").splitlines()[1]
+        assert float(row.split(" | ")[-1]) < 1e-3  # rounded to steps of probability
+
+
+def test_a_large_game_is_solved_in_parts(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It says the same, and writes it as JSON; where there is no memory for it, how much it would take."""
+    one, other = tmp_path / "one.json", tmp_path / "other.json"
+    printed(capsys, SMALL, "--until", "0.01", "--json", str(one))
+    monkeypatch.setattr(cfr_in_parts, "WHOLE", 4)
+    run = ("--checkpoint", str(tmp_path / "run.npz"), "--json", str(other))
+    assert f"wrote {other}" in printed(capsys, SMALL, "--until", "0.02", *run)
+    assert "went on after" in printed(capsys, SMALL, "--until", "0.01", *run)
+    said = [json.loads(path.read_text(encoding="utf-8")) for path in (one, other)]
+    assert said[0]["game"] == said[1]["game"]
+    for name in ("value", "of_range", "between"):
+        assert said[0][name] == pytest.approx(said[1][name], abs=1)
+    low, high = said[0]["between"]
+    assert low <= said[0]["value"] <= high
+    monkeypatch.setattr(memory, "free_memory", lambda: 1000)
+    assert "GiB of memory, and 0.0 GiB are free" in complaint(capsys, SMALL)
+
+
 def test_the_time_left_follows_how_exploitability_falls() -> None:
     """As a power of the iterations; never beyond --minutes."""
 
@@ -121,7 +184,8 @@ def test_a_full_disk_leaves_the_old_checkpoint_and_the_value_is_told(
         (("mini7", "--threads", "0", "random"), "--threads is 0"),
         (("mini7", "random", "--out", "x.npz"), "agents are only judged"),
         (("mini7", "nobody"), "'nobody'"),
-        (("mini12",), "does not fit in memory"),
+        (("mini7", "random", "--json", "x.json"), "agents are only judged"),
+        (("mini12", "--out", "x.npz"), "--out: a policy of mini12-v0 is a table too large"),
         (("mini7", "equilibrium:file=nowhere.npz"), "nowhere.npz"),
     ],
 )

@@ -1,0 +1,302 @@
+"""CFR+ on a game that is kept as a trunk and branches: the iterates of `Solver`, shared by all processors.
+
+Of twelve cards, too, the whole table is learned. What is kept of a branch is its tree, regrets and the sum of
+the policies; policies and reach are made anew for each branch in turn, from what the trunk says of its roots.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from threading import local
+from typing import Final, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.solving.cfr import LEARNED, Cfr, Learner, Solver
+from millebornes_env.solving.deck import Solvable
+from millebornes_env.solving.memory import check_memory
+from millebornes_env.solving.passes import (
+    match_forward,
+    match_weights,
+    meet,
+    regret_backward,
+    weights_of_reach,
+)
+from millebornes_env.solving.pruning import Piece
+from millebornes_env.solving.tree import Grower, Node, Tree
+from millebornes_env.solving.values import (
+    TRUNK,
+    WHOLE,
+    Judgement,
+    OnProgress,
+    Part,
+    Weights,
+    judge_branch,
+    judge_parts,
+    reach_of,
+)
+
+Float64Array = npt.NDArray[np.float64]
+S = TypeVar("S")
+T = TypeVar("T")
+
+_SAMPLED: Final = 48
+"""Branches that are grown to estimate how much memory all of them take."""
+_BYTES_OF_END: Final = 24
+_BYTES_OF_OPERATION: Final = 16
+_BYTES_OF_SEQUENCE: Final = 8 * len(LEARNED)
+_MARGIN: Final = 1.4
+"""Polishing takes a third more, for a while."""
+
+
+def solver_of(
+    game: Solvable,
+    *,
+    predictive: bool = True,
+    threads: int | None = None,
+    on_progress: OnProgress | None = None,
+) -> Solver | SolverInParts:
+    """The solver that suits the size of the game; arguments as those of `SolverInParts`."""
+    if game.cards <= WHOLE:
+        return Solver(game, predictive=predictive)
+    return SolverInParts(game, predictive=predictive, threads=threads, on_progress=on_progress)
+
+
+@dataclass(frozen=True)
+class _Seat:
+    """What a seat has learned in a branch; float64[size]."""
+
+    regrets: Float64Array
+    last: Float64Array
+    average: Float64Array
+
+
+@dataclass(frozen=True)
+class _Branch:
+    """A branch, where it grows, and what was learned there."""
+
+    node: Node
+    tree: Tree
+    seats: tuple[_Seat, _Seat]
+
+
+class _Scratch(local):
+    """Arrays of a thread, as large as the largest branch needs them."""
+
+    def __init__(self, size: int) -> None:
+        self.weights, self.reach, self.values = np.zeros(size), np.zeros(size), np.zeros(size)
+
+
+class SolverInParts(Cfr):
+    """Solves a game an iteration at a time, branch by branch; results do not depend on the threads.
+
+    The policy that a seat makes in an iteration is added to the averages of the branches when the other seat
+    learns from it: for the second seat that is in the next iteration, or where it is judged.
+    """
+
+    def __init__(
+        self,
+        game: Solvable,
+        *,
+        predictive: bool = True,
+        threads: int | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> None:
+        """Walk the game.
+
+        Args:
+            game: from `solvable`.
+            predictive: whether the last regrets are expected once more; if not, this is plain CFR+.
+            threads: that share the work; None: as many as there are processors.
+            on_progress: told how many branches were walked.
+
+        Raises:
+            SolvingError: it does not fit in memory; the message says how much it would take.
+        """
+        super().__init__(predictive=predictive)
+        self.game = game
+        self._workers = threads or os.cpu_count() or 1
+        self._trunk = Grower(game).trunk(TRUNK)
+        check_memory(game.name, _MARGIN * bytes_of_branches(game, self._trunk))
+        trees = self._grown(on_progress)
+        self.counts = reduce(add, (tree.counts for tree in trees), self._trunk.counts)
+        self._stored = [
+            {name: np.zeros(sum(tree.seats[seat].size for tree in trees)) for name in LEARNED}
+            for seat in (0, 1)
+        ]
+        self._branches = self._cut(trees)
+        sizes = [seat.size for tree in trees for seat in tree.seats]
+        self._scratch = _Scratch(max(sizes, default=0))
+        self._seats = [Learner(seat) for seat in self._trunk.seats]
+        self._match_again()
+
+    def _grown(self, on_progress: OnProgress | None) -> list[Tree]:
+        own = local()
+
+        def grow(node: Node) -> Tree:
+            if not hasattr(own, "grower"):
+                own.grower = Grower(self.game)
+            tree: Tree = own.grower.branch(node)
+            return tree
+
+        trees = []
+        for tree in self._for_each(grow, self._trunk.frontier):
+            trees.append(tree)
+            if on_progress is not None:
+                on_progress(len(trees), len(self._trunk.frontier))
+        return trees
+
+    def _cut(self, trees: list[Tree]) -> list[_Branch]:
+        """Give each branch its part of what is learned."""
+        branches, starts = [], [0, 0]
+        for node, tree in zip(self._trunk.frontier, trees, strict=True):
+            ends = [start + seat.size for start, seat in zip(starts, tree.seats, strict=True)]
+            first, second = (
+                _Seat(*(self._stored[seat][name][starts[seat] : ends[seat]] for name in LEARNED))
+                for seat in (0, 1)
+            )
+            branches.append(_Branch(node, tree, (first, second)))
+            starts = ends
+        return branches
+
+    def _for_each(self, work: Callable[[S], T], items: Sequence[S]) -> Iterator[T]:
+        """Results in the order of the items, whoever is done first."""
+        with ThreadPoolExecutor(self._workers) as pool:
+            try:
+                yield from pool.map(work, items)
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
+
+    # An iteration -------------------------------------------------------------------------------------------
+
+    def _learn(self, number: int) -> None:
+        trunk, learner, other = self._trunk, self._seats[number], self._seats[1 - number]
+        learner.gains[:] = 0.0
+        sign = 1.0 if number == 0 else -1.0
+        own_ends, other_ends = trunk.end_sequences[number], trunk.end_sequences[1 - number]
+        meet(own_ends, other_ends, trunk.end_values, sign, other.reach, learner.gains)
+        gains = self._for_each(lambda branch: self._learn_branch(number, branch), self._branches)
+        for branch, gain in zip(self._branches, gains, strict=True):
+            np.add.at(learner.gains, branch.node.sequences[number], gain)
+        learner.learn(self.predictive)
+        learner.match(self.weight(self.iteration))
+
+    def _learn_branch(self, number: int, branch: _Branch) -> Float64Array:
+        """What one seat learns in a branch; float64[roots], what it wins behind the roots."""
+        tree, scratch = branch.tree, self._scratch
+        own, learned = tree.seats[number], branch.seats[number]
+        others_iteration = self.iteration - (1 if number == 0 else 0)
+        reach = self._match_branch(branch, 1 - number, others_iteration, branch.seats[1 - number].average)
+        gains = scratch.values[: own.size]
+        gains[:] = 0.0
+        sign = 1.0 if number == 0 else -1.0
+        meet(tree.end_sequences[number], tree.end_sequences[1 - number], tree.end_values, sign, reach, gains)
+        weights = scratch.weights[: own.size]
+        match_weights(own.operations, learned.regrets, learned.last, weights)
+        regret_backward(own.operations, weights, gains, learned.regrets, learned.last)
+        if not self.predictive:
+            learned.last[:] = 0.0
+        return gains[: own.roots].copy()
+
+    def _match_branch(
+        self, branch: _Branch, number: int, iteration: int, average: Float64Array
+    ) -> Float64Array:
+        """The policy of a seat in a branch, made in this iteration, added to the average; its reach."""
+        seat, learned, scratch = branch.tree.seats[number], branch.seats[number], self._scratch
+        weights, reach = scratch.weights[: seat.size], scratch.reach[: seat.size]
+        reach[: seat.roots] = self._seats[number].reach[branch.node.sequences[number]]
+        match_forward(
+            seat.operations,
+            learned.regrets, learned.last, self.weight(iteration), weights, reach, average,
+        )  # fmt: skip
+        return reach
+
+    # The average policy -------------------------------------------------------------------------------------
+
+    def _judged(self, name: str, weights: Callable[[int], Weights]) -> Judgement:
+        first, second = (
+            reach_of(seat, policy) for seat, policy in zip(self._trunk.seats, weights(0), strict=True)
+        )
+
+        def part(at: int) -> Part:
+            branch = self._branches[at]
+            roots = first[branch.node.sequences[0]], second[branch.node.sequences[1]]
+            return judge_branch(branch.tree, weights(1 + at), roots)
+
+        parts = self._for_each(part, range(len(self._branches)))
+        nodes = (branch.node for branch in self._branches)
+        return judge_parts(name, self._trunk, (first, second), zip(nodes, parts, strict=True))
+
+    def _pieces(self) -> Sequence[Piece]:
+        nothing = np.zeros(0, np.int64)
+        branches = (Piece(branch.tree, branch.node.sequences) for branch in self._branches)
+        return [Piece(self._trunk, (nothing, nothing)), *branches]
+
+    def _learned(self, seat: int, name: str) -> list[Float64Array]:
+        of_branches = (getattr(branch.seats[seat], name) for branch in self._branches)
+        return [getattr(self._seats[seat], name), *of_branches]
+
+    def _averaged(self, at: int) -> Weights:
+        if at == 0:
+            first, second = (learner.averaged() for learner in self._seats)
+        else:
+            first, second = self._averaged_in_branch(self._branches[at - 1])
+        return first, second
+
+    def _averaged_in_branch(self, branch: _Branch) -> Weights:
+        """The average policy, with that of the second seat which is not yet added."""
+        sums = branch.seats[0].average, self._scratch.values[: branch.tree.seats[1].size]
+        sums[1][:] = branch.seats[1].average
+        self._match_branch(branch, 1, self.iteration, sums[1])
+        first, second = (np.ones(seat.size) for seat in branch.tree.seats)
+        for seat, total, weights in zip(branch.tree.seats, sums, (first, second), strict=True):
+            weights_of_reach(seat.operations, total, weights)
+        return first, second
+
+    # Checkpoints --------------------------------------------------------------------------------------------
+
+    def _arrays(self) -> dict[str, Float64Array]:
+        trunk = {
+            f"trunk_{name}_{number}": getattr(learner, name)
+            for number, learner in enumerate(self._seats)
+            for name in LEARNED
+        }
+        return trunk | {
+            f"{name}_{number}": array
+            for number, learned in enumerate(self._stored)
+            for name, array in learned.items()
+        }
+
+    def _sequences(self) -> list[int]:
+        return [len(learned["regrets"]) for learned in self._stored]
+
+    def _match_again(self) -> None:
+        for learner in self._seats:
+            learner.match(0.0)
+
+
+def bytes_of_branches(game: Solvable, trunk: Tree) -> float:
+    """About how much memory a solver takes for all branches, some of them being grown.
+
+    Args:
+        game: from `solvable`.
+        trunk: of the game.
+    """
+    step = max(1, len(trunk.frontier) // _SAMPLED)
+    sample = trunk.frontier[step // 2 :: step]
+    grower = Grower(game)
+    taken = 0
+    for node in sample:
+        branch = grower.branch(node)
+        operations = sum(len(seat.operations.heads) for seat in branch.seats)
+        taken += _BYTES_OF_END * len(branch.end_values) + _BYTES_OF_OPERATION * operations
+        taken += sum(4 * len(seat.operations.sources) for seat in branch.seats)
+        taken += sum(_BYTES_OF_SEQUENCE * seat.size for seat in branch.seats)
+    return taken * len(trunk.frontier) / max(1, len(sample))

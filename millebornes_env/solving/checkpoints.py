@@ -1,0 +1,107 @@
+"""Checkpoints of solvers: flat arrays, and of which game they are; for any other they are refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.errors import shown
+from millebornes_env.files import replacing
+from millebornes_env.solving.archives import name_of_game, opened_archive
+from millebornes_env.solving.deck import Solvable
+from millebornes_env.solving.errors import CheckpointError
+from millebornes_env.solving.tree import Counts, Tree
+
+Float64Array = npt.NDArray[np.float64]
+
+CHECKPOINT_FORMAT: Final = 1
+
+
+def identity_of(game: Solvable, counts: Counts, sequences: list[int]) -> dict[str, Any]:
+    """What tells one game from all others, as JSON values: its name, rules and size."""
+    return {
+        "name": game.name,
+        "rules": list(game.rules),
+        "counts": json.loads(json.dumps(asdict(counts))),
+        "sequences": sequences,
+    }
+
+
+def identity(tree: Tree) -> dict[str, Any]:
+    """The identity of a game whose whole tree is there."""
+    return identity_of(tree.game, tree.counts, [seat.size for seat in tree.seats])
+
+
+def write_checkpoint(path: Path, about: dict[str, Any], arrays: Mapping[str, Float64Array]) -> None:
+    """Write a checkpoint, whole or not at all.
+
+    Args:
+        path: of the file.
+        about: the iteration and what else tells a run from others; JSON values.
+        arrays: what was learned.
+
+    Raises:
+        OSError: it could not be written.
+    """
+    content: dict[str, Any] = dict(arrays)
+    content["about"] = np.array(json.dumps({"format": CHECKPOINT_FORMAT, **about}))
+    with replacing(path) as draft, draft.open("wb") as file:
+        np.savez(file, **content)
+
+
+def read_checkpoint(
+    path: Path, game: dict[str, Any], arrays: Mapping[str, Float64Array], *, predictive: bool
+) -> dict[str, Any]:
+    """Read what `write_checkpoint` has written, one array after the other, as those of large games are large.
+
+    Args:
+        path: of the file.
+        game: the solver's, from `identity_of`.
+        arrays: to be filled. If the file turns out to be damaged, some of them are already.
+        predictive: which variant of CFR+ the solver is.
+
+    Returns:
+        What the file says of itself.
+
+    Raises:
+        CheckpointError: it is damaged, or of another game, or of the other variant.
+        OSError: it could not be read.
+    """
+    try:
+        with opened_archive(path) as found:
+            about = json.loads(str(found["about"]))
+            _check(path, about, game, predictive)
+            for name, array in arrays.items():
+                array[:] = _checked(path, name, found[name], array)
+    except (ValueError, KeyError) as error:
+        raise CheckpointError(f"{path} is no checkpoint of a solver, or damaged ({error})") from None
+    return dict(about)
+
+
+def _checked(path: Path, name: str, found: npt.NDArray[Any], array: Float64Array) -> Float64Array:
+    if found.shape != array.shape or found.dtype != np.float64:
+        raise CheckpointError(f"{path} is damaged: {name} is of another size")
+    if not np.isfinite(found).all():
+        raise CheckpointError(f"{path} is damaged: {name} holds what is no number")
+    return found
+
+
+def _check(path: Path, about: Any, own: dict[str, Any], predictive: bool) -> None:
+    if not isinstance(about, dict) or about.get("format") != CHECKPOINT_FORMAT:
+        raise CheckpointError(f"{path} is no checkpoint that this version can read; begin anew elsewhere")
+    if about.get("game") != own:
+        raise CheckpointError(
+            f"{path} is a checkpoint of {shown(name_of_game(about))}, and not of {own['name']!r} with "
+            "the same rules; give another file, or remove this one"
+        )
+    if about.get("predictive") != predictive:
+        raise CheckpointError(f"{path} was made by the other variant of CFR+; give the same option")
+    iteration, seconds = about.get("iteration"), about.get("seconds")
+    if not isinstance(iteration, int) or iteration < 0 or not isinstance(seconds, float | int):
+        raise CheckpointError(f"{path} is damaged: it does not say after how many iterations it was made")

@@ -1,0 +1,59 @@
+"""How much memory a solver may take, so far as the system says."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from pathlib import Path
+from typing import Final
+
+from millebornes_env.solving.errors import SolvingError
+
+_PROC: Final = Path("/proc/meminfo")
+_GROUP: Final = Path("/sys/fs/cgroup")
+
+
+def check_memory(name: str, needed: float) -> None:
+    """Refuse what does not fit in memory, before it is asked for.
+
+    Args:
+        name: of the game.
+        needed: bytes, about.
+
+    Raises:
+        SolvingError: the message says how much it would take, and how much there is.
+    """
+    free = free_memory()
+    if free is not None and needed > free:
+        raise SolvingError(
+            f"{name}: solving it would take about {needed / 2**30:,.1f} GiB of memory, and "
+            f"{free / 2**30:,.1f} GiB are free; solve a smaller deck, or judge agents on this one, which "
+            "takes little"
+        )
+
+
+def free_memory() -> int | None:
+    """Bytes that a process can still take, or None where the system does not say."""
+    found = [size for size in (_free_of_machine(), _free_of_group()) if size is not None]
+    return min(found) if found else None
+
+
+def _free_of_machine() -> int | None:
+    with contextlib.suppress(OSError):
+        available = re.search(r"^MemAvailable:\s+(\d+) kB", _PROC.read_text(encoding="ascii"), re.MULTILINE)
+        if available is not None:
+            return int(available[1]) * 1024
+    with contextlib.suppress(AttributeError, ValueError, OSError):  # Windows has no sysconf
+        size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        return size if size > 0 else None
+    return None
+
+
+def _free_of_group() -> int | None:
+    """What a container may take (cgroup v2), file caches not counted."""
+    with contextlib.suppress(OSError, ValueError):
+        limit = int((_GROUP / "memory.max").read_text(encoding="ascii"))  # "max" where there is no limit
+        taken = re.search(r"^anon (\d+)", (_GROUP / "memory.stat").read_text(encoding="ascii"), re.MULTILINE)
+        return max(0, limit - (int(taken[1]) if taken else 0))
+    return None

@@ -1,0 +1,331 @@
+"""A game without the choices that a policy hardly takes and that are clearly worse.
+
+Near an equilibrium nearly all choices are out of the question (Brown and Sandholm 2015: regret-based
+pruning). What is left is some fiftieth of the game, and CFR+ goes on there with what it has learned. The
+policy that it finds is put back into the whole game and judged there. So nothing need be proven of what was
+pruned: a choice that should have been kept shows in what the best response wins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.compile import kernel
+from millebornes_env.solving.passes import Operations, meet
+from millebornes_env.solving.tree import SeatTree, Tree
+from millebornes_env.solving.values import Weights, gains_at_ends, reach_of
+
+BoolArray = npt.NDArray[np.bool_]
+Int32Array = npt.NDArray[np.int32]
+Int64Array = npt.NDArray[np.int64]
+Float64Array = npt.NDArray[np.float64]
+
+_HARDLY: Final = 1e-3
+"""A choice that is taken more often is kept."""
+_CLEARLY: Final = 1.0
+"""Points by which a choice is worse than the best one, given that the game comes there; others are kept."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A whole tree; or a trunk, and each branch of it.
+
+    Attributes:
+        tree: of the piece.
+        roots: the sequences of the trunk with which a branch begins, for each seat; of a trunk, not used.
+    """
+
+    tree: Tree
+    roots: tuple[Int64Array, Int64Array]
+
+
+class _Pruned(NamedTuple):
+    """What is left of a piece for one seat."""
+
+    used: BoolArray  # [size] sequences
+    numbers: Int64Array  # [size] of them in the pruned game
+
+
+class PrunedGame:
+    """What is left of a game.
+
+    Attributes:
+        tree: of it.
+    """
+
+    def __init__(self, pieces: Sequence[Piece], weights: Callable[[int], Weights]) -> None:
+        """Prune a game.
+
+        Args:
+            pieces: a whole tree, or a trunk and all its branches.
+            weights: float64[size] for each seat, the policy on the piece of this number.
+        """
+        self._pieces = pieces
+        kept = _kept(pieces, weights)
+        reached = _reached(pieces, kept)
+        used, ends = _used(pieces, reached)
+        self._pruned = [_numbered(pieces, used, seat) for seat in (0, 1)]
+        seats = [_pruned_seat(pieces, self._pruned[seat], seat) for seat in (0, 1)]
+        trees = [piece.tree for piece in pieces]
+        self.tree = replace(
+            trees[0],
+            seats=(seats[0], seats[1]),
+            end_sequences=np.concatenate([self._ends(at, ends[at]) for at in range(len(pieces))], axis=1),
+            end_values=np.concatenate([tree.end_values[at] for tree, at in zip(trees, ends, strict=True)]),
+            end_chances=np.concatenate([tree.end_chances[at] for tree, at in zip(trees, ends, strict=True)]),
+            counts=reduce(add, (tree.counts for tree in trees)),
+            frontier=(),
+        )
+
+    def _ends(self, at: int, ends: BoolArray) -> Int32Array:
+        sequences = self._pieces[at].tree.end_sequences
+        rows = [self._pruned[seat][at].numbers[sequences[seat][ends]] for seat in (0, 1)]
+        return np.stack(rows).astype(np.int32)
+
+    def taken(self, seat: int, arrays: Sequence[Float64Array]) -> Float64Array:
+        """What is left of the arrays of all pieces, each float64[size], in the order of the pruned game."""
+        parts = [
+            array[pruned.used][_roots_used(at, self._pieces[at], seat, pruned.used) :]
+            for at, (array, pruned) in enumerate(zip(arrays, self._pruned[seat], strict=True))
+        ]
+        return np.concatenate(parts)
+
+    def put_back(self, at: int, policy: Weights, found: Weights) -> Weights:
+        """A policy of the pruned game, and that of the whole game where nothing is left.
+
+        Args:
+            at: number of the piece.
+            policy: of the whole game on this piece, float64[size] for each seat; not changed.
+            found: of the pruned game, float64[size] for each seat.
+        """
+        first, second = (self._put_back(at, seat, policy[seat], found[seat]) for seat in (0, 1))
+        return first, second
+
+    def _put_back(self, at: int, seat: int, policy: Float64Array, found: Float64Array) -> Float64Array:
+        operations = self._pieces[at].tree.seats[seat].operations
+        used, numbers = self._pruned[seat][at]
+        weights = policy.copy()
+        put_weights_back(operations, used, numbers, found, weights)
+        return weights
+
+
+# What is kept -----------------------------------------------------------------------------------------------
+
+
+def _kept(pieces: Sequence[Piece], weights: Callable[[int], Weights]) -> list[tuple[BoolArray, BoolArray]]:
+    """Which choices are taken, or are not clearly worse."""
+    trunk = pieces[0].tree
+    of_trunk = weights(0)
+    reach = [reach_of(seat, policy) for seat, policy in zip(trunk.seats, of_trunk, strict=True)]
+    gains = [gains_at_ends(trunk, seat, reach[1 - seat]) for seat in (0, 1)]
+    chances = [_chances(trunk, seat, reach[1 - seat]) for seat in (0, 1)]
+    kept: list[tuple[BoolArray, BoolArray]] = []
+    for at, piece in enumerate(pieces[1:], 1):
+        policy, tree = weights(at), piece.tree
+        branch_reach = [reach_of(tree.seats[s], policy[s], reach[s][piece.roots[s]]) for s in (0, 1)]
+        found = []
+        for seat in (0, 1):
+            own = gains_at_ends(tree, seat, branch_reach[1 - seat])
+            chance = _chances(tree, seat, branch_reach[1 - seat])
+            found.append(_kept_of_seat(tree.seats[seat], policy[seat], own, chance))
+            roots = tree.seats[seat].roots
+            np.add.at(gains[seat], piece.roots[seat], own[:roots])
+            np.add.at(chances[seat], piece.roots[seat], chance[:roots])
+        kept.append((found[0], found[1]))
+    first, second = (
+        _kept_of_seat(trunk.seats[seat], of_trunk[seat], gains[seat], chances[seat]) for seat in (0, 1)
+    )
+    return [(first, second), *kept]
+
+
+def _chances(tree: Tree, seat: int, reach: Float64Array) -> Float64Array:
+    """How probable cards and the other seat make the ends of each sequence."""
+    found = np.zeros(tree.seats[seat].size)
+    meet(tree.end_sequences[seat], tree.end_sequences[1 - seat], tree.end_chances, 1.0, reach, found)
+    return found
+
+
+def _kept_of_seat(
+    seat: SeatTree, weights: Float64Array, gains: Float64Array, chances: Float64Array
+) -> BoolArray:
+    kept = weights > _HARDLY
+    keep_backward(seat.operations, gains, chances, _CLEARLY, kept)
+    return kept
+
+
+def _reached(
+    pieces: Sequence[Piece], kept: list[tuple[BoolArray, BoolArray]]
+) -> list[tuple[BoolArray, BoolArray]]:
+    """Which sequences are made of choices that are kept."""
+    reached: list[tuple[BoolArray, BoolArray]] = []
+    for at, piece in enumerate(pieces):
+        found = []
+        for seat, own in enumerate(piece.tree.seats):
+            array = np.zeros(own.size, np.bool_)
+            array[: own.roots] = reached[0][seat][piece.roots[seat]] if at else True
+            follow_forward(own.operations, kept[at][seat], array)
+            found.append(array)
+        reached.append((found[0], found[1]))
+    return reached
+
+
+def _used(
+    pieces: Sequence[Piece], reached: list[tuple[BoolArray, BoolArray]]
+) -> tuple[list[tuple[BoolArray, BoolArray]], list[BoolArray]]:
+    """Which sequences lead to an end at which both may come; and these ends."""
+    used = [(np.zeros_like(first), np.zeros_like(second)) for first, second in reached]
+    ends = []
+    for piece, found in zip(pieces, reached, strict=True):
+        first, second = piece.tree.end_sequences
+        ends.append(found[0][first] & found[1][second])
+    for at in range(len(pieces) - 1, -1, -1):
+        piece = pieces[at]
+        for seat, own in enumerate(piece.tree.seats):
+            array = used[at][seat]
+            array[piece.tree.end_sequences[seat][ends[at]]] = True
+            use_backward(own.operations, reached[at][seat], array)
+            if at:
+                used[0][seat][piece.roots[seat][array[: own.roots]]] = True
+    return used, ends
+
+
+# The pruned game --------------------------------------------------------------------------------------------
+
+
+def _roots_used(at: int, piece: Piece, seat: int, used: BoolArray) -> int:
+    """Sequences of a branch that are those of its trunk."""
+    return int(used[: piece.tree.seats[seat].roots].sum()) if at else 0
+
+
+def _numbered(pieces: Sequence[Piece], used: list[tuple[BoolArray, BoolArray]], seat: int) -> list[_Pruned]:
+    found: list[_Pruned] = []
+    start = 0
+    for at, piece in enumerate(pieces):
+        own = used[at][seat]
+        numbers = np.cumsum(own) - 1 + start - _roots_used(at, piece, seat, own)
+        if at:
+            numbers[: piece.tree.seats[seat].roots] = found[0].numbers[piece.roots[seat]]
+        start += int(own.sum()) - _roots_used(at, piece, seat, own)
+        found.append(_Pruned(own, numbers))
+    return found
+
+
+def _pruned_seat(pieces: Sequence[Piece], pruned: list[_Pruned], seat: int) -> SeatTree:
+    parts, start = [], 0
+    for piece, left in zip(pieces, pruned, strict=True):
+        parts.append(_pruned_operations(piece.tree.seats[seat].operations, left, start))
+        start += len(parts[-1].sources)
+    heads, firsts, counts, sources = (np.concatenate(column) for column in zip(*parts, strict=True))
+    infosets = sum(piece.tree.seats[seat].infosets for piece in pieces)
+    size = int(sum(left.used.sum() for left in pruned))
+    size -= sum(_roots_used(at, piece, seat, pruned[at].used) for at, piece in enumerate(pieces))
+    return SeatTree(
+        operations=Operations(heads, firsts, counts, sources),
+        choices=np.zeros(0, np.int32),
+        keys=np.zeros(0, np.int64),
+        roots=1,
+        size=size,
+        infosets=infosets,
+    )
+
+
+def _pruned_operations(operations: Operations, left: _Pruned, start: int) -> Operations:
+    """Of one piece; `start` sources stand before."""
+    heads, firsts, counts, sources = operations
+    used, numbers = left
+    is_merge = counts < 0
+    ends = firsts.astype(np.int64) + np.abs(counts)
+    of_choices = np.concatenate([[0], np.cumsum(used)])
+    of_sources = np.concatenate([[0], np.cumsum(used[sources])])
+    choices, merges = np.flatnonzero(~is_merge), np.flatnonzero(is_merge)
+    left_over = np.zeros(len(heads), np.int64)
+    left_over[choices] = of_choices[ends[choices]] - of_choices[firsts[choices]]
+    left_over[merges] = of_sources[firsts[merges]] - of_sources[ends[merges]]
+    kept = np.where(is_merge, used[heads], left_over > 0)
+    begin = np.zeros(len(heads), np.int64)
+    first_used = np.flatnonzero(used)
+    some = choices[left_over[choices] > 0]
+    begin[some] = numbers[first_used[of_choices[firsts[some]]]]
+    begin[merges] = start + of_sources[firsts[merges]]
+    return Operations(
+        heads=numbers[heads[kept]].astype(np.int32),
+        firsts=begin[kept].astype(np.int32),
+        counts=left_over[kept].astype(np.int32),
+        sources=numbers[sources[used[sources]]].astype(np.int32),
+    )
+
+
+# Passes -----------------------------------------------------------------------------------------------------
+
+
+@kernel
+def keep_backward(
+    operations: Operations, gains: Float64Array, chances: Float64Array, clearly: float, kept: BoolArray
+) -> None:
+    """Keep what is not clearly worse than the best choice, `gains` and `chances` being carried back."""
+    heads, firsts, counts, sources = operations
+    for at in range(len(heads) - 1, -1, -1):
+        count, head, first = counts[at], heads[at], firsts[at]
+        if count > 0:
+            best, chance = gains[first], chances[first]
+            for choice in range(first + 1, first + count):
+                best, chance = max(best, gains[choice]), max(chance, chances[choice])
+            for choice in range(first, first + count):
+                kept[choice] = kept[choice] or best - gains[choice] <= clearly * chance
+            gains[head] += best
+            chances[head] += chance
+        else:
+            for source in range(first, first - count):
+                gains[sources[source]] += gains[head]
+                chances[sources[source]] += chances[head]
+
+
+@kernel
+def follow_forward(operations: Operations, kept: BoolArray, reached: BoolArray) -> None:
+    """Fill `reached`, of which the roots are given, along choices that are kept."""
+    heads, firsts, counts, sources = operations
+    for at in range(len(heads)):
+        count, head, first = counts[at], heads[at], firsts[at]
+        if count > 0:
+            for choice in range(first, first + count):
+                reached[choice] = reached[head] and kept[choice]
+        else:
+            for source in range(first, first - count):
+                reached[head] = reached[head] or reached[sources[source]]
+
+
+@kernel
+def use_backward(operations: Operations, reached: BoolArray, used: BoolArray) -> None:
+    """Carry back what is used, along sequences that are reached."""
+    heads, firsts, counts, sources = operations
+    for at in range(len(heads) - 1, -1, -1):
+        count, head, first = counts[at], heads[at], firsts[at]
+        if count > 0:
+            for choice in range(first, first + count):
+                used[head] = used[head] or used[choice]
+        elif used[head]:
+            for source in range(first, first - count):
+                used[sources[source]] = used[sources[source]] or reached[sources[source]]
+
+
+@kernel
+def put_weights_back(
+    operations: Operations, used: BoolArray, numbers: Int64Array, found: Float64Array, weights: Float64Array
+) -> None:
+    """Write the pruned game's weights where something is left of a decision; 0 for what was pruned there."""
+    firsts, counts = operations.firsts, operations.counts
+    for at in range(len(firsts)):
+        first, count = firsts[at], counts[at]
+        is_left = False
+        for choice in range(first, first + count):
+            is_left = is_left or used[choice]
+        if is_left:
+            for choice in range(first, first + count):
+                weights[choice] = found[numbers[choice]] if used[choice] else 0.0

@@ -1,0 +1,87 @@
+"""How far rounding can carry the bounds of a value, at most: what makes them a proof.
+
+Each number of a walk is a sum of products. With `k` roundings on the way of a term to the result, all of
+one relative size `u = 2 ** -53`, the result is off by no more than `k * u / (1 - k * u)` times the sum of the
+absolute terms (Higham, Accuracy and Stability of Numerical Algorithms, 2002, section 3.1); and that sum
+is no more than the highest payoff, as the probabilities of the ends add up to 1.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.compile import kernel
+from millebornes_env.solving.passes import Operations
+from millebornes_env.solving.tree import Tree
+
+Int32Array = npt.NDArray[np.int32]
+Int64Array = npt.NDArray[np.int64]
+
+_UNIT: Final = 2.0**-53
+
+
+def rounding_of(tree: Tree) -> float:
+    """How far what a best response wins can be from the true figure, in points.
+
+    Args:
+        tree: of the whole game; the policy that is responded to does not matter.
+    """
+    kinds = len(tree.game.deck.cards)
+    at_ends = 3 * kinds + 4  # of a probability, with a factor for each type of card, times a payoff
+    most = 0
+    for number in (0, 1):
+        own, other = tree.seats[number], tree.seats[1 - number]
+        reached = np.zeros(other.size, np.int64)
+        roundings_of_reach(other.operations, reached)
+        found, terms = np.zeros(own.size, np.int64), np.zeros(own.size, np.int64)
+        ends = tree.end_sequences
+        roundings_at_ends(ends[number], ends[1 - number], reached + at_ends, found, terms)
+        roundings_of_gains(own.operations, found, terms)
+        most = max(most, int(found[0] + terms[0]))
+    payoff = max(abs(tree.counts.lowest), abs(tree.counts.highest))
+    return most * _UNIT / (1 - most * _UNIT) * payoff
+
+
+@kernel
+def roundings_of_reach(operations: Operations, reached: Int64Array) -> None:
+    """Of the reach of each sequence; a policy's weights are rounded when they are divided by their sum."""
+    heads, firsts, counts, sources = operations
+    for at in range(len(heads)):
+        count, head, first = counts[at], heads[at], firsts[at]
+        if count > 0:
+            for choice in range(first, first + count):
+                reached[choice] = reached[head] + count + 1
+        else:
+            most = 0
+            for source in range(first, first - count):
+                most = max(most, reached[sources[source]])
+            reached[head] = most - count
+
+
+@kernel
+def roundings_at_ends(
+    own: Int32Array, others: Int32Array, reached: Int64Array, found: Int64Array, terms: Int64Array
+) -> None:
+    """Of what is won at the ends of a sequence: those of a term, and how many terms are added up."""
+    for end in range(len(own)):
+        found[own[end]] = max(found[own[end]], reached[others[end]] + 1)
+        terms[own[end]] += 1
+
+
+@kernel
+def roundings_of_gains(operations: Operations, found: Int64Array, terms: Int64Array) -> None:
+    """Carried back to the root, where the best choice is taken at each decision."""
+    heads, firsts, counts, sources = operations
+    for at in range(len(heads) - 1, -1, -1):
+        count, head, first = counts[at], heads[at], firsts[at]
+        if count > 0:
+            for choice in range(first, first + count):
+                found[head] = max(found[head], found[choice] + terms[choice])
+            terms[head] += 1
+        else:
+            for source in range(first, first - count):
+                found[sources[source]] = max(found[sources[source]], found[head] + terms[head])
+                terms[sources[source]] += 1

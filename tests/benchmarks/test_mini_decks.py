@@ -1,0 +1,37 @@
+"""The table of the mini decks: digits that are proven, and where the page's bounds come from."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks import mini_decks
+from benchmarks.mini_decks import PAGE, SOLVED, digits_of, solved
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize(
+    ("width", "digits"),
+    [(3e-10, 6), (9e-7, 6), (2e-5, 4), (0.09, 1), (0.1, 1), (0.4, 0), (500.0, 0), (0.0, 6)],
+)
+def test_as_many_digits_as_the_bounds_are_close(width: float, digits: int) -> None:
+    assert digits_of(width) == digits
+
+
+def test_the_page_has_the_bounds_that_solving_has_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    low, high = solved("mini12-v0")["between"]
+    digits = digits_of(high - low) + 1
+    assert f"{low:+.{digits}f} and {high:+.{digits}f}" in PAGE.read_text(encoding="utf-8")
+
+
+def test_what_was_found_for_another_deck_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = (ROOT / SOLVED / "mini12-v0.json").read_text(encoding="utf-8")
+    (tmp_path / "mini12-v1.json").write_text(content, encoding="utf-8")
+    monkeypatch.setattr(mini_decks, "SOLVED", tmp_path)
+    assert json.loads(content)["game"] == "mini12-v0"
+    with pytest.raises(ValueError, match="is of mini12-v0: write it again"):
+        solved("mini12-v1")
