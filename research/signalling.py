@@ -26,9 +26,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from benchmarks.cross_play import lead_of_team
 from millebornes_env.agents import make
 from millebornes_env.arena.intervals import NORMAL_QUANTILE
-from millebornes_env.arena.match import MatchConfig, agent_seed, play
+from millebornes_env.arena.match import MatchConfig, agent_seed
 from research.errors import ResearchError
 from research.frame import OnProgress, Options, Question, main
 from research.intervals import Interval, mean_interval
@@ -154,7 +155,7 @@ def points_of_pair(part: Part, config: MatchConfig, on_progress: OnProgress) -> 
     found = []
     for first in range(0, deals, _DEALS_AT_ONCE):
         count = min(_DEALS_AT_ONCE, deals - first)
-        found.append(play([pair, part.config["opponent"]], config, count, first_deal=first).lead.mean(axis=1))
+        found.append(lead_of_team(pair, part.config["opponent"], config, count, first))
         on_progress((first + count) / deals)
     groups: Float64Array = np.concatenate(found).reshape(GROUPS, -1).mean(axis=1)
     return groups

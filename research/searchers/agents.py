@@ -6,8 +6,9 @@ ISMCTS   single-observer information set Monte Carlo tree search (Cowling, Powle
          tree of what the searching seat sees, others' decisions in it as well; UCB1 among the actions that a
          redeal allows; the action taken most often is played.
 EPIMC    extended perfect information Monte Carlo (Arjonilla, Saffidine and Cazenave 2024): the first own
-         decisions are shared by all redeals and worth their best means, only then is each redeal played out. With one ply it is PIMC. Others play as the rollout agent does; it plays the rest of the
-         round too, where EPIMC may take any evaluation of a game whose cards are known.
+         decisions are shared by all redeals and worth their best means, then each redeal is played out. With
+         one ply it is PIMC. Others play as the rollout agent does; it plays the rest of the round too, where
+         EPIMC may take any evaluation of a game whose cards are known.
 MDS      mirror descent search (Sokota et al. 2024): one ahead; the policy that is searched over is changed by
          exp(gain / temperature), and the most probable action of that is played.
 """
@@ -83,11 +84,13 @@ class TreeSearchAgent(OtherSearchAgent):
 
     Attributes:
         name: what tables of results call it.
+        growth: how a tree grows; its redeals are those of a decision.
+        last_tree: of a decision that was searched last; None: none was.
     """
 
     name = "tree search"
     growth: Growth
-    """How a tree grows; its redeals are those of a decision."""
+    last_tree: Tree | None = None
 
     def grown(self, searcher: Searcher, decisions: Decisions, number: int) -> Tree:
         """The tree of a decision that has been begun."""
@@ -95,6 +98,7 @@ class TreeSearchAgent(OtherSearchAgent):
         tree = new_tree(growth, decisions.masks.shape[1])
         grow(searcher, self._rules, decisions, number, growth, nothing_believed(), tree)
         decisions.playouts[number] += growth.redeals
+        self.last_tree = tree
         return tree
 
 
@@ -136,7 +140,7 @@ class Ismcts(TreeSearchAgent):
     def choice(self, searcher: Searcher, decisions: Decisions, number: int) -> int:
         """The action that was taken most often, of several the one with the best mean."""
         tree = self.grown(searcher, decisions, number)
-        visits, means = _at_root(tree)
+        visits, means = at_root(tree)
         return int(np.lexsort((means, visits))[-1])
 
 
@@ -177,11 +181,11 @@ class Epimc(TreeSearchAgent):
 
     def choice(self, searcher: Searcher, decisions: Decisions, number: int) -> int:
         """The action with the best mean."""
-        _, means = _at_root(self.grown(searcher, decisions, number))
+        _, means = at_root(self.grown(searcher, decisions, number))
         return int(np.argmax(means))
 
 
-def _at_root(tree: Tree) -> tuple[Int64Array, Float64Array]:
+def at_root(tree: Tree) -> tuple[Int64Array, Float64Array]:
     """How often each action was taken at the root, int64[A], and its mean, float64[A]: -inf if never."""
     visits, totals = tree.visits[ROOT], tree.totals[ROOT]
     means: Float64Array = np.full(len(visits), -np.inf)
