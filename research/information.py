@@ -1,6 +1,6 @@
 """What is hidden information worth: to a player, and to a critic while learning?
 
-    python -m research.information            # five minutes of processor time
+    python -m research.information            # four minutes of processor time
     python -m research.information --quick
 
 To a player: search that redeals what it does not see, search that sees the other hand, and search that sees
