@@ -142,7 +142,11 @@ def go_down(
     key_0: int,
     key_1: int,
 ) -> int:
-    """Play a redealt game as the tree says, to where it leaves the tree; how many decisions lie in it."""
+    """Play a redealt game as the tree says, to where it leaves the tree; how many decisions lie in it.
+
+    At a node of EPIMC that is new the rollout agent chooses: most later nodes are met once only, and what
+    chance would do there says little about the action that led to them.
+    """
     game, memories = decisions.games[number], decisions.memories[number]
     memories[:, :] = 0
     for slot in range(MEMORY):
@@ -160,9 +164,12 @@ def go_down(
             node = node_here(tree, plies)
             if node == size and growth.plies == NOT_LIMITED and plies > 0:
                 return plies
-            write_mask(game, rules, tree.mask)
-            word = random_word(key_1 ^ _PICK_TAG, key_0, plies)
-            action = picked(tree, growth, node, seat == OWN, word)
+            if node == size and plies > 0:
+                action = asked(searcher, rules, decisions, number, key_0, key_1)
+            else:
+                write_mask(game, rules, tree.mask)
+                word = random_word(key_1 ^ _PICK_TAG, key_0, plies)
+                action = picked(tree, growth, node, seat == OWN, word)
             tree.line[plies, 0], tree.line[plies, 1] = node, action
             plies += 1
         step(game, rules, action)
