@@ -6,9 +6,10 @@ ISMCTS   single-observer information set Monte Carlo tree search (Cowling, Powle
          tree of what the searching seat sees, others' decisions in it as well; UCB1 among the actions that a
          redeal allows; the action taken most often is played.
 EPIMC    extended perfect information Monte Carlo (Arjonilla, Saffidine and Cazenave 2024): the first own
-         decisions are shared by all redeals and worth their best means, then each redeal is played out. With
-         one ply it is PIMC. Others play as the rollout agent does; it plays the rest of the round too, where
-         EPIMC may take any evaluation of a game whose cards are known.
+         decisions are shared by all redeals and worth their best means, then each redeal is played out. All
+         actions are tried on the same redeals; with one ply it is PIMC. Others play as the rollout agent
+         does; it plays the rest of the round too, where EPIMC may take any evaluation of a game whose cards
+         are known.
 MDS      mirror descent search (Sokota et al. 2024): one ahead; the policy that is searched over is changed by
          exp(gain / temperature), and the most probable action of that is played.
 """
@@ -95,6 +96,8 @@ class TreeSearchAgent(OtherSearchAgent):
     def grown(self, searcher: Searcher, decisions: Decisions, number: int) -> Tree:
         """The tree of a decision that has been begun."""
         growth = self.growth._replace(redeals=int(decisions.budget[number]))
+        if growth.plies != NOT_LIMITED:
+            growth = growth._replace(alike=int(decisions.num_tried[number]) + 1)
         tree = new_tree(growth, decisions.masks.shape[1])
         grow(searcher, self._rules, decisions, number, growth, nothing_believed(), tree)
         decisions.playouts[number] += growth.redeals
@@ -135,7 +138,7 @@ class Ismcts(TreeSearchAgent):
             endgame: as for `SearchAgent`.
         """
         super().__init__(table, seed, rollout, rollouts, depth=depth, threads=threads, endgame=endgame)
-        self.growth = Growth(0, NOT_LIMITED, exploration)
+        self.growth = Growth(0, 1, NOT_LIMITED, exploration)
 
     def choice(self, searcher: Searcher, decisions: Decisions, number: int) -> int:
         """The action that was taken most often, of several the one with the best mean."""
@@ -177,7 +180,7 @@ class Epimc(TreeSearchAgent):
             endgame: as for `SearchAgent`.
         """
         super().__init__(table, seed, rollout, rollouts, depth=depth, threads=threads, endgame=endgame)
-        self.growth = Growth(0, plies, 0.0)
+        self.growth = Growth(0, 1, plies, 0.0)
 
     def choice(self, searcher: Searcher, decisions: Decisions, number: int) -> int:
         """The action with the best mean."""

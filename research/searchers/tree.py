@@ -44,6 +44,7 @@ class Growth(NamedTuple):
     """How a tree grows."""
 
     redeals: int
+    alike: int  # so many redeals that follow each other are the same: one for each action of the root, or 1
     plies: int  # own decisions that all redeals share, others play as the rollout agent; or NOT_LIMITED
     exploration: float  # of UCB1, for values between 0 and 1
 
@@ -114,12 +115,13 @@ def grow(
     of_decision_0, of_decision_1 = int(decisions.keys[number, 0]), int(decisions.keys[number, 1])
     dealt, game = decisions.dealt[number], decisions.games[number]
     for turn in range(growth.redeals):
-        key_0 = random_word(of_decision_0, of_decision_1, turn)
-        key_1 = random_word(of_decision_1, key_0, turn)
+        cards = turn // growth.alike
+        key_0 = random_word(of_decision_0, of_decision_1, cards)
+        key_1 = random_word(of_decision_1, key_0, cards)
         decisions.dealt[number] = decisions.roots[number]
-        redeal(searcher.sees, believed, dealt, rules, turn, key_0, key_1, decisions.hidden[number])
+        redeal(searcher.sees, believed, dealt, rules, cards, key_0, key_1, decisions.hidden[number])
         decisions.games[number] = decisions.dealt[number]
-        plies = go_down(searcher, rules, decisions, number, growth, tree, key_0, key_1)
+        plies = go_down(searcher, rules, decisions, number, growth, tree, turn, key_0, key_1)
         if int(game.phase) == ROUND_OVER:
             value = value_of_round(game, rules)
         else:
@@ -132,13 +134,14 @@ def grow(
 
 
 @rule
-def go_down(
+def go_down(  # noqa: PLR0913, PLR0917 - a place in the search, and the keys of its redeal
     searcher: Searcher,
     rules: RulesRecord,
     decisions: Decisions,
     number: int,
     growth: Growth,
     tree: Tree,
+    turn: int,
     key_0: int,
     key_1: int,
 ) -> int:
@@ -168,7 +171,7 @@ def go_down(
                 action = asked(searcher, rules, decisions, number, key_0, key_1)
             else:
                 write_mask(game, rules, tree.mask)
-                word = random_word(key_1 ^ _PICK_TAG, key_0, plies)
+                word = random_word(key_1 ^ _PICK_TAG, key_0, MOST_PLIES * turn + plies)
                 action = picked(tree, growth, node, seat == OWN, word)
             tree.line[plies, 0], tree.line[plies, 1] = node, action
             plies += 1
