@@ -22,6 +22,7 @@ from millebornes_env import __file__ as package
 WEB: Final = Path(package).with_name("web")
 BUILT: Final = WEB / "engine"
 SCRIPTS: Final = (
+    "labels.js",
     "wasm_engine.js",
     "wasm_belief.js",
     "wasm_kernels.js",

@@ -6,6 +6,7 @@ Everything is taken from where the package has it; nothing about the game is wri
 from __future__ import annotations
 
 import base64
+import dataclasses
 import inspect
 from typing import Any, Final
 
@@ -16,7 +17,7 @@ from safetensors.numpy import load_file
 from export.build import WEIGHTS
 from export.page_kernels import FACTS, agents_of, table_of
 from export.platforms import ExportError
-from millebornes_env.agents.champion import CHAMPIONS, ChampionAgent, champion_for
+from millebornes_env.agents.champion import CHAMPIONS, PREFERRED, ChampionAgent, champion_for
 from millebornes_env.agents.compiled.agent import MAX_OPTIONS, MEMORY
 from millebornes_env.agents.errors import AgentArgumentError
 from millebornes_env.agents.options import defaults_of
@@ -24,7 +25,13 @@ from millebornes_env.agents.policy.agent import RunFolderError
 from millebornes_env.agents.policy.files import WEIGHTS_FILE
 from millebornes_env.agents.policy.network import ADDRESS, MAX_ACTIONS, MODE, MODES, with_zeros
 from millebornes_env.agents.protocol import Table
-from millebornes_env.agents.search.agent import OVER_A_JUDGE, VALUE_IN_POINTS, SearchAgent
+from millebornes_env.agents.search.agent import (
+    OVER_A_JUDGE,
+    POSITIONS_IN_A_MS,
+    VALUE_IN_POINTS,
+    SearchAgent,
+)
+from millebornes_env.agents.search.endgame import MOST_DECISIONS, new_line
 from millebornes_env.agents.search.kernels import CHUNK, FEWEST_REDEALS, new_decisions
 from millebornes_env.agents.search.seen_plays import CANDIDATES, EVENTS_OF_A_PLAY, WINDOW
 from millebornes_env.agents.search.weighing import KINDS
@@ -130,6 +137,7 @@ def _sizes() -> dict[str, Any]:
     decisions = {}
     for name, array in new_decisions(1, 2, 42, np.zeros(3, STATE))._asdict().items():
         decisions[name] = array.dtype.str[1:]
+    line = {name: array.dtype.str[1:] for name, array in new_line(42)._asdict().items()}
     return {
         "max_seats": MAX_SEATS,
         "max_teams": MAX_TEAMS,
@@ -140,6 +148,8 @@ def _sizes() -> dict[str, Any]:
         "facts": list(FACTS),
         "buffers": shapes,
         "decisions": decisions,
+        "line": line,
+        "line_decisions": MOST_DECISIONS,
         "audit_scratch": SCRATCH_SIZE,
         "most_outputs": MAX_ACTIONS + 1,
         "settings": list(Settings._fields),
@@ -285,14 +295,21 @@ def _table(sheet: Edition, players: int, teams: int) -> dict[str, Any]:
         "starts": list(starts),
         "agents": agents,
         CHAMPION: _champion_of(table),
+        "champions_if_changed": _champions_if_changed(table),
     }
 
 
-def _champion_of(table: Table) -> str | None:
+def _champion_of(table: Table, preferred: str | None = None) -> str | None:
     try:
-        return champion_for(table)
+        return champion_for(table, preferred=preferred)
     except (RunFolderError, AgentArgumentError):
         return None
+
+
+def _champions_if_changed(table: Table) -> list[str | None]:
+    """Who plays there with rules overridden, by what the kernel `preferred_champion` answers."""
+    changed = dataclasses.replace(table, edition="")  # rules that nobody was trained on
+    return [_champion_of(changed, preferred) for preferred in PREFERRED]
 
 
 def _agents() -> list[dict[str, str]]:
@@ -308,13 +325,15 @@ def _agents() -> list[dict[str, str]]:
 
 
 def _champions() -> tuple[dict[str, Any], dict[str, bytes]]:
-    """Each champion that plays some table: the options of its network, and its file of weights."""
+    """Each champion that plays some table, its rules as they are or overridden: its network, and its file."""
     sheets = [edition(name) for name in (*editions(), *mini_decks())]
     tables = [table_of(sheet.name, *table) for sheet in sheets for table in sheet.tables]
     found: dict[str, Any] = {}
     files = {}
-    for table in tables:
-        name = _champion_of(table)
+    playing = [
+        (table, name) for table in tables for name in (_champion_of(table), *_champions_if_changed(table))
+    ]
+    for table, name in playing:
         if name is None or name in found:
             continue
         agent = ChampionAgent(table, which=name)
@@ -364,5 +383,10 @@ def network_file(name: str) -> tuple[list[list[int]], bytes]:
 def _search() -> dict[str, Any]:
     """How `X+search` searches if nothing else is said."""
     options = defaults_of(SearchAgent)
-    usual = {name: options[name] for name in ("rollouts", "z", "depth")}
-    return {"usual": usual, "over_a_judge": usual | OVER_A_JUDGE, "judges": VALUE_IN_POINTS}
+    usual = {name: options[name] for name in ("rollouts", "z", "depth", "endgame")}
+    return {
+        "usual": usual,
+        "over_a_judge": usual | OVER_A_JUDGE,
+        "judges": VALUE_IN_POINTS,
+        "positions_in_a_ms": POSITIONS_IN_A_MS,
+    }

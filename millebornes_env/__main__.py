@@ -17,6 +17,7 @@ from millebornes_env.compile import plain
 from millebornes_env.engine.rulebook import StateArray
 from millebornes_env.errors import MissingExtraError, NotationError, OptionError
 from millebornes_env.games import DEFAULT_GAME, GAMES, Game, game
+from millebornes_env.stopping import exit_code_of
 from millebornes_env.texts import text_of_file
 
 PLAYING: Final = {
@@ -125,6 +126,8 @@ def play(name: str, arguments: Sequence[str]) -> int:
         if str(error.name).startswith("millebornes_env"):
             raise
         return complain(sentence(MissingExtraError.of(f"the command {name}", error, EXTRAS[name])))
+    except KeyboardInterrupt as stop:  # while NumPy, Numba and others are imported
+        return complain("interrupted", exit_code_of(stop))
     return int(command.main(arguments))
 
 

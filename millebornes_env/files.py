@@ -7,6 +7,7 @@ step: a reader, a full disk or a killed process never leaves half a file behind.
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import json
 import os
@@ -37,9 +38,11 @@ def replacing(path: Path) -> Iterator[Path]:
         The path of a file that does not exist yet, in the same folder.
 
     Raises:
-        OSError: the folder cannot be made or written to, or the disk is full; `path` is as it was. The error
-            names the file, which the operating system does not say of a full disk.
+        OSError: the folder cannot be made or written to, the disk is full, or `path` is a device, a pipe or a
+            folder; `path` is as it was. The error names the file, which the operating system does not say of
+            a full disk.
     """
+    check_replaceable(path)
     draft = path.with_name(f".{path.name[:_LONGEST_STEM]}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
     _being_written.add(draft.name)
     try:
@@ -56,6 +59,18 @@ def replacing(path: Path) -> Iterator[Path]:
         with contextlib.suppress(OSError):
             draft.unlink(missing_ok=True)
         _being_written.discard(draft.name)
+
+
+def check_replaceable(path: Path) -> None:
+    """Refuse what no file may take the place of: root could replace /dev/null, for all programs.
+
+    Raises:
+        OSError: there is something at `path` that is no regular file.
+    """
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EINVAL, "it is a device or a pipe, and no file can take its place", str(path))
 
 
 def remove_drafts(folder: Path) -> list[Path]:

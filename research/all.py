@@ -76,7 +76,10 @@ def ask(args: Args) -> int:
 
 def main() -> int:
     """The command line; returns the exit status."""
-    return carry_out(lambda: 2 if ask(tyro.cli(Args, description=__doc__)) else 0, stopped=STOPPED)
+    return carry_out(
+        lambda: 2 if ask(tyro.cli(Args, prog="python -m research.all", description=__doc__)) else 0,
+        stopped=STOPPED,
+    )
 
 
 if __name__ == "__main__":

@@ -341,7 +341,8 @@ def draw(figure: Figure, records: Sequence[Record]) -> None:
     every = figure.subplots(1, 3)
     draw_surface(figure, every[0], by_cards, "cards left to draw", CARDS)
     draw_surface(figure, every[1], by_hand, "km in the own hand", HAND)
-    every[0].set_title(name, fontsize=9, loc="left")
+    for axes, what in zip(every, ("cards left", "hand"), strict=False):
+        axes.set_title(f"By the {what}: {name}", fontsize=9, loc="left")
     draw_policies(every[2], results)
 
 
@@ -360,7 +361,7 @@ def draw_surface(
     axes.grid(visible=False)
     axes.set_xticks(range(len(columns)), [f"{column}+" for column in columns])
     axes.set_yticks(range(len(KM)), [km_band(km) for km in KM])
-    figure.colorbar(drawn, ax=axes, label="extending - finishing, points")
+    figure.colorbar(drawn, ax=axes, label="extending - finishing, points", extend="both")
 
 
 def draw_policies(axes: Any, results: Mapping[str, list[Mapping[str, Any]]]) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, Generic, TypeVar
 
 import tyro
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -45,6 +45,11 @@ OnProgress = Callable[[float], None]
 """Called with the share of a part that is done, 0 to 1."""
 
 
+def by_default(words: str) -> object:
+    """What --help says that an option is if it is left out, where the value itself says nothing."""
+    return tyro.conf.arg(help_behavior_hint=f"(default: {words})")
+
+
 @dataclass(frozen=True)
 class Options:
     """The options of every question; a question with more of them derives from this."""
@@ -55,10 +60,10 @@ class Options:
     """how many seeds, one after the other"""
     quick: bool = False
     """a small run, in a folder of its own, to see what the question shows"""
-    minutes: float | None = None
+    minutes: Annotated[float | None, by_default("no limit")] = None
     """begin no part after so many minutes; the same command goes on with the rest"""
-    out: Path | None = None
-    """folder of the parts [default: results/research/NAME]"""
+    out: Annotated[Path | None, by_default("results/research/NAME")] = None
+    """folder of the parts"""
     resume: bool = True
     """keep parts that are done; --no-resume measures all of them again"""
     dry_run: bool = False
@@ -118,7 +123,8 @@ def main(question: Question[Any], arguments: Sequence[str] | None = None) -> int
 
     def command() -> int:
         prog = f"python -m research.{question.name}"
-        answer(question, tyro.cli(question.options, prog=prog, description=question.title, args=given))
+        about = getattr(question.measure, "__globals__", {}).get("__doc__") or question.title
+        answer(question, tyro.cli(question.options, prog=prog, description=about, args=given))
         return 0
 
     return carry_out(command, stopped=STOPPED)

@@ -13,7 +13,7 @@ OUR_COLOUR: Final = "#c8443c"
 OTHER_COLOUR: Final = "#93a1b5"
 COLOURS: Final = (
     *("#c8443c", "#2f6db5", "#3d8f5f", "#8a5ca8", "#d98a2b", "#4f9aa8"),
-    *("#7a6a58", "#b5477e", "#6b7b2e", "#93a1b5", "#33415c", "#111111", "#c9b458"),
+    *("#7a6a58", "#b5477e", "#6b7b2e", "#93a1b5", "#8fbf3f", "#111111", "#c9b458"),
 )
 """One for each line or group, in this order."""
 

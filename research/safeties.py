@@ -58,6 +58,7 @@ SAFETIES: Final = range(DRIVING_ACE, RIGHT_OF_WAY + 1)
 DECKS: Final = ("mini7", "mini10")
 CARDS_LEFT: Final = (0, 1, 20, 40, 60)
 NEEDED, IDLE = "it would help now", "it would not"
+_IN_WORDS: Final = {IDLE: "would not help", NEEDED: "would help"}
 MOVING, STANDING = "opponent moves", "opponent stands"
 
 
@@ -250,7 +251,7 @@ def draw(figure: Figure, records: Sequence[Record]) -> None:
         groups = over(gains, place, 1)
         names = sorted({labels[0] for labels in groups}, key=lambda name: order((name,)))
         styled(axes, title)
-        for number, needed in enumerate((IDLE, NEEDED)):
+        for number, (needed, label) in enumerate(_IN_WORDS.items()):
             shown = [
                 (at, interval(groups[name, needed]))
                 for at, name in enumerate(names)
@@ -260,12 +261,12 @@ def draw(figure: Figure, records: Sequence[Record]) -> None:
                 [at + 0.4 * (number - 0.5) for at, _ in shown],
                 [found.mean for _, found in shown],
                 yerr=[0.0 if found.low is None else found.half_width for _, found in shown],
-                width=0.38, color=COLOURS[number], label=needed, capsize=2,
+                width=0.38, color=COLOURS[number], label=label, capsize=2,
             )  # fmt: skip
         axes.axhline(0, color="#555555", linewidth=0.8)
         axes.set_xticks(range(len(names)), names, rotation=25, ha="right")
     both[0].set_ylabel("holding - laying, points")
-    both[1].legend(title="laid now", frameon=False, loc="lower right")
+    both[1].legend(title="laid now, the safety", frameon=False, loc="lower right")
 
 
 QUESTION = Question(

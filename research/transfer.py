@@ -18,7 +18,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from millebornes_env.arena.intervals import NORMAL_QUANTILE
 from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.errors import shown
 from research.errors import ResearchError
-from research.frame import OnProgress, Options, Question, main
+from research.frame import OnProgress, Options, Question, by_default, main
 from research.intervals import Interval, over_seeds
 from research.parts import Part, Record
 from research.pictures import styled
@@ -59,8 +59,8 @@ class Args(Options):
 
     seeds: int = 3
     """how many seeds: of the networks, of the games they learn from and of the deals"""
-    editions: tuple[str, ...] = ()
-    """rule sheets (default: all that two can play)"""
+    editions: Annotated[tuple[str, ...], by_default("all that two can play")] = ()
+    """rule sheets"""
     decisions: int = 1_000_000
     """decisions that each specialist learns from"""
     hidden: int = 64

@@ -14,7 +14,7 @@ import pytest
 
 from millebornes_env import __version__, edition, editions, vector_env
 from tests.patience import SECONDS_OF_A_HANG
-from website import conf, stage
+from website import conf, sections, stage
 from website.rulings import shown
 
 LINK = re.compile(r"\[[^\]]*\]\(([^()\s:]+)\)")
@@ -52,6 +52,31 @@ def test_every_link_leads_to_a_page(pages: Path) -> None:
         for target in LINK.findall(re.sub(r"`[^`]*`", "", text)):
             if not target.startswith("#"):
                 assert (page.parent / target.partition("#")[0]).is_file(), f"{page.name}: {target}"
+
+
+def test_what_axe_finds_in_written_pages_is_mended() -> None:
+    table = '<tr><th class="head text-right"><p></p></th><th class="head"><p>wins</p></th></tr>'
+    assert conf.mended(table) == '<tr><td></td><th class="head"><p>wins</p></th></tr>'
+
+
+def test_no_list_of_pages_has_two_of_one_name(pages: Path) -> None:
+    for name in sections.SECTIONS:
+        text = (pages / f"{name}.md").read_text(encoding="utf-8")
+        (table,) = re.findall(r"```\{toctree\}\n(.*?)```", text, flags=re.DOTALL)
+        titles = [_title(pages, line) for line in table.splitlines() if "/" in line]
+        assert len(set(titles)) == len(titles) > 1, name
+
+
+def _title(folder: Path, line: str) -> str:
+    """What a line of a table of contents is called."""
+    if line.endswith(">"):
+        return line.partition(" <")[0]
+    page = folder / f"{line.lstrip('/')}.md"
+    if not page.is_file():  # a notebook
+        return line
+    return next(
+        one for one in page.read_text(encoding="utf-8").splitlines() if one.startswith("# ")
+    ).removeprefix("# ")
 
 
 def test_links_to_code_become_words() -> None:
@@ -98,6 +123,7 @@ def test_positions_have_a_picture_and_a_link_that_opens_them(pages: Path) -> Non
     codes = re.findall(r'href="table/index.html#t=([\w-]+)"', text)
     opened = [base64.urlsafe_b64decode(code + "=" * (-len(code) % 4)).decode() for code in codes]
     assert opened == [one.text(one.editions[0]) for several in shown().values() for one in several]
+    assert text.count("</div>\n<figcaption><a href=") == len(codes)  # beside a picture the theme hides it
     pictures = re.findall(r'src="(positions/\S+)"', text)
     assert len(pictures) == 2 * len(opened)
     for picture in pictures:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import Any, Final
@@ -23,6 +24,7 @@ source_suffix: Final = {".md": "myst-nb", ".ipynb": "myst-nb"}
 myst_enable_extensions: Final = ["colon_fence", "deflist"]
 myst_heading_anchors: Final = 4
 nb_execution_mode: Final = "off"
+nb_render_markdown_format: Final = "myst"  # tables that cells display
 exclude_patterns: Final = ["extra"]
 
 autodoc_member_order: Final = "bysource"
@@ -39,6 +41,7 @@ copybutton_exclude: Final = ".linenos, .gp, .go"
 
 html_theme: Final = "pydata_sphinx_theme"
 html_title: Final = "Mille Bornes for machine learning"
+html_favicon: Final = "_static/icon.svg"
 html_static_path: Final = ["_static"]
 html_extra_path: Final = ["extra"]
 html_css_files: Final = ["site.css"]
@@ -57,9 +60,16 @@ html_context: Final = {"default_mode": "auto"}
 
 # What axe-core finds in the pages as Sphinx and the theme write them, and how it is written instead.
 _MENDED: Final = {
-    '<th class="head"><p></p></th>': "<td></td>",
+    r'<th class="head[^"]*"><p></p></th>': "<td></td>",
     '<summary><span class="toctree-toggle"': '<summary aria-label="Pages below"><span class="toctree-toggle"',
 }
+
+
+def mended(text: str) -> str:
+    """A page of the site, made accessible."""
+    for written, instead in _MENDED.items():
+        text = re.sub(written, instead, text)
+    return text
 
 
 def mend(app: Any, exception: Exception | None) -> None:
@@ -72,11 +82,8 @@ def mend(app: Any, exception: Exception | None) -> None:
     if exception is None and app.builder.format == "html":
         for page in Path(app.outdir).rglob("*.html"):
             text = page.read_text(encoding="utf-8")
-            mended = text
-            for written, instead in _MENDED.items():
-                mended = mended.replace(written, instead)
-            if mended != text:
-                page.write_text(mended, encoding="utf-8")
+            if mended(text) != text:
+                page.write_text(mended(text), encoding="utf-8")
 
 
 def setup(app: Any) -> None:

@@ -65,13 +65,20 @@ def with_pictures(page: str, place: str, folder: Path) -> str:
         (folder / PICTURES).mkdir(parents=True, exist_ok=True)
         is_record = "\nplays:" in text
         what = "The table after these plays" if is_record else "The table in this position"
-        lines = [*([] if kind == "picture" else [block[0], ""]), "```{raw} html", '<figure class="position">']
+        # The pictures stand in a box: the theme hides a caption that follows a picture of the other theme.
+        begun = ["```{raw} html", '<figure class="position">', "<div>"]
+        lines = [*([] if kind == "picture" else [block[0], ""]), *begun]
         for theme in _THEMES:
             (folder / PICTURES / f"{name}-{theme}.svg").write_text(picture(text, theme), encoding="utf-8")
             source = f"{up}{PICTURES}/{name}-{theme}.svg"
             lines.append(f'<img class="only-{theme}" src="{source}" alt="{what}" loading="lazy">')
         words = "Step through it in the table" if is_record else "Play it in the table"
-        lines += [f'<figcaption><a href="{up}{link(text)}">{words}</a></figcaption>', "</figure>", "```"]
+        lines += [
+            "</div>",
+            f'<figcaption><a href="{up}{link(text)}">{words}</a></figcaption>',
+            "</figure>",
+            "```",
+        ]
         return "\n".join(lines)
 
     return _BLOCK.sub(pictured, page)

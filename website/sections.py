@@ -56,11 +56,15 @@ SECTIONS: Final = {
 }
 """Pages that list others: the heading, what the section is about, and its pages."""
 
+_TITLES: Final = {"race_leaderboard": "Leaderboard of the race"}
+"""What a list calls a page whose own heading says too little there."""
+
 
 def contents(names: tuple[str, ...], *, depth: int = 1, hidden: bool = False) -> str:
     """A table of contents in Markdown."""
     options = f":maxdepth: {depth}\n" + (":hidden:\n" if hidden else "")
-    return f"```{{toctree}}\n{options}\n" + "\n".join(f"/{name}" for name in names) + "\n```\n"
+    lines = (f"{_TITLES[name]} </{name}>" if name in _TITLES else f"/{name}" for name in names)
+    return f"```{{toctree}}\n{options}\n" + "\n".join(lines) + "\n```\n"
 
 
 def pages() -> dict[str, str]:
@@ -78,10 +82,6 @@ def pages() -> dict[str, str]:
 
 FIRST_PAGE: Final = """# Mille Bornes for machine learning
 
-The card game Mille Bornes, in six editions and at 28 tables, as a vectorised PettingZoo environment: hidden
-hands, answers out of turn, partners, two to eight players. Agents to play against, an arena that says who is
-better, training scripts, studies with people, and ten research questions with their answers.
-
 ```{raw} html
 <iframe class="game" src="table/index.html" title="A game of Mille Bornes against the champion"></iframe>
 <p><a href="table/index.html">The game in a page of its own</a></p>
@@ -89,4 +89,8 @@ better, training scripts, studies with people, and ten research questions with t
 
 The game runs in this page, by the same rules code, compiled to WebAssembly; nothing is sent anywhere. On your
 own machine `python -m millebornes_env play` opens it ([about the table](table.md)).
+
+`millebornes_env` is this card game, in six editions and at 28 tables, as a vectorised PettingZoo environment:
+hidden hands, answers out of turn, partners, two to eight players. It has agents to play against, an arena
+that says who is better, training scripts, studies with people, and ten research questions with their answers.
 """

@@ -148,6 +148,7 @@ def stage(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "_static").mkdir(parents=True)
     shutil.copy(HERE / "site.css", folder / "_static")
+    shutil.copy(ROOT / "millebornes_env" / "web" / "drawing" / "icon.svg", folder / "_static")
     shutil.copy(HERE / "conf.py", folder)
     copy_table(folder / "extra" / "table")
     for source in sources():

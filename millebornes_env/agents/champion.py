@@ -8,7 +8,8 @@ so that it plays overridden ones too; for two players there is another:
     parker-2    learned the game of the American sheet alone, and does not see the rules
 
 Which of the two plays a table better is not asked of its name but of its rules (`plays_like_parker`): what
-`parker-2` learned from more decisions serves it where rules that it does not see are others.
+`parker-2` learned from more decisions serves it where rules that it does not see are others. The page in the
+browser asks the same function, compiled (`PREFERRED`).
 """
 
 from __future__ import annotations
@@ -20,15 +21,18 @@ from typing import Any, ClassVar, Final
 from millebornes_env.agents.policy.agent import PolicyAgent, RunFolderError
 from millebornes_env.agents.policy.files import DESCRIPTION_FILE, game_of_policy, read_description
 from millebornes_env.agents.protocol import Table
+from millebornes_env.compile import rule
 from millebornes_env.errors import shown
 from millebornes_env.games import game as find_game
-from millebornes_env.millebornes.rules import PLAY_OUT, Rules
+from millebornes_env.millebornes.rules import PLAY_OUT, AnyRules
 
 CHAMPIONS: Final = Path(__file__).with_name("champions")
 """The folder that they are in."""
 
 PARKER_2: Final = "parker-2"
 ALL_2: Final = "all-2"
+PREFERRED: Final = (ALL_2, PARKER_2)
+"""Which champion rules prefer, by whether `plays_like_parker`; where it fits, it plays."""
 
 
 class ChampionAgent(PolicyAgent):
@@ -55,12 +59,13 @@ class ChampionAgent(PolicyAgent):
         super().__init__(table, seed, str(CHAMPIONS / champion_for(table, which)), mode)
 
 
-def champion_for(table: Table, which: str = "") -> str:
+def champion_for(table: Table, which: str = "", preferred: str | None = None) -> str:
     """The name of the champion's folder.
 
     Args:
         table: the table to play at.
         which: the name, if it has been chosen.
+        preferred: the one that the table's rules prefer, if that is known; None: the game is asked.
 
     Raises:
         RunFolderError: there is no such champion, or none for this table.
@@ -79,7 +84,7 @@ def champion_for(table: Table, which: str = "") -> str:
     if which and which not in fitting:
         seats = _seats(table.rules.players, table.rules.teams)
         raise RunFolderError(f"the champion {which!r} does not play with {seats}: {_who_plays(known)}")
-    return which or _best_of(fitting, known, table)
+    return which or _best_of(fitting, known, table, _preferred_at(table) if preferred is None else preferred)
 
 
 def champions_of(game: str) -> dict[str, dict[str, Any]]:
@@ -93,12 +98,16 @@ def _fits(description: dict[str, Any], table: Table) -> bool:
     return (description.get("players"), description.get("teams")) == (table.rules.players, table.rules.teams)
 
 
-def _best_of(fitting: Sequence[str], known: dict[str, dict[str, Any]], table: Table) -> str:
-    """The one that the game prefers at the table; else one that was trained on its edition."""
+def _preferred_at(table: Table) -> str:
+    """The one that the game prefers at the table, which may not fit; "": it has no preference."""
     entry = find_game(table.game)
-    preferred = entry.part("champion", "the champion")(table) if entry.has("champion") else ""
+    return str(entry.part("champion", "the champion")(table)) if entry.has("champion") else ""
+
+
+def _best_of(fitting: Sequence[str], known: dict[str, dict[str, Any]], table: Table, preferred: str) -> str:
+    """The one that is preferred; else one that was trained on the table's edition."""
     if preferred in fitting:
-        return str(preferred)
+        return preferred
     trained = [name for name in fitting if table.edition in known[name].get("editions", ())]
     return (trained or list(fitting))[0]
 
@@ -127,10 +136,11 @@ def _who_plays(known: dict[str, dict[str, Any]]) -> str:
 
 def champion_of_millebornes(table: Table) -> str:
     """Which champion plays a table of Mille Bornes better."""
-    return PARKER_2 if plays_like_parker(table.rules) else ALL_2
+    return PREFERRED[int(plays_like_parker(table.rules))]
 
 
-def plays_like_parker(rules: Rules) -> bool:
+@rule
+def plays_like_parker(rules: AnyRules) -> bool:
     """Whether what was learned at `parker` plays better than what was learned by all sheets.
 
     So it is wherever points are counted, hands are played out when the draw pile is empty (always, or after

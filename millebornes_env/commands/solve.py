@@ -9,7 +9,7 @@ python -m millebornes_env solve mini12 --count              # how large the game
 from __future__ import annotations
 
 import argparse
-import errno
+import math
 import os
 import sys
 import time
@@ -20,6 +20,7 @@ from typing import Final
 
 from millebornes_env.command_line import carry_out, program, say
 from millebornes_env.errors import OptionError
+from millebornes_env.files import check_replaceable
 from millebornes_env.games import find_sheet
 from millebornes_env.games import game as game_of
 from millebornes_env.solving.cfr import Solver
@@ -33,6 +34,8 @@ _REPORT_SECONDS: Final = 2.0
 _SAVE_SECONDS: Final = 60.0
 _CHECK_RATIO: Final = 1.25
 """NashConv is looked at again after so many times as many iterations; it costs as much as one or two."""
+_TOO_FAR: Final = 20.0
+"""A logarithm of iterations: more than anybody waits for."""
 HEADINGS: Final = ("policy", "exploitability", "of the payoff range", "value (seat 0)", "NashConv")
 
 
@@ -150,6 +153,7 @@ class _Run:
     next_check: int = 1
     told: float = 0.0
     saved: float = 0.0
+    first: tuple[int, float] | None = None
     found: Judgement | None = None
 
     def __call__(self, solver: Solver) -> bool:
@@ -157,18 +161,36 @@ class _Run:
         is_late = now - self.begun > 60 * self.args.minutes
         if solver.iteration >= self.next_check or is_late:
             self.found = solver.judge()
+            self.first = self.first or (solver.iteration, self.found.of_range)
             self.next_check = max(solver.iteration + 1, int(solver.iteration * _CHECK_RATIO))
         if self.args.checkpoint is not None and now - self.saved > _SAVE_SECONDS:
             solver.save(self.args.checkpoint)
             self.saved = now
         if now - self.told > _REPORT_SECONDS and self.found is not None and sys.stderr.isatty():
-            left = 60 * self.args.minutes - (now - self.begun)
             say(
                 f"{solver.iteration:,} iterations, exploitability {100 * self.found.of_range:.3g} % of the "
-                f"payoff range, {left:.0f} s left at most"
+                f"payoff range, about {self.seconds_left(solver.iteration, now - self.begun):.0f} s left"
             )
             self.told = now
         return is_late or (self.found is not None and 100 * self.found.of_range <= self.args.until)
+
+    def seconds_left(self, iteration: int, seconds: float) -> float:
+        """Until exploitability is low enough, if it falls on as a power of the iterations, or time is up.
+
+        Args:
+            iteration: at which the run is.
+            seconds: that it took so far.
+        """
+        most = max(0.0, 60 * float(self.args.minutes) - seconds)
+        if self.first is None or self.found is None or not 0 < self.found.of_range < self.first[1]:
+            return most
+        begun, exploitability = self.first
+        power = math.log(exploitability / self.found.of_range) / math.log(iteration / begun)
+        further = math.log(100 * self.found.of_range / self.args.until) / power
+        if further > _TOO_FAR:
+            return most
+        more = max(0.0, iteration * math.exp(further) - iteration)
+        return min(most, more * seconds / (iteration - begun))
 
 
 def _solve(args: argparse.Namespace, game: Solvable) -> None:
@@ -190,16 +212,17 @@ def _solve(args: argparse.Namespace, game: Solvable) -> None:
                 with stops.deferred():  # half an iteration is no state to go on from
                     solver.run(1)
                 is_done = run(solver)
-    finally:
+        found = solver.judge()
+        low, high = -found.best[1], found.best[0]
+        print(
+            f"value of the game to seat 0, which begins: {found.value:+.7f} points, between {low:+.7f} and "
+            f"{high:+.7f}; exploitability {found.exploitability:.3g} points, {100 * found.of_range:.2g} % of "
+            f"the payoff range, after {solver.iteration:,} iterations and {solver.seconds:.1f} s",
+            flush=True,
+        )
+    finally:  # after the value is told: the disk may be full
         if args.checkpoint is not None:
             solver.save(args.checkpoint)
-    found = solver.judge()
-    low, high = -found.best[1], found.best[0]
-    print(
-        f"value of the game to seat 0, which begins: {found.value:+.7f} points, between {low:+.7f} and "
-        f"{high:+.7f}; exploitability {found.exploitability:.3g} points, {100 * found.of_range:.2g} % of the "
-        f"payoff range, after {solver.iteration:,} iterations and {solver.seconds:.1f} s"
-    )
     if args.out is not None:
         about = {
             "made_by": f"{solver.iteration} iterations of predictive CFR+",
@@ -214,14 +237,16 @@ def _check_that_it_can_be_written(path: Path) -> None:
     """Find out before the work, not after it.
 
     Raises:
-        OSError: the folder takes no file, or the path is that of a folder.
+        OSError: the folder takes no file, or there is something at the path that no file can replace.
     """
-    if path.is_dir():
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    check_replaceable(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     trial = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    trial.touch()
-    trial.unlink()
+    try:
+        trial.touch()
+        trial.unlink()
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None  # the user gave no other name
 
 
 def progress(what: str) -> Callable[[int, int], None]:

@@ -12,6 +12,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Final, NamedTuple, TextIO
 
+import numpy as np
+
 from millebornes_env.errors import MilleBornesError, shown
 from millebornes_env.extensive.spots import CHANCE, OVER
 from millebornes_env.extensive.tree import Node, Tree
@@ -22,6 +24,11 @@ MOST_NODES: Final = 5_000_000
 """A tree of more is not written, if nobody says otherwise: some 500 MB."""
 
 _EVERY: Final = 10_000
+_WAYS: Final = 25
+_SURELY: Final = 10
+"""A tree whose size is guessed at so many times what is allowed is refused before it is walked."""
+_GIGABYTES: Final = 125e-9
+"""For a node of a file, about."""
 
 OnProgress = Callable[[int], None]
 """Is told from time to time how many nodes were written."""
@@ -76,19 +83,44 @@ def export(
     """
     if file_format not in FORMATS:
         raise ExportError(f"the format is {shown(file_format)}; it must be one of {', '.join(FORMATS)}")
+    guess = guessed_nodes(tree)
+    if guess > _SURELY * most_nodes:
+        raise ExportError(_too_large(tree, most_nodes, f", about {guess:.0e} ({guess * _GIGABYTES:.0e} GB)"))
     with replacing(path) as draft, draft.open("w", encoding="utf-8", newline="\n") as out:
         writer = (_Efg if file_format == "efg" else _LiteEfg)(tree, out, compact)
         for number, node in enumerate(tree.nodes()):
             if number >= most_nodes:
-                raise ExportError(
-                    f"the tree of {tree.edition.label!r} has more than {most_nodes:,} nodes: take a smaller "
-                    "deck (millebornes_env.mini_decks()), or allow more"
-                )
+                raise ExportError(_too_large(tree, most_nodes))
             if on_progress is not None and number % _EVERY == 0:
                 on_progress(number)
             writer.write(node)
         writer.end()
     return writer.written()
+
+
+def guessed_nodes(tree: Tree) -> float:
+    """About how many nodes a tree has: the median of what random ways down find (Knuth 1975).
+
+    Each way multiplies the choices that it meets, which gives the number of nodes in the mean. The mean is
+    made by few ways that are large; the median is less, so that no tree is taken for larger than it is.
+    """
+    generator = np.random.default_rng(0)
+    found = []
+    for _ in range(_WAYS):
+        node, level, nodes = tree.root, 1.0, 1.0
+        while node.actions:
+            level *= len(node.actions)
+            nodes += level
+            node = node.child(int(generator.choice(node.actions)))
+        found.append(nodes)
+    return float(np.median(found))
+
+
+def _too_large(tree: Tree, most_nodes: int, guess: str = "") -> str:
+    return (
+        f"the tree of {tree.edition.label!r} has more than {most_nodes:,} nodes{guess}: take a smaller deck "
+        "(millebornes_env.mini_decks() names some), or allow more (most_nodes, or --most-nodes)"
+    )
 
 
 class _Writer:
@@ -201,4 +233,4 @@ def _number(payoff: float) -> str:
     return str(int(payoff)) if payoff == int(payoff) else repr(payoff)
 
 
-__all__ = ["FORMATS", "MOST_NODES", "ExportError", "Written", "export"]
+__all__ = ["FORMATS", "MOST_NODES", "ExportError", "Written", "export", "guessed_nodes"]

@@ -42,7 +42,7 @@ def values_of_side(side: Mapping[str, Any], target: int, name: str) -> dict[str,
     battle, speed = side["battle"], side["speed"]
     values: dict[str, str | int | float | None] = {
         "name": name,
-        "km": f"{side['km']} / {target} km",
+        "km": f"{side['km']:,} / {target:,} km",
         "rolling": int(side["can_drive"]),
         "stopped": int(not side["can_drive"]),
         "cured": int(bool(side.get("cured"))),

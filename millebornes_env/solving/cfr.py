@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import time
-import zipfile
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -20,6 +19,7 @@ import numpy.typing as npt
 
 from millebornes_env.errors import shown
 from millebornes_env.files import replacing
+from millebornes_env.solving.archives import name_of_game, read_archive
 from millebornes_env.solving.deck import Solvable
 from millebornes_env.solving.errors import CheckpointError, SolvingError
 from millebornes_env.solving.passes import match_forward, meet, regret_backward, weights_of_reach
@@ -128,10 +128,8 @@ class Solver:
             OSError: it could not be read.
         """
         try:
-            with path.open("rb") as file, np.load(file, allow_pickle=False) as found:
-                about = json.loads(str(found["about"]))
-                arrays = {name: found[name] for name in found.files if name != "about"}
-        except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+            about, arrays = read_archive(path)
+        except ValueError as error:
             raise CheckpointError(f"{path} is no checkpoint of a solver, or damaged ({error})") from None
         self._check(path, about, arrays)
         for number, learner in enumerate(self._seats):
@@ -140,19 +138,20 @@ class Solver:
             learner.match(0.0)
         self.iteration, self.seconds = int(about["iteration"]), float(about["seconds"])
 
-    def _check(self, path: Path, about: Any, arrays: dict[str, Any]) -> None:
-        if not isinstance(about, dict) or about.get("format") != CHECKPOINT_FORMAT:
+    def _check(self, path: Path, about: dict[str, Any], arrays: dict[str, Any]) -> None:
+        if about.get("format") != CHECKPOINT_FORMAT:
             raise CheckpointError(f"{path} is no checkpoint that this version can read; begin anew elsewhere")
         own = identity(self.tree)
         if about.get("game") != own:
-            other = about.get("game") or {}
-            name = other.get("name") if isinstance(other, dict) else None
             raise CheckpointError(
-                f"{path} is a checkpoint of {shown(name)}, and not of {own['name']!r} with the same rules; "
-                "give another file, or remove this one"
+                f"{path} is a checkpoint of {shown(name_of_game(about))}, and not of {own['name']!r} with "
+                "the same rules; give another file, or remove this one"
             )
         if about.get("predictive") != self.predictive:
             raise CheckpointError(f"{path} was made by the other variant of CFR+; give the same option")
+        iteration, seconds = about.get("iteration"), about.get("seconds")
+        if not isinstance(iteration, int) or iteration < 0 or not isinstance(seconds, float | int):
+            raise CheckpointError(f"{path} is damaged: it does not say after how many iterations it was made")
         for number, learner in enumerate(self._seats):
             for name in _ARRAYS:
                 array = arrays.get(f"{name}_{number}")

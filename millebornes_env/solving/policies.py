@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import lzma
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,9 +16,11 @@ from millebornes_env.compile import kernel
 from millebornes_env.errors import shown
 from millebornes_env.files import replacing
 from millebornes_env.millebornes.actions import action_name, num_actions
+from millebornes_env.millebornes.cards import CARD_NAMES
 from millebornes_env.millebornes.legality import write_mask
 from millebornes_env.millebornes.rules import RulesRecord
 from millebornes_env.millebornes.state import PHASE_NAMES, StateArray
+from millebornes_env.solving.archives import name_of_game, read_archive
 from millebornes_env.solving.cfr import identity
 from millebornes_env.solving.deck import Deck
 from millebornes_env.solving.errors import PolicyError, PolicyFileError
@@ -116,8 +117,11 @@ class AskedPolicy:
 def _place(state: Any) -> str:
     """Where a decision is, in words, without what is hidden."""
     seat = int(state["seat"])
-    hand = [int(count) for count in state["hand"][seat]]
-    return f"seat {seat} to {PHASE_NAMES[int(state['phase'])]}, km {list(state['km'][:2])}, hand {hand}"
+    counts = state["hand"][seat].tolist()
+    hand = ", ".join(CARD_NAMES[card] for card, count in enumerate(counts) for _ in range(count))
+    own, other = (int(state["km"][team]) for team in (seat, 1 - seat))
+    phase = PHASE_NAMES[int(state["phase"])]
+    return f"seat {seat} to {phase} at {own} km, the other at {other}, holding {hand or 'nothing'}"
 
 
 @kernel
@@ -249,21 +253,19 @@ def read_policy(path: Path, tree: Tree) -> TablePolicy:
         OSError: it could not be read.
     """
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as found:
-            about = json.loads(str(found["about"]))
-            steps = [np.asarray(found[f"seat_{seat}"]) for seat in (0, 1)]
-    except (ValueError, KeyError, EOFError, zipfile.BadZipFile, lzma.LZMAError) as error:
+        about, arrays = read_archive(path)
+    except ValueError as error:
         raise PolicyFileError(f"{path} holds no policy of a game that was solved ({error})") from None
-    if not isinstance(about, dict) or about.get("format") != POLICY_FORMAT:
+    if about.get("format") != POLICY_FORMAT:
         raise PolicyFileError(f"{path} holds no policy that this version can read")
     if about.get("game") != identity(tree):
         raise PolicyFileError(
-            f"{path} holds a policy of {shown(about.get('game', {}).get('name'))}, and not of "
+            f"{path} holds a policy of {shown(name_of_game(about))}, and not of "
             f"{tree.game.name!r} with the same rules"
         )
-    if any(
-        s.dtype != np.uint16 or s.shape != (seat.size,) for s, seat in zip(steps, tree.seats, strict=True)
-    ):
+    steps = [arrays[name] for name in ("seat_0", "seat_1") if name in arrays]
+    sizes = [(seat.size,) for seat in tree.seats]
+    if [step.shape for step in steps] != sizes or any(step.dtype != np.uint16 for step in steps):
         raise PolicyFileError(f"{path} is damaged: its arrays have another size than the tree")
     return TablePolicy(path.stem, _weights_of(tree, steps), about)
 

@@ -4,11 +4,12 @@
 // same methods and runs this one in a Web Worker. Everything that is a rule comes from the kernels. Where a kernel is
 // asked about the game it is asked about `game.states`, the one record that is played on.
 
+import { labelOf } from "./labels.js";
 import { namedLine, number as numberOf, partsOf, refused } from "./notation_lines.js";
 import { Believing } from "./wasm_belief.js";
 import { EngineError, Kernels, fetched } from "./wasm_kernels.js";
-import { Sheets, labelOf } from "./wasm_rules.js";
-import { Searching, TableRoom, Thinker, forget, remember, remembered } from "./wasm_table.js";
+import { Sheets } from "./wasm_rules.js";
+import { Rooms, Searching, Thinker, forget, remember, remembered } from "./wasm_table.js";
 
 export { EngineError };
 
@@ -34,7 +35,7 @@ export class WasmEngine {
     this.data = kernels.data;
     this.read = read;
     this.sheets = new Sheets(kernels);
-    this.rooms = new Map();
+    this.rooms = new Rooms(kernels, (room) => room === this.game?.room);
     this.weights = new Map();
     this.game = null;
   }
@@ -62,9 +63,7 @@ export class WasmEngine {
 
   _room(edition, players, teams) {
     const { sheet, table } = this.sheets.find(edition, players, teams);
-    const key = `${sheet.name} ${table.players} ${table.teams}`;
-    if (!this.rooms.has(key)) this.rooms.set(key, new TableRoom(this.kernels, sheet, table));
-    return this.rooms.get(key);
+    return this.rooms.of(sheet, table);
   }
 
   // Games ---------------------------------------------------------------------------------------------------------
@@ -381,11 +380,13 @@ export class WasmEngine {
     const { room, seed, at } = this._toAct(seat);
     const begun = performance.now();
     const isSearch = agent.endsWith(SEARCH);
-    const thinker = await this._thinker(room, isSearch ? agent.slice(0, -SEARCH.length) : agent);
-    const own = room.state.get("seat");
-    const key = this._key(room, seed, own);
-    const action = isSearch ? this._searching(thinker).run(own, key, ms).action : thinker.choose(own, room.random(...key, at));
-    return { action, ms: performance.now() - begun };
+    return this.rooms.staying(room, async () => {
+      const thinker = await this._thinker(room, isSearch ? agent.slice(0, -SEARCH.length) : agent);
+      const own = room.state.get("seat");
+      const key = this._key(room, seed, own);
+      const action = isSearch ? this._searching(thinker).run(own, key, ms).action : thinker.choose(own, room.random(...key, at));
+      return { action, ms: performance.now() - begun };
+    });
   }
 
   /**
@@ -394,7 +395,12 @@ export class WasmEngine {
    * hands, if that is asked for.
    */
   async think({ agent = "champion", search = false, belief = false, ms = 0 } = {}) {
-    const { room, seed } = this._toAct(null);
+    const { room } = this._toAct(null);
+    return this.rooms.staying(room, () => this._thought(room, agent, search, belief, ms));
+  }
+
+  async _thought(room, agent, search, belief, ms) {
+    const { seed } = this.game;
     const thinker = await this._thinker(room, agent);
     if (!thinker.network && agent !== SECOND) {
       throw new EngineError(`The agent '${agent}' cannot say how good a play is; the champion can, and '${SECOND}' where there is none.`);
@@ -449,8 +455,8 @@ export class WasmEngine {
     const placed = [...options];
     placed[this.data.constants.ADDRESS] = weights.address;
     const thinker = new Thinker(room, name, kernels.functionAddress("network"), placed);
-    const out = kernels.array("f4", this.data.sizes.most_outputs);
-    const outputs = kernels.prepare("network_outputs", [room.states, room.rules, room.seats, thinker.options, out]);
+    const out = room.kernels.array("f4", this.data.sizes.most_outputs);
+    const outputs = room.kernels.prepare("network_outputs", [room.states, room.rules, room.seats, thinker.options, out]);
     thinker.network = { out, outputs, value };
     return thinker;
   }
@@ -471,7 +477,7 @@ export class WasmEngine {
 
   /** Search that drops no action, so that all of them can be compared. */
   _comparing(thinker) {
-    const how = { ...this._searching(thinker).how, z: 1, rollouts: this.data.constants.FEWEST_REDEALS - 1 };
+    const how = { ...this._searching(thinker).how, z: 1, rollouts: this.data.constants.FEWEST_REDEALS - 1, endgame: 0 };
     thinker.comparing ??= new Searching(thinker, how);
     thinker.comparing.memories.bytes.fill(0);
     return thinker.comparing;

@@ -99,14 +99,60 @@ export class KernelRecord {
   }
 }
 
+/** The part of the module's memory that is handed out in blocks, which can be given back. */
+class Heap {
+  constructor({ memory, __heap_base: base }) {
+    this.memory = memory;
+    this.end = Math.ceil(base.value / ALIGNED) * ALIGNED;
+    this.gaps = []; // [address, size] of what was given back, by their addresses; no two touch
+  }
+
+  /** A block that is at least so large. @returns {number[]} its address and its size. */
+  take(bytes) {
+    const size = Math.max(1, Math.ceil(bytes / ALIGNED)) * ALIGNED;
+    const gap = this.gaps.find((one) => one[1] >= size);
+    if (gap) {
+      const [address, found] = gap;
+      if (found > size) gap.splice(0, 2, address + size, found - size);
+      else this.gaps.splice(this.gaps.indexOf(gap), 1);
+      return [address, size];
+    }
+    const address = this.end;
+    this.end += size;
+    const missing = this.end - this.memory.buffer.byteLength;
+    if (missing > 0) this.memory.grow(Math.ceil(missing / PAGE));
+    return [address, size];
+  }
+
+  give(blocks) {
+    const all = [...this.gaps, ...blocks].sort((one, other) => one[0] - other[0]);
+    this.gaps = [];
+    for (const [address, size] of all) {
+      const last = this.gaps.at(-1);
+      if (last && last[0] + last[1] === address) last[1] += size;
+      else this.gaps.push([address, size]);
+    }
+  }
+}
+
 /** The module, its memory, and its kernels by their names. */
 export class Kernels {
-  constructor(instance, data) {
-    this.exports = instance.exports;
-    this.memory = instance.exports.memory;
+  constructor(exports, data, heap = new Heap(exports)) {
+    this.exports = exports;
+    this.memory = exports.memory;
     this.data = data;
-    this.free = instance.exports.__heap_base.value;
-    this.prepared = new Map();
+    this.heap = heap;
+    this.blocks = []; // of all arrays
+  }
+
+  /** The same kernels, with arrays of their own, so that those can be freed together. */
+  apart() {
+    return new Kernels(this.exports, this.data, this.heap);
+  }
+
+  /** Give the memory of all arrays back: none of them, and no prepared kernel, may be used any more. */
+  free() {
+    this.heap.give(this.blocks.splice(0));
   }
 
   /**
@@ -133,7 +179,7 @@ export class Kernels {
     }
     const env = { expf: Math.exp, tanhf: Math.tanh, exp: Math.exp, log: Math.log }; // the first two of float32: what they return is rounded
     const { instance } = await WebAssembly.instantiate(bytes, { env });
-    return new Kernels(instance, data);
+    return new Kernels(instance.exports, data);
   }
 
   /** A zeroed array: `type` as NumPy's letter and bytes ("i1", "f4"). */
@@ -169,12 +215,9 @@ export class Kernels {
   }
 
   _allocated(type, shape, itemsize) {
-    const address = Math.ceil(this.free / ALIGNED) * ALIGNED;
-    const size = shape.reduce((product, length) => product * length, itemsize);
-    this.free = address + size;
-    const missing = this.free - this.memory.buffer.byteLength;
-    if (missing > 0) this.memory.grow(Math.ceil(missing / PAGE));
-    const array = new KernelArray(this, address, type, shape, itemsize);
+    const block = this.heap.take(shape.reduce((product, length) => product * length, itemsize));
+    this.blocks.push(block);
+    const array = new KernelArray(this, block[0], type, shape, itemsize);
     array.bytes.fill(0);
     return array;
   }

@@ -1,27 +1,9 @@
-// Rule sheets with rules overridden ("parker+hand_limit=7"): their labels, their records, and what makes no game.
+// Rule sheets with rules overridden ("parker+hand_limit=7"): their records, what makes no game, and who plays them best.
 //
 // What a value may be stands in `engine.json`; whether values go together the kernel `rules_problem` says.
 
+import { labelOf, partsOfLabel } from "./labels.js";
 import { EngineError } from "./wasm_kernels.js";
-
-/** A label as a sheet's name and what it overrides. */
-export function partsOfLabel(label) {
-  const [name, ...parts] = String(label).split("+");
-  const changes = Object.create(null); // a rule may be called anything
-  for (const part of parts) {
-    const found = /^([a-z0-9_]+)=([0-9]{1,9})$/.exec(part);
-    if (!found) throw new EngineError(`'${part.slice(0, 40)}' overrides no rule: it must read name=number, such as max_200=4.`);
-    if (found[1] in changes) throw new EngineError(`'${label.slice(0, 80)}' overrides a rule twice: '${found[1]}'.`);
-    changes[found[1]] = Number(found[2]);
-  }
-  return { name, changes };
-}
-
-/** The label of a sheet with rules overridden, as Python's `label_of` writes it. */
-export function labelOf(name, changes) {
-  const rules = Object.keys(changes).sort();
-  return [name, ...rules.map((rule) => `${rule}=${changes[rule]}`)].join("+");
-}
 
 /** The rule sheets, found by their names or by labels. */
 export class Sheets {
@@ -30,19 +12,25 @@ export class Sheets {
     this.data = kernels.data;
     this.tried = kernels.records("rules", 1);
     this.problem = kernels.prepare("rules_problem", [this.tried]);
+    this.preferred = kernels.prepare("preferred_champion", [this.tried]);
   }
 
   /** The sheet and the table that an edition means, perhaps with rules overridden, and the values of the sheet itself. */
   find(edition, players = 2, teams = null) {
     const { data } = this;
-    const { name, changes } = partsOfLabel(edition);
+    const { name, changes, problem } = partsOfLabel(edition, data.editions.map((one) => one.name));
+    if (problem) throw new EngineError(problem);
     const { sheet, table } = this.ofSheet(name, players, teams);
     const usual = table.values;
     const values = overriddenValues(data, table, changes);
-    if (Object.keys(changes).length) this.check(values);
-    return { sheet: { ...sheet, name: labelOf(sheet.name, changes) }, table: { ...table, values, roll_goes: whereRollGoes(data, values) }, usual };
+    const isChanged = Object.keys(changes).length > 0;
+    if (isChanged) this.check(values);
+    const champion = isChanged ? table.champions_if_changed[this.preferred()] : table.champion;
+    const changed = { ...table, values, champion, roll_goes: whereRollGoes(data, values) };
+    return { sheet: { ...sheet, name: labelOf(sheet.name, changes) }, table: changed, usual };
   }
 
+  /** Write the rules where kernels are asked about them, and refuse those that make no game. */
   check(values) {
     this.tried.bytes.set(recordOfRules(this.data, values));
     const problem = this.problem();
@@ -53,7 +41,7 @@ export class Sheets {
     const sheet = this.data.editions.find(({ name }) => name === edition || name.replace(/-v[0-9]+$/, "") === edition);
     if (!sheet) {
       const known = this.data.editions.map(({ name }) => name).join(", ");
-      throw new EngineError(`There is no edition '${edition}'; the editions are ${known}.`);
+      throw new EngineError(`There is no edition '${edition}'; the editions are ${known}. Other games are played on the terminal: “python -m millebornes_env play”.`);
     }
     const table = sheet.tables.find((one) => one.players === players && (teams === null || one.teams === teams));
     if (!table) {

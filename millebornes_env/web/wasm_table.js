@@ -7,13 +7,54 @@ import { recordOfRules } from "./wasm_rules.js";
 const NONE = -1; // no card
 const ALL_REDEALS = 2 ** 40;
 const WORD = 2 ** 32;
+const MOST_ROOMS = 4;
 
-/** A table's rules, and room for one game of it. */
+/** The rooms of the tables that were played at last; others are freed. */
+export class Rooms {
+  /** @param {Kernels} kernels
+   * @param {function(TableRoom): boolean} isNeeded - whether a room is still played in. */
+  constructor(kernels, isNeeded) {
+    Object.assign(this, { kernels, isNeeded });
+    this.kept = new Map(); // by their tables, the last used at the end
+  }
+
+  /** The room of a table, with rules overridden or not. */
+  of(sheet, table) {
+    const key = `${sheet.name} ${table.players} ${table.teams}`;
+    const room = this.kept.get(key) ?? new TableRoom(this.kernels, sheet, table);
+    this.kept.delete(key);
+    this.free(this.kept.size + 1 - MOST_ROOMS);
+    this.kept.set(key, room);
+    return room;
+  }
+
+  /** Free so many rooms, if they can be spared. */
+  free(count) {
+    const spare = [...this.kept].filter(([, room]) => room.users === 0 && !this.isNeeded(room));
+    for (const [key, room] of spare.slice(0, Math.max(0, count))) {
+      this.kept.delete(key);
+      room.kernels.free();
+    }
+  }
+
+  /** Do something that may wait for a file; the room is kept meanwhile. */
+  async staying(room, doing) {
+    room.users += 1;
+    try {
+      return await doing();
+    } finally {
+      room.users -= 1;
+    }
+  }
+}
+
+/** A table's rules, and room for one game of it; all its arrays, those of its agents too, are freed together. */
 export class TableRoom {
-  constructor(kernels, edition, table) {
+  constructor(engine, edition, table) {
+    const kernels = engine.apart();
     const { data } = kernels;
     const { constants, sizes } = data;
-    Object.assign(this, { kernels, edition, table });
+    Object.assign(this, { kernels, edition, table, users: 0 }); // users: who is at work there, and waits for something
     this.notation = new Notation(data, edition, table, kernels);
     this.states = kernels.records("state", 1);
     this.state = new KernelRecord(this.states, data.records.state);
@@ -175,15 +216,14 @@ export class Thinker {
   }
 }
 
-/** Search over an agent: redeals what the seat cannot see, and plays every action on (`agents.search`). */
+/** Search over an agent: redeals what the seat cannot see, and plays every action on (`agents.search`); where all is known
+ * the end of the round is played exactly (`agents.search.endgame`). */
 export class Searching {
   constructor(thinker, how) {
     const { room } = thinker;
     const { kernels, table } = room;
     const { sizes, constants } = kernels.data;
-    this.room = room;
-    this.chunk = constants.CHUNK;
-    this.how = how;
+    Object.assign(this, { room, how, chunk: constants.CHUNK, inAMs: kernels.data.search.positions_in_a_ms });
     const searcher = [thinker.address, thinker.options, table.starts, 0, how.rollouts, how.depth, 0, 0];
     const layout = room.kernels.data.records.state;
     const states = kernels.records("state", 3);
@@ -214,6 +254,14 @@ export class Searching {
     this.begin = kernels.prepare("begin_search", begin, [6, 7]);
     const believed = [kernels.array("i1", 0, 1, kernels.data.cards.length), kernels.array("f8", 0)]; // nothing: redeals are uniform
     this.goOn = kernels.prepare("go_on_searching", [...searcher, room.rules, decisions, 0, 0, believed], [6, 7, 11]);
+    const lengths = { games: [sizes.line_decisions + 1], actions: [sizes.line_decisions, table.num_actions],
+      values: [table.num_actions], mask: [table.num_actions] };
+    const line = Object.entries(sizes.line).map(([name, type]) => {
+      const shape = lengths[name] ?? [sizes.line_decisions];
+      return name === "games" ? kernels.records("state", ...shape) : kernels.array(type, ...shape);
+    });
+    const ends = [thinker.address, thinker.options, table.starts, 0, 0, room.rules, decisions, 0, 0, line];
+    this.solveEnd = kernels.prepare("solve_end", ends, [3, 4, 8]);
     const z = Math.round(1000 * how.z);
     this.conclude = kernels.prepare("conclude_search", [thinker.options, table.starts, z, decisions, this.actions]);
     this.findings = kernels.prepare("search_findings", [decisions, 0, this.means, this.errors]);
@@ -225,7 +273,9 @@ export class Searching {
     this.room.seats.view[0] = seat;
     this.slots.view[0] = BigInt(seat);
     this.begin(...key);
-    while (this.goOn(...key, ms > 0 ? this.chunk : ALL_REDEALS) === 0 && performance.now() < end);
+    const most = ms > 0 ? Math.min(this.how.endgame, Math.trunc(this.inAMs * ms)) : this.how.endgame;
+    const isSolved = this.solveEnd(...key, most) === 1;
+    while (!isSolved && this.goOn(...key, ms > 0 ? this.chunk : ALL_REDEALS) === 0 && performance.now() < end);
     this.conclude();
     const count = this.findings();
     const tried = Array.from({ length: count }, (_, place) => ({

@@ -18,6 +18,7 @@ from millebornes_env.solving.deck import Solvable, solvable
 from millebornes_env.solving.tree import Grower, Tree
 from millebornes_env.solving.values import (
     SMALL,
+    WHOLE,
     Judgement,
     Policy,
     Weights,
@@ -29,7 +30,7 @@ from millebornes_env.solving.values import (
 POINTS: Final = 8
 """Times that a learner of a small deck is judged, each after twice as many decisions as the one before."""
 POINTS_OF_LARGE: Final = 4
-"""The same for decks whose judging takes long."""
+"""The same for decks whose judging takes long; what does not fit into memory is judged once, at the end."""
 
 
 @functools.cache
@@ -45,7 +46,7 @@ def is_small(game: Solvable) -> bool:
 
 def marks(game: Solvable, samples: int) -> list[int]:
     """When a learner is judged: after so many decisions, the last time at the end."""
-    points = POINTS if is_small(game) else POINTS_OF_LARGE
+    points = POINTS if is_small(game) else POINTS_OF_LARGE if game.cards <= WHOLE else 1
     found = [samples // 2 ** (points - 1 - point) for point in range(points)]
     return sorted({mark for mark in found if mark > 0})
 

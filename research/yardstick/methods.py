@@ -167,7 +167,7 @@ def _network_of(task: Task, options: BestOptions) -> Path:
     base = network_folder(task.folder, part_name(options.over, task.deck, task.seed))
     if not (base / "policy.json").is_file():
         raise ResearchError(
-            f"{task.name} needs the network of {options.over} with the same seed, and {str(base)!r} holds no "
+            f"it needs the network of {options.over} with the same seed, and {str(base)!r} holds no "
             f"network: measure {options.over} too, or first"
         )
     return base
@@ -186,4 +186,6 @@ RUNS: Final[dict[str, tuple[type, Run]]] = {
     "cfr_plus": (CfrOptions, iterate_cfr),
 }
 """By the names that a plan has for them: the options, and what is done."""
+LEARNERS: Final = frozenset(RUNS) - {"agent", "best", "search"}
+"""Those that look at decisions."""
 OPTIONS: Final = {name: options for name, (options, _) in RUNS.items()}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -11,10 +12,13 @@ from typing import Any, Final, TypeVar
 from millebornes_env.command_line import sentence
 from millebornes_env.errors import MilleBornesError, MissingExtraError, shown
 from millebornes_env.games import find_sheet
+from millebornes_env.games import game as game_of
 from research.errors import ResearchError
 
 T = TypeVar("T")
 _OF_A_METHOD: Final = ("run", "decks", "seeds", "options")
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_+=.-]*")
+"""Files are named after methods."""
 
 
 @dataclass(frozen=True)
@@ -36,12 +40,13 @@ class Method:
     options: Mapping[str, Any]
 
 
-def read_plan(path: Path, runs: Mapping[str, type]) -> list[Method]:
+def read_plan(path: Path, runs: Mapping[str, type], learners: Collection[str] = ()) -> list[Method]:
     """Read the plan.
 
     Args:
         path: of the YAML file.
         runs: what carries methods out, with the dataclass of its options.
+        learners: those of them that need decisions to look at.
 
     Raises:
         ResearchError: it is no plan; the message says where, and what is possible.
@@ -60,11 +65,34 @@ def read_plan(path: Path, runs: Mapping[str, type]) -> list[Method]:
         raise ResearchError(
             f"the plan {str(path)!r} has no entry 'methods': write one, and in it the methods"
         )
-    return [_method(str(path), str(name), given, runs) for name, given in methods.items()]
+    found = [_method(str(path), str(name), given, runs) for name, given in methods.items()]
+    for number, method in enumerate(found):
+        where = f"{path}, method {shown(method.name)}"
+        if method.run in learners and 0 in method.decks.values():
+            raise ResearchError(
+                f"{where}: a deck has 0 decisions; {method.run} learns from them, give it some"
+            )
+        _check_over(where, checked(runs[method.run], method.options, where), method, found[:number])
+    return found
+
+
+def _check_over(where: str, options: Any, method: Method, above: Sequence[Method]) -> None:
+    """What takes the network of another method comes after that, on the same decks."""
+    over = getattr(options, "over", None)
+    if over is None:
+        return
+    learned = {deck for one in above if one.name == over for deck in one.decks}
+    if missing := [deck for deck in method.decks if deck not in learned]:
+        raise ResearchError(
+            f"{where}: over is {shown(over)}; it must be a method that stands above it in the plan, and "
+            f"learns {missing[0]} too"
+        )
 
 
 def _method(path: str, name: str, given: Any, runs: Mapping[str, type]) -> Method:
     where = f"{path}, method {shown(name)}"
+    if not _NAME.fullmatch(name):
+        raise ResearchError(f"{where}: a name has letters, digits, and _ + = . - between them")
     if not isinstance(given, dict):
         raise ResearchError(f"{where}: it is {shown(given)}; it needs 'run' and 'decks'")
     if unknown := sorted(set(map(str, given)) - set(_OF_A_METHOD)):
@@ -88,7 +116,8 @@ def _method(path: str, name: str, given: Any, runs: Mapping[str, type]) -> Metho
 def _of_deck(where: str, deck: Any, given: Any, seeds: Any) -> tuple[int, int]:
     """Decisions and seeds on a deck: `mini7: 1000`, or `mini7: {samples: 1000, seeds: 3}`."""
     try:
-        find_sheet(deck)
+        sheet = find_sheet(deck)
+        game_of(sheet.game).part("solvable", "the exploitability of policies")(sheet)
     except (MilleBornesError, TypeError) as error:
         raise ResearchError(f"{where}, deck {shown(deck)}: {sentence(error)}") from None
     if isinstance(given, dict) and set(given) <= {"samples", "seeds"}:

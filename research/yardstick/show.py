@@ -161,6 +161,7 @@ def draw(figure: Figure, records: Sequence[Record]) -> None:
                 xlabel="decisions" if across == "samples" else "seconds of processor time",
                 ylabel="exploitability, % of the payoff range" if column == 0 else "",
             )
+            _show_decades(axes)
     handles, labels = figure.axes[0].get_legend_handles_labels()
     known = dict(zip(labels, handles, strict=True))
     for axes in figure.axes:
@@ -168,6 +169,14 @@ def draw(figure: Figure, records: Sequence[Record]) -> None:
     figure.legend(known.values(), known.keys(), loc="outside upper center", ncols=6, frameon=False)
     for column, deck in enumerate(matrices[:2]):
         _draw_matrix(figure.add_subplot(grid[2, 3 * column : 3 * column + 3]), deck, *found[deck])
+
+
+def _show_decades(axes: Axes) -> None:
+    """Let short axes reach from one power of ten to another: only those have numbers."""
+    for limits, set_limits in ((axes.get_xlim(), axes.set_xlim), (axes.get_ylim(), axes.set_ylim)):
+        low, high = np.log10(limits)
+        if high - low < 2.5:
+            set_limits(10 ** np.floor(low), 10 ** np.ceil(high))
 
 
 def _third(column: int, columns: int) -> slice:

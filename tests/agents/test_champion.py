@@ -9,7 +9,7 @@ import pytest
 
 from millebornes_env import VectorEnv, agents, vector_env
 from millebornes_env.agents import AgentOptionError, RunFolderError, UnknownAgentError, load, split_search
-from millebornes_env.agents.champion import ChampionAgent
+from millebornes_env.agents.champion import PREFERRED, ChampionAgent, champion_for
 from millebornes_env.agents.fingerprint import fingerprint
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.policy.network import InputSpec
@@ -85,6 +85,14 @@ def test_each_table_for_two_has_the_champion_that_plays_better_there(name: str, 
     mask = observations["action_mask"]
     chosen = load("champion", env).act(observations["observation"], mask)
     assert (mask[np.arange(3), chosen] == 1).all()
+
+
+def test_which_champion_rules_prefer_can_be_said_before_they_are_known() -> None:
+    """So the page's data say who plays for each answer; one that does not fit is passed over."""
+    table = agents.Table.of(vector_env(1, "dujardin"))
+    assert champion_for(table) == "all-2"
+    found = [champion_for(table, preferred=name) for name in (*PREFERRED, "dutch-6-in-2")]
+    assert found == ["all-2", "parker-2", "all-2"]
 
 
 @pytest.mark.parametrize("name", ["parker", "parker+goal=1000", "dujardin"])

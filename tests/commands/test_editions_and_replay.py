@@ -389,6 +389,17 @@ def test_ctrl_c_ends_a_command_with_the_conventional_code(capsys: pytest.Capture
     assert (captured.out, captured.err) == ("half\n", "error: interrupted\n")
 
 
+def test_ctrl_c_while_a_command_is_imported(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(name: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("importlib.import_module", interrupted)
+    assert main(["play"]) == 130
+    assert capsys.readouterr().err == "error: interrupted\n"
+
+
 def test_a_command_may_have_an_exit_code_of_its_own() -> None:
     assert [carry_out(lambda: None), carry_out(lambda: 1)] == [0, 1]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import errno
 import os
 from pathlib import Path
@@ -11,8 +12,11 @@ import numpy as np
 import pytest
 
 from millebornes_env.__main__ import main
+from millebornes_env.commands.solve import _Run
 from millebornes_env.solving import policies
 from millebornes_env.solving.cfr import Solver
+from millebornes_env.solving.tree import Counts
+from millebornes_env.solving.values import Judgement
 
 SMALL = "mini7+copies_of_roll=1+copies_of_stop=1"
 
@@ -67,6 +71,39 @@ def test_a_run_that_was_killed_goes_on(
     assert "went on after 7 iterations" in text
     other = complaint(capsys, "mini7", "--checkpoint", path)
     assert "is a checkpoint of 'mini7-v0+" in other
+
+
+def test_the_time_left_follows_how_exploitability_falls() -> None:
+    """As a power of the iterations; never beyond --minutes."""
+
+    def left(now: float, until: float) -> float:
+        run = _Run(argparse.Namespace(minutes=10, until=until), 0.0, first=(1, 0.5))
+        run.found = Judgement("CFR+", 0.0, (now, now), Counts(1, 1, 1, 1, (1, 1), 2, 0, 1))
+        return run.seconds_left(100, 20.0)
+
+    of_range = 0.5 / 100  # a hundredth of what it was at the first iteration
+    assert left(of_range, until=0.05) == pytest.approx(900 * 20 / 99)  # a tenth of it: 1,000 iterations
+    assert left(of_range, until=1e-9) == 580
+    assert left(0.6, until=0.05) == 580  # it has not fallen yet
+
+
+def test_a_full_disk_leaves_the_old_checkpoint_and_the_value_is_told(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "run.npz"
+    printed(capsys, SMALL, "--checkpoint", str(path))
+    before = path.read_bytes()
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "savez", full)
+    assert main(["solve", SMALL, "--until", "0.001", "--checkpoint", str(path)]) == 2
+    told = capsys.readouterr()
+    assert "value of the game to seat 0" in told.out
+    assert told.err == f"error: {path}: No space left on device\n"
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from millebornes_env import millebornes_v0, vector_env
 from millebornes_env.errors import GamePartError, OptionError
 from millebornes_env.extensive import Node, Tree
 from millebornes_env.extensive.spots import CHANCE
+from millebornes_env.millebornes.state import CLAIM
 
 FORMS = ("bytes", "text", "tensor")
 
@@ -123,6 +124,22 @@ def test_who_could_claim_and_does_not_keeps_it_to_himself(answer: str) -> None:
     assert env.information_states(0, form="text")[0].startswith(
         f"player_0: 0 Stop against team 1{told} (from"
     )
+
+
+@pytest.mark.parametrize("compact", [False, True])
+def test_the_attacker_cannot_tell_whether_somebody_may_claim(compact: bool) -> None:
+    """While the holder of the safety is asked, and where nobody holds it: the same keys."""
+    found = []
+    for hand in ("right_of_way 50", "25 50"):
+        env = vector_env(1, "parker", history=True)
+        env.reset(seed=1)
+        position = f"battle 1: roll\nhand 0: stop 25\nhand 1: {hand}\nstream 1: 100 75 ..."
+        env.reset(options={"positions": position})
+        play = {name: action for action, name in env.legal_actions().items()}
+        env.step([play["Stop against team 1"]])
+        assert (env.games.states["phase"][0] == CLAIM) == ("right_of_way" in hand)
+        found.append([env.information_states(0, form=form, compact=compact) for form in ("bytes", "text")])
+    assert found[0] == found[1]
 
 
 def test_no_key_depends_on_what_is_hidden_from_the_seat() -> None:

@@ -8,7 +8,9 @@ import pytest
 
 from millebornes_env.__main__ import main
 from millebornes_env.extensive import Tree
-from millebornes_env.extensive.export import ExportError, export
+from millebornes_env.extensive.export import ExportError, export, guessed_nodes
+from millebornes_env.solving.deck import solvable
+from millebornes_env.solving.values import Uniform, judge
 from tests.extensive.test_tree import FIVE
 
 
@@ -48,8 +50,30 @@ def test_a_file_of_liteefg_names_every_node_and_its_set(tmp_path: Path) -> None:
     assert sorted(path for members in sets for path in members) == sorted(
         path for path, (kind, *_) in nodes.items() if kind == "player"
     )
+    assert uniform_value(nodes) == pytest.approx(judge(solvable(FIVE), Uniform()).value, abs=1e-9)
     full = export(tree, tmp_path / "full.game", "game")
     assert sum(full.information_sets) > sum(written.information_sets)
+
+
+def uniform_value(nodes: dict[str, list[str]]) -> float:
+    """What random play is worth to the first player, from nothing but the lines of a `.game` file."""
+    children: dict[str, list[str]] = {}
+    for path in nodes:
+        if path != "/":
+            children.setdefault(path.rpartition("/")[0] or "/", []).append(path)
+
+    def value(path: str) -> float:
+        kind, *rest = nodes[path]
+        if kind == "leaf":
+            return float(rest[1].removeprefix("1="))
+        below = children[path]
+        if kind == "player":
+            return sum(map(value, below)) / len(below)
+        chances = {f":{name}": float(chance) for name, _, chance in (one.partition("=") for one in rest[1:])}
+        assert sum(chances.values()) == pytest.approx(1)
+        return sum(chances[one[one.rindex(":") :]] * value(one) for one in below)
+
+    return value("/")
 
 
 def test_a_tree_that_is_too_large_leaves_the_old_file(tmp_path: Path) -> None:
@@ -59,8 +83,17 @@ def test_a_tree_that_is_too_large_leaves_the_old_file(tmp_path: Path) -> None:
         export(Tree("parker"), path, most_nodes=1_000)
     assert path.read_text(encoding="utf-8") == "old"
     assert [one.name for one in tmp_path.iterdir()] == ["large.efg"]
+    with pytest.raises(ExportError, match=r"more than 5,000,000 nodes, about \de\+\d+ \(\de\+\d+ GB\): take"):
+        export(Tree("parker"), path)
     with pytest.raises(ExportError, match="the format is 'nfg'; it must be one of efg, game"):
         export(Tree(FIVE), path, "nfg")
+
+
+def test_no_tree_is_guessed_to_be_larger_than_it_is() -> None:
+    nodes = sum(1 for _ in Tree(FIVE).nodes())
+    assert nodes / 20 < guessed_nodes(Tree(FIVE)) < 2 * nodes
+    assert guessed_nodes(Tree("mini7")) < 2 * 343_855
+    assert guessed_nodes(Tree("parker")) > 1e50
 
 
 def test_the_command_says_what_it_has_written(

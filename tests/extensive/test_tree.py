@@ -141,6 +141,18 @@ def test_who_cannot_tell_nodes_apart_has_the_same_choices_there(compact: bool) -
     assert len({text for text, _ in forms.values()}) == len({tensor for _, tensor in forms.values()})
 
 
+@pytest.mark.parametrize("compact", [False, True])
+def test_who_watches_cannot_tell_nodes_apart_by_another_form(compact: bool) -> None:
+    """Keys of the seat that does not act: text and tensor say what the bytes say, and tell of no question."""
+    forms: dict[bytes, tuple[str, bytes]] = {}
+    for node in five().nodes():
+        if node.player >= 0:
+            seat = 1 - node.player
+            other = node.text(seat, compact=compact), node.tensor(seat, compact=compact).tobytes()
+            assert forms.setdefault(node.key(seat, compact=compact), other) == other
+            assert not compact or "may claim" not in other[0]
+
+
 def test_the_full_key_remembers_all_earlier_ones() -> None:
     for seed in range(20):
         path = played(five(), np.random.default_rng(seed))

@@ -78,7 +78,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def opened(browser: Any, address: str) -> Iterator[Callable[..., Any]]:
-    """Opens the page; at the end no script of it may have failed."""
+    """Opens the page, after a script of `first`; at the end no script of the page may have failed."""
     contexts, failures = [], []
 
     def open_page(
@@ -87,6 +87,7 @@ def opened(browser: Any, address: str) -> Iterator[Callable[..., Any]]:
         hash_: str = "",
         address: str = address,
         may_fail: bool = False,
+        first: str = "",
         **settings: Any,
     ) -> Any:
         context = browser.new_context(
@@ -94,6 +95,7 @@ def opened(browser: Any, address: str) -> Iterator[Callable[..., Any]]:
         )
         contexts.append(context)
         context.set_default_timeout(1000 * SECONDS_OF_A_HANG)
+        context.add_init_script(first)
         page = context.new_page()
         if not may_fail:
             page.on("pageerror", lambda error: failures.append(str(error)))

@@ -167,13 +167,6 @@ def test_a_network_is_loaded_only_by_a_table_that_needs_it(opened: Opened, folde
     assert len([url for url in loaded if url.endswith(".bin")]) == 1
 
 
-def test_a_folder_without_an_engine_says_so(opened: Opened, folder: str) -> None:
-    if (PAGE / "engine" / "engine.wasm").is_file():
-        pytest.skip("the engine in WebAssembly is built")
-    page = opened(address=folder, may_fail=True)
-    assert "The engine was not built into this folder (make web)" in page.inner_text("#status .error")
-
-
 def test_a_round_by_keyboard_alone(opened: Opened) -> None:
     page = opened()
     press = page.keyboard.press
@@ -265,14 +258,6 @@ def record_of_text(text: str) -> str:
     return str(read_record(text))
 
 
-def test_a_damaged_record_is_refused_in_words(opened: Opened) -> None:
-    page = opened()
-    load(page, RECORD.replace("seat 0: 25\n", "seat 0: 26\n", 1))
-    page.wait_for_selector("dialog .error:not(:empty)")
-    assert "Line 10" in page.inner_text("dialog .error")
-    assert "seat 0: 26" in page.input_value("#record-text")  # what was typed is not lost
-
-
 def test_a_link_opened_anew(opened: Opened) -> None:
     page = opened()
     load(page, EXTENSION)
@@ -282,26 +267,6 @@ def test_a_link_opened_anew(opened: Opened) -> None:
     other.wait_for_selector("#hand .card")
     assert other.locator("[data-target='0'] .mb-total").text_content() == "675 / 700 km"
     assert other.url.endswith("?pace=0")  # a reload goes on with the game
-
-
-def test_a_damaged_link(opened: Opened) -> None:
-    page = opened(hash_="#z=AAAA")
-    page.wait_for_selector("dialog p:has-text('This link is damaged')")
-
-
-def test_a_game_goes_on_after_a_reload(opened: Opened) -> None:
-    page = opened()
-    deal(page, seat_1="greedy")
-    for _ in range(4):
-        play_once(page)
-    settled(page)
-    log = page.locator("#log li").all_inner_texts()
-    page.reload()
-    page.wait_for_selector("#hand .card")
-    assert page.locator("#log li").all_inner_texts() == log
-    assert not page.locator("dialog[open]").count()
-    page.click("#undo")
-    until(page, lambda: page.locator("#log li").count() < len(log))
 
 
 def test_an_illegal_play_says_why(opened: Opened) -> None:
@@ -341,6 +306,27 @@ def test_dark_mode(opened: Opened, pictured: Pictured) -> None:
     assert page.evaluate("document.documentElement.dataset.theme") == "light"
 
 
+def test_in_another_page_it_is_as_light_or_dark_as_that(opened: Opened, folder: str) -> None:
+    page = opened(address=folder, may_fail=True)
+    page.evaluate(
+        """() => {
+            document.documentElement.dataset.theme = "dark";
+            const frame = document.createElement("iframe");
+            frame.src = "index.html";
+            document.body.replaceChildren(frame);
+        }"""
+    )
+    until(page, lambda: len(page.frames) == 2)
+    for theme in ("dark", "light"):
+        page.evaluate("(theme) => { document.documentElement.dataset.theme = theme; }", theme)
+        until(page, partial(_wears, page.frames[1], theme))
+
+
+def _wears(frame: Any, theme: str) -> bool:
+    """Whether a page in another one is light or dark."""
+    return bool(frame.evaluate("document.documentElement.dataset.theme") == theme)
+
+
 def test_a_phone(opened: Opened, pictured: Pictured) -> None:
     page = opened(width=360, height=740, has_touch=True, is_mobile=True)
     pictured(page, "phone_new_game")
@@ -352,6 +338,22 @@ def test_a_phone(opened: Opened, pictured: Pictured) -> None:
     assert rival["y"] + rival["height"] <= hand["y"] + 1  # both sides and the hand are seen at once
     page.locator("#hand .card").first.tap()
     page.locator("#choices [data-kind]").first.tap()
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "edition", "table"),
+    [(768, 1024, "parker", "2/2"), (1280, 900, "dujardin", "4/4"), (1020, 700, "parker", "2/2")],
+)
+def test_all_sides_are_seen_above_the_hand(
+    opened: Opened, width: int, height: int, edition: str, table: str
+) -> None:
+    page = opened(width=width, height=height)
+    deal(page, edition=edition, table=table)
+    settled(page)
+    hand = page.locator("#mine").bounding_box()
+    for side in page.locator("[data-target] svg.side").all():
+        place = side.bounding_box()
+        assert place["y"] + place["height"] <= hand["y"] + 1
 
 
 def test_watching(opened: Opened) -> None:
@@ -404,6 +406,12 @@ def test_no_accessibility_violations(opened: Opened) -> None:
     load(page, RECORD)
     page.click("[data-step='Last position']")
     page.wait_for_selector("text=7 / 7")
+    assert violations(axe, page) == []
+    page.click("text=Score sheet")
+    page.wait_for_selector("#score-sheet")
+    assert violations(axe, page) == []
+    page.keyboard.press("Escape")
+    page.click("#help")
     assert violations(axe, page) == []
 
 

@@ -70,6 +70,10 @@ def test_the_next_game_what_is_off_and_a_page_that_is_opened_anew(opened: Opened
         page.keyboard.press("u")
         assert "Undo is off in a study" in page.inner_text("dialog")
         page.keyboard.press("Escape")
+        page.keyboard.press("?")
+        page.wait_for_selector("dialog[open] .keys")
+        assert "champion" not in page.inner_text("dialog")
+        page.keyboard.press("Escape")
         page.reload()
         page.wait_for_selector("#hand button")
         assert page.locator("#hand .card").evaluate_all("all => all.map((one) => one.dataset.card)") == hand

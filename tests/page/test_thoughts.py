@@ -31,6 +31,12 @@ def test_the_champion_thinks(opened: Opened, pictured: Pictured) -> None:
     assert re.search(r"Expects you to end the round [\d,]+ points ahead", page.inner_text("#thoughts .value"))
     assert page.locator("#thoughts .bars li").first.inner_text()
     pictured(page, "thoughts")
+    page.click("text=Search deeper")
+    page.wait_for_selector("#thoughts p:has-text('Search:')")
+    said = page.locator("#thoughts p:has-text('Search:') + .bars span:last-child").all_inner_texts()
+    gains = [float(re.sub("[±+,]", "", one.partition(" ")[0]).replace("\u2212", "-")) for one in said]
+    assert gains == sorted(gains, reverse=True)  # the best first
+    assert len(gains) > 2
 
 
 def test_what_the_champion_would_have_done(opened: Opened, pictured: Pictured) -> None:

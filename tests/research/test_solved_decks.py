@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from millebornes_env.millebornes.cards import STOP
 from millebornes_env.solving.deck import solvable
 from millebornes_env.solving.tree import Grower
-from millebornes_env.solving.values import Uniform, Weights, judge_tree
+from millebornes_env.solving.values import Uniform, Weights, judge_tree, visits
 from research.coup_fourre import claims_against, of_deck
 from research.errors import ResearchError
 from research.solved import Solved, continued, how_often_held, solved
@@ -43,10 +44,34 @@ def test_a_safety_is_held_as_often_as_the_policy_says(mini7: Solved, lays: bool,
     assert found["turns"] > 0.1
 
 
-def test_an_equilibrium_of_mini7_holds_some(mini7: Solved) -> None:
-    found = how_often_held(mini7)
-    assert 0.1 < found["held"] < 0.3
-    assert found["turns"] * found["held"] == pytest.approx(0.25, abs=0.03), "27 in the 100 rounds of the page"
+def times_taken(found: Solved, choice: int) -> float:
+    """How often in a round: plays of each type of card, discards, to claim or extend, not to."""
+    times = 0.0
+    for taken, seat in zip(visits(found.tree, found.weights), found.tree.seats, strict=True):
+        at = np.flatnonzero((seat.choices >> choice) & 1)
+        before = np.bitwise_count(seat.choices[at] & ((1 << choice) - 1))
+        times += float(taken[seat.operations.firsts[at].astype(np.int64) + before].sum())
+    return times
+
+
+def check_the_page(found: Solved, stops: int, beyond: float, held: int, turns: int) -> None:
+    """In a hundred rounds: Stops laid, claims and extensions, turns that hold a safety, all such turns."""
+    kinds = [int(card) for card in found.game.deck.cards]
+    assert round(100 * times_taken(found, kinds.index(STOP))) == stops
+    assert 100 * times_taken(found, 2 * len(kinds)) == pytest.approx(beyond, rel=0.05)
+    safety = how_often_held(found)
+    assert (round(100 * safety["turns"] * safety["held"]), round(100 * safety["turns"])) == (held, turns)
+
+
+def test_an_equilibrium_of_mini7_does_what_the_page_says(mini7: Solved) -> None:
+    check_the_page(mini7, 51, 2.9, 25, 122)
+    assert times_taken(mini7, 2 * len(mini7.game.deck.cards) + 1) == pytest.approx(0.0, abs=1e-9)
+
+
+@pytest.mark.slow
+def test_an_equilibrium_of_mini10_does_what_the_page_says() -> None:
+    """Ten seconds, and some gigabytes."""
+    check_the_page(solved("mini10"), 90, 10.0, 33, 123)
 
 
 def test_what_choices_win_is_the_value_of_the_game(mini7: Solved) -> None:

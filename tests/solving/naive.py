@@ -191,7 +191,21 @@ def value_by_linear_program(trees: Sequence[Node]) -> float:
     pays: dict[tuple[int, int], float] = defaultdict(float)
     for root in trees:
         note_sequences(root, [0, 0], 1.0 / len(trees), sequences, decisions, pays)
-    sizes = [len(found) for found in sequences]
+    return solve_sequence_form([len(found) for found in sequences], decisions, pays)
+
+
+def solve_sequence_form(
+    sizes: Sequence[int],
+    decisions: Sequence[dict[Any, tuple[int, list[int]]]],
+    pays: dict[tuple[int, int], float],
+) -> float:
+    """The value to seat 0, of sequences that are numbered from 0, the empty one.
+
+    Args:
+        sizes: how many each seat has.
+        decisions: of each seat, by information set: the sequence that leads there, and those that go on.
+        pays: what seat 0 wins where two sequences meet, times the probability of the chances.
+    """
     matrix = lil_matrix((sizes[0], sizes[1]))
     for (one, other), value in pays.items():
         matrix[one, other] = value
@@ -219,7 +233,7 @@ def hstack_of(*blocks: Any) -> Any:
     return hstack(blocks, format="csr")
 
 
-def flow_of(size: int, decisions: dict[InfoSet, tuple[int, list[int]]]) -> Any:
+def flow_of(size: int, decisions: dict[Any, tuple[int, list[int]]]) -> Any:
     """The constraints of a realisation plan: what goes into a decision comes out."""
     flow = lil_matrix((1 + len(decisions), size))
     flow[0, 0] = 1.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,8 @@ from scipy.sparse import coo_matrix, hstack
 
 from millebornes_env import mini_decks
 from millebornes_env.agents.as_policy import policy_of
-from millebornes_env.errors import MilleBornesError
 from millebornes_env.millebornes.audit import first_violation
-from millebornes_env.solving.cfr import Solver
+from millebornes_env.solving.cfr import Solver, identity
 from millebornes_env.solving.deck import solvable
 from millebornes_env.solving.errors import CheckpointError, PolicyError, PolicyFileError, SolvingError
 from millebornes_env.solving.policies import AskedPolicy, TablePolicy, read_policy, write_policy
@@ -167,7 +167,10 @@ def test_the_decks_are_as_large_as_the_page_says(name: str) -> None:
 @pytest.mark.parametrize(
     ("weights", "words"),
     [
-        (lambda masks: np.ones(masks.shape) / masks.shape[1], "gives 'play 25 km' the weight .* not legal"),
+        (
+            lambda masks: np.ones(masks.shape) / masks.shape[1],
+            r"gives 'play 25 km' the weight .* not legal \(.* to play at 0 km, the other at 0, holding \w",
+        ),
         (lambda masks: masks * 0.9, "no probabilities: their sum is"),
         (lambda masks: masks[:, :3], r"must be float\["),
         (lambda masks: None, "a row of probabilities for each"),
@@ -240,10 +243,14 @@ def test_checkpoints_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="other variant"):
         Solver(solvable(SMALL), predictive=False).load(path)
     path.write_bytes(path.read_bytes()[:-200])
-    with pytest.raises(CheckpointError, match="damaged"):
+    with pytest.raises(CheckpointError, match=r"damaged .*its end is missing"):
         solver.load(path)
     np.savez(path, about=np.array(json.dumps({"format": 1, "game": None})))
     with pytest.raises(CheckpointError, match="checkpoint of None"):
+        solver.load(path)
+    about = {"format": 1, "game": identity(solver.tree), "predictive": True}
+    np.savez(path, about=np.array(json.dumps(about)))
+    with pytest.raises(CheckpointError, match="after how many iterations"):
         solver.load(path)
     with pytest.raises(OSError, match="nowhere"):
         solver.load(tmp_path / "nowhere.npz")
@@ -261,6 +268,48 @@ def test_a_policy_is_written_and_read(tmp_path: Path) -> None:
     assert judge(solvable(SMALL), read).nash_conv < 0.1
     with pytest.raises(PolicyFileError, match="holds a policy of"):
         read_policy(path, Grower(solvable("mini7")).whole())
-    path.write_bytes(b"nothing of the kind")
-    with pytest.raises((PolicyFileError, MilleBornesError), match="holds no policy"):
+    np.savez(path, about=np.array(json.dumps({"format": 1, "game": None})))
+    with pytest.raises(PolicyFileError, match="holds a policy of None"):
         read_policy(path, solver.tree)
+
+
+def no_archive(path: Path) -> None:
+    path.write_bytes(b"nothing of the kind")
+
+
+def one_array(path: Path) -> None:
+    with path.open("wb") as file:
+        np.save(file, np.zeros(3))
+
+
+def a_pickle(path: Path) -> None:
+    np.savez(path, about=np.array(["{}", None], dtype=object))
+
+
+def says_nothing(path: Path) -> None:
+    np.savez(path, seat_0=np.zeros(3))
+
+
+def says_a_number(path: Path) -> None:
+    np.savez(path, about=np.array("3"))
+
+
+def half_overwritten(path: Path) -> None:
+    np.savez_compressed(path, about=np.array("{}"), seat_0=np.arange(10_000))
+    content = bytearray(path.read_bytes())
+    content[len(content) // 3 : len(content) // 2] = bytes(len(content) // 2 - len(content) // 3)
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    "write", [no_archive, one_array, a_pickle, says_nothing, says_a_number, half_overwritten]
+)
+def test_files_that_hold_something_else_are_refused(tmp_path: Path, write: Callable[[Path], None]) -> None:
+    """In words that tell nobody to unpickle them."""
+    path = tmp_path / "other.npz"
+    write(path)
+    with pytest.raises(PolicyFileError, match=r"other.npz holds no policy of a game") as policy:
+        read_policy(path, Grower(solvable(SMALL)).whole())
+    with pytest.raises(CheckpointError, match=r"other.npz is no checkpoint of a solver, or damaged") as run:
+        Solver(solvable(SMALL)).load(path)
+    assert "unsafely" not in str(policy.value) + str(run.value)

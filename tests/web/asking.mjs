@@ -35,7 +35,27 @@ async function played(engine, { start, agents }) {
   return { text: (await engine.record()).text, position };
 }
 
-const doing = { answers, positions, played };
+/** What the engine holds after each of some lists of calls: bytes of memory, and rooms. */
+async function held(engine, lists) {
+  const found = [];
+  for (const calls of lists) {
+    const said = await answers(engine, calls);
+    found.push({ bytes: engine.kernels.memory.buffer.byteLength, rooms: engine.rooms.kept.size, said });
+  }
+  return found;
+}
+
+/** The names of the files that the engine loads for some calls. */
+async function loaded(engine, calls) {
+  const { read } = engine;
+  const names = [];
+  engine.read = (name) => (names.push(name), read(name));
+  await answers(engine, calls);
+  engine.read = read;
+  return names;
+}
+
+const doing = { answers, positions, played, held, loaded };
 
 /** What the engine answers to each of a list of [what is asked, with what]. */
 export async function answer(engine, asked) {

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +15,17 @@ from export import page_kernels
 from export.page_kernels import FACTS, agents_of, table_of
 from export.wasm import build
 from millebornes_env.agents import registry
-from millebornes_env.agents.champion import ChampionAgent
+from millebornes_env.agents.champion import ChampionAgent, champion_for
 from millebornes_env.agents.compiled.agent import MEMORY, CompiledAgent, agent_kernels_of
 from millebornes_env.agents.policy.agent import PolicyAgent
+from millebornes_env.agents.search.endgame import new_line
 from millebornes_env.agents.search.hidden_cards import nothing_believed
 from millebornes_env.agents.search.kernels import new_decisions
 from millebornes_env.chance import random_word
 from millebornes_env.compile import for_kernels
 from millebornes_env.engine.games import NO_GAME, Games
 from millebornes_env.engine.kernels import SAME_STEP
+from millebornes_env.errors import RulesError
 from millebornes_env.millebornes import rulebook
 from millebornes_env.millebornes.editions import edition, editions
 from millebornes_env.millebornes.reasons import REASONS, reason_against, where_roll_goes
@@ -124,29 +128,76 @@ def test_the_champion_decides_as_natively(where: Any, host: Host) -> None:
     np.testing.assert_array_equal(found, chosen)
 
 
-@pytest.mark.parametrize(
-    "spec", ["strategist+search:rollouts=20,endgame=0", "champion+search:rollouts=20,endgame=0"]
-)
+@pytest.mark.parametrize("spec", ["strategist+search:rollouts=20", "champion+search:rollouts=20"])
 def test_search_decides_as_natively(spec: str, host: Host) -> None:
     games = positions(("parker", 2, 2), 12, seed=3)
     states = for_kernels(games.states[games.buffers.action_mask.any(axis=1)])
+    check_search(host, spec, "parker", states)
+
+
+@pytest.mark.parametrize(
+    "name", ["parker", "winning_moves", "dujardin", "parker+hand_limit=3+count_points=0"]
+)
+@pytest.mark.parametrize("agent", ["strategist", "champion"])
+def test_ends_of_rounds_are_played_as_natively(agent: str, name: str, host: Host) -> None:
+    """Exactly, as each seat knows the other's hand; and where positions are too few, by redeals."""
+    states, spec = ends(name, 16), f"{agent}+search:rollouts=20,endgame="
+    solved = [check_search(host, f"{spec}{most}", name, states) for most in (0, 30, 1_000, 200_000)]
+    assert solved == sorted(solved)
+    assert solved[0] == 0 < len(states) // 2 < solved[-1]
+
+
+def test_cards_to_draw_and_more_seats_leave_the_end_open(host: Host) -> None:
+    for name, players in (("parker", 2), ("parker", 3)):
+        games = positions((name, players, players), 8, seed=4)
+        open_games = games.states[games.buffers.action_mask.any(axis=1) & (games.states["draw_pile"] > 0)]
+        assert check_search(host, "greedy+search:rollouts=2", name, for_kernels(open_games), players) == 0
+
+
+def ends(name: str, count: int) -> Any:
+    """Positions with an empty draw pile in which there is a choice, one of a round, early or late."""
+    games = Games(rulebook, 200, edition(name).table(2), trace.SETTINGS)
+    games.seed(5)
+    games.start()
+    actions, found, left = np.zeros(200, np.int64), [], np.arange(200) % 8
+    for turn in range(200):
+        masks = games.buffers.action_mask
+        is_end = (games.states["draw_pile"] == 0) & (masks.sum(axis=1) > 1)
+        found.append(games.states[is_end & (left == 0)].copy())
+        left -= is_end
+        games.sample((turn, 6), actions)
+        actions[~masks.any(axis=1)] = -1
+        games.step(actions)
+    states = np.concatenate(found)
+    assert len(states) >= count
+    return for_kernels(states[:: len(states) // count][:count].copy())
+
+
+def check_search(host: Host, spec: str, name: str, states: Any, players: int = 2) -> int:
+    """Compare what search decides here and there; how many decisions were taken exactly, in both."""
     seats, slots = states["seat"].astype(np.int32), np.arange(len(states))
-    table = table_of("parker", 2, 2)
+    table = table_of(name, players, players)
     search: Any = registry.make(spec, table, 5)
     chosen = search.act_on(states, seats, slots)
-    found = searched_there(host, search, states, seats)
+    found, solved = searched_there(host, search, states, seats)
     np.testing.assert_array_equal(found, chosen)
+    assert solved == (search._last.redeals == 1).tolist()  # where all is known, nothing is dealt again
+    return sum(solved)
 
 
-def searched_there(host: Host, search: Any, states: Any, seats: Any) -> Any:
-    """What a `SearchAgent` decides, by the page's kernels, of decisions that it has not met before."""
-    count, name = len(states), search.rollout_agent.name
+def searched_there(host: Host, search: Any, states: Any, seats: Any) -> tuple[Any, list[bool]]:
+    """What a `SearchAgent` decides, by the page's kernels, of decisions that it has not met before.
+
+    Returns:
+        Its actions, and which of them were taken exactly.
+    """
+    count, name, players = len(states), search.rollout_agent.name, search.table.rules.players
     is_network = isinstance(search.rollout_agent, PolicyAgent)
     options = host.champion_options(search.table) if is_network else host.copy(search.rollout_agent.options)
     address = host.function(page_kernels.NETWORK if is_network else name)
     searcher = (address, options, search._default_starts, 0, search._rollouts, search._depth, *search._key)
     room = host.array(3 * count, states.dtype)
-    made = new_decisions(count, 2, 42, room)
+    made = new_decisions(count, players, search.table.num_actions, room)
     decisions = [array if name in STATES else host.copy(array) for name, array in made._asdict().items()]
     rules = host.copy(rulebook.rules_array(search.table.rules).view(np.ndarray))[0]
     row, memories = host.array(search._default_size, np.int8), host.array((count, MEMORY), np.int16)
@@ -157,12 +208,16 @@ def searched_there(host: Host, search: Any, states: Any, seats: Any) -> Any:
     )
     at_table = (host.copy(states), rules, host.copy(seats), row, slots, memories, taken, decisions)
     host.kernel("begin_search")(*searcher, *at_table)
-    go_on = host.kernel("go_on_searching")
+    line = [host.array(array.shape, array.dtype) for array in new_line(search.table.num_actions)]
+    who = (*searcher[:3], *search._key)
+    solve, go_on = host.kernel("solve_end"), host.kernel("go_on_searching")
     believed = [host.array(array.shape, array.dtype) for array in nothing_believed()]
-    assert all(go_on(*searcher, rules, decisions, number, 1 << 40, believed) == 1 for number in range(count))
+    solved = [solve(*who, rules, decisions, number, search._endgame, line) == 1 for number in range(count)]
+    others = [number for number in range(count) if not solved[number]]
+    assert all(go_on(*searcher, rules, decisions, number, 1 << 40, believed) == 1 for number in others)
     thousandths = round(1000 * search._z)
     host.kernel("conclude_search")(options, search._default_starts, thousandths, decisions, actions)
-    return actions
+    return actions, solved
 
 
 STATES = ("roots", "dealt", "games")
@@ -207,6 +262,29 @@ def told_of(host: Host, where: Any) -> dict[str, Any]:
     name, players, teams = where
     sheet = next(one for one in host.data["editions"] if one["name"] == name)
     return next(one for one in sheet["tables"] if (one["players"], one["teams"]) == (players, teams))
+
+
+def test_overridden_rules_prefer_the_champion_that_they_prefer_here(host: Host) -> None:
+    """Each of the rules that decide it, alone and with others, and two hundred more overrides by chance."""
+    deciding = ["count_points=0", "hazard_opens_pile=1", "when_pile_is_empty=0", "when_pile_is_empty=1"]
+    deciding += ["extended_target=0", "play_out_after_extension=0", "play_out_after_extension=1"]
+    pairs = [f"{one}+{other}" for one, other in combinations(deciding, 2) if one[:9] != other[:9]]
+    others = [f"goal={goal}+points_trip={goal % 97}" for goal in range(1_000, 1_100)]
+    drawn = np.random.default_rng(3).choice([*pairs, *others], 200)
+    asked = [(name, 2, 2, change) for name in editions() for change in (*deciding, *pairs)]
+    asked += [(*TABLES[place % len(TABLES)], change) for place, change in enumerate(drawn)]
+    preferred, found = host.kernel("preferred_champion"), set()
+    for name, players, teams, change in asked:
+        where = table_of(name, players, teams)
+        try:
+            rules = edition(f"{name}+{change}").table(players, teams)
+        except RulesError:
+            continue
+        record = host.copy(rulebook.rules_array(rules).view(np.ndarray))[0]
+        told = told_of(host, (name, players, teams))["champions_if_changed"][preferred(record)]
+        assert told == champion_for(replace(where, edition=f"{name}+{change}", rules=rules))
+        found.add(told)
+    assert {"all-2", "parker-2", "all-3", "dutch-6-in-2"} <= found
 
 
 def test_the_champion_thinks_what_it_thinks_here(host: Host) -> None:

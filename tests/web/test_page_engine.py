@@ -18,7 +18,6 @@ from millebornes_env.agents import registry
 from millebornes_env.agents.champion import champion_for, champions_of
 from millebornes_env.agents.policy.agent import RunFolderError
 from millebornes_env.chance import random_word
-from millebornes_env.errors import RulesError
 from millebornes_env.millebornes.editions import edition, editions, mini_decks
 from millebornes_env.notation import read_position, read_record, replay, write_position
 from millebornes_env.notation.records import write_action
@@ -26,6 +25,7 @@ from millebornes_env.web.opinions import belief_about_hands
 from millebornes_env.web.table import CardTable
 from tests.golden import trace
 from tests.web.host import Host
+from tests.web.test_engine import ends
 
 WEB = FOLDER.parent
 SCRIPT = Path(__file__).with_name("in_node.mjs")
@@ -149,6 +149,25 @@ def test_search_finds_what_it_finds_here() -> None:
     assert quick["action"] in legal
 
 
+def test_ends_of_rounds_are_played_exactly() -> None:
+    """As Python plays them, whatever the time; what the page compares are all actions, as elsewhere."""
+    states = ends("parker", 12)
+    sheet, rules = edition("parker"), edition("parker").table(2)
+    texts = [write_position(state, sheet, rules, checked=False) for state in np.asarray(states)]
+    ask_search = [
+        ["choose", {"agent": "greedy+search"}],
+        ["choose", {"agent": "greedy+search", "ms": 60_000}],
+    ]
+    asked = [("answers", [["load", {"text": text}], *ask_search]) for text in texts]
+    compared = ("answers", [["load", {"text": texts[0]}], ["think", {"agent": "strategist", "search": True}]])
+    *found, (_, thought) = ask(*asked, compared)
+    search = registry.make("greedy+search", table_of("parker", 2, 2))
+    chosen = search.act_on(states, states["seat"].astype(np.int32), np.arange(len(states)))  # type: ignore[attr-defined]
+    assert [one[1]["action"] for one in found] == [one[2]["action"] for one in found] == chosen.tolist()
+    assert all(one[2]["ms"] < 60_000 for one in found)
+    assert len(thought["search"]) > 2
+
+
 # Positions of one's own ------------------------------------------------------------------------------------
 
 WRITTEN = {
@@ -230,65 +249,6 @@ def test_every_table_names_the_network_that_plays_there_in_python(host: Host) ->
                 expected = None
             assert table["champion"] == expected
             assert expected is None or told["champions"][expected]["file"] == f"{expected}.bin"
-
-
-# Rules of one's own ----------------------------------------------------------------------------------------
-
-OVERRIDDEN = [
-    ("parker+hand_limit=7", 2, 2),
-    ("parker+goal=1000+max_200=4+points_safe_trip=0", 4, 2),
-    ("dutch+start_needs_roll=1+roll_after_safety=1", 6, 2),
-    ("dujardin+count_points=1", 8, 4),
-    ("mini8-v0+copies_of_25=6", 2, 2),
-]
-
-
-@pytest.mark.parametrize("where", OVERRIDDEN, ids=lambda where: where[0])
-def test_overridden_rules_are_played_as_in_python(where: tuple[str, int, int]) -> None:
-    label, players, teams = where
-    agents = ["greedy", "strategist"]
-    start = {"edition": label, "players": players, "teams": teams, "seed": 5, "episode": "match"}
-    rules, played = ask(
-        ("answers", [["rules", label, players, teams]]), ("played", {"start": start, "agents": agents})
-    )
-    assert rules[0] == CardTable().rules(label, players, teams)
-    record = read_record(played["text"])
-    assert record.position.edition.label == edition(label).label
-    assert record.position.rules == edition(label).table(players, teams)
-    assert len(list(replay(record))) == len(record.plays) + 1  # Python's rulebook carries every play out
-
-
-def test_rules_that_make_no_game_are_refused_in_the_words_of_python() -> None:
-    labels = [
-        "parker+hand_limit=60",
-        "parker+max_200=9",
-        "parker+target=2025",
-        "parker+extended_target=600",
-        "parker+copies_of_25=106",
-        "mini7-v0+copies_of_100=0+copies_of_50=0+copies_of_25=3",
-    ]
-    found = answers(*(["start", {"edition": label}] for label in labels))
-    for label, one in zip(labels, found, strict=True):
-        with pytest.raises(RulesError) as refused:
-            edition(label).table(2)
-        problem = str(refused.value).removeprefix("at the table of 2 players, ")
-        assert one["error"] == f"These rules make no game: {problem}."
-
-
-@pytest.mark.parametrize(
-    ("label", "words"),
-    [
-        ("parker+max_200", "'max_200' overrides no rule"),
-        ("parker+max_200=4+max_200=2", "overrides a rule twice: 'max_200'"),
-        ("parker+exact_finish=2", "it may be 0 (no) or 1 (yes)"),
-        ("parker+target=710", "it may be 25 to 2500, in steps of 25"),
-        ("parker+players=3", "There is no rule 'players' to override"),
-        ("parker+__proto__=1", "There is no rule '__proto__' to override"),
-    ],
-)
-def test_labels_that_override_nothing(label: str, words: str) -> None:
-    (refused,) = answers(["start", {"edition": label}])
-    assert words in refused["error"]
 
 
 # Beliefs ---------------------------------------------------------------------------------------------------

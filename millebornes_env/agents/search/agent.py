@@ -108,7 +108,7 @@ VALUE_IN_POINTS: Final = "points"
 _TWO: Final = 2
 _MS_IN_A_SECOND: Final = 1000.0
 _ALL_REDEALS: Final = 1 << 40
-_POSITIONS_IN_A_MS: Final = 10_000  # of the end of a round: a core looks at some 25,000
+POSITIONS_IN_A_MS: Final = 10_000  # of the end of a round: a core looks at some 25,000
 
 
 class SearchOptionError(AgentOptionError):
@@ -202,7 +202,7 @@ class SearchAgent(BaseAgent):
         self._sees = SEES[sees]
         self.sees_hidden_cards = self._sees != NOTHING
         self._rollouts = 0 if ms > 0 else rollouts
-        self._endgame = min(endgame, int(_POSITIONS_IN_A_MS * ms)) if ms > 0 else endgame
+        self._endgame = min(endgame, int(POSITIONS_IN_A_MS * ms)) if ms > 0 else endgame
         self._z = z
         self._depth = depth
         self._key = key_of_seed(checked_seed(seed))

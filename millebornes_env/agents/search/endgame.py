@@ -10,13 +10,13 @@ The seat that searches is seat 0, as in `kernels`.
 from __future__ import annotations
 
 from math import inf
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from millebornes_env.agents.compiled.agent import Int64Array
 from millebornes_env.agents.search.hidden_cards import OWN, Float64Array
-from millebornes_env.compile import for_kernels, kernel, rule
+from millebornes_env.compile import for_kernels, kernel, rule, seldom
 from millebornes_env.millebornes.actions import FIRST_DISCARD
 from millebornes_env.millebornes.legality import write_mask
 from millebornes_env.millebornes.rules import RulesRecord
@@ -78,7 +78,8 @@ def value_of_round(game: State, rules: RulesRecord) -> float:
     return round_score(game, OWN) - others / (rules.teams - 1)
 
 
-def is_all_known(root: np.void, players: int) -> bool:
+@rule
+def is_all_known(root: Any, players: int) -> bool:
     """Whether the seat that searches knows all cards: the other hand is all that it has not seen."""
     return players == _TWO and int(root["draw_pile"]) == 0 and int(root["phase"]) != ROUND_OVER
 
@@ -124,52 +125,55 @@ def value_after(line: Line, rules: RulesRecord, action: int, low: float, most: i
     Returns:
         The value, and how many positions were looked at: `most` if they were not enough.
     """
-    depth, seen = 0, 1
-    line.games[1] = line.games[0]
-    step(line.games[1], rules, action)
-    value = value_of_round(line.games[1], rules)
-    is_known = int(line.games[1].phase) == ROUND_OVER
-    if not is_known:
-        depth = 1
-        begin(line, rules, 1, low, inf)
-    while depth > 0:
-        if is_known:
-            take(line, depth, value)
-        if line.low[depth] >= line.high[depth] or line.tried[depth] == line.counts[depth]:
-            value, is_known = float(line.best[depth]), True
-            depth -= 1
-            continue
-        if seen >= most or depth + 1 >= MOST_DECISIONS:
-            return 0.0, most
+    line.low[0] = low
+    line.high[0] = inf
+    depth, seen, value = 0, 0, 0.0
+    while True:
         seen += 1
-        next_action = int(line.actions[depth, line.tried[depth]])
-        line.tried[depth] += 1
-        line.games[depth + 1] = line.games[depth]
-        step(line.games[depth + 1], rules, next_action)
-        is_known = int(line.games[depth + 1].phase) == ROUND_OVER
+        is_known = play_on(line.games, rules, depth, action)
         if is_known:
             value = value_of_round(line.games[depth + 1], rules)
         else:
             depth += 1
             begin(line, rules, depth, float(line.low[depth - 1]), float(line.high[depth - 1]))
-    return value, seen
+        while depth > 0:  # back to where something is left to try
+            if is_known:
+                take(line, depth, value)
+            if line.low[depth] < line.high[depth] and line.tried[depth] < line.counts[depth]:
+                break
+            value, is_known = float(line.best[depth]), True
+            depth -= 1
+        if depth == 0:
+            return value, seen
+        if seen >= most or depth + 1 >= MOST_DECISIONS:
+            return 0.0, most
+        action = int(line.actions[depth, line.tried[depth]])
+        line.tried[depth] += 1
+
+
+@seldom
+def play_on(games: StateArray, rules: RulesRecord, depth: int, action: int) -> bool:
+    """Play on from one position of the line to the next; whether the round is over there."""
+    games[depth + 1] = games[depth]
+    step(games[depth + 1], rules, action)
+    return int(games[depth + 1].phase) == ROUND_OVER
 
 
 @rule
 def begin(line: Line, rules: RulesRecord, depth: int, low: float, high: float) -> None:
     """Begin with a position: list what is worth trying."""
     game = line.games[depth]
-    write_mask(game, rules, line.mask)
-    line.counts[depth] = list_promising(line.mask, line.actions[depth])
+    line.counts[depth] = list_promising(game, rules, line.mask, line.actions[depth])
     line.tried[depth] = 0
     line.best[depth] = -inf if int(game.seat) == OWN else inf
     line.low[depth] = low
     line.high[depth] = high
 
 
-@rule
-def list_promising(mask: Int8Array, actions: Int64Array) -> int:
-    """List the legal actions, plays before discards; how many they are."""
+@seldom
+def list_promising(game: State, rules: RulesRecord, mask: Int8Array, actions: Int64Array) -> int:
+    """List the legal actions, plays before discards; how many they are. The mask is scratch."""
+    write_mask(game, rules, mask)
     count = 0
     for action in range(FIRST_DISCARD - 1, -1, -1):
         if mask[action] == 1:

@@ -45,7 +45,7 @@ from millebornes_env.agents.search.hidden_cards import (
     redeal,
 )
 from millebornes_env.chance import random_word
-from millebornes_env.compile import kernel, rule
+from millebornes_env.compile import kernel, plain, rule
 from millebornes_env.millebornes import rulebook
 from millebornes_env.millebornes.actions import CLAIM_COUP_FOURRE, around, card_of, is_discard
 from millebornes_env.millebornes.cards import DECK_SIZE, is_safety
@@ -399,16 +399,17 @@ def solve_end(
         return False
     key_0, key_1 = int(decisions.keys[number, 0]), int(decisions.keys[number, 1])
     decisions.dealt[number] = decisions.roots[number]
-    gain = values[best] - values[base]
-    worth = play_out(searcher, rules, decisions, number, best, key_0, key_1)
-    chosen = best
-    for other in range(int(decisions.num_tried[number])):
-        action = int(decisions.tried[number, other])
-        if action != best and values[action] >= values[best]:
-            found = play_out(searcher, rules, decisions, number, action, key_0, key_1)
-            if found > worth:
-                gain += found - worth if best == base else 0.0
-                worth, chosen = found, action
+    gain, worth, chosen = values[best] - values[base], 0.0, best
+    for other in range(-1, int(decisions.num_tried[number])):
+        action = best if other < 0 else int(decisions.tried[number, other])
+        if other >= 0 and (action == best or values[action] < values[best]):
+            continue
+        found = play_out(searcher, rules, decisions, number, action, key_0, key_1)
+        if other < 0:
+            worth = found
+        elif found > worth:
+            gain += found - worth if best == base else 0.0
+            worth, chosen = found, action
     decisions.num_tried[number] = 0 if chosen == base else 1
     decisions.tried[number, 0] = chosen
     decisions.gains[number, 0] = gain
@@ -420,7 +421,7 @@ def solve_end(
 def is_solved(searcher: Searcher, rules: RulesRecord, decisions: Decisions, number: int, most: int) -> bool:
     """Whether a decision could be taken exactly, looking at so many positions at most, and was."""
     seats, actions = decisions.memories.shape[1], decisions.masks.shape[1]
-    if most == 0 or not is_all_known(decisions.roots[number], seats):
+    if most == 0 or not plain(is_all_known)(decisions.roots[number], seats):
         return False
     to_the_end = searcher._replace(depth=0)
     return bool(solve_end(to_the_end, rules, decisions, number, most, new_line(actions)))

@@ -1,6 +1,7 @@
 // What stands in front of the table: a new game, the score sheet, a record, the link, help.
 
 import { capital, find, listed, make, number } from "./elements.js";
+import { keepDraft } from "./keeping.js";
 import { NOBODY, YOU } from "./names.js";
 import { OwnRules, partsOf } from "./own_rules.js";
 
@@ -11,6 +12,8 @@ const dialog = () => find("dialog");
 /** Open the dialog with this content. */
 export function open(title, ...content) {
   const box = dialog();
+  keepDraft(null); // what was typed in another dialog
+  box.onclose = () => keepDraft(null);
   box.replaceChildren(make("h2", { id: "dialog-title", text: title }), ...content);
   if (!box.open) box.showModal();
   box.scrollTop = 0;
@@ -43,7 +46,7 @@ export function askForGame(catalogue, last, rulesOf, begin) {
   const episode = select("episode", [["round", "one round"], ["match", "a match of several rounds"]], last.episode);
   const summary = make("p", { class: "hint" });
   const seats = make("div", { class: "seats" });
-  const seed = make("input", { id: "seed", inputmode: "numeric", pattern: "[0-9]{0,15}", autocomplete: "off", value: last.seed ?? "" });
+  const seed = make("input", { id: "seed", inputmode: "numeric", pattern: "[0-9]{0,15}", title: "A whole number of at most 15 digits, such as 7, or nothing", autocomplete: "off", value: last.seed ?? "" });
   const chosen = () => catalogue.editions.find((one) => one.name === edition.value);
   const size = () => table.value.split("/").map(Number);
   const complain = (error) => (problem.textContent = capital(error.message));
@@ -76,12 +79,17 @@ export function askForGame(catalogue, last, rulesOf, begin) {
     close();
     begin({ edition: label, players, teams, episode: episode.value, seats: sits, seed: seed.value ? Number(seed.value) : null });
   } },
-  row("Edition", edition, summary), row("Table", table), row("Play", episode),
+  row("Edition", edition, summary), make("div", { class: "seats" }, row("Table", table), row("Play", episode)),
   make("fieldset", {}, make("legend", { text: "Who sits where" }), seats,
     make("p", { class: "hint", text: "Partners sit across from each other. With nobody as “You” you watch." })),
   ownRules.element,
   row("Seed", seed, make("p", { class: "hint", text: "The same seed deals the same cards. Leave it empty for new ones." })),
   buttons(problem, make("button", { type: "submit", class: "main", id: "deal", text: "Deal the cards" }), closing("Cancel")));
+  const draft = () => ({
+    edition: ownRules.label(), players: size()[0], teams: size()[1], episode: episode.value, seed: seed.value,
+    seats: [...seats.querySelectorAll("select")].map((one) => one.value),
+  });
+  for (const event of ["input", "change", "click"]) form.addEventListener(event, () => dialog().open && keepDraft({ setup: draft() }));
   open("A new game", ...(last.isFirst ? [make("p", { class: "hint", text: GOAL })] : []), form);
   find("deal").focus({ preventScroll: true });
 }
@@ -159,7 +167,7 @@ function winnerWords(position, names) {
 }
 
 function sheet(position, names, teams) {
-  const head = make("tr", {}, make("th", { scope: "col", text: "" }), ...teams.map((team) => make("th", { scope: "col", text: capital(names.team(team)) })));
+  const head = make("tr", {}, make("td"), ...teams.map((team) => make("th", { scope: "col", text: capital(names.team(team)) })));
   const line = (title, points, kind) => make("tr", { class: kind },
     make("th", { scope: "row", text: capital(title) }), ...teams.map((team) => make("td", { text: number(points[team]) })));
   const lines = position.sheet.map((one) => line(one.title, one.points, one.line === "round" ? "sum" : one.points.some(Boolean) ? "" : "none"));
@@ -170,11 +178,12 @@ function sheet(position, names, teams) {
 // Records and links --------------------------------------------------------------------------------------------
 
 /** Show the game as text, and take another one over.
- * @param {string} text of the present game.
+ * @param {string} text of the present game, or what somebody has typed.
  * @param {(text: string) => Promise<void>} load */
 export function showRecord(text, load) {
   const area = make("textarea", { id: "record-text", spellcheck: "false", "aria-label": "A position or a record" });
   area.value = text;
+  area.addEventListener("input", () => keepDraft({ text: area.value }));
   const problem = make("p", { class: "error", role: "alert" });
   const take = async () => {
     try {
@@ -224,17 +233,26 @@ export function askWhoPlays(catalogue, position, begin) {
   open("Play on from here", seats, buttons(button("Play", go, true), closing("Cancel")));
 }
 
-/** A sentence that something went wrong. */
-export function showError(error) {
-  open("That did not work", make("p", { text: capital(error.message) }), buttons(closing()));
+/** A sentence that something went wrong.
+ * @param {Error} error
+ * @param {...HTMLElement} others buttons for what one may do now. */
+export function showError(error, ...others) {
+  open("That did not work", make("p", { text: capital(error.message) }), buttons(...others, closing()));
 }
 
+/** How to play; in a study without what is off there. */
 export function showHelp() {
-  const keys = [["← →", "go through your cards"], ["Enter", "choose a card, and press a button"], ["Esc", "put the card back"], ["U", "take your last decision back"], ["H", "ask the champion"], ["?", "this help"]];
+  const isStudy = "study" in document.body.dataset;
+  const keys = [["← →", "go through your cards"], ["Enter", "choose a card, and press a button"], ["Esc", "put the card back"],
+    ...(isStudy ? [] : [["U", "take your last decision back"], ["H", "ask the champion"]]), ["?", "this help"]];
+  const others = [
+    make("p", { class: "hint", text: "“Record” shows the game as text, and opens another one; “Link” holds the position for others. The rules of this table, the log and what the champion thinks stand beside it. The game is kept in this browser, so that you can close the page." }),
+    make("p", { class: "hint", text: "The other game of this project, a cycling race, has no page: “python -m millebornes_env play --edition arc_en_ciel” plays it on the terminal." }),
+  ];
   open("How to play",
     make("p", { text: GOAL }),
-    make("p", { text: "Click a card, then a button, or drag it: your own side for distances, remedies and safeties, another side for hazards, or the discard pile. A pale card cannot be laid now: click it to hear why." }),
-    make("dl", {}, ...keys.flatMap(([key, what]) => [make("dt", {}, make("kbd", { text: key })), make("dd", { text: what })])),
-    make("p", { class: "hint", text: "The rules of this table, the log and what the champion thinks stand beside it. The game is kept in this browser, so that you can close the page." }),
+    make("p", { text: "Click a card, then a button, or drag it: your own side for distances, remedies and safeties, another side for hazards, or the discard pile. A pale card cannot be laid now: click it to hear why. The sign before a name shows who drives (a green arrow) and who is stopped (a red bar)." }),
+    make("dl", { class: "keys" }, ...keys.flatMap(([key, what]) => [make("dt", {}, make("kbd", { text: key })), make("dd", { text: what })])),
+    ...(isStudy ? [] : others),
     buttons(closing()));
 }

@@ -1,5 +1,7 @@
 // Fills in the templates of the drawing; render/filling.py does the same for Python.
 
+import { number } from "./elements.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 const ROAD = 388; // how far the car goes to the right, in units of the template
 const SAFETIES = [15, 16, 17, 18];
@@ -25,7 +27,7 @@ export function valuesOfSide(side, target, name) {
   const laid = new Map(side.safeties.map((one) => [one.card, one.coup_fourre]));
   const values = {
     name,
-    km: `${side.km} / ${target} km`,
+    km: `${number(side.km)} / ${number(target)} km`,
     rolling: side.can_drive ? 1 : 0,
     stopped: side.can_drive ? 0 : 1,
     cured: side.cured ? 1 : 0,
@@ -41,8 +43,8 @@ export function valuesOfSide(side, target, name) {
   }
   for (const card of DISTANCES) {
     const count = side.distances[card] ?? 0;
-    ["first", "second", "third"].forEach((place, number) => {
-      values[`${place}_${card}`] = count > number ? card : null;
+    ["first", "second", "third"].forEach((place, below) => {
+      values[`${place}_${card}`] = count > below ? card : null;
     });
     values[`count_${card}`] = count > 1 ? `×${count}` : "";
   }

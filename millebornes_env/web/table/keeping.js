@@ -3,6 +3,7 @@
 const STORE = "millebornes.game";
 const SETUP = "millebornes.setup";
 const THEME = "millebornes.theme";
+const DRAFT = "millebornes.draft";
 const MOST = 300_000; // letters of a link's text: more is no position of ours
 
 export const keep = (name, value) => {
@@ -22,6 +23,25 @@ export const kept = (name) => {
 };
 
 export { STORE, SETUP, THEME };
+
+/** Keep what somebody has typed, and not sent yet, until this page is loaded again.
+ * @param {Object|null} draft null: forget it. */
+export const keepDraft = (draft) => {
+  try {
+    if (draft) sessionStorage.setItem(DRAFT, JSON.stringify(draft));
+    else sessionStorage.removeItem(DRAFT);
+  } catch {
+    // As above.
+  }
+};
+
+export const keptDraft = () => {
+  try {
+    return JSON.parse(sessionStorage.getItem(DRAFT));
+  } catch {
+    return null;
+  }
+};
 
 /** A text as the part of a link behind "#". */
 export async function packed(text) {

@@ -5,7 +5,7 @@ import {
 } from "./dialogs.js";
 import { capital, find, make } from "./elements.js";
 import { loadDrawing } from "./filling.js";
-import { keep, kept, packed, SETUP, STORE, THEME, unpacked } from "./keeping.js";
+import { keep, keepDraft, kept, keptDraft, packed, SETUP, STORE, THEME, unpacked } from "./keeping.js";
 import { NOBODY, YOU } from "./names.js";
 import { titleOf } from "./own_rules.js";
 import { Play } from "./play.js";
@@ -33,7 +33,16 @@ async function begin() {
   play = new Play(engine, catalogue, { looked, failed: showError, again, reviewOf });
   find("records").disabled = false;
   window.addEventListener("hashchange", () => resume().catch(showError));
-  await resume().catch((error) => (newGame(), showError(error)));
+  const draft = location.hash ? null : keptDraft();
+  await resume().catch((error) => (newGame(), showError(error, button("New game", () => newGame(), true))));
+  if (draft) resumeTyping(draft);
+}
+
+/** Open the dialog again in which somebody was typing when the page was loaded anew. */
+function resumeTyping(draft) {
+  if (draft.setup) newGame(draft.setup);
+  else showRecord(draft.text, openText);
+  keepDraft(draft);
 }
 
 /** Play in a study, where the server says what is played. */
@@ -93,9 +102,9 @@ function setup() {
   return { ...USUAL, isFirst: !kept(SETUP), ...(kept(SETUP) ?? {}), ...usual, ...asked };
 }
 
-function newGame() {
+function newGame(typed = {}) {
   if (!play.position) say("Choose a game.");
-  askForGame(catalogue, setup(), engine.rules, (chosen) => {
+  askForGame(catalogue, { ...setup(), ...typed }, engine.rules, (chosen) => {
     keep(SETUP, { ...chosen, seed: null });
     play.begin(chosen).catch(showError);
   });
@@ -299,7 +308,22 @@ function listen() {
   });
 }
 
+/** The page that this one stands in, if it says whether it is light or dark. */
+function pageAround() {
+  try {
+    return window.parent === window ? null : window.parent.document.documentElement;
+  } catch {
+    return null; // of another site
+  }
+}
+
 function dressUp() {
+  const around = pageAround();
+  if (around?.dataset.theme) {
+    const asAround = () => wear(around.dataset.theme);
+    new MutationObserver(asAround).observe(around, { attributeFilter: ["data-theme"] });
+    return asAround();
+  }
   const system = matchMedia("(prefers-color-scheme: dark)");
   const chosen = kept(THEME);
   wear(chosen ?? (system.matches ? "dark" : "light"));

@@ -1,19 +1,11 @@
-// Rules that a person has changed: the label of such an edition, and the part of the form where they are changed.
+// Rules that a person has changed: what such an edition is called, and the part of the form where they are changed.
 
+import { labelOf, partsOfLabel } from "../labels.js";
 import { capital, make } from "./elements.js";
 
 /** A label such as "parker+hand_limit=7" as the edition and what it overrides. */
 export function partsOf(label, catalogue) {
-  if (catalogue.editions.some((one) => one.name === label)) return { name: label, changes: {} };
-  const names = catalogue.editions.map((one) => one.name).filter((name) => label.startsWith(`${name}+`));
-  const name = names.sort((one, other) => other.length - one.length)[0] ?? label.split("+")[0];
-  const parts = label.slice(name.length + 1).split("+").filter(Boolean).map((part) => part.split("="));
-  return { name, changes: Object.fromEntries(parts.map(([rule, value]) => [rule, Number(value)])) };
-}
-
-/** The label of an edition with rules overridden. */
-export function labelOf(name, changes) {
-  return [name, ...Object.keys(changes).sort().map((rule) => `${rule}=${changes[rule]}`)].join("+");
+  return partsOfLabel(label, catalogue.editions.map((one) => one.name));
 }
 
 /** What an edition is called, with what was changed of its rules. */

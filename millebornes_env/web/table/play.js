@@ -208,7 +208,7 @@ export class Play {
     const { log, position, seats, names } = this;
     const past = log.slice(0, position.at);
     const since = past.findLastIndex((one) => one.seat !== null && seats[one.seat] === YOU) + 1;
-    return past.slice(since).filter((one) => this.isPublic(one)).map((one) => `${capital(this.teller(one))}${names.said(one.words)}`);
+    return past.slice(since).filter((one) => this.isPublic(one)).map((one) => capital(this.teller(one) + names.said(one.words)));
   }
 
   teller(entry) {

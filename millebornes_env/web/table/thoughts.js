@@ -45,7 +45,8 @@ function worthWords({ value, win }, position, names) {
 
 function searched(found, words, { words: unit, factor }) {
   const best = Math.max(...found.map((one) => one.mean));
-  const lines = found.slice(0, SHOWN).map(({ action, mean, error }) =>
+  const ranked = [...found].sort((one, other) => other.mean - one.mean);
+  const lines = ranked.slice(0, SHOWN).map(({ action, mean, error }) =>
     bar(words.get(action), `${signed(factor * mean)} ± ${number(Math.round(factor * error))}`, best > 0 ? Math.max(0, mean / best) : 0));
   return [make("p", { class: "hint", text: `Search: ${unit} more than its first choice` }), make("ul", { class: "bars" }, ...lines)];
 }
