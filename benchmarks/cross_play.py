@@ -13,22 +13,32 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import tyro
 
-from millebornes_env import VectorEnv, agents, vector_env
-from millebornes_env.agents.protocol import Agent, ask
+from millebornes_env.agents import Spec, make
+from millebornes_env.agents.protocol import (
+    Actions,
+    Agent,
+    BaseAgent,
+    Masks,
+    Observations,
+    SlotIds,
+    Table,
+    ask,
+)
+from millebornes_env.agents.protocol import forget as forget_of
+from millebornes_env.arena.match import MatchConfig, agent_seed, play
 from millebornes_env.command_line import carry_out
 
 PLAYERS: Final = 4
 TEAMS: Final = 2
 AT_ONCE: Final = 2000
-"""Rounds that are played at the same time."""
+"""Deals that are played at the same time."""
 
 Float64Array = npt.NDArray[np.float64]
 
@@ -47,44 +57,93 @@ class Args:
     """of the deals"""
 
 
-def played(env: VectorEnv, seats: Sequence[Agent], seed: int) -> Float64Array:
-    """The lead of the first team in a round of each game, float64[N]: in points, or in percent of the win.
+class Team(BaseAgent):
+    """Two agents as a team of two: one in its first seat, another in its second.
+
+    It plays in the arena, where a slot is game * players + seat.
+
+    Attributes:
+        name: of both.
+        table: where they play.
+    """
+
+    has_memory = True
+
+    def __init__(self, table: Table, agents: tuple[Agent, Agent]) -> None:
+        """Seat the partners.
+
+        Args:
+            table: of two teams of two.
+            agents: of the first and of the second seat; may be one and the same.
+
+        Raises:
+            ValueError: the table has other teams.
+        """
+        if (table.rules.players, table.rules.teams) != (PLAYERS, TEAMS):
+            raise ValueError(
+                f"partners are two teams of two; this table has {table.rules.players} players in "
+                f"{table.rules.teams} teams: give an edition that is played so"
+            )
+        self.name = "/".join(agent.name for agent in agents)
+        self.table = table
+        self._agents = agents
+
+    def forget(self) -> None:
+        """Other matches begin."""
+        for agent in self._agents:
+            forget_of(agent)
+
+    def act(self, observations: Observations, action_masks: Masks, slot_ids: Any = None) -> Actions:
+        """Let each partner choose in its seat; see `Agent.act`.
+
+        Args:
+            observations: int8[N, D].
+            action_masks: int8[N, A].
+            slot_ids: int64[N].
+        """
+        slots: SlotIds = np.asarray(slot_ids, np.int64)
+        second = slots % PLAYERS >= TEAMS
+        actions: Actions = np.empty(len(slots), np.int64)
+        for agent, rows in zip(self._agents, (~second, second), strict=True):
+            if rows.any():
+                actions[rows] = ask(agent, observations[rows], action_masks[rows], slots[rows])
+        return actions
+
+
+def lead_of_team(
+    team: Team, opponents: Spec, config: MatchConfig, deals: int, first_deal: int = 0
+) -> Float64Array:
+    """The lead of a team over two opponents of one kind, in points, or in percent of the win without points.
 
     Args:
-        env: at a table of two teams, with games of one round.
-        seats: who plays each seat.
-        seed: of the deals.
+        team: two partners.
+        opponents: the agent in both seats of the other team.
+        config: the table.
+        deals: B; each is played from both teams' places with the same cards.
+        first_deal: number of the first.
+
+    Returns:
+        float64[B], the mean over both rounds of a deal.
     """
-    shown, _ = env.reset(seed=seed)
-    is_by_points = bool(env.rules.count_points)
-    leads, live = np.zeros(env.num_envs), np.ones(env.num_envs, np.bool_)
-    actions = np.full(env.num_envs, -1, np.int64)
-    while live.any():
-        actions[:] = -1
-        for seat, agent in enumerate(seats):
-            turns = np.flatnonzero(live & (shown["agent_selection"] == seat))
-            if len(turns):
-                rows, masks = shown["observation"][turns], shown["action_mask"][turns]
-                actions[turns] = ask(agent, rows, masks, turns)
-        shown, _, ended, _, infos = env.step(actions)
-        over = live & ended
-        results = infos["final_score"].astype(np.float64) if is_by_points else 100.0 * env.games.win_shares()
-        leads[over] = (results[:, 0] - results[:, 1])[over]
-        live &= ~over
-    return leads
+    outcome = play([team, opponents], config, deals, first_deal=first_deal)
+    leads = outcome.lead if config.has_points else 100.0 * (2.0 * outcome.wins[..., 0] - 1.0)
+    mean: Float64Array = leads.mean(axis=1)
+    return mean
 
 
-def cross_play(first: Agent, second: Agent, env: VectorEnv, seed: int) -> Float64Array:
-    """The lead of a team of two agents over a team of two of the first; the mean of each deal, float64[N].
+def cross_play(
+    first: Agent, second: Agent, config: MatchConfig, deals: int, first_deal: int = 0
+) -> Float64Array:
+    """The lead of a team of two agents over two of the first; the mean of each deal, float64[deals].
 
     The first agent sits in every seat of the table once, its partner opposite, the other team between.
     """
-    total = np.zeros(env.num_envs)
-    for seat in range(PLAYERS):
-        seats = [first] * PLAYERS
-        seats[(seat + TEAMS) % PLAYERS] = second
-        total += played(env, seats, seed) * (1 if seat % TEAMS == 0 else -1)
-    mean: Float64Array = total / PLAYERS
+    table = config.table()
+    both = [
+        lead_of_team(Team(table, pair), first, config, deals, first_deal)
+        for pair in ((first, second), (second, first))
+    ]
+    mean: Float64Array = (both[0] + both[1]) / 2
     return mean
 
 
@@ -95,12 +154,14 @@ def all_pairs(args: Args) -> dict[tuple[int, int], Float64Array]:
         ValueError: there is no such edition or agent, or none for its table.
     """
     found: dict[tuple[int, int], list[Float64Array]] = {}
+    config = MatchConfig(args.edition, PLAYERS, TEAMS, episode="round", seed=args.seed)
+    who = [
+        make(name, config.table(), agent_seed(args.seed, number)) for number, name in enumerate(args.policies)
+    ]
     for begun in range(0, args.rounds, AT_ONCE):
         count = min(AT_ONCE, args.rounds - begun)
-        env = vector_env(count, args.edition, players=PLAYERS, teams=TEAMS, episode="round")
-        who = [agents.load(name, env) for name in args.policies]
         for pair in itertools.permutations(range(len(who)), 2):
-            leads = cross_play(who[pair[0]], who[pair[1]], env, args.seed + begun)
+            leads = cross_play(who[pair[0]], who[pair[1]], config, count, begun)
             found.setdefault(pair, []).append(leads)
         print(f"{begun + count:,} of {args.rounds:,} deals", file=sys.stderr, flush=True)
     return {pair: np.concatenate(leads) for pair, leads in found.items()}

@@ -108,13 +108,21 @@ def gain(rollout: str, args: Args) -> tuple[float, float]:
 
 
 def cost(rollout: str, args: Args) -> tuple[float, float, float]:
-    """Milliseconds of a decision on one core, mean and 95th percentile, and playouts for a decision.
+    """Milliseconds of a decision on one core, mean and 95th percentile, and playouts for a decision."""
+    return cost_of(spec_of(rollout, args.options, "threads=1"), rollout, args)
 
-    Decisions come from rounds that the rollout agent plays against itself.
+
+def cost_of(spec: str, rollout: str, args: Args) -> tuple[float, float, float]:
+    """What `cost` says, of any searcher.
+
+    Args:
+        spec: of the searcher, on one thread.
+        rollout: decisions come from rounds that this agent plays against itself.
+        args: the table, the seed and how many decisions.
     """
     env = vector_env(1, args.edition, players=args.players, teams=args.teams, episode="round", seed=args.seed)
     table = GameTable.of(env)
-    searcher = agents.make(spec_of(rollout, args.options, "threads=1"), table, args.seed)
+    searcher = agents.make(spec, table, args.seed)
     assert isinstance(searcher, SearchAgent)
     mover = agents.make(rollout, table, args.seed)
     observations, _ = env.reset()

@@ -25,10 +25,10 @@ from millebornes_env.millebornes.state import CLAIM, StateArray
 from millebornes_env.solving.deck import solvable
 from millebornes_env.solving.values import Uniform
 from research.errors import ResearchError
-from research.frame import OnProgress, Options, Question, main
+from research.frame import OnProgress, Question, main
 from research.parts import Part, Record
 from research.pictures import COLOURS, styled
-from research.positions import BoolArray, Float64Array, find_decisions, player, roll_out
+from research.positions import BoolArray, Float64Array, RolloutOptions, find_decisions, player, roll_out
 from research.solved import Solved, continued, solved
 from research.tables import Table
 from research.tallies import banded, interval, merged, over, tallied
@@ -61,14 +61,12 @@ _TINY: Final = 1e-6
 
 
 @dataclass(frozen=True)
-class Args(Options):
+class Args(RolloutOptions):
     """Options of the question."""
 
-    agent: str = "champion"
-    """a compiled agent, which plays the rounds and the rollouts"""
     edition: str = "parker"
     """the rule sheet of the full game"""
-    positions: int = 500
+    positions: int = 300
     """coups fourrés for each seed"""
     redeals: int = 256
     """of each position"""
@@ -76,12 +74,7 @@ class Args(Options):
 
 def parts(options: Args) -> list[Part]:
     """A part for each deck and bonus, and one for each seed of the full game."""
-    config = {
-        "agent": options.agent,
-        "edition": options.edition,
-        "positions": 40 if options.quick else options.positions,
-        "redeals": 32 if options.quick else options.redeals,
-    }
+    config = {"edition": options.edition, **options.rollouts(few=40)}
     bonuses = BONUSES[:1] if options.quick else BONUSES
     decks = [*(DECKS[:2] if options.quick else DECKS)]
     decks += [f"{DECKS[0]}+points_per_coup_fourre={bonus}" for bonus in bonuses]

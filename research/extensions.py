@@ -28,12 +28,21 @@ from millebornes_env.millebornes.cards import KM as KM_OF_CARDS
 from millebornes_env.millebornes.cards import NUM_DISTANCES
 from millebornes_env.millebornes.state import EXTENSION, StateArray
 from research.errors import ResearchError
-from research.frame import OnProgress, Options, Question, main
+from research.frame import OnProgress, Question, main
 from research.intervals import mean_interval, over_seeds
 from research.match_equity import equity_after, equity_table, is_extension, law_of_rounds
 from research.parts import Part, Record
 from research.pictures import COLOURS, styled
-from research.positions import BoolArray, Decisions, Float64Array, Player, find_decisions, player, roll_out
+from research.positions import (
+    BoolArray,
+    Decisions,
+    Float64Array,
+    Player,
+    RolloutOptions,
+    find_decisions,
+    player,
+    roll_out,
+)
 from research.tables import Table
 from research.tallies import NONE, Tally, interval, merged, over, tallied
 
@@ -71,27 +80,18 @@ Extends = Callable[[StateArray], BoolArray]
 
 
 @dataclass(frozen=True)
-class Args(Options):
+class Args(RolloutOptions):
     """Options of the question."""
 
     agent: str = "champion:which=parker-2"
     """a compiled agent, which plays the rounds and the rollouts"""
-    positions: int = 1500
-    """decisions for each seed"""
-    redeals: int = 64
-    """of each decision"""
-    deals: int = 10_000
+    deals: int = 2_500
     """on which each two policies are compared, for each seed; two rounds each"""
 
 
 def parts(options: Args) -> list[Part]:
     """A part for each set of rules and seed."""
-    config = {
-        "agent": options.agent,
-        "positions": 150 if options.quick else options.positions,
-        "redeals": 16 if options.quick else options.redeals,
-        "deals": 500 if options.quick else options.deals,
-    }
+    config = {**options.rollouts(few=150), "deals": 500 if options.quick else options.deals}
     return [
         Part(f"rules-{number}-{seed}", seed, {"rules": name, **config})
         for number, name in enumerate(RULES)

@@ -1,6 +1,6 @@
 """What is hidden information worth: to a player, and to a critic while learning?
 
-    python -m research.information            # eight minutes of two cores
+    python -m research.information            # four minutes of processor time
     python -m research.information --quick
 
 To a player: search that redeals what it does not see, search that sees the other hand, and search that sees
@@ -52,7 +52,7 @@ class Args(Options):
     """the rule sheet"""
     deals: int = 60
     """of each searcher and seed; two rounds each"""
-    decisions: int = 2_000_000
+    decisions: int = 500_000
     """that each policy learns from"""
     learners: int = 3
     """seeds of the policies, from the first on"""

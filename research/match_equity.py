@@ -1,6 +1,6 @@
 """What is a lead worth in a match, and what does a player gain who knows?
 
-    python -m research.match_equity            # some minutes of two cores
+    python -m research.match_equity            # ten minutes of processor time
     python -m research.match_equity --quick
 
 A match is a chain of rounds. From the points of many rounds of the champion against itself the chance to win
@@ -27,7 +27,7 @@ from millebornes_env.millebornes.actions import FIRST_DISCARD
 from millebornes_env.millebornes.cards import DRIVING_ACE, RIGHT_OF_WAY
 from millebornes_env.millebornes.state import EXTENSION, ROUND_OVER, StateArray
 from research.errors import ResearchError
-from research.frame import OnProgress, Options, Question, main
+from research.frame import OnProgress, Question, main
 from research.intervals import Interval, over_seeds
 from research.parts import Part, Record
 from research.pictures import styled
@@ -38,6 +38,7 @@ from research.positions import (
     Float64Array,
     Player,
     Points,
+    RolloutOptions,
     find_decisions,
     player,
     roll_out,
@@ -65,16 +66,14 @@ KINDS: Final = ("extension or not", "all other decisions")
 
 
 @dataclass(frozen=True)
-class Args(Options):
+class Args(RolloutOptions):
     """Options of the question."""
 
-    agent: str = "champion"
-    """a compiled agent, which plays the rounds and the rollouts"""
     edition: str = "parker"
     """the rule sheet; it counts points"""
     deals: int = 20_000
     """whose points make the table, for each seed; two rounds each"""
-    positions: int = 1500
+    positions: int = 4_000
     """decisions for each seed, of each kind"""
     redeals: int = 64
     """of each decision, by which it is chosen"""
@@ -83,11 +82,9 @@ class Args(Options):
 def parts(options: Args) -> list[Part]:
     """A part for each seed."""
     config = {
-        "agent": options.agent,
         "edition": options.edition,
         "deals": 500 if options.quick else options.deals,
-        "positions": 40 if options.quick else options.positions,
-        "redeals": 16 if options.quick else options.redeals,
+        **options.rollouts(few=40),
     }
     return [Part(f"seed-{seed}", seed, config) for seed in options.all_seeds]
 

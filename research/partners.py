@@ -7,17 +7,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.agents.protocol import (
-    Actions,
-    Agent,
-    BaseAgent,
-    Masks,
-    Observations,
-    SlotIds,
-    Table,
-    ask,
-)
-from millebornes_env.agents.protocol import forget as forget_of
+from benchmarks.cross_play import Team
+from millebornes_env.agents.protocol import Actions, Agent, Masks, Observations, SlotIds, Table
 from millebornes_env.millebornes.actions import is_discard
 from millebornes_env.millebornes.cards import DRIVING_ACE, NUM_CARD_TYPES
 from research.errors import ResearchError
@@ -30,8 +21,8 @@ HIDDEN: Final = (SEEN, PARTNER, OTHERS)
 """Whose discards are hidden."""
 
 
-class Partners(BaseAgent):
-    """A team of two: one agent in its first seat, another in its second.
+class Partners(Team):
+    """A team of two who may not see what it discards.
 
     With `hides`, discards are exchanged for cards that could as well have been discarded, drawn by chance
     from all that is unseen: the numbers of cards stay right, which cards they were is lost. "the partner's":
@@ -40,14 +31,13 @@ class Partners(BaseAgent):
     The pile shows how many cards of each type lie there, not who laid them. So an agent without a memory
     cannot tell its partner's discards from others'; hiding them measures what they are worth all the same.
 
-    It plays single rounds, in the arena: a slot is game * players + seat.
+    It plays single rounds.
 
     Attributes:
         name: of both.
         table: where they play.
     """
 
-    has_memory = True
     game = "millebornes"
 
     def __init__(self, table: Table, agents: tuple[Agent, Agent], hides: str = SEEN, seed: int = 0) -> None:
@@ -62,20 +52,19 @@ class Partners(BaseAgent):
         Raises:
             ResearchError: the table has other teams.
         """
-        if (table.rules.players, table.rules.teams) != (4, 2):
-            raise ResearchError(
-                f"partners are two teams of two; this table has {table.rules.players} players in "
-                f"{table.rules.teams} teams: give an edition that is played so"
-            )
-        self.name = "/".join(agent.name for agent in agents)
-        self.table = table
-        self._agents, self._hides, self._seed = agents, hides, seed
-        self.forget()
+        try:
+            super().__init__(table, agents)
+        except ValueError as error:
+            raise ResearchError(str(error)) from None
+        self._hides, self._seed = hides, seed
+        self._begin()
 
     def forget(self) -> None:
         """Other rounds begin."""
-        for agent in self._agents:
-            forget_of(agent)
+        super().forget()
+        self._begin()
+
+    def _begin(self) -> None:
         self._rng = np.random.default_rng([self._seed, HIDDEN.index(self._hides)])
         self._discards = np.zeros((0, NUM_CARD_TYPES), np.int64)
 
@@ -87,19 +76,12 @@ class Partners(BaseAgent):
             action_masks: int8[N, A].
             slot_ids: int64[N].
         """
+        if self._hides == SEEN:
+            return super().act(observations, action_masks, slot_ids)
         slots: SlotIds = np.asarray(slot_ids, np.int64)
-        players, teams = self.table.rules.players, self.table.rules.teams
-        shown = observations
-        if self._hides != SEEN:
-            self._make_room(int(slots.max(initial=-1)) + players)
-            shown = self._without_discards(observations, slots)
-        second = slots % players >= teams
-        actions: Actions = np.empty(len(slots), np.int64)
-        for agent, rows in zip(self._agents, (~second, second), strict=True):
-            if rows.any():
-                actions[rows] = ask(agent, shown[rows], action_masks[rows], slots[rows])
-        if self._hides != SEEN:
-            self._note(slots, actions)
+        self._make_room(int(slots.max(initial=-1)) + self.table.rules.players)
+        actions = super().act(self._without_discards(observations, slots), action_masks, slots)
+        self._note(slots, actions)
         return actions
 
     def _make_room(self, slots: int) -> None:

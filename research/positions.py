@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,7 @@ from millebornes_env.millebornes.scoring import round_score
 from millebornes_env.millebornes.state import ROUND_OVER, Int8Array, StateArray, new_states
 from millebornes_env.millebornes.turn import step
 from research.errors import ResearchError
+from research.frame import Options
 
 BoolArray = npt.NDArray[np.bool_]
 Float64Array = npt.NDArray[np.float64]
@@ -47,6 +48,30 @@ AT_ONCE: Final = 1024
 _CHUNK: Final = 32
 """Positions whose rollouts a thread takes at a time."""
 _DECISIONS_OF_A_SEAT: Final = 4096  # more than a seat can take in a round
+
+
+@dataclass(frozen=True)
+class RolloutOptions(Options):
+    """Options of the questions that roll decisions of full games out."""
+
+    agent: str = "champion"
+    """a compiled agent, which plays the rounds and the rollouts"""
+    positions: int = 1_000
+    """decisions for each seed"""
+    redeals: int = 64
+    """of each decision"""
+
+    def rollouts(self, few: int) -> dict[str, Any]:
+        """What they are, as the config of a part.
+
+        Args:
+            few: decisions with `quick`, which takes a quarter of the redeals too.
+        """
+        return {
+            "agent": self.agent,
+            "positions": few if self.quick else self.positions,
+            "redeals": max(2, self.redeals // 4) if self.quick else self.redeals,
+        }
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ from millebornes_env.millebornes.motion import is_limited, is_moving, is_stopped
 from millebornes_env.millebornes.rules import compiled_rules
 from millebornes_env.millebornes.state import PLAY, StateArray
 from research.errors import ResearchError
-from research.frame import OnProgress, Options, Question, main
+from research.frame import OnProgress, Question, main
 from research.parts import Part, Record
 from research.pictures import COLOURS, styled
 from research.positions import (
@@ -42,6 +42,7 @@ from research.positions import (
     Decisions,
     Float64Array,
     Player,
+    RolloutOptions,
     find_decisions,
     player,
     roll_out,
@@ -62,27 +63,18 @@ MOVING, STANDING = "opponent moves", "opponent stands"
 
 
 @dataclass(frozen=True)
-class Args(Options):
-    """Options of the question."""
+class Args(RolloutOptions):
+    """Options of the question; the agent is a policy."""
 
-    agent: str = "champion"
-    """a policy, which plays the rounds and the rollouts"""
     edition: str = "parker"
     """the rule sheet of the full game"""
-    positions: int = 2000
+    positions: int = 1_500
     """decisions for each seed"""
-    redeals: int = 64
-    """of each decision"""
 
 
 def parts(options: Args) -> list[Part]:
     """A part for each seed of the full game, and one for each deck."""
-    config = {
-        "agent": options.agent,
-        "edition": options.edition,
-        "positions": 100 if options.quick else options.positions,
-        "redeals": 16 if options.quick else options.redeals,
-    }
+    config = {"edition": options.edition, **options.rollouts(few=100)}
     full = [Part(f"full-{seed}", seed, config) for seed in options.all_seeds]
     decks = DECKS[:1] if options.quick else DECKS
     return [*full, *(Part(f"deck-{deck}", options.seed, {"deck": deck}, 0.2) for deck in decks)]

@@ -9,6 +9,7 @@ the agent that it searches over (docs/agents.md). Varied are
               nothing is said, if the agent has such a value
     belief    redeals weighed by what the other has played
     sees      a cheat: the other hand, or all cards
+    searcher  ISMCTS, EPIMC or MDS instead (research/searchers), with the same redeals for each action
 
 Each variant plays single rounds against the agent that it searches over, every deal from both seats, and luck
 is taken off by AIVAT (not of cheats, who know the cards to come). Cost is processor time for a decision on
@@ -25,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from benchmarks.search import Args as CostArgs
-from benchmarks.search import cost, spec_of
+from benchmarks.search import cost_of, spec_of
 from millebornes_env import agents
 from millebornes_env.agents.protocol import is_compiled
 from millebornes_env.agents.search.agent import OVER_A_JUDGE, can_judge
@@ -47,6 +48,9 @@ if TYPE_CHECKING:
 EDITION: Final = "parker"
 NAIVE: Final = "naive"
 SURE: Final = "sure"
+OTHERS: Final = {"ISMCTS": "Ismcts", "EPIMC, 2 plies": "Epimc", "MDS": "Mds"}
+"""Families of other searchers, and their classes."""
+
 USUAL_ROLLOUTS: Final[int] = OVER_A_JUDGE["rollouts"]
 """Redeals of the variants in which something else differs."""
 
@@ -72,9 +76,11 @@ class Args(Options):
     """how many seeds; the intervals are over deals, so that more seeds are more deals"""
     over: tuple[str, ...] = ("strategist", "champion")
     """the agents that are searched over"""
-    rollouts: tuple[int, ...] = (10, 30, 100, 300, 1000)
+    rollouts: tuple[int, ...] = (10, 30, 100, 300)
     """redeals for each action"""
-    playouts: int = 24_000
+    others: tuple[int, ...] = (30, 100)
+    """the same of ISMCTS, EPIMC and MDS"""
+    playouts: int = 14_000
     """deals of a variant times its rollouts (times what one of them costs): dear variants play fewer deals"""
     most_deals: int = 1_000
     """deals of a variant, at most"""
@@ -89,20 +95,31 @@ class Variant:
         options: of the searcher.
         rollouts: redeals for each action.
         cost: of one, about, in those to the end of a round by an agent of rules.
+        searcher: a class of `research.searchers.agents`; "": the package's search.
     """
 
     family: str
     options: str
     rollouts: int
     cost: int = 1
+    searcher: str = ""
 
 
-def variants(over: str, rollouts: Sequence[int]) -> list[Variant]:
+def searcher_of(over: str, searcher: str, *options: str) -> str:
+    """A searcher over an agent, as `agents.make` takes it."""
+    if not searcher:
+        return spec_of(over, *options)
+    rollout = over.replace(",", "+")
+    return f"research.searchers.agents:{searcher}:{','.join(filter(None, (f'rollout={rollout}', *options)))}"
+
+
+def variants(over: str, rollouts: Sequence[int], others: Sequence[int] = ()) -> list[Variant]:
     """All ways to search over an agent.
 
     Args:
         over: the agent.
         rollouts: redeals for each action.
+        others: the same of other searchers.
 
     Raises:
         ResearchError: it is no agent that can be searched over.
@@ -131,6 +148,11 @@ def variants(over: str, rollouts: Sequence[int]) -> list[Variant]:
         if judges and depth != USUAL_DEPTH
     ]
     usual += judged
+    found += [
+        Variant(family, f"rollouts={number}{judged}", number, cost, searcher)
+        for family, searcher in OTHERS.items()
+        for number in others
+    ]
     found.append(Variant("sure, belief", f"{usual},belief=policy", USUAL_ROLLOUTS, cost))
     found.append(Variant("sees the other hand", f"{usual},sees=hands", USUAL_ROLLOUTS, cost))
     to_the_end = ",depth=0" if judges else ""  # one playout of each action says it all
@@ -140,19 +162,24 @@ def variants(over: str, rollouts: Sequence[int]) -> list[Variant]:
 
 def parts(options: Args) -> list[Part]:
     """One for each agent, variant and seed."""
-    wrong = [number for number in options.rollouts if number < 2]
-    if wrong or not options.rollouts:
-        raise ResearchError(f"--rollouts {' '.join(map(str, options.rollouts))}: give numbers of 2 or more")
+    if not options.rollouts:
+        raise ResearchError("--rollouts is empty: give numbers of 2 or more")
+    for name in ("rollouts", "others"):
+        if min(getattr(options, name), default=2) < 2:
+            given = " ".join(map(str, getattr(options, name)))
+            raise ResearchError(f"--{name} {given}: give numbers of 2 or more")
     rollouts = (10, 30) if options.quick else options.rollouts
+    others = (10,) if options.quick else options.others
     found = []
     for place, over in enumerate(options.over):
-        for number, variant in enumerate(variants(over, rollouts)):
+        for number, variant in enumerate(variants(over, rollouts, others)):
             dear = variant.rollouts * variant.cost
             deals = max(_FEWEST_DEALS, min(options.most_deals, options.playouts // dear))
             deals = _FEWEST_DEALS if options.quick else deals
             config = {
                 "over": over,
                 "family": variant.family,
+                "searcher": variant.searcher,
                 "options": variant.options,
                 "rollouts": variant.rollouts,
                 "deals": deals,
@@ -169,7 +196,8 @@ def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
     over, text, deals = part.config["over"], part.config["options"], int(part.config["deals"])
     is_honest = "sees=" not in text
     config = MatchConfig(EDITION, episode="round", seed=part.seed, threads=1, aivat=is_honest)
-    pair = [spec_of(over, text), over]  # on both cores; only the timing is of one
+    searcher = part.config["searcher"]
+    pair = [searcher_of(over, searcher, text), over]  # on both cores; only the timing is of one
     points: list[float] = []
     for first in range(0, deals, _DEALS_AT_ONCE):
         outcome = play(pair, config, min(_DEALS_AT_ONCE, deals - first), first_deal=first)
@@ -178,7 +206,7 @@ def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
     timed = CostArgs(options=text, seed=part.seed, decisions=_COST_DECISIONS)
     found: dict[str, Any] = {"points": points}
     if is_honest:  # a cheat is handed the games, which the timing does not do
-        mean, high, playouts = cost(over, timed)
+        mean, high, playouts = cost_of(searcher_of(over, searcher, text, "threads=1"), over, timed)
         found |= {"ms": mean, "ms_95": high, "playouts": playouts}
     return found
 
@@ -211,9 +239,10 @@ class Gain:
 
 def gains(records: Sequence[Record]) -> list[Gain]:
     """One for each variant, seeds taken together."""
-    by_variant: dict[tuple[str, str], list[Record]] = {}
+    by_variant: dict[tuple[str, str, str], list[Record]] = {}
     for record in records:
-        by_variant.setdefault((record.part.config["over"], record.part.config["options"]), []).append(record)
+        config = record.part.config
+        by_variant.setdefault((config["over"], config["family"], config["options"]), []).append(record)
     return [_gain(found) for found in by_variant.values()]
 
 

@@ -18,17 +18,20 @@ Four players in two teams, single rounds. Three things are measured:
 
 from __future__ import annotations
 
+import itertools
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from benchmarks.cross_play import lead_of_team
 from millebornes_env.agents import make
+from millebornes_env.agents.specs import is_path
 from millebornes_env.arena.intervals import NORMAL_QUANTILE
-from millebornes_env.arena.match import MatchConfig, agent_seed, play
+from millebornes_env.arena.match import MatchConfig, agent_seed
 from research.errors import ResearchError
 from research.frame import OnProgress, Options, Question, main
 from research.intervals import Interval, mean_interval
@@ -154,7 +157,7 @@ def points_of_pair(part: Part, config: MatchConfig, on_progress: OnProgress) -> 
     found = []
     for first in range(0, deals, _DEALS_AT_ONCE):
         count = min(_DEALS_AT_ONCE, deals - first)
-        found.append(play([pair, part.config["opponent"]], config, count, first_deal=first).lead.mean(axis=1))
+        found.append(lead_of_team(pair, part.config["opponent"], config, count, first))
         on_progress((first + count) / deals)
     groups: Float64Array = np.concatenate(found).reshape(GROUPS, -1).mean(axis=1)
     return groups
@@ -218,19 +221,24 @@ def points_of(records: Sequence[Record]) -> Points:
 def losses(points: Points) -> dict[str, Interval]:
     """What is lost, in points a round: by partners of two kinds, and by those who are shown other discards.
 
-    Partners of two kinds win less than the mean of both kinds by themselves; who sits first does not matter.
+    Partners of two kinds are compared with the mean of both by themselves; who sits first does not matter.
     """
     agents = list(dict.fromkeys(one for one, _, _ in points))
-    found, pairs = {}, []
-    for number, one in enumerate(agents):
-        for other in agents[number + 1 :]:
-            keys = [(one, one, SEEN), (other, other, SEEN), (one, other, SEEN), (other, one, SEEN)]
-            if all(key in points for key in keys):
-                alone_1, alone_2, mixed_1, mixed_2 = (points[key] for key in keys)
-                pairs.append((alone_1 + alone_2 - mixed_1 - mixed_2) / 2)
-                found[f"{one} with {other}"] = mean_interval(pairs[-1])
-    if len(pairs) > 1:
-        found["cross-play, all pairs"] = mean_interval(np.mean(pairs, axis=0))
+    found: dict[str, Interval] = {}
+    lost: dict[tuple[str, ...], Float64Array] = {}
+    for one, other in itertools.combinations(agents, 2):
+        keys = [(one, one, SEEN), (other, other, SEEN), (one, other, SEEN), (other, one, SEEN)]
+        if all(key in points for key in keys):
+            alone_1, alone_2, mixed_1, mixed_2 = (points[key] for key in keys)
+            lost[one, other] = (alone_1 + alone_2 - mixed_1 - mixed_2) / 2
+            found[f"{one} with {other}"] = mean_interval(lost[one, other])
+    return found | means_of("cross-play", lost) | losses_of_blind(points, agents)
+
+
+def losses_of_blind(points: Points, agents: Sequence[str]) -> dict[str, Interval]:
+    """What is lost, in points a round, by those who are shown other cards in place of discards."""
+    found: dict[str, Interval] = {}
+    more: dict[tuple[str, ...], Float64Array] = {}
     for agent in agents:
         for hides in HIDDEN[1:]:
             if {(agent, agent, SEEN), (agent, agent, hides)} <= set(points):
@@ -238,8 +246,20 @@ def losses(points: Points) -> dict[str, Interval]:
                 found[f"{agent}, not seeing {hides}"] = mean_interval(lost)
         blind = [points.get((agent, agent, hides)) for hides in (OTHERS, PARTNER)]
         if blind[0] is not None and blind[1] is not None:
-            found[f"{agent}, the partner's more than others"] = mean_interval(blind[0] - blind[1])
-    return found
+            more[agent,] = blind[0] - blind[1]
+            found[f"{agent}, the partner's more than others"] = mean_interval(more[agent,])
+    return found | means_of("the partner's more than others", more)
+
+
+def means_of(what: str, lost: Mapping[tuple[str, ...], Float64Array]) -> dict[str, Interval]:
+    """The mean over all agents, and over the run folders among them: networks that learned by themselves."""
+    learned = [points for agents, points in lost.items() if all(map(is_path, agents))]
+    groups = {"all": list(lost.values()), "run folders": learned if len(learned) < len(lost) else []}
+    return {
+        f"{what}, {name}": mean_interval(np.mean(group, axis=0))
+        for name, group in groups.items()
+        if len(group) > 1
+    }
 
 
 def tables(records: Sequence[Record]) -> list[Table]:

@@ -34,7 +34,12 @@ def tallied(labels: Sequence[Sequence[str]], values: npt.NDArray[np.float64]) ->
         group = found.setdefault(_BETWEEN.join(words), [0.0, 0.0, 0.0])
         for place, power in enumerate((1.0, value, value * value)):
             group[place] += power
-    return {words: " ".join(f"{number:.8g}" for number in group) for words, group in found.items()}
+    return {words: " ".join(map(_shortly, group)) for words, group in found.items()}
+
+
+def _shortly(number: float) -> str:
+    """The shortest text that reads back as the same number: a rounded sum would spoil a small variance."""
+    return repr(number).removesuffix(".0")
 
 
 def merged(parts: Iterable[Mapping[str, str]]) -> dict[Labels, Tally]:

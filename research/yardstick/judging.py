@@ -51,6 +51,11 @@ def marks(game: Solvable, samples: int) -> list[int]:
     return sorted({mark for mark in found if mark > 0})
 
 
+def part_name(method: str, deck: str, seed: int) -> str:
+    """What the part of a method, a deck and a seed is called, and its files."""
+    return f"{method}_on_{deck}_seed_{seed}"
+
+
 @dataclass
 class Task:
     """A method that learns a deck, with a seed.
@@ -61,6 +66,7 @@ class Task:
         samples: decisions that it may look at.
         folder: where files of policies belong.
         name: of the part.
+        deck: as the plan names it.
         on_progress: told the share that is done.
         curve: what was found so far, as JSON values.
         seconds: processor time spent on learning, without judging.
@@ -72,6 +78,7 @@ class Task:
     samples: int
     folder: Path
     name: str
+    deck: str
     on_progress: Callable[[float], None]
     curve: list[dict[str, Any]] = field(default_factory=list)
     seconds: float = 0.0

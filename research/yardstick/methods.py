@@ -15,7 +15,7 @@ from millebornes_env.solving.mccfr import Sampler
 from millebornes_env.solving.values import Policy
 from research.errors import ResearchError
 from research.yardstick.deep_cfr import DeepCfrOptions, learn_by_deep_cfr
-from research.yardstick.judging import Task, is_small, small_tree
+from research.yardstick.judging import Task, is_small, part_name, small_tree
 from research.yardstick.nfsp import NfspOptions, learn_by_nfsp
 
 _BLOCK: Final = 100  # traversals between two looks at the decisions
@@ -164,8 +164,7 @@ def search_over(task: Task, options: SearchOptions) -> None:
 
 
 def _network_of(task: Task, options: BestOptions) -> Path:
-    learned = f"{options.over}_on_{task.name.partition('_on_')[2]}"
-    base = network_folder(task.folder, learned)
+    base = network_folder(task.folder, part_name(options.over, task.deck, task.seed))
     if not (base / "policy.json").is_file():
         raise ResearchError(
             f"it needs the network of {options.over} with the same seed, and {str(base)!r} holds no "

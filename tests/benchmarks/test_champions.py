@@ -10,7 +10,8 @@ import pytest
 
 from benchmarks import champions, cross_play
 from benchmarks.champions import Line, all_tables, lines_of, markdown, tables_named, write_docs
-from millebornes_env import agents, vector_env
+from millebornes_env import agents
+from millebornes_env.arena.match import MatchConfig
 
 
 def line(table: tuple[str, int, int], against: str, share: float) -> Line:
@@ -74,10 +75,10 @@ def test_what_cannot_be_measured(
 
 @pytest.mark.parametrize("edition", ["parker", "dujardin"])
 def test_a_partner_of_the_same_kind_loses_nothing_and_a_random_one_much(edition: str) -> None:
-    env = vector_env(60, edition, players=4, teams=2, episode="round")
-    greedy, chance = (agents.load(name, env) for name in ("greedy", "random"))
-    assert cross_play.cross_play(greedy, greedy, env, 1).tolist() == pytest.approx([0.0] * 60)
-    worse = cross_play.cross_play(greedy, chance, env, 1)
+    config = MatchConfig(edition, 4, 2, episode="round", seed=1)
+    greedy, chance = (agents.make(name, config.table()) for name in ("greedy", "random"))
+    assert cross_play.cross_play(greedy, greedy, config, 60).tolist() == pytest.approx([0.0] * 60)
+    worse = cross_play.cross_play(greedy, chance, config, 60)
     assert worse.mean() < -3 * worse.std(ddof=1) / 60**0.5
 
 

@@ -94,6 +94,13 @@ def test_tallies_of_parts_add_up() -> None:
     assert interval(over(halves, 0)["b",]).mean == pytest.approx(values[of_b].mean())
 
 
+def test_tallies_keep_a_small_spread_about_a_large_mean() -> None:
+    values = 12_345.678 + np.random.default_rng(2).normal(0.0, 0.5, 400)
+    found = interval(merged([tallied([["a"] * 400], values)])["a",])
+    assert found.low is not None
+    assert found.mean - found.low == pytest.approx(mean_interval(values).half_width, rel=1e-3)
+
+
 def test_bands_name_their_ends() -> None:
     assert banded(np.array([0, 1, 19, 20, 99]), (0, 1, 20)) == [
         "0", "1 to 19", "1 to 19", "20 and more", "20 and more",

@@ -24,7 +24,14 @@ def record(family: str, options: str, points: Sequence[float], ms: float | None,
 def test_naive_search_loses_points_and_sure_search_does_not() -> None:
     found = {}
     for family, text in ((NAIVE, "rollouts=4,z=0"), (SURE, "rollouts=4,z=4")):
-        config = {"over": "greedy", "family": family, "options": text, "rollouts": 4, "deals": 20}
+        config = {
+            "over": "greedy",
+            "family": family,
+            "searcher": "",
+            "options": text,
+            "rollouts": 4,
+            "deals": 20,
+        }
         found[family] = Record(
             Part("x", 1, config), measure(Part("x", 1, config), lambda share: None), 1.0, 1.0
         )
@@ -48,7 +55,7 @@ def test_only_who_can_judge_has_depths() -> None:
 def test_dear_variants_play_fewer_deals() -> None:
     deals = {part.config["options"]: part.config["deals"] for part in parts(Args(over=("greedy",)))}
     assert (
-        deals["rollouts=10,z=0"] == 1000 > deals["rollouts=100,z=0"] == 240 > deals["rollouts=1000,z=0"] == 24
+        deals["rollouts=10,z=0"] == 1000 > deals["rollouts=100,z=0"] == 140 > deals["rollouts=300,z=0"] == 46
     )
 
 
@@ -65,6 +72,7 @@ def test_seeds_are_taken_together_and_cheats_are_not_timed() -> None:
 def test_wrong_options_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     for options, said in (
         (["--rollouts", "1"], "--rollouts 1: give numbers of 2 or more"),
+        (["--others", "30", "0"], "--others 30 0: give numbers of 2 or more"),
         (["--over", "human"], "compiled agent"),
         (["--over", "nobody"], "nobody"),
     ):

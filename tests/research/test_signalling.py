@@ -193,6 +193,20 @@ def test_strength_is_no_loss_of_partners() -> None:
     assert found["a, not seeing the partner's"].half_width == pytest.approx(0, abs=1e-9)
 
 
+def test_networks_are_also_taken_by_themselves() -> None:
+    agents, rng = ("rules", "runs/1", "runs/2", "runs/3"), np.random.default_rng(9)
+    points = {(one, other, SEEN): rng.normal(0, 1, 100) for one in agents for other in agents}
+    for one in agents[1:]:
+        points[one, one, SEEN] += 10.0
+    points |= {(one, one, OTHERS): points[one, one, SEEN] for one in agents}
+    points |= {(one, one, PARTNER): points[one, one, SEEN] - 6.0 * (one != "rules") for one in agents}
+    found = losses(points)
+    assert found["cross-play, run folders"].mean == pytest.approx(10.0, abs=0.4)
+    assert found["cross-play, all"].mean == pytest.approx(7.5, abs=0.4)
+    assert found["the partner's more than others, run folders"].mean == pytest.approx(6.0)
+    assert found["the partner's more than others, all"].mean == pytest.approx(4.5)
+
+
 def bits_record(seed: int, told: float) -> Record:
     found = {"told": told, "redealt": 0.01, "error": 0.003, "bits": told, "bias": 0.0, "p": 0.05}
     result = {"discard": {"rows": 100, **dict.fromkeys(FEATURES, found)}}

@@ -1,0 +1,296 @@
+"""Agents that search in other ways than the package's; redeals, rollouts and exact ends are the same.
+
+    python -m millebornes_env arena research.searchers.agents:Ismcts strategist
+
+ISMCTS   single-observer information set Monte Carlo tree search (Cowling, Powley and Whitehouse 2012): one
+         tree of what the searching seat sees, others' decisions in it as well; UCB1 among the actions that a
+         redeal allows; the action taken most often is played.
+EPIMC    extended perfect information Monte Carlo (Arjonilla, Saffidine and Cazenave 2024): the first own
+         decisions are shared by all redeals and worth their best means, then each redeal is played out. All
+         actions are tried on the same redeals; with one ply it is PIMC. Others play as the rollout agent
+         does; it plays the rest of the round too, where EPIMC may take any evaluation of a game whose cards
+         are known.
+MDS      mirror descent search (Sokota et al. 2024): one ahead; the policy that is searched over is changed by
+         exp(gain / temperature), and the most probable action of that is played.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from math import log
+from typing import Annotated, Final
+
+import numpy as np
+
+from millebornes_env.agents.compiled.agent import Int64Array
+from millebornes_env.agents.options import Between
+from millebornes_env.agents.policy import features
+from millebornes_env.agents.policy.agent import PolicyAgent
+from millebornes_env.agents.policy.likelihood import Play, network_probability
+from millebornes_env.agents.protocol import CompiledFunction, Table
+from millebornes_env.agents.search.agent import SearchAgent
+from millebornes_env.agents.search.beliefs import Known, Weighed
+from millebornes_env.agents.search.hidden_cards import OWN, Float64Array, nothing_believed
+from millebornes_env.agents.search.kernels import Decisions, Searcher, is_solved, search_on
+from millebornes_env.compile import kernel
+from millebornes_env.millebornes import rulebook
+from millebornes_env.millebornes.rules import RulesRecord
+from millebornes_env.millebornes.sections import ObservationSpec
+from millebornes_env.millebornes.state import StateArray
+from research.searchers.tree import MOST_PLIES, NOT_LIMITED, ROOT, Growth, Tree, grow, new_tree
+
+_ALL_REDEALS: Final = 1 << 40
+
+
+class OtherSearchAgent(SearchAgent):
+    """Searches in another way; subclasses say how.
+
+    Attributes:
+        name: what tables of results call it.
+    """
+
+    name = "other search"
+
+    def choice(self, searcher: Searcher, decisions: Decisions, number: int) -> int:
+        """What is played at a decision that has been begun."""
+        raise NotImplementedError
+
+    def _search(
+        self, searcher: Searcher, decisions: Decisions, numbers: Int64Array, known: list[Known]
+    ) -> list[tuple[int, Weighed]]:
+        def search(number: int) -> None:
+            if not is_solved(searcher, self._rules, decisions, number, self._endgame):
+                _take(decisions, number, self.choice(searcher, decisions, number))
+
+        if min(self._threads, len(numbers)) <= 1:
+            for number in numbers.tolist():
+                search(number)
+        else:
+            with ThreadPoolExecutor(self._threads) as pool:
+                list(pool.map(search, numbers.tolist()))
+        return []
+
+
+def _take(decisions: Decisions, number: int, action: int) -> None:
+    """Leave one action, so that it is played, whatever `z`: as if it had won in a single redeal."""
+    decisions.num_tried[number] = 0 if action == decisions.base[number] else 1
+    decisions.tried[number, 0] = action
+    decisions.gains[number, 0] = 1.0
+    decisions.squares[number, 0] = 1.0
+    decisions.redeals[number] = 1
+
+
+class TreeSearchAgent(OtherSearchAgent):
+    """Grows a tree of what the searching seat sees; subclasses say how.
+
+    Attributes:
+        name: what tables of results call it.
+        growth: how a tree grows; its redeals are those of a decision.
+        last_tree: of a decision that was searched last; None: none was.
+    """
+
+    name = "tree search"
+    growth: Growth
+    last_tree: Tree | None = None
+
+    def grown(self, searcher: Searcher, decisions: Decisions, number: int) -> Tree:
+        """The tree of a decision that has been begun."""
+        growth = self.growth._replace(redeals=int(decisions.budget[number]))
+        if growth.plies != NOT_LIMITED:
+            growth = growth._replace(alike=int(decisions.num_tried[number]) + 1)
+        tree = new_tree(growth, decisions.masks.shape[1])
+        grow(searcher, self._rules, decisions, number, growth, nothing_believed(), tree)
+        decisions.playouts[number] += growth.redeals
+        self.last_tree = tree
+        return tree
+
+
+class Ismcts(TreeSearchAgent):
+    """ISMCTS.
+
+    Attributes:
+        name: what tables of results call it.
+    """
+
+    name = "ismcts"
+
+    def __init__(
+        self,
+        table: Table,
+        seed: int = 0,
+        rollout: CompiledFunction | None = None,
+        rollouts: Annotated[int, Between(2, 100_000)] = 100,
+        exploration: Annotated[float, Between(0, 1_000)] = 0.7,
+        depth: Annotated[int, Between(0, 4_096)] = 0,
+        threads: Annotated[int, Between(1, 1_024)] = 2,
+        endgame: Annotated[int, Between(0, 1_000_000_000)] = 200_000,
+    ) -> None:
+        """Make a searcher.
+
+        Args:
+            table: the table to play at.
+            seed: of the redeals.
+            rollout: a compiled agent, which plays on from where a redeal leaves the tree; None: `strategist`.
+            rollouts: redeals for each action that could be taken at the root.
+            exploration: of UCB1, for values scaled to 0 to 1.
+            depth: as for `SearchAgent`.
+            threads: as for `SearchAgent`.
+            endgame: as for `SearchAgent`.
+        """
+        super().__init__(table, seed, rollout, rollouts, depth=depth, threads=threads, endgame=endgame)
+        self.growth = Growth(0, 1, NOT_LIMITED, exploration)
+
+    def choice(self, searcher: Searcher, decisions: Decisions, number: int) -> int:
+        """The action that was taken most often, of several the one with the best mean."""
+        tree = self.grown(searcher, decisions, number)
+        visits, means = at_root(tree)
+        return int(np.lexsort((means, visits))[-1])
+
+
+class Epimc(TreeSearchAgent):
+    """EPIMC.
+
+    Attributes:
+        name: what tables of results call it.
+    """
+
+    name = "epimc"
+
+    def __init__(
+        self,
+        table: Table,
+        seed: int = 0,
+        rollout: CompiledFunction | None = None,
+        rollouts: Annotated[int, Between(2, 100_000)] = 100,
+        plies: Annotated[int, Between(1, MOST_PLIES)] = 2,
+        depth: Annotated[int, Between(0, 4_096)] = 0,
+        threads: Annotated[int, Between(1, 1_024)] = 2,
+        endgame: Annotated[int, Between(0, 1_000_000_000)] = 200_000,
+    ) -> None:
+        """Make a searcher.
+
+        Args:
+            table: the table to play at.
+            seed: of the redeals.
+            rollout: a compiled agent, which plays for the others, and on after the plies; None: `strategist`.
+            rollouts: redeals for each action that could be taken at the root.
+            plies: own decisions, the one that is searched among them, that all redeals share.
+            depth: as for `SearchAgent`.
+            threads: as for `SearchAgent`.
+            endgame: as for `SearchAgent`.
+        """
+        super().__init__(table, seed, rollout, rollouts, depth=depth, threads=threads, endgame=endgame)
+        self.growth = Growth(0, 1, plies, 0.0)
+
+    def choice(self, searcher: Searcher, decisions: Decisions, number: int) -> int:
+        """The action with the best mean."""
+        _, means = at_root(self.grown(searcher, decisions, number))
+        return int(np.argmax(means))
+
+
+def at_root(tree: Tree) -> tuple[Int64Array, Float64Array]:
+    """How often each action was taken at the root, int64[A], and its mean, float64[A]: -inf if never."""
+    visits, totals = tree.visits[ROOT], tree.totals[ROOT]
+    means: Float64Array = np.full(len(visits), -np.inf)
+    np.divide(totals, visits, out=means, where=visits > 0)
+    return visits, means
+
+
+class Mds(OtherSearchAgent):
+    """MDS.
+
+    Attributes:
+        name: what tables of results call it.
+    """
+
+    name = "mds"
+
+    def __init__(  # noqa: PLR0913, PLR0917 - options, all by keyword
+        self,
+        table: Table,
+        seed: int = 0,
+        rollout: CompiledFunction | None = None,
+        rollouts: Annotated[int, Between(2, 100_000)] = 100,
+        temperature: Annotated[float, Between(0.001, 1_000_000)] = 20.0,
+        floor: Annotated[float, Between(0.000_001, 1)] = 0.01,
+        depth: Annotated[int, Between(0, 4_096)] = 0,
+        threads: Annotated[int, Between(1, 1_024)] = 2,
+        endgame: Annotated[int, Between(0, 1_000_000_000)] = 200_000,
+    ) -> None:
+        """Make a searcher.
+
+        Args:
+            table: the table to play at.
+            seed: of the redeals.
+            rollout: a compiled agent, which is searched over; None: `strategist`.
+            rollouts: redeals for each action that could be taken; actions that turn out clearly worse leave
+                theirs to the others.
+            temperature: points of gain that make an action e times as probable.
+            floor: the share of its decisions in which the agent is taken to do anything. A network does the
+                rest by its probabilities, an agent of rules does what it does.
+            depth: as for `SearchAgent`.
+            threads: as for `SearchAgent`.
+            endgame: as for `SearchAgent`.
+        """
+        super().__init__(table, seed, rollout, rollouts, depth=depth, threads=threads, endgame=endgame)
+        self._temperature = temperature
+        self._floor = floor
+
+    def choice(self, searcher: Searcher, decisions: Decisions, number: int) -> int:
+        """The most probable action of the changed policy; an action that was dropped is none."""
+        count = int(decisions.num_tried[number])
+        actions = np.append(decisions.base[number], decisions.tried[number, :count])
+        prior = dict(zip(actions.tolist(), self.prior(decisions.roots, number, actions), strict=True))
+        search_on(searcher, self._rules, decisions, number, _ALL_REDEALS, nothing_believed())
+        best, base = int(actions[0]), int(actions[0])
+        highest = log(prior[base])
+        for other in range(int(decisions.num_tried[number])):
+            action = int(decisions.tried[number, other])
+            mean = decisions.gains[number, other] / decisions.redeals[number]
+            if log(prior[action]) + mean / self._temperature > highest:
+                best, highest = action, log(prior[action]) + mean / self._temperature
+        return best
+
+    def prior(self, roots: StateArray, number: int, actions: Int64Array) -> Float64Array:
+        """How probable actions are to the agent that is searched over.
+
+        Args:
+            roots: STATE[N], games as their seats know them.
+            number: which of them.
+            actions: int64[n], the agent's own choice first.
+
+        Returns:
+            float64[n].
+        """
+        found = np.zeros(len(actions))
+        found[0] = 1.0
+        if isinstance(self.rollout_agent, PolicyAgent):
+            network_prior(roots, number, self._rules, self.rollout_agent.options, actions, found)
+        mixed: Float64Array = (1.0 - self._floor) * found + self._floor / len(actions)
+        return mixed
+
+
+@kernel
+def network_prior(
+    roots: StateArray,
+    number: int,
+    rules: RulesRecord,
+    options: Int64Array,
+    actions: Int64Array,
+    found: Float64Array,
+) -> None:
+    """How probable a network thinks actions of its seat to be.
+
+    Args:
+        roots: STATE[N], games as their seats know them.
+        number: which of them.
+        rules: the table's.
+        options: of the network.
+        actions: int64[n].
+        found: float64[n], overwritten.
+    """
+    for place in range(len(actions)):
+        play = Play(int(actions[place]), 1.0)
+        found[place] = network_probability(
+            rulebook, features, ObservationSpec, roots[number], rules, OWN, options, play
+        )

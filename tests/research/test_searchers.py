@@ -1,0 +1,183 @@
+"""ISMCTS, EPIMC and MDS, against exact values of a mini deck."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from millebornes_env import vector_env
+from millebornes_env.agents import make
+from millebornes_env.agents.as_policy import policy_of
+from millebornes_env.agents.protocol import Table
+from millebornes_env.agents.registry import rollout_agent
+from millebornes_env.arena.match import MatchConfig, play
+from millebornes_env.millebornes.actions import card_of, is_discard
+from millebornes_env.millebornes.cards import RIGHT_OF_WAY
+from millebornes_env.solving.policies import action_of
+from research.searchers.agents import Epimc, Ismcts, Mds, OtherSearchAgent, TreeSearchAgent, at_root
+from research.searchers.tree import MOST_PLIES
+from research.solved import continued, solved
+from research.yardstick.judging import small_tree
+from tests.agents.test_search import positions, redealt, seats_of
+
+if TYPE_CHECKING:
+    from millebornes_env.millebornes.state import StateArray
+    from millebornes_env.solving.tree import Tree
+    from millebornes_env.solving.values import Weights
+
+DECK = "mini7"
+BASE = "greedy"
+MANY = 20_000
+"""Redeals for each action: the standard error of a mean is some 5 points."""
+NEAR = 20.0
+
+
+def searcher(kind: type[OtherSearchAgent], over: str, edition: str, **options: Any) -> Any:
+    table = Table.of(vector_env(1, edition, players=2))
+    return kind(table, 1, rollout_agent(over, table, 1), **options)
+
+
+@pytest.fixture(scope="module")
+def tree() -> Tree:
+    return small_tree(DECK)
+
+
+@pytest.fixture(scope="module")
+def base(tree: Tree) -> Weights:
+    return policy_of(BASE, tree.game).weights(tree)
+
+
+def first_decisions(tree: Tree) -> list[int]:
+    """Where seat 0 begins: the other seat has done nothing, so that every deal that fits is as probable."""
+    own = np.flatnonzero(tree.asked_seat == 0)
+    full = tree.asked["draw_pile"][own]
+    return own[full == full.max()].tolist()
+
+
+def exact(tree: Tree, weights: Weights, row: int, *, best: bool) -> dict[int, float]:
+    """What each action of seat 0 is worth against the weights; it goes on by them too, or as best it can."""
+    gains, chances = continued(tree, 0, weights, best=best)
+    seat, deck, at = tree.seats[0], tree.game.deck, int(tree.asked_index[row])
+    sequence, found = int(seat.operations.firsts[at]), {}
+    for choice in range(2 * len(deck.cards) + 2):
+        if (int(seat.choices[at]) >> choice) & 1:
+            action = int(action_of(deck, int(tree.asked["phase"][row]), choice))
+            found[action] = float(gains[sequence] / chances[sequence])
+            sequence += 1
+    return {action: worth for action, worth in found.items() if not throws_safety_away(action)}
+
+
+def throws_safety_away(action: int) -> bool:
+    return is_discard(action) and card_of(action) == RIGHT_OF_WAY
+
+
+def choice(agent: OtherSearchAgent, tree: Tree, row: int) -> int:
+    state: StateArray = tree.asked[row : row + 1].copy()
+    return int(agent.act_on(state, np.zeros(1, np.int32), np.zeros(1, np.int64))[0])
+
+
+@pytest.mark.parametrize(("plies", "best"), [(1, False), (MOST_PLIES, True)])
+def test_epimc_knows_what_its_decisions_are_worth(tree: Tree, base: Weights, plies: int, best: bool) -> None:
+    agent = searcher(Epimc, BASE, DECK, plies=plies, rollouts=MANY, endgame=0)
+    rows = first_decisions(tree)
+    assert len(rows) == 7
+    for row in rows:
+        worth = exact(tree, base, row, best=best)
+        chosen = choice(agent, tree, row)
+        assert worth[chosen] > max(worth.values()) - NEAR
+        _, means = at_root(agent.last_tree)
+        assert {action: means[action] for action in worth} == pytest.approx(worth, abs=NEAR)
+
+
+def test_what_is_shared_is_worth_more_than_the_agent_alone(tree: Tree, base: Weights) -> None:
+    gains = [
+        max(exact(tree, base, row, best=True).values()) - max(exact(tree, base, row, best=False).values())
+        for row in first_decisions(tree)
+    ]
+    assert max(gains) > 3 * NEAR, "the test above could not tell one from the other"
+
+
+def test_ismcts_finds_the_choice_of_an_equilibrium_where_one_is_clear(tree: Tree) -> None:
+    agent = searcher(Ismcts, BASE, DECK, rollouts=MANY, endgame=0)
+    found = solved(DECK)
+    seen = 0
+    for row in first_decisions(tree):
+        worth = exact(tree, found.weights, row, best=True)
+        second, first = sorted(worth, key=worth.__getitem__)[-2:]
+        if worth[first] > worth[second] + 4 * NEAR:
+            assert choice(agent, tree, row) == first
+            seen += 1
+    assert seen >= 2
+
+
+def test_mds_goes_from_the_policy_to_the_best_gain_as_its_temperature_falls(
+    tree: Tree, base: Weights
+) -> None:
+    sure, bold = (
+        searcher(Mds, BASE, DECK, rollouts=2_000, temperature=temperature, endgame=0)
+        for temperature in (1e6, 1e-3)
+    )
+    alone = make(BASE, sure.table, 1)
+    changed = 0
+    for row in first_decisions(tree):
+        worth = exact(tree, base, row, best=False)
+        state = tree.asked[row : row + 1]
+        env = vector_env(1, DECK, players=2)
+        shown = env.set_states(state.copy())
+        asked = int(alone.act(shown["observation"], shown["action_mask"])[0])
+        assert choice(sure, tree, row) == asked
+        chosen = choice(bold, tree, row)
+        assert worth[chosen] > max(worth.values()) - NEAR
+        changed += chosen != asked
+    assert changed
+
+
+def test_mds_takes_a_network_by_its_probabilities() -> None:
+    agent = searcher(Mds, "champion", "parker", floor=0.001)
+    states = positions(vector_env(20), 30)
+    _, decisions = agent._looked_at(states, seats_of(states))
+    masks = vector_env(20).set_states(states)["action_mask"]
+    for game in range(20):
+        legal = np.flatnonzero(masks[game])
+        prior = agent.prior(decisions.roots, game, legal)
+        assert prior.sum() == pytest.approx(1.0, abs=1e-5)
+        assert len(legal) == 1 or len(set(prior)) > 1
+
+
+@pytest.mark.parametrize("kind", [Ismcts, Epimc, Mds])
+def test_they_see_no_hidden_cards_and_threads_change_nothing(kind: type[OtherSearchAgent]) -> None:
+    env = vector_env(40)
+    for steps in (5, 40):
+        states = positions(env, steps)
+        others = redealt(env, states, steps)
+        assert states.tobytes() != others.tobytes()
+        chosen = [
+            searcher(kind, BASE, "parker", rollouts=10, threads=threads).act_on(
+                games, seats_of(states), np.arange(40)
+            )
+            for games, threads in ((states, 1), (others, 1), (states, 3))
+        ]
+        assert np.array_equal(chosen[0], chosen[1])
+        assert np.array_equal(chosen[0], chosen[2])
+        masks = env.set_states(states)["action_mask"]
+        assert (masks[np.arange(40), chosen[0]] == 1).all()
+
+
+@pytest.mark.parametrize("kind", [Ismcts, Epimc])
+def test_a_tree_holds_all_its_redeals(kind: type[TreeSearchAgent]) -> None:
+    agent = searcher(kind, BASE, "parker", rollouts=50, endgame=0)
+    states = positions(vector_env(1), 6)
+    agent.act_on(states, seats_of(states), np.zeros(1, np.int64))
+    grown = agent.last_tree
+    assert grown is not None
+    visits, means = at_root(grown)
+    assert visits.sum() == agent.playouts
+    assert 1 < int(grown.size[0]) <= agent.playouts + 1
+    assert np.isfinite(means[visits > 0]).all()
+
+
+def test_they_play_in_the_arena_by_their_names() -> None:
+    name = f"research.searchers.agents:Epimc:rollout={BASE},rollouts=4,plies=1"
+    assert play([name, BASE], MatchConfig("parker", episode="round", seed=1), 2).faults == ()
