@@ -41,7 +41,7 @@ def test_its_agents_see_in_openspiel_what_they_are_asked_about_in_the_tree() -> 
 
 
 def test_it_plays_learns_and_is_judged(tmp_path: Path) -> None:
-    task = Task(solvable("mini7"), 1, 4_000, tmp_path, "nfsp_on_mini7_seed_1", lambda share: None)
+    task = Task(solvable("mini7"), 1, 4_000, tmp_path, "nfsp_on_mini7_seed_1", "mini7", lambda share: None)
     learn_by_nfsp(task, NfspOptions(hidden=(16,), anticipatory_param=1.0))
     assert task.curve[-1]["samples"] >= 4_000
     assert task.curve[-1]["exploitability"] != task.curve[0]["exploitability"]
