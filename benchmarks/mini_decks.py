@@ -13,6 +13,7 @@ import json
 import math
 import time
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from pathlib import Path
 from typing import Any, Final
 
@@ -128,8 +129,9 @@ def table_of_values(rows: list[Row]) -> str:
         low, high = row.about["between"]
         digits = digits_of(high - low)
         lines.append(
-            f"| `{row.game.name}` | {row.about['value']:+.{digits}f} | {low:+.{digits + 1}f} and "
-            f"{high:+.{digits + 1}f} | {row.uniform.exploitability:.2f} | {100 * row.uniform.of_range:.2f} |"
+            f"| `{row.game.name}` | {row.about['value']:+.{digits}f} | "
+            f"{words_of_bounds(low, high, digits + 1)} | "
+            f"{row.uniform.exploitability:.2f} | {100 * row.uniform.of_range:.2f} |"
         )
     return "\n".join(lines) + "\n"
 
@@ -137,6 +139,13 @@ def table_of_values(rows: list[Row]) -> str:
 def digits_of(width: float) -> int:
     """How many digits behind the point a value is known to, its bounds being so far apart."""
     return min(MOST_DIGITS, max(0, math.floor(-math.log10(width)))) if width > 0 else MOST_DIGITS
+
+
+def words_of_bounds(low: float, high: float, digits: int) -> str:
+    """Bounds with so many digits behind the point, rounded away from each other, so that they hold."""
+    unit = Decimal(1).scaleb(-digits)
+    below = Decimal(low).quantize(unit, ROUND_FLOOR)
+    return f"{below:+} and {Decimal(high).quantize(unit, ROUND_CEILING):+}"
 
 
 def table_of_policies(rows: list[Row]) -> str:

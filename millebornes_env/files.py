@@ -116,6 +116,22 @@ def _is_running(process: int) -> bool:
     return True
 
 
+def check_writable(path: Path) -> None:
+    """Find out before the work, not after it.
+
+    Raises:
+        OSError: the folder takes no file, or there is something at the path that no file can replace.
+    """
+    check_replaceable(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    trial = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        trial.touch()
+        trial.unlink()
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None  # the user gave no other name
+
+
 def write_bytes_atomically(path: Path, content: bytes) -> None:
     """Write a file whole or not at all.
 

@@ -3,7 +3,7 @@
 Search looks one action ahead: it redeals the hidden cards again and again, and plays each candidate out with
 the agent that it searches over (docs/agents.md). Varied are
 
-    rollouts  redeals for each action, 10 to 1,000, with two ways to decide: *sure* plays another action only
+    rollouts  redeals for each action, 10 to 300, with two ways to decide: *sure* plays another action only
               if its gain is some standard errors above 0 (`z`), *naive* plays the best mean (z=0)
     depth     decisions after which the policy's value judges, instead of playing out the round: 24 where
               nothing is said, if the agent has such a value

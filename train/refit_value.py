@@ -33,7 +33,7 @@ from millebornes_env.agents.policy.rounding import MOST_LEVELS, restored, rounde
 from millebornes_env.agents.protocol import Table
 from millebornes_env.command_line import carry_out
 from millebornes_env.envs.options import USUAL
-from millebornes_env.files import write_bytes_atomically, write_json_atomically
+from millebornes_env.files import check_writable, write_bytes_atomically, write_json_atomically
 from train.common import selfplay_options
 from train.common.games import ManyGames
 from train.common.options import check_amounts, check_counts, parse_options
@@ -123,6 +123,7 @@ class SelfPlay:
     Attributes:
         policy: who plays; at the first of the tables.
         reward: what its returns are of.
+        left_out: decisions whose episode had not ended in time.
     """
 
     def __init__(self, args: Args, seed: int) -> None:
@@ -149,15 +150,21 @@ class SelfPlay:
         self._seats = np.zeros(shape, np.int64)
         self._rewards = np.zeros((*shape, games.players), np.float32)
         self._dones = np.zeros(shape, np.bool_)
+        self.left_out = 0
         self._play(0, args.num_steps)
 
     def decisions(self, count: int) -> Iterator[Decisions]:
-        """Play on, until there are so many decisions; an episode longer than `num_steps` is left out."""
+        """Play on, until there are so many decisions.
+
+        Those whose episode goes on for more than `num_steps` steps of its game may be left out, those of
+        longer than twice that are: `left_out` counts them.
+        """
         half, found = len(self._dones) // 2, 0
         while found < count:
             self._play(half, 2 * half)
             returns, known = returns_of(self._rewards, self._seats, self._dones)
             kept = known[:half]
+            self.left_out += int((~kept).sum())
             games = np.broadcast_to(np.arange(kept.shape[1]), kept.shape)
             yield Decisions(self._units[:half][kept], returns[:half][kept], games[kept])
             if not kept.any():
@@ -237,9 +244,10 @@ def fitted(found: Iterator[Decisions], ridge: float) -> tuple[Head, int]:
     """
     products = np.zeros(())
     for some in found:
-        rows = np.column_stack([some.units, np.ones(len(some.units)), some.returns])
-        for first in range(0, len(rows), _ROWS_AT_ONCE):
-            few = rows[first : first + _ROWS_AT_ONCE].astype(np.float64)
+        for first in range(0, len(some.units), _ROWS_AT_ONCE):
+            rows = slice(first, first + _ROWS_AT_ONCE)
+            units = some.units[rows]
+            few = np.column_stack([units, np.ones(len(units)), some.returns[rows]])
             products = products + few.T @ few
     count = products[-2, -2]
     means = products[-2] / count
@@ -393,7 +401,14 @@ def refit(args: Args) -> list[str]:
     write_bytes_atomically(
         args.out / WEIGHTS_FILE, save(tensors)
     )  # last: where they are, the folder is whole
-    return lines_of(found, {"before": policy.value, "after": play.reward})
+    lines = lines_of(found, {"before": policy.value, "after": play.reward})
+    if play.left_out:
+        share = play.left_out / (play.left_out + count)
+        lines.append(
+            f"{100 * share:.2g} % of the decisions were left out: their episodes had not ended after "
+            f"--num-steps {args.num_steps}"
+        )
+    return lines
 
 
 def main() -> int:
@@ -407,6 +422,7 @@ def _command() -> None:
     check_amounts(args, "ridge")
     if (args.out / WEIGHTS_FILE).exists():
         raise ValueError(f"{str(args.out)!r} already holds a policy: choose another --out")
+    check_writable((args.out if args.out.is_dir() else args.out.parent) / WEIGHTS_FILE)
     for line in refit(args):
         print(line)
     print(f"wrote {args.out / WEIGHTS_FILE}")

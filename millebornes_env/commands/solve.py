@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -21,7 +20,7 @@ from typing import Any, Final
 
 from millebornes_env.command_line import carry_out, program, say
 from millebornes_env.errors import OptionError
-from millebornes_env.files import check_replaceable, write_json_atomically
+from millebornes_env.files import check_writable, write_json_atomically
 from millebornes_env.games import find_sheet
 from millebornes_env.games import game as game_of
 from millebornes_env.solving.cfr import Cfr, Polished, Solver
@@ -77,8 +76,8 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     command.add_argument(
         "--minutes", type=float, default=60.0,
-        help="iterate at most so long; going on with what pruning leaves may take a quarter of that more "
-        "(default: %(default)g)",
+        help="iterate at most so long; going on with what pruning leaves may take a quarter more of what all "
+        "iterations took, those before a checkpoint too (default: %(default)g)",
     )  # fmt: skip
     command.add_argument("--checkpoint", type=Path, metavar="FILE", help="go on from this file, and keep it")
     command.add_argument("--out", type=Path, metavar="FILE", help="write the policy (.npz)")
@@ -222,6 +221,8 @@ class _Run:
         if self.first is None or self.found is None or not 0 < self.found.of_range < self.first[1]:
             return most
         begun, exploitability = self.first
+        if iteration <= begun:  # polishing alone has brought it down
+            return most
         power = math.log(exploitability / self.found.of_range) / math.log(iteration / begun)
         further = math.log(100 * self.found.of_range / self.args.until) / power
         if further > _TOO_FAR:
@@ -238,7 +239,7 @@ def _solve(args: argparse.Namespace, game: Solvable) -> None:
         )
     for path in (args.checkpoint, args.out, args.json):
         if path is not None:
-            _check_that_it_can_be_written(path)
+            check_writable(path)
     solver = solver_of(game, threads=args.threads, on_progress=progress("walking"))
     print(words_of_counts(game, solver.counts), flush=True)
     if args.checkpoint is not None and args.checkpoint.exists():
@@ -285,22 +286,6 @@ def _iterate(args: argparse.Namespace, solver: Cfr) -> _Run:
         if args.checkpoint is not None and not solver.is_half_done:
             solver.save(args.checkpoint)
     return run
-
-
-def _check_that_it_can_be_written(path: Path) -> None:
-    """Find out before the work, not after it.
-
-    Raises:
-        OSError: the folder takes no file, or there is something at the path that no file can replace.
-    """
-    check_replaceable(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    trial = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        trial.touch()
-        trial.unlink()
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from None  # the user gave no other name
 
 
 def progress(what: str) -> Callable[[int, int], None]:

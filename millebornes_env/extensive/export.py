@@ -102,7 +102,7 @@ def guessed_nodes(tree: Tree) -> float:
     """About how many nodes a tree has: the median of what random ways down find (Knuth 1975).
 
     Each way multiplies the choices that it meets, which gives the number of nodes in the mean. The mean is
-    made by few ways that are large; the median is less, so that no tree is taken for larger than it is.
+    made by few ways that are large; the median is less, so that a tree is seldom taken for larger than it is.
     """
     generator = np.random.default_rng(0)
     found = []

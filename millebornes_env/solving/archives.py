@@ -57,6 +57,7 @@ def opened_archive(path: Path) -> Iterator[Any]:
             KeyError,
             EOFError,
             NotImplementedError,
+            RuntimeError,  # an entry that says it is encrypted
             zipfile.BadZipFile,
             zlib.error,
             lzma.LZMAError,

@@ -182,13 +182,13 @@ class Cfr(ABC):
         Raises:
             CheckpointError: it is damaged, or of another game, or of the other algorithm; what was learned
                 before is lost, and the solver as new.
-            OSError: it could not be read.
+            OSError: it could not be read; likewise.
         """
         own = identity_of(self.game, self.counts, self._sequences())
         arrays = self._arrays()
         try:
             about = read_checkpoint(path, own, arrays, predictive=self.predictive)
-        except CheckpointError:
+        except (CheckpointError, OSError):
             self.iteration, self.seconds = 0, 0.0
             for array in arrays.values():
                 array[:] = 0.0

@@ -118,9 +118,9 @@ class Heap {
       return [address, size];
     }
     const address = this.end;
-    this.end += size;
-    const missing = this.end - this.memory.buffer.byteLength;
+    const missing = address + size - this.memory.buffer.byteLength;
     if (missing > 0) this.memory.grow(Math.ceil(missing / PAGE));
+    this.end += size;
     return [address, size];
   }
 

@@ -81,11 +81,16 @@ def _check_over(where: str, options: Any, method: Method, above: Sequence[Method
     over = getattr(options, "over", None)
     if over is None:
         return
-    learned = {deck for one in above if one.name == over for deck in one.decks}
+    learned = {deck: one.seeds[deck] for one in above if one.name == over for deck in one.decks}
     if missing := [deck for deck in method.decks if deck not in learned]:
         raise ResearchError(
             f"{where}: over is {shown(over)}; it must be a method that stands above it in the plan, and "
             f"learns {missing[0]} too"
+        )
+    if fewer := [deck for deck in method.decks if learned[deck] < method.seeds[deck]]:
+        raise ResearchError(
+            f"{where}: it has {method.seeds[fewer[0]]} seeds on {fewer[0]}, and {over}, whose networks it "
+            f"takes, {learned[fewer[0]]}: give it as many or fewer"
         )
 
 

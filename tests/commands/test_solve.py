@@ -128,8 +128,9 @@ def test_a_large_game_is_solved_in_parts(
     assert "went on after" in printed(capsys, SMALL, "--until", "0.01", *run)
     said = [json.loads(path.read_text(encoding="utf-8")) for path in (one, other)]
     assert said[0]["game"] == said[1]["game"]
-    for name in ("value", "of_range", "between"):
+    for name in ("value", "between"):
         assert said[0][name] == pytest.approx(said[1][name], abs=1)
+    assert all(0 < one["of_range"] <= 0.01 / 100 for one in said)
     low, high = said[0]["between"]
     assert low <= said[0]["value"] <= high
     monkeypatch.setattr(memory, "free_memory", lambda: 1000)
@@ -139,15 +140,16 @@ def test_a_large_game_is_solved_in_parts(
 def test_the_time_left_follows_how_exploitability_falls() -> None:
     """As a power of the iterations; never beyond --minutes."""
 
-    def left(now: float, until: float) -> float:
+    def left(now: float, until: float, iteration: int = 100) -> float:
         run = _Run(argparse.Namespace(minutes=10, until=until), 0.0, first=(1, 0.5))
         run.found = Judgement("CFR+", 0.0, (now, now), Counts(1, 1, 1, 1, (1, 1), 2, 0, 1))
-        return run.seconds_left(100, 20.0)
+        return run.seconds_left(iteration, 20.0)
 
     of_range = 0.5 / 100  # a hundredth of what it was at the first iteration
     assert left(of_range, until=0.05) == pytest.approx(900 * 20 / 99)  # a tenth of it: 1,000 iterations
     assert left(of_range, until=1e-9) == 580
     assert left(0.6, until=0.05) == 580  # it has not fallen yet
+    assert left(of_range, until=1e-3, iteration=1) == 580  # no iteration since the first look
 
 
 def test_a_full_disk_leaves_the_old_checkpoint_and_the_value_is_told(

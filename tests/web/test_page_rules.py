@@ -179,5 +179,5 @@ def test_a_game_goes_on_whose_table_was_used_first() -> None:
 def test_a_network_that_did_not_come_is_asked_for_again() -> None:
     calls = [["start", {"edition": "parker", "seed": 5}], ["choose", {"agent": "champion"}]]
     ((_, failed), (_, chosen)) = ask(("failing", calls))[0]
-    assert failed["error"] == "parker-2.weights does not come"
+    assert failed["error"] == "parker-2.bin does not come"
     assert "action" in chosen
