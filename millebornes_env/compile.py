@@ -165,7 +165,7 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def parallel_kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a loop over games written with `prange`, to run on several threads."""
+    """Compile a loop over games written with `prange`, to run on as many threads as its `threads` says."""
     return _on_threads(function)
 
 

@@ -4,6 +4,8 @@
   asks for them. So a process that was forked after its parent had started threads runs every loop on one.
 * Numba's simplest threading layer, `workqueue`, ends a process in which two Python threads start parallel
   loops at once. There one loop waits for the other.
+* Numba wakes a thread for each core, however few a loop needs. With OpenMP those that get nothing keep their
+  cores busy while they wait. So a loop says how many threads it needs, and no more are woken.
 
 Results are the same with any number of threads.
 """
@@ -11,12 +13,14 @@ Results are the same with any number of threads.
 from __future__ import annotations
 
 import functools
+import inspect
 import os
 import sys
 import threading
 import warnings
-from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -88,23 +92,39 @@ def on_threads(parallel: Callable[P, R], make_sequential: Callable[[], Callable[
     """A parallel loop that is safe to call after a fork and from several Python threads.
 
     Args:
-        parallel: the loop, compiled for threads.
+        parallel: the loop, compiled for threads; its parameter `threads` says how many share it.
         make_sequential: compiles the same loop for one thread; called when it is needed.
 
     Returns:
         What calls the one that can run here.
     """
     sequential = functools.cache(make_sequential)
+    place = list(inspect.signature(parallel).parameters).index("threads")
 
     @functools.wraps(parallel, updated=())
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         if not has_threads():
             return sequential()(*args, **kwargs)
+        threads: Any = args[place] if place < len(args) else kwargs["threads"]
         if _process.launches_at_once:
-            return parallel(*args, **kwargs)
-        with _process.launching:
+            with _at_most(threads):
+                return parallel(*args, **kwargs)
+        with _process.launching, _at_most(threads):
             result = parallel(*args, **kwargs)
             _process.launches_at_once = _layer() in _THREAD_SAFE_LAYERS
             return result
 
     return call
+
+
+@contextmanager
+def _at_most(threads: int) -> Iterator[None]:
+    """Loops that this Python thread launches wake so many threads at most."""
+    import numba  # noqa: PLC0415 - takes a quarter of a second, and is needed here only
+
+    before = numba.get_num_threads()
+    numba.set_num_threads(min(threads, before))
+    try:
+        yield
+    finally:
+        numba.set_num_threads(before)

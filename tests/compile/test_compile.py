@@ -118,9 +118,10 @@ def number_of_infinities_and_nans(numbers: np.ndarray) -> int:
 
 
 @parallel_float_kernel
-def totals_in_any_order(rows: np.ndarray, totals: np.ndarray) -> None:
-    for row in prange(len(rows)):
-        totals[row] = total_in_any_order(rows[row])
+def totals_in_any_order(rows: np.ndarray, totals: np.ndarray, threads: int) -> None:
+    for thread in prange(threads):
+        for row in range(thread, len(rows), threads):
+            totals[row] = total_in_any_order(rows[row])
 
 
 def test_arrays_on_the_stack_are_apart_and_given_back() -> None:
@@ -216,7 +217,7 @@ def test_fast_sums_are_not_taken_in_order_and_keep_infinities() -> None:
 def test_threads_share_a_loop_of_fast_sums() -> None:
     rows = np.random.default_rng(1).normal(size=(7, 100)).astype(np.float32)
     totals = np.zeros(7, np.float32)
-    totals_in_any_order(rows, totals)
+    totals_in_any_order(rows, totals, 2)
     assert totals == pytest.approx(rows.sum(axis=1), abs=1e-4)
 
 

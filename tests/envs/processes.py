@@ -65,10 +65,11 @@ def with_the_inherited_one(num_threads: int) -> Answer:
 
 
 @parallel_float_kernel
-def doubled(rows: Any, results: Any) -> None:
+def doubled(rows: Any, results: Any, threads: int) -> None:
     """A parallel loop of somebody else's."""
-    for row in prange(len(rows)):
-        results[row] = 2.0 * rows[row]
+    for thread in prange(threads):
+        for row in range(thread, len(rows), threads):
+            results[row] = 2.0 * rows[row]
 
 
 def with_another_loop(_: int) -> Answer:
@@ -76,7 +77,7 @@ def with_another_loop(_: int) -> Answer:
     results = np.zeros(100)
 
     def run() -> float:
-        doubled(rows, results)
+        doubled(rows, results, 2)
         return float(results.sum())
 
     return _watched(run)

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from millebornes_env.compile import IS_COMPILED
+from millebornes_env.threads import on_threads
 from tests.envs import processes
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -93,3 +94,18 @@ def test_one_environment_on_two_python_threads_returns_and_stays_whole() -> None
     assert found["steps"] == [50, 50]
     assert found["problem"] is None
     assert found["again"] == processes.total(processes.begun(1))
+
+
+@compiled_only
+@pytest.mark.parametrize("threads", [1, 2, 1000])
+def test_a_loop_wakes_no_more_threads_than_it_asks_for(threads: int) -> None:
+    """With OpenMP, threads that are woken for nothing keep their cores busy."""
+    numba = pytest.importorskip("numba")
+    most = numba.get_num_threads()
+
+    def woken(games: int, threads: int) -> int:
+        return int(numba.get_num_threads())
+
+    loop = on_threads(woken, lambda: woken)
+    assert loop(5, threads) == loop(5, threads=threads) == min(threads, most)
+    assert numba.get_num_threads() == most
