@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from research.intervals import Interval, interquartile_mean, over_seeds
+from research.intervals import Interval, interquartile_mean, over_seeds, over_tasks
 from research.parts import Record
 from research.pictures import COLOURS, draw_band, styled
 from research.tables import Table
@@ -61,7 +61,36 @@ def tables(records: Sequence[Record]) -> list[Table]:
         "exploitability, points",
         "% of the payoff range",
     )
-    return [Table(headings, tuple(rows), text_columns=2), *_matrices(records)]
+    return [Table(headings, tuple(rows), text_columns=2), *_over_decks(records), *_matrices(records)]
+
+
+def _over_decks(records: Sequence[Record]) -> list[Table]:
+    """How far each method came on the first two decks together, on the first three, and so on."""
+    cells, decks = by_cell(records), decks_of(records)
+    methods = list(dict.fromkeys(method for _, method in cells))
+    rows = {
+        method: [_over(cells, decks[:many], method) for many in range(2, len(decks) + 1)]
+        for method in methods
+    }
+    columns = [at for at in range(len(decks) - 1) if sum(bool(row[at]) for row in rows.values()) > 1]
+    if not columns:
+        return []
+    headings = tuple(", ".join(f"`{deck}`" for deck in decks[: at + 2]) for at in columns)
+    body = tuple(
+        (method, *(row[at] or "-" for at in columns))
+        for method, row in rows.items()
+        if any(row[at] for at in columns)
+    )
+    title = "% of the payoff range over several decks, interquartile mean over decks and seeds"
+    return [Table(("method", *headings), body, title)]
+
+
+def _over(cells: Cells, decks: Sequence[str], method: str) -> str:
+    """What a method came to on all of these decks together, each deck weighing alike; "" if it misses one."""
+    found = [cells.get((deck, method), []) for deck in decks]
+    if not all(found) or len({len(records) for records in found}) > 1:
+        return ""
+    return _text(over_tasks([last(records, "percent") for records in found]))
 
 
 def _row(found: Sequence[Record]) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ import pytest
 from millebornes_env.errors import MissingExtraError
 from research import all as all_questions
 from research.frame import Options, Question, command_of, main
-from research.intervals import interquartile_mean, over_seeds
+from research.intervals import interquartile_mean, over_seeds, over_tasks
 from research.parts import Part, Record
 from research.tables import Table
 
@@ -223,3 +223,21 @@ def test_the_example_of_the_readme_works(
     assert main(module.QUESTION, ["--quick", "--seeds", "2", "--docs"]) == 0
     assert "mini7" in capsys.readouterr().out
     assert "`parker`" in Path("docs/research.md").read_text(encoding="utf-8")
+
+
+def test_an_interval_over_tasks_draws_the_seeds_of_each_task() -> None:
+    """What tasks differ by is no noise: only seeds are drawn."""
+    far_apart = [[1.0, 1.2, 1.1], [101.0, 101.2, 101.1]]
+    mean, low, high = over_tasks(far_apart, np.mean)
+    assert mean == pytest.approx(51.1)
+    assert low is not None
+    assert high is not None
+    assert 51.0 <= low < mean < high <= 51.2
+    assert over_tasks([[1.0], [3.0]], np.mean) == (2.0, None, None)
+    random = np.random.default_rng(2)
+    random, shifts = np.random.default_rng(2), np.array([[-3.0], [-1.0], [1.0], [3.0]])
+    covered = [
+        found.low <= 0 <= found.high  # type: ignore[operator]
+        for found in (over_tasks(random.normal(size=(4, 10)) + shifts, np.mean) for _ in range(200))
+    ]
+    assert 0.88 <= np.mean(covered) <= 0.98
