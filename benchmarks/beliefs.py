@@ -2,6 +2,7 @@
 
     python -m benchmarks.beliefs
     python -m benchmarks.beliefs --opponents champion arnold --rounds 100 --options window=3,epsilon=0.3
+    python -m benchmarks.beliefs --belief network
     python -m benchmarks.beliefs --docs
 
 An observer plays rounds against each opponent, and before every play of its own it weighs hands that the
@@ -73,6 +74,8 @@ class Args:
         "random",
     )
     """Whose hands are asked about."""
+    belief: str = "policy"
+    """Which belief: policy, network, or the folder of a network that train.belief has written."""
     options: str = ""
     """Options of the belief, such as "window=3,epsilon=0.3"."""
     rounds: int = 200
@@ -107,7 +110,7 @@ def watched(args: Args, opponent: str) -> Scores:
     scores = Scores()
     env = vector_env(GAMES, episode="round", autoreset_mode="disabled")
     table = GameTable.of(env)
-    spec = f"{args.observer}+search:belief=policy" + (f",{args.options}" if args.options else "")
+    spec = f"{args.observer}+search:belief={args.belief}" + (f",{args.options}" if args.options else "")
     watcher = agents.make(spec, table, args.seed)
     assert isinstance(watcher, SearchAgent)
     players = [agents.make(name, table, args.seed) for name in (args.observer, opponent)]
@@ -272,7 +275,7 @@ def draw(found: dict[str, dict[str, Any]]) -> Figure:
 def main(args: Args) -> None:
     """Measure, print, and write if asked to."""
     found = {opponent: summary(watched(args, opponent)) for opponent in args.opponents}
-    table = Table(title=f"beliefs of {args.observer} {args.options}".strip(), title_justify="left")
+    table = Table(title=f"belief={args.belief} of {args.observer} {args.options}".strip(), title_justify="left")
     headings = ("opponent", "bits", "± 1 SE", *NAMES_OF_GROUPS, "calibration error", "uniform")
     for heading in (*headings, "Brier", "uniform", "effective", "windows", "ms"):
         table.add_column(heading, justify="left" if heading == "opponent" else "right")

@@ -96,12 +96,12 @@ def read_game(
     Returns:
         How many plays of the other one, decisions of the seat and rounds there are.
     """
-    events, decisions, rounds, first = 0, 0, 1, 0
+    events, decisions, rounds, first, has_decided = 0, 0, 1, 0, False
     for place in range(len(actions)):
         state = states[place]
         if place > 0 and int(states[place - 1].round_number) != int(state.round_number):
             rounds += 1
-            first = events
+            first, has_decided = events, False
         if int(state.seat) == viewer:
             room.games[0] = states[place]
             write_now(room.games[0], rules, viewer, room.now[decisions], room.unseen_now)
@@ -111,6 +111,9 @@ def read_game(
             room.seen[decisions] = events - first
             room.rounds[decisions] = rounds - 1
             decisions += 1
+            has_decided = True
+        if not has_decided:
+            continue  # a searcher remembers from its first decision on
         is_parried = 0
         if place + 1 < len(actions) and int(states[place + 1].phase) == CLAIM:
             is_parried = 1 if int(actions[place + 1]) == CLAIM_COUP_FOURRE else 0

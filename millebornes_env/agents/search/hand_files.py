@@ -74,6 +74,14 @@ def hand_network_for(table: Table, folder: str = "") -> HandNetwork:
     raise HandNetworkError(f"belief=network knows {tables}, not {_name_of(table)}: {INSTEAD}")
 
 
+def is_hand_network(folder: str) -> bool:
+    """Whether it is a folder that holds such a network."""
+    try:
+        return (Path(folder) / DESCRIPTION_FILE).is_file()
+    except (OSError, ValueError):  # a name that no file can have
+        return False
+
+
 def _is_for(description: dict[str, Any], table: Table) -> bool:
     """Whether it was fitted to games by these rules; a sheet of another name may have the same ones."""
     rules = table.rules

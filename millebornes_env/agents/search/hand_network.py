@@ -75,23 +75,43 @@ class Posterior(NamedTuple):
 
 
 @float_kernel
-def run_network(network: HandNetwork, events: Int8Array, now: Int8Array, outputs: Float32Array) -> None:
+def read_events(network: HandNetwork, events: Int8Array, memory: Float32Array) -> None:
+    """Read plays of the other one.
+
+    Args:
+        network: the weights.
+        events: int8[N, EVENT_SIZE], the oldest first.
+        memory: float32[H], what is remembered of those before; 0 at first. Overwritten.
+    """
+    shown = stack_array(np.float32, MAX_UNITS)
+    fresh = stack_array(np.float32, MAX_UNITS)
+    for number in range(len(events)):
+        remember(network, events[number], shown, fresh, memory)
+
+
+@float_kernel
+def conclude(network: HandNetwork, memory: Float32Array, now: Int8Array, outputs: Float32Array) -> None:
     """What the network says.
 
     Args:
         network: the weights.
-        events: int8[N, EVENT_SIZE], the other's plays, the oldest first.
+        memory: float32[H], what it remembers of the other's plays.
         now: int8[NOW_SIZE], the table of now.
         outputs: float32[K * OUTPUTS], overwritten.
     """
-    memory = stack_array(np.float32, MAX_UNITS)
-    shown = stack_array(np.float32, MAX_UNITS)
-    fresh = stack_array(np.float32, MAX_UNITS)
-    for unit in range(network.kept.shape[1]):
-        memory[unit] = _ZERO
-    for number in range(len(events)):
-        remember(network, events[number], shown, fresh, memory)
-    conclude_from(network, memory, now, outputs)
+    units, width = network.hidden.shape
+    hidden = stack_array(np.float32, MAX_UNITS)
+    for unit in range(units):
+        hidden[unit] = dot(network.hidden[unit], memory, width) + network.hidden_bias[unit]
+    for place in range(len(now)):
+        if now[place] != 0:
+            row, number = network.now[place], np.float32(NOW_SCALE) * np.float32(now[place])
+            for unit in range(units):
+                hidden[unit] += number * row[unit]
+    for unit in range(units):
+        hidden[unit] = max(hidden[unit], _ZERO)
+    for place in range(len(outputs)):
+        outputs[place] = dot(network.out[place], hidden, units) + network.out_bias[place]
 
 
 @float_rule
@@ -141,24 +161,6 @@ def dot(weights: Float32Array, units: Float32Array, count: int) -> np.float32:
 def sigmoid(value: np.float32) -> np.float32:
     """The logistic function."""
     return np.float32(0.5) + np.float32(0.5) * np.float32(tanh(np.float32(0.5) * value))
-
-
-@float_rule
-def conclude_from(network: HandNetwork, memory: Float32Array, now: Int8Array, outputs: Float32Array) -> None:
-    """Look at the table of now, with what is remembered."""
-    units, width = network.hidden.shape
-    hidden = stack_array(np.float32, MAX_UNITS)
-    for unit in range(units):
-        hidden[unit] = dot(network.hidden[unit], memory, width) + network.hidden_bias[unit]
-    for place in range(len(now)):
-        if now[place] != 0:
-            row, number = network.now[place], np.float32(NOW_SCALE) * np.float32(now[place])
-            for unit in range(units):
-                hidden[unit] += number * row[unit]
-    for unit in range(units):
-        hidden[unit] = max(hidden[unit], _ZERO)
-    for place in range(len(outputs)):
-        outputs[place] = dot(network.out[place], hidden, units) + network.out_bias[place]
 
 
 # How probable hands are -------------------------------------------------------------------------------------
