@@ -6,7 +6,7 @@
     python -m benchmarks.beliefs --docs
 
 An observer plays rounds against each opponent, and before every play of its own it weighs hands that the
-opponent may hold. Two questions are asked of the weights:
+opponent may hold (a belief that draws hands as it believes them draws them). Two questions are asked of the weights:
 
 Bits: the logarithm to base 2 of how much more probable the true hand is than under uniform redeals; the mean
 over all decisions. 0 is what uniform redeals know, and a belief that is misled is below it.
@@ -36,7 +36,7 @@ from millebornes_env import agents, vector_env
 from millebornes_env.agents.protocol import Table as GameTable
 from millebornes_env.agents.protocol import ask
 from millebornes_env.agents.search.agent import SearchAgent
-from millebornes_env.agents.search.beliefs import Known, drawn_hands
+from millebornes_env.agents.search.beliefs import DrawingBelief, Known, drawn_hands
 from millebornes_env.files import save_figure_atomically, write_json_atomically
 from millebornes_env.millebornes.cards import DRIVING_ACE, NUM_CARD_TYPES
 from millebornes_env.millebornes.state import PLAY, StateArray
@@ -81,7 +81,7 @@ class Args:
     rounds: int = 200
     """Against each opponent."""
     hands: int = 512
-    """That are weighed for each decision."""
+    """That are weighed for each decision, or drawn."""
     copies: int = 64
     """Of the true hand, which are weighed besides: each goes back through the plays in its own way."""
     seed: int = 1
@@ -153,19 +153,25 @@ def score(
         copies = np.zeros((args.copies, 2, NUM_CARD_TYPES), np.int8)
         copies[:, 1] = truth
         start = time.thread_time()
-        weighed = watcher.belief.weigh(known, np.concatenate([prior, copies]), key, args.hands)
-        scores.milliseconds.append(1000 * (time.thread_time() - start))
+        if isinstance(watcher.belief, DrawingBelief):
+            hands, weighed = watcher.belief.draw(known, args.hands, key)
+            scores.milliseconds.append(1000 * (time.thread_time() - start))
+            of_truth = watcher.belief.weigh(known, copies[:1], key).weights
+        else:
+            hands, weighed = prior, watcher.belief.weigh(known, np.concatenate([prior, copies]), key, args.hands)
+            scores.milliseconds.append(1000 * (time.thread_time() - start))
+            of_truth = weighed.weights[args.hands :]
         watcher.belief.learn(known.slot, weighed)
         weights = weighed.weights[: args.hands]
-        scores.bits.append(float(np.log2(max(weighed.weights[args.hands :].mean(), 1e-9))))
+        scores.bits.append(float(np.log2(max(of_truth.mean(), 1e-9))))
         scores.rounds.append(first + known.slot)
         scores.cards_left.append(int(states["draw_pile"][number]))
         scores.sizes.append(float(weights.sum() ** 2 / (weights**2).sum()))
         scores.windows.append(weighed.windows)
         for safety in hidden_safeties(known):
-            held = prior[:, 1, safety] > 0
+            held = hands[:, 1, safety] > 0
             scores.said.append(float(weights[held].sum() / weights.sum()))
-            scores.uniform.append(float(held.mean()))
+            scores.uniform.append(float((prior[:, 1, safety] > 0).mean()))
             scores.holds.append(bool(truth[safety] > 0))
 
 

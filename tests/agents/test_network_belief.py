@@ -247,7 +247,7 @@ def test_it_says_what_pytorch_says() -> None:
         truth = one.states["hand"][0, 1 - one.seat]
         with torch.no_grad():
             outputs = model(
-                torch.from_numpy(events.astype(np.float32))[:, None],
+                torch.from_numpy(np.pad(events, ((0, 1), (0, 0))).astype(np.float32))[:, None],
                 torch.from_numpy(now.astype(np.float32))[None],
                 torch.tensor([len(events)]),
                 torch.tensor([0]),

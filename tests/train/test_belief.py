@@ -16,6 +16,7 @@ from millebornes_env import agents, vector_env
 from millebornes_env.agents.search.agent import SearchAgent
 from millebornes_env.agents.search.hand_files import DESCRIPTION_FILE, WEIGHTS_FILE
 from millebornes_env.agents.search.hand_network import OUTPUTS, new_posterior, weigh
+from millebornes_env.agents.search.network_belief import NetworkBelief
 from millebornes_env.arena.match import MatchConfig, compiled_rules, dealt_batch, loops_of, settings_of
 from millebornes_env.millebornes.cards import NUM_CARD_TYPES
 from tests.agents.test_network_belief import shown
@@ -125,9 +126,10 @@ def test_it_learns_and_does_so_again(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "torch" in about["versions"]
     assert "epoch 3 of 3" in capsys.readouterr().out
     env = vector_env(1)
-    agent = agents.load(f"greedy+search:belief={tmp_path / 'one'},rollouts=2", env)
-    observation, mask = (one[0] for one in env.reset(seed=1)[0].values())
-    assert mask[agent.act(observation[None], mask[None])[0]]
+    agent = agents.load(f"greedy+search:belief={tmp_path / 'one'}", env)
+    assert isinstance(agent, SearchAgent)
+    assert isinstance(agent.belief, NetworkBelief)
+    assert agent.belief.network.kept.shape == (36, 12)
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from millebornes_env.agents.errors import AgentOptionError
 from millebornes_env.agents.protocol import Table
 from millebornes_env.agents.search.hand_inputs import EVENT_SIZE, INPUTS_VERSION, NOW_SIZE
 from millebornes_env.agents.search.hand_network import MAX_COMPONENTS, MAX_UNITS, OUTPUTS, HandNetwork
-from millebornes_env.errors import MissingExtraError, shown
+from millebornes_env.errors import MilleBornesError, MissingExtraError, shown
 from millebornes_env.files import write_bytes_atomically, write_json_atomically
 from millebornes_env.all_sheets import edition
 
@@ -94,9 +94,10 @@ def _is_for(description: dict[str, Any], table: Table) -> bool:
 
 
 def _has_rules(label: Any, table: Table) -> bool:
-    if not isinstance(label, str):
+    try:
+        return isinstance(label, str) and edition(label).table(table.rules.players, table.rules.teams) == table.rules
+    except MilleBornesError:  # a sheet that is not known here
         return False
-    return label == table.edition or edition(label).rules(table.rules.players, table.rules.teams) == table.rules
 
 
 def _name_of(table: Table) -> str:
