@@ -2,7 +2,7 @@
 
     python -m benchmarks.belief_gain --opponents champion --deals 1000
     python -m benchmarks.belief_gain --belief belief=policy,rollouts=120 --uniform rollouts=140
-    python -m benchmarks.belief_gain --belief belief=network --opponents champion --aivat --resume runs/gain --deals 1000
+    python -m benchmarks.belief_gain --belief belief=network --opponents champion --resume runs/gain --aivat
     python -m benchmarks.belief_gain --docs
 
 Single rounds, every deal from both seats with the same cards; both searchers meet the same deals, so that the
@@ -115,8 +115,18 @@ class Part:
 
 def part_of(spec: str, opponent: str, args: Args, first: int) -> Part:
     """25 deals, from what is kept or by playing them."""
-    path = None if args.resume is None else args.resume / f"{opponent}-{args.seed}-{_kind(spec, args)}-{first:06d}.json"
-    settings = {"spec": spec, "opponent": opponent, "seed": args.seed, "first_deal": first, "aivat": args.aivat}
+    path = (
+        None
+        if args.resume is None
+        else args.resume / f"{opponent}-{args.seed}-{_kind(spec, args)}-{first:06d}.json"
+    )
+    settings = {
+        "spec": spec,
+        "opponent": opponent,
+        "seed": args.seed,
+        "first_deal": first,
+        "aivat": args.aivat,
+    }
     kept = None if path is None else read_part(path, settings)
     if kept is not None:
         return kept
@@ -149,17 +159,20 @@ def read_part(path: Path, settings: dict[str, Any]) -> Part | None:
     except FileNotFoundError:
         return None
     except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{str(path)!r} is damaged ({error!r}): remove it, and its deals are played again") from None
+        raise ValueError(
+            f"{str(path)!r} is damaged ({error!r}): remove it, and its deals are played again"
+        ) from None
     for name, wanted in settings.items():
         if found.get(name) != wanted:
             raise ValueError(
-                f"{str(path)!r} was measured with {name} {found.get(name)!r}, now it is {wanted!r}: give another --resume"
+                f"{str(path)!r} was measured with {name} {found.get(name)!r}, now it is {wanted!r}: give "
+                "another --resume"
             )
     return part
 
 
 def firsts_of(opponent: str, args: Args) -> Iterator[int]:
-    """The first deals of the parts that are to be reported: the wanted ones, and all others that both have kept."""
+    """The first deals of the parts that are reported: the wanted ones, and others that both have kept."""
     wanted = range(args.first_deal, args.first_deal + args.deals, TURN)
     yield from wanted
     if args.resume is None:
@@ -243,4 +256,6 @@ def main(args: Args) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(carry_out(lambda: main(tyro.cli(Args, prog="python -m benchmarks.belief_gain", description=__doc__))))
+    sys.exit(
+        carry_out(lambda: main(tyro.cli(Args, prog="python -m benchmarks.belief_gain", description=__doc__)))
+    )

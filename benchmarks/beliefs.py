@@ -6,7 +6,7 @@
     python -m benchmarks.beliefs --docs
 
 An observer plays rounds against each opponent, and before every play of its own it weighs hands that the
-opponent may hold (a belief that draws hands as it believes them draws them). Two questions are asked of the weights:
+opponent may hold, or draws such hands, if the belief can. Two questions are asked of the weights:
 
 Bits: the logarithm to base 2 of how much more probable the true hand is than under uniform redeals; the mean
 over all decisions. 0 is what uniform redeals know, and a belief that is misled is below it.
@@ -158,7 +158,10 @@ def score(
             scores.milliseconds.append(1000 * (time.thread_time() - start))
             of_truth = watcher.belief.weigh(known, copies[:1], key).weights
         else:
-            hands, weighed = prior, watcher.belief.weigh(known, np.concatenate([prior, copies]), key, args.hands)
+            hands, weighed = (
+                prior,
+                watcher.belief.weigh(known, np.concatenate([prior, copies]), key, args.hands),
+            )
             scores.milliseconds.append(1000 * (time.thread_time() - start))
             of_truth = weighed.weights[args.hands :]
         watcher.belief.learn(known.slot, weighed)
@@ -281,7 +284,9 @@ def draw(found: dict[str, dict[str, Any]]) -> Figure:
 def main(args: Args) -> None:
     """Measure, print, and write if asked to."""
     found = {opponent: summary(watched(args, opponent)) for opponent in args.opponents}
-    table = Table(title=f"belief={args.belief} of {args.observer} {args.options}".strip(), title_justify="left")
+    table = Table(
+        title=f"belief={args.belief} of {args.observer} {args.options}".strip(), title_justify="left"
+    )
     headings = ("opponent", "bits", "± 1 SE", *NAMES_OF_GROUPS, "calibration error", "uniform")
     for heading in (*headings, "Brier", "uniform", "effective", "windows", "ms"):
         table.add_column(heading, justify="left" if heading == "opponent" else "right")

@@ -1,13 +1,14 @@
-"""Fit the network of `belief=network`: how probable each hand of the other player is, from all that it has played.
+"""Fit the network of `belief=network`: how probable each hand of the other player is by what it has played.
 
     python -m train.belief --out runs/belief
     python -m train.belief --out runs/quick --decisions 100000 --epochs 2
-    python -m benchmarks.beliefs --belief network:runs/belief
+    python -m train.belief --out runs/more --start runs/belief --seed 2 --learning-rate 1e-3
+    python -m benchmarks.beliefs --belief runs/belief
 
 Compiled agents play rounds and matches, the first of them against each. At every decision of either seat the
-network is told what that seat has seen, and learns to make the hand that the other one really holds probable: the
-exact logarithm of its probability, over all hands that could be. What it gains over uniform redeals is printed in
-bits, by opponent, for deals that it was not fitted to.
+network is told what that seat has seen, and learns to make the hand that the other one really holds probable:
+it is judged by the logarithm of the hand's probability, exactly, over all hands that could be. What it gains
+over uniform redeals is printed in bits, by opponent, for deals that it was not fitted to.
 """
 
 from __future__ import annotations
@@ -30,9 +31,14 @@ from torch import Tensor
 
 from millebornes_env import agents
 from millebornes_env.agents.protocol import is_compiled
-from millebornes_env.agents.search.hand_files import DESCRIPTION_FILE, save_hand_network
+from millebornes_env.agents.search.hand_files import (
+    DESCRIPTION_FILE,
+    hand_network_for,
+    read_description,
+    save_hand_network,
+)
 from millebornes_env.agents.search.hand_inputs import INPUTS_VERSION
-from millebornes_env.agents.search.hand_network import MAX_COMPONENTS, MAX_UNITS
+from millebornes_env.agents.search.hand_network import MAX_COMPONENTS, MAX_UNITS, OUTPUTS
 from millebornes_env.arena.match import MatchConfig, agent_seed
 from millebornes_env.command_line import carry_out
 from millebornes_env.files import check_writable
@@ -56,16 +62,18 @@ class Args:
     """folder that the network is written to; it must not hold one yet"""
     agent: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = (
         *("champion", "champion:mode=sample", "strategist", "strategist", "arnold", "arnold"),
-        *("holder", "hoarder", "attacker", "racer", "greedy", "random"),
+        *("holder", "hoarder", "attacker", "racer", "greedy", "random", "random"),
     )
     """a compiled agent; the first plays against each, itself too; give it once for each, or more often"""
     edition: str = "parker"
     """rule sheet that is played"""
-    decisions: int = 1_500_000
+    start: Path | None = None
+    """folder of a network to go on from, with its units"""
+    decisions: int = 4_000_000
     """decisions that are learned from"""
-    test_decisions: int = 100_000
+    test_decisions: int = 200_000
     """decisions of other deals that are measured at the end"""
-    epochs: int = 5
+    epochs: int = 4
     """passes over the decisions"""
     units: int = 64
     """units that show a play"""
@@ -75,7 +83,7 @@ class Args:
     """units of the layer that concludes"""
     components: int = 4
     """components of the mixture"""
-    batch_size: int = 96
+    batch_size: int = 128
     """rounds in one gradient step; a round has some 30 decisions"""
     learning_rate: float = 3e-3
     """learning rate of Adam at the beginning; it falls to a thirtieth"""
@@ -119,7 +127,7 @@ def minibatches(
     order = np.argsort(lengths + noise, kind="stable")  # rounds of about the same length
     parts = [order[first : first + size] for first in range(0, len(order), size)]
     if random is not None:
-        random.shuffle(parts)  # type: ignore[arg-type]
+        random.shuffle(parts)
     ends = np.searchsorted(found.rounds, np.arange(len(lengths) + 1))
     for part in parts:
         yield _minibatch(found, part, ends, random, cut)
@@ -168,7 +176,7 @@ def learn(model: HandModel, found: Rounds, args: Args, progress: Progress) -> li
     for epoch in range(args.epochs):
         total, count = 0.0, 0
         for some, chosen in minibatches(found, args.batch_size, random, args.cut):
-            bits = bits_of(model, some)
+            bits: Any = bits_of(model, some)
             optimizer.zero_grad(set_to_none=True)
             (-bits.mean()).backward()
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -214,14 +222,13 @@ def fit(args: Args) -> dict[str, tuple[float, float]]:
     start = time.process_time()
     with console.status("playing"):
         found = collect(args.config, args.agent, args.decisions, args.seed)
-        held_out = collect(
-            args.config, args.agent, args.test_decisions, agent_seed(args.seed, _SEED_OF_TEST)
-        )
+        held_out = collect(args.config, args.agent, args.test_decisions, agent_seed(args.seed, _SEED_OF_TEST))
     played = time.process_time() - start
     console.print(
-        f"{found.decisions:,} decisions of {len(found.opponents):,} rounds in {played:.0f} s of processor time"
+        f"{found.decisions:,} decisions of {len(found.opponents):,} rounds, played in {played:.0f} s of "
+        "processor time"
     )
-    model = HandModel(args.units, args.memory, args.hidden, args.components)
+    model = new_model(args)
     with Progress(console=console) as progress:
         epochs = learn(model, found, args, progress)
     take_rounded(model)
@@ -229,6 +236,21 @@ def fit(args: Args) -> dict[str, tuple[float, float]]:
     spent = time.process_time() - start
     save_hand_network(args.out, model.weights(), description(args, epochs, bits, spent))
     return bits
+
+
+def new_model(args: Args) -> HandModel:
+    """The network to begin with.
+
+    Raises:
+        HandNetworkError: the one to go on from is missing, damaged, or of another table.
+    """
+    if args.start is None:
+        return HandModel(args.units, args.memory, args.hidden, args.components)
+    network = hand_network_for(args.config.table(), str(args.start))
+    sizes = (network.event_bias.size, network.kept.shape[1], network.hidden_bias.size)
+    model = HandModel(*sizes, network.out_bias.size // OUTPUTS)
+    model.take(network)
+    return model
 
 
 def take_rounded(model: HandModel) -> None:
@@ -242,7 +264,8 @@ def description(
     args: Args, epochs: list[float], bits: dict[str, tuple[float, float]], spent: float
 ) -> dict[str, Any]:
     """What `belief.json` says of the network."""
-    options = {name: value for name, value in asdict(args).items() if name not in ("out", "threads")}
+    options = {name: value for name, value in asdict(args).items() if name not in ("out", "start", "threads")}
+    before = None if args.start is None else read_description(args.start)
     rules = args.config.rules
     return {
         "game": args.config.game.name,
@@ -252,8 +275,12 @@ def description(
         "inputs_version": INPUTS_VERSION,
         "fitted_by": "train.belief",
         "options": {**options, "agent": list(args.agent)},
+        "begun_with": before and {name: before.get(name) for name in ("options", "begun_with")},
         "bits_of_epochs": [round(mean, 4) for mean in epochs],
-        "bits": {name: {"mean": round(one, 4), "standard_error": round(two, 4)} for name, (one, two) in bits.items()},
+        "bits": {
+            name: {"mean": round(one, 4), "standard_error": round(two, 4)}
+            for name, (one, two) in bits.items()
+        },
         "processor_seconds": round(spent),
         "versions": versions(),
     }
@@ -266,7 +293,15 @@ def check(args: Args) -> None:
         ValueError: the message names the option.
     """
     check_counts(
-        args, "decisions", "test_decisions", "epochs", "units", "memory", "hidden", "components", "batch_size",
+        args,
+        "decisions",
+        "test_decisions",
+        "epochs",
+        "units",
+        "memory",
+        "hidden",
+        "components",
+        "batch_size",
         "threads",
     )
     check_shares(args, "cut")
@@ -285,6 +320,7 @@ def check(args: Args) -> None:
     for spec in args.agent:
         if not is_compiled(agents.make(spec, table)):
             raise ValueError(f"{spec}: only games of compiled agents can be learned from")
+    new_model(args)
     check_writable(args.out / DESCRIPTION_FILE)
 
 
@@ -297,7 +333,9 @@ def _command() -> None:
     args = parse_options(Args, __doc__)
     check(args)
     bits = fit(args)
-    table = Table(title="bits a hand over uniform redeals, on deals that it was not fitted to", title_justify="left")
+    table = Table(
+        title="bits a hand over uniform redeals, on deals that it was not fitted to", title_justify="left"
+    )
     for heading in ("opponent", "bits", "± 1 SE"):
         table.add_column(heading, justify="left" if heading == "opponent" else "right")
     for name, (mean, error) in bits.items():

@@ -1,4 +1,4 @@
-"""The belief that a network gives out: exact over all hands, blind to what is hidden, the same as in training."""
+"""The belief that a network gives out: exact, blind to what is hidden, the same as in training."""
 
 from __future__ import annotations
 
@@ -88,7 +88,9 @@ def all_hands(posterior: Posterior) -> tuple[np.ndarray, np.ndarray]:
     """All hands that can be, int8[C, 2, NUM_CARD_TYPES], and how many ways there are to deal each."""
     ranges = [range(int(count) + 1) for count in posterior.unseen]
     hands = np.array([one for one in itertools.product(*ranges) if sum(one) == posterior.size], np.int8)
-    ways = [np.prod([comb(int(n), int(k)) for n, k in zip(posterior.unseen, one, strict=True)]) for one in hands]
+    ways = [
+        np.prod([comb(int(n), int(k)) for n, k in zip(posterior.unseen, one, strict=True)]) for one in hands
+    ]
     return np.stack([np.zeros_like(hands), hands], axis=1), np.array(ways, np.float64)
 
 
@@ -237,11 +239,10 @@ def test_it_says_what_pytorch_says() -> None:
     belief = watcher.belief
     assert isinstance(belief, NetworkBelief)
     net = belief.network
-    model = HandModel(*(len(net.event_bias), net.kept.shape[1], len(net.hidden_bias), len(net.out_bias) // OUTPUTS))
-    with torch.no_grad():
-        pairs = zip(parameters_of(model), net, strict=True)
-        for parameter, array in pairs:
-            parameter.copy_(torch.from_numpy(array))
+    model = HandModel(
+        *(len(net.event_bias), net.kept.shape[1], len(net.hidden_bias), len(net.out_bias) // OUTPUTS)
+    )
+    model.take(net)
     for one in moments(env, watcher, "champion", 3)[::5]:
         events, now, unseen = shown(one.known)
         truth = one.states["hand"][0, 1 - one.seat]
@@ -264,14 +265,6 @@ def test_it_says_what_pytorch_says() -> None:
         assert posterior.shares == pytest.approx(shares, abs=1e-4)
 
 
-def parameters_of(model: object) -> tuple[object, ...]:
-    """In the order and shape of `HandNetwork`."""
-    gru = model.recurrent  # type: ignore[attr-defined]
-    event, hidden, now, out = (getattr(model, name) for name in ("event", "hidden", "now", "out"))
-    into = gru.weight_ih_l0, gru.bias_ih_l0, gru.weight_hh_l0, gru.bias_hh_l0
-    return (event.weight.T, event.bias, *into, hidden.weight, now.weight.T, hidden.bias, out.weight, out.bias)
-
-
 def shown(known: Known) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """What the network is shown: the plays, the table of now, the unseen cards."""
     games = for_kernels(new_states(1))
@@ -288,7 +281,19 @@ def shown(known: Known) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def small_network() -> HandNetwork:
-    shapes = ((EVENT_SIZE, 3), (3,), (6, 3), (6,), (6, 2), (6,), (4, 2), (NOW_SIZE, 4), (4,), (OUTPUTS, 4), (OUTPUTS,))
+    shapes = (
+        (EVENT_SIZE, 3),
+        (3,),
+        (6, 3),
+        (6,),
+        (6, 2),
+        (6,),
+        (4, 2),
+        (NOW_SIZE, 4),
+        (4,),
+        (OUTPUTS, 4),
+        (OUTPUTS,),
+    )
     return HandNetwork(*(np.full(shape, 0.5, np.float32) for shape in shapes))
 
 
@@ -321,7 +326,9 @@ def test_a_network_of_another_table_is_refused(tmp_path: Path, entry: str, value
         hand_network_for(Table.of(vector_env(1)), str(tmp_path))
 
 
-@pytest.mark.parametrize(("place", "array"), [("kept", np.ones((6, 3))), ("out", np.ones((9, 4))), ("now", [[np.nan]])])
+@pytest.mark.parametrize(
+    ("place", "array"), [("kept", np.ones((6, 3))), ("out", np.ones((9, 4))), ("now", [[np.nan]])]
+)
 def test_damaged_weights_are_refused(tmp_path: Path, place: str, array: object) -> None:
     network = small_network()._replace(**{place: np.array(array, np.float32)})
     hand_files.save_hand_network(tmp_path, network, PARKER_2)
@@ -346,7 +353,9 @@ def test_half_a_file_and_none_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("name", "players"), [("parker", 3), ("winning_moves", 2), ("parker+max_200=4", 2)])
 def test_other_tables_are_told_which_it_knows_and_what_to_use(name: str, players: int) -> None:
     env = vector_env(1, name, players=players)
-    with pytest.raises(HandNetworkError, match=r"knows parker for 2, not .*belief=policy plays at every table"):
+    with pytest.raises(
+        HandNetworkError, match=r"knows parker for 2, not .*belief=policy plays at every table"
+    ):
         agents.load(SPEC, env)
 
 

@@ -63,13 +63,17 @@ def test_a_run_that_was_stopped_between_the_two_leaves_no_half_pair(
 ) -> None:
     args = Args(**{**vars(LIGHT), "resume": tmp_path})
     both_leads("random", args)
-    (tmp_path / f"random-1-belief-{5 * TURN:06d}.json").write_bytes(next(tmp_path.glob("*belief*")).read_bytes())
+    (tmp_path / f"random-1-belief-{5 * TURN:06d}.json").write_bytes(
+        next(tmp_path.glob("*belief*")).read_bytes()
+    )
     assert len(both_leads("random", args)[0]) == 1
 
 
 def test_luck_is_taken_off_and_the_mean_stays(tmp_path: Path, played: list[tuple[str, int]]) -> None:
     line = compared("random", Args(**{**vars(LIGHT), "deals": 4 * TURN, "resume": tmp_path / "plain"}))
-    less = compared("random", Args(**{**vars(LIGHT), "deals": 4 * TURN, "resume": tmp_path / "less", "aivat": True}))
+    less = compared(
+        "random", Args(**{**vars(LIGHT), "deals": 4 * TURN, "resume": tmp_path / "less", "aivat": True})
+    )
     assert line.deals == less.deals == 4 * TURN
     assert abs(line.belief - less.belief) < 4 * line.belief_error
     assert less.belief != line.belief
@@ -79,11 +83,13 @@ def test_luck_is_taken_off_and_the_mean_stays(tmp_path: Path, played: list[tuple
 def test_other_settings_and_damaged_files_are_refused(tmp_path: Path, played: list[tuple[str, int]]) -> None:
     args = Args(**{**vars(LIGHT), "resume": tmp_path})
     both_leads("random", args)
-    with pytest.raises(ValueError, match="was measured with aivat False, now it is True: give another --resume"):
+    with pytest.raises(
+        ValueError, match="was measured with aivat False, now it is True: give another --resume"
+    ):
         both_leads("random", Args(**{**vars(args), "aivat": True}))
     path = next(tmp_path.glob("*belief*.json"))
     path.write_text(path.read_text()[:50])
-    with pytest.raises(ValueError, match="is damaged .* remove it"):
+    with pytest.raises(ValueError, match=r"is damaged .* remove it"):
         both_leads("random", args)
     path.write_text(json.dumps({"leads": []}))
     with pytest.raises(ValueError, match="is damaged"):

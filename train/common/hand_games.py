@@ -1,7 +1,7 @@
 """Games to learn from what the hidden hand holds: all that a seat sees of the other's plays, and the hand.
 
-Two compiled agents play; each seat in turn is the one that asks. What it is shown is written from the record of
-the game by the functions that search uses (`millebornes_env.agents.search.hand_inputs`).
+Two compiled agents play; each seat in turn is the one that asks. What it is shown is written from the record
+of the game by the functions that search uses (`millebornes_env.agents.search.hand_inputs`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,14 @@ from millebornes_env.agents.compiled.agent import Int64Array
 from millebornes_env.agents.protocol import is_compiled
 from millebornes_env.agents.search.hand_inputs import EVENT_SIZE, NOW_SIZE, write_event, write_now
 from millebornes_env.agents.search.seen_plays import EVENTS_OF_A_PLAY, write_events
-from millebornes_env.arena.match import MatchConfig, agent_seed, compiled_rules, dealt_batch, loops_of, settings_of
+from millebornes_env.arena.match import (
+    MatchConfig,
+    agent_seed,
+    compiled_rules,
+    dealt_batch,
+    loops_of,
+    settings_of,
+)
 from millebornes_env.compile import for_kernels, kernel
 from millebornes_env.millebornes.actions import CLAIM_COUP_FOURRE
 from millebornes_env.millebornes.cards import NUM_CARD_TYPES
@@ -118,7 +125,9 @@ def read_game(
         if place + 1 < len(actions) and int(states[place + 1].phase) == CLAIM:
             is_parried = 1 if int(actions[place + 1]) == CLAIM_COUP_FOURRE else 0
         before = states[place : place + 1]
-        found = write_events(before, rules, viewer, int(actions[place]), is_parried, room.played, room.actions, 0)
+        found = write_events(
+            before, rules, viewer, int(actions[place]), is_parried, room.played, room.actions, 0
+        )
         for event in range(found):
             room.games[0] = room.played[event]
             write_event(room.games[0], rules, int(room.actions[event]), room.events[events])

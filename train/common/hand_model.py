@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import comb
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import torch
@@ -58,10 +58,21 @@ class HandModel(nn.Module):
         outputs: Tensor = self.out(hidden)
         return outputs
 
+    def take(self, network: HandNetwork) -> None:
+        """Go on from these weights."""
+        with torch.no_grad():
+            for ours, theirs in zip(self._parts(), network, strict=True):
+                ours.copy_(torch.from_numpy(theirs))
+
     def weights(self) -> HandNetwork:
         """The weights as they are kept, in float16, and played, in float32."""
-        recurrent = self.recurrent
-        parts = (
+        arrays = (part.detach().numpy().astype(np.float16).astype(np.float32) for part in self._parts())
+        return HandNetwork(*(np.ascontiguousarray(array) for array in arrays))
+
+    def _parts(self) -> tuple[Tensor, ...]:
+        """The weights in the order and the shapes of `HandNetwork`."""
+        recurrent: Any = self.recurrent
+        return (
             self.event.weight.T,
             self.event.bias,
             recurrent.weight_ih_l0,
@@ -74,8 +85,6 @@ class HandModel(nn.Module):
             self.out.weight,
             self.out.bias,
         )
-        arrays = (part.detach().numpy().astype(np.float16).astype(np.float32) for part in parts)
-        return HandNetwork(*(np.ascontiguousarray(array) for array in arrays))
 
 
 def log_weights(outputs: Tensor, unseen: Tensor, truth: Tensor) -> Tensor:
@@ -88,7 +97,7 @@ def log_weights(outputs: Tensor, unseen: Tensor, truth: Tensor) -> Tensor:
     """
     outputs = outputs.view(len(outputs), -1, OUTPUTS)
     shares = functional.log_softmax(outputs[:, :, 0], dim=1)
-    raw = outputs[:, :, 1:].unflatten(2, (NUM_CARD_TYPES, LEVELS))
+    raw = outputs[:, :, 1:].reshape(*outputs.shape[:2], NUM_CARD_TYPES, LEVELS)
     logs = functional.pad(MOST_LOG * torch.tanh(raw / MOST_LOG), (1, 0))  # [D, K, types, LEVELS + 1]
     sizes = truth.sum(dim=1)
     held = truth.clamp(max=LEVELS)[:, None, :, None].expand(-1, logs.shape[1], -1, -1)

@@ -160,7 +160,7 @@ class SearchAgent(BaseAgent):
             depth: after so many decisions more, at the own seat's next one, the rollout agent judges the
                 position, if `can_judge`; 0: rounds are played to their ends.
             belief: "uniform": every deal that fits is as probable as any other; "policy": deals are as
-                probable as they make the others' last plays (`window`, `epsilon` and `temperature` are of this
+                probable as they make the others' last plays (`window`, `epsilon`, `temperature` are of this
                 one); "network", or the folder of one: as probable as a network says.
             candidates: hands that are weighed, or drawn, for each decision.
             window: own decisions back to which plays are weighed.
@@ -449,8 +449,8 @@ def search_over(rollout: CompiledFunction, table: Table, seed: int = 0, **option
 def _check_belief(belief: str, sees: str) -> None:
     if not is_belief(belief):
         raise SearchOptionError(
-            f"the option belief is {shown(belief)}; it may be {', '.join(map(repr, BELIEFS))}, or the folder of a "
-            "network that `python -m train.belief` has written"
+            f"the option belief is {shown(belief)}; it may be {', '.join(map(repr, BELIEFS))}, or the folder "
+            "of a network that `python -m train.belief` has written"
         )
     if belief != UNIFORM and sees:
         raise SearchOptionError(

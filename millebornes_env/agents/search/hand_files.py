@@ -26,15 +26,16 @@ from millebornes_env.agents.errors import AgentOptionError
 from millebornes_env.agents.protocol import Table
 from millebornes_env.agents.search.hand_inputs import EVENT_SIZE, INPUTS_VERSION, NOW_SIZE
 from millebornes_env.agents.search.hand_network import MAX_COMPONENTS, MAX_UNITS, OUTPUTS, HandNetwork
+from millebornes_env.all_sheets import edition
 from millebornes_env.errors import MilleBornesError, MissingExtraError, shown
 from millebornes_env.files import write_bytes_atomically, write_json_atomically
-from millebornes_env.all_sheets import edition
 
 HAND_FORMAT: Final = 1
 DESCRIPTION_FILE: Final = "belief.json"
 WEIGHTS_FILE: Final = "belief.safetensors"
 SHIPPED: Final = Path(__file__).with_name("hand_networks")
 """The networks that come with the project, a folder for each."""
+HOW_TO_FIT: Final = "fit one with `python -m train.belief`"
 INSTEAD: Final = "belief=policy plays at every table, belief=uniform too"
 
 _MOST_BYTES: Final = 1 << 20  # of a description
@@ -95,7 +96,10 @@ def _is_for(description: dict[str, Any], table: Table) -> bool:
 
 def _has_rules(label: Any, table: Table) -> bool:
     try:
-        return isinstance(label, str) and edition(label).table(table.rules.players, table.rules.teams) == table.rules
+        return (
+            isinstance(label, str)
+            and edition(label).table(table.rules.players, table.rules.teams) == table.rules
+        )
     except MilleBornesError:  # a sheet that is not known here
         return False
 
@@ -125,15 +129,15 @@ def read_description(folder: Path) -> dict[str, Any]:
             raise TypeError("not a JSON object")
     except FileNotFoundError:
         raise HandNetworkError(
-            f"{shown(str(folder))} holds no belief (no {DESCRIPTION_FILE}): fit one with `python -m train.belief`"
+            f"{shown(str(folder))} holds no belief (no {DESCRIPTION_FILE}): {HOW_TO_FIT}"
         ) from None
     except (OSError, ValueError, TypeError, RecursionError) as error:
         raise _damaged(path, error) from None
     versions = content.get("format"), content.get("inputs_version")
     if versions != (HAND_FORMAT, INPUTS_VERSION):
         raise HandNetworkError(
-            f"{shown(str(path))} is of format {shown(versions[0])} and inputs {shown(versions[1])}, this version "
-            f"of the package reads {HAND_FORMAT} and {INPUTS_VERSION}: fit one with `python -m train.belief`"
+            f"{shown(str(path))} is of format {shown(versions[0])} and inputs {shown(versions[1])}, this "
+            f"version of the package reads {HAND_FORMAT} and {INPUTS_VERSION}: {HOW_TO_FIT}"
         )
     return content
 
@@ -207,9 +211,7 @@ def _check_shapes(network: HandNetwork, path: Path) -> None:
 
 
 def _damaged(path: Path, why: object) -> HandNetworkError:
-    return HandNetworkError(
-        f"{shown(str(path))} is missing or damaged ({why}): restore it, or fit one with `python -m train.belief`"
-    )
+    return HandNetworkError(f"{shown(str(path))} is missing or damaged ({why}): restore it, or {HOW_TO_FIT}")
 
 
 def save_hand_network(folder: Path, network: HandNetwork, description: dict[str, Any]) -> None:

@@ -1,10 +1,10 @@
 """A network that says how probable each hand of the other player is, and hands that are drawn as it says.
 
-It reads the other's plays of the round one after the other (a gated recurrent unit), then the table of now, and
-gives out K mixture components. In each, every number of cards of a type has a factor; a hand is as probable as the
-product of its factors times the number of ways to deal it (a tilted multivariate hypergeometric distribution). So all
-hands can be summed up exactly, card type by card type, and hands be drawn exactly: no hand is tried in vain, and the
-weight of one is known whatever others are looked at.
+It reads the other's plays of the round one after the other (a gated recurrent unit), then the table of now,
+and gives out a mixture of K components. In each, every number of cards of a type has a factor, and a hand is
+as probable as the product of its factors times the number of ways to deal it. So all hands can be summed up
+exactly, card type by card type, and hands be drawn exactly: the weight of one is known whatever others are
+looked at, and no draw is in vain.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Posterior(NamedTuple):
     size: int
     shares: Float64Array  # [K], how probable each component is; their sum is 1
     logs: Float64Array  # [K, NUM_CARD_TYPES, LEVELS + 1], logarithms of the factors
-    sums: Float64Array  # [K, NUM_CARD_TYPES + 1, size + 1]: of all ways to deal so many cards of a type and later ones
+    sums: Float64Array  # [K, NUM_CARD_TYPES + 1, size + 1], over ways to deal so many cards of a type and on
     ways: float  # to deal a hand
 
 
@@ -145,7 +145,8 @@ def gate(network: HandNetwork, shown: Float32Array, memory: Float32Array, place:
     """A gate before its activation."""
     biases = network.into_bias[place] + network.kept_bias[place]
     into = dot(network.into[place], shown, network.into.shape[1])
-    return into + dot(network.kept[place], memory, network.kept.shape[1]) + biases
+    total: np.float32 = into + dot(network.kept[place], memory, network.kept.shape[1]) + biases
+    return total
 
 
 @float_rule
@@ -321,5 +322,3 @@ def number_held(posterior: Posterior, component: int, card: int, left: int, shar
         if place < 0.0:
             break
     return found
-
-
