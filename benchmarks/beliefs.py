@@ -18,6 +18,7 @@ how often was it so.
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
@@ -37,6 +38,7 @@ from millebornes_env.agents.protocol import Table as GameTable
 from millebornes_env.agents.protocol import ask
 from millebornes_env.agents.search.agent import SearchAgent
 from millebornes_env.agents.search.beliefs import DrawingBelief, Known, drawn_hands
+from millebornes_env.command_line import carry_out
 from millebornes_env.files import save_figure_atomically, write_json_atomically
 from millebornes_env.millebornes.cards import DRIVING_ACE, NUM_CARD_TYPES
 from millebornes_env.millebornes.state import PLAY, StateArray
@@ -44,8 +46,8 @@ from millebornes_env.millebornes.state import PLAY, StateArray
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-DOCS: Final = Path("docs/benchmarks/beliefs.json")
-PICTURE: Final = Path("docs/images/beliefs.png")
+DOCS: Final = {"policy": "beliefs", "network": "beliefs_network"}
+"""Names of the files that `--docs` writes, by the belief."""
 
 CARDS_LEFT: Final = (0, 1, 21, 41, 61)
 """Of the draw pile: where the groups of decisions begin."""
@@ -87,7 +89,7 @@ class Args:
     seed: int = 1
     """Of the deals."""
     docs: bool = False
-    """Write docs/benchmarks/beliefs.json and the picture."""
+    """Write the figures to docs/benchmarks and the picture to docs/images."""
 
 
 @dataclass
@@ -282,7 +284,13 @@ def draw(found: dict[str, dict[str, Any]]) -> Figure:
 
 
 def main(args: Args) -> None:
-    """Measure, print, and write if asked to."""
+    """Measure, print, and write if asked to.
+
+    Raises:
+        ValueError: the docs show no such belief.
+    """
+    if args.docs and args.belief not in DOCS:
+        raise ValueError(f"--docs is about {' and '.join(DOCS)}, not about {args.belief!r}: leave it away")
     found = {opponent: summary(watched(args, opponent)) for opponent in args.opponents}
     table = Table(
         title=f"belief={args.belief} of {args.observer} {args.options}".strip(), title_justify="left"
@@ -310,10 +318,12 @@ def main(args: Args) -> None:
     Console(width=170).print(table)
     if args.docs:
         report = {"arguments": asdict(args), "environment": environment_info(), "opponents": found}
-        write_json_atomically(DOCS, json.loads(json.dumps(report)))
-        save_figure_atomically(draw(found), PICTURE)
-        print(f"wrote {DOCS} and {PICTURE}")
+        figures = Path("docs/benchmarks", f"{DOCS[args.belief]}.json")
+        picture = Path("docs/images", f"{DOCS[args.belief]}.png")
+        write_json_atomically(figures, json.loads(json.dumps(report)))
+        save_figure_atomically(draw(found), picture)
+        print(f"wrote {figures} and {picture}")
 
 
 if __name__ == "__main__":
-    main(tyro.cli(Args, prog="python -m benchmarks.beliefs", description=__doc__))
+    sys.exit(carry_out(lambda: main(tyro.cli(Args, prog="python -m benchmarks.beliefs", description=__doc__))))
