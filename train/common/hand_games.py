@@ -32,6 +32,7 @@ from millebornes_env.millebornes.rules import RulesRecord
 from millebornes_env.millebornes.state import CLAIM, Int8Array, StateArray, new_states
 
 _ROUNDS_OF_A_MATCH: Final = 8  # about
+_DECISIONS_OF_A_DEAL: Final = 120  # about, in two rounds
 
 
 class Rounds(NamedTuple):
@@ -222,10 +223,11 @@ def collect(config: MatchConfig, names: Sequence[str], decisions: int, seed: int
         names: the list of agents.
         decisions: how many.
         seed: of the deals.
-        deals: that are played at a time.
+        deals: that are played at a time, at most.
     """
     found: list[Rounds] = []
     lineups, turn, count = lineups_of(names), 0, 0
+    deals = max(1, min(deals, decisions // (_DECISIONS_OF_A_DEAL * len(lineups))))  # all lineups play
     while count < decisions:
         matches = turn // len(lineups) % 4 == 3
         here = MatchConfig(
