@@ -326,4 +326,6 @@ def main(args: Args) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(carry_out(lambda: main(tyro.cli(Args, prog="python -m benchmarks.beliefs", description=__doc__))))
+    sys.exit(
+        carry_out(lambda: main(tyro.cli(Args, prog="python -m benchmarks.beliefs", description=__doc__)))
+    )
