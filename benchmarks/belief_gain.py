@@ -2,20 +2,27 @@
 
     python -m benchmarks.belief_gain --opponents champion --deals 1000
     python -m benchmarks.belief_gain --belief belief=policy,rollouts=120 --uniform rollouts=140
+    python -m benchmarks.belief_gain --belief belief=network --opponents champion --resume runs/gain --aivat
     python -m benchmarks.belief_gain --docs
 
 Single rounds, every deal from both seats with the same cards; both searchers meet the same deals, so that the
 difference between them is paired. Costs are processor time of the searcher's decisions on one core: give both
 about the same (`python -m benchmarks.search --options ...` measures one more closely).
+
+With `--resume FOLDER` every 25 deals are kept in a file there. A run that was stopped goes on, more deals are
+added, and two processes may play different deals (`--first-deal`) into one folder: what is printed is of all
+deals that are in it.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 import time
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -26,12 +33,14 @@ from rich.table import Table
 
 from benchmarks.results import environment_info
 from benchmarks.search import spec_of
+from millebornes_env.arena.estimates import corrected
 from millebornes_env.arena.match import MatchConfig, play
-from millebornes_env.files import write_json_atomically
+from millebornes_env.command_line import carry_out
+from millebornes_env.files import check_writable, write_json_atomically
 
 DOCS: Final = Path("docs/benchmarks/belief_gain.json")
 TURN: Final = 25
-"""Deals that are played between two steps of the progress bar."""
+"""Deals that are played between two steps of the progress bar, and kept in one file."""
 
 Float64Array = npt.NDArray[np.float64]
 
@@ -51,7 +60,13 @@ class Args:
     )
     """Whom both play."""
     deals: int = 200
-    """Deals against each, two rounds each."""
+    """Deals against each, two rounds each: a multiple of 25"""
+    first_deal: int = 0
+    """Number of the first: a multiple of 25"""
+    aivat: bool = False
+    """Take luck off the points, as the arena does with --aivat"""
+    resume: Path | None = None
+    """Folder where results are kept, and those of before are found"""
     seed: int = 1
     """Of the deals."""
     docs: bool = False
@@ -71,6 +86,7 @@ class Line:
         difference: the mean over the deals of the one less the other.
         difference_error: of that.
         cost: processor time that the first took for its games, as a multiple of the second.
+        deals: that both played.
     """
 
     opponent: str
@@ -81,19 +97,103 @@ class Line:
     difference: float
     difference_error: float
     cost: float
+    deals: int
 
 
-def leads(spec: str, opponent: str, args: Args) -> tuple[Float64Array, float]:
-    """The lead of each deal in points a round, float64[deals], and the processor time."""
-    found, spent = [], 0.0
-    config = MatchConfig(episode="round", seed=args.seed)
-    for first in track(range(0, args.deals, TURN), f"{spec} against {opponent}", transient=True):
-        start = time.process_time()
-        outcome = play([spec, opponent], config, min(TURN, args.deals - first), first_deal=first)
-        spent += time.process_time() - start
-        points = outcome.points.astype(np.float64)
-        found.append((points[..., 0] - points[..., 1]).mean(axis=1))
-    return np.concatenate(found), spent
+@dataclass(frozen=True)
+class Part:
+    """Some deals that a searcher has played.
+
+    Attributes:
+        leads: of each deal, in points a round.
+        seconds: of processor time.
+    """
+
+    leads: list[float]
+    seconds: float
+
+
+def part_of(spec: str, opponent: str, args: Args, first: int) -> Part:
+    """25 deals, from what is kept or by playing them."""
+    path = (
+        None
+        if args.resume is None
+        else args.resume / f"{opponent}-{args.seed}-{_kind(spec, args)}-{first:06d}.json"
+    )
+    settings = {
+        "spec": spec,
+        "opponent": opponent,
+        "seed": args.seed,
+        "first_deal": first,
+        "aivat": args.aivat,
+    }
+    kept = None if path is None else read_part(path, settings)
+    if kept is not None:
+        return kept
+    start = time.process_time()
+    config = MatchConfig(episode="round", seed=args.seed, aivat=args.aivat)
+    outcome = play([spec, opponent], config, TURN, first_deal=first)
+    if args.aivat:
+        leads = corrected(outcome, np.ones(1)).points / outcome.points.shape[1]
+    else:
+        leads = outcome.lead.mean(axis=1)
+    part = Part(leads.tolist(), time.process_time() - start)
+    if path is not None:
+        write_json_atomically(path, {"settings": settings, **asdict(part), "environment": environment_info()})
+    return part
+
+
+def _kind(spec: str, args: Args) -> str:
+    return "belief" if spec == spec_of(args.rollout, args.belief) else "uniform"
+
+
+def read_part(path: Path, settings: dict[str, Any]) -> Part | None:
+    """What is kept of some deals; None: nothing yet.
+
+    Raises:
+        ValueError: the file is damaged, or was measured with other settings.
+    """
+    try:
+        kept = json.loads(path.read_text(encoding="utf-8"))
+        found, part = kept["settings"], Part([float(lead) for lead in kept["leads"]], float(kept["seconds"]))
+    except FileNotFoundError:
+        return None
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(
+            f"{str(path)!r} is damaged ({error!r}): remove it, and its deals are played again"
+        ) from None
+    for name, wanted in settings.items():
+        if found.get(name) != wanted:
+            raise ValueError(
+                f"{str(path)!r} was measured with {name} {found.get(name)!r}, now it is {wanted!r}: give "
+                "another --resume"
+            )
+    return part
+
+
+def firsts_of(opponent: str, args: Args) -> Iterator[int]:
+    """The first deals of the parts that are reported: the wanted ones, and others that both have kept."""
+    wanted = range(args.first_deal, args.first_deal + args.deals, TURN)
+    yield from wanted
+    if args.resume is None:
+        return
+    begin = f"{opponent}-{args.seed}-"
+    for path in sorted(args.resume.glob(f"{begin}belief-*.json")):
+        other = path.with_name(path.name.replace(f"{begin}belief-", f"{begin}uniform-"))
+        first = int(path.stem.rsplit("-", 1)[1])
+        if other.exists() and first not in wanted:
+            yield first
+
+
+def both_leads(opponent: str, args: Args) -> tuple[list[Part], list[Part]]:
+    """The parts of both searchers, in turns, so that a stopped run leaves pairs."""
+    specs = spec_of(args.rollout, args.belief), spec_of(args.rollout, args.uniform)
+    one, other = [], []
+    count = len(list(firsts_of(opponent, args)))
+    for first in track(firsts_of(opponent, args), f"against {opponent}", total=count, transient=True):
+        one.append(part_of(specs[0], opponent, args, first))
+        other.append(part_of(specs[1], opponent, args, first))
+    return one, other
 
 
 def mean_and_error(values: Float64Array) -> tuple[float, float]:
@@ -103,17 +203,37 @@ def mean_and_error(values: Float64Array) -> tuple[float, float]:
 
 def compared(opponent: str, args: Args) -> Line:
     """Both searchers against one opponent."""
-    play([spec_of(args.rollout, args.belief), opponent], MatchConfig(episode="round"), 1)  # may compile
-    one, spent = leads(spec_of(args.rollout, args.belief), opponent, args)
-    other, spent_by_other = leads(spec_of(args.rollout, args.uniform), opponent, args)
+    for options in (args.belief, args.uniform):  # may compile
+        play([spec_of(args.rollout, options), opponent], MatchConfig(episode="round", aivat=args.aivat), 1)
+    parts, others = both_leads(opponent, args)
+    one, other = (np.concatenate([part.leads for part in found]) for found in (parts, others))
+    spent, spent_by_other = (sum(part.seconds for part in found) for found in (parts, others))
     both = mean_and_error(one), mean_and_error(other), mean_and_error(one - other)
-    return Line(opponent, *both[0], *both[1], *both[2], spent / spent_by_other)
+    return Line(opponent, *both[0], *both[1], *both[2], spent / spent_by_other, len(one))
+
+
+def check(args: Args) -> None:
+    """Refuse what cannot be.
+
+    Raises:
+        ValueError: the message names the option.
+        OSError: nothing can be kept in the folder.
+    """
+    for name, value, least in (("deals", args.deals, TURN), ("first-deal", args.first_deal, 0)):
+        if value % TURN or value < least:
+            raise ValueError(f"--{name} is {value}; it must be a multiple of {TURN}, and {least} or more")
+    if spec_of(args.rollout, args.belief) == spec_of(args.rollout, args.uniform):
+        raise ValueError(f"--belief and --uniform are both {args.belief!r}: there is nothing to compare")
+    if args.resume is not None:
+        check_writable(args.resume / "trial.json")
 
 
 def main(args: Args) -> None:
     """Measure, print, and write if asked to."""
-    table = Table(title=f"{args.rollout}+search, points a round (1 SE)", title_justify="left")
-    for heading in ("against", args.belief, args.uniform, "difference", "cost"):
+    check(args)
+    luck = ", less luck" if args.aivat else ""
+    table = Table(title=f"{args.rollout}+search, points a round{luck} (1 SE)", title_justify="left")
+    for heading in ("against", args.belief, args.uniform, "difference", "cost", "deals"):
         table.add_column(heading, justify="left" if heading == "against" else "right")
     lines = [compared(opponent, args) for opponent in args.opponents]
     for line in lines:
@@ -123,10 +243,11 @@ def main(args: Args) -> None:
             f"{line.uniform:+.0f} ({line.uniform_error:.0f})",
             f"{line.difference:+.0f} ({line.difference_error:.0f})",
             f"{line.cost:.2f}",
+            f"{line.deals:,}",
         )
     Console().print(table)
     if args.docs:
-        told = {"arguments": asdict(args), "environment": environment_info()}
+        told = {"arguments": {**asdict(args), "resume": None}, "environment": environment_info()}
         new = {line.opponent: {**asdict(line), **told} for line in lines}
         old = json.loads(DOCS.read_text(encoding="utf-8"))["lines"] if DOCS.exists() else []
         stay = [line for line in old if line["opponent"] not in new]
@@ -135,4 +256,6 @@ def main(args: Args) -> None:
 
 
 if __name__ == "__main__":
-    main(tyro.cli(Args, prog="python -m benchmarks.belief_gain", description=__doc__))
+    sys.exit(
+        carry_out(lambda: main(tyro.cli(Args, prog="python -m benchmarks.belief_gain", description=__doc__)))
+    )

@@ -2,10 +2,11 @@
 
     python -m benchmarks.beliefs
     python -m benchmarks.beliefs --opponents champion arnold --rounds 100 --options window=3,epsilon=0.3
+    python -m benchmarks.beliefs --belief network
     python -m benchmarks.beliefs --docs
 
 An observer plays rounds against each opponent, and before every play of its own it weighs hands that the
-opponent may hold. Two questions are asked of the weights:
+opponent may hold, or draws such hands, if the belief can. Two questions are asked of the weights:
 
 Bits: the logarithm to base 2 of how much more probable the true hand is than under uniform redeals; the mean
 over all decisions. 0 is what uniform redeals know, and a belief that is misled is below it.
@@ -17,6 +18,7 @@ how often was it so.
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
@@ -35,7 +37,8 @@ from millebornes_env import agents, vector_env
 from millebornes_env.agents.protocol import Table as GameTable
 from millebornes_env.agents.protocol import ask
 from millebornes_env.agents.search.agent import SearchAgent
-from millebornes_env.agents.search.beliefs import Known, drawn_hands
+from millebornes_env.agents.search.beliefs import DrawingBelief, Known, drawn_hands
+from millebornes_env.command_line import carry_out
 from millebornes_env.files import save_figure_atomically, write_json_atomically
 from millebornes_env.millebornes.cards import DRIVING_ACE, NUM_CARD_TYPES
 from millebornes_env.millebornes.state import PLAY, StateArray
@@ -43,8 +46,8 @@ from millebornes_env.millebornes.state import PLAY, StateArray
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-DOCS: Final = Path("docs/benchmarks/beliefs.json")
-PICTURE: Final = Path("docs/images/beliefs.png")
+DOCS: Final = {"policy": "beliefs", "network": "beliefs_network"}
+"""Names of the files that `--docs` writes, by the belief."""
 
 CARDS_LEFT: Final = (0, 1, 21, 41, 61)
 """Of the draw pile: where the groups of decisions begin."""
@@ -73,18 +76,20 @@ class Args:
         "random",
     )
     """Whose hands are asked about."""
+    belief: str = "policy"
+    """Which belief: policy, network, or the folder of a network that train.belief has written."""
     options: str = ""
     """Options of the belief, such as "window=3,epsilon=0.3"."""
     rounds: int = 200
     """Against each opponent."""
     hands: int = 512
-    """That are weighed for each decision."""
+    """That are weighed for each decision, or drawn."""
     copies: int = 64
     """Of the true hand, which are weighed besides: each goes back through the plays in its own way."""
     seed: int = 1
     """Of the deals."""
     docs: bool = False
-    """Write docs/benchmarks/beliefs.json and the picture."""
+    """Write the figures to docs/benchmarks and the picture to docs/images."""
 
 
 @dataclass
@@ -107,7 +112,7 @@ def watched(args: Args, opponent: str) -> Scores:
     scores = Scores()
     env = vector_env(GAMES, episode="round", autoreset_mode="disabled")
     table = GameTable.of(env)
-    spec = f"{args.observer}+search:belief=policy" + (f",{args.options}" if args.options else "")
+    spec = f"{args.observer}+search:belief={args.belief}" + (f",{args.options}" if args.options else "")
     watcher = agents.make(spec, table, args.seed)
     assert isinstance(watcher, SearchAgent)
     players = [agents.make(name, table, args.seed) for name in (args.observer, opponent)]
@@ -150,19 +155,28 @@ def score(
         copies = np.zeros((args.copies, 2, NUM_CARD_TYPES), np.int8)
         copies[:, 1] = truth
         start = time.thread_time()
-        weighed = watcher.belief.weigh(known, np.concatenate([prior, copies]), key, args.hands)
-        scores.milliseconds.append(1000 * (time.thread_time() - start))
+        if isinstance(watcher.belief, DrawingBelief):
+            hands, weighed = watcher.belief.draw(known, args.hands, key)
+            scores.milliseconds.append(1000 * (time.thread_time() - start))
+            of_truth = watcher.belief.weigh(known, copies[:1], key).weights
+        else:
+            hands, weighed = (
+                prior,
+                watcher.belief.weigh(known, np.concatenate([prior, copies]), key, args.hands),
+            )
+            scores.milliseconds.append(1000 * (time.thread_time() - start))
+            of_truth = weighed.weights[args.hands :]
         watcher.belief.learn(known.slot, weighed)
         weights = weighed.weights[: args.hands]
-        scores.bits.append(float(np.log2(max(weighed.weights[args.hands :].mean(), 1e-9))))
+        scores.bits.append(float(np.log2(max(of_truth.mean(), 1e-9))))
         scores.rounds.append(first + known.slot)
         scores.cards_left.append(int(states["draw_pile"][number]))
         scores.sizes.append(float(weights.sum() ** 2 / (weights**2).sum()))
         scores.windows.append(weighed.windows)
         for safety in hidden_safeties(known):
-            held = prior[:, 1, safety] > 0
+            held = hands[:, 1, safety] > 0
             scores.said.append(float(weights[held].sum() / weights.sum()))
-            scores.uniform.append(float(held.mean()))
+            scores.uniform.append(float((prior[:, 1, safety] > 0).mean()))
             scores.holds.append(bool(truth[safety] > 0))
 
 
@@ -270,9 +284,17 @@ def draw(found: dict[str, dict[str, Any]]) -> Figure:
 
 
 def main(args: Args) -> None:
-    """Measure, print, and write if asked to."""
+    """Measure, print, and write if asked to.
+
+    Raises:
+        ValueError: the docs show no such belief.
+    """
+    if args.docs and args.belief not in DOCS:
+        raise ValueError(f"--docs is about {' and '.join(DOCS)}, not about {args.belief!r}: leave it away")
     found = {opponent: summary(watched(args, opponent)) for opponent in args.opponents}
-    table = Table(title=f"beliefs of {args.observer} {args.options}".strip(), title_justify="left")
+    table = Table(
+        title=f"belief={args.belief} of {args.observer} {args.options}".strip(), title_justify="left"
+    )
     headings = ("opponent", "bits", "± 1 SE", *NAMES_OF_GROUPS, "calibration error", "uniform")
     for heading in (*headings, "Brier", "uniform", "effective", "windows", "ms"):
         table.add_column(heading, justify="left" if heading == "opponent" else "right")
@@ -296,10 +318,14 @@ def main(args: Args) -> None:
     Console(width=170).print(table)
     if args.docs:
         report = {"arguments": asdict(args), "environment": environment_info(), "opponents": found}
-        write_json_atomically(DOCS, json.loads(json.dumps(report)))
-        save_figure_atomically(draw(found), PICTURE)
-        print(f"wrote {DOCS} and {PICTURE}")
+        figures = Path("docs/benchmarks", f"{DOCS[args.belief]}.json")
+        picture = Path("docs/images", f"{DOCS[args.belief]}.png")
+        write_json_atomically(figures, json.loads(json.dumps(report)))
+        save_figure_atomically(draw(found), picture)
+        print(f"wrote {figures} and {picture}")
 
 
 if __name__ == "__main__":
-    main(tyro.cli(Args, prog="python -m benchmarks.beliefs", description=__doc__))
+    sys.exit(
+        carry_out(lambda: main(tyro.cli(Args, prog="python -m benchmarks.beliefs", description=__doc__)))
+    )

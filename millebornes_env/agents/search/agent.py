@@ -12,8 +12,9 @@ A trained policy that has learned what positions are worth can judge a position 
 shorter; but what the policy thinks is not what is so, and with a small `depth` search plays worse than the
 policy alone.
 
-`belief="policy"` weighs redeals by how probable the others' last plays would have been (`beliefs`). For that
-it remembers its own last decisions, and reads from what it saw there what the others have played since.
+`belief="policy"` weighs redeals by how probable the others' last plays would have been (`beliefs`),
+`belief="network"` draws them as a network says (`network_belief`). For that search remembers its own last
+decisions, and reads from what it saw there what the others have played since.
 
 Where two play and the draw pile is empty, the other hand is known: it is all that has not been seen. Then the
 end of the round is searched exactly (`endgame`), if that takes no more than `endgame` positions.
@@ -59,17 +60,8 @@ from millebornes_env.agents.protocol import (
     actions_of_ended,
     is_compiled,
 )
-from millebornes_env.agents.search.beliefs import (
-    BELIEFS,
-    POLICY,
-    UNIFORM,
-    Belief,
-    Known,
-    UniformBelief,
-    Weighed,
-    belief_named,
-    believed,
-)
+from millebornes_env.agents.search.all_beliefs import BELIEFS, belief_named, is_belief
+from millebornes_env.agents.search.beliefs import UNIFORM, Belief, Known, UniformBelief, Weighed, believed
 from millebornes_env.agents.search.hidden_cards import ALL, HANDS, NOTHING, nothing_believed
 from millebornes_env.agents.search.history import Past
 from millebornes_env.agents.search.kernels import (
@@ -168,8 +160,9 @@ class SearchAgent(BaseAgent):
             depth: after so many decisions more, at the own seat's next one, the rollout agent judges the
                 position, if `can_judge`; 0: rounds are played to their ends.
             belief: "uniform": every deal that fits is as probable as any other; "policy": deals are as
-                probable as they make the others' last plays. The options below are of this one.
-            candidates: hands that are weighed for each decision.
+                probable as they make the others' last plays (`window`, `epsilon`, `temperature` are of this
+                one); "network", or the folder of one: as probable as a network says.
+            candidates: hands that are weighed, or drawn, for each decision.
             window: own decisions back to which plays are weighed.
             epsilon: so often, a belief takes it, others play any legal action.
             temperature: by which a policy's logits are divided before others are judged by them.
@@ -454,13 +447,14 @@ def search_over(rollout: CompiledFunction, table: Table, seed: int = 0, **option
 
 
 def _check_belief(belief: str, sees: str) -> None:
-    if belief not in BELIEFS:
+    if not is_belief(belief):
         raise SearchOptionError(
-            f"the option belief is {shown(belief)}; it may be " + " or ".join(map(repr, BELIEFS))
+            f"the option belief is {shown(belief)}; it may be {', '.join(map(repr, BELIEFS))}, or the folder "
+            "of a network that `python -m train.belief` has written"
         )
-    if belief == POLICY and sees:
+    if belief != UNIFORM and sees:
         raise SearchOptionError(
-            f"the option sees is {shown(sees)}, so the hands are known: leave belief={POLICY} away"
+            f"the option sees is {shown(sees)}, so the hands are known: leave belief={belief} away"
         )
 
 

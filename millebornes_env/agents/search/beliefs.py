@@ -1,13 +1,15 @@
 """What a seat believes of the hidden hands: how probable each of several deals is that fit what it sees.
 
 A `Belief` weighs hands that were drawn by uniform redeals; search then deals hands as often as they weigh.
-There are two: `UniformBelief` (all alike) and `PolicyBelief`, which asks how probable the others' last plays
-would have been with such hands. Another one needs `weigh`, and nothing of it need be compiled.
+There are three: `UniformBelief` (all alike), `PolicyBelief`, which asks how probable the others' last plays
+would have been with such hands, and `network_belief.NetworkBelief`, which has learned what plays say. Another
+one needs `weigh`, and nothing of it need be compiled. One that can draw hands as it believes them has `draw`
+besides (`DrawingBelief`).
 """
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -37,8 +39,6 @@ from millebornes_env.millebornes.state import Int8Array, State, new_states
 
 UNIFORM: Final = "uniform"
 POLICY: Final = "policy"
-BELIEFS: Final = (UNIFORM, POLICY)
-"""The values of search's option `belief`."""
 
 FEWEST_HANDS: Final = 20.0
 """Plays so old are left out that they would make weights as uneven as those of fewer hands."""
@@ -104,6 +104,24 @@ class Belief(Protocol):
 
     def forget(self) -> None:
         """Other matches begin in all slots."""
+        ...
+
+
+@runtime_checkable
+class DrawingBelief(Belief, Protocol):
+    """A belief that draws hands as it believes them, so that none need be weighed."""
+
+    def draw(self, known: Known, count: int, key: tuple[int, int]) -> tuple[Int8Array, Weighed]:
+        """Draw hands that the others may hold.
+
+        Args:
+            known: what the seat knows.
+            count: how many.
+            key: of random numbers.
+
+        Returns:
+            int8[count, S, NUM_CARD_TYPES] as for `weigh`, and how much each counts.
+        """
         ...
 
 
@@ -191,11 +209,6 @@ class PolicyBelief:
         self.trust = self.trust[:0]
 
 
-def belief_named(name: str, table: Table, rollout: CompiledFunction, **options: Any) -> Belief:
-    """The belief that search's option names; `options` are those of `PolicyBelief`."""
-    return PolicyBelief(table, rollout, **options) if name == POLICY else UniformBelief()
-
-
 def drawn_hands(known: Known, count: int, key: tuple[int, int]) -> Int8Array:
     """Hands that the others may hold, drawn by uniform redeals, int8[count, S, NUM_CARD_TYPES]."""
     players = int(np.asarray(known.rules)["players"])
@@ -207,8 +220,11 @@ def drawn_hands(known: Known, count: int, key: tuple[int, int]) -> Int8Array:
 
 def believed(belief: Belief, known: Known, count: int, key: tuple[int, int]) -> tuple[Believed, Weighed]:
     """Draw hands and weigh them, for redeals."""
-    hands = drawn_hands(known, count, key)
-    weighed = belief.weigh(known, hands, key)
+    if isinstance(belief, DrawingBelief):
+        hands, weighed = belief.draw(known, count, key)
+    else:
+        hands = drawn_hands(known, count, key)
+        weighed = belief.weigh(known, hands, key)
     reached = np.cumsum(weighed.weights)
     if not (np.isfinite(reached[-1]) and reached[-1] > 0):
         return nothing_believed(), weighed

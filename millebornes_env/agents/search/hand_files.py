@@ -1,0 +1,232 @@
+"""The files of a network that foretells hidden hands, read and checked.
+
+A folder holds `belief.safetensors`, the arrays of `HandNetwork` by their names, float16 or float32, and
+`belief.json`:
+
+    format              1
+    game                name of the game
+    players, teams      of the tables that it is for
+    editions            labels of the rule sheets whose games it was fitted to; it knows no others
+    inputs_version      of what it is shown (`hand_inputs.INPUTS_VERSION`)
+
+Files may come from strangers: nothing is pickled, and what does not fit is refused with a sentence.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.agents.errors import AgentOptionError
+from millebornes_env.agents.protocol import Table
+from millebornes_env.agents.search.hand_inputs import EVENT_SIZE, INPUTS_VERSION, NOW_SIZE
+from millebornes_env.agents.search.hand_network import MAX_COMPONENTS, MAX_UNITS, OUTPUTS, HandNetwork
+from millebornes_env.all_sheets import edition
+from millebornes_env.errors import MilleBornesError, MissingExtraError, shown
+from millebornes_env.files import write_bytes_atomically, write_json_atomically
+
+HAND_FORMAT: Final = 1
+DESCRIPTION_FILE: Final = "belief.json"
+WEIGHTS_FILE: Final = "belief.safetensors"
+SHIPPED: Final = Path(__file__).with_name("hand_networks")
+"""The networks that come with the project, a folder for each."""
+HOW_TO_FIT: Final = "fit one with `python -m train.belief`"
+INSTEAD: Final = "belief=policy plays at every table, belief=uniform too"
+
+_MOST_BYTES: Final = 1 << 20  # of a description
+_MOST_WEIGHT_BYTES: Final = 1 << 24
+_MOST_WEIGHT: Final = 1e4
+
+
+class HandNetworkError(AgentOptionError):
+    """There is no network that foretells hands for a table, or a damaged one; the message says which."""
+
+
+def hand_network_for(table: Table, folder: str = "") -> HandNetwork:
+    """The network that foretells hands at a table.
+
+    Args:
+        table: the table.
+        folder: where it stands; "": one that comes with the project.
+
+    Raises:
+        HandNetworkError: there is none for the table, or the folder holds none that fits.
+        MissingExtraError: safetensors is not installed.
+    """
+    if folder:
+        description = read_description(Path(folder))
+        if not _is_for(description, table):
+            raise HandNetworkError(
+                f"the network in {shown(folder)} knows {_tables_of([description])}, not {_name_of(table)}: "
+                f"{INSTEAD}"
+            )
+        return _read(Path(folder), description)
+    folders = sorted(path for path in SHIPPED.glob("*") if (path / DESCRIPTION_FILE).is_file())
+    known = [(path, read_description(path)) for path in folders]
+    for path, description in known:
+        if _is_for(description, table):
+            return _read(path, description)
+    tables = _tables_of([description for _, description in known])
+    raise HandNetworkError(f"belief=network knows {tables}, not {_name_of(table)}: {INSTEAD}")
+
+
+def is_hand_network(folder: str) -> bool:
+    """Whether it is a folder that holds such a network."""
+    try:
+        return (Path(folder) / DESCRIPTION_FILE).is_file()
+    except (OSError, ValueError):  # a name that no file can have
+        return False
+
+
+def _is_for(description: dict[str, Any], table: Table) -> bool:
+    """Whether it was fitted to games by these rules; a sheet of another name may have the same ones."""
+    rules = table.rules
+    if (description.get("game"), description.get("players")) != (table.game, rules.players):
+        return False
+    if description.get("teams") != rules.teams:
+        return False
+    labels = description.get("editions")
+    return isinstance(labels, list) and any(_has_rules(label, table) for label in labels)
+
+
+def _has_rules(label: Any, table: Table) -> bool:
+    try:
+        return (
+            isinstance(label, str)
+            and edition(label).table(table.rules.players, table.rules.teams) == table.rules
+        )
+    except MilleBornesError:  # a sheet that is not known here
+        return False
+
+
+def _name_of(table: Table) -> str:
+    return f"{table.edition} for {table.rules.players}"
+
+
+def _tables_of(descriptions: list[dict[str, Any]]) -> str:
+    named = [
+        f"{', '.join(map(str, one.get('editions') or ()))} for {one.get('players')}" for one in descriptions
+    ]
+    return " and ".join(shown(name)[1:-1] for name in named) or "no table"
+
+
+def read_description(folder: Path) -> dict[str, Any]:
+    """The contents of a folder's `belief.json`.
+
+    Raises:
+        HandNetworkError: there is no such file, or it is damaged or of another version.
+    """
+    path = folder / DESCRIPTION_FILE
+    try:
+        with path.open("rb") as file:
+            content = json.loads(file.read(_MOST_BYTES).decode("utf-8"))
+        if not isinstance(content, dict):
+            raise TypeError("not a JSON object")
+    except FileNotFoundError:
+        raise HandNetworkError(
+            f"{shown(str(folder))} holds no belief (no {DESCRIPTION_FILE}): {HOW_TO_FIT}"
+        ) from None
+    except (OSError, ValueError, TypeError, RecursionError) as error:
+        raise _damaged(path, error) from None
+    versions = content.get("format"), content.get("inputs_version")
+    if versions != (HAND_FORMAT, INPUTS_VERSION):
+        raise HandNetworkError(
+            f"{shown(str(path))} is of format {shown(versions[0])} and inputs {shown(versions[1])}, this "
+            f"version of the package reads {HAND_FORMAT} and {INPUTS_VERSION}: {HOW_TO_FIT}"
+        )
+    return content
+
+
+def _read(folder: Path, description: dict[str, Any]) -> HandNetwork:
+    path = folder / WEIGHTS_FILE
+    try:
+        stamp = path.stat().st_mtime_ns
+    except OSError as error:
+        raise _damaged(path, error.strerror or error) from None
+    return _read_weights(path, stamp)
+
+
+@functools.lru_cache(maxsize=8)
+def _read_weights(path: Path, stamp: int) -> HandNetwork:
+    """The weights; `stamp` is when the file was written, so that a file that has changed is read again."""
+    try:
+        from safetensors import SafetensorError  # noqa: PLC0415 - an extra
+        from safetensors.numpy import load  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise MissingExtraError.of("belief=network", error, "arena") from None
+    try:
+        if path.stat().st_size > _MOST_WEIGHT_BYTES:
+            raise ValueError("it is too large")
+        arrays = load(path.read_bytes())
+        network = HandNetwork(*(_weights(arrays[name]) for name in HandNetwork._fields))
+    except (OSError, SafetensorError, KeyError, ValueError, TypeError) as error:
+        raise _damaged(path, error) from None
+    _check_shapes(network, path)
+    return network
+
+
+def _weights(array: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+    """The weights as float32.
+
+    Raises:
+        ValueError: they are no floats, not finite, or so large that outputs might not be.
+    """
+    if array.dtype not in (np.float16, np.float32):
+        raise ValueError(f"weights are {array.dtype}, they must be float16 or float32")
+    if not np.abs(array).max(initial=0.0) <= _MOST_WEIGHT:  # NaN included
+        raise ValueError(f"weights are not finite, or above {_MOST_WEIGHT:g}")
+    return np.ascontiguousarray(array, np.float32)
+
+
+def _check_shapes(network: HandNetwork, path: Path) -> None:
+    """Refuse weights that compiled code, which checks nothing, would read beyond.
+
+    Raises:
+        HandNetworkError: they do not fit together.
+    """
+    units, width, last = network.event_bias.size, network.kept_bias.size // 3, network.hidden_bias.size
+    outputs = network.out_bias.size
+    needed = (
+        (EVENT_SIZE, units),
+        (units,),
+        (3 * width, units),
+        (3 * width,),
+        (3 * width, width),
+        (3 * width,),
+        (last, width),
+        (NOW_SIZE, last),
+        (last,),
+        (outputs, last),
+        (outputs,),
+    )
+    fits = all(0 < size <= MAX_UNITS for size in (units, width, last))
+    fits = fits and outputs % OUTPUTS == 0 and 0 < outputs <= MAX_COMPONENTS * OUTPUTS
+    if tuple(array.shape for array in network) != needed or not fits:
+        raise _damaged(path, f"weights of shapes {[array.shape for array in network]}")
+
+
+def _damaged(path: Path, why: object) -> HandNetworkError:
+    return HandNetworkError(f"{shown(str(path))} is missing or damaged ({why}): restore it, or {HOW_TO_FIT}")
+
+
+def save_hand_network(folder: Path, network: HandNetwork, description: dict[str, Any]) -> None:
+    """Write a network; the description last, which alone makes the folder one that is read.
+
+    Args:
+        folder: made if it is missing.
+        network: the weights; they are kept as float16.
+        description: the entries of `belief.json` besides its format.
+
+    Raises:
+        OSError: a file could not be written; what was there is as it was.
+    """
+    from safetensors.numpy import save  # noqa: PLC0415 - an extra: only who fits one needs it
+
+    arrays = {name: array.astype(np.float16) for name, array in network._asdict().items()}
+    write_bytes_atomically(folder / WEIGHTS_FILE, save(arrays))
+    write_json_atomically(folder / DESCRIPTION_FILE, {"format": HAND_FORMAT, **description})

@@ -1,0 +1,169 @@
+"""The network that foretells hands: what it is shown in training, that it learns, what is refused."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from millebornes_env import agents, vector_env
+from millebornes_env.agents.search.agent import SearchAgent
+from millebornes_env.agents.search.hand_files import DESCRIPTION_FILE, WEIGHTS_FILE
+from millebornes_env.agents.search.hand_network import OUTPUTS, new_posterior, weigh
+from millebornes_env.agents.search.network_belief import NetworkBelief
+from millebornes_env.arena.match import MatchConfig, compiled_rules, dealt_batch, loops_of, settings_of
+from millebornes_env.millebornes.cards import NUM_CARD_TYPES
+from tests.agents.test_network_belief import shown
+from train import belief
+from train.belief import Args, fit, minibatches
+from train.common.hand_games import collect, played_rounds
+from train.common.hand_model import log_weights
+
+CONFIG = MatchConfig(episode="round", seed=3, threads=1)
+SHORT = Args(
+    out=Path("unused"),
+    agent=("greedy", "random"),
+    decisions=3_000,
+    test_decisions=1_500,
+    epochs=3,
+    units=12,
+    memory=12,
+    hidden=24,
+    components=2,
+    batch_size=8,
+)
+
+
+def test_training_shows_what_search_reads() -> None:
+    """The record of a game and what a searcher remembers of it give the same numbers, at every decision."""
+    names = ("strategist", "arnold")
+    found = played_rounds(CONFIG, names, (0, 1), 2)
+    table = CONFIG.table()
+    players = [agents.make(name, table, 1) for name in names]
+    watchers = [agents.make("strategist+search:belief=network", table, 1) for _ in range(2)]
+    rules, batch, loops = compiled_rules(CONFIG), dealt_batch(CONFIG, 0, 2), loops_of(CONFIG)
+    loops.begin_games(batch, rules)
+    actions = np.zeros(len(batch.states), np.int64)
+    read: dict[int, list[tuple[np.ndarray, ...]]] = {one: [] for one in range(2 * len(batch.states))}
+    while batch.live.any():
+        for role, player in enumerate(players):
+            loops.choose_for_role(batch, rules, player.address, player.options, role, actions)
+        for game in np.flatnonzero(batch.live):
+            seat = int(batch.states["seat"][game])
+            watcher = watchers[seat]
+            assert isinstance(watcher, SearchAgent)
+            here = batch.states[game : game + 1], np.array([seat], np.int32), np.array([game])
+            read[2 * game + seat].append(shown(watcher.known(*here)[0]))
+            watcher.note(*here, actions[game : game + 1])
+        loops.carry_out_all(batch, rules, settings_of(CONFIG), actions)
+    compared = 0
+    for one, moments in read.items():
+        rows = np.flatnonzero(found.rounds == one)
+        assert len(rows) == len(moments)
+        for row, (events, now, unseen) in zip(rows, moments, strict=True):
+            start = found.starts[one]
+            assert np.array_equal(found.events[start : start + found.seen[row]], events)
+            assert np.array_equal(found.now[row], now)
+            assert np.array_equal(found.unseen[row], unseen)
+            compared += len(events)
+    assert compared > 1_000
+
+
+def test_the_hand_is_the_others_and_can_be() -> None:
+    found = collect(CONFIG, ("greedy", "random"), 2_000, 5, deals=8)
+    assert found.decisions >= 2_000
+    assert (found.truth <= found.unseen).all()
+    assert set(found.truth.sum(axis=1).tolist()) >= {6}
+    assert set(found.opponents.tolist()) == {0, 1}
+    assert (np.diff(found.rounds) >= 0).all()
+    assert (found.seen <= np.diff(found.starts)[found.rounds]).all()
+
+
+def test_the_loss_is_the_exact_logarithm() -> None:
+    random = np.random.default_rng(2)
+    outputs = random.normal(0, 2, (5, 3 * OUTPUTS)).astype(np.float32)
+    unseen = random.integers(0, 6, (5, NUM_CARD_TYPES))
+    truth = np.zeros_like(unseen)
+    for row, size in enumerate((6, 6, 5, 1, 0)):
+        cards = random.permutation(np.repeat(np.arange(NUM_CARD_TYPES), unseen[row]))[:size]
+        truth[row] = np.bincount(cards, minlength=NUM_CARD_TYPES)
+    logs = log_weights(*(torch.from_numpy(one) for one in (outputs, unseen, truth))).numpy()
+    for row in range(5):
+        posterior = new_posterior(outputs[row], unseen[row].astype(np.int64), int(truth[row].sum()))
+        weights = np.zeros(1)
+        weigh(posterior, truth[row].astype(np.int8)[None, None], 0, weights)
+        assert logs[row] == pytest.approx(math.log(weights[0]), abs=1e-3)
+
+
+def test_forgotten_plays_take_their_decisions_with_them() -> None:
+    found = collect(CONFIG, ("greedy",), 500, 5, deals=4)
+    whole = [chosen for _, chosen in minibatches(found, 4, None)]
+    assert sorted(np.concatenate(whole).tolist()) == list(range(found.decisions))
+    for some, chosen in minibatches(found, 4, np.random.default_rng(1), 1.0):
+        assert len(chosen) == len(some.seen)
+        assert int(some.seen.min()) >= 0
+        assert (some.seen.numpy() <= found.seen[chosen]).all()
+
+
+def test_it_learns_and_does_so_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    args = replace(SHORT, out=tmp_path / "one")
+    bits = fit(args)
+    assert bits["greedy"][0] > 0.2
+    again = fit(replace(args, out=tmp_path / "two"))
+    assert again == bits
+    weights = [(tmp_path / name / WEIGHTS_FILE).read_bytes() for name in ("one", "two")]
+    assert weights[0] == weights[1]
+    about = json.loads((tmp_path / "one" / DESCRIPTION_FILE).read_text())
+    assert about["editions"] == ["parker"]
+    assert about["options"]["decisions"] == 3_000
+    assert about["bits"]["greedy"]["mean"] == pytest.approx(bits["greedy"][0], abs=1e-4)
+    assert "torch" in about["versions"]
+    assert "epoch 3 of 3" in capsys.readouterr().out
+    env = vector_env(1)
+    agent = agents.load(f"greedy+search:belief={tmp_path / 'one'}", env)
+    assert isinstance(agent, SearchAgent)
+    assert isinstance(agent.belief, NetworkBelief)
+    assert agent.belief.network.kept.shape == (36, 12)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--decisions", "0"], "--decisions is 0"),
+        (["--memory", "9999"], "--memory is 9999; search has room for 256"),
+        (["--components", "99"], "--components is 99"),
+        (["--cut", "2"], "--cut"),
+        (["--learning-rate", "0"], "--learning-rate is 0"),
+        (["--agent", "human"], "human"),
+        (["--agent", "nobody"], "nobody"),
+        (["--edition", "arc_en_ciel"], "arc_en_ciel"),
+    ],
+)
+def test_wrong_options_are_refused_before_the_work(
+    options: list[str],
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["belief.py", "--out", str(tmp_path / "new"), *options])
+    assert belief.main() == 2
+    said = capsys.readouterr().err
+    assert words in said
+    assert "Traceback" not in said
+
+
+def test_a_folder_that_holds_one_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / DESCRIPTION_FILE).write_text("{}")
+    monkeypatch.setattr(sys, "argv", ["belief.py", "--out", str(tmp_path)])
+    assert belief.main() == 2
+    assert "already holds a belief" in capsys.readouterr().err
+    assert (tmp_path / DESCRIPTION_FILE).read_text() == "{}"

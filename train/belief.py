@@ -1,0 +1,348 @@
+"""Fit the network of `belief=network`: how probable each hand of the other player is by what it has played.
+
+    python -m train.belief --out runs/belief
+    python -m train.belief --out runs/quick --decisions 100000 --epochs 2
+    python -m train.belief --out runs/more --start runs/belief --seed 2 --learning-rate 1e-3
+    python -m benchmarks.beliefs --belief runs/belief
+
+Compiled agents play rounds and matches, the first of them against each. At every decision of either seat the
+network is told what that seat has seen, and learns to make the hand that the other one really holds probable:
+it is judged by the logarithm of the hand's probability, exactly, over all hands that could be. What it gains
+over uniform redeals is printed in bits, by opponent, for deals that it was not fitted to.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Any, Final, NamedTuple
+
+import numpy as np
+import torch
+import tyro
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+from torch import Tensor
+
+from millebornes_env import agents
+from millebornes_env.agents.protocol import is_compiled
+from millebornes_env.agents.search.hand_files import (
+    DESCRIPTION_FILE,
+    hand_network_for,
+    read_description,
+    save_hand_network,
+)
+from millebornes_env.agents.search.hand_inputs import INPUTS_VERSION
+from millebornes_env.agents.search.hand_network import MAX_COMPONENTS, MAX_UNITS, OUTPUTS
+from millebornes_env.arena.match import MatchConfig, agent_seed
+from millebornes_env.command_line import carry_out
+from millebornes_env.files import check_writable
+from millebornes_env.games import find_sheet
+from millebornes_env.games import game as find_game
+from millebornes_env.versions import versions
+from train.common.hand_games import Rounds, collect
+from train.common.hand_model import HandModel, log_weights
+from train.common.options import check_counts, check_shares, parse_options
+
+_SEED_OF_TEST: Final = 0x68656C64  # deals that the network is not fitted to
+_FALL: Final = 30.0  # of the learning rate
+_TWO: Final = 2
+
+
+@dataclass(frozen=True)
+class Args:
+    """The options of the command line."""
+
+    out: Path
+    """folder that the network is written to; it must not hold one yet"""
+    agent: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = (
+        *("champion", "champion:mode=sample", "strategist", "strategist", "arnold", "arnold"),
+        *("holder", "hoarder", "attacker", "racer", "greedy", "random", "random"),
+    )
+    """a compiled agent; the first plays against each, itself too; give it once for each, or more often"""
+    edition: str = "parker"
+    """rule sheet that is played"""
+    start: Path | None = None
+    """folder of a network to go on from, with its units"""
+    decisions: int = 4_000_000
+    """decisions that are learned from"""
+    test_decisions: int = 200_000
+    """decisions of other deals that are measured at the end"""
+    epochs: int = 4
+    """passes over the decisions"""
+    units: int = 64
+    """units that show a play"""
+    memory: int = 96
+    """units that remember plays"""
+    hidden: int = 128
+    """units of the layer that concludes"""
+    components: int = 4
+    """components of the mixture"""
+    batch_size: int = 128
+    """rounds in one gradient step; a round has some 30 decisions"""
+    learning_rate: float = 3e-3
+    """learning rate of Adam at the beginning; it falls to a thirtieth"""
+    cut: float = 0.1
+    """share of the rounds whose first plays are forgotten, as by a seat that comes late"""
+    seed: int = 1
+    """seed of the deals and of the network"""
+    threads: int = 1
+    """CPU threads of the learning"""
+
+    @property
+    def config(self) -> MatchConfig:
+        """What is played."""
+        return MatchConfig(self.edition, _TWO, threads=1)
+
+
+class Minibatch(NamedTuple):
+    """Some rounds, as the network is given them; see `HandModel.forward`."""
+
+    events: Tensor
+    now: Tensor
+    seen: Tensor
+    rounds: Tensor
+    unseen: Tensor
+    truth: Tensor
+
+
+def minibatches(
+    found: Rounds, size: int, random: np.random.Generator | None, cut: float = 0.0
+) -> Iterator[tuple[Minibatch, Any]]:
+    """All rounds, some at a time, with the numbers of their decisions.
+
+    Args:
+        found: the rounds.
+        size: rounds in a minibatch.
+        random: of the order, and of what is cut; None: in order of their length, whole.
+        cut: share of the rounds whose first plays are forgotten.
+    """
+    lengths = np.diff(found.starts)
+    noise = random.integers(0, 4, len(lengths)) if random is not None else 0
+    order = np.argsort(lengths + noise, kind="stable")  # rounds of about the same length
+    parts = [order[first : first + size] for first in range(0, len(order), size)]
+    if random is not None:
+        random.shuffle(parts)
+    ends = np.searchsorted(found.rounds, np.arange(len(lengths) + 1))
+    for part in parts:
+        yield _minibatch(found, part, ends, random, cut)
+
+
+def _minibatch(
+    found: Rounds, part: Any, ends: Any, random: np.random.Generator | None, cut: float
+) -> tuple[Minibatch, Any]:
+    first = np.zeros(len(part), np.int64)
+    lengths = np.diff(found.starts)[part]
+    if random is not None and cut > 0:
+        first = np.where(random.random(len(part)) < cut, random.integers(0, lengths + 1), 0)
+    events = np.zeros((max(int(lengths.max(initial=0)), 1), len(part), found.events.shape[1]), np.float32)
+    numbers, places = [], []
+    for place, one in enumerate(part.tolist()):
+        start, stop = found.starts[one] + first[place], found.starts[one + 1]
+        events[: stop - start, place] = found.events[start:stop]
+        own = np.arange(ends[one], ends[one + 1])
+        own = own[found.seen[own] >= first[place]]
+        numbers.append(own)
+        places.append(np.full(len(own), place))
+    chosen, where = np.concatenate(numbers), np.concatenate(places)
+    seen = found.seen[chosen] - first[where]
+    truth, unseen = found.truth[chosen].astype(np.int64), found.unseen[chosen].astype(np.int64)
+    now = found.now[chosen].astype(np.float32)
+    arrays = events, now, seen, where, unseen, truth
+    return Minibatch(*(torch.from_numpy(array) for array in arrays)), chosen
+
+
+def bits_of(model: HandModel, some: Minibatch) -> Tensor:
+    """How much more probable the true hands are than under uniform redeals, in bits, float32[D]."""
+    outputs = model(some.events, some.now, some.seen, some.rounds)
+    return log_weights(outputs, some.unseen, some.truth) / math.log(2)
+
+
+def learn(model: HandModel, found: Rounds, args: Args, progress: Progress) -> list[float]:
+    """Fit the network; the mean bits of each epoch, before each step."""
+    optimizer = torch.optim.Adam(model.parameters(), lr=args.learning_rate, betas=(0.9, 0.99))
+    random = np.random.default_rng(agent_seed(args.seed, 1))
+    steps = args.epochs * math.ceil(len(found.opponents) / args.batch_size)
+    lowest = 1 / _FALL
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda step: lowest + (1 - lowest) * 0.5 * (1 + math.cos(math.pi * min(step / steps, 1)))
+    )
+    means, task = [], progress.add_task("learning", total=steps)
+    for epoch in range(args.epochs):
+        total, count = 0.0, 0
+        for some, chosen in minibatches(found, args.batch_size, random, args.cut):
+            bits: Any = bits_of(model, some)
+            optimizer.zero_grad(set_to_none=True)
+            (-bits.mean()).backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            schedule.step()
+            total += float(bits.detach().sum())
+            count += len(chosen)
+            said = f"epoch {epoch + 1}: {total / count:.2f} bits"
+            progress.update(task, advance=1, description=said)
+        means.append(total / count)
+        progress.console.print(f"epoch {epoch + 1} of {args.epochs}: {means[-1]:.3f} bits")
+    return means
+
+
+def measured(model: HandModel, found: Rounds, args: Args) -> dict[str, tuple[float, float]]:
+    """Mean bits by opponent, and standard errors over deals."""
+    bits = np.zeros(found.decisions)
+    with torch.no_grad():
+        for some, chosen in minibatches(found, args.batch_size, None):
+            bits[chosen] = bits_of(model, some).numpy()
+    names = np.array(args.agent)[found.opponents[found.rounds]]
+    deals = found.deals[found.rounds]
+    lines = {}
+    for name in dict.fromkeys(args.agent):
+        rows = np.flatnonzero(names == name)
+        if len(rows) == 0:
+            continue
+        mean = float(bits[rows].mean())
+        sums = np.bincount(deals[rows], bits[rows] - mean)
+        lines[name] = (mean, float(np.sqrt((sums**2).sum()) / len(rows)))
+    return lines
+
+
+def fit(args: Args) -> dict[str, tuple[float, float]]:
+    """Fit a network, measure it and write it; bits by opponent.
+
+    Raises:
+        OSError: it could not be written.
+    """
+    torch.set_num_threads(args.threads)
+    torch.manual_seed(args.seed)
+    console = Console()
+    start = time.process_time()
+    with console.status("playing"):
+        found = collect(args.config, args.agent, args.decisions, args.seed)
+        held_out = collect(args.config, args.agent, args.test_decisions, agent_seed(args.seed, _SEED_OF_TEST))
+    played = time.process_time() - start
+    console.print(
+        f"{found.decisions:,} decisions of {len(found.opponents):,} rounds, played in {played:.0f} s of "
+        "processor time"
+    )
+    model = new_model(args)
+    with Progress(console=console) as progress:
+        epochs = learn(model, found, args, progress)
+    take_rounded(model)
+    bits = measured(model, held_out, args)
+    spent = time.process_time() - start
+    save_hand_network(args.out, model.weights(), description(args, epochs, bits, spent))
+    return bits
+
+
+def new_model(args: Args) -> HandModel:
+    """The network to begin with.
+
+    Raises:
+        HandNetworkError: the one to go on from is missing, damaged, or of another table.
+    """
+    if args.start is None:
+        return HandModel(args.units, args.memory, args.hidden, args.components)
+    network = hand_network_for(args.config.table(), str(args.start))
+    sizes = (network.event_bias.size, network.kept.shape[1], network.hidden_bias.size)
+    model = HandModel(*sizes, network.out_bias.size // OUTPUTS)
+    model.take(network)
+    return model
+
+
+def take_rounded(model: HandModel) -> None:
+    """Go on with the weights as they are kept."""
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.copy_(parameter.half().float())
+
+
+def description(
+    args: Args, epochs: list[float], bits: dict[str, tuple[float, float]], spent: float
+) -> dict[str, Any]:
+    """What `belief.json` says of the network."""
+    options = {name: value for name, value in asdict(args).items() if name not in ("out", "start", "threads")}
+    before = None if args.start is None else read_description(args.start)
+    rules = args.config.rules
+    return {
+        "game": args.config.game.name,
+        "players": rules.players,
+        "teams": rules.teams,
+        "editions": [args.edition],
+        "inputs_version": INPUTS_VERSION,
+        "fitted_by": "train.belief",
+        "options": {**options, "agent": list(args.agent)},
+        "begun_with": before and {name: before.get(name) for name in ("options", "begun_with")},
+        "bits_of_epochs": [round(mean, 4) for mean in epochs],
+        "bits": {
+            name: {"mean": round(one, 4), "standard_error": round(two, 4)}
+            for name, (one, two) in bits.items()
+        },
+        "processor_seconds": round(spent),
+        "versions": versions(),
+    }
+
+
+def check(args: Args) -> None:
+    """Refuse options that cannot be.
+
+    Raises:
+        ValueError: the message names the option.
+    """
+    check_counts(
+        args,
+        "decisions",
+        "test_decisions",
+        "epochs",
+        "units",
+        "memory",
+        "hidden",
+        "components",
+        "batch_size",
+        "threads",
+    )
+    check_shares(args, "cut")
+    for name, most in (("units", MAX_UNITS), ("memory", MAX_UNITS), ("hidden", MAX_UNITS)):
+        if getattr(args, name) > most:
+            raise ValueError(f"--{name} is {getattr(args, name)}; search has room for {most} units")
+    if args.components > MAX_COMPONENTS:
+        raise ValueError(f"--components is {args.components}; search has room for {MAX_COMPONENTS}")
+    if not args.learning_rate > 0:
+        raise ValueError(f"--learning-rate is {args.learning_rate}; it must be above 0")
+    if find_game(find_sheet(args.edition).game).name != "millebornes":
+        raise ValueError(f"--edition is {args.edition!r}; beliefs are of sheets of Mille Bornes")
+    if (args.out / DESCRIPTION_FILE).exists():
+        raise ValueError(f"{str(args.out)!r} already holds a belief: choose another --out")
+    table = args.config.table()
+    for spec in args.agent:
+        if not is_compiled(agents.make(spec, table)):
+            raise ValueError(f"{spec}: only games of compiled agents can be learned from")
+    new_model(args)
+    check_writable(args.out / DESCRIPTION_FILE)
+
+
+def main() -> int:
+    """The command line; returns the exit status."""
+    return carry_out(_command)
+
+
+def _command() -> None:
+    args = parse_options(Args, __doc__)
+    check(args)
+    bits = fit(args)
+    table = Table(
+        title="bits a hand over uniform redeals, on deals that it was not fitted to", title_justify="left"
+    )
+    for heading in ("opponent", "bits", "± 1 SE"):
+        table.add_column(heading, justify="left" if heading == "opponent" else "right")
+    for name, (mean, error) in bits.items():
+        table.add_row(name, f"{mean:.2f}", f"{error:.2f}")
+    Console().print(table)
+    print(f"wrote {args.out}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
