@@ -6,8 +6,9 @@
     python -m benchmarks.belief_gain --docs
 
 Single rounds, every deal from both seats with the same cards; both searchers meet the same deals, so that the
-difference between them is paired. Costs are processor time of the searcher's decisions on one core: give both
-about the same (`python -m benchmarks.search --options ...` measures one more closely).
+difference between them is paired. Costs are processor time of whole games, with the opponent's decisions and
+what --aivat takes: give both about the same (`python -m benchmarks.search --options ...` measures a searcher
+alone).
 
 With `--resume FOLDER` every 25 deals are kept in a file there. A run that was stopped goes on, more deals are
 added, and two processes may play different deals (`--first-deal`) into one folder: what is printed is of all
@@ -16,7 +17,9 @@ deals that are in it.
 
 from __future__ import annotations
 
+import functools
 import json
+import re
 import sys
 import time
 from collections.abc import Iterator
@@ -33,6 +36,8 @@ from rich.table import Table
 
 from benchmarks.results import environment_info
 from benchmarks.search import spec_of
+from millebornes_env import agents
+from millebornes_env.agents.fingerprint import fingerprint
 from millebornes_env.arena.estimates import corrected
 from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.command_line import carry_out
@@ -115,17 +120,16 @@ class Part:
 
 def part_of(spec: str, opponent: str, args: Args, first: int) -> Part:
     """25 deals, from what is kept or by playing them."""
-    path = (
-        None
-        if args.resume is None
-        else args.resume / f"{opponent}-{args.seed}-{_kind(spec, args)}-{first:06d}.json"
-    )
+    path = None
+    if args.resume is not None:
+        path = args.resume / f"{_beginning(opponent, args)}{_kind(spec, args)}-{first:06d}.json"
     settings = {
         "spec": spec,
         "opponent": opponent,
         "seed": args.seed,
         "first_deal": first,
         "aivat": args.aivat,
+        "fingerprints": [fingerprint_of(spec), fingerprint_of(opponent)],
     }
     kept = None if path is None else read_part(path, settings)
     if kept is not None:
@@ -141,6 +145,17 @@ def part_of(spec: str, opponent: str, args: Args, first: int) -> Part:
     if path is not None:
         write_json_atomically(path, {"settings": settings, **asdict(part), "environment": environment_info()})
     return part
+
+
+@functools.cache
+def fingerprint_of(spec: str) -> str:
+    """What an agent is made of, its networks too: parts of another one are not merged."""
+    return fingerprint(agents.make(spec, MatchConfig().table()), spec)
+
+
+def _beginning(opponent: str, args: Args) -> str:
+    """How the names of the files of an opponent begin."""
+    return f"{re.sub(r'[^A-Za-z0-9_.=:,+-]', '_', opponent)}-{args.seed}-"
 
 
 def _kind(spec: str, args: Args) -> str:
@@ -177,7 +192,7 @@ def firsts_of(opponent: str, args: Args) -> Iterator[int]:
     yield from wanted
     if args.resume is None:
         return
-    begin = f"{opponent}-{args.seed}-"
+    begin = _beginning(opponent, args)
     for path in sorted(args.resume.glob(f"{begin}belief-*.json")):
         other = path.with_name(path.name.replace(f"{begin}belief-", f"{begin}uniform-"))
         first = int(path.stem.rsplit("-", 1)[1])

@@ -67,13 +67,7 @@ class Args:
     observer: str = "champion"
     """Who plays for the observer, and whose probabilities the belief asks."""
     opponents: tuple[str, ...] = (
-        "champion",
-        "strategist",
-        "arnold",
-        "greedy",
-        "hoarder",
-        "attacker",
-        "random",
+        *("champion", "strategist", "arnold", "holder", "hoarder", "attacker", "racer", "greedy", "random"),
     )
     """Whose hands are asked about."""
     belief: str = "policy"

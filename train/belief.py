@@ -38,20 +38,31 @@ from millebornes_env.agents.search.hand_files import (
     save_hand_network,
 )
 from millebornes_env.agents.search.hand_inputs import INPUTS_VERSION
-from millebornes_env.agents.search.hand_network import MAX_COMPONENTS, MAX_UNITS, OUTPUTS
+from millebornes_env.agents.search.hand_network import (
+    MAX_COMPONENTS,
+    MAX_HAND,
+    MAX_UNITS,
+    OUTPUTS,
+    HandNetwork,
+)
 from millebornes_env.arena.match import MatchConfig, agent_seed
 from millebornes_env.command_line import carry_out
 from millebornes_env.files import check_writable
-from millebornes_env.games import find_sheet
+from millebornes_env.games import DEFAULT_GAME, find_sheet
 from millebornes_env.games import game as find_game
 from millebornes_env.versions import versions
+from train.common.errors import LossError
 from train.common.hand_games import Rounds, collect
 from train.common.hand_model import HandModel, log_weights
-from train.common.options import check_counts, check_shares, parse_options
+from train.common.options import check_amounts, check_counts, check_shares, parse_options
 
 _SEED_OF_TEST: Final = 0x68656C64  # deals that the network is not fitted to
 _FALL: Final = 30.0  # of the learning rate
 _TWO: Final = 2
+_AGENTS: Final = (
+    *("champion", "champion:mode=sample", "strategist", "strategist", "arnold", "arnold"),
+    *("holder", "hoarder", "attacker", "racer", "greedy", "random", "random"),
+)
 
 
 @dataclass(frozen=True)
@@ -60,11 +71,9 @@ class Args:
 
     out: Path
     """folder that the network is written to; it must not hold one yet"""
-    agent: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = (
-        *("champion", "champion:mode=sample", "strategist", "strategist", "arnold", "arnold"),
-        *("holder", "hoarder", "attacker", "racer", "greedy", "random", "random"),
-    )
-    """a compiled agent; the first plays against each, itself too; give it once for each, or more often"""
+    agent: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
+    """a compiled agent; the first plays against each, itself too; give it once for each, or more often
+    (default: `champion` and nine others)"""
     edition: str = "parker"
     """rule sheet that is played"""
     start: Path | None = None
@@ -98,6 +107,11 @@ class Args:
     def config(self) -> MatchConfig:
         """What is played."""
         return MatchConfig(self.edition, _TWO, threads=1)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The agents, by their names."""
+        return self.agent or _AGENTS
 
 
 class Minibatch(NamedTuple):
@@ -176,6 +190,9 @@ def learn(model: HandModel, found: Rounds, args: Args, progress: Progress) -> li
     for epoch in range(args.epochs):
         total, count = 0.0, 0
         for some, chosen in minibatches(found, args.batch_size, random, args.cut):
+            if not len(chosen):  # all rounds of it were cut behind their last decision
+                progress.update(task, advance=1)
+                continue
             bits: Any = bits_of(model, some)
             optimizer.zero_grad(set_to_none=True)
             (-bits.mean()).backward()
@@ -183,10 +200,14 @@ def learn(model: HandModel, found: Rounds, args: Args, progress: Progress) -> li
             optimizer.step()
             schedule.step()
             total += float(bits.detach().sum())
+            if not math.isfinite(total):
+                raise LossError(
+                    f"loss became NaN or infinite in epoch {epoch + 1}: a lower --learning-rate may help"
+                )
             count += len(chosen)
             said = f"epoch {epoch + 1}: {total / count:.2f} bits"
             progress.update(task, advance=1, description=said)
-        means.append(total / count)
+        means.append(total / max(count, 1))
         progress.console.print(f"epoch {epoch + 1} of {args.epochs}: {means[-1]:.3f} bits")
     return means
 
@@ -197,16 +218,18 @@ def measured(model: HandModel, found: Rounds, args: Args) -> dict[str, tuple[flo
     with torch.no_grad():
         for some, chosen in minibatches(found, args.batch_size, None):
             bits[chosen] = bits_of(model, some).numpy()
-    names = np.array(args.agent)[found.opponents[found.rounds]]
+    names = np.array(args.names)[found.opponents[found.rounds]]
     deals = found.deals[found.rounds]
     lines = {}
-    for name in dict.fromkeys(args.agent):
+    for name in dict.fromkeys(args.names):
         rows = np.flatnonzero(names == name)
         if len(rows) == 0:
             continue
         mean = float(bits[rows].mean())
         sums = np.bincount(deals[rows], bits[rows] - mean)
-        lines[name] = (mean, float(np.sqrt((sums**2).sum()) / len(rows)))
+        count = len(np.unique(deals[rows]))
+        error = np.sqrt((sums**2).sum() * count / (count - 1)) / len(rows) if count > 1 else math.nan
+        lines[name] = (mean, float(error))
     return lines
 
 
@@ -215,14 +238,15 @@ def fit(args: Args) -> dict[str, tuple[float, float]]:
 
     Raises:
         OSError: it could not be written.
+        LossError: the loss became NaN or infinite; nothing was written.
     """
     torch.set_num_threads(args.threads)
     torch.manual_seed(args.seed)
     console = Console()
     start = time.process_time()
     with console.status("playing"):
-        found = collect(args.config, args.agent, args.decisions, args.seed)
-        held_out = collect(args.config, args.agent, args.test_decisions, agent_seed(args.seed, _SEED_OF_TEST))
+        found = collect(args.config, args.names, args.decisions, args.seed)
+        held_out = collect(args.config, args.names, args.test_decisions, agent_seed(args.seed, _SEED_OF_TEST))
     played = time.process_time() - start
     console.print(
         f"{found.decisions:,} decisions of {len(found.opponents):,} rounds, played in {played:.0f} s of "
@@ -234,7 +258,7 @@ def fit(args: Args) -> dict[str, tuple[float, float]]:
     take_rounded(model)
     bits = measured(model, held_out, args)
     spent = time.process_time() - start
-    save_hand_network(args.out, model.weights(), description(args, epochs, bits, spent))
+    save_hand_network(args.out, model.weights(), description(args, model, epochs, bits, spent))
     return bits
 
 
@@ -247,10 +271,15 @@ def new_model(args: Args) -> HandModel:
     if args.start is None:
         return HandModel(args.units, args.memory, args.hidden, args.components)
     network = hand_network_for(args.config.table(), str(args.start))
-    sizes = (network.event_bias.size, network.kept.shape[1], network.hidden_bias.size)
-    model = HandModel(*sizes, network.out_bias.size // OUTPUTS)
+    model = HandModel(*sizes_of(network))
     model.take(network)
     return model
+
+
+def sizes_of(network: HandNetwork) -> tuple[int, int, int, int]:
+    """Units that show a play, that remember, that conclude; components."""
+    components = network.out_bias.size // OUTPUTS
+    return network.event_bias.size, network.kept.shape[1], network.hidden_bias.size, components
 
 
 def take_rounded(model: HandModel) -> None:
@@ -261,10 +290,15 @@ def take_rounded(model: HandModel) -> None:
 
 
 def description(
-    args: Args, epochs: list[float], bits: dict[str, tuple[float, float]], spent: float
+    args: Args,
+    model: HandModel,
+    epochs: list[float],
+    bits: dict[str, tuple[float, float]],
+    spent: float,
 ) -> dict[str, Any]:
     """What `belief.json` says of the network."""
     options = {name: value for name, value in asdict(args).items() if name not in ("out", "start", "threads")}
+    sizes = dict(zip(("units", "memory", "hidden", "components"), sizes_of(model.weights()), strict=True))
     before = None if args.start is None else read_description(args.start)
     rules = args.config.rules
     return {
@@ -274,11 +308,11 @@ def description(
         "editions": [args.edition],
         "inputs_version": INPUTS_VERSION,
         "fitted_by": "train.belief",
-        "options": {**options, "agent": list(args.agent)},
+        "options": {**options, "agent": list(args.names), **sizes},
         "begun_with": before and {name: before.get(name) for name in ("options", "begun_with")},
         "bits_of_epochs": [round(mean, 4) for mean in epochs],
         "bits": {
-            name: {"mean": round(one, 4), "standard_error": round(two, 4)}
+            name: {"mean": round(one, 4), "standard_error": round(two, 4) if math.isfinite(two) else None}
             for name, (one, two) in bits.items()
         },
         "processor_seconds": round(spent),
@@ -310,14 +344,18 @@ def check(args: Args) -> None:
             raise ValueError(f"--{name} is {getattr(args, name)}; search has room for {most} units")
     if args.components > MAX_COMPONENTS:
         raise ValueError(f"--components is {args.components}; search has room for {MAX_COMPONENTS}")
-    if not args.learning_rate > 0:
-        raise ValueError(f"--learning-rate is {args.learning_rate}; it must be above 0")
-    if find_game(find_sheet(args.edition).game).name != "millebornes":
+    check_amounts(args, "learning_rate")
+    if find_game(find_sheet(args.edition).game) is not find_game(DEFAULT_GAME):
         raise ValueError(f"--edition is {args.edition!r}; beliefs are of sheets of Mille Bornes")
+    if args.config.rules.hand_limit >= MAX_HAND:
+        raise ValueError(
+            f"--edition is {args.edition!r}, with {args.config.rules.hand_limit} cards in a hand; search has "
+            f"room for {MAX_HAND - 1}"
+        )
     if (args.out / DESCRIPTION_FILE).exists():
         raise ValueError(f"{str(args.out)!r} already holds a belief: choose another --out")
     table = args.config.table()
-    for spec in args.agent:
+    for spec in args.names:
         if not is_compiled(agents.make(spec, table)):
             raise ValueError(f"{spec}: only games of compiled agents can be learned from")
     new_model(args)
@@ -332,14 +370,17 @@ def main() -> int:
 def _command() -> None:
     args = parse_options(Args, __doc__)
     check(args)
-    bits = fit(args)
+    try:
+        bits = fit(args)
+    except LossError as error:
+        raise ValueError(str(error)) from None
     table = Table(
         title="bits a hand over uniform redeals, on deals that it was not fitted to", title_justify="left"
     )
     for heading in ("opponent", "bits", "± 1 SE"):
         table.add_column(heading, justify="left" if heading == "opponent" else "right")
-    for name, (mean, error) in bits.items():
-        table.add_row(name, f"{mean:.2f}", f"{error:.2f}")
+    for name, (mean, deviation) in bits.items():
+        table.add_row(name, f"{mean:.2f}", f"{deviation:.2f}")
     Console().print(table)
     print(f"wrote {args.out}")
 

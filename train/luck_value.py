@@ -55,6 +55,7 @@ from millebornes_env.millebornes import rulebook
 from millebornes_env.millebornes.sections import ObservationSpec
 from train.common.options import check_counts, check_shares, parse_options
 
+_AGENTS: Final = ("champion", "arnold", "strategist")
 _SEED_OF_TEST: Final = 0x6C75636B  # deals that the network was not fitted to
 _FALL: Final = 20.0  # of the learning rate, over a stage
 _DEALS_AT_ONCE: Final = 2048
@@ -72,8 +73,8 @@ class Args:
 
     out: Path
     """folder that the network is written to; it must not hold one yet"""
-    agent: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ("champion", "arnold", "strategist")
-    """a compiled agent whose games are learned from; give it once for each"""
+    agent: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
+    """a compiled agent whose games are learned from; once for each (default: champion, arnold, strategist)"""
     edition: str = "parker"
     """rule sheet that is played"""
     players: int = 2
@@ -110,6 +111,11 @@ class Args:
     """CPU threads"""
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The agents, by their names."""
+        return self.agent or _AGENTS
+
+    @property
     def config(self) -> MatchConfig:
         """What is played."""
         return MatchConfig(
@@ -142,7 +148,7 @@ def collect(args: Args, network: ValueNetwork | None, stage: int) -> Positions:
         network: of the stage before; None: in the first stage.
         stage: every stage has deals of its own.
     """
-    lineups = lineups_of(args.agent, args.config.rules.teams)
+    lineups = lineups_of(args.names, args.config.rules.teams)
     found: list[Positions] = []
     turn = 0
     while sum(len(one.lead) for one in found) < args.positions:
@@ -405,7 +411,7 @@ def description(args: Args, stages: int, scale: float = 1.0) -> dict[str, Any]:
         "inputs_version": INPUTS_VERSION,
         "editions": [args.edition],
         "fitted_by": "train.luck_value",
-        "options": {**options, "stages": stages},
+        "options": {**options, "agent": list(args.names), "stages": stages},
         "begun_with": None if args.start is None else read_description(args.start).get("options"),
         "scale": scale,
     }
@@ -418,7 +424,7 @@ def scale_of(args: Args, network: ValueNetwork) -> float:
     """
     config = replace(args.config, seed=agent_seed(args.seed, _SEED_OF_SCALE), aivat=True)
     leads, luck = [], []
-    for lineup in lineups_of(args.agent, config.rules.teams):
+    for lineup in lineups_of(args.names, config.rules.teams):
         roles = [agents.make(spec, config.table(), config.seed) for spec in lineup]
         outcome = play_valued(roles, config, args.deals, network)
         leads.append(outcome[0] - outcome[0].mean())
@@ -444,7 +450,7 @@ def measure(args: Args) -> None:
     """Print what the network saves, lineup by lineup, in deals that it was not fitted to."""
     seed = agent_seed(args.seed, _SEED_OF_TEST)
     config = replace(args.config, seed=seed, aivat=True, luck_value=str(args.out))
-    for lineup in lineups_of(args.agent, config.rules.teams):
+    for lineup in lineups_of(args.names, config.rules.teams):
         outcome = play(list(lineup), config, args.deals)
         streams = variance_reduction(outcome).ratio
         saved = control_variate_reduction(outcome, np.ones(1)).ratio
@@ -476,7 +482,7 @@ def _command() -> None:
     if (args.out / DESCRIPTION_FILE).exists():
         raise ValueError(f"{str(args.out)!r} already holds a value of luck: choose another --out")
     table = args.config.table()
-    for spec in args.agent:
+    for spec in args.names:
         if not is_compiled(agents.make(spec, table)):
             raise ValueError(f"{spec}: only games of compiled agents can be learned from")
     if args.start is None:

@@ -12,6 +12,7 @@ from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.policy.network import features_of
 from millebornes_env.agents.protocol import Agent, is_compiled, made_for
 from millebornes_env.agents.search.agent import SearchAgent
+from millebornes_env.agents.search.network_belief import NetworkBelief
 from millebornes_env.agents.seen import seen_of
 from millebornes_env.compile_cache import source_digest, sources_on_top
 
@@ -28,7 +29,7 @@ def _sources_of_game(agent: Agent) -> frozenset[Path]:
 
 
 def fingerprint(agent: Agent, spec: str) -> str:
-    """A digest of the agent's specification, of its sources with those of the rulebook, and of its network.
+    """A digest of the agent's specification, of its sources with those of the rulebook, and of its networks.
 
     Args:
         agent: loaded.
@@ -48,5 +49,8 @@ def fingerprint(agent: Agent, spec: str) -> str:
             for array in layer:
                 digest.update(array.tobytes())
     if isinstance(agent, SearchAgent):
+        if isinstance(agent.belief, NetworkBelief):
+            for weights in agent.belief.network:
+                digest.update(weights.tobytes())
         digest.update(fingerprint(agent.rollout_agent, agent.rollout_agent.name).encode())
     return digest.hexdigest()[:16]

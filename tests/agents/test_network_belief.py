@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from millebornes_env import VectorEnv, agents, vector_env
+from millebornes_env.agents.fingerprint import fingerprint
 from millebornes_env.agents.protocol import Table, ask
 from millebornes_env.agents.search import hand_files
 from millebornes_env.agents.search.agent import SearchAgent, SearchOptionError
@@ -227,6 +228,26 @@ def test_it_plays_legally_and_the_same_with_the_same_seed() -> None:
     assert played[0] == played[1]
 
 
+def test_any_number_of_threads_and_games_at_once_decide_alike() -> None:
+    decided = []
+    for threads, at_once in ((1, True), (4, True), (1, False)):
+        env = vector_env(4, episode="round", autoreset_mode="disabled")
+        agent = searcher(env, f"strategist+search:belief=network,rollouts=6,z=0,threads={threads}")
+        observations, _ = env.reset(seed=9)
+        log = []
+        for _ in range(16):
+            states, slots = env.get_states(), 2 * np.arange(4) + env.agent_selection
+            assert observations["action_mask"].any(axis=1).all()
+            parts = [np.arange(4)] if at_once else [np.array([game]) for game in range(4)]
+            actions = np.concatenate(
+                [agent.act_on(states[some], seats_of(states[some]), slots[some]) for some in parts]
+            )
+            log.append(actions.tolist())
+            observations = env.step(actions).observations
+        decided.append(log)
+    assert decided[0] == decided[1] == decided[2]
+
+
 # The same as in training ------------------------------------------------------------------------------------
 
 
@@ -308,13 +329,24 @@ def test_a_network_of_ones_own_is_named_by_its_folder(tmp_path: Path) -> None:
     assert (agent.belief.network.out == 0.5).all()
 
 
+def test_the_fingerprint_tells_networks_apart(tmp_path: Path) -> None:
+    """An arena does not go on with the results of another network in the same folder."""
+    spec, found = f"greedy+search:belief={tmp_path}", []
+    for out in (0.5, 0.25, 0.5):
+        network = small_network()
+        hand_files.save_hand_network(tmp_path, network._replace(out=np.full_like(network.out, out)), PARKER_2)
+        found.append(fingerprint(searcher(vector_env(1), spec), spec))
+    assert found[0] == found[2] != found[1]
+
+
 @pytest.mark.parametrize(
     ("entry", "value", "words"),
     [
         ("format", 7, "of format 7"),
         ("inputs_version", 7, "inputs 7"),
         ("editions", ["dutch"], "knows dutch for 2, not parker for 2: belief=policy plays at every table"),
-        ("players", 3, "for 3, not parker for 2"),
+        ("players", 3, "it is for 3; such networks are for two players"),
+        ("teams", 1, "such networks are for two players"),
         ("editions", None, "not parker for 2"),
     ],
 )

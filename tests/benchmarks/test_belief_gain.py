@@ -69,6 +69,13 @@ def test_a_run_that_was_stopped_between_the_two_leaves_no_half_pair(
     assert len(both_leads("random", args)[0]) == 1
 
 
+def test_the_name_of_an_agent_may_hold_what_names_of_files_may_not(tmp_path: Path) -> None:
+    args = Args(**{**vars(LIGHT), "resume": tmp_path})
+    for kind in ("belief", "uniform"):
+        (tmp_path / f"{belief_gain._beginning('runs/a b', args)}{kind}-{5 * TURN:06d}.json").write_text("{}")
+    assert list(belief_gain.firsts_of("runs/a b", args)) == [0, 5 * TURN]
+
+
 def test_luck_is_taken_off_and_the_mean_stays(tmp_path: Path, played: list[tuple[str, int]]) -> None:
     line = compared("random", Args(**{**vars(LIGHT), "deals": 4 * TURN, "resume": tmp_path / "plain"}))
     less = compared(
@@ -88,6 +95,10 @@ def test_other_settings_and_damaged_files_are_refused(tmp_path: Path, played: li
     ):
         both_leads("random", Args(**{**vars(args), "aivat": True}))
     path = next(tmp_path.glob("*belief*.json"))
+    kept = json.loads(path.read_text())
+    path.write_text(json.dumps(kept | {"settings": kept["settings"] | {"fingerprints": ["0", "1"]}}))
+    with pytest.raises(ValueError, match="was measured with fingerprints"):
+        both_leads("random", args)
     path.write_text(path.read_text()[:50])
     with pytest.raises(ValueError, match=r"is damaged .* remove it"):
         both_leads("random", args)

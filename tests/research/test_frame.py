@@ -234,7 +234,6 @@ def test_an_interval_over_tasks_draws_the_seeds_of_each_task() -> None:
     assert high is not None
     assert 51.0 <= low < mean < high <= 51.2
     assert over_tasks([[1.0], [3.0]], np.mean) == (2.0, None, None)
-    random = np.random.default_rng(2)
     random, shifts = np.random.default_rng(2), np.array([[-3.0], [-1.0], [1.0], [3.0]])
     covered = [
         found.low <= 0 <= found.high  # type: ignore[operator]

@@ -14,7 +14,7 @@ import torch
 
 from millebornes_env import agents, vector_env
 from millebornes_env.agents.search.agent import SearchAgent
-from millebornes_env.agents.search.hand_files import DESCRIPTION_FILE, WEIGHTS_FILE
+from millebornes_env.agents.search.hand_files import DESCRIPTION_FILE, WEIGHTS_FILE, hand_network_for
 from millebornes_env.agents.search.hand_network import OUTPUTS, new_posterior, weigh
 from millebornes_env.agents.search.network_belief import NetworkBelief
 from millebornes_env.arena.match import MatchConfig, compiled_rules, dealt_batch, loops_of, settings_of
@@ -24,6 +24,7 @@ from train import belief
 from train.belief import Args, fit, minibatches
 from train.common.hand_games import collect, played_rounds
 from train.common.hand_model import log_weights
+from train.common.options import parse_options
 
 CONFIG = MatchConfig(episode="round", seed=3, threads=1)
 SHORT = Args(
@@ -41,7 +42,10 @@ SHORT = Args(
 
 
 def test_training_shows_what_search_reads() -> None:
-    """The record of a game and what a searcher remembers of it give the same numbers, at every decision."""
+    """The record of a round and what a searcher remembers of it give the same numbers, at every decision.
+
+    Where a searcher cannot tell in which order several plays came, it takes the first reading.
+    """
     names = ("strategist", "arnold")
     found = played_rounds(CONFIG, names, (0, 1), 2)
     table = CONFIG.table()
@@ -139,7 +143,9 @@ def test_it_learns_and_does_so_again(tmp_path: Path, capsys: pytest.CaptureFixtu
         (["--memory", "9999"], "--memory is 9999; search has room for 256"),
         (["--components", "99"], "--components is 99"),
         (["--cut", "2"], "--cut"),
-        (["--learning-rate", "0"], "--learning-rate is 0"),
+        (["--learning-rate", "-1"], "--learning-rate is -1"),
+        (["--learning-rate", "nan"], "--learning-rate is nan"),
+        (["--edition", "parker+hand_limit=14"], "with 14 cards in a hand; search has room for 11"),
         (["--agent", "human"], "human"),
         (["--agent", "nobody"], "nobody"),
         (["--edition", "arc_en_ciel"], "arc_en_ciel"),
@@ -157,6 +163,45 @@ def test_wrong_options_are_refused_before_the_work(
     said = capsys.readouterr().err
     assert words in said
     assert "Traceback" not in said
+
+
+def test_agents_that_are_named_take_the_place_of_the_usual_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        sys, "argv", ["belief.py", "--out", "unused", "--agent", "greedy", "--agent", "random"]
+    )
+    assert parse_options(Args, None).names == ("greedy", "random")
+    assert Args(out=Path("unused")).names[0] == "champion"
+
+
+def test_it_goes_on_from_a_network_with_its_units(tmp_path: Path) -> None:
+    fit(replace(SHORT, out=tmp_path / "one"))
+    more = replace(SHORT, out=tmp_path / "two", start=tmp_path / "one", units=8, memory=8, epochs=1, seed=2)
+    before = hand_network_for(CONFIG.table(), str(tmp_path / "one"))
+    begun = belief.new_model(more).weights()
+    assert all(np.array_equal(one, other) for one, other in zip(before, begun, strict=True))
+    fit(more)
+    about = json.loads((tmp_path / "two" / DESCRIPTION_FILE).read_text())
+    assert about["options"]["units"] == about["options"]["memory"] == 12
+    assert about["begun_with"]["options"]["seed"] == 1
+
+
+def test_a_loss_that_is_none_is_refused_and_nothing_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    few = ["--agent", "random", "--decisions", "300", "--test-decisions", "100", "--batch-size", "2"]
+    monkeypatch.setattr(
+        sys, "argv", ["belief.py", "--out", str(tmp_path / "new"), *few, "--learning-rate", "1e30"]
+    )
+    assert belief.main() == 2
+    assert "a lower --learning-rate may help" in capsys.readouterr().err
+    assert not (tmp_path / "new" / WEIGHTS_FILE).exists()
+
+
+def test_rounds_whose_plays_are_all_forgotten_teach_nothing(tmp_path: Path) -> None:
+    bits = fit(
+        replace(SHORT, out=tmp_path, decisions=300, test_decisions=100, batch_size=1, cut=1.0, epochs=1)
+    )
+    assert np.isfinite([mean for mean, _ in bits.values()]).all()
 
 
 def test_a_folder_that_holds_one_is_left_alone(

@@ -38,6 +38,7 @@ SHIPPED: Final = Path(__file__).with_name("hand_networks")
 HOW_TO_FIT: Final = "fit one with `python -m train.belief`"
 INSTEAD: Final = "belief=policy plays at every table, belief=uniform too"
 
+_TWO: Final = 2  # players, each for themselves
 _MOST_BYTES: Final = 1 << 20  # of a description
 _MOST_WEIGHT_BYTES: Final = 1 << 24
 _MOST_WEIGHT: Final = 1e4
@@ -139,6 +140,8 @@ def read_description(folder: Path) -> dict[str, Any]:
             f"{shown(str(path))} is of format {shown(versions[0])} and inputs {shown(versions[1])}, this "
             f"version of the package reads {HAND_FORMAT} and {INPUTS_VERSION}: {HOW_TO_FIT}"
         )
+    if (content.get("players"), content.get("teams")) != (_TWO, _TWO):
+        raise _damaged(path, f"it is for {shown(content.get('players'))}; such networks are for two players")
     return content
 
 

@@ -41,7 +41,6 @@ _ZERO: Final = np.float32(0.0)
 _ONE: Final = np.float32(1.0)
 _CARD_TAG: Final = 0x63617264
 _WORDS: Final = 4294967296.0  # how many random words there are
-_POLYNOMIAL: Final = MAX_HAND + 1
 
 
 class HandNetwork(NamedTuple):
