@@ -186,24 +186,32 @@ def judge_tree(tree: Tree, weights: Weights, name: str = "policy") -> Judgement:
     reach = [reach_of(seat, weight) for seat, weight in zip(tree.seats, weights, strict=True)]
     ends = tree.end_sequences
     together = reach[0][ends[0]] * reach[1][ends[1]]
-    check_chances(float(tree.end_chances @ together))
+    check_chances(total(tree.end_chances, together))
     gains = [gains_at_ends(tree, seat, reach[1 - seat]) for seat in (0, 1)]
     nothing = np.zeros(0)
     for seat, gain in zip(tree.seats, gains, strict=True):
         best_backward(seat.operations, gain, nothing)
-    value = float(tree.end_values @ together)
+    value = total(tree.end_values, together)
     return Judgement(name, value, (float(gains[0][0]), float(gains[1][0])), tree.counts)
 
 
-def check_chances(total: float) -> None:
+def total(values: Float64Array, weights: Float64Array) -> float:
+    """The weighted sum of numbers at ends.
+
+    NumPy's `@` would wake a thread of its linear algebra library for it, which then keeps a core busy.
+    """
+    return float((values * weights).sum())
+
+
+def check_chances(chance: float) -> None:
     """Refuse a walk, or weights, whose probabilities do not sum up to 1.
 
     Raises:
         SolvingError: they do not.
     """
-    if not abs(total - 1.0) < _TOLERANCE:
+    if not abs(chance - 1.0) < _TOLERANCE:
         raise SolvingError(
-            f"the probabilities of all ends sum up to {total!r} and not to 1: a seat has no legal action "
+            f"the probabilities of all ends sum up to {chance!r} and not to 1: a seat has no legal action "
             "somewhere, or the weights of a policy are no probabilities"
         )
 
@@ -244,8 +252,8 @@ def judge_branch(branch: Tree, weights: Weights, roots: tuple[Float64Array, Floa
     for seat, gain in zip(branch.seats, gains, strict=True):
         best_backward(seat.operations, gain, nothing)
     return Part(
-        float(branch.end_values @ together),
-        float(branch.end_chances @ together),
+        total(branch.end_values, together),
+        total(branch.end_chances, together),
         (gains[0][: branch.seats[0].roots].copy(), gains[1][: branch.seats[1].roots].copy()),
         branch.counts,
     )
@@ -300,7 +308,7 @@ def judge_parts(
     """
     ends = trunk.end_sequences
     together = reach[0][ends[0]] * reach[1][ends[1]]
-    value, chance = float(trunk.end_values @ together), float(trunk.end_chances @ together)
+    value, chance = total(trunk.end_values, together), total(trunk.end_chances, together)
     gains = [gains_at_ends(trunk, seat, reach[1 - seat]) for seat in (0, 1)]
     counts = trunk.counts
     for node, part in parts:
@@ -368,5 +376,6 @@ __all__ = [
     "judge",
     "judge_tree",
     "reach_of",
+    "total",
     "visits",
 ]

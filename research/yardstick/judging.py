@@ -25,6 +25,7 @@ from millebornes_env.solving.values import (
     judge,
     judge_tree,
     reach_of,
+    total,
 )
 
 POINTS: Final = 8
@@ -156,6 +157,6 @@ def head_to_head(tree: Tree, one: Weights, other: Weights) -> float:
         for weights in (one, other)
     ]
     first, second = tree.end_sequences
-    as_first = float(tree.end_values @ (reach[0][0][first] * reach[1][1][second]))
-    as_second = -float(tree.end_values @ (reach[1][0][first] * reach[0][1][second]))
+    as_first = total(tree.end_values, reach[0][0][first] * reach[1][1][second])
+    as_second = -total(tree.end_values, reach[1][0][first] * reach[0][1][second])
     return (as_first + as_second) / 2
