@@ -486,10 +486,7 @@ def test_another_belief_fits() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (
-            "belief=plicy",
-            "the option belief is 'plicy'; it may be 'uniform', 'policy', 'network', or the folder",
-        ),
+        ("belief=plicy", "belief is 'plicy'; it may be 'uniform', 'policy', 'network', or the folder"),
         ("belief=policy,sees=hands", "sees is 'hands', so the hands are known: leave belief=policy away"),
         ("candidates=1", "candidates is 1; it must be from 2 to 100,000"),
         ("window=0", "window is 0; it must be from 1 to 64"),
