@@ -16,16 +16,14 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from millebornes_env.arena.value_network import MAX_UNITS, ValueNetwork
-from millebornes_env.errors import ArenaError, MissingExtraError, shown
-from millebornes_env.files import write_bytes_atomically, write_json_atomically
+from millebornes_env.errors import ArenaError, shown
+from millebornes_env.network_files import read_arrays, read_entries, write_network
 
 if TYPE_CHECKING:
     from millebornes_env.games import Game
@@ -38,6 +36,7 @@ SHIPPED: Final = Path(__file__).with_name("values")
 
 _MOST_BYTES: Final = 1 << 16  # of a description
 _MOST_WEIGHT_BYTES: Final = 1 << 26
+_MOST_WEIGHT: Final = float(np.finfo(np.float32).max)
 HOW_TO_TRAIN: Final = "fit one with `python -m train.luck_value`, and name its folder with --luck-value"
 
 
@@ -95,15 +94,12 @@ def read_description(folder: Path) -> dict[str, Any]:
     """
     path = folder / DESCRIPTION_FILE
     try:
-        with path.open("rb") as file:
-            content = json.loads(file.read(_MOST_BYTES).decode("utf-8"))
-        if not isinstance(content, dict):
-            raise TypeError("not a JSON object")
+        content = read_entries(path, _MOST_BYTES)
     except FileNotFoundError:
         raise ArenaError(
             f"{str(folder)!r} holds no value of luck (no {DESCRIPTION_FILE}): {HOW_TO_TRAIN}"
         ) from None
-    except (OSError, ValueError, TypeError, RecursionError) as error:
+    except (OSError, ValueError) as error:
         raise _damaged(path, error) from None
     if content.get("format") != VALUE_FORMAT:
         raise ArenaError(
@@ -117,32 +113,18 @@ def read_description(folder: Path) -> dict[str, Any]:
 def _read_weights(path: Path, inputs: int, stamp: int) -> ValueNetwork:
     """The weights; `stamp` is when the file was written, so that a file that has changed is read again."""
     try:
-        from safetensors import SafetensorError  # noqa: PLC0415 - an extra
-        from safetensors.numpy import load  # noqa: PLC0415
-    except ModuleNotFoundError as error:
-        raise MissingExtraError.of("the value of luck", error, "arena") from None
-    try:
-        if path.stat().st_size > _MOST_WEIGHT_BYTES:
-            raise ValueError("it is too large")
-        arrays = load(path.read_bytes())
-        network = ValueNetwork(*(_weights(arrays[name]) for name in ValueNetwork._fields))
-    except (OSError, SafetensorError, KeyError, ValueError, TypeError) as error:
+        arrays = read_arrays(
+            path,
+            ValueNetwork._fields,
+            most_bytes=_MOST_WEIGHT_BYTES,
+            most=_MOST_WEIGHT,
+            needed_by="the value of luck",
+        )
+    except (OSError, ValueError) as error:
         raise _damaged(path, error) from None
+    network = ValueNetwork(*arrays)
     _check_shapes(network, inputs, path)
     return network
-
-
-def _weights(array: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
-    """The weights as float32.
-
-    Raises:
-        ValueError: they are no floats, or not finite.
-    """
-    if array.dtype not in (np.float16, np.float32):
-        raise ValueError(f"weights are {array.dtype}, they must be float16 or float32")
-    if not np.isfinite(array).all():
-        raise ValueError("weights are not finite")
-    return np.ascontiguousarray(array, np.float32)
 
 
 def _check_shapes(network: ValueNetwork, inputs: int, path: Path) -> None:
@@ -182,8 +164,5 @@ def save_network(folder: Path, network: ValueNetwork, description: dict[str, Any
     Raises:
         OSError: a file could not be written; what was there is as it was.
     """
-    from safetensors.numpy import save  # noqa: PLC0415 - an extra: only who fits one needs it
-
-    arrays = {name: array.astype(np.float16) for name, array in network._asdict().items()}
-    write_bytes_atomically(folder / WEIGHTS_FILE, save(arrays))
-    write_json_atomically(folder / DESCRIPTION_FILE, {"format": VALUE_FORMAT, **description})
+    entries = {"format": VALUE_FORMAT, **description}
+    write_network(folder / WEIGHTS_FILE, network._asdict(), folder / DESCRIPTION_FILE, entries)

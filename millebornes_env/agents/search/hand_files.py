@@ -15,20 +15,16 @@ Files may come from strangers: nothing is pickled, and what does not fit is refu
 from __future__ import annotations
 
 import functools
-import json
 from pathlib import Path
 from typing import Any, Final
-
-import numpy as np
-import numpy.typing as npt
 
 from millebornes_env.agents.errors import AgentOptionError
 from millebornes_env.agents.protocol import Table
 from millebornes_env.agents.search.hand_inputs import EVENT_SIZE, INPUTS_VERSION, NOW_SIZE
 from millebornes_env.agents.search.hand_network import MAX_COMPONENTS, MAX_UNITS, OUTPUTS, HandNetwork
 from millebornes_env.all_sheets import edition
-from millebornes_env.errors import MilleBornesError, MissingExtraError, shown
-from millebornes_env.files import write_bytes_atomically, write_json_atomically
+from millebornes_env.errors import MilleBornesError, shown
+from millebornes_env.network_files import read_arrays, read_entries, write_network
 
 HAND_FORMAT: Final = 1
 DESCRIPTION_FILE: Final = "belief.json"
@@ -124,15 +120,12 @@ def read_description(folder: Path) -> dict[str, Any]:
     """
     path = folder / DESCRIPTION_FILE
     try:
-        with path.open("rb") as file:
-            content = json.loads(file.read(_MOST_BYTES).decode("utf-8"))
-        if not isinstance(content, dict):
-            raise TypeError("not a JSON object")
+        content = read_entries(path, _MOST_BYTES)
     except FileNotFoundError:
         raise HandNetworkError(
             f"{shown(str(folder))} holds no belief (no {DESCRIPTION_FILE}): {HOW_TO_FIT}"
         ) from None
-    except (OSError, ValueError, TypeError, RecursionError) as error:
+    except (OSError, ValueError) as error:
         raise _damaged(path, error) from None
     versions = content.get("format"), content.get("inputs_version")
     if versions != (HAND_FORMAT, INPUTS_VERSION):
@@ -158,32 +151,18 @@ def _read(folder: Path, description: dict[str, Any]) -> HandNetwork:
 def _read_weights(path: Path, stamp: int) -> HandNetwork:
     """The weights; `stamp` is when the file was written, so that a file that has changed is read again."""
     try:
-        from safetensors import SafetensorError  # noqa: PLC0415 - an extra
-        from safetensors.numpy import load  # noqa: PLC0415
-    except ModuleNotFoundError as error:
-        raise MissingExtraError.of("belief=network", error, "arena") from None
-    try:
-        if path.stat().st_size > _MOST_WEIGHT_BYTES:
-            raise ValueError("it is too large")
-        arrays = load(path.read_bytes())
-        network = HandNetwork(*(_weights(arrays[name]) for name in HandNetwork._fields))
-    except (OSError, SafetensorError, KeyError, ValueError, TypeError) as error:
+        arrays = read_arrays(
+            path,
+            HandNetwork._fields,
+            most_bytes=_MOST_WEIGHT_BYTES,
+            most=_MOST_WEIGHT,
+            needed_by="belief=network",
+        )
+    except (OSError, ValueError) as error:
         raise _damaged(path, error) from None
+    network = HandNetwork(*arrays)
     _check_shapes(network, path)
     return network
-
-
-def _weights(array: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
-    """The weights as float32.
-
-    Raises:
-        ValueError: they are no floats, not finite, or so large that outputs might not be.
-    """
-    if array.dtype not in (np.float16, np.float32):
-        raise ValueError(f"weights are {array.dtype}, they must be float16 or float32")
-    if not np.abs(array).max(initial=0.0) <= _MOST_WEIGHT:  # NaN included
-        raise ValueError(f"weights are not finite, or above {_MOST_WEIGHT:g}")
-    return np.ascontiguousarray(array, np.float32)
 
 
 def _check_shapes(network: HandNetwork, path: Path) -> None:
@@ -228,8 +207,5 @@ def save_hand_network(folder: Path, network: HandNetwork, description: dict[str,
     Raises:
         OSError: a file could not be written; what was there is as it was.
     """
-    from safetensors.numpy import save  # noqa: PLC0415 - an extra: only who fits one needs it
-
-    arrays = {name: array.astype(np.float16) for name, array in network._asdict().items()}
-    write_bytes_atomically(folder / WEIGHTS_FILE, save(arrays))
-    write_json_atomically(folder / DESCRIPTION_FILE, {"format": HAND_FORMAT, **description})
+    entries = {"format": HAND_FORMAT, **description}
+    write_network(folder / WEIGHTS_FILE, network._asdict(), folder / DESCRIPTION_FILE, entries)
