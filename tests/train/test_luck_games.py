@@ -1,0 +1,207 @@
+"""Games that are branched after a draw: what differs between branches is one card, and what it brings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import torch
+
+from millebornes_env.arena.aivat import num_inputs
+from millebornes_env.arena.full_view import list_positions, write_values
+from millebornes_env.arena.kernels import Batch
+from millebornes_env.arena.match import MatchConfig, compiled_rules, dealt_batch, loops_of, play, settings_of
+from millebornes_env.arena.value_network import ValueNetwork
+from millebornes_env.compile import for_kernels
+from millebornes_env.millebornes.cards import NO_CARD
+from millebornes_env.millebornes.state import StateArray
+from tests.arena.test_aivat import random_network
+from train.common import luck_games
+from train.common.luck_games import MOVED, Branches, Plan, branch, collect, lineups_of, widest
+from train.luck_value import LuckValue
+
+TABLES = [("parker", 2, None), ("parker", 4, 2), ("dujardin", 3, None)]
+
+
+def games_after_a_draw(config: MatchConfig, deals: int = 16) -> tuple[StateArray, npt.NDArray[np.int8]]:
+    """Games some turns after their beginning, in which a card has just been drawn, and the cards."""
+    batch, rules = dealt_batch(config, 0, deals), compiled_rules(config)
+    loops, settings = loops_of(config), settings_of(config)
+    loops.begin_games(batch, rules)
+    states, cards = [], []
+    for turn in range(60):
+        before = batch.states.copy()
+        loops.carry_out_all(batch, rules, settings, first_legal(batch, rules, config))
+        gone = before["deck"] != batch.states["deck"]
+        for game in np.flatnonzero(
+            batch.live & (gone.sum(axis=1) == 1) & (np.arange(len(gone)) % 7 == turn % 7)
+        ):
+            states.append(batch.states[game : game + 1].copy())
+            cards.append(before["deck"][game][gone[game]][0])
+    return for_kernels(np.concatenate(states).view(np.recarray)), np.array(cards, np.int8)
+
+
+def first_legal(batch: Batch, rules: Any, config: MatchConfig) -> npt.NDArray[np.int64]:
+    """An action of each game."""
+    rulebook: Any = config.game.module()
+    mask = np.zeros(config.table().num_actions, np.int8)
+    actions = np.zeros(len(batch.states), np.int64)
+    for game in np.flatnonzero(batch.live):
+        rulebook.write_mask(batch.states[game], rules, mask)
+        actions[game] = np.flatnonzero(mask)[game % int(mask.sum())]
+    return actions
+
+
+def branched(
+    config: MatchConfig, chances: npt.NDArray[np.float64]
+) -> tuple[StateArray, npt.NDArray[np.int8], StateArray, Branches]:
+    """Games after a draw, the drawn cards, their branches, and what a network is shown of those."""
+    states, cards = games_after_a_draw(config)
+    rules, count = compiled_rules(config), chances.shape[1]
+    copies = for_kernels(np.zeros(len(states) * count, states.dtype).view(np.recarray))
+    ones = np.zeros((len(states), widest(config.rules)), np.int16)
+    moves = np.zeros((len(states), count, MOVED), np.int16)
+    branch(states, cards, chances[: len(states)], rules, copies, ones, moves)
+    lead = np.zeros((len(states), count), np.float32)
+    return states, cards, copies.reshape(len(states), count), Branches(ones, moves, lead)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_in_a_branch_the_drawn_card_and_one_of_the_pile_have_changed_places(table: Any) -> None:
+    config = MatchConfig(*table, episode="round", seed=3)
+    chances = np.random.default_rng(1).random((2000, 5))
+    states, cards, copies, _ = branched(config, chances)
+    assert len(states) > 50
+    moved = 0
+    for state, card, others in zip(states, cards, copies, strict=True):
+        seat = int(state["seat"])
+        for other in others:
+            places = np.flatnonzero(state["deck"] != other["deck"])
+            assert len(places) <= 1
+            new = card if len(places) == 0 else state["deck"][places[0]]
+            hand = state["hand"].copy()
+            hand[seat, card] -= 1
+            hand[seat, new] += 1
+            assert (other["hand"] == hand).all()
+            assert (hand >= 0).all()
+            assert len(places) == 0 or other["deck"][places[0]] == card
+            same = other.copy()
+            same["hand"], same["deck"] = state["hand"], state["deck"]
+            assert same.tobytes() == state.tobytes()
+            moved += len(places)
+    assert moved > 100
+
+
+def test_branches_take_every_card_once_before_any_is_taken_again() -> None:
+    config = MatchConfig("parker", 2, episode="round", seed=4)
+    states, cards, copies, _ = branched(config, np.random.default_rng(2).random((2000, 120)))
+    for state, card, others in zip(states, cards, copies, strict=True):
+        pile = np.append(state["deck"][state["deck"] != NO_CARD], card)
+        seat = int(state["seat"])
+        change = others["hand"][:, seat] - state["hand"][seat]
+        change[:, card] += 1  # as if it had not been drawn
+        taken = change.argmax(axis=1)
+        assert (change.sum(axis=1) == 1).all()
+        assert sorted(taken[: len(pile)]) == sorted(pile)
+        rest = np.bincount(taken[len(pile) :], minlength=19)
+        assert (rest <= np.bincount(pile, minlength=19) * -(-(120 - len(pile)) // len(pile))).all()
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_network_is_shown_each_branch_as_it_is(table: Any) -> None:
+    """The places before the draw and those that the card moves add up to all that `list_positions` lists."""
+    config = MatchConfig(*table, episode="round", seed=5)
+    _, _, copies, found = branched(config, np.random.default_rng(3).random((2000, 4)))
+    rules, size = config.rules, num_inputs(config.rules.players, config.rules.teams)
+    listed = np.zeros((copies.size, widest(rules)), np.int16)
+    list_positions(for_kernels(copies.reshape(-1).view(np.recarray)), compiled_rules(config), listed)
+    for number, ones in enumerate(listed):
+        draw, own = divmod(number, copies.shape[1])
+        counted = np.bincount(found.ones[draw], minlength=size)
+        np.add.at(counted, found.moves[draw, own], [-1, 1, -1, 1])
+        expected = np.bincount(ones, minlength=size)
+        assert (counted[1:] == expected[1:]).all()
+
+
+def test_the_model_values_branches_as_the_arena_values_games() -> None:
+    config = MatchConfig("parker", 2, episode="round", seed=6)
+    _, _, copies, found = branched(config, np.random.default_rng(4).random((2000, 4)))
+    network = random_network(2, 2)
+    model = LuckValue(num_inputs(2, 2), *network.second.shape[::-1])
+    model.take(network)
+    values = np.zeros(copies.size, np.float32)
+    write_values(for_kernels(copies.reshape(-1).view(np.recarray)), compiled_rules(config), network, values)
+    ones, moves = (torch.from_numpy(part.astype(np.int32)) for part in found[:2])
+    with torch.no_grad():
+        np.testing.assert_allclose(model(ones, moves).numpy().reshape(-1), values, rtol=1e-3, atol=1e-4)
+
+
+def test_where_nothing_is_changed_a_branch_comes_to_what_the_game_comes_to(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Chance(np.random.Generator):
+        """All draws are branched; each branch keeps its card."""
+
+        def random(self, size: Any = None, *_: Any, **__: Any) -> Any:  # type: ignore[override]
+            return np.zeros(size)
+
+    monkeypatch.setattr(luck_games.np.random, "default_rng", lambda seed: Chance(np.random.PCG64(seed)))
+    config = MatchConfig("parker", 2, episode="round", seed=7)
+    games = luck_games._Games(config, ("strategist", "greedy"), None, Plan(1, 0.5, 0))
+    found = games.played(6)
+    outcome = play(["strategist", "greedy"], config, 6)
+    leads = set(np.round(outcome.lead.reshape(-1), 3).tolist())
+    assert len(found.lead) > 200
+    assert set(np.round(np.abs(1000 * found.lead[:, 0])).tolist()) == {abs(round(lead)) for lead in leads}
+
+
+def constant_network(value: float) -> ValueNetwork:
+    """Every position is worth the same to the seat that decides, in thousands of points."""
+    network = random_network(2, 2)
+    return network._replace(last=np.zeros_like(network.last), last_bias=np.array([value], np.float32))
+
+
+@pytest.mark.parametrize(("horizon", "share"), [(2, 0.9), (3, 0.1)])
+def test_after_some_draws_the_network_says_what_a_branch_comes_to(horizon: int, share: float) -> None:
+    """Mostly it is the other seat that draws the third card, and the value is taken from the own side."""
+    config = MatchConfig("parker", 2, episode="round", seed=8)
+    found = collect(config, ("strategist", "arnold"), constant_network(0.125), 2000, Plan(3, 0.3, horizon))
+    assert found.lead.shape == (2000, 3)
+    assert found.moves.shape == (2000, 3, MOVED)
+    is_valued = np.abs(found.lead) == 0.125
+    assert is_valued.mean() > 0.9
+    own = found.lead[is_valued] > 0
+    assert own.mean() == pytest.approx(share, abs=0.1)
+    ended = 1000 * found.lead[~is_valued]
+    np.testing.assert_allclose(ended, 5 * np.round(ended / 5), atol=1e-3)
+    assert ended.std() > 100
+
+
+def test_without_a_horizon_branches_are_played_to_the_end() -> None:
+    config = MatchConfig("parker", 4, 2, episode="round", seed=9)
+    found = collect(config, ("greedy", "holder"), None, 500, Plan(2, 0.3, 8))
+    again = collect(config, ("greedy", "holder"), None, 500, Plan(2, 0.3, 8))
+    assert all((one == other).all() for one, other in zip(found, again, strict=True))
+    assert (np.abs(found.lead) > 0.125).mean() > 0.5
+
+
+def test_branches_of_a_draw_are_far_more_alike_than_games_are() -> None:
+    config = MatchConfig("parker", 2, episode="round", seed=10)
+    found = collect(config, ("strategist", "arnold"), None, 4000, Plan(4, 0.2, 0))
+    assert found.lead.var(axis=1, ddof=1).mean() < 0.25 * found.lead.var()
+
+
+def test_more_than_two_sides_lead_over_the_mean_of_the_others() -> None:
+    config = MatchConfig("parker", 3, episode="round", seed=11)
+    found = collect(config, ("greedy", "holder"), None, 600, Plan(2, 0.3, 0))
+    assert abs(float(found.lead.mean())) < 0.2
+    points = 1000 * found.lead
+    np.testing.assert_allclose(points, 2.5 * np.round(points / 2.5), atol=1e-2)
+
+
+def test_everybody_plays_everybody() -> None:
+    assert lineups_of(("a", "b", "c"), 2) == [("a", "b"), ("a", "c"), ("b", "c")]
+    assert lineups_of(("a", "b"), 3) == [("a", "a", "b"), ("a", "b", "b")]
+    assert lineups_of(("a",), 2) == [("a", "a")]
