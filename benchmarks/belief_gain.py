@@ -1,7 +1,7 @@
 """What a belief gains in play: search with it and with uniform redeals, against each agent on the same deals.
 
     python -m benchmarks.belief_gain --opponents champion --deals 1000
-    python -m benchmarks.belief_gain --belief belief=policy,rollouts=120 --uniform rollouts=140
+    python -m benchmarks.belief_gain --belief belief=policy,rollouts=120 --uniform belief=uniform,rollouts=140
     python -m benchmarks.belief_gain --belief belief=network --opponents champion --resume runs/gain --aivat
     python -m benchmarks.belief_gain --docs
 
@@ -239,6 +239,8 @@ def check(args: Args) -> None:
             raise ValueError(f"--{name} is {value}; it must be a multiple of {TURN}, and {least} or more")
     if spec_of(args.rollout, args.belief) == spec_of(args.rollout, args.uniform):
         raise ValueError(f"--belief and --uniform are both {args.belief!r}: there is nothing to compare")
+    if "belief=" not in args.uniform:  # search over some agents has a belief if nothing else is said
+        raise ValueError(f"--uniform is {args.uniform!r}; begin it with belief=uniform")
     if args.resume is not None:
         check_writable(args.resume / "trial.json")
 

@@ -26,13 +26,13 @@ from millebornes_env.agents.policy.files import WEIGHTS_FILE
 from millebornes_env.agents.policy.network import ADDRESS, MAX_ACTIONS, MODE, MODES, with_zeros
 from millebornes_env.agents.protocol import Table
 from millebornes_env.agents.search.agent import (
-    OVER_A_JUDGE,
     POSITIONS_IN_A_MS,
     VALUE_IN_POINTS,
     SearchAgent,
 )
 from millebornes_env.agents.search.endgame import MOST_DECISIONS, new_line
 from millebornes_env.agents.search.kernels import CHUNK, FEWEST_REDEALS, new_decisions
+from millebornes_env.agents.search.over import OVER_A_JUDGE
 from millebornes_env.agents.search.seen_plays import CANDIDATES, EVENTS_OF_A_PLAY, WINDOW
 from millebornes_env.agents.search.weighing import KINDS
 from millebornes_env.engine.games import new_buffers

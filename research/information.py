@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from millebornes_env.agents.search.beliefs import UNIFORM
 from millebornes_env.arena.intervals import mean_interval
 from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.errors import MissingExtraError
@@ -101,7 +102,7 @@ def of_searcher(part: Part, on_progress: OnProgress) -> dict[str, Any]:
     """The lead of each deal over the agent that search looks ahead with, in points a round."""
     config, agent = part.config, part.config["agent"]
     sees = SEES[config["sees"]]
-    searcher = f"{agent}+search" + (f":sees={sees}" if sees else "")
+    searcher = f"{agent}+search:" + (f"sees={sees}" if sees else f"belief={UNIFORM}")
     table = MatchConfig(config["edition"], 2, episode="round", seed=part.seed)
     leads: list[float] = []
     for first in range(0, config["deals"], AT_ONCE):

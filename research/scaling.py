@@ -29,7 +29,9 @@ from benchmarks.search import Args as CostArgs
 from benchmarks.search import cost_of, spec_of
 from millebornes_env import agents
 from millebornes_env.agents.protocol import is_compiled
-from millebornes_env.agents.search.agent import OVER_A_JUDGE, can_judge
+from millebornes_env.agents.search.agent import can_judge
+from millebornes_env.agents.search.beliefs import UNIFORM
+from millebornes_env.agents.search.over import OVER_A_JUDGE
 from millebornes_env.arena.estimates import AIVAT_COEFFICIENTS
 from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.errors import shown
@@ -106,9 +108,10 @@ class Variant:
 
 
 def searcher_of(over: str, searcher: str, *options: str) -> str:
-    """A searcher over an agent, as `agents.make` takes it."""
+    """A searcher over an agent, as `agents.make` takes it; its redeals are uniform, if not told otherwise."""
     if not searcher:
-        return spec_of(over, *options)
+        is_told = any("belief=" in option or "sees=" in option for option in options)
+        return spec_of(over, *options, *(() if is_told else (f"belief={UNIFORM}",)))
     rollout = over.replace(",", "+")
     return f"research.searchers.agents:{searcher}:{','.join(filter(None, (f'rollout={rollout}', *options)))}"
 

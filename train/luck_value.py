@@ -53,6 +53,7 @@ from train.common.options import check_counts, check_shares, parse_options
 _AGENTS: Final = ("champion", "arnold", "strategist")
 _SEED_OF_TEST: Final = 0x6C75636B  # deals that the network was not fitted to
 _SEED_OF_SCALE: Final = 0x7363616C  # deals that say how much of the luck is taken off
+_PLACES: Final = 10  # binary places of a float16
 _LAST_RATE: Final = 0.02  # of the learning rate, at the end
 _LEVEL: Final = 0.1  # what the mean of a draw's branches counts: the noise of a mean is that much larger
 
@@ -95,6 +96,8 @@ class Args:
     """draws in one gradient step"""
     learning_rate: float = 1e-3
     """learning rate of Adam at the beginning; it falls to a fiftieth over all stages"""
+    bits: int = 10
+    """binary places of the weights that are written, 1 to 10; with 5 they pack into half the room"""
     seed: int = 1
     """seed of the deals and of the network"""
     deals: int = 4000
@@ -237,8 +240,20 @@ def fit(args: Args) -> ValueNetwork:
         last=(scale * network.last).astype(np.float32),
         last_bias=(scale * network.last_bias).astype(np.float32),
     )
+    network = rounded(network, args.bits)
     save_network(args.out, network, description(args, args.stages, scale))
     return network
+
+
+def rounded(network: ValueNetwork, bits: int) -> ValueNetwork:
+    """The weights in float16, with so many of its 10 binary places."""
+    step = 1 << (_PLACES - bits)
+
+    def nearest(weights: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        words = weights.astype(np.float16).view(np.uint16).astype(np.int64)
+        return ((words + step // 2) // step * step).astype(np.uint16).view(np.float16).astype(np.float32)
+
+    return ValueNetwork(*map(nearest, network))
 
 
 def unscaled(config: MatchConfig, folder: Path) -> ValueNetwork:
@@ -335,6 +350,8 @@ def _command() -> None:
         raise ValueError(
             f"--draws is {args.draws}, --batch-size {args.batch_size}: not one step would be learned"
         )
+    if not 1 <= args.bits <= _PLACES:
+        raise ValueError(f"--bits is {args.bits}; it must be from 1 to {_PLACES}")
     if args.horizon < 0:
         raise ValueError(f"--horizon is {args.horizon}; it must be 0 or more")
     if args.config.rules.teams > 2 and args.horizon:

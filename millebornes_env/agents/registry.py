@@ -37,7 +37,8 @@ from millebornes_env.agents.race.escaper import EscaperAgent
 from millebornes_env.agents.race.saver import SaverAgent
 from millebornes_env.agents.racer import RacerAgent
 from millebornes_env.agents.random import RandomAgent
-from millebornes_env.agents.search.agent import SearchAgent, SearchOptionError, search_over
+from millebornes_env.agents.search.agent import SearchAgent, SearchOptionError
+from millebornes_env.agents.search.over import search_over
 from millebornes_env.agents.specs import (
     ROLLOUT,
     SEARCH_SUFFIX,

@@ -10,8 +10,9 @@ import numpy as np
 from millebornes_env import VectorEnv
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.protocol import Agent, Table
-from millebornes_env.agents.search.agent import OVER_A_JUDGE, SearchAgent, can_judge
+from millebornes_env.agents.search.agent import SearchAgent, can_judge
 from millebornes_env.agents.search.beliefs import POLICY, drawn_hands
+from millebornes_env.agents.search.over import OVER_A_JUDGE
 from millebornes_env.agents.search.seen_plays import (
     CANDIDATES,
     EPSILON,

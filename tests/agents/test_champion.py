@@ -14,7 +14,10 @@ from millebornes_env.agents.fingerprint import fingerprint
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.policy.network import InputSpec
 from millebornes_env.agents.protocol import is_compiled
-from millebornes_env.agents.search.agent import OVER_A_JUDGE, SearchAgent, SearchOptionError
+from millebornes_env.agents.search.agent import SearchAgent, SearchOptionError
+from millebornes_env.agents.search.beliefs import Belief, PolicyBelief, UniformBelief
+from millebornes_env.agents.search.network_belief import NetworkBelief
+from millebornes_env.agents.search.over import OVER_A_JUDGE, WITH_A_NETWORK
 from millebornes_env.arena.evaluation import evaluate
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.arena.tournament import entrants_of
@@ -160,11 +163,32 @@ def test_search_over_a_policy_that_judges_has_defaults_of_its_own(champions: Pat
     usual = (OVER_A_JUDGE["rollouts"], OVER_A_JUDGE["z"], OVER_A_JUDGE["depth"])
     assert usual != settings("arnold+search", env) == settings("search:rollout=arnold", env) == (400, 2.0, 0)
     for spec in ("champion", "champion:which=all-2,mode=sample", "champions/all-2", "policy:champions/all-2"):
-        assert settings(f"{spec}+search", env) == usual
+        assert settings(f"{spec}+search:belief=uniform", env) == usual
         assert settings(f"{spec}+search:rollouts=9,z=3", env) == (9, 3.0, OVER_A_JUDGE["depth"])
     assert settings("search:rollout=champion", env) == (400, 2.0, 0)
     write_run(champions / "mute", env, network_for(env))
     assert settings("champions/mute+search", env) == (400, 2.0, 0)
+
+
+def belief_of(spec: str, env: VectorEnv) -> tuple[type[Belief], int]:
+    agent = load(spec, env)
+    assert isinstance(agent, SearchAgent)
+    return type(agent.belief), agent._searcher(agent._starts).rollouts
+
+
+def test_where_a_network_knows_hidden_hands_search_over_a_policy_asks_it(champions: Path) -> None:
+    env = vector_env(1)
+    few, more = OVER_A_JUDGE["rollouts"], WITH_A_NETWORK["rollouts"]
+    for spec in ("champion+search", "champions/all-2+search", "champion+search:belief=network"):
+        assert belief_of(spec, env) == (NetworkBelief, more)
+    assert belief_of("champion+search:rollouts=7", env) == (NetworkBelief, 7)
+    assert belief_of("champion+search:belief=uniform", env) == (UniformBelief, few)
+    assert belief_of("champion+search:belief=policy", env) == (PolicyBelief, few)
+    assert belief_of("champion+search:sees=hands", env) == (UniformBelief, few)
+    assert belief_of("strategist+search", env) == (UniformBelief, 400)
+    assert belief_of("champions/all-2+search", vector_env(1, "dujardin")) == (UniformBelief, few)
+    write_run(champions / "mute", env, network_for(env))
+    assert belief_of("champions/mute+search", env) == (UniformBelief, 400)
 
 
 def test_what_is_searched_over_is_as_asked_for(champions: Path) -> None:

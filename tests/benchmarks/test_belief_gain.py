@@ -17,7 +17,7 @@ from millebornes_env.arena.match import play as really_play
 LIGHT = Args(
     rollout="greedy",
     belief="belief=policy,candidates=4,window=1,rollouts=2,z=1e9",
-    uniform="rollouts=2,z=1e9",
+    uniform="belief=uniform,rollouts=2,z=1e9",
     opponents=("random",),
     deals=TURN,
 )
@@ -114,6 +114,7 @@ def test_other_settings_and_damaged_files_are_refused(tmp_path: Path, played: li
         ({"deals": 0}, "--deals is 0"),
         ({"first_deal": -25}, "--first-deal is -25"),
         ({"uniform": LIGHT.belief}, "nothing to compare"),
+        ({"uniform": "rollouts=2"}, "--uniform is 'rollouts=2'; begin it with belief=uniform"),
     ],
 )
 def test_options_that_cannot_be_are_refused(options: dict[str, Any], words: str) -> None:

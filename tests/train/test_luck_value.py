@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.arena.value_files import DESCRIPTION_FILE, WEIGHTS_FILE
+from tests.arena.test_aivat import random_network
 from train import luck_value
 from train.common import luck_games
-from train.luck_value import Args, fit, scale_of
+from train.luck_value import Args, fit, rounded, scale_of
 
 
 def test_a_network_is_fitted_kept_and_used(
@@ -66,6 +68,17 @@ def test_the_same_options_give_the_same_network(tmp_path: Path, monkeypatch: pyt
     assert scale_of(args, doubled) == pytest.approx(scale_of(args, network) / 2, rel=1e-4)
 
 
+def test_weights_are_rounded_to_the_nearest_with_so_many_binary_places() -> None:
+    network = random_network(2, 2)
+    same, fewer = rounded(network, 10), rounded(network, 5)
+    for weights, kept, few in zip(network, same, fewer, strict=True):
+        assert (kept == weights.astype(np.float16)).all()
+        assert (np.abs(few - kept) <= np.abs(kept) * 2**-6 + 1e-6).all()
+        mantissas = np.frexp(few)[0] * 2**6
+        assert (mantissas == np.round(mantissas)).all()
+    assert (fewer.rows != same.rows).mean() > 0.9
+
+
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
@@ -74,6 +87,7 @@ def test_the_same_options_give_the_same_network(tmp_path: Path, monkeypatch: pyt
         (["--share", "0"], "--share is 0; nothing would be learned from"),
         (["--share", "2"], "--share is 2.0; it must lie in 0 to 1"),
         (["--branches", "1"], "--branches is 1; a draw must have 2 or more to tell cards apart"),
+        (["--bits", "11"], "--bits is 11; it must be from 1 to 10"),
         (["--horizon", "-1"], "--horizon is -1; it must be 0 or more"),
         (["--players", "3"], "at a table of more than two teams, give --horizon 0"),
         (["--draws", "100"], "--draws is 100, --batch-size 1024: not one step would be learned"),

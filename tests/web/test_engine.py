@@ -128,7 +128,9 @@ def test_the_champion_decides_as_natively(where: Any, host: Host) -> None:
     np.testing.assert_array_equal(found, chosen)
 
 
-@pytest.mark.parametrize("spec", ["strategist+search:rollouts=20", "champion+search:rollouts=20"])
+@pytest.mark.parametrize(
+    "spec", ["strategist+search:rollouts=20", "champion+search:rollouts=20,belief=uniform"]
+)
 def test_search_decides_as_natively(spec: str, host: Host) -> None:
     games = positions(("parker", 2, 2), 12, seed=3)
     states = for_kernels(games.states[games.buffers.action_mask.any(axis=1)])
@@ -141,7 +143,7 @@ def test_search_decides_as_natively(spec: str, host: Host) -> None:
 @pytest.mark.parametrize("agent", ["strategist", "champion"])
 def test_ends_of_rounds_are_played_as_natively(agent: str, name: str, host: Host) -> None:
     """Exactly, as each seat knows the other's hand; and where positions are too few, by redeals."""
-    states, spec = ends(name, 16), f"{agent}+search:rollouts=20,endgame="
+    states, spec = ends(name, 16), f"{agent}+search:rollouts=20,belief=uniform,endgame="
     solved = [check_search(host, f"{spec}{most}", name, states) for most in (0, 30, 1_000, 200_000)]
     assert solved == sorted(solved)
     assert solved[0] == 0 < len(states) // 2 < solved[-1]

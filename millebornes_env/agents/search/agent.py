@@ -91,9 +91,6 @@ from millebornes_env.millebornes.state import ROUND_OVER, STATE, StateArray, new
 SEES: Final = {"": NOTHING, "hands": HANDS, "all": ALL}
 """What a searcher may see of the hidden cards, by the value of `sees`."""
 
-OVER_A_JUDGE: Final[dict[str, Any]] = {"rollouts": 140, "z": 1.0, "depth": 24}
-"""Options of `X+search` over a policy that can judge positions, whose decisions take their time."""
-
 VALUE_IN_POINTS: Final = "points"
 """The kind of a policy's value that can stand for the points of a round."""
 
@@ -428,22 +425,6 @@ class SearchAgent(BaseAgent):
             with ThreadPoolExecutor(self._threads) as pool:
                 found = list(pool.map(search, numbers.tolist()))
         return [one for one in found if one is not None]
-
-
-def search_over(rollout: CompiledFunction, table: Table, seed: int = 0, **options: Any) -> SearchAgent:
-    """Search with what suits the rollout agent: `X+search`.
-
-    Args:
-        rollout: the rollout agent.
-        table: the table to play at.
-        seed: of the redeals.
-        **options: of `SearchAgent`, instead of what suits.
-
-    Raises:
-        AgentOptionError: an option that cannot be.
-    """
-    usual = OVER_A_JUDGE if can_judge(rollout, table) else {}
-    return SearchAgent(table, seed, rollout, **(usual | options))
 
 
 def _check_belief(belief: str, sees: str) -> None:

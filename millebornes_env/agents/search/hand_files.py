@@ -63,13 +63,23 @@ def hand_network_for(table: Table, folder: str = "") -> HandNetwork:
                 f"{INSTEAD}"
             )
         return _read(Path(folder), description)
-    folders = sorted(path for path in SHIPPED.glob("*") if (path / DESCRIPTION_FILE).is_file())
-    known = [(path, read_description(path)) for path in folders]
-    for path, description in known:
+    for path, description in _shipped():
         if _is_for(description, table):
             return _read(path, description)
-    tables = _tables_of([description for _, description in known])
+    tables = _tables_of([description for _, description in _shipped()])
     raise HandNetworkError(f"belief=network knows {tables}, not {_name_of(table)}: {INSTEAD}")
+
+
+def has_hand_network(table: Table) -> bool:
+    """Whether a network that comes with the project foretells hands at the table."""
+    return any(_is_for(description, table) for _, description in _shipped())
+
+
+@functools.cache
+def _shipped() -> tuple[tuple[Path, dict[str, Any]], ...]:
+    """The folders of the networks that come with the project, with their descriptions."""
+    folders = sorted(path for path in SHIPPED.glob("*") if (path / DESCRIPTION_FILE).is_file())
+    return tuple((path, read_description(path)) for path in folders)
 
 
 def is_hand_network(folder: str) -> bool:

@@ -1,0 +1,36 @@
+"""`X+search`: search with the options that suit the rollout agent and the table."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from millebornes_env.agents.protocol import CompiledFunction, Table
+from millebornes_env.agents.search.agent import SearchAgent, can_judge
+from millebornes_env.agents.search.all_beliefs import NETWORK
+from millebornes_env.agents.search.hand_files import has_hand_network
+
+OVER_A_JUDGE: Final[dict[str, Any]] = {"rollouts": 140, "z": 1.0, "depth": 24}
+"""Options over a policy that can judge positions, whose decisions take their time."""
+
+WITH_A_NETWORK: Final[dict[str, Any]] = OVER_A_JUDGE | {"belief": NETWORK, "rollouts": 265}
+"""Options over such a policy where a network of the project's knows how probable hidden hands are."""
+
+
+def search_over(rollout: CompiledFunction, table: Table, seed: int = 0, **options: Any) -> SearchAgent:
+    """Search with what suits the rollout agent: `X+search`.
+
+    Args:
+        rollout: the rollout agent.
+        table: the table to play at.
+        seed: of the redeals.
+        **options: of `SearchAgent`, instead of what suits. With another belief, or hands that are seen, the
+            others are those of a table without a network.
+
+    Raises:
+        AgentOptionError: an option that cannot be.
+    """
+    usual: dict[str, Any] = {}
+    if can_judge(rollout, table):
+        may_ask = not options.get("sees") and options.get("belief", NETWORK) == NETWORK
+        usual = WITH_A_NETWORK if may_ask and has_hand_network(table) else OVER_A_JUDGE
+    return SearchAgent(table, seed, rollout, **(usual | options))
