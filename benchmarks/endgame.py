@@ -100,7 +100,8 @@ def main(args: Args) -> None:
     for heading in ("", "points", "± 1 SE", "less by redeals", "± 1 SE", "ms a decision"):
         table.add_column(heading, justify="right" if heading else "left")
     first: Float64Array | None = None
-    for name, options in (("redeals", ":threads=1,endgame=0"), ("exact", ":threads=1")):
+    told = ":threads=1,belief=uniform"  # the plays before the position are not known
+    for name, options in (("redeals", f"{told},endgame=0"), ("exact", told)):
         both = [played_on(args, f"{args.agent}+search{options}", states, seat) for seat in range(2)]
         leads = (both[0][0] + both[1][0]) / 2
         first = leads if first is None else first

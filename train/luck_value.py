@@ -4,11 +4,11 @@
     python -m millebornes_env compare arnold strategist --players 4 --aivat --luck-value runs/luck
 
 The agents play rounds in all lineups of different ones. After some draws a game is branched: in each branch
-another card was drawn, and all else is the same (`train.common.luck_games`). A network that sees all hands
-learns to foretell by how much the branches differ and, less exactly, what they come to. In the first stage
-branches are played to the end of the round. In later ones the network of the stage before values them after
-`--horizon` more draws, which is quicker and has far less noise. A network that was fitted to some agents is
-right for all, as `millebornes_env.arena.aivat` proves; others only gain less.
+another card was drawn, and almost all else is the same (`train.common.luck_games`). A network that sees all
+hands learns to foretell by how much the branches differ and, less exactly, what they come to. In the first
+stage branches are played to the end of the round. In later ones the network of the stage before values them
+after `--horizon` more draws, which is quicker and has far less noise. A network that was fitted to some
+agents is right for all, as `millebornes_env.arena.aivat` proves; others only gain less.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ from millebornes_env.command_line import carry_out
 from millebornes_env.compile import IS_COMPILED
 from millebornes_env.games import find_sheet
 from millebornes_env.games import game as find_game
+from millebornes_env.millebornes.cards import DECK_SIZE
 from train.common.luck_games import MOVED, SIGNS, Branches, Plan, collect, lineups_of
 from train.common.options import check_counts, check_shares, parse_options
 
@@ -54,6 +55,7 @@ _AGENTS: Final = ("champion", "arnold", "strategist")
 _SEED_OF_TEST: Final = 0x6C75636B  # deals that the network was not fitted to
 _SEED_OF_SCALE: Final = 0x7363616C  # deals that say how much of the luck is taken off
 _PLACES: Final = 10  # binary places of a float16
+_LEAST_SHARE: Final = 0.001
 _LAST_RATE: Final = 0.02  # of the learning rate, at the end
 _LEVEL: Final = 0.1  # what the mean of a draw's branches counts: the noise of a mean is that much larger
 
@@ -83,7 +85,7 @@ class Args:
     branches: int = 4
     """branches of a draw"""
     share: float = 0.2
-    """share of the draws that are branched"""
+    """share of the draws that are branched, 0.001 to 1"""
     horizon: int = 8
     """cards drawn in a branch until it is valued, in later stages (two teams only); 0: played to the end"""
     hidden: int = 256
@@ -107,8 +109,8 @@ class Args:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The agents, by their names."""
-        return self.agent or _AGENTS
+        """The agents, each once, by their names."""
+        return tuple(dict.fromkeys(self.agent or _AGENTS))
 
     @property
     def config(self) -> MatchConfig:
@@ -225,7 +227,8 @@ def fit(args: Args) -> ValueNetwork:
         played = time.perf_counter()
         foretold = learner.learn(found, stage)
         network = model.weights()
-        save_network(args.out, network, description(args, stage + 1))  # whoever stops it has that much
+        # whoever stops it has that much
+        save_network(args.out, network, description(args, network, stage + 1))
         print(
             f"stage {stage + 1} of {args.stages}: {len(found.lead):,} draws, standard deviation between "
             f"branches {POINTS_OF_VALUE * found.lead.std(axis=1).mean():,.0f} points, {100 * foretold:.1f} % "
@@ -235,13 +238,18 @@ def fit(args: Args) -> ValueNetwork:
         )
     assert network is not None, "there is one stage or more"
     scale = scale_of(args, network)
+    if not scale > 0:
+        raise ValueError(
+            f"of the luck that the network finds, {100 * scale:.0f} % is best taken off: it knows nothing "
+            f"yet. Go on from it with --start {args.out}"
+        )
     print(f"of the luck that it finds, {100 * scale:.0f} % is taken off", flush=True)
     network = network._replace(
         last=(scale * network.last).astype(np.float32),
         last_bias=(scale * network.last_bias).astype(np.float32),
     )
     network = rounded(network, args.bits)
-    save_network(args.out, network, description(args, args.stages, scale))
+    save_network(args.out, network, description(args, network, args.stages, scale))
     return network
 
 
@@ -261,14 +269,18 @@ def unscaled(config: MatchConfig, folder: Path) -> ValueNetwork:
 
     Raises:
         ArenaError: there is none, or it is of another table.
+        ValueError: nothing of it is left.
     """
     network = network_for(config.game, config.rules, str(folder))
     scale = np.float32(read_description(folder).get("scale", 1.0))
+    if not scale > 0:
+        raise ValueError(f"the network in {str(folder)!r} was scaled by {scale}: begin without --start")
     return network._replace(last=network.last / scale, last_bias=network.last_bias / scale)
 
 
-def description(args: Args, stages: int, scale: float = 1.0) -> dict[str, Any]:
+def description(args: Args, network: ValueNetwork, stages: int, scale: float = 1.0) -> dict[str, Any]:
     """What `value.json` says of the network after so many stages."""
+    units = network.second.shape[::-1]
     rules = args.config.rules
     options = {name: value for name, value in asdict(args).items() if name not in ("out", "start", "threads")}
     return {
@@ -278,7 +290,13 @@ def description(args: Args, stages: int, scale: float = 1.0) -> dict[str, Any]:
         "inputs_version": INPUTS_VERSION,
         "editions": [args.edition],
         "fitted_by": "train.luck_value",
-        "options": {**options, "agent": list(args.names), "stages": stages},
+        "options": {
+            **options,
+            "agent": list(args.names),
+            "stages": stages,
+            "hidden": units[0],
+            "second": units[1],
+        },
         "begun_with": None if args.start is None else read_description(args.start).get("options"),
         "scale": scale,
     }
@@ -296,7 +314,8 @@ def scale_of(args: Args, network: ValueNetwork) -> float:
         outcome = play_valued(roles, config, args.deals, network)
         leads.append(outcome[0] - outcome[0].mean())
         luck.append(outcome[1])
-    return float(np.concatenate(leads) @ np.concatenate(luck) / (np.concatenate(luck) ** 2).sum())
+    squares = float((np.concatenate(luck) ** 2).sum())
+    return float(np.concatenate(leads) @ np.concatenate(luck)) / squares if squares else 0.0
 
 
 def play_valued(
@@ -342,10 +361,18 @@ def _command() -> None:
     if args.hidden > MAX_UNITS:
         raise ValueError(f"--hidden is {args.hidden}; the arena has room for {MAX_UNITS} units")
     check_shares(args, "share")
-    if args.share == 0:
-        raise ValueError("--share is 0; nothing would be learned from")
-    if args.branches < 2:
-        raise ValueError(f"--branches is {args.branches}; a draw must have 2 or more to tell cards apart")
+    if args.share < _LEAST_SHARE:
+        raise ValueError(
+            f"--share is {args.share}; it must be {_LEAST_SHARE} or more, or hardly a draw is learned"
+        )
+    if not 2 <= args.branches <= DECK_SIZE:
+        raise ValueError(
+            f"--branches is {args.branches}; it must be from 2 to {DECK_SIZE}, to tell cards apart"
+        )
+    if args.deals < 2:
+        raise ValueError("--deals is 1; what luck is worth taking off shows in 2 or more")
+    if not args.config.rules.count_points:
+        raise ValueError(f"--edition {args.edition} counts no points, which luck is valued in")
     if args.draws < args.batch_size:
         raise ValueError(
             f"--draws is {args.draws}, --batch-size {args.batch_size}: not one step would be learned"
@@ -362,6 +389,10 @@ def _command() -> None:
     for spec in args.names:
         if not is_compiled(agents.make(spec, table)):
             raise ValueError(f"{spec}: only games of compiled agents can be learned from")
+    if len(args.names) == 1:
+        raise ValueError(
+            "one --agent alone: duplicate deals leave no luck in its games with itself; give two or more"
+        )
     if args.start is not None:
         unscaled(args.config, args.start)
     fit(args)

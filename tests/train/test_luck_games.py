@@ -10,9 +10,9 @@ import pytest
 import torch
 
 from millebornes_env.arena.aivat import num_inputs
-from millebornes_env.arena.full_view import list_positions, write_values
+from millebornes_env.arena.full_view import list_positions, place_held, write_values
 from millebornes_env.arena.kernels import Batch
-from millebornes_env.arena.match import MatchConfig, compiled_rules, dealt_batch, loops_of, play, settings_of
+from millebornes_env.arena.match import MatchConfig, compiled_rules, dealt_batch, loops_of, settings_of
 from millebornes_env.arena.value_network import ValueNetwork
 from millebornes_env.compile import for_kernels
 from millebornes_env.millebornes.cards import NO_CARD
@@ -138,23 +138,57 @@ def test_the_model_values_branches_as_the_arena_values_games() -> None:
         np.testing.assert_allclose(model(ones, moves).numpy().reshape(-1), values, rtol=1e-3, atol=1e-4)
 
 
-def test_where_nothing_is_changed_a_branch_comes_to_what_the_game_comes_to(
-    monkeypatch: pytest.MonkeyPatch,
+class Kept(np.random.Generator):
+    """Chance by which all draws are branched, and the first branch keeps its card."""
+
+    def random(self, size: Any = None, *_: Any, **__: Any) -> Any:  # type: ignore[override]
+        return np.zeros(size)
+
+
+@pytest.mark.parametrize(
+    ("table", "names"),
+    [
+        (("parker", 2, None), ("champion:mode=sample", "greedy")),
+        (("parker", 4, 2), ("strategist", "greedy")),
+        (("parker", 3, None), ("holder", "arnold", "greedy")),
+    ],
+)
+def test_a_branch_that_keeps_its_card_comes_to_what_its_game_comes_to(
+    table: Any, names: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Chance(np.random.Generator):
-        """All draws are branched; each branch keeps its card."""
+    """With the sign, the memory and the random numbers of that game, for the team of the seat that drew."""
+    monkeypatch.setattr(np.random, "default_rng", lambda seed: Kept(np.random.PCG64(seed)))
+    seen: list[tuple[Batch, npt.NDArray[np.int64], npt.NDArray[np.int8]]] = []
+    two_at_once = 0
+    really = luck_games._Games._branched
 
-        def random(self, size: Any = None, *_: Any, **__: Any) -> Any:  # type: ignore[override]
-            return np.zeros(size)
+    def branched(self: Any, batch: Batch, games: npt.NDArray[np.int64], decks: npt.NDArray[np.int8]) -> Any:
+        nonlocal two_at_once
+        teams = batch.role_of.shape[1]
+        seats = batch.states["seat"][games].astype(np.int64)
+        seen.append((batch, games, batch.role_of[games, seats % teams]))
+        found = really(self, batch, games, decks)
+        for number, game in enumerate(games):
+            gone = decks[number][decks[number] != batch.states["deck"][game]]
+            hand = batch.states["hand"][game, seats[number]]
+            places = [place_held(teams, 0, int(card), int(hand[card])) for card in gone]
+            assert found[2][number, 0, 1] in places, "a card that was drawn"
+            two_at_once += len(gone) == 2
+        return found
 
-    monkeypatch.setattr(luck_games.np.random, "default_rng", lambda seed: Chance(np.random.PCG64(seed)))
-    config = MatchConfig("parker", 2, episode="round", seed=7)
-    games = luck_games._Games(config, ("strategist", "greedy"), None, Plan(1, 0.5, 0))
-    found = games.played(6)
-    outcome = play(["strategist", "greedy"], config, 6)
-    leads = set(np.round(outcome.lead.reshape(-1), 3).tolist())
-    assert len(found.lead) > 200
-    assert set(np.round(np.abs(1000 * found.lead[:, 0])).tolist()) == {abs(round(lead)) for lead in leads}
+    monkeypatch.setattr(luck_games._Games, "_branched", branched)
+    config = MatchConfig(*table, episode="round", seed=7)
+    parts = luck_games._Games(config, names, None, Plan(1, 0.5, 0)).played(24)
+    leads = 1000 * np.concatenate([part.lead[:, 0] for part in parts])
+    points = np.concatenate([batch.points[games] for batch, games, _ in seen])
+    roles = np.concatenate([role for *_, role in seen])
+    own = points[np.arange(len(roles)), roles]
+    expected = own - (points.sum(axis=1) - own) / (points.shape[1] - 1)
+    assert len(leads) > 1000
+    np.testing.assert_allclose(leads, expected, atol=1e-2)
+    assert two_at_once > 0, "a coup fourré draws two cards"
+    assert (leads > 0).any()
+    assert (leads < 0).any()
 
 
 def constant_network(value: float) -> ValueNetwork:

@@ -40,6 +40,8 @@ def test_a_network_is_fitted_kept_and_used(
     further = MatchConfig(aivat=True, luck_value=str(tmp_path / "more")).network()
     assert further is not None
     assert further.rows.shape[1] == 16, "that of the network that it goes on from"
+    about = json.loads((tmp_path / "more" / DESCRIPTION_FILE).read_text())
+    assert (about["options"]["hidden"], about["options"]["second"]) == (16, 8)
     monkeypatch.setattr("sys.argv", ["luck_value", "--out", str(tmp_path / "v"), *options])
     assert luck_value.main() == 2
     assert "already holds a value of luck: choose another --out" in capsys.readouterr().err
@@ -52,7 +54,7 @@ def test_the_same_options_give_the_same_network(tmp_path: Path, monkeypatch: pyt
             Args(
                 out=tmp_path / name,
                 agent=("greedy", "holder"),
-                draws=500,
+                draws=4000,
                 stages=1,
                 hidden=8,
                 second=4,
@@ -66,6 +68,28 @@ def test_the_same_options_give_the_same_network(tmp_path: Path, monkeypatch: pyt
     assert network is not None
     doubled = network._replace(last=2 * network.last, last_bias=2 * network.last_bias)
     assert scale_of(args, doubled) == pytest.approx(scale_of(args, network) / 2, rel=1e-4)
+
+
+def test_a_network_that_knows_nothing_is_not_scaled_by_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(luck_value, "scale_of", lambda args, network: -0.5)
+    options = ["--agent", "greedy", "--agent", "holder", "--draws", "64", "--batch-size", "64"]
+    options += ["--stages", "1", "--hidden", "4", "--second", "2"]
+    monkeypatch.setattr("sys.argv", ["luck_value", "--out", str(tmp_path / "v"), *options])
+    assert luck_value.main() == 2
+    assert "-50 % is best taken off: it knows nothing yet. Go on from it" in capsys.readouterr().err
+    monkeypatch.setattr(luck_value, "scale_of", lambda args, network: 1.0)
+    monkeypatch.setattr(luck_value, "measure", lambda args: None)
+    going_on = ["--out", str(tmp_path / "w"), "--start", str(tmp_path / "v"), *options]
+    monkeypatch.setattr("sys.argv", ["luck_value", *going_on])
+    assert luck_value.main() == 0
+    path = tmp_path / "w" / DESCRIPTION_FILE
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"scale": 0.0}))
+    going_on = ["--out", str(tmp_path / "x"), "--start", str(path.parent), *options]
+    monkeypatch.setattr("sys.argv", ["luck_value", *going_on])
+    assert luck_value.main() == 2
+    assert "was scaled by 0.0: begin without --start" in capsys.readouterr().err
 
 
 def test_weights_are_rounded_to_the_nearest_with_so_many_binary_places() -> None:
@@ -84,9 +108,13 @@ def test_weights_are_rounded_to_the_nearest_with_so_many_binary_places() -> None
     [
         (["--draws", "0"], "--draws is 0; it must be 1 or more"),
         (["--hidden", "513"], "--hidden is 513; the arena has room for 512 units"),
-        (["--share", "0"], "--share is 0; nothing would be learned from"),
+        (["--share", "1e-4"], "--share is 0.0001; it must be 0.001 or more"),
         (["--share", "2"], "--share is 2.0; it must lie in 0 to 1"),
-        (["--branches", "1"], "--branches is 1; a draw must have 2 or more to tell cards apart"),
+        (["--branches", "1"], "--branches is 1; it must be from 2 to 106"),
+        (["--branches", "107"], "--branches is 107; it must be from 2 to 106"),
+        (["--deals", "1"], "--deals is 1; what luck is worth taking off shows in 2 or more"),
+        (["--agent", "greedy", "--agent", "greedy"], "one --agent alone"),
+        (["--edition", "dujardin"], "--edition dujardin counts no points, which luck is valued in"),
         (["--bits", "11"], "--bits is 11; it must be from 1 to 10"),
         (["--horizon", "-1"], "--horizon is -1; it must be 0 or more"),
         (["--players", "3"], "at a table of more than two teams, give --horizon 0"),

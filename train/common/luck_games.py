@@ -1,13 +1,13 @@
 """What a drawn card is worth: games that are branched after a draw, with another card in each branch.
 
 Agents play rounds. After some of the draws a game is copied; in each copy the drawn card changes places with
-another one of the draw pile, or stays. All else is the same in the copies: what is to come, the random
-numbers of the agents. So what tells the results apart is the card and little else, and far fewer games say
-what it is worth than games with nothing in common would.
+another one of the draw pile, or stays. All else is the same in the copies: the other cards to come, and the
+random numbers of the agents. So what tells the results apart is the card and little else, and far fewer games
+say what it is worth than games with nothing in common would.
 
 The copies are played to the end of the round, or, with a network that values positions, until some more
-cards are drawn: then it says what they come to. What it errs is mostly the same in all of them, and the
-chance of all that would follow is not in the result.
+cards are drawn: then it says what they come to. What it errs is mostly the same in all of them (unless an
+extra turn makes another seat decide then), and the chance of all that would follow is not in the result.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from millebornes_env.arena.full_view import (
     place_in_pile,
     write_values,
 )
-from millebornes_env.arena.kernels import Batch, new_batch
+from millebornes_env.arena.kernels import NO_ROLE, Batch, new_batch
 from millebornes_env.arena.match import (
     MatchConfig,
     agent_seed,
@@ -53,8 +53,8 @@ SIGNS: Final = (-1.0, 1.0, -1.0, 1.0)
 
 _STAYS: Final = -1  # in a list of places of the deck: the drawn card itself
 _DEALS_AT_ONCE: Final = 128
-_BRANCHED_AT_ONCE: Final = 1024  # more would not stay in the processor's cache
-_COPIED: Final = ("role_of", "memories", "decisions", "steps", "live", "rounds", "first")
+_COPIES_AT_ONCE: Final = 4096  # more would not stay in the processor's cache
+_COPIED: Final = ("role_of", "memories", "live", "rounds")
 
 Int16Array = npt.NDArray[np.int16]
 Float32Array = npt.NDArray[np.float32]
@@ -104,13 +104,14 @@ def collect(
         plan: how they are branched.
     """
     lineups, found, count = lineups_of(names, config.rules.teams), list[Branches](), 0
-    turn = 0
+    turn = config.seed % len(lineups)
     while count < draws:
         here = replace(config, seed=agent_seed(config.seed, turn))
-        found.append(_Games(here, lineups[turn % len(lineups)], network, plan).played(_DEALS_AT_ONCE))
-        count += len(found[-1].lead)
+        found += _Games(here, lineups[turn % len(lineups)], network, plan).played(_DEALS_AT_ONCE)
+        count = sum(len(one.lead) for one in found)
         turn += 1
-    return Branches(*(np.concatenate(parts)[:draws] for parts in zip(*found, strict=True)))
+    chosen = np.random.default_rng(config.seed).permutation(count)[:draws]  # of all parts of the rounds
+    return Branches(*(np.concatenate(parts)[chosen] for parts in zip(*found, strict=True)))
 
 
 class _Games:
@@ -126,8 +127,12 @@ class _Games:
         self._roles = list(filter(is_compiled, roles))
         self._random = np.random.default_rng(config.seed)
 
-    def played(self, deals: int) -> Branches:
-        """Play deals from all teams' places, and branch them."""
+    def played(self, deals: int) -> list[Branches]:
+        """Play deals from all teams' places, and branch them.
+
+        Raises:
+            ValueError: an agent has chosen an illegal action.
+        """
         batch = dealt_batch(self._config, 0, deals)
         self._loops.begin_games(batch, self._rules)
         waiting: list[tuple[Batch, Int16Array, Int16Array]] = []
@@ -139,10 +144,10 @@ class _Games:
             games = np.flatnonzero(drew & (self._random.random(len(drew)) < self._plan.share))
             if len(games):
                 waiting.append(self._branched(batch, games, decks[games]))
-            if sum(len(one[1]) for one in waiting) >= _BRANCHED_AT_ONCE or not batch.live.any():
-                found.extend(self._came_to(waiting))
+            if sum(len(one[0].states) for one in waiting) >= _COPIES_AT_ONCE or not batch.live.any():
+                found += self._came_to(waiting)
                 waiting = []
-        return Branches(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+        return found
 
     def _decide(self, batch: Batch) -> None:
         """Carry out one decision in all games that go on."""
@@ -150,6 +155,11 @@ class _Games:
         for role, agent in enumerate(self._roles):
             self._loops.choose_for_role(batch, self._rules, agent.address, agent.options, role, actions)
         self._loops.carry_out_all(batch, self._rules, self._settings, actions)
+        wrong = batch.faults[:, 0].max()
+        if wrong != NO_ROLE:
+            raise ValueError(
+                f"{self._roles[wrong].name} has chosen an illegal action: it cannot be learned from"
+            )
 
     def _branched(
         self, batch: Batch, games: Indices, decks: Int8Array
@@ -197,11 +207,11 @@ class _Games:
         own = self._deciding_roles(copies, places)
         is_valued = np.zeros(len(places), np.bool_)
         values = np.zeros(len(places), np.float32)
-        before = copies.states["draw_pile"].copy()
+        before = copies.states["draw_pile"].astype(np.int64)
         last = before - self._plan.horizon
         while copies.live.any():
             self._decide(copies)
-            left = copies.states["draw_pile"].copy()
+            left = copies.states["draw_pile"].astype(np.int64)
             due = copies.live & (left < before) & (left <= last)
             before = left
             if self._network is None or self._plan.horizon == 0 or not due.any():
@@ -260,7 +270,7 @@ def branch(
         for other in range(NUM_CARD_TYPES):
             undrawn[other] = 1 if other == card else 0
         count = list_ones(state, rules, undrawn, 0, found)
-        for number in range(count):
+        for number in range(min(count, ones.shape[1])):
             ones[game, number] = found[number]
         left = list_undrawn(state, places)
         for number in range(chances.shape[1]):
