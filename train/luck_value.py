@@ -297,9 +297,16 @@ def description(args: Args, network: ValueNetwork, stages: int, scale: float = 1
             "hidden": units[0],
             "second": units[1],
         },
-        "begun_with": None if args.start is None else read_description(args.start).get("options"),
+        "begun_with": [] if args.start is None else runs_of(args.start),
         "scale": scale,
     }
+
+
+def runs_of(folder: Path) -> list[Any]:
+    """The options of all runs that have made a network, the first one first."""
+    told = read_description(folder)
+    before = told.get("begun_with") or []
+    return [*(before if isinstance(before, list) else [before]), told.get("options")]
 
 
 def scale_of(args: Args, network: ValueNetwork) -> float:

@@ -42,6 +42,8 @@ def test_a_network_is_fitted_kept_and_used(
     assert further.rows.shape[1] == 16, "that of the network that it goes on from"
     about = json.loads((tmp_path / "more" / DESCRIPTION_FILE).read_text())
     assert (about["options"]["hidden"], about["options"]["second"]) == (16, 8)
+    assert [run["stages"] for run in about["begun_with"]] == [2]
+    assert [run["hidden"] for run in luck_value.runs_of(tmp_path / "more")] == [16, 16]
     monkeypatch.setattr("sys.argv", ["luck_value", "--out", str(tmp_path / "v"), *options])
     assert luck_value.main() == 2
     assert "already holds a value of luck: choose another --out" in capsys.readouterr().err
