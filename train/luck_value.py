@@ -54,6 +54,7 @@ from train.common.options import check_counts, check_shares, parse_options
 _AGENTS: Final = ("champion", "arnold", "strategist")
 _SEED_OF_TEST: Final = 0x6C75636B  # deals that the network was not fitted to
 _SEED_OF_SCALE: Final = 0x7363616C  # deals that say how much of the luck is taken off
+_UNITS: Final = (256, 32)  # of the two layers, if nothing else is said
 _PLACES: Final = 10  # binary places of a float16
 _LEAST_SHARE: Final = 0.001
 _LAST_RATE: Final = 0.02  # of the learning rate, at the end
@@ -81,17 +82,17 @@ class Args:
     stages: int = 20
     """how many stages; the first is played to the end, unless there is --start"""
     start: Path | None = None
-    """folder of a network to go on from, with its units"""
+    """folder of a network to go on from; more units than it has are added to it"""
     branches: int = 4
     """branches of a draw"""
     share: float = 0.2
     """share of the draws that are branched, 0.001 to 1"""
     horizon: int = 8
     """cards drawn in a branch until it is valued, in later stages (two teams only); 0: played to the end"""
-    hidden: int = 256
-    """units of the first layer"""
-    second: int = 32
-    """units of the second layer"""
+    hidden: int | None = None
+    """units of the first layer (default: 256, or those of --start)"""
+    second: int | None = None
+    """units of the second layer (default: 32, or those of --start)"""
     epochs: int = 2
     """passes over the draws of a stage"""
     batch_size: int = 1024
@@ -155,10 +156,16 @@ class LuckValue(nn.Module):
         return value
 
     def take(self, network: ValueNetwork) -> None:
-        """Go on from these weights."""
+        """Go on from a network with as many units or fewer; at first, the values are its own (Chen et al. 2016).
+
+        A unit that it lacks keeps its random weights, but those by which older units would hear of it are 0.
+        """
+        units, seconds = len(network.bias), len(network.last)
         with torch.no_grad():
+            self.second.weight[:seconds, units:] = 0.0
+            self.last.weight[:, seconds:] = 0.0
             for ours, theirs in zip(self._parts(), network, strict=True):
-                ours.copy_(torch.from_numpy(theirs))
+                ours[tuple(slice(size) for size in theirs.shape)] = torch.from_numpy(theirs)
 
     def _parts(self) -> tuple[Tensor, ...]:
         """The weights in the order of `ValueNetwork`."""
@@ -215,8 +222,7 @@ def fit(args: Args) -> ValueNetwork:
     torch.manual_seed(args.seed)
     rules = args.config.rules
     network = None if args.start is None else unscaled(args.config, args.start)
-    hidden, second = (args.hidden, args.second) if network is None else network.second.shape[::-1]
-    model = LuckValue(num_inputs(rules.players, rules.teams), hidden, second)
+    model = LuckValue(num_inputs(rules.players, rules.teams), *units_of(args, network))
     if network is not None:
         model.take(network)
     learner = Learner(model, args)
@@ -251,6 +257,23 @@ def fit(args: Args) -> ValueNetwork:
     network = rounded(network, args.bits)
     save_network(args.out, network, description(args, network, args.stages, scale))
     return network
+
+
+def units_of(args: Args, start: ValueNetwork | None) -> tuple[int, int]:
+    """Units of the first and of the second layer.
+
+    Raises:
+        ValueError: the network to go on from has more.
+    """
+    has = _UNITS if start is None else (len(start.bias), len(start.last))
+    wanted = (args.hidden or has[0], args.second or has[1])
+    for name, units, own in zip(("hidden", "second"), wanted, has, strict=True):
+        if start is not None and units < own:
+            raise ValueError(
+                f"--{name} is {units}, but the network of --start has {own} units there: units can be "
+                "added, not taken away"
+            )
+    return wanted
 
 
 def rounded(network: ValueNetwork, bits: int) -> ValueNetwork:
@@ -363,9 +386,9 @@ def main() -> int:
 def _command() -> None:
     args = parse_options(Args, __doc__)
     find_game(find_sheet(args.edition).game).part("aivat", "train.luck_value")
-    counts = ("draws", "stages", "hidden", "second", "epochs", "batch_size", "deals", "threads", "players")
-    check_counts(args, *counts)
-    if args.hidden > MAX_UNITS:
+    layers = [name for name in ("hidden", "second") if getattr(args, name) is not None]
+    check_counts(args, "draws", "stages", *layers, "epochs", "batch_size", "deals", "threads", "players")
+    if (args.hidden or 0) > MAX_UNITS:
         raise ValueError(f"--hidden is {args.hidden}; the arena has room for {MAX_UNITS} units")
     check_shares(args, "share")
     if args.share < _LEAST_SHARE:
@@ -401,7 +424,7 @@ def _command() -> None:
             "one --agent alone: duplicate deals leave no luck in its games with itself; give two or more"
         )
     if args.start is not None:
-        unscaled(args.config, args.start)
+        units_of(args, unscaled(args.config, args.start))
     fit(args)
     measure(args)
     print(f"wrote {args.out}")

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.arena.value_files import DESCRIPTION_FILE, WEIGHTS_FILE
 from tests.arena.test_aivat import random_network
 from train import luck_value
 from train.common import luck_games
-from train.luck_value import Args, fit, rounded, scale_of
+from train.luck_value import Args, LuckValue, fit, rounded, scale_of, units_of
 
 
 def test_a_network_is_fitted_kept_and_used(
@@ -21,8 +23,9 @@ def test_a_network_is_fitted_kept_and_used(
 ) -> None:
     monkeypatch.setattr(luck_games, "_DEALS_AT_ONCE", 32)
     options = ["--agent", "greedy", "--agent", "holder", "--draws", "1500", "--stages", "2"]
-    options += ["--hidden", "16", "--second", "8", "--batch-size", "256", "--deals", "100"]
-    monkeypatch.setattr("sys.argv", ["luck_value", "--out", str(tmp_path / "v"), *options])
+    options += ["--batch-size", "256", "--deals", "100"]
+    units = ["--hidden", "16", "--second", "8"]
+    monkeypatch.setattr("sys.argv", ["luck_value", "--out", str(tmp_path / "v"), *options, *units])
     assert luck_value.main() == 0
     out = capsys.readouterr().out
     assert "stage 2 of 2: 1,500 draws" in out
@@ -33,7 +36,7 @@ def test_a_network_is_fitted_kept_and_used(
     network = MatchConfig(aivat=True, luck_value=str(tmp_path / "v")).network()
     assert network is not None
     assert network.rows.shape[1] == 16
-    more = ["--start", str(tmp_path / "v"), *options[:-2], "--deals", "60", "--hidden", "4"]
+    more = ["--start", str(tmp_path / "v"), *options[:-2], "--deals", "60"]
     monkeypatch.setattr("sys.argv", ["luck_value", "--out", str(tmp_path / "more"), *more])
     assert luck_value.main() == 0
     assert "stage 2 of 2: 1,500 draws" in capsys.readouterr().out
@@ -92,6 +95,35 @@ def test_a_network_that_knows_nothing_is_not_scaled_by_nothing(
     monkeypatch.setattr("sys.argv", ["luck_value", *going_on])
     assert luck_value.main() == 2
     assert "was scaled by 0.0: begin without --start" in capsys.readouterr().err
+
+
+def test_units_are_added_without_a_change_of_the_values() -> None:
+    torch.manual_seed(3)
+    small = LuckValue(30, 6, 4)
+    small.second.bias.data.fill_(0.3)  # so that they are not cut off
+    wide = LuckValue(30, 9, 7)
+    wide.take(small.weights())
+    small.take(small.weights())
+    ones = torch.randint(0, 30, (50, 8))
+    moves = torch.randint(1, 30, (50, 3, luck_games.MOVED))
+    assert small(ones, moves).std() > 0.01
+    assert torch.allclose(wide(ones, moves), small(ones, moves), atol=1e-5)
+    wide(ones, moves).square().mean().backward()
+    added, outputs = wide.second.weight.grad, wide.last.weight.grad
+    assert added is not None
+    assert outputs is not None
+    assert (added[:4, 6:] != 0).any(), "the added units of the first layer are learned"
+    assert (outputs[0, 4:] != 0).any(), "and those of the second"
+
+
+def test_a_network_goes_on_with_its_units_or_more(tmp_path: Path) -> None:
+    args = Args(out=tmp_path)
+    network = random_network(2, 2)
+    units = (len(network.bias), len(network.last))
+    assert (units_of(args, None), units_of(args, network)) == ((256, 32), units)
+    assert units_of(replace(args, hidden=64), network) == (64, units[1])
+    with pytest.raises(ValueError, match=f"--second is 2, but the network of --start has {units[1]} units"):
+        units_of(replace(args, second=2), network)
 
 
 def test_weights_are_rounded_to_the_nearest_with_so_many_binary_places() -> None:
