@@ -156,7 +156,7 @@ class LuckValue(nn.Module):
         return value
 
     def take(self, network: ValueNetwork) -> None:
-        """Go on from a network with as many units or fewer; at first, the values are its own (Chen et al. 2016).
+        """Go on from a network with as many units or fewer; at first, with its values (Chen et al. 2016).
 
         A unit that it lacks keeps its random weights, but those by which older units would hear of it are 0.
         """
