@@ -46,8 +46,12 @@ LIST: Final = Path(__file__).with_suffix(".toml")
 CHAMPION: Final = "champion"
 """As `start`: the weights of the table's champion."""
 
+_LATER: Final = ("ent_coef", "num_epochs", "num_envs", "batch_size")  # results before 2026-11-23 lack them
 _NAMES: Final = frozenset(
-    ("edition", "players", "opponent_teams", "total_timesteps", "start", "hidden", "learning_rate", "deals")
+    (
+        *("edition", "players", "opponent_teams", "total_timesteps", "start", "hidden", "deals"),
+        *("learning_rate", *_LATER),
+    )
 )
 _SEED_OF_REPORT: Final = 1 << 32  # added to a run's seed: deals by which no seed was chosen
 
@@ -153,7 +157,8 @@ def result_of(run: exploit.Args) -> dict[str, Any] | None:
     path = exploit.training_args(run).run_dir / RESPONSE_FILE
     try:
         result = json.loads(path.read_text(encoding="utf-8"))
-        kept, points = result["options"], float(result["points_per_round"])
+        usual = {name: getattr(exploit.Args, name) for name in _LATER}
+        kept, points = {**usual, **result["options"]}, float(result["points_per_round"])
         found = {name: kept[name] for name in _WHAT}
     except FileNotFoundError:
         return None
