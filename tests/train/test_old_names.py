@@ -156,4 +156,4 @@ def test_what_is_no_old_name_is_left_alone() -> None:
     refuse_old_options(
         selfplay.Args, ["--run-dir", "average", "--ent-coef", "0.1", "--wandb-project=entropy"]
     )
-    refuse_old_options(exploit.Args, ["--entropy"])  # it never had that option
+    refuse_old_options(exploit.Args, ["--average"])  # it never had that option
