@@ -3,8 +3,8 @@
     python -m benchmarks.aivat
     python -m benchmarks.aivat --pair champion arnold --rounds 1_000_000 --docs
 
-Single rounds, every deal from both seats with the same cards. Each pair is played with and without the
-correction, in turns, and the processor time of both is compared.
+Single rounds, every deal from both seats with the same cards. Each pair is played without the correction,
+with it, and with it after the next decision (`aivat_lookahead`), in turns, and the processor time is compared.
 """
 
 from __future__ import annotations
@@ -80,6 +80,9 @@ class Line:
         saved: how many times as many deals would have been needed without the correction.
         seconds: processor time of the play without the correction.
         seconds_with: with it.
+        corrected_ahead: points less luck that is valued after the next decision too (`aivat_lookahead`).
+        saved_ahead: how many times as many deals would have been needed without that.
+        seconds_ahead: processor time of the play with that.
         network: digest of the network that valued luck.
         seed: of the deals.
     """
@@ -94,6 +97,9 @@ class Line:
     saved: float
     seconds: float
     seconds_with: float
+    corrected_ahead: tuple[float, float]
+    saved_ahead: float
+    seconds_ahead: float
     network: str
     seed: int
 
@@ -102,29 +108,34 @@ class Line:
         """How many times as long the same precision would have taken without the correction."""
         return self.saved * self.seconds / self.seconds_with
 
+    @property
+    def saved_time_ahead(self) -> float:
+        """How many times as long it would have taken without looking ahead, and without the correction."""
+        return self.saved_ahead * self.seconds / self.seconds_ahead
+
 
 def measured(pair: tuple[str, str], args: Args) -> Line:
-    """Play one pair with and without the correction."""
+    """Play one pair without the correction, with it, and with it after the next decision."""
     plain = MatchConfig(args.edition, args.players, episode="round", seed=args.seed, threads=args.threads)
     config = replace(plain, aivat=True, luck_value=args.luck_value)
     network = config.network()
     assert network is not None, "luck is valued"
-    for one in (plain, config):
+    ways = (plain, config, replace(config, aivat_lookahead=True))
+    for one in ways:
         play(pair, one, _WARM_UP)
-    outcome: Outcome | None = None
-    seconds = [0.0, 0.0]
+    outcomes: list[Outcome] = []
+    seconds = [0.0, 0.0, 0.0]
     deals = args.rounds // config.rules.teams
     for first in track(range(0, deals, _DEALS_AT_ONCE), " - ".join(pair), transient=True):
-        count = min(_DEALS_AT_ONCE, deals - first)
-        for place, one in enumerate((plain, config)):
+        count, found = min(_DEALS_AT_ONCE, deals - first), list[Outcome]()
+        for place, one in enumerate(ways):
             start = time.process_time()
-            found = play(pair, one, count, first_deal=first)
+            found.append(play(pair, one, count, first_deal=first))
             seconds[place] += time.process_time() - start
-        outcome = found if outcome is None else outcome.followed_by(found)
-    assert outcome is not None, "there is a deal or more"
-    assert outcome.variates is not None, "luck was counted"
-    leads = outcome.lead.mean(axis=1)
-    luck = own_less_others(outcome.variates[:, :, 0]).mean(axis=1)
+        pairs = zip(outcomes, found, strict=True) if outcomes else ()
+        outcomes = [before.followed_by(after) for before, after in pairs] or found
+    _, outcome, ahead = outcomes
+    leads, luck, luck_ahead = outcome.lead.mean(axis=1), _luck(outcome), _luck(ahead)
     return Line(
         pair=" - ".join(pair),
         deals=outcome.num_deals,
@@ -136,9 +147,19 @@ def measured(pair: tuple[str, str], args: Args) -> Line:
         saved=control_variate_reduction(outcome, AIVAT_COEFFICIENTS).ratio or math.nan,
         seconds=seconds[0],
         seconds_with=seconds[1],
+        corrected_ahead=_mean(leads - luck_ahead),
+        saved_ahead=control_variate_reduction(ahead, AIVAT_COEFFICIENTS).ratio or math.nan,
+        seconds_ahead=seconds[2],
         network=network_digest(network),
         seed=args.seed,
     )
+
+
+def _luck(outcome: Outcome) -> Float64Array:
+    """Of the first agent in each deal, over both seats."""
+    assert outcome.variates is not None, "luck was counted"
+    luck: Float64Array = own_less_others(outcome.variates[:, :, 0]).mean(axis=1)
+    return luck
 
 
 def _mean(blocks: Float64Array) -> tuple[float, float]:
@@ -148,16 +169,19 @@ def _mean(blocks: Float64Array) -> tuple[float, float]:
 def table_of(lines: Sequence[Line]) -> Table:
     """The lines for people."""
     table = Table(
-        title="AIVAT on top of duplicate deals; points per round, ± standard errors", title_justify="left"
+        title="AIVAT on top of duplicate deals, and with lookahead; points per round, ± standard errors",
+        title_justify="left",
     )
     headings = ("rounds", "plain", "less luck", "luck", "deals saved by duplicates", "by AIVAT", "time saved")
     table.add_column("pair")
-    for heading in headings:
+    for heading in (*headings, "less luck, ahead", "by AIVAT, ahead", "time saved, ahead"):
         table.add_column(heading, justify="right")
     for line in lines:
         means = (f"{mean:+.2f} ± {error:.2f}" for mean, error in (line.plain, line.corrected, line.luck))
         times = (f"{line.streams:.2f}x", f"{line.saved:.2f}x", f"{line.saved_time:.2f}x")
-        table.add_row(line.pair, f"{line.rounds:,}", *means, *times)
+        mean, error = line.corrected_ahead
+        ahead = (f"{mean:+.2f} ± {error:.2f}", f"{line.saved_ahead:.2f}x", f"{line.saved_time_ahead:.3f}x")
+        table.add_row(line.pair, f"{line.rounds:,}", *means, *times, *ahead)
     return table
 
 
@@ -169,7 +193,10 @@ def main() -> None:
     if args.docs:
         kept = json.loads(DOCS.read_text())["lines"] if DOCS.exists() else []
         named = {line.pair for line in lines}
-        new = [{**asdict(line), "saved_time": line.saved_time} for line in lines]
+        new = [
+            {**asdict(line), "saved_time": line.saved_time, "saved_time_ahead": line.saved_time_ahead}
+            for line in lines
+        ]
         content = {
             "environment": environment_info(),
             "options": {"edition": args.edition, "players": args.players},

@@ -22,7 +22,7 @@ import tyro
 
 from millebornes_env import agents
 from millebornes_env.agents.protocol import is_compiled
-from millebornes_env.arena.kernels import Batch
+from millebornes_env.arena.batch import Batch
 from millebornes_env.arena.match import (
     MatchConfig,
     compiled_rules,

@@ -15,8 +15,9 @@ import numpy.typing as npt
 
 from millebornes_env.agents import Spec, make
 from millebornes_env.agents.protocol import Agent, forget, is_compiled
+from millebornes_env.arena.batch import NO_ROLE, Batch
 from millebornes_env.arena.faults import ask_about, illegal_action, rows_of
-from millebornes_env.arena.kernels import NO_ROLE, Batch, Rows
+from millebornes_env.arena.kernels import Rows
 from millebornes_env.arena.match import (
     MatchConfig,
     agent_seed,

@@ -29,9 +29,8 @@ from torch import Tensor, nn
 
 from millebornes_env import agents
 from millebornes_env.agents.protocol import Agent, is_compiled
-from millebornes_env.arena.aivat import INPUTS_VERSION, POINTS_OF_VALUE, num_inputs
+from millebornes_env.arena.aivat import INPUTS_VERSION, num_inputs
 from millebornes_env.arena.estimates import control_variate_reduction, variance_reduction
-from millebornes_env.arena.kernels import Roles
 from millebornes_env.arena.match import (
     MatchConfig,
     agent_seed,
@@ -41,10 +40,11 @@ from millebornes_env.arena.match import (
     play,
     settings_of,
 )
+from millebornes_env.arena.roles import roles_of
+from millebornes_env.arena.value_ahead import POINTS_OF_VALUE
 from millebornes_env.arena.value_files import DESCRIPTION_FILE, network_for, read_description, save_network
 from millebornes_env.arena.value_network import MAX_UNITS, ValueNetwork
 from millebornes_env.command_line import carry_out
-from millebornes_env.compile import IS_COMPILED
 from millebornes_env.games import find_sheet
 from millebornes_env.games import game as find_game
 from millebornes_env.millebornes.cards import DECK_SIZE
@@ -353,9 +353,7 @@ def play_valued(
 ) -> tuple[Floats, Floats]:
     """The lead of role 0 and its luck in each deal, means over the rotations, in thousands of points."""
     batch = dealt_batch(config, 0, deals, network)
-    players = [agent for agent in roles if is_compiled(agent)]
-    addresses = np.array([agent.address for agent in players], np.int64 if IS_COMPILED else np.object_)
-    who = Roles(addresses, np.array([agent.options for agent in players], np.int64))
+    who = roles_of([agent for agent in roles if is_compiled(agent)])
     loops_of(config).play_games(batch, compiled_rules(config), settings_of(config), who)
     lead = (batch.points[:, 0] - batch.points[:, 1:].mean(axis=1)) / POINTS_OF_VALUE
     rotations = config.rules.teams

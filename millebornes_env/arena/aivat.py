@@ -32,24 +32,21 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-from millebornes_env.arena.full_view import (
-    INPUTS_VERSION,
-    MOST_ONES,
-    cards_in_pile,
-    list_ones,
-    num_inputs,
-    place_held,
-    place_in_pile,
+from millebornes_env.arena.batch import Batch
+from millebornes_env.arena.full_view import INPUTS_VERSION, MOST_ONES, cards_in_pile, list_ones, num_inputs
+from millebornes_env.arena.value_ahead import (
+    POINTS_OF_VALUE,
+    draw_next,
+    value_if_drawn,
+    value_of_decisions,
 )
-from millebornes_env.arena.value_network import MAX_UNITS, Float32Array, ValueNetwork, first_layer, value_of
+from millebornes_env.arena.value_network import MAX_UNITS, first_layer
 from millebornes_env.compile import rule, seldom, stack_array
 from millebornes_env.millebornes.cards import NUM_CARD_TYPES
-from millebornes_env.millebornes.deal import draw_card, stream_to_draw_from
 from millebornes_env.millebornes.motion import team_of
 from millebornes_env.millebornes.rules import RulesRecord
-from millebornes_env.millebornes.state import Int8Array, State
+from millebornes_env.millebornes.state import Int8Array
 
 NUM_VARIATES: Final = 1
 """The luck of all draws together, in points."""
@@ -60,41 +57,27 @@ SAMPLE_AGENTS: Final[tuple[str, ...]] = ()
 
 MOST_DRAWS: Final = 8
 """Of one step: a coup fourré has two."""
-POINTS_OF_VALUE: Final = 1000.0
 
 
 @seldom
-def count_deal(
-    state: State,
-    rules: RulesRecord,
-    role_of: Int8Array,
-    variates: npt.NDArray[np.float64],
-    network: ValueNetwork,
-) -> None:
+def count_deal(batch: Batch, rules: RulesRecord, game: int) -> None:
     """Count nothing: in duplicate deals every hand is dealt to every agent."""
 
 
 @seldom
-def count_draws(
-    before: State,
-    after: State,
-    rules: RulesRecord,
-    action: int,
-    role_of: Int8Array,
-    variates: npt.NDArray[np.float64],
-    network: ValueNetwork,
-) -> None:
+def count_draws(batch: Batch, rules: RulesRecord, game: int, action: int) -> None:
     """Add the luck of all draws of one step, all of which are the seat's that decides after it.
 
+    The seat's lead over the mean of the others moves by the luck.
+
     Args:
-        before: the game before the step; the cards that were drawn since are drawn from it here.
-        after: the same after it.
+        batch: the games, what the game was before the step (the cards that were drawn since are drawn from it
+            here), and the network, which says what positions are worth in thousands of points.
         rules: the table's.
+        game: in which the step was.
         action: that was carried out.
-        role_of: int8[T].
-        variates: float64[T, 1], by role; the seat's lead over the mean of the others moves by the luck.
-        network: the value of a position, in thousands of points.
     """
+    before, after = batch.before[0], batch.states[game]
     draws = int(before.draw_pile) - int(after.draw_pile)
     if draws == 0:
         return
@@ -109,80 +92,53 @@ def count_draws(
     luck = 0.0
     for draw in range(draws):
         card = int(order[draw])
-        luck += luck_of_draw(after, rules, undrawn, draws - draw - 1, card, network)
+        luck += luck_of_draw(batch, rules, game, undrawn, draws - draw - 1, card)
         undrawn[card] -= 1
     share = POINTS_OF_VALUE * luck / rules.teams
     own = team_of(rules, seat)
     for team in range(rules.teams):
         moved = share * (rules.teams - 1) if team == own else -share
-        variates[role_of[team], 0] += moved
-
-
-@rule
-def draw_next(state: State, rules: RulesRecord, seat: int) -> int:
-    """Draw the seat's next card, and say which it is."""
-    owner = stream_to_draw_from(state, rules, seat)
-    place = int(state.stream_next[owner]) if owner == seat else int(state.stream_end[owner]) - 1
-    card = int(state.deck[place])
-    draw_card(state, rules, seat)
-    return card
+        batch.variates[game, batch.role_of[game, team], 0] += moved
 
 
 @rule
 def luck_of_draw(
-    state: State, rules: RulesRecord, undrawn: Int8Array, to_come: int, drawn: int, network: ValueNetwork
+    batch: Batch, rules: RulesRecord, game: int, undrawn: Int8Array, to_come: int, drawn: int
 ) -> float:
     """The value after a draw less its expectation, over the types of the cards in the pile.
 
     Args:
-        state: the game after the step.
+        batch: the games.
         rules: the table's.
+        game: after the step.
         undrawn: int8[NUM_CARD_TYPES], the cards of the deciding seat that this draw and later ones brought.
         to_come: how many later ones brought.
         drawn: the card that this draw brought.
-        network: the value.
 
     Returns:
         The luck of the deciding seat's team, in the unit of the network.
     """
+    state, network = batch.states[game], batch.network
+    seat, size = int(state.seat), int(state.draw_pile) + to_come + 1
+    if size == 1:
+        return 0.0
+    looks_ahead = len(batch.ahead.is_known) > 0 and to_come == 0
     ones = stack_array(np.int32, MOST_ONES)
     sums = stack_array(np.float32, MAX_UNITS)
     first_layer(network, ones, list_ones(state, rules, undrawn, to_come, ones), sums)
-    seat, size = int(state.seat), int(state.draw_pile) + to_come + 1
     expected, came = 0.0, 0.0
     for card in range(NUM_CARD_TYPES):
         left = cards_in_pile(state, rules, card) + int(undrawn[card])
         if left > 0:
             held = int(state.hand[seat, card]) - int(undrawn[card])
             value = value_if_drawn(network, sums, rules.teams, card, held, left)
+            if looks_ahead:
+                is_known, later = value_of_decisions(batch, rules, game, drawn, card)
+                value = (value + later) / 2 if is_known else value
             expected += value * left
             if card == drawn:
                 came = value
     return came - expected / size
-
-
-@rule
-def value_if_drawn(
-    network: ValueNetwork, sums: Float32Array, teams: int, card: int, held: int, left: int
-) -> float:
-    """The value if the deciding seat draws a card of the type.
-
-    Args:
-        network: the value.
-        sums: float32[MAX_UNITS], the first layer before the draw.
-        teams: at the table.
-        card: the type.
-        held: cards of the type in the hand before the draw.
-        left: in the pile before it, 1 or more.
-    """
-    return value_of(
-        network,
-        sums,
-        place_held(teams, 0, card, held),
-        place_held(teams, 0, card, held + 1),
-        place_in_pile(card, left),
-        place_in_pile(card, left - 1),
-    )
 
 
 __all__ = ["INPUTS_VERSION", "NUM_VARIATES", "SAMPLE_AGENTS", "count_deal", "count_draws", "num_inputs"]

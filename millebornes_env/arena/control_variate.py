@@ -11,16 +11,13 @@ from __future__ import annotations
 
 from typing import Final
 
-import numpy as np
-import numpy.typing as npt
-
-from millebornes_env.arena.value_network import ValueNetwork
+from millebornes_env.arena.batch import Batch
 from millebornes_env.compile import rule, seldom
 from millebornes_env.millebornes.actions import CLAIM_COUP_FOURRE, card_of
 from millebornes_env.millebornes.cards import NO_CARD, NUM_CARD_TYPES, safety_against
 from millebornes_env.millebornes.motion import team_of
 from millebornes_env.millebornes.rules import RulesRecord, card_count, deck_size
-from millebornes_env.millebornes.state import Int8Array, State
+from millebornes_env.millebornes.state import State
 
 NUM_VARIATES: Final = NUM_CARD_TYPES
 """One for each card type."""
@@ -30,22 +27,15 @@ SAMPLE_AGENTS: Final = ("greedy", "arnold")
 
 
 @seldom
-def count_deal(
-    state: State,
-    rules: RulesRecord,
-    role_of: Int8Array,
-    variates: npt.NDArray[np.float64],
-    network: ValueNetwork,
-) -> None:
+def count_deal(batch: Batch, rules: RulesRecord, game: int) -> None:
     """Add the luck of a deal, the first draw included.
 
     Args:
-        state: just dealt.
+        batch: the games.
         rules: the table's.
-        role_of: int8[T].
-        variates: float64[T, NUM_VARIATES], by role.
-        network: not asked: cards are only counted here.
+        game: which of them was just dealt.
     """
+    state, role_of, variates = batch.states[game], batch.role_of[game], batch.variates[game]
     size = deck_size(rules)
     for seat in range(rules.players):
         role = int(role_of[team_of(rules, seat)])
@@ -55,26 +45,17 @@ def count_deal(
 
 
 @seldom
-def count_draws(
-    before: State,
-    after: State,
-    rules: RulesRecord,
-    action: int,
-    role_of: Int8Array,
-    variates: npt.NDArray[np.float64],
-    network: ValueNetwork,
-) -> None:
+def count_draws(batch: Batch, rules: RulesRecord, game: int, action: int) -> None:
     """Add the luck of all draws of one step.
 
     Args:
-        before: the game before the step.
-        after: the same after it.
+        batch: the games, and what the game was before the step.
         rules: the table's.
+        game: in which the step was.
         action: that was carried out.
-        role_of: int8[T].
-        variates: float64[T, NUM_VARIATES], by role.
-        network: not asked: cards are only counted here.
     """
+    before, after = batch.before[0], batch.states[game]
+    role_of, variates = batch.role_of[game], batch.variates[game]
     if int(before.draw_pile) == int(after.draw_pile):
         return
     left = card_that_left(before, action)

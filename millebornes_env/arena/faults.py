@@ -9,7 +9,8 @@ import numpy.typing as npt
 
 from millebornes_env.agents.errors import AgentAnswerError
 from millebornes_env.agents.protocol import Agent, Table, ask
-from millebornes_env.arena.kernels import Batch, Rows
+from millebornes_env.arena.batch import Batch
+from millebornes_env.arena.kernels import Rows
 from millebornes_env.compile import for_kernels
 from millebornes_env.engine.rulebook import TableRules
 from millebornes_env.errors import MilleBornesError

@@ -1,8 +1,5 @@
 """The compiled loops of the arena: games played to their ends, and what happened in them counted.
 
-A lineup has a `role` for each team of the table: an agent with its options. In every game each team is
-played by one role; partners are played by the same.
-
 Functions here take the rulebook, and modules that count what is played and the luck in it, as their first
 arguments, which the compiler knows; `arena_kernels_of` makes the kernels of a game.
 """
@@ -18,80 +15,31 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.agents.compiled.agent import FIRST_OF_MATCH, MEMORY, decide, decisions_taken
+from millebornes_env.agents.compiled.agent import FIRST_OF_MATCH, MEMORY
 from millebornes_env.agents.seen import seen_of
 from millebornes_env.arena import no_luck
-from millebornes_env.arena.statistics import Float64Array, GameCounts, GameLuck, Int64Array
+from millebornes_env.arena.batch import (
+    FAULT,
+    NO_ROLE,
+    Batch,
+    Lookahead,
+    Roles,
+    choose_next,
+    no_lookahead,
+    role_of_seat,
+)
+from millebornes_env.arena.statistics import GameCounts, GameLuck, Int64Array
 from millebornes_env.arena.value_network import ValueNetwork, no_network
-from millebornes_env.chance import random_word
-from millebornes_env.compile import kernel, rule, rule_of_rules, seldom, seldom_rule_of_rules
+from millebornes_env.compile import kernel, rule_of_rules, seldom, seldom_rule_of_rules
 from millebornes_env.engine.kernels import Settings, named_for, start_episode
-from millebornes_env.engine.rulebook import Rulebook, State, StateArray, TableRules
+from millebornes_env.engine.rulebook import Rulebook, StateArray, TableRules
 from millebornes_env.errors import GamePartError, shown
 from millebornes_env.games import Game
 
 Int8Array = npt.NDArray[np.int8]
-Int16Array = npt.NDArray[np.int16]
-
-NO_ROLE: Final = -1
-
-FAULT: Final = ("role", "round", "decision", "action")
-"""What is noted of an illegal action, in `Batch.faults`; a role of NO_ROLE: there was none."""
 
 A_ROUND: Final = 0
 """The episode that a single round is: the first of `Rulebook.EPISODES`."""
-
-_DRAW_TAG: Final = 0x6D696C6C  # sets the agents' random numbers apart from those of the cards
-_DECISIONS_OF_A_SEAT: Final = 4096  # more than a seat can take in a round
-
-
-class Roles(NamedTuple):
-    """Who plays: the functions and options of all roles."""
-
-    choose: npt.NDArray[Any]  # int64[T], addresses (without the compiler object[T], the functions)
-    options: Int64Array  # [T, MAX_OPTIONS]
-
-
-class Batch(NamedTuple):
-    """Games that are being played, G of them, and their results; T teams and roles, S seats."""
-
-    states: StateArray  # [G]
-    role_of: Int8Array  # [G, T] the role that plays each team
-    memories: Int16Array  # [G, S, MEMORY] of the compiled agents
-    decisions: Int64Array  # [G] taken so far in this round, by all seats
-    steps: Int64Array  # [G] taken so far in the whole episode
-    live: npt.NDArray[np.bool_]  # [G] whether the episode goes on
-    points: npt.NDArray[np.int32]  # [G, T] by role, so far
-    rounds: npt.NDArray[np.int32]  # [G] finished so far
-    first: Int8Array  # [G] the role that began the first round
-    shares: Float64Array  # [G, T] of the win, by role: 1, 1 / k if k share it, or 0
-    counters: Int64Array  # [T, NUM_COUNTERS] by role
-    faults: Int64Array  # [G, len(FAULT)]
-    before: StateArray  # [1] scratch: the game before the step, if luck is counted
-    variates: Float64Array  # [G, T, NUM_VARIATES] by role; [G, T, 0]: not counted
-    network: ValueNetwork  # what luck is valued by; without units, where it is only counted
-
-
-@rule
-def team_of(seat: int, teams: int) -> int:
-    """The team of a seat, `seat % teams`: without a division, which would take longer."""
-    while seat >= teams:
-        seat -= teams
-    return seat
-
-
-@rule
-def role_of_seat(batch: Batch, rules: TableRules, game: int, seat: int) -> int:
-    """The role that plays the seat."""
-    return int(batch.role_of[game, team_of(seat, rules.teams)])
-
-
-@rule
-def draw_for(state: State, round_number: int, seat: int, decision: int) -> int:
-    """The agent's random number: the same for whoever sits there, whatever was played before."""
-    key_0, key_1 = int(state.key[0]), int(state.key[1])
-    of_round = random_word(key_1 ^ _DRAW_TAG, key_0, round_number)
-    return random_word(of_round, key_0 ^ _DRAW_TAG, seat * _DECISIONS_OF_A_SEAT + decision)
 
 
 @rule_of_rules
@@ -110,19 +58,7 @@ def begin_game(rulebook: Rulebook, luck: Any, batch: Batch, rules: TableRules, g
     batch.faults[game, 0] = NO_ROLE
     if batch.variates.shape[2] > 0:
         batch.variates[game, :, :] = 0.0
-        luck.count_deal(state, rules, batch.role_of[game], batch.variates[game], batch.network)
-
-
-@rule_of_rules
-def choose_next(
-    seen: Any, batch: Batch, rules: TableRules, game: int, choose: int, options: Int64Array
-) -> int:
-    """What a compiled agent chooses for the seat that is to decide."""
-    state = batch.states[game]
-    seat = int(state.seat)
-    memory = batch.memories[game, seat]
-    draw = draw_for(state, int(batch.rounds[game]), seat, decisions_taken(seen, state, memory))
-    return decide(seen, choose, state, rules, seat, memory, options, draw)
+        luck.count_deal(batch, rules, game)
 
 
 class Rows(NamedTuple):
@@ -158,8 +94,7 @@ def carry_out(
         batch.before[0] = state
     rulebook.step(state, rules, action)
     if counted:
-        roles, variates = batch.role_of[game], batch.variates[game]
-        luck.count_draws(batch.before[0], state, rules, action, roles, variates, batch.network)
+        luck.count_draws(batch, rules, game, action)
     if rulebook.is_round_over(state):
         close_round(rulebook, counts, luck, batch, rules, settings, game)
 
@@ -185,7 +120,7 @@ def close_round(
         batch.decisions[game] = 0
         batch.memories[game, :, :FIRST_OF_MATCH] = 0
         if batch.variates.shape[2] > 0:
-            luck.count_deal(state, rules, batch.role_of[game], batch.variates[game], batch.network)
+            luck.count_deal(batch, rules, game)
         return
     for team in range(rules.teams):
         share = rulebook.win_share(state, rules, settings.episode, team)
@@ -369,6 +304,7 @@ def new_batch(
     before: StateArray,
     luck: str | None,
     network: ValueNetwork | None = None,
+    ahead: Lookahead | None = None,
 ) -> Batch:
     """Room for the results of some games.
 
@@ -379,6 +315,7 @@ def new_batch(
         before: STATE[1].
         luck: the part of the game that counts luck; None: it is not counted.
         network: what luck is valued by, if that part values it.
+        ahead: who would decide what; None: nobody is asked.
     """
     games, teams = len(states), rules.teams
     num_variates = 0 if luck is None else luck_of_game(game, luck).NUM_VARIATES
@@ -398,4 +335,5 @@ def new_batch(
         before=before,
         variates=np.zeros((games, teams, num_variates), np.float64),
         network=no_network() if network is None else network,
+        ahead=no_lookahead(before) if ahead is None else ahead,
     )

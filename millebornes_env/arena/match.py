@@ -18,22 +18,15 @@ import numpy.typing as npt
 
 from millebornes_env import VectorEnv, vector_env
 from millebornes_env.agents import Spec, make
-from millebornes_env.agents.protocol import Agent, Table, forget, is_compiled
+from millebornes_env.agents.protocol import Agent, CompiledFunction, Table, forget, is_compiled
+from millebornes_env.arena.batch import NO_ROLE, Batch
 from millebornes_env.arena.faults import ask_about, illegal_action, rows_of
-from millebornes_env.arena.kernels import (
-    NO_ROLE,
-    ArenaKernels,
-    Batch,
-    Roles,
-    Rows,
-    arena_kernels_of,
-    counts_of_game,
-    new_batch,
-)
+from millebornes_env.arena.kernels import ArenaKernels, Rows, arena_kernels_of, counts_of_game, new_batch
 from millebornes_env.arena.outcome import Lineup, Outcome
+from millebornes_env.arena.roles import lookahead_of, roles_of, stand_in
 from millebornes_env.arena.value_files import network_for
 from millebornes_env.arena.value_network import ValueNetwork
-from millebornes_env.compile import IS_COMPILED, for_kernels
+from millebornes_env.compile import for_kernels
 from millebornes_env.engine.kernels import DISABLED, Settings, kernels_of, key_of_seed
 from millebornes_env.engine.rulebook import Rulebook, StateArray, TableRules
 from millebornes_env.envs.options import USUAL, observation_spec
@@ -44,8 +37,13 @@ from millebornes_env.games import game as find_game
 SECONDS_BETWEEN_REPORTS: Final = 0.1
 FEWEST_DEALS_OF_A_THREAD: Final = 16
 
+_TWO_TEAMS: Final = 2  # what one leads by, the other is behind
+
 _TABLES: dict[tuple[str, int, int | None], tuple[Game, Table]] = {}
 """Those that were asked for, with the game that each is of."""
+
+Deciders = Sequence[CompiledFunction | None]
+"""Who says what the agents of a lineup would do, one for each role (`roles.stand_in`)."""
 
 OnProgress = Callable[[float], None]
 """Is told how many episodes have been played, with parts of those going on."""
@@ -67,6 +65,8 @@ class MatchConfig:
         aivat: whether luck is valued by a network that sees all hands, to take it off the points
             (`arena.aivat`).
         luck_value: folder of that network; "": the one that comes with the project.
+        aivat_lookahead: whether it also values what comes of the next decision, with every card that could
+            have been drawn: far slower, but fewer deals are needed (two teams only).
         threads: of compiled play; they change no result.
 
     Raises:
@@ -85,6 +85,7 @@ class MatchConfig:
     threads: int = 2
     aivat: bool = False
     luck_value: str = ""
+    aivat_lookahead: bool = False
 
     def __post_init__(self) -> None:
         longest_first = list(reversed(self.game.module().EPISODES))
@@ -103,6 +104,8 @@ class MatchConfig:
             raise ArenaError(
                 f"luck_value is {shown(self.luck_value)}, which only aivat asks: choose that too"
             )
+        if self.aivat_lookahead and not self.aivat:
+            raise ArenaError("aivat_lookahead says how aivat values luck: choose that too")
         if not 0 <= self.seed < 2**64:
             raise ArenaError(f"seed is {shown(self.seed)}; it must be from 0 to 2**64 - 1")
         if self.threads < 1:
@@ -141,10 +144,15 @@ class MatchConfig:
         """What luck is valued by, if it is.
 
         Raises:
-            ArenaError: there is no such network, or none for this table.
+            ArenaError: there is no such network, or none for this table; or the decision that follows a
+                draw is to be valued where there are more than two teams.
             ValueError: there is no such table.
         """
-        return network_for(self.game, self.table().rules, self.luck_value) if self.aivat else None
+        if self.aivat_lookahead and self.rules.teams > _TWO_TEAMS:
+            raise ArenaError(
+                f"aivat_lookahead is for two teams: with {self.rules.teams}, use aivat without it"
+            )
+        return network_for(self.game, self.rules, self.luck_value) if self.aivat else None
 
     def refuse_luck_without_points(self) -> None:
         """Refuse to take luck off points that the edition does not count.
@@ -280,16 +288,16 @@ def play_batch(
     Raises:
         AgentFaultError: as in `play`.
     """
-    shares = [(first_deal, num_deals)]
+    shares, deciders = [(first_deal, num_deals)], deciders_of(roles, config)
     if all(is_compiled(agent) for agent in roles):
         for agent in filter(is_compiled, roles):
             _ = agent.address  # compiled here: threads would do it twice
         _ = kernels_of(config.game.module()), loops_of(config)  # made here for the same reason
         shares = _shares(first_deal, num_deals, config.threads)
         with ThreadPoolExecutor(len(shares)) as pool:
-            batches = list(pool.map(lambda share: _play_compiled(roles, config, *share), shares))
+            batches = list(pool.map(lambda share: _play_compiled(roles, config, deciders, *share), shares))
     else:
-        batches = [_play_any(roles, config, first_deal, num_deals, on_progress)]
+        batches = [_play_any(roles, config, deciders, first_deal, num_deals, on_progress)]
     for batch, (first, _) in zip(batches, shares, strict=True):
         _refuse_faults(batch, roles, config, first)
     return batches
@@ -320,8 +328,20 @@ def compiled_rules(config: MatchConfig) -> TableRules:
     return record
 
 
+def deciders_of(roles: Sequence[Agent], config: MatchConfig) -> Deciders:
+    """Who says what the roles would do, if that is asked: each of them compiled; () if not."""
+    found = [stand_in(agent, config.table()) for agent in roles if config.aivat_lookahead]
+    for agent in filter(None, found):
+        _ = agent.address  # compiled here: threads would do it twice
+    return found
+
+
 def dealt_batch(
-    config: MatchConfig, first_deal: int, num_deals: int, network: ValueNetwork | None = None
+    config: MatchConfig,
+    first_deal: int,
+    num_deals: int,
+    network: ValueNetwork | None = None,
+    deciders: Deciders = (),
 ) -> Batch:
     """The games of some deals, ready to begin: game r * B + b is rotation r of deal b.
 
@@ -330,6 +350,7 @@ def dealt_batch(
         first_deal: number of the first deal.
         num_deals: B.
         network: what luck is valued by; None: that of the configuration.
+        deciders: by `deciders_of`.
     """
     network = config.network() if network is None else network
     rules, game = config.rules, config.game
@@ -343,7 +364,8 @@ def dealt_batch(
     else:
         seed_games(states[:num_deals], first_deal, *seed)
         states[:] = np.tile(states[:num_deals], teams)
-    batch = new_batch(game, rules, states, _new_states(rulebook, 1), config.luck, network)
+    ahead = lookahead_of(deciders, rules.players, _new_states(rulebook, 2)) if deciders else None
+    batch = new_batch(game, rules, states, _new_states(rulebook, 1), config.luck, network, ahead)
     batch.role_of[:] = role_of_teams(teams, num_deals)
     return batch
 
@@ -352,12 +374,12 @@ def _new_states(rulebook: Rulebook, count: int) -> StateArray:
     return for_kernels(np.zeros(count, rulebook.STATE).view(np.recarray))
 
 
-def _play_compiled(roles: Sequence[Agent], config: MatchConfig, first_deal: int, num_deals: int) -> Batch:
+def _play_compiled(
+    roles: Sequence[Agent], config: MatchConfig, deciders: Deciders, first_deal: int, num_deals: int
+) -> Batch:
     """Play with compiled agents only, at full speed."""
-    players = [agent for agent in roles if is_compiled(agent)]
-    addresses = np.array([agent.address for agent in players], np.int64 if IS_COMPILED else np.object_)
-    who = Roles(addresses, np.array([agent.options for agent in players], np.int64))
-    batch = dealt_batch(config, first_deal, num_deals)
+    who = roles_of([agent for agent in roles if is_compiled(agent)])
+    batch = dealt_batch(config, first_deal, num_deals, deciders=deciders)
     loops_of(config).play_games(batch, compiled_rules(config), settings_of(config), who)
     return batch
 
@@ -365,12 +387,13 @@ def _play_compiled(roles: Sequence[Agent], config: MatchConfig, first_deal: int,
 def _play_any(
     roles: Sequence[Agent],
     config: MatchConfig,
+    deciders: Deciders,
     first_deal: int,
     num_deals: int,
     on_progress: OnProgress,
 ) -> Batch:
     """Play with any agents, one decision of all games at a time."""
-    batch = dealt_batch(config, first_deal, num_deals)
+    batch = dealt_batch(config, first_deal, num_deals, deciders=deciders)
     table, settings, kernels = compiled_rules(config), settings_of(config), loops_of(config)
     kernels.begin_games(batch, table)
     for agent in roles:

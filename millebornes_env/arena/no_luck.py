@@ -11,12 +11,10 @@ SAMPLE_AGENTS: Final[tuple[str, ...]] = ()
 
 
 @seldom
-def count_deal(state: Any, rules: Any, role_of: Any, variates: Any, network: Any) -> None:
+def count_deal(batch: Any, rules: Any, game: int) -> None:
     """Count nothing."""
 
 
 @seldom
-def count_draws(
-    before: Any, after: Any, rules: Any, action: int, role_of: Any, variates: Any, network: Any
-) -> None:
+def count_draws(batch: Any, rules: Any, game: int, action: int) -> None:
     """Count nothing."""

@@ -63,7 +63,6 @@ class GameLuck(Protocol):
     """What a module must have to count the luck in a game; `arena.control_variate` and `arena.aivat` are two.
 
     What is counted has mean 0 whatever is played: only then can it be taken off the points without bias.
-    The last argument of its functions is the network that luck is valued by, if it is.
     """
 
     @property
@@ -74,13 +73,18 @@ class GameLuck(Protocol):
     def SAMPLE_AGENTS(self) -> Sequence[str]:  # noqa: N802
         """The agents whose games say what each of them is worth in points."""
 
-    def count_deal(self, state: Any, rules: Any, role_of: Any, variates: Any, network: Any, /) -> None:
-        """Add the luck of a deal to `variates` float64[T, NUM_VARIATES], by role; compiled."""
+    def count_deal(self, batch: Any, rules: Any, game: int, /) -> None:
+        """Add the luck of a deal to `batch.variates[game]`, float64[T, NUM_VARIATES] by role; compiled.
 
-    def count_draws(
-        self, before: Any, after: Any, rules: Any, action: int, role_of: Any, variates: Any, network: Any, /
-    ) -> None:
-        """Add the luck of all that chance did in one step; compiled, and free to overwrite `before`."""
+        `batch` holds the games (`arena.batch.Batch`), `game` is the number of one that was just dealt.
+        """
+
+    def count_draws(self, batch: Any, rules: Any, game: int, action: int, /) -> None:
+        """Add the luck of all that chance did in one step; compiled.
+
+        The game is in `batch.states[game]`, as it was before the step in `batch.before[0]`, which may be
+        overwritten; `action` was carried out.
+        """
 
 
 class Counts:

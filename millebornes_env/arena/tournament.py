@@ -141,6 +141,8 @@ class TournamentConfig:
             del content["match"]["aivat"], content["match"]["luck_value"]
         else:
             content["match"]["luck_value"] = network_digest(network)
+        if not self.match.aivat_lookahead:  # likewise
+            del content["match"]["aivat_lookahead"]
         return content
 
 

@@ -62,6 +62,8 @@ class MatchArgs(TableArgs):
     """Take luck off the points: what each drawn card is worth less what was to be expected (AIVAT)."""
     luck_value: Path | None = None
     """Folder of the network that says what cards are worth (train.luck_value). None: the project's own."""
+    aivat_lookahead: bool = False
+    """With --aivat, also value what the next decision makes of each card: fewer deals, but far slower."""
 
 
 def parse_options(options: type[Options], command: str, arguments: Sequence[str] | None) -> Options:
@@ -107,6 +109,7 @@ def match_config(
         threads=args.threads,
         aivat=args.aivat,
         luck_value="" if args.luck_value is None else str(args.luck_value),
+        aivat_lookahead=args.aivat_lookahead,
     )
     config.table()  # refuses one that there is not
     config.network()  # likewise

@@ -17,6 +17,7 @@ from millebornes_env.arena.comparison import compare
 from millebornes_env.arena.estimates import AIVAT_COEFFICIENTS, control_variate_reduction, corrected
 from millebornes_env.arena.evaluation import evaluate
 from millebornes_env.arena.full_view import NOTHING, list_positions, place_held, place_in_pile
+from millebornes_env.arena.kernels import new_batch
 from millebornes_env.arena.match import MatchConfig, dealt_batch, play
 from millebornes_env.arena.outcome import own_less_others
 from millebornes_env.arena.tournament import TournamentConfig
@@ -70,15 +71,15 @@ def random_network(players: int, teams: int, width: int = 8, units: int = 4, see
 
 def luck_of_step(before: StateArray, rules: Any, play: str, network: ValueNetwork) -> npt.NDArray[np.float64]:
     """The luck of each team in one step, float64[T]."""
-    after, scratch = before.copy(), before.copy()
-    teams = rules.teams
-    luck = np.zeros((teams, 1))
+    after, scratch = for_kernels(before.copy()), for_kernels(before.copy())
     table = compiled_rules(rules)
     action = read_action(play, rules, int(before["seat"][0]))
-    step(for_kernels(after)[0], table, action)
-    roles = np.arange(teams, dtype=np.int8)
-    count_draws(for_kernels(scratch)[0], for_kernels(after)[0], table, action, roles, luck, network)
-    return luck[:, 0]
+    step(after[0], table, action)
+    batch = new_batch(game("millebornes"), rules, after, scratch, "aivat", network)
+    batch.role_of[0] = np.arange(rules.teams)
+    count_draws(batch, table, 0, action)
+    luck: npt.NDArray[np.float64] = batch.variates[0, :, 0]
+    return luck
 
 
 def places_left(states: StateArray, players: int) -> list[int]:

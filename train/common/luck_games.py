@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from millebornes_env import agents
 from millebornes_env.agents.protocol import is_compiled
-from millebornes_env.arena.aivat import POINTS_OF_VALUE
+from millebornes_env.arena.batch import NO_ROLE, Batch
 from millebornes_env.arena.full_view import (
     MOST_ONES,
     cards_in_pile,
@@ -31,7 +31,7 @@ from millebornes_env.arena.full_view import (
     place_in_pile,
     write_values,
 )
-from millebornes_env.arena.kernels import NO_ROLE, Batch, new_batch
+from millebornes_env.arena.kernels import new_batch
 from millebornes_env.arena.match import (
     MatchConfig,
     agent_seed,
@@ -40,6 +40,7 @@ from millebornes_env.arena.match import (
     loops_of,
     settings_of,
 )
+from millebornes_env.arena.value_ahead import POINTS_OF_VALUE
 from millebornes_env.arena.value_network import ValueNetwork
 from millebornes_env.compile import for_kernels, kernel, rule, stack_array
 from millebornes_env.millebornes.cards import DECK_SIZE, NO_CARD, NUM_CARD_TYPES

@@ -1,0 +1,120 @@
+"""Games that are being played in the arena, who plays them, and how a compiled agent is asked.
+
+A lineup has a `role` for each team of the table: an agent with its options. In every game each team is
+played by one role; partners are played by the same.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.agents.compiled.agent import MAX_OPTIONS, MEMORY, decide, decisions_taken
+from millebornes_env.arena.statistics import Float64Array, Int64Array
+from millebornes_env.arena.value_network import ValueNetwork
+from millebornes_env.chance import random_word
+from millebornes_env.compile import IS_COMPILED, rule, rule_of_rules
+from millebornes_env.engine.rulebook import State, StateArray, TableRules
+
+Int8Array = npt.NDArray[np.int8]
+Int16Array = npt.NDArray[np.int16]
+
+NO_ROLE: Final = -1
+
+FAULT: Final = ("role", "round", "decision", "action")
+"""What is noted of an illegal action, in `Batch.faults`; a role of NO_ROLE: there was none."""
+
+_DRAW_TAG: Final = 0x6D696C6C  # sets the agents' random numbers apart from those of the cards
+_DECISIONS_OF_A_SEAT: Final = 4096  # more than a seat can take in a round
+
+
+class Roles(NamedTuple):
+    """Who plays: the functions and options of all roles."""
+
+    choose: npt.NDArray[Any]  # int64[T], addresses (without the compiler object[T], the functions)
+    options: Int64Array  # [T, MAX_OPTIONS]
+
+
+class Lookahead(NamedTuple):
+    """A copy of one game, in which the next decisions are tried before they are taken; T roles, S seats."""
+
+    is_known: npt.NDArray[
+        np.bool_
+    ]  # [T] whether a compiled agent says what the role would do; [0]: not asked
+    roles: Roles  # those agents
+    states: StateArray  # [2] the copy, and what it was before a step
+    memories: Int16Array  # [1, S, MEMORY]
+    rounds: npt.NDArray[np.int32]  # [1]
+
+
+class Batch(NamedTuple):
+    """Games that are being played, G of them, and their results; T teams and roles, S seats."""
+
+    states: StateArray  # [G]
+    role_of: Int8Array  # [G, T] the role that plays each team
+    memories: Int16Array  # [G, S, MEMORY] of the compiled agents
+    decisions: Int64Array  # [G] taken so far in this round, by all seats
+    steps: Int64Array  # [G] taken so far in the whole episode
+    live: npt.NDArray[np.bool_]  # [G] whether the episode goes on
+    points: npt.NDArray[np.int32]  # [G, T] by role, so far
+    rounds: npt.NDArray[np.int32]  # [G] finished so far
+    first: Int8Array  # [G] the role that began the first round
+    shares: Float64Array  # [G, T] of the win, by role: 1, 1 / k if k share it, or 0
+    counters: Int64Array  # [T, NUM_COUNTERS] by role
+    faults: Int64Array  # [G, len(FAULT)]
+    before: StateArray  # [1] scratch: the game before the step, if luck is counted
+    variates: Float64Array  # [G, T, NUM_VARIATES] by role; [G, T, 0]: not counted
+    network: ValueNetwork  # what luck is valued by; without units, where it is only counted
+    ahead: Lookahead  # who would decide what, if luck is valued after the next decision
+
+
+def no_roles(count: int = 0) -> Roles:
+    """So many roles of which nobody knows who plays them."""
+    addresses = np.zeros(count, np.int64 if IS_COMPILED else np.object_)
+    return Roles(addresses, np.zeros((count, MAX_OPTIONS), np.int64))
+
+
+def no_lookahead(states: StateArray) -> Lookahead:
+    """One that tries nothing.
+
+    Args:
+        states: any of the game.
+    """
+    memories = np.zeros((0, 0, MEMORY), np.int16)
+    return Lookahead(np.zeros(0, np.bool_), no_roles(), states[:0], memories, np.zeros(0, np.int32))
+
+
+@rule
+def team_of(seat: int, teams: int) -> int:
+    """The team of a seat, `seat % teams`: without a division, which would take longer."""
+    while seat >= teams:
+        seat -= teams
+    return seat
+
+
+@rule
+def role_of_seat(batch: Batch, rules: TableRules, game: int, seat: int) -> int:
+    """The role that plays the seat."""
+    return int(batch.role_of[game, team_of(seat, rules.teams)])
+
+
+@rule
+def draw_for(state: State, round_number: int, seat: int, decision: int) -> int:
+    """The agent's random number: the same for whoever sits there, whatever was played before."""
+    key_0, key_1 = int(state.key[0]), int(state.key[1])
+    of_round = random_word(key_1 ^ _DRAW_TAG, key_0, round_number)
+    return random_word(of_round, key_0 ^ _DRAW_TAG, seat * _DECISIONS_OF_A_SEAT + decision)
+
+
+@rule_of_rules
+def choose_next(
+    seen: Any, batch: Batch | Lookahead, rules: TableRules, game: int, choose: int, options: Int64Array
+) -> int:
+    """What a compiled agent chooses for the seat that is to decide."""
+    state = batch.states[game]
+    seat = int(state.seat)
+    memory = batch.memories[game, seat]
+    draw = draw_for(state, int(batch.rounds[game]), seat, decisions_taken(seen, state, memory))
+    return decide(seen, choose, state, rules, seat, memory, options, draw)
