@@ -4,7 +4,7 @@
     python -m benchmarks.aivat --pair champion arnold --rounds 1_000_000 --docs
 
 Single rounds, every deal from both seats with the same cards. Each pair is played without the correction,
-with it, and with it after the next decision (`aivat_lookahead`), in turns, and the processor time is compared.
+with it, and with it after the next decision (`aivat_lookahead`), in turns; processor time is compared.
 """
 
 from __future__ import annotations

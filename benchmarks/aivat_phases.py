@@ -27,6 +27,7 @@ from millebornes_env.arena.match import (
     MatchConfig,
     compiled_rules,
     dealt_batch,
+    deciders_of,
     loops_of,
     settings_of,
 )
@@ -52,6 +53,8 @@ class Args:
     """cards left in the draw pile"""
     luck_value: str = ""
     """folder of the network; "": the project's own"""
+    aivat_lookahead: bool = False
+    """value cards after the next decision, too"""
     seed: int = 1
     """of the deals"""
 
@@ -74,7 +77,13 @@ class Table:
             ArenaError: an agent is not compiled, or there is no network.
         """
         config = MatchConfig(
-            args.edition, _BOTH, episode="round", seed=args.seed, aivat=True, luck_value=args.luck_value
+            args.edition,
+            _BOTH,
+            episode="round",
+            seed=args.seed,
+            aivat=True,
+            luck_value=args.luck_value,
+            aivat_lookahead=args.aivat_lookahead,
         )
         self._rules: Any = compiled_rules(config)
         self._settings, self._loops = settings_of(config), loops_of(config)
@@ -83,7 +92,7 @@ class Table:
         if len(self._roles) < _BOTH:
             raise ArenaError("only the luck of compiled agents is looked at: choose others with --pair")
         self._deals = args.deals
-        self._first = dealt_batch(config, 0, args.deals, config.network())
+        self._first = dealt_batch(config, 0, args.deals, deciders=deciders_of(roles, config))
 
     def dealt(self) -> Batch:
         """All games at their beginning; the two of a deal are as many games apart as there are deals."""

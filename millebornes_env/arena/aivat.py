@@ -22,6 +22,11 @@ That is so in each rotation of a deal, hence for the mean of the rotations too, 
 them together. The network must be fixed before the games are played, as any is that stands in a file; a good
 one makes the spread smaller, a bad one larger, and neither moves the mean.
 
+With lookahead (`Lookahead`), v(c) is the mean of what the network says right after the draw and of what it
+says when all have decided that decide before the next one (`value_ahead`). What they would do follows from
+what they see and remember and from their random numbers; the referee sees all that, so this v is a function
+like any other. Where somebody else is asked in an agent's stead, it is a worse guess, and as unbiased.
+
 What is left out: the deal of the hands, whose luck rotations take off each other; and AIVAT's corrections for
 decisions of agents whose probabilities are known. These are exactly 0 for agents that play one action with
 probability 1, as champions do and most agents of the project.
