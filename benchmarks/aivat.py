@@ -1,7 +1,7 @@
 """Whether taking luck off the points leaves the mean alone, how many deals it saves, and what it costs.
 
     python -m benchmarks.aivat
-    python -m benchmarks.aivat --pair champion arnold --rounds 1_000_000 --docs
+    python -m benchmarks.aivat --pair champion arnold --rounds 1_000_000 --no-lookahead
 
 Single rounds, every deal from both seats with the same cards. Each pair is played without the correction,
 with it, and with it after the next decision (`aivat_lookahead`), in turns; processor time is compared.
@@ -61,6 +61,8 @@ class Args:
     """Of the deals."""
     threads: int = 1
     """Of the play."""
+    lookahead: bool = True
+    """Measure the value after the next decision, too (two teams only): some twenty times as long."""
     docs: bool = False
     """Write docs/benchmarks/aivat.json; lines of other pairs stay in it."""
 
@@ -80,9 +82,9 @@ class Line:
         saved: how many times as many deals would have been needed without the correction.
         seconds: processor time of the play without the correction.
         seconds_with: with it.
-        corrected_ahead: points less luck that is valued after the next decision too (`aivat_lookahead`).
+        corrected_ahead: points less luck with lookahead (`aivat_lookahead`); None, as what follows, without.
         saved_ahead: how many times as many deals would have been needed without that.
-        seconds_ahead: processor time of the play with that.
+        seconds_ahead: processor time of the play with lookahead.
         network: digest of the network that valued luck.
         seed: of the deals.
     """
@@ -97,9 +99,9 @@ class Line:
     saved: float
     seconds: float
     seconds_with: float
-    corrected_ahead: tuple[float, float]
-    saved_ahead: float
-    seconds_ahead: float
+    corrected_ahead: tuple[float, float] | None
+    saved_ahead: float | None
+    seconds_ahead: float | None
     network: str
     seed: int
 
@@ -109,8 +111,10 @@ class Line:
         return self.saved * self.seconds / self.seconds_with
 
     @property
-    def saved_time_ahead(self) -> float:
-        """How many times as long it would have taken without looking ahead, and without the correction."""
+    def saved_time_ahead(self) -> float | None:
+        """The same as `saved_time`, with lookahead."""
+        if self.saved_ahead is None or self.seconds_ahead is None:
+            return None
         return self.saved_ahead * self.seconds / self.seconds_ahead
 
 
@@ -120,7 +124,9 @@ def measured(pair: tuple[str, str], args: Args) -> Line:
     config = replace(plain, aivat=True, luck_value=args.luck_value)
     network = config.network()
     assert network is not None, "luck is valued"
-    ways = (plain, config, replace(config, aivat_lookahead=True))
+    ways = [plain, config]
+    if args.lookahead:
+        ways.append(replace(config, aivat_lookahead=True))
     for one in ways:
         play(pair, one, _WARM_UP)
     outcomes: list[Outcome] = []
@@ -134,8 +140,8 @@ def measured(pair: tuple[str, str], args: Args) -> Line:
             seconds[place] += time.process_time() - start
         pairs = zip(outcomes, found, strict=True) if outcomes else ()
         outcomes = [before.followed_by(after) for before, after in pairs] or found
-    _, outcome, ahead = outcomes
-    leads, luck, luck_ahead = outcome.lead.mean(axis=1), _luck(outcome), _luck(ahead)
+    outcome, ahead = outcomes[1], outcomes[2] if args.lookahead else None
+    leads, luck = outcome.lead.mean(axis=1), _luck(outcome)
     return Line(
         pair=" - ".join(pair),
         deals=outcome.num_deals,
@@ -147,9 +153,9 @@ def measured(pair: tuple[str, str], args: Args) -> Line:
         saved=control_variate_reduction(outcome, AIVAT_COEFFICIENTS).ratio or math.nan,
         seconds=seconds[0],
         seconds_with=seconds[1],
-        corrected_ahead=_mean(leads - luck_ahead),
-        saved_ahead=control_variate_reduction(ahead, AIVAT_COEFFICIENTS).ratio or math.nan,
-        seconds_ahead=seconds[2],
+        corrected_ahead=None if ahead is None else _mean(leads - _luck(ahead)),
+        saved_ahead=None if ahead is None else control_variate_reduction(ahead, AIVAT_COEFFICIENTS).ratio,
+        seconds_ahead=None if ahead is None else seconds[2],
         network=network_digest(network),
         seed=args.seed,
     )
@@ -179,8 +185,14 @@ def table_of(lines: Sequence[Line]) -> Table:
     for line in lines:
         means = (f"{mean:+.2f} ± {error:.2f}" for mean, error in (line.plain, line.corrected, line.luck))
         times = (f"{line.streams:.2f}x", f"{line.saved:.2f}x", f"{line.saved_time:.2f}x")
-        mean, error = line.corrected_ahead
-        ahead = (f"{mean:+.2f} ± {error:.2f}", f"{line.saved_ahead:.2f}x", f"{line.saved_time_ahead:.3f}x")
+        ahead = ("-", "-", "-")
+        if line.corrected_ahead is not None:
+            mean, error = line.corrected_ahead
+            ahead = (
+                f"{mean:+.2f} ± {error:.2f}",
+                f"{line.saved_ahead:.2f}x",
+                f"{line.saved_time_ahead:.3f}x",
+            )
         table.add_row(line.pair, f"{line.rounds:,}", *means, *times, *ahead)
     return table
 

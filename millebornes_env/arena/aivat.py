@@ -23,9 +23,11 @@ them together. The network must be fixed before the games are played, as any is 
 one makes the spread smaller, a bad one larger, and neither moves the mean.
 
 With lookahead (`Lookahead`), v(c) is the mean of what the network says right after the draw and of what it
-says when all have decided that decide before the next one (`value_ahead`). What they would do follows from
-what they see and remember and from their random numbers; the referee sees all that, so this v is a function
-like any other. Where somebody else is asked in an agent's stead, it is a worse guess, and as unbiased.
+says after all decisions up to the next draw (`value_ahead`). What those are follows from what the seats see
+and remember and from their random numbers, all of which the referee sees; and the card that is drawn then is
+averaged over, so that the order of the cards to come plays no part. So this v is a function like any other.
+Where somebody else is asked in an agent's stead, it is a worse guess, and as unbiased. The first of two cards
+that are drawn at once is valued by the network alone.
 
 What is left out: the deal of the hands, whose luck rotations take off each other; and AIVAT's corrections for
 decisions of agents whose probabilities are known. These are exactly 0 for agents that play one action with

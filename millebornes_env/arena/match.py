@@ -329,7 +329,12 @@ def compiled_rules(config: MatchConfig) -> TableRules:
 
 
 def deciders_of(roles: Sequence[Agent], config: MatchConfig) -> Deciders:
-    """Who says what the roles would do, if that is asked: each of them compiled; () if not."""
+    """Who says what the roles would do, if that is asked: each of them compiled; () if not.
+
+    Raises:
+        ArenaError: it is asked at a table where it cannot be.
+    """
+    config.network()
     found = [stand_in(agent, config.table()) for agent in roles if config.aivat_lookahead]
     for agent in filter(None, found):
         _ = agent.address  # compiled here: threads would do it twice
@@ -350,8 +355,13 @@ def dealt_batch(
         first_deal: number of the first deal.
         num_deals: B.
         network: what luck is valued by; None: that of the configuration.
-        deciders: by `deciders_of`.
+        deciders: by `deciders_of`; with `aivat_lookahead` they must be given.
+
+    Raises:
+        ArenaError: they are not, or there is no network.
     """
+    if config.aivat_lookahead and not deciders:
+        raise ArenaError("aivat_lookahead asks what the agents would do: give dealt_batch their deciders_of")
     network = config.network() if network is None else network
     rules, game = config.rules, config.game
     rulebook, teams = game.module(), rules.teams

@@ -8,10 +8,11 @@ import numpy as np
 
 from millebornes_env.agents import make
 from millebornes_env.agents.compiled.agent import MEMORY
+from millebornes_env.agents.errors import AgentArgumentError
+from millebornes_env.agents.policy.files import RunFolderError
 from millebornes_env.agents.protocol import Agent, CompiledFunction, Table, is_compiled
 from millebornes_env.arena.batch import Lookahead, Roles, no_roles
 from millebornes_env.engine.rulebook import StateArray
-from millebornes_env.errors import MilleBornesError
 
 
 def roles_of(agents: Sequence[CompiledFunction | None]) -> Roles:
@@ -49,8 +50,13 @@ def stand_in(agent: Agent, table: Table) -> CompiledFunction | None:
     for candidate in (agent, getattr(agent, "rollout_agent", None)):
         if candidate is not None and is_compiled(candidate):
             return candidate
+    return champion_of(table)
+
+
+def champion_of(table: Table) -> CompiledFunction | None:
+    """The champion that plays the table; None, if there is none."""
     try:
         champion = make("champion", table)
-    except MilleBornesError:  # the table has none
+    except (RunFolderError, AgentArgumentError):  # the table has none
         return None
     return champion if is_compiled(champion) else None

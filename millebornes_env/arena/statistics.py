@@ -82,8 +82,8 @@ class GameLuck(Protocol):
     def count_draws(self, batch: Any, rules: Any, game: int, action: int, /) -> None:
         """Add the luck of all that chance did in one step; compiled.
 
-        The game is in `batch.states[game]`, as it was before the step in `batch.before[0]`, which may be
-        overwritten; `action` was carried out.
+        `batch.states[game]` is the game after the step, `batch.before[0]` the game before it, which may be
+        overwritten; `action` was carried out. Luck goes to `batch.variates[game]`, by `batch.role_of[game]`.
         """
 
 

@@ -30,6 +30,7 @@ from millebornes_env.arena.intervals import Float64Array
 from millebornes_env.arena.kernels import counts_of_game, luck_of_game
 from millebornes_env.arena.match import MatchConfig, OnProgress, play
 from millebornes_env.arena.outcome import Lineup, Outcome
+from millebornes_env.arena.roles import champion_of
 from millebornes_env.arena.value_files import network_digest
 from millebornes_env.compile_cache import source_digest, sources_on_top
 from millebornes_env.errors import ArenaError
@@ -143,6 +144,8 @@ class TournamentConfig:
             content["match"]["luck_value"] = network_digest(network)
         if not self.match.aivat_lookahead:  # likewise
             del content["match"]["aivat_lookahead"]
+        elif champion := champion_of(self.match.table()):  # asked in the stead of who is not compiled
+            content["match"]["stand_in"] = fingerprint(champion, "champion")
         return content
 
 
@@ -427,6 +430,7 @@ def _sources_of(match: MatchConfig) -> frozenset[Path]:
     modules: list[Any] = [game.module(), counts_of_game(game), luck_of_game(game, match.luck or "luck")]
     for module in modules:
         found = sources_on_top(module.__name__, found)
+    found = sources_on_top("millebornes_env.arena.roles", found)
     return sources_on_top("millebornes_env.arena.kernels", found)
 
 

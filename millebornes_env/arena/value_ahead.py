@@ -2,8 +2,8 @@
 
 A network that judges a position right after a draw has to guess what the seat will do with the card. Where
 it is known who decides, that need not be guessed: a copy of the game is played on, by the agents themselves,
-until a card is drawn again, and the network says what it is worth just before that. (So chess programs search
-a few moves deep before they evaluate.)
+until a card is drawn again, and the network says what it is worth just before that: a depth-limited lookahead
+to the next chance node.
 """
 
 from __future__ import annotations

@@ -14,6 +14,9 @@ import numpy as np
 import pytest
 
 from millebornes_env.agents import make
+from millebornes_env.agents.fingerprint import fingerprint
+from millebornes_env.agents.protocol import is_compiled
+from millebornes_env.arena import match, roles
 from millebornes_env.arena.batch import Batch
 from millebornes_env.arena.estimates import AIVAT_COEFFICIENTS, control_variate_reduction
 from millebornes_env.arena.full_view import write_values
@@ -30,8 +33,11 @@ from millebornes_env.arena.outcome import own_less_others
 from millebornes_env.arena.roles import stand_in
 from millebornes_env.arena.tournament import TournamentConfig
 from millebornes_env.arena.value_ahead import value_of_decisions
+from millebornes_env.arena.value_files import save_network
 from millebornes_env.commands import compare as compare_command
 from millebornes_env.errors import ArenaError
+from tests.arena.players import SlowFirstAgent
+from tests.arena.test_aivat import ABOUT, random_network
 
 CONFIG = MatchConfig(episode="round", aivat=True, aivat_lookahead=True, threads=1)
 _BOTH = 2
@@ -40,12 +46,12 @@ _BOTH = 2
 class Game:
     """One game of two agents, played one decision at a time."""
 
-    def __init__(self, specs: list[Any], deal: int) -> None:
-        self.rules: Any = compiled_rules(CONFIG)
-        self._loops, self._settings = loops_of(CONFIG), settings_of(CONFIG)
-        roles = [make(spec, CONFIG.table(), 1) for spec in specs]
-        self.deciders = deciders_of(roles, CONFIG)
-        self.batch = dealt_batch(CONFIG, deal, 1, deciders=self.deciders)
+    def __init__(self, specs: list[Any], deal: int, config: MatchConfig = CONFIG) -> None:
+        self.rules: Any = compiled_rules(config)
+        self._loops, self._settings = loops_of(config), settings_of(config)
+        roles = [make(spec, config.table(), 1) for spec in specs]
+        self.deciders = deciders_of(roles, config)
+        self.batch = dealt_batch(config, deal, 1, deciders=self.deciders)
         self._loops.begin_games(self.batch, self.rules)
         self.batch.live[1] = False  # the other rotation
 
@@ -63,18 +69,17 @@ class Game:
     def comes_to(self, drawn: int, card: int) -> tuple[str, float]:
         """How the game really goes on with another card, and what that is worth to the seat that drew."""
         batch = deepcopy(self.batch)
-        seat = int(batch.states["seat"][0])
+        seat, rounds, points = int(batch.states["seat"][0]), int(batch.rounds[0]), batch.points[0].copy()
         exchange(batch.states[:1], seat, drawn, card)
         while True:
             came = self.decide(batch)
-            if not batch.live[0]:
-                own = batch.role_of[0, seat]
-                lead = int(batch.points[0, own]) - int(batch.points[0, 1 - own])
-                return "the end of the round", lead / 1000
+            if batch.rounds[0] > rounds:
+                own, won = batch.role_of[0, seat % _BOTH], batch.points[0] - points
+                return "the end of the round", (int(won[own]) - int(won[1 - own])) / 1000
             if came:
                 value = self.mean_value(batch.states[:1], came)
-                sign = 1 if int(batch.states["seat"][0]) == seat else -1
-                return f"{len(came)} drawn", sign * value
+                is_own = int(batch.states["seat"][0]) % _BOTH == seat % _BOTH
+                return f"{len(came)} drawn", value if is_own else -value
 
     def mean_value(self, after: Any, came: list[int]) -> float:
         """The mean value over all hands that could have been drawn instead: each is dealt."""
@@ -103,39 +108,68 @@ def exchange(states: Any, seat: int, drawn: int, card: int) -> None:
 # Values -----------------------------------------------------------------------------------------------------
 
 
+@pytest.fixture(scope="module")
+def partners(tmp_path_factory: pytest.TempPathFactory) -> MatchConfig:
+    """Four players in two teams, and values that mean nothing."""
+    folder = tmp_path_factory.mktemp("partners")
+    save_network(folder, random_network(4, 2), {**ABOUT, "players": 4})
+    return replace(CONFIG, players=4, luck_value=str(folder))
+
+
 @pytest.mark.parametrize(
     ("specs", "deals"),
     [(["arnold", "strategist"], 6), (["lot", "attacker"], 6), (["champion", "lot"], 4)],
 )
 def test_what_is_tried_is_what_would_really_happen(specs: list[Any], deals: int) -> None:
     """With every card that could have come; the agents' memories and random numbers included."""
-    random, seen = np.random.default_rng(1), Counter[str]()
-    for deal in range(deals):
-        game = Game(specs, deal)
-        batch = game.batch
-        while batch.live[0]:
-            came = game.decide(batch)
-            pile = int(batch.states["draw_pile"][0])
-            if not batch.live[0] or len(came) != 1 or (pile > 8 and random.random() > 0.15):
-                continue
-            before = batch.states.copy(), batch.memories.copy()
-            for card in {came[0], *(int(card) for card in batch.states["deck"][0] if card >= 0)}:
-                is_known, value = value_of_decisions(batch, game.rules, 0, came[0], card)
-                how, expected = game.comes_to(came[0], card)
-                assert is_known
-                assert value == pytest.approx(expected, abs=2e-4)
-                seen[how] += 1
-            assert np.array_equal(before[0], batch.states)
-            assert np.array_equal(before[1], batch.memories)
+    seen = sum((compared(Game(specs, deal), deal) for deal in range(deals)), Counter[str]())
     assert seen["1 drawn"] > 150
     assert seen["the end of the round"] > 0
     assert seen["2 drawn"] > 0 or "lot" in specs, "a coup fourré that somebody claims"
 
 
-def test_the_luck_of_a_draw_is_0_over_all_cards_that_could_have_come() -> None:
+@pytest.mark.parametrize("specs", [["arnold", "lot"], ["lot", "strategist"]])
+def test_so_it_is_in_the_later_rounds_of_a_match(specs: list[Any]) -> None:
+    """Another round has other random numbers, and what was seen in the match is remembered."""
+    game = Game(specs, 2, replace(CONFIG, episode="match"))
+    while game.batch.live[0] and game.batch.rounds[0] < 2:
+        game.decide(game.batch)
+    assert compared(game, 1, last_round=3)["1 drawn"] > 20
+
+
+def test_partners_gain_what_their_team_gains(partners: MatchConfig) -> None:
+    seen = compared(Game(["arnold", "strategist"], 1, partners), 1) + compared(
+        Game(["arnold", "lot"], 2, partners), 2
+    )
+    assert seen["1 drawn"] > 100
+
+
+def compared(game: Game, seed: int, last_round: int = 99) -> Counter[str]:
+    """Play a game, and try what it comes to after some of its draws; how often it came to what."""
+    random, seen = np.random.default_rng(seed), Counter[str]()
+    batch = game.batch
+    while batch.live[0] and batch.rounds[0] < last_round:
+        came = game.decide(batch)
+        pile = int(batch.states["draw_pile"][0])
+        if not batch.live[0] or len(came) != 1 or (pile > 8 and random.random() > 0.15):
+            continue
+        before = batch.states.copy(), batch.memories.copy()
+        for card in {came[0], *(int(card) for card in batch.states["deck"][0] if card >= 0)}:
+            is_known, value = value_of_decisions(batch, game.rules, 0, came[0], card)
+            how, expected = game.comes_to(came[0], card)
+            assert is_known
+            assert value == pytest.approx(expected, abs=2e-4)
+            seen[how] += 1
+        assert np.array_equal(before[0], batch.states)
+        assert np.array_equal(before[1], batch.memories)
+    return seen
+
+
+@pytest.mark.parametrize("decisions", [31, 32, 44, 57])
+def test_the_luck_of_a_draw_is_0_over_all_cards_that_could_have_come(decisions: int) -> None:
     """Each card of the pile is drawn in turn, and the cards behind it come in another order each time."""
     game, found, pile = Game(["arnold", "greedy"], 3), list[float](), 0
-    for _ in range(31):
+    for _ in range(decisions):
         game.decide(game.batch)
     deck = game.batch.states["deck"][0]
     left = np.flatnonzero(deck >= 0)
@@ -148,8 +182,8 @@ def test_the_luck_of_a_draw_is_0_over_all_cards_that_could_have_come() -> None:
         assert len(drawn) == 1
         found.append(float(batch.variates[0, 0, 0]))
         pile = len(left)
-    assert len(found) == pile > 40
-    assert np.ptp(found) > 100
+    assert len(found) == pile > 30
+    assert np.ptp(found) > 50
     assert np.mean(found) == pytest.approx(0.0, abs=0.02)
 
 
@@ -165,12 +199,13 @@ def test_an_illegal_action_is_not_tried() -> None:
     """It is reported when it is played."""
     game = Game(["arnold", "greedy"], 1)
     drawn = game.decide(game.batch)
-    wrong = make("first", CONFIG.table())
-    ahead = game.batch.ahead
-    seat = int(game.batch.states["seat"][0])
-    game.batch.states["phase"][0] = 3  # nothing is legal
-    ahead.roles.choose[:] = wrong.address
-    assert value_of_decisions(game.batch, game.rules, 0, drawn[0], drawn[0]) == (False, 0.0), seat
+    while len(drawn) != 1 or int(game.batch.states["draw_pile"][0]) > 55:
+        drawn = game.decide(game.batch)
+    wrong = make("wrong", CONFIG.table())
+    assert is_compiled(wrong)
+    assert value_of_decisions(game.batch, game.rules, 0, drawn[0], drawn[0])[0]
+    game.batch.ahead.roles.choose[:] = wrong.address
+    assert value_of_decisions(game.batch, game.rules, 0, drawn[0], drawn[0]) == (False, 0.0)
 
 
 # In the arena -----------------------------------------------------------------------------------------------
@@ -206,8 +241,21 @@ def test_who_says_what_an_agent_would_do() -> None:
     champion = stand_in(make("slow", table), table)
     assert champion is not None
     assert champion.name == make("champion", table).name
-    nowhere = MatchConfig("arc_en_ciel", 4).table()
-    assert stand_in(make("random", nowhere), nowhere) is not None
+    nowhere = MatchConfig("arc_en_ciel", 5).table()
+    assert stand_in(SlowFirstAgent(nowhere), nowhere) is None, "the race has a champion for four alone"
+
+
+def test_where_nobody_can_be_asked_luck_is_valued_by_the_network_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(roles, "champion_of", lambda table: None)
+    pair = ["slow", "lot"]
+    deep, flat = (play(pair, replace(CONFIG, aivat_lookahead=ahead), 20) for ahead in (True, False))
+    assert deep.variates is not None
+    assert not np.array_equal(deep.variates, flat.variates)  # type: ignore[arg-type]
+    monkeypatch.setattr(match, "stand_in", lambda agent, table: None)
+    nobody = play(pair, CONFIG, 20)
+    assert np.array_equal(nobody.variates, flat.variates)  # type: ignore[arg-type]
 
 
 def test_agents_that_are_not_compiled_are_taken_for_the_champion() -> None:
@@ -220,7 +268,7 @@ def test_agents_that_are_not_compiled_are_taken_for_the_champion() -> None:
     assert not np.array_equal(play(champion, CONFIG, 20).points, found.points)
 
 
-def test_a_command_saves_more_and_says_so(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_command_looks_ahead_if_it_is_asked_to(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     options = ["--aivat", "--aivat-lookahead", "--episode", "round", "--deals", "40", "--threads", "1"]
     out = tmp_path / "found.json"
     assert compare_command.main(["greedy", "arnold", *options, "--out", str(out)]) == 0
@@ -234,11 +282,14 @@ def test_tournaments_without_it_are_described_as_before() -> None:
     assert TournamentConfig(CONFIG).as_json()["match"] == {
         **TournamentConfig(replace(CONFIG, aivat_lookahead=False)).as_json()["match"],
         "aivat_lookahead": True,
+        "stand_in": fingerprint(make("champion", CONFIG.table()), "champion"),
     }
 
 
 def test_what_cannot_be_is_refused() -> None:
     with pytest.raises(ArenaError, match="aivat_lookahead says how aivat values luck: choose that too"):
         MatchConfig(aivat_lookahead=True)
+    with pytest.raises(ArenaError, match="give dealt_batch their deciders_of"):
+        dealt_batch(CONFIG, 0, 1)
     with pytest.raises(ArenaError, match="is for two teams: with 3, use aivat without it"):
         MatchConfig(players=3, aivat=True, aivat_lookahead=True).network()
