@@ -165,7 +165,7 @@ def compared(game: Game, seed: int, last_round: int = 99) -> Counter[str]:
     return seen
 
 
-@pytest.mark.parametrize("decisions", [31, 32, 44, 57])
+@pytest.mark.parametrize("decisions", [12, 31, 32])
 def test_the_luck_of_a_draw_is_0_over_all_cards_that_could_have_come(decisions: int) -> None:
     """Each card of the pile is drawn in turn, and the cards behind it come in another order each time."""
     game, found, pile = Game(["arnold", "greedy"], 3), list[float](), 0
@@ -197,10 +197,10 @@ def test_a_role_that_nobody_knows_is_valued_by_the_network_alone() -> None:
 
 def test_an_illegal_action_is_not_tried() -> None:
     """It is reported when it is played."""
-    game = Game(["arnold", "greedy"], 1)
-    drawn = game.decide(game.batch)
+    game, drawn = Game(["holder", "greedy"], 1), list[int]()
     while len(drawn) != 1 or int(game.batch.states["draw_pile"][0]) > 55:
         drawn = game.decide(game.batch)
+        assert game.batch.live[0], "choose another deal"
     wrong = make("wrong", CONFIG.table())
     assert is_compiled(wrong)
     assert value_of_decisions(game.batch, game.rules, 0, drawn[0], drawn[0])[0]
