@@ -141,6 +141,9 @@ def measured(pair: tuple[str, str], args: Args) -> Line:
         pairs = zip(outcomes, found, strict=True) if outcomes else ()
         outcomes = [before.followed_by(after) for before, after in pairs] or found
     outcome, ahead = outcomes[1], outcomes[2] if args.lookahead else None
+    reductions = [
+        control_variate_reduction(one, AIVAT_COEFFICIENTS).ratio or math.nan for one in outcomes[1:]
+    ]
     leads, luck = outcome.lead.mean(axis=1), _luck(outcome)
     return Line(
         pair=" - ".join(pair),
@@ -150,11 +153,11 @@ def measured(pair: tuple[str, str], args: Args) -> Line:
         corrected=_mean(leads - luck),
         luck=_mean(luck),
         streams=variance_reduction(outcome).ratio or math.nan,
-        saved=control_variate_reduction(outcome, AIVAT_COEFFICIENTS).ratio or math.nan,
+        saved=reductions[0],
         seconds=seconds[0],
         seconds_with=seconds[1],
         corrected_ahead=None if ahead is None else _mean(leads - _luck(ahead)),
-        saved_ahead=None if ahead is None else control_variate_reduction(ahead, AIVAT_COEFFICIENTS).ratio,
+        saved_ahead=None if ahead is None else reductions[1],
         seconds_ahead=None if ahead is None else seconds[2],
         network=network_digest(network),
         seed=args.seed,

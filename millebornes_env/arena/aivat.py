@@ -41,14 +41,8 @@ from typing import Final
 import numpy as np
 
 from millebornes_env.arena.batch import Batch
-from millebornes_env.arena.full_view import INPUTS_VERSION, MOST_ONES, cards_in_pile, list_ones, num_inputs
-from millebornes_env.arena.value_ahead import (
-    POINTS_OF_VALUE,
-    draw_next,
-    value_if_drawn,
-    value_of_decisions,
-)
-from millebornes_env.arena.value_network import MAX_UNITS, first_layer
+from millebornes_env.arena.full_view import INPUTS_VERSION, num_inputs
+from millebornes_env.arena.value_ahead import POINTS_OF_VALUE, draw_next, list_draws, value_of_decisions
 from millebornes_env.compile import rule, seldom, stack_array
 from millebornes_env.millebornes.cards import NUM_CARD_TYPES
 from millebornes_env.millebornes.motion import team_of
@@ -125,27 +119,21 @@ def luck_of_draw(
     Returns:
         The luck of the deciding seat's team, in the unit of the network.
     """
-    state, network = batch.states[game], batch.network
-    seat, size = int(state.seat), int(state.draw_pile) + to_come + 1
+    size = int(batch.states[game].draw_pile) + to_come + 1
     if size == 1:
         return 0.0
     looks_ahead = len(batch.ahead.is_known) > 0 and to_come == 0
-    ones = stack_array(np.int32, MOST_ONES)
-    sums = stack_array(np.float32, MAX_UNITS)
-    first_layer(network, ones, list_ones(state, rules, undrawn, to_come, ones), sums)
-    expected, came = 0.0, 0.0
+    left = stack_array(np.int8, NUM_CARD_TYPES)
+    values = stack_array(np.float64, NUM_CARD_TYPES)
+    list_draws(batch.states[game], rules, undrawn, to_come, batch.network, left, values)
+    expected = 0.0
     for card in range(NUM_CARD_TYPES):
-        left = cards_in_pile(state, rules, card) + int(undrawn[card])
-        if left > 0:
-            held = int(state.hand[seat, card]) - int(undrawn[card])
-            value = value_if_drawn(network, sums, rules.teams, card, held, left)
+        if left[card] > 0:
             if looks_ahead:
                 is_known, later = value_of_decisions(batch, rules, game, drawn, card)
-                value = (value + later) / 2 if is_known else value
-            expected += value * left
-            if card == drawn:
-                came = value
-    return came - expected / size
+                values[card] = (values[card] + later) / 2 if is_known else values[card]
+            expected += values[card] * int(left[card])
+    return float(values[drawn]) - expected / size
 
 
 __all__ = ["INPUTS_VERSION", "NUM_VARIATES", "SAMPLE_AGENTS", "count_deal", "count_draws", "num_inputs"]

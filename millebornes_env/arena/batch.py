@@ -40,9 +40,8 @@ class Roles(NamedTuple):
 class Lookahead(NamedTuple):
     """A copy of one game, in which the next decisions are tried before they are taken; T roles, S seats."""
 
-    is_known: npt.NDArray[
-        np.bool_
-    ]  # [T] whether a compiled agent says what the role would do; [0]: not asked
+    # [T] whether a compiled agent says what the role would do; [0]: nobody is asked
+    is_known: npt.NDArray[np.bool_]
     roles: Roles  # those agents
     states: StateArray  # [2] the copy, and what it was before a step
     memories: Int16Array  # [1, S, MEMORY]

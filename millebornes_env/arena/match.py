@@ -18,12 +18,12 @@ import numpy.typing as npt
 
 from millebornes_env import VectorEnv, vector_env
 from millebornes_env.agents import Spec, make
-from millebornes_env.agents.protocol import Agent, CompiledFunction, Table, forget, is_compiled
+from millebornes_env.agents.protocol import Agent, Table, forget, is_compiled
 from millebornes_env.arena.batch import NO_ROLE, Batch
 from millebornes_env.arena.faults import ask_about, illegal_action, rows_of
 from millebornes_env.arena.kernels import ArenaKernels, Rows, arena_kernels_of, counts_of_game, new_batch
 from millebornes_env.arena.outcome import Lineup, Outcome
-from millebornes_env.arena.roles import lookahead_of, roles_of, stand_in
+from millebornes_env.arena.roles import Deciders, lookahead_of, roles_of, stand_in
 from millebornes_env.arena.value_files import network_for
 from millebornes_env.arena.value_network import ValueNetwork
 from millebornes_env.compile import for_kernels
@@ -41,9 +41,6 @@ _TWO_TEAMS: Final = 2  # what one leads by, the other is behind
 
 _TABLES: dict[tuple[str, int, int | None], tuple[Game, Table]] = {}
 """Those that were asked for, with the game that each is of."""
-
-Deciders = Sequence[CompiledFunction | None]
-"""Who says what the agents of a lineup would do, one for each role (`roles.stand_in`)."""
 
 OnProgress = Callable[[float], None]
 """Is told how many episodes have been played, with parts of those going on."""
@@ -334,8 +331,10 @@ def deciders_of(roles: Sequence[Agent], config: MatchConfig) -> Deciders:
     Raises:
         ArenaError: it is asked at a table where it cannot be.
     """
-    config.network()
-    found = [stand_in(agent, config.table()) for agent in roles if config.aivat_lookahead]
+    if not config.aivat_lookahead:
+        return ()
+    config.network()  # refuses a table where it cannot be
+    found = [stand_in(agent, config.table()) for agent in roles]
     for agent in filter(None, found):
         _ = agent.address  # compiled here: threads would do it twice
     return found

@@ -14,8 +14,11 @@ from millebornes_env.agents.protocol import Agent, CompiledFunction, Table, is_c
 from millebornes_env.arena.batch import Lookahead, Roles, no_roles
 from millebornes_env.engine.rulebook import StateArray
 
+Deciders = Sequence[CompiledFunction | None]
+"""Who says what the agents of a lineup would do, one for each role (`stand_in`); None: nobody does."""
 
-def roles_of(agents: Sequence[CompiledFunction | None]) -> Roles:
+
+def roles_of(agents: Deciders) -> Roles:
     """The functions and options of some agents; of None, zeros."""
     roles = no_roles(len(agents))
     for role, agent in enumerate(agents):
@@ -25,11 +28,11 @@ def roles_of(agents: Sequence[CompiledFunction | None]) -> Roles:
     return roles
 
 
-def lookahead_of(deciders: Sequence[CompiledFunction | None], players: int, states: StateArray) -> Lookahead:
+def lookahead_of(deciders: Deciders, players: int, states: StateArray) -> Lookahead:
     """Room to try what the roles would do.
 
     Args:
-        deciders: T, who says it for each role; None: nobody does.
+        deciders: T, who says it.
         players: S, seats at the table.
         states: STATE[2], overwritten whenever something is tried.
     """

@@ -21,6 +21,7 @@ from millebornes_env.arena.full_view import (
     place_held,
     place_in_pile,
 )
+from millebornes_env.arena.statistics import Float64Array
 from millebornes_env.arena.value_network import MAX_UNITS, Float32Array, ValueNetwork, first_layer, value_of
 from millebornes_env.compile import rule, seldom, stack_array
 from millebornes_env.millebornes.cards import NUM_CARD_TYPES
@@ -77,6 +78,39 @@ def value_if_drawn(
 
 
 @seldom
+def list_draws(
+    state: State,
+    rules: RulesRecord,
+    undrawn: Int8Array,
+    to_come: int,
+    network: ValueNetwork,
+    left: Int8Array,
+    values: Float64Array,
+) -> None:
+    """List which cards the deciding seat could have drawn, and what each of them is worth.
+
+    Args:
+        state: the game after the draw.
+        rules: the table's.
+        undrawn: int8[NUM_CARD_TYPES], the cards of the seat that this draw and later ones brought.
+        to_come: how many later ones brought.
+        network: the value.
+        left: int8[NUM_CARD_TYPES], overwritten: cards of each type in the pile before the draw.
+        values: float64[NUM_CARD_TYPES], overwritten where there are any: the value if one of them is drawn.
+    """
+    ones = stack_array(np.int32, MOST_ONES)
+    sums = stack_array(np.float32, MAX_UNITS)
+    first_layer(network, ones, list_ones(state, rules, undrawn, to_come, ones), sums)
+    seat = int(state.seat)
+    for card in range(NUM_CARD_TYPES):
+        count = cards_in_pile(state, rules, card) + int(undrawn[card])
+        left[card] = count
+        if count > 0:
+            held = int(state.hand[seat, card]) - int(undrawn[card])
+            values[card] = value_if_drawn(network, sums, rules.teams, card, held, count)
+
+
+@seldom
 def value_before_draw(state: State, rules: RulesRecord, undrawn: Int8Array, network: ValueNetwork) -> float:
     """The mean value over all cards that the deciding seat could have drawn last.
 
@@ -86,15 +120,13 @@ def value_before_draw(state: State, rules: RulesRecord, undrawn: Int8Array, netw
         undrawn: int8[NUM_CARD_TYPES], 1 for the card that it brought.
         network: the value.
     """
-    ones = stack_array(np.int32, MOST_ONES)
-    sums = stack_array(np.float32, MAX_UNITS)
-    first_layer(network, ones, list_ones(state, rules, undrawn, 0, ones), sums)
-    seat, total = int(state.seat), 0.0
+    left = stack_array(np.int8, NUM_CARD_TYPES)
+    values = stack_array(np.float64, NUM_CARD_TYPES)
+    list_draws(state, rules, undrawn, 0, network, left, values)
+    total = 0.0
     for card in range(NUM_CARD_TYPES):
-        left = cards_in_pile(state, rules, card) + int(undrawn[card])
-        if left > 0:
-            held = int(state.hand[seat, card]) - int(undrawn[card])
-            total += left * value_if_drawn(network, sums, rules.teams, card, held, left)
+        if left[card] > 0:
+            total += int(left[card]) * values[card]
     return total / (int(state.draw_pile) + 1)
 
 
