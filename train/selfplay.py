@@ -106,7 +106,7 @@ class Trainer:
         tables = self.games.tables
         self.network = actor_critic(tables, args.layers, self.games.num_inputs - self.games.obs_size)
         if args.start:
-            start_from(self.network, args.start, tables[0])
+            start_from(self.network, args.start, tables[0], self.games.observation)
         self.ema_network = copy.deepcopy(self.network)
         self.magnet: Perceptron | None = None
         if args.magnet > 0:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 
 from millebornes_env import vector_env
+from millebornes_env.agents.policy.network import InputSpec
 from millebornes_env.agents.protocol import Table
 from millebornes_env.millebornes.cards import NUM_CARD_TYPES
 from train.common.network import PRECISIONS, actor_critic, common_scale, start_from
@@ -70,12 +73,41 @@ def test_a_new_policy_is_nearly_uniform_and_half_precision_nearly_the_same() -> 
 
 
 def test_learning_starts_from_the_weights_of_a_policy(tmp_path) -> None:  # type: ignore[no-untyped-def]
-    table = Table.of(vector_env(1))
+    env = vector_env(1)
+    table, position = Table.of(env), env.games.buffers.observation
     torch.manual_seed(1)
     first, second = actor_critic([table], (16,)), actor_critic([table], (16,))
     save_policy_files(tmp_path, first.folded(), table, value="points")
-    start_from(second, str(tmp_path), table)
+    start_from(second, str(tmp_path), table, position)
     rows = torch.randint(0, 5, (40, 119), dtype=torch.int8)
     assert torch.allclose(first(rows), second(rows), atol=1e-5)
     with pytest.raises(ValueError, match=r"has layers of .* the network to be trained has"):
-        start_from(actor_critic([table], (17,)), str(tmp_path), table)
+        start_from(actor_critic([table], (17,)), str(tmp_path), table, position)
+
+
+@pytest.mark.parametrize(("edition", "players"), [("dutch", 2), ("parker", 4)])
+def test_at_one_table_learning_starts_from_a_policy_that_sees_the_rules(
+    tmp_path: Path, edition: str, players: int
+) -> None:
+    """What it makes of the rules is in the biases: all plays are as probable as before."""
+    seen = vector_env(40, edition, players=players, observe_rules=True, seed=3)
+    env = vector_env(40, edition, players=players, seed=3)
+    torch.manual_seed(1)
+    first, second = actor_critic([Table.of(seen)], (16,)), actor_critic([Table.of(env)], (16,))
+    torch.nn.init.normal_(first.linears[-1].weight)
+    spec = InputSpec(seen.observation_spec, features=False)
+    save_policy_files(tmp_path, first.folded(), Table.of(seen), input_spec=spec, value="points")
+    env.reset()
+    seen.reset()
+    start_from(second, str(tmp_path), Table.of(env), env.games.buffers.observation[:1])
+    for _ in range(60):
+        actions = env.sample_actions()
+        env.step(actions)
+        seen.step(actions)
+    ours = second(torch.from_numpy(env.games.buffers.observation))
+    theirs = first(torch.from_numpy(seen.games.buffers.observation))
+    assert theirs.std() > 0.1
+    assert torch.allclose(ours, theirs, atol=1e-4)
+    third = actor_critic([Table.of(seen)], (16,))
+    start_from(third, str(tmp_path), Table.of(seen), seen.games.buffers.observation[:1])
+    assert torch.allclose(third(torch.from_numpy(seen.games.buffers.observation)), theirs, atol=1e-4)

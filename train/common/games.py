@@ -283,6 +283,11 @@ class ManyGames:
         """The tables as agents are told of them."""
         return [part.table for part, _ in self.parts]
 
+    @property
+    def observation(self) -> npt.NDArray[np.int8]:
+        """int8[1, D], what is seen of a game of the first table."""
+        return self.parts[0][0].env.games.buffers.observation[:1]
+
     def write_decisions(self, rollout: Rollout, step: int) -> None:
         """Write what the deciding seats see into a step of the rollout."""
         for part, games in self.parts:

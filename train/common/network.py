@@ -14,13 +14,16 @@ from torch import Tensor, nn
 
 from millebornes_env.agents.policy.agent import PolicyAgent, observation_scale
 from millebornes_env.agents.policy.network import Layers
-from millebornes_env.agents.protocol import Table
+from millebornes_env.agents.protocol import Observations, Table
 from train.common.oracle import oracle_scale
 from train.common.policy_files import fold_in_scale
 
 Precision = Literal["auto", "float32", "bfloat16"]
 PRECISIONS: Final = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 """Data types of the hidden layers; weights, their optimizer, logits and losses are float32 in any case."""
+
+RULES: Final = "rules"
+"""The field of an observation's spec by which the rules are shown."""
 
 _POLICY_GAIN: Final = 0.01  # a new policy is nearly uniform (Andrychowicz et al. 2021, section 3.2)
 
@@ -112,31 +115,63 @@ def actor_critic(tables: Sequence[Table], hidden: Sequence[int], features: int =
     return network
 
 
-def start_from(network: Perceptron, folder: str, table: Table) -> None:
+def start_from(network: Perceptron, folder: str, table: Table, observation: Observations) -> None:
     """Give a network the weights of a policy.
+
+    A network that does not see the rules can start from one that does: it plays the same at this table.
 
     Args:
         network: a network made by `actor_critic`.
         folder: the run folder of the policy.
         table: at which it can be played.
+        observation: int8[1, D], of any position of the table.
 
     Raises:
         RunFolderError: there is no such policy, or it is not for this table.
         ValueError: its layers are not those of the network.
     """
     policy = PolicyAgent(table, folder=folder)
+    layers = layers_at(policy, observation)
     ours = [tuple(layer.weight.shape) for layer in network.linears]
-    theirs = [weight.shape for weight, _ in policy.layers]
+    theirs = [weight.shape for weight, _ in layers]
     if ours != theirs:
         raise ValueError(
             f"the policy in {folder!r} has layers of {theirs} (outputs, inputs), the network to be trained "
             f"has {ours}: give its --hidden, and --features as it was trained"
         )
     with torch.no_grad():
-        for number, (layer, (weight, bias)) in enumerate(zip(network.linears, policy.layers, strict=True)):
+        for number, (layer, (weight, bias)) in enumerate(zip(network.linears, layers, strict=True)):
             unfolded = weight / network.scale.numpy() if number == 0 else weight
             layer.weight.copy_(torch.from_numpy(unfolded))
             layer.bias.copy_(torch.from_numpy(bias))
+
+
+def layers_at(policy: PolicyAgent, observation: Observations) -> Layers:
+    """The layers of a policy without what it is shown of the rules, if the table does not show them.
+
+    At one table these numbers never change, so what the first layer makes of them belongs to its biases.
+
+    Args:
+        policy: made for the table.
+        observation: int8[1, D], of any position of the table.
+
+    Returns:
+        The layers; those of the policy where the table shows the rules too, or the policy does not see them.
+    """
+    seen, table = policy.input_spec.observation, policy.table
+    shown = {section.name for section in table.sections}
+    if getattr(seen, RULES, 0) == 0:
+        return policy.layers
+    others = {section.name for section in table.rulebook.sections(table.rules, seen._replace(rules=0))}
+    columns = [
+        column
+        for section in table.rulebook.sections(table.rules, seen)
+        if section.name not in others | shown
+        for column in range(section.start, section.start + section.size)
+    ]
+    (weight, bias), *later = policy.layers
+    added = weight[:, columns].astype(np.float64) @ policy.inputs(observation)[0, columns]
+    return [(np.delete(weight, columns, axis=1), (bias + added).astype(np.float32)), *later]
 
 
 def common_scale(tables: Sequence[Table]) -> npt.NDArray[np.float32]:
