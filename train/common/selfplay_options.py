@@ -34,7 +34,7 @@ class Args(TrainingOptions):
     opponent_teams: Teams = "one"
     """teams that opponents have in their games: one, or all others than one"""
     start: str = ""
-    """policy folder whose weights to begin with, instead of random ones"""
+    """policy folder whose weights to begin with, instead of random ones; at one table it may see the rules"""
     magnet: float = 0.0
     """weight of the distance KL(policy, magnet) to a slow copy of the policy (magnetic mirror descent)"""
     magnet_updates: int = 100
