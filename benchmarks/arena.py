@@ -33,6 +33,8 @@ PAIRS: Final = (
     ("strategist", "greedy"),
     ("arnold", "arnold:debian"),
     ("strategist", "arnold"),
+    ("champion", "arnold"),
+    ("champion", "strategist"),
 )
 """Whose speed is measured."""
 

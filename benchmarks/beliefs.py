@@ -99,6 +99,7 @@ class Scores:
     said: list[float] = field(default_factory=list)  # probability that the opponent holds a safety
     uniform: list[float] = field(default_factory=list)  # the same by uniform redeals
     holds: list[bool] = field(default_factory=list)
+    cards_left_then: list[int] = field(default_factory=list)  # when that was asked
 
 
 def watched(args: Args, opponent: str) -> Scores:
@@ -172,6 +173,7 @@ def score(
             scores.said.append(float(weights[held].sum() / weights.sum()))
             scores.uniform.append(float((prior[:, 1, safety] > 0).mean()))
             scores.holds.append(bool(truth[safety] > 0))
+            scores.cards_left_then.append(scores.cards_left[-1])
 
 
 def hidden_safeties(known: Known) -> Iterator[int]:
@@ -195,19 +197,25 @@ def clustered(values: Float64Array, groups: npt.NDArray[np.int64]) -> tuple[floa
 def summary(scores: Scores) -> dict[str, Any]:
     """The scores against one opponent."""
     bits, rounds = np.array(scores.bits), np.array(scores.rounds)
-    groups = np.searchsorted(CARDS_LEFT, np.array(scores.cards_left), side="right") - 1
+    groups, groups_then = (
+        np.searchsorted(CARDS_LEFT, np.array(cards), side="right") - 1
+        for cards in (scores.cards_left, scores.cards_left_then)
+    )
+    said, uniform, holds = (np.array(one, np.float64) for one in (scores.said, scores.uniform, scores.holds))
     mean, error = clustered(bits, rounds)
     by_group = {}
     for group, name in enumerate(NAMES_OF_GROUPS):
         here = groups == group
         if here.any():
             of_group, error_of_group = clustered(bits[here], rounds[here])
+            then = groups_then == group
             by_group[name] = {
                 "bits": of_group,
                 "standard_error": error_of_group,
                 "decisions": int(here.sum()),
+                "calibration_error": calibration_error(said[then], holds[then]),
+                "calibration_error_uniform": calibration_error(uniform[then], holds[then]),
             }
-    said, uniform, holds = (np.array(one, np.float64) for one in (scores.said, scores.uniform, scores.holds))
     return {
         "bits": mean,
         "standard_error": error,
@@ -239,9 +247,13 @@ def reliability(said: Float64Array, holds: Float64Array) -> list[dict[str, float
 
 
 def calibration_error(said: Float64Array, holds: Float64Array) -> float:
-    """The mean distance between what was said and what was so, over the bins as often as they occur."""
+    """The mean distance between what was said and what was so, over the bins as often as they occur.
+
+    0 where nothing was said.
+    """
     return float(
-        sum(one["times"] * abs(one["said"] - one["was_so"]) for one in reliability(said, holds)) / len(said)
+        sum(one["times"] * abs(one["said"] - one["was_so"]) for one in reliability(said, holds))
+        / max(len(said), 1)
     )
 
 

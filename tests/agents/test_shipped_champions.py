@@ -31,6 +31,13 @@ TABLES = {
     "arc_en_ciel-4": RACE,
 }
 EVERYWHERE = [(name, *table) for name in editions() for table in edition(name).tables]
+OVERRIDDEN = (
+    "parker+roll_after_safety=0+points_extension_failed=0+discard_safeties=0+end_when_stuck=1",
+    *("parker+goal=1000", "parker+hand_limit=10", "parker+extended_target=0", "parker+roll_after_remedy=0"),
+    *("parker+discard_only_if_stuck=1", "parker+copies_of_right_of_way=0", "parker+when_pile_is_empty=1"),
+    *("dutch+when_pile_is_empty=0", "winning_moves+hazard_opens_pile=0"),
+)
+"""Rules with which two play, too: the first as BSD mille has them, and those where the choice is close."""
 every_table = pytest.mark.parametrize("where", EVERYWHERE, ids=lambda where: "{}-{}-in-{}".format(*where))
 
 
@@ -85,13 +92,14 @@ def test_the_page_has_the_figures_that_were_measured() -> None:
     lines = lines_of(json.loads(JSON_FILE.read_text(encoding="utf-8")))
     assert {(line.edition, line.players, line.teams) for line in lines} == set(EVERYWHERE)
     assert {line.agent for line in lines} == set(TABLES) - {"arc_en_ciel-4"}
+    assert all(line.errors_above_even > 5 for line in lines), "it is to win more than its share everywhere"
     page = (DOCS / "agents.md").read_text(encoding="utf-8")
     for row in markdown(lines).splitlines():
         assert row in page
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", editions())
+@pytest.mark.parametrize("name", [*editions(), *OVERRIDDEN])
 def test_no_champion_is_beaten_by_another_one_where_it_is_chosen(name: str) -> None:
     """For two players there are two; 4,000 matches."""
     config = MatchConfig(name, 2, seed=77)
