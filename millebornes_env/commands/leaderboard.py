@@ -283,7 +283,7 @@ def with_best_responses(grid: Grid, responses: dict[str, dict[str, Any]]) -> Gri
         if response is not None:
             half = response["points_per_round"] - response["low"]
             millions = response["decisions"] / 1e6
-            cell = f"{response['points_per_round']:+.0f} ± {half:.0f} ({millions:,.0f} M)"
+            cell = f"{response['points_per_round']:+,.0f} ± {half:.0f} ({millions:,.0f} M)"
         rows.append((*row, cell))
     return Grid(grid.title, (*grid.headings, "best response, points per round"), rows, grid.num_names)
 
