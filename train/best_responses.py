@@ -31,6 +31,7 @@ from millebornes_env.agents.champion import CHAMPIONS, champion_for
 from millebornes_env.arena.gauntlet import Score
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.command_line import sentence
+from millebornes_env.commands.leaderboard import gain_of
 from millebornes_env.errors import MilleBornesError, shown
 from millebornes_env.files import write_json_atomically
 from train import exploit
@@ -158,13 +159,13 @@ def result_of(run: exploit.Args) -> dict[str, Any] | None:
     try:
         result = json.loads(path.read_text(encoding="utf-8"))
         usual = {name: getattr(exploit.Args, name) for name in _LATER}
-        kept, points = {**usual, **result["options"]}, float(result["points_per_round"])
+        kept = {**usual, **result["options"]}
+        gain_of(result)  # raises where there is none
         found = {name: kept[name] for name in _WHAT}
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise RunError(f"{str(path)!r} is damaged ({error!r}): remove it, and it is measured again") from None
-    del points
     wanted = {name: getattr(run, name) for name in _WHAT}
     wanted["hidden"] = list(run.hidden)
     if different := [name for name in _WHAT if found[name] != wanted[name]]:
@@ -194,7 +195,7 @@ def decisions_of(run: exploit.Args) -> int:
 def table_of(entries: Sequence[Entry]) -> Table:
     """What is done and what is left, a row for each run."""
     table = Table(title="Best responses", title_justify="left")
-    for heading in ("against", "table", "seed", "decisions", "done, %", "points per round"):
+    for heading in ("against", "table", "seed", "decisions", "done, %", "points per round, or matches won"):
         table.add_column(heading, justify="left" if heading in ("against", "table") else "right")
     for entry in entries:
         for run in entry.runs:
@@ -207,7 +208,10 @@ def table_of(entries: Sequence[Entry]) -> Table:
 
 
 def _with_interval(result: Mapping[str, Any]) -> str:
-    return f"{result['points_per_round']:+.1f} ({result['low']:+.1f} to {result['high']:+.1f})"
+    gain, low, high = gain_of(result), result["low"], result["high"]
+    if "points_per_round" in result:
+        return f"{gain:+.1f} ({low:+.1f} to {high:+.1f})"
+    return f"{100 * gain:.1f} % ({100 * low:.1f} to {100 * high:.1f})"
 
 
 # Training --------------------------------------------------------------------------------------------------
@@ -231,14 +235,16 @@ def carry_out_run(run: exploit.Args) -> str | None:
 def report(entry: Entry) -> dict[str, Any]:
     """The best of the seeds, measured again in deals that did not choose it, with what all seeds found."""
     found = [result for run in entry.runs if (result := result_of(run)) is not None]
-    gains = [result["points_per_round"] for result in found]
+    gains = [gain_of(result) for result in found]
     best = entry.runs[gains.index(max(gains))]
     if len(found) == 1:
         return found[0]
     again = dataclasses.replace(best, seed=best.seed + _SEED_OF_REPORT)
     score = exploit.gain(again, exploit.training_args(best).run_dir)
     seeds = {str(run.seed): gain for run, gain in zip(entry.runs, gains, strict=True)}
-    return {**described(best, score), "points_per_round_by_seed": seeds}
+    result = described(best, score)
+    measure = "points_per_round" if "points_per_round" in result else "matches_won"
+    return {**result, f"{measure}_by_seed": seeds}
 
 
 def described(run: exploit.Args, score: Score) -> dict[str, Any]:
@@ -251,7 +257,8 @@ def described(run: exploit.Args, score: Score) -> dict[str, Any]:
 
 def _finish(entry: Entry, args: Args) -> None:
     result = report(entry)
-    print(f"{entry.name}: {_with_interval(result)} points per round", flush=True)
+    unit = "points per round" if "points_per_round" in result else "of the matches"
+    print(f"{entry.name}: {_with_interval(result)} {unit}", flush=True)
     if args.leaderboard is not None:
         run = dataclasses.replace(entry.runs[0], leaderboard=args.leaderboard)
         print(f"wrote {exploit.keep(result, run)}", flush=True)

@@ -14,7 +14,7 @@ import json
 import re
 import time
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -43,6 +43,7 @@ from millebornes_env.files import write_text_atomically
 LIST: Final = Path(__file__).with_suffix(".toml")
 _NAME: Final = re.compile(r"[A-Za-z0-9_]+")
 RESPONSES_FILE: Final = "best_responses.json"
+_POINTS: Final = "points_per_round"  # of a best response; where no points are counted there is none
 """In a table's folder: what `train.exploit` found."""
 
 _HEAD: Final = """# Leaderboard
@@ -256,7 +257,7 @@ def read_responses(path: Path) -> dict[str, dict[str, Any]]:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
         for response in found.values():
-            float(response["points_per_round"]), float(response["low"]), int(response["decisions"])
+            gain_of(response), float(response["low"]), int(response["decisions"])
     except FileNotFoundError:
         return {}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -265,6 +266,11 @@ def read_responses(path: Path) -> dict[str, dict[str, Any]]:
         ) from None
     responses: dict[str, dict[str, Any]] = found
     return responses
+
+
+def gain_of(response: Mapping[str, Any]) -> float:
+    """What a best response wins: points per round; its share of the matches where no points are counted."""
+    return float(response[_POINTS if _POINTS in response else "matches_won"])
 
 
 def with_best_responses(grid: Grid, responses: dict[str, dict[str, Any]]) -> Grid:
@@ -279,13 +285,18 @@ def with_best_responses(grid: Grid, responses: dict[str, dict[str, Any]]) -> Gri
     rows = []
     for row in grid.rows:
         response = responses.get(row[1])
-        cell = "-"
-        if response is not None:
-            half = response["points_per_round"] - response["low"]
-            millions = response["decisions"] / 1e6
-            cell = f"{response['points_per_round']:+,.0f} ± {half:.0f} ({millions:,.0f} M)"
-        rows.append((*row, cell))
-    return Grid(grid.title, (*grid.headings, "best response, points per round"), rows, grid.num_names)
+        rows.append((*row, "-" if response is None else _cell_of(response)))
+    has_points = any(_POINTS in response for response in responses.values())
+    unit = "points per round" if has_points else "episodes won, %"
+    return Grid(grid.title, (*grid.headings, f"best response, {unit}"), rows, grid.num_names)
+
+
+def _cell_of(response: Mapping[str, Any]) -> str:
+    gain, millions = gain_of(response), response["decisions"] / 1e6
+    half = gain - response["low"]
+    if _POINTS in response:
+        return f"{gain:+,.0f} ± {half:.0f} ({millions:,.0f} M)"
+    return f"{100 * gain:.1f} ± {100 * half:.1f} ({millions:,.0f} M)"
 
 
 def overview(board: Board, analyses: Sequence[Analysis]) -> Grid:

@@ -158,6 +158,27 @@ def test_the_best_seed_is_measured_again_in_other_deals(
     assert len(asked) == 1
 
 
+def test_where_no_points_are_counted_the_best_seed_is_the_one_that_wins_most(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = TWO.replace('edition = "parker"', 'edition = "dujardin"')
+    (entry, *_) = read_list(written(tmp_path, text))
+    for run, won in zip(entry.runs, (0.51, 0.55), strict=True):
+        finish(run, 0.0)
+        assert run.run_dir is not None
+        path = run.run_dir / RESPONSE_FILE
+        result = json.loads(path.read_text())
+        del result["points_per_round"]
+        path.write_text(json.dumps({**result, "matches_won": won}))
+    won_again = Score(win_rate=0.53, win_error=0.01, points=0.0, points_error=0.0, matches=400)
+    monkeypatch.setattr(exploit, "gain", lambda _args, _folder: won_again)
+    result = best_responses.report(entry)
+    assert result["options"]["seed"] == 2
+    assert result["matches_won_by_seed"] == {"1": 0.51, "2": 0.55}
+    assert result["matches_won"] == 0.53
+    assert best_responses._with_interval(result) == "53.0 % (51.0 to 55.0)"
+
+
 def test_where_the_champion_lies_is_not_published(tmp_path: Path) -> None:
     text = TWO.replace("deals = 20", 'deals = 20\nstart = "champion"').replace("[32]", "[256, 128]")
     run = read_list(written(tmp_path, text))[0].runs[0]
