@@ -99,7 +99,7 @@ class Scores:
     said: list[float] = field(default_factory=list)  # probability that the opponent holds a safety
     uniform: list[float] = field(default_factory=list)  # the same by uniform redeals
     holds: list[bool] = field(default_factory=list)
-    cards_left_then: list[int] = field(default_factory=list)  # when that was asked
+    cards_left_then: list[int] = field(default_factory=list)  # when each safety was asked about
 
 
 def watched(args: Args, opponent: str) -> Scores:

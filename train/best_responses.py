@@ -31,7 +31,7 @@ from millebornes_env.agents.champion import CHAMPIONS, champion_for
 from millebornes_env.arena.gauntlet import Score
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.command_line import sentence
-from millebornes_env.commands.leaderboard import gain_of
+from millebornes_env.commands.leaderboard import POINTS, gain_of, measure_of
 from millebornes_env.errors import MilleBornesError, shown
 from millebornes_env.files import write_json_atomically
 from train import exploit
@@ -209,7 +209,7 @@ def table_of(entries: Sequence[Entry]) -> Table:
 
 def _with_interval(result: Mapping[str, Any]) -> str:
     gain, low, high = gain_of(result), result["low"], result["high"]
-    if "points_per_round" in result:
+    if measure_of(result) == POINTS:
         return f"{gain:+.1f} ({low:+.1f} to {high:+.1f})"
     return f"{100 * gain:.1f} % ({100 * low:.1f} to {100 * high:.1f})"
 
@@ -243,8 +243,7 @@ def report(entry: Entry) -> dict[str, Any]:
     score = exploit.gain(again, exploit.training_args(best).run_dir)
     seeds = {str(run.seed): gain for run, gain in zip(entry.runs, gains, strict=True)}
     result = described(best, score)
-    measure = "points_per_round" if "points_per_round" in result else "matches_won"
-    return {**result, f"{measure}_by_seed": seeds}
+    return {**result, f"{measure_of(result)}_by_seed": seeds}
 
 
 def described(run: exploit.Args, score: Score) -> dict[str, Any]:
@@ -257,7 +256,7 @@ def described(run: exploit.Args, score: Score) -> dict[str, Any]:
 
 def _finish(entry: Entry, args: Args) -> None:
     result = report(entry)
-    unit = "points per round" if "points_per_round" in result else "of the matches"
+    unit = "points per round" if measure_of(result) == POINTS else "of the matches"
     print(f"{entry.name}: {_with_interval(result)} {unit}", flush=True)
     if args.leaderboard is not None:
         run = dataclasses.replace(entry.runs[0], leaderboard=args.leaderboard)

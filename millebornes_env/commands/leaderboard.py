@@ -43,8 +43,10 @@ from millebornes_env.files import write_text_atomically
 LIST: Final = Path(__file__).with_suffix(".toml")
 _NAME: Final = re.compile(r"[A-Za-z0-9_]+")
 RESPONSES_FILE: Final = "best_responses.json"
-_POINTS: Final = "points_per_round"  # of a best response; where no points are counted there is none
 """In a table's folder: what `train.exploit` found."""
+POINTS: Final = "points_per_round"
+"""What a best response is measured by; a result without it, where no points are counted, by `WINS`."""
+WINS: Final = "matches_won"
 
 _HEAD: Final = """# Leaderboard
 
@@ -268,9 +270,14 @@ def read_responses(path: Path) -> dict[str, dict[str, Any]]:
     return responses
 
 
+def measure_of(response: Mapping[str, Any]) -> str:
+    """What a best response is measured by: `POINTS`, or `WINS` where no points are counted."""
+    return POINTS if POINTS in response else WINS
+
+
 def gain_of(response: Mapping[str, Any]) -> float:
     """What a best response wins: points per round; its share of the matches where no points are counted."""
-    return float(response[_POINTS if _POINTS in response else "matches_won"])
+    return float(response[measure_of(response)])
 
 
 def with_best_responses(grid: Grid, responses: dict[str, dict[str, Any]]) -> Grid:
@@ -286,7 +293,7 @@ def with_best_responses(grid: Grid, responses: dict[str, dict[str, Any]]) -> Gri
     for row in grid.rows:
         response = responses.get(row[1])
         rows.append((*row, "-" if response is None else _cell_of(response)))
-    has_points = any(_POINTS in response for response in responses.values())
+    has_points = any(measure_of(response) == POINTS for response in responses.values())
     unit = "points per round" if has_points else "episodes won, %"
     return Grid(grid.title, (*grid.headings, f"best response, {unit}"), rows, grid.num_names)
 
@@ -294,7 +301,7 @@ def with_best_responses(grid: Grid, responses: dict[str, dict[str, Any]]) -> Gri
 def _cell_of(response: Mapping[str, Any]) -> str:
     gain, millions = gain_of(response), response["decisions"] / 1e6
     half = gain - response["low"]
-    if _POINTS in response:
+    if measure_of(response) == POINTS:
         return f"{gain:+,.0f} ± {half:.0f} ({millions:,.0f} M)"
     return f"{100 * gain:.1f} ± {100 * half:.1f} ({millions:,.0f} M)"
 

@@ -22,9 +22,6 @@ Precision = Literal["auto", "float32", "bfloat16"]
 PRECISIONS: Final = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 """Data types of the hidden layers; weights, their optimizer, logits and losses are float32 in any case."""
 
-RULES: Final = "rules"
-"""The field of an observation's spec by which the rules are shown."""
-
 _POLICY_GAIN: Final = 0.01  # a new policy is nearly uniform (Andrychowicz et al. 2021, section 3.2)
 
 
@@ -160,7 +157,7 @@ def layers_at(policy: PolicyAgent, observation: Observations) -> Layers:
     """
     seen, table = policy.input_spec.observation, policy.table
     shown = {section.name for section in table.sections}
-    if getattr(seen, RULES, 0) == 0:
+    if getattr(seen, "rules", 0) == 0:
         return policy.layers
     others = {section.name for section in table.rulebook.sections(table.rules, seen._replace(rules=0))}
     columns = [
