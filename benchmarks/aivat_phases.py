@@ -23,14 +23,9 @@ import tyro
 from millebornes_env import agents
 from millebornes_env.agents.protocol import is_compiled
 from millebornes_env.arena.batch import Batch
-from millebornes_env.arena.match import (
-    MatchConfig,
-    compiled_rules,
-    dealt_batch,
-    deciders_of,
-    loops_of,
-    settings_of,
-)
+from millebornes_env.arena.dealing import dealt_batch, deciders_of
+from millebornes_env.arena.match import MatchConfig
+from millebornes_env.arena.stepping import SteppedGames
 from millebornes_env.errors import ArenaError
 
 PILES: Final = (98, 86, 74, 62, 50, 38, 26, 14, 5)
@@ -85,8 +80,7 @@ class Table:
             luck_value=args.luck_value,
             aivat_lookahead=args.aivat_lookahead,
         )
-        self._rules: Any = compiled_rules(config)
-        self._settings, self._loops = settings_of(config), loops_of(config)
+        self._config = config
         roles = [agents.make(name, config.table(), config.seed) for name in args.pair]
         self._roles = [role for role in roles if is_compiled(role)]
         if len(self._roles) < _BOTH:
@@ -97,19 +91,18 @@ class Table:
     def dealt(self) -> Batch:
         """All games at their beginning; the two of a deal are as many games apart as there are deals."""
         batch = deepcopy(self._first)
-        self._loops.begin_games(batch, self._rules)
+        SteppedGames(batch, self._roles, self._config).begin()
         return batch
 
     def play_on(self, batch: Batch, pile: int = -1) -> None:
         """Play games to their ends, or until there are so few cards in the pile."""
-        actions = np.zeros(len(batch.states), np.int64)
+        games = SteppedGames(batch, self._roles, self._config)
         while True:
             batch.live[batch.states["draw_pile"] <= pile] = False
             if not batch.live.any():
                 return
-            for number, agent in enumerate(self._roles):
-                self._loops.choose_for_role(batch, self._rules, agent.address, agent.options, number, actions)
-            self._loops.carry_out_all(batch, self._rules, self._settings, actions)
+            games.choose()
+            games.carry_out()
 
     def results(self, batch: Batch) -> tuple[Floats, Floats]:
         """The lead of the first agent in each deal, and the same less luck; means over both games."""

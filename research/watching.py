@@ -14,20 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env.agents import Spec, make
-from millebornes_env.agents.protocol import Agent, forget, is_compiled
+from millebornes_env.agents.protocol import Agent
 from millebornes_env.arena.batch import NO_ROLE, Batch
-from millebornes_env.arena.faults import ask_about, illegal_action, rows_of
-from millebornes_env.arena.kernels import Rows
-from millebornes_env.arena.match import (
-    MatchConfig,
-    agent_seed,
-    by_deal,
-    compiled_rules,
-    dealt_batch,
-    loops_of,
-    settings_of,
-)
+from millebornes_env.arena.dealing import dealt_batch
+from millebornes_env.arena.faults import illegal_action
+from millebornes_env.arena.match import MatchConfig, agent_seed, by_deal
 from millebornes_env.arena.outcome import Outcome
+from millebornes_env.arena.stepping import SteppedGames
 from millebornes_env.millebornes.cards import NO_CARD
 
 Int64Array = npt.NDArray[np.int64]
@@ -106,45 +99,15 @@ def play_watched(
         for role, spec in enumerate(agents)
     ]
     batch = dealt_batch(config, first_deal, deals)
-    table, settings, kernels = compiled_rules(config), settings_of(config), loops_of(config)
-    kernels.begin_games(batch, table)
+    games = SteppedGames(batch, roles, config, first_deal=first_deal)
+    games.begin()
     watcher.begun(batch.states)
-    for agent in roles:
-        forget(agent)
-    actions = np.zeros(len(batch.states), np.int64)
-    rows = _new_rows(len(batch.states), config)
     while batch.live.any():
-        for role, agent in enumerate(roles):
-            _choose(agent, role, batch, rows, config, actions)
-        watcher.chosen(batch.states, batch.live, actions)
-        kernels.carry_out_all(batch, table, settings, actions)
+        watcher.chosen(batch.states, batch.live, games.choose())
+        games.carry_out()
         watcher.stepped(batch.states)
     _refuse_faults(roles, batch, config, first_deal)
     return _outcome(batch, config)
-
-
-def _new_rows(games: int, config: MatchConfig) -> Rows:
-    table = config.table()
-    return Rows(
-        np.zeros((games, table.sections[-1].stop), np.int8),
-        np.zeros((games, table.num_actions), np.int8),
-        np.zeros(games, np.int64),
-        np.zeros(games, np.int64),
-    )
-
-
-def _choose(
-    agent: Agent, role: int, batch: Batch, rows: Rows, config: MatchConfig, actions: Int64Array
-) -> None:
-    """Let an agent choose wherever it is its role's turn."""
-    table, kernels = compiled_rules(config), loops_of(config)
-    if is_compiled(agent):
-        kernels.choose_for_role(batch, table, agent.address, agent.options, role, actions)
-        return
-    count = kernels.write_rows(batch, table, settings_of(config), role, rows)
-    if count:
-        shown = rows_of(rows, slice(count))
-        actions[shown.games] = ask_about(agent, batch, shown, config.rules, 0)
 
 
 def _refuse_faults(roles: Sequence[Agent], batch: Batch, config: MatchConfig, first_deal: int) -> None:

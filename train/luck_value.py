@@ -30,16 +30,9 @@ from torch import Tensor, nn
 from millebornes_env import agents
 from millebornes_env.agents.protocol import Agent, is_compiled
 from millebornes_env.arena.aivat import INPUTS_VERSION, num_inputs
+from millebornes_env.arena.dealing import compiled_rules, dealt_batch, loops_of, settings_of
 from millebornes_env.arena.estimates import control_variate_reduction, variance_reduction
-from millebornes_env.arena.match import (
-    MatchConfig,
-    agent_seed,
-    compiled_rules,
-    dealt_batch,
-    loops_of,
-    play,
-    settings_of,
-)
+from millebornes_env.arena.match import MatchConfig, agent_seed, play
 from millebornes_env.arena.roles import roles_of
 from millebornes_env.arena.value_ahead import POINTS_OF_VALUE
 from millebornes_env.arena.value_files import DESCRIPTION_FILE, network_for, read_description, save_network

@@ -22,7 +22,8 @@ from millebornes_env.arena.estimates import (
 )
 from millebornes_env.arena.intervals import Float64Array
 from millebornes_env.arena.kernels import luck_of_game
-from millebornes_env.arena.match import MatchConfig, play, plural
+from millebornes_env.arena.match import MatchConfig, play
+from millebornes_env.arena.match_config import plural
 from millebornes_env.arena.outcome import Lineup, Outcome
 from millebornes_env.arena.ratings import REPLICATES, AlphaRank, Ratings, alpha_rank, cycles, ratings
 from millebornes_env.arena.statistics import Statistic

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from millebornes_env.arena.intervals import FEW_DEALS, NORMAL_QUANTILE, Interval
-from millebornes_env.arena.match import MatchConfig, plural
+from millebornes_env.arena.match import MatchConfig
+from millebornes_env.arena.match_config import plural
 from millebornes_env.files import save_figure_atomically, write_json_atomically
 from millebornes_env.games import find_sheet
 from millebornes_env.games import game as find_game

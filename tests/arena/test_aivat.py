@@ -14,11 +14,12 @@ import pytest
 
 from millebornes_env.arena.aivat import INPUTS_VERSION, count_draws, num_inputs
 from millebornes_env.arena.comparison import compare
+from millebornes_env.arena.dealing import dealt_batch
 from millebornes_env.arena.estimates import AIVAT_COEFFICIENTS, control_variate_reduction, corrected
 from millebornes_env.arena.evaluation import evaluate
 from millebornes_env.arena.full_view import NOTHING, list_positions, place_held, place_in_pile
 from millebornes_env.arena.kernels import new_batch
-from millebornes_env.arena.match import MatchConfig, dealt_batch, play
+from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.arena.outcome import own_less_others
 from millebornes_env.arena.tournament import TournamentConfig
 from millebornes_env.arena.value_files import (

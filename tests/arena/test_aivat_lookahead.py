@@ -16,19 +16,12 @@ import pytest
 from millebornes_env.agents import make
 from millebornes_env.agents.fingerprint import fingerprint
 from millebornes_env.agents.protocol import is_compiled
-from millebornes_env.arena import match, roles
+from millebornes_env.arena import dealing, roles
 from millebornes_env.arena.batch import Batch
+from millebornes_env.arena.dealing import compiled_rules, dealt_batch, deciders_of, loops_of, settings_of
 from millebornes_env.arena.estimates import AIVAT_COEFFICIENTS, control_variate_reduction
 from millebornes_env.arena.full_view import write_values
-from millebornes_env.arena.match import (
-    MatchConfig,
-    compiled_rules,
-    dealt_batch,
-    deciders_of,
-    loops_of,
-    play,
-    settings_of,
-)
+from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.arena.outcome import own_less_others
 from millebornes_env.arena.roles import stand_in
 from millebornes_env.arena.tournament import TournamentConfig
@@ -253,7 +246,7 @@ def test_where_nobody_can_be_asked_luck_is_valued_by_the_network_alone(
     deep, flat = (play(pair, replace(CONFIG, aivat_lookahead=ahead), 20) for ahead in (True, False))
     assert deep.variates is not None
     assert not np.array_equal(deep.variates, flat.variates)  # type: ignore[arg-type]
-    monkeypatch.setattr(match, "stand_in", lambda agent, table: None)
+    monkeypatch.setattr(dealing, "stand_in", lambda agent, table: None)
     nobody = play(pair, CONFIG, 20)
     assert np.array_equal(nobody.variates, flat.variates)  # type: ignore[arg-type]
 

@@ -10,19 +10,12 @@ import pytest
 
 from millebornes_env import agents, vector_env
 from millebornes_env.agents.protocol import Actions, Masks, Observations
-from millebornes_env.arena import match
+from millebornes_env.arena import dealing
 from millebornes_env.arena.counters import ACTION_COUNTS, ROUND_COUNTS, index_of
+from millebornes_env.arena.dealing import compiled_rules, dealt_batch, role_of_teams
 from millebornes_env.arena.faults import AgentFaultError
 from millebornes_env.arena.kernels import ArenaKernels, arena_kernels_of
-from millebornes_env.arena.match import (
-    MatchConfig,
-    by_deal,
-    compiled_rules,
-    dealt_batch,
-    play,
-    play_batch,
-    role_of_teams,
-)
+from millebornes_env.arena.match import MatchConfig, by_deal, play, play_batch
 from millebornes_env.arena.outcome import Outcome
 from millebornes_env.errors import ArenaError
 from millebornes_env.games import Game
@@ -383,13 +376,13 @@ def test_configurations_differ_only_by_what_is_played() -> None:
 def test_threads_find_the_kernels_made(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two threads would make them twice, and Python before 3.11.5 cannot parse on two threads at once."""
     made_by: list[threading.Thread] = []
-    make = match.arena_kernels_of
+    make = dealing.arena_kernels_of
 
     def noted(game: Game) -> ArenaKernels:
         made_by.append(threading.current_thread())
         return make(game)
 
-    monkeypatch.setattr(match, "arena_kernels_of", noted)
+    monkeypatch.setattr(dealing, "arena_kernels_of", noted)
     play(["random"], MatchConfig(episode="round", threads=2), 64)
     assert made_by[0] is threading.main_thread()
     assert len(set(made_by)) > 1

@@ -14,17 +14,11 @@ from millebornes_env import agents, vector_env
 from millebornes_env.arena import race_counters
 from millebornes_env.arena.behaviour import behaviour, counts_of
 from millebornes_env.arena.comparison import compare
+from millebornes_env.arena.dealing import compiled_rules, dealt_batch
 from millebornes_env.arena.faults import AgentFaultError
 from millebornes_env.arena.kernels import arena_kernels_of
-from millebornes_env.arena.match import (
-    MatchConfig,
-    by_deal,
-    compiled_rules,
-    dealt_batch,
-    play,
-    play_batch,
-    plural,
-)
+from millebornes_env.arena.match import MatchConfig, by_deal, play, play_batch
+from millebornes_env.arena.match_config import plural
 from millebornes_env.arena.outcome import Outcome
 from millebornes_env.arena.statistics import Counts
 from millebornes_env.commands.arena import main as play_arena

@@ -16,10 +16,11 @@ from safetensors.numpy import load_file, save_file
 import millebornes_env.files
 from millebornes_env import agents, vector_env
 from millebornes_env.agents.policy.files import DESCRIPTION_FILE, WEIGHTS_FILE
+from millebornes_env.arena.dealing import compiled_rules, dealt_batch
 from millebornes_env.arena.evaluation import evaluate
 from millebornes_env.arena.intervals import NORMAL_QUANTILE, mean_interval, share_interval
 from millebornes_env.arena.kernels import arena_kernels_of
-from millebornes_env.arena.match import MatchConfig, compiled_rules, dealt_batch, play
+from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.arena.results import (
     Row,
     caption,

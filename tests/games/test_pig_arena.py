@@ -15,9 +15,10 @@ import pytest
 from millebornes_env import agents, vector_env
 from millebornes_env.arena import plain_counters
 from millebornes_env.arena.behaviour import behaviour, counts_of
+from millebornes_env.arena.dealing import compiled_rules, dealt_batch
 from millebornes_env.arena.evaluation import evaluate
 from millebornes_env.arena.kernels import arena_kernels_of
-from millebornes_env.arena.match import MatchConfig, compiled_rules, dealt_batch, play, play_batch
+from millebornes_env.arena.match import MatchConfig, play, play_batch
 from millebornes_env.commands.arena import main as play_arena
 from millebornes_env.commands.evaluate import main as play_evaluation
 from millebornes_env.errors import ArenaError, GamePartError

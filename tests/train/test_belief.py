@@ -17,7 +17,8 @@ from millebornes_env.agents.search.agent import SearchAgent
 from millebornes_env.agents.search.hand_files import DESCRIPTION_FILE, WEIGHTS_FILE, hand_network_for
 from millebornes_env.agents.search.hand_network import OUTPUTS, new_posterior, weigh
 from millebornes_env.agents.search.network_belief import NetworkBelief
-from millebornes_env.arena.match import MatchConfig, compiled_rules, dealt_batch, loops_of, settings_of
+from millebornes_env.arena.dealing import compiled_rules, dealt_batch, loops_of, settings_of
+from millebornes_env.arena.match import MatchConfig
 from millebornes_env.millebornes.cards import NUM_CARD_TYPES
 from tests.agents.test_network_belief import shown
 from train import belief

@@ -11,8 +11,9 @@ import torch
 
 from millebornes_env.arena.aivat import num_inputs
 from millebornes_env.arena.batch import Batch
+from millebornes_env.arena.dealing import compiled_rules, dealt_batch, loops_of, settings_of
 from millebornes_env.arena.full_view import list_positions, place_held, write_values
-from millebornes_env.arena.match import MatchConfig, compiled_rules, dealt_batch, loops_of, settings_of
+from millebornes_env.arena.match import MatchConfig
 from millebornes_env.arena.value_network import ValueNetwork
 from millebornes_env.compile import for_kernels
 from millebornes_env.millebornes.cards import NO_CARD

@@ -14,17 +14,11 @@ import numpy.typing as npt
 
 from millebornes_env import agents
 from millebornes_env.agents.compiled.agent import Int64Array
-from millebornes_env.agents.protocol import is_compiled
 from millebornes_env.agents.search.hand_inputs import EVENT_SIZE, NOW_SIZE, write_event, write_now
 from millebornes_env.agents.search.seen_plays import EVENTS_OF_A_PLAY, write_events
-from millebornes_env.arena.match import (
-    MatchConfig,
-    agent_seed,
-    compiled_rules,
-    dealt_batch,
-    loops_of,
-    settings_of,
-)
+from millebornes_env.arena.dealing import compiled_rules, dealt_batch
+from millebornes_env.arena.match import MatchConfig, agent_seed
+from millebornes_env.arena.stepping import SteppedGames
 from millebornes_env.compile import for_kernels, kernel
 from millebornes_env.millebornes.actions import CLAIM_COUP_FOURRE
 from millebornes_env.millebornes.cards import NUM_CARD_TYPES
@@ -147,20 +141,17 @@ def played_rounds(config: MatchConfig, names: Sequence[str], roles: tuple[int, i
         deals: how many.
     """
     rules: Any = compiled_rules(config)
-    settings, loops = settings_of(config), loops_of(config)
     batch = dealt_batch(config, 0, deals)
     table = config.table()
     made = [agents.make(names[one], table, agent_seed(config.seed, role)) for role, one in enumerate(roles)]
-    loops.begin_games(batch, rules)
-    actions = np.zeros(len(batch.states), np.int64)
+    games = SteppedGames(batch, made, config)
+    games.begin()
     states_of, actions_of, lengths = [], [], np.zeros(len(batch.states), np.int64)
     while batch.live.any():
-        for role, agent in enumerate(filter(is_compiled, made)):
-            loops.choose_for_role(batch, rules, agent.address, agent.options, role, actions)
+        actions_of.append(games.choose().copy())
         states_of.append(np.array(batch.states))
-        actions_of.append(actions.copy())
         lengths += batch.live
-        loops.carry_out_all(batch, rules, settings, actions)
+        games.carry_out()
     record, chosen = np.stack(states_of, axis=1), np.stack(actions_of, axis=1)
     room = new_room(int(lengths.max()))
     found = []

@@ -23,6 +23,7 @@ import numpy.typing as npt
 from millebornes_env import agents
 from millebornes_env.agents.protocol import is_compiled
 from millebornes_env.arena.batch import NO_ROLE, Batch
+from millebornes_env.arena.dealing import compiled_rules, dealt_batch
 from millebornes_env.arena.full_view import (
     MOST_ONES,
     cards_in_pile,
@@ -32,14 +33,8 @@ from millebornes_env.arena.full_view import (
     write_values,
 )
 from millebornes_env.arena.kernels import new_batch
-from millebornes_env.arena.match import (
-    MatchConfig,
-    agent_seed,
-    compiled_rules,
-    dealt_batch,
-    loops_of,
-    settings_of,
-)
+from millebornes_env.arena.match import MatchConfig, agent_seed
+from millebornes_env.arena.stepping import SteppedGames
 from millebornes_env.arena.value_ahead import POINTS_OF_VALUE
 from millebornes_env.arena.value_network import ValueNetwork
 from millebornes_env.compile import for_kernels, kernel, rule, stack_array
@@ -123,7 +118,6 @@ class _Games:
     ) -> None:
         self._config, self._network, self._plan = config, network, plan
         self._rules: Any = compiled_rules(config)
-        self._settings, self._loops = settings_of(config), loops_of(config)
         roles = [agents.make(spec, config.table(), config.seed) for spec in lineup]
         self._roles = list(filter(is_compiled, roles))
         self._random = np.random.default_rng(config.seed)
@@ -135,12 +129,13 @@ class _Games:
             ValueError: an agent has chosen an illegal action.
         """
         batch = dealt_batch(self._config, 0, deals)
-        self._loops.begin_games(batch, self._rules)
+        games_played = SteppedGames(batch, self._roles, self._config)
+        games_played.begin()
         waiting: list[tuple[Batch, Int16Array, Int16Array]] = []
         found: list[Branches] = []
         while batch.live.any():
             decks = batch.states["deck"].copy()
-            self._decide(batch)
+            self._decide(games_played)
             drew = np.any(decks != batch.states["deck"], axis=1) & batch.live
             games = np.flatnonzero(drew & (self._random.random(len(drew)) < self._plan.share))
             if len(games):
@@ -150,13 +145,11 @@ class _Games:
                 waiting = []
         return found
 
-    def _decide(self, batch: Batch) -> None:
+    def _decide(self, games: SteppedGames) -> None:
         """Carry out one decision in all games that go on."""
-        actions = np.zeros(len(batch.states), np.int64)
-        for role, agent in enumerate(self._roles):
-            self._loops.choose_for_role(batch, self._rules, agent.address, agent.options, role, actions)
-        self._loops.carry_out_all(batch, self._rules, self._settings, actions)
-        wrong = batch.faults[:, 0].max()
+        games.choose()
+        games.carry_out()
+        wrong = games.batch.faults[:, 0].max()
         if wrong != NO_ROLE:
             raise ValueError(
                 f"{self._roles[wrong].name} has chosen an illegal action: it cannot be learned from"
@@ -210,8 +203,9 @@ class _Games:
         values = np.zeros(len(places), np.float32)
         before = copies.states["draw_pile"].astype(np.int64)
         last = before - self._plan.horizon
+        branches = SteppedGames(copies, self._roles, self._config)
         while copies.live.any():
-            self._decide(copies)
+            self._decide(branches)
             left = copies.states["draw_pile"].astype(np.int64)
             due = copies.live & (left < before) & (left <= last)
             before = left

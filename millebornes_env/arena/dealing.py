@@ -1,0 +1,112 @@
+"""Games of a configuration, dealt and ready to begin, and what plays them: rules, settings and loops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.agents.protocol import Agent
+from millebornes_env.arena.batch import Batch
+from millebornes_env.arena.kernels import ArenaKernels, arena_kernels_of, new_batch
+from millebornes_env.arena.match_config import MatchConfig
+from millebornes_env.arena.roles import Deciders, lookahead_of, stand_in
+from millebornes_env.arena.value_network import ValueNetwork
+from millebornes_env.compile import for_kernels
+from millebornes_env.engine.kernels import DISABLED, Settings, kernels_of, key_of_seed
+from millebornes_env.engine.rulebook import Rulebook, StateArray, TableRules
+from millebornes_env.envs.options import observation_spec
+from millebornes_env.errors import ArenaError
+
+
+def settings_of(config: MatchConfig) -> Settings:
+    """What the engine is told."""
+    game, rulebook = config.game, config.game.module()
+    spec = observation_spec(game, observe_unseen=True, observe_rules=False, padded=False)
+    return Settings(rulebook.EPISODES.index(config.episode), 0, DISABLED, spec, 0)
+
+
+def loops_of(config: MatchConfig) -> ArenaKernels:
+    """The loops over games; those that value luck are others, which nobody compiles who does not."""
+    return arena_kernels_of(config.game, "aivat") if config.aivat else arena_kernels_of(config.game)
+
+
+def compiled_rules(config: MatchConfig) -> TableRules:
+    """The record of the table's rules, as kernels take it."""
+    record: TableRules = for_kernels(config.game.module().rules_array(config.rules))[0]
+    return record
+
+
+def deciders_of(roles: Sequence[Agent], config: MatchConfig) -> Deciders:
+    """Who says what the roles would do, if that is asked: each of them compiled; () if not.
+
+    Raises:
+        ArenaError: it is asked at a table where it cannot be.
+    """
+    if not config.aivat_lookahead:
+        return ()
+    config.network()  # refuses a table where it cannot be
+    found = [stand_in(agent, config.table()) for agent in roles]
+    for agent in filter(None, found):
+        _ = agent.address  # compiled here: threads would do it twice
+    return found
+
+
+def dealt_batch(
+    config: MatchConfig,
+    first_deal: int,
+    num_deals: int,
+    network: ValueNetwork | None = None,
+    deciders: Deciders = (),
+) -> Batch:
+    """The games of some deals, ready to begin: game r * B + b is rotation r of deal b.
+
+    Args:
+        config: the table.
+        first_deal: number of the first deal.
+        num_deals: B.
+        network: what luck is valued by; None: that of the configuration.
+        deciders: by `deciders_of`; with `aivat_lookahead` they must be given.
+
+    Raises:
+        ArenaError: they are not, or there is no network.
+    """
+    if config.aivat_lookahead and not deciders:
+        raise ArenaError("aivat_lookahead asks what the agents would do: give dealt_batch their deciders_of")
+    network = config.network() if network is None else network
+    rules, game = config.rules, config.game
+    rulebook, teams = game.module(), rules.teams
+    states = _new_states(rulebook, num_deals * teams)
+    seed, seed_games = key_of_seed(config.seed), kernels_of(rulebook).seed_games
+    if config.plain:
+        numbered = _new_states(rulebook, num_deals * teams)
+        seed_games(numbered, first_deal * teams, *seed)
+        states[:] = numbered.reshape(num_deals, teams).T.reshape(-1)
+    else:
+        seed_games(states[:num_deals], first_deal, *seed)
+        states[:] = np.tile(states[:num_deals], teams)
+    ahead = lookahead_of(deciders, rules.players, _new_states(rulebook, 2)) if deciders else None
+    batch = new_batch(game, rules, states, _new_states(rulebook, 1), config.luck, network, ahead)
+    batch.role_of[:] = role_of_teams(teams, num_deals)
+    return batch
+
+
+def _new_states(rulebook: Rulebook, count: int) -> StateArray:
+    return for_kernels(np.zeros(count, rulebook.STATE).view(np.recarray))
+
+
+def role_of_teams(teams: int, deals: int) -> npt.NDArray[np.int8]:
+    """The role that plays each team, for every rotation of every deal.
+
+    In rotation r, role i sits in team (i + r) % teams.
+
+    Args:
+        teams: T, and as many rotations.
+        deals: B.
+
+    Returns:
+        int8[T * B, T]; game r * B + b is rotation r of deal b.
+    """
+    rotation = np.repeat(np.arange(teams), deals)[:, np.newaxis]
+    return ((np.arange(teams)[np.newaxis] - rotation) % teams).astype(np.int8)

@@ -1,0 +1,99 @@
+"""`SteppedGames`: games that take one decision at a time, by compiled agents or by any others.
+
+`arena.match.play` is faster with compiled agents, as it plays each game to its end. Here a caller can look at
+all games, and change them, before and after every decision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.agents.protocol import Agent, Table, forget, is_compiled
+from millebornes_env.arena.batch import Batch
+from millebornes_env.arena.dealing import compiled_rules, loops_of, settings_of
+from millebornes_env.arena.faults import ask_about, rows_of
+from millebornes_env.arena.kernels import Rows
+from millebornes_env.arena.match_config import MatchConfig
+
+Int64Array = npt.NDArray[np.int64]
+
+
+class SteppedGames:
+    """Some games and who plays them, one decision of all games at a time.
+
+    Attributes:
+        batch: the games, G of them.
+        actions: int64[G], what was chosen last, where the game goes on; `choose` overwrites it.
+    """
+
+    def __init__(
+        self, batch: Batch, roles: Sequence[Agent], config: MatchConfig, *, first_deal: int = 0
+    ) -> None:
+        """Take games as they stand; `begin` deals them.
+
+        Args:
+            batch: by `arena.dealing.dealt_batch`, or a copy of such games.
+            roles: T agents, compiled or not.
+            config: the table.
+            first_deal: number of the batch's first deal, which errors name.
+        """
+        self.batch: Final = batch
+        self.actions: Final[Int64Array] = np.zeros(len(batch.states), np.int64)
+        self._roles, self._config, self._first_deal = roles, config, first_deal
+        self._rules, self._settings = compiled_rules(config), settings_of(config)
+        self._loops = loops_of(config)
+        all_compiled = all(is_compiled(agent) for agent in roles)
+        self._rows = _new_rows(0 if all_compiled else len(batch.states), config.table())
+
+    def begin(self) -> None:
+        """Deal all games; agents forget what they saw of others."""
+        self._loops.begin_games(self.batch, self._rules)
+        for agent in self._roles:
+            forget(agent)
+
+    def choose(self) -> Int64Array:
+        """Ask whoever is to decide, in all games that go on.
+
+        Returns:
+            `actions`.
+
+        Raises:
+            AgentFaultError: an agent raised, or returned something that is no action for each row.
+        """
+        for role, agent in enumerate(self._roles):
+            if is_compiled(agent):
+                self._loops.choose_for_role(
+                    self.batch, self._rules, agent.address, agent.options, role, self.actions
+                )
+            else:
+                self._ask(agent, role)
+        return self.actions
+
+    def _ask(self, agent: Agent, role: int) -> None:
+        """Show an agent what it sees, and note what it chooses."""
+        count = self._loops.write_rows(self.batch, self._rules, self._settings, role, self._rows)
+        if count:
+            shown = rows_of(self._rows, slice(count))
+            answers = ask_about(agent, self.batch, shown, self._config.rules, self._first_deal)
+            self.actions[shown.games] = answers
+
+    def carry_out(self) -> int:
+        """Carry out what was chosen; an illegal action ends its game, and is noted in `batch.faults`.
+
+        Returns:
+            How many games go on.
+        """
+        return self._loops.carry_out_all(self.batch, self._rules, self._settings, self.actions)
+
+
+def _new_rows(games: int, table: Table) -> Rows:
+    return Rows(
+        np.zeros((games, table.sections[-1].stop), np.int8),
+        np.zeros((games, table.num_actions), np.int8),
+        np.zeros(games, np.int64),
+        np.zeros(games, np.int64),
+    )
