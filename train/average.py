@@ -33,7 +33,7 @@ from train.common.policy_files import save_policy_files
 from train.selfplay import CHECKPOINT_KIND, Trainer
 from train.selfplay import Args as TrainingArgs
 
-_SAME: Final = ("editions", "players", "teams", "view", "features", "activation", "value", "num_actions")
+_SAME: Final = ("players", "teams", "view", "features", "activation", "value", "num_actions")
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,8 @@ class Args:
 
 def average_policies(folders: Sequence[Path], out: Path) -> None:
     """Write the mean of the policies of run folders.
+
+    Policies that see the rules may have been trained on other editions; the mean is of all of theirs.
 
     Args:
         folders: two or more run folders.
@@ -81,7 +83,7 @@ def average_policies(folders: Sequence[Path], out: Path) -> None:
         out,
         [(_mean([weight for weight, _ in same]), _mean([bias for _, bias in same])) for same in pairs],
         table,
-        editions=first.description["editions"],
+        editions=list(dict.fromkeys(label for one in policies for label in one.description["editions"])),
         input_spec=first.input_spec,
         activation=first.description["activation"],
         value=first.value,

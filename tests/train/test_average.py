@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from safetensors.numpy import load_file
 
 from millebornes_env import agents, vector_env
+from millebornes_env.millebornes.sections import ObservationSpec
 from tests.agents.policies import network_for, write_run
 from tests.train.test_selfplay import short
 from train import average
@@ -51,6 +53,18 @@ def test_the_mean_of_a_policy_with_itself_is_that_policy(folders: list[Path], tm
     assert all((one[name] == other[name]).all() for name in one)
 
 
+def test_policies_that_see_the_rules_may_have_learned_other_editions(tmp_path: Path) -> None:
+    env, shown = vector_env(1), ObservationSpec(rules=1)
+    learned = {"a": ["parker", "dutch"], "b": ["dutch", "winning_moves"]}
+    folders = [
+        write_run(tmp_path / name, env, network_for(env, shown=shown), shown=shown, editions=editions)
+        for name, editions in learned.items()
+    ]
+    average.average_policies(folders, tmp_path / "mean")
+    description = json.loads((tmp_path / "mean" / "policy.json").read_text())
+    assert description["editions"] == ["parker", "dutch", "winning_moves"]
+
+
 def test_the_mean_of_the_last_snapshots_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = tmp_path / "run"
     train(short(run, total_timesteps=3500))
@@ -73,6 +87,7 @@ def test_the_mean_of_the_last_snapshots_of_a_run(tmp_path: Path, monkeypatch: py
         (["a=1"], "name two or more run folders to average, or one with --snapshots"),
         (["a=1", "wide"], "their layers (outputs, inputs) are [(8, "),
         (["a=1", "relu"], "their activation are tanh and relu"),
+        (["a=1", "dutch"], "was trained on dutch, and does not see the rules: it cannot play 'parker'"),
         (["a=1", "nowhere"], "there is no run folder"),
         (["a=1", "a=2", "--snapshots", "2"], "name one run folder"),
         (["a=1", "--snapshots", "2"], "there is no checkpoint in"),
@@ -92,6 +107,7 @@ def test_what_cannot_be_averaged_is_told(
     env = vector_env(1)
     write_run(tmp_path / "wide", env, network_for(env, hidden=(16, 6)))
     write_run(tmp_path / "relu", env, network_for(env), activation="relu")
+    write_run(tmp_path / "dutch", env, network_for(env), editions=["dutch"])
     if "run" in words:
         train(short(tmp_path / "run", total_timesteps=300))
         assert (tmp_path / "run" / CHECKPOINT_FILE).exists()
