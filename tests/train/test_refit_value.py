@@ -12,6 +12,7 @@ from safetensors.numpy import load_file, save_file
 
 from millebornes_env import vector_env
 from millebornes_env.agents import load
+from millebornes_env.agents.champion import CHAMPIONS
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.search.agent import can_judge
 from millebornes_env.arena.match import MatchConfig
@@ -109,6 +110,20 @@ def test_another_reward_and_sampled_actions(tmp_path: Path, monkeypatch: pytest.
     more = ("--reward", "win", "--episode", "round", "--mode", "sample")
     assert command(monkeypatch, run, "--out", out, *FEW, *more) == 0
     assert json.loads((out / "policy.json").read_text())["value"] == "win"
+
+
+def test_the_value_of_the_race(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Races have no points: the value foretells the win, and the play stays."""
+    run, out = CHAMPIONS / "arc_en_ciel-4", tmp_path / "out"
+    few = ("--decisions", "30000", "--test-decisions", "10000", "--num-envs", "64", "--ridge", "1")
+    assert command(monkeypatch, run, "--out", out, *few) == 0
+    old, new = (load_file(folder / "policy.safetensors") for folder in (run, out))
+    assert old.keys() == new.keys()
+    assert {name.split(".")[1] for name in old if (old[name] != new[name]).any()} == {"2"}
+    told = json.loads((out / "policy.json").read_text())
+    assert told["value"] == "win"
+    assert told["value_fitted"]["explained_variance"]["after"] > 0.0
+    assert changed_decisions(run, out, MatchConfig("arc_en_ciel", 4), 100) == 0.0
 
 
 def test_returns_are_those_of_the_episode_to_who_decided() -> None:
