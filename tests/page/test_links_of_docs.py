@@ -6,8 +6,6 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from millebornes_env.games import GAMES
 from website import positions, stage, tables
 from website.rulings import shown
@@ -18,22 +16,40 @@ FIRST_WITH = {
 }
 
 
-@pytest.mark.parametrize(("name", "plays"), [("a position", 0), ("a record", 8)])
-def test_a_ruling_opens_in_the_table(opened: Callable[..., Any], name: str, plays: int) -> None:
-    one = FIRST_WITH[name]
-    page = opened(hash_=positions.link(one.text(one.editions[0])).removeprefix("table/index.html"))
-    page.wait_for_selector("#hand .card, #looking:not([hidden])")
+OPEN_HANDS = """
+const isOpen = () => document.querySelector("#looking:not([hidden])") !== null;
+new MutationObserver(() => { globalThis.wereHandsOpen ||= isOpen(); })
+  .observe(document, { subtree: true, childList: true, attributes: true });
+"""
+"""Notes whether the table was ever shown as one steps through it, with the cards of all seats."""
+
+
+def opened_at(opened: Callable[..., Any], text: str, first: str = "") -> Any:
+    """The page where a link of the docs leads."""
+    return opened(hash_=positions.link(text).removeprefix("table/index.html"), first=first)
+
+
+def test_a_position_of_a_ruling_is_played_on(opened: Callable[..., Any]) -> None:
+    one = FIRST_WITH["a position"]
+    page = opened_at(opened, one.text(one.editions[0]), OPEN_HANDS)
+    page.wait_for_selector("#hand .card")
+    assert page.locator("#hand .card").count() == 7
     assert not page.locator("dialog[open]").count()
-    if plays:
-        page.click("[data-step='Last position']")
-        page.wait_for_selector(f"text={plays} / {plays}")
-    else:
-        assert page.locator("#hand .card").count() == 7
+    assert not page.evaluate("globalThis.wereHandsOpen"), "the other hands were shown before one sat down"
+
+
+def test_a_record_of_a_ruling_is_stepped_through(opened: Callable[..., Any]) -> None:
+    one = FIRST_WITH["a record"]
+    page = opened_at(opened, one.text(one.editions[0]), OPEN_HANDS)
+    page.click("[data-step='Last position']")
+    page.wait_for_selector("text=8 / 8")
+    assert not page.locator("dialog[open]").count()
+    assert page.evaluate("globalThis.wereHandsOpen")
 
 
 def test_the_deal_of_a_table_opens(opened: Callable[..., Any]) -> None:
     text = tables.table_page(GAMES["millebornes"], "dujardin", 8, 4, docs=stage.ROOT / "docs")
     (deal,) = re.findall(r"^```picture\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
-    page = opened(hash_=positions.link(deal).removeprefix("table/index.html"))
+    page = opened_at(opened, deal)
     page.wait_for_selector("#hand .card")
     assert page.locator(".mb-total").count() == 4

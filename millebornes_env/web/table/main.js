@@ -86,12 +86,14 @@ async function resume() {
   newGame();
 }
 
-/** Step through a text; a position alone is to be played on. */
-async function openText(text) {
-  await play.load(text, { at: 0 });
-  if (play.position.plays > 0 || play.position.over) return;
-  const rival = rivalAt(play.position);
-  await play.sit(play.seats.map((_, seat) => (seat === play.position.to_act ? YOU : rival)));
+/** Step through a text; a position alone is to be played on, and hides what the others hold from the start. */
+const openText = (text) => play.load(text, { at: 0, seats: whoPlaysOn });
+
+/** You and agents at a position that nothing follows; nobody where there is something to step through. */
+function whoPlaysOn(position) {
+  if (position.plays > 0 || position.over) return null;
+  const rival = rivalAt(position);
+  return Array.from({ length: position.players }, (_, seat) => (seat === position.to_act ? YOU : rival));
 }
 
 const rivalAt = ({ players, teams }) => catalogue.agents.find((agent) => plays(agent, players, teams)).name;

@@ -43,14 +43,17 @@ export class Play {
   }
 
   /** Take a game over from its text.
-   * @param {string[]|null} seats who sits where; null: nobody, it is stepped through.
+   * @param {string[]|function|null} seats who sits where, or what tells it from the position; null: nobody, it is
+   *   stepped through.
    * @param {number|null} at where to look; null: at the end. */
   async load(text, { seats = null, episode = null, at = null } = {}) {
     this.stop();
     this.isHere = false;
     const loaded = await this.engine.load({ text, ...(episode ? { episode } : {}) });
     const position = await this.engine.goto(at ?? loaded.positions - 1);
-    this.seats = seats ?? Array(position.players).fill(NOBODY);
+    const seated = typeof seats === "function" ? seats(position) : seats;
+    this.seats = seated ?? Array(position.players).fill(NOBODY);
+    this.hand.hasFocus = true;
     this.handBefore = null;
     await this.goOn();
   }
