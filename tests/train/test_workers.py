@@ -18,7 +18,7 @@ from torch import distributed, nn
 from tests.patience import SECONDS_OF_A_HANG
 from tests.train.test_selfplay import ROOT, SHORT, same, short, weights
 from train.common.errors import LossError, RunError
-from train.common.workers import ALONE, Order, Workers
+from train.common.workers import ALONE, Order, Workers, joined
 from train.selfplay import Trainer, follow, train
 
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
@@ -169,6 +169,35 @@ def test_a_loss_that_became_nan_in_one_process_is_an_error_in_all(trainers: tupl
     in_both(lambda: broken(one), lambda: broken(other))
     assert same(dict(one.network.state_dict()), dict(other.network.state_dict()))
     assert all(bool(value.isfinite().all()) for value in one.network.parameters())
+
+
+# Joining and leaving ----------------------------------------------------------------------------------------
+
+THREADS = Path("/proc/self/task")
+
+
+def threads_of_gloo() -> int:
+    names = [(thread / "comm").read_text() for thread in THREADS.iterdir()]
+    return sum("gloo" in name for name in names)
+
+
+@pytest.mark.skipif(not THREADS.is_dir(), reason="only Linux tells the names of threads")
+def test_the_threads_of_gloo_end_when_the_processes_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def alone(backend: str) -> None:
+        begin(backend, init_method=f"file://{tmp_path}/store", rank=0, world_size=1)
+
+    begin = distributed.init_process_group
+    monkeypatch.setattr(distributed, "init_process_group", alone)
+    monkeypatch.setattr(distributed, "is_torchelastic_launched", lambda: True)
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    before = threads_of_gloo()
+    with joined() as workers:
+        workers.tell(Order.END)
+        assert threads_of_gloo() > before
+    assert threads_of_gloo() == before  # one that lives while Python ends may abort the process
+    assert workers.sums(1.0, 2.0) == (1.0, 2.0)
 
 
 # torchrun ---------------------------------------------------------------------------------------------------

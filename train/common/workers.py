@@ -68,6 +68,15 @@ class Workers:
         self._shared: SharedSums | None = None
         self._has_looked = False
 
+    def leave(self) -> None:
+        """Let go of the others: from now on this process is by itself.
+
+        The threads of gloo end with the last reference to the group. If one of them still let go of a tensor
+        while Python ends, the process would be aborted ("terminate called without an active exception").
+        """
+        self._group, self._shared = None, None
+        self.rank, self.count = 0, 1
+
     def seed(self, seed: int) -> int:
         """The seed of this process: that of process 0 is the run's."""
         return int((seed + (self.rank << _BITS_OF_A_PROCESS)) % 2**_BITS_OF_A_SEED)
@@ -273,9 +282,11 @@ def joined() -> Iterator[Workers]:
         distributed.init_process_group("gloo")
     except (RuntimeError, ValueError) as error:
         raise WorkerError(f"the other processes of torchrun cannot be reached: {error}") from None
+    workers = Workers(distributed.group.WORLD)
     try:
-        yield Workers(distributed.group.WORLD)
+        yield workers
     finally:
+        workers.leave()
         distributed.destroy_process_group()
 
 
