@@ -71,8 +71,8 @@ class Workers:
     def leave(self) -> None:
         """Let go of the others: from now on this process is by itself.
 
-        The threads of gloo end with the last reference to the group. If one of them still let go of a tensor
-        while Python ends, the process would be aborted ("terminate called without an active exception").
+        Gloo's threads end with the last reference to the group. A thread that frees a tensor while Python
+        shuts down aborts the process ("terminate called without an active exception").
         """
         self._group, self._shared = None, None
         self.rank, self.count = 0, 1
