@@ -277,7 +277,7 @@ def ran(shell: str, **options: Any) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         env=variables,
-        timeout=300,
+        timeout=SECONDS_OF_A_HANG,
         check=False,
         **options,
     )
@@ -430,7 +430,7 @@ def test_a_closed_stream_is_replaced_so_that_no_file_takes_its_number() -> None:
         done = subprocess.run(
             ["bash", "-c", '"$@" >&- 2>&- <&-', "bash", sys.executable, "-c", program, str(file)],
             capture_output=True,
-            timeout=300,
+            timeout=SECONDS_OF_A_HANG,
             check=False,
         )
         assert done.returncode == 7

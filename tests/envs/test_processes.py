@@ -15,10 +15,9 @@ import pytest
 from millebornes_env.compile import IS_COMPILED
 from millebornes_env.threads import on_threads
 from tests.envs import processes
+from tests.patience import SECONDS_OF_A_HANG
 
 ROOT = Path(__file__).resolve().parents[2]
-LONG = 1200
-"""Seconds after which a process that never ends fails a test; a slow machine compiles for some minutes."""
 
 compiled_only = pytest.mark.skipif(not IS_COMPILED, reason="plain Python uses no threads")
 can_fork = pytest.mark.skipif(
@@ -34,7 +33,7 @@ def run(work: str, **environment: str) -> dict[str, Any]:
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
-        timeout=LONG,
+        timeout=SECONDS_OF_A_HANG,
         check=False,
     )
     assert done.returncode == 0, done.stderr

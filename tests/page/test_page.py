@@ -359,7 +359,7 @@ def test_all_sides_are_seen_above_the_hand(
 def test_watching(opened: Opened) -> None:
     page = opened()
     deal(page, seat_0="greedy", seat_1="holder")
-    page.wait_for_selector("#score-sheet", timeout=60_000)
+    page.wait_for_selector("#score-sheet")
     assert page.locator("#mine").is_hidden()
 
 

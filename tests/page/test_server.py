@@ -5,11 +5,11 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ import pytest
 from millebornes_env.commands.play import main
 from millebornes_env.web.server import HOST, MOST_BYTES, TOKEN_HEADER, TableServer
 from millebornes_env.web.table import CardTable
+from tests.patience import SECONDS_OF_A_HANG
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +36,7 @@ def asked(
     server: TableServer, method: str, path: str, body: str | bytes | None = None, **headers: str
 ) -> Any:
     """Status, headers and body of an answer."""
-    connection = http.client.HTTPConnection(HOST, server.server_port, timeout=30)
+    connection = http.client.HTTPConnection(HOST, server.server_port, timeout=SECONDS_OF_A_HANG)
     try:
         connection.request(
             method, path, body, {name.replace("_", "-"): value for name, value in headers.items()}
@@ -153,17 +154,18 @@ def test_the_command_serves_the_page_until_ctrl_c(tmp_path: Path) -> None:
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=nobody
     ) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        first = process.stdout.readline()
-        port = int(first.partition(f"{HOST}:")[2].partition("/")[0])
-        time.sleep(0.2)
-        connection = http.client.HTTPConnection(HOST, port, timeout=30)
-        connection.request("GET", "/engine.json")
-        assert json.loads(connection.getresponse().read())["engine"] == "server"
-        connection.close()
-        process.send_signal(2)
-        rest, error = process.communicate(timeout=30)
+        try:
+            assert process.stdout is not None
+            first = process.stdout.readline()
+            port = int(first.partition(f"{HOST}:")[2].partition("/")[0])
+            connection = http.client.HTTPConnection(HOST, port, timeout=SECONDS_OF_A_HANG)
+            connection.request("GET", "/engine.json")
+            assert json.loads(connection.getresponse().read())["engine"] == "server"
+            connection.close()
+            process.send_signal(signal.SIGINT)
+            rest, error = process.communicate(timeout=SECONDS_OF_A_HANG)
+        finally:
+            process.kill()  # a failed test does not wait for it
     assert process.returncode == 130
     assert "the browser keeps your game" in rest
     assert error == ""

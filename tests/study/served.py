@@ -21,6 +21,7 @@ from websockets.sync.client import ClientConnection, connect
 from millebornes_env.study.design import Participant, Study, open_study
 from millebornes_env.study.server import Limits, StudyServer
 from millebornes_env.study.serving import server_of
+from tests.patience import SECONDS_OF_A_HANG
 
 
 @dataclass
@@ -82,7 +83,7 @@ class Page:
         self.socket.send(message if isinstance(message, (str, bytes)) else json.dumps(message))
 
     def hear(self) -> dict[str, Any]:
-        message: dict[str, Any] = json.loads(self.socket.recv(timeout=60))
+        message: dict[str, Any] = json.loads(self.socket.recv(timeout=SECONDS_OF_A_HANG))
         self.heard.append(message)
         if message["type"] == "table":
             self.view, self.decision = message["steps"][-1], message["decision"]
