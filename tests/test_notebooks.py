@@ -65,6 +65,7 @@ def run(path: Path, folder: Path, *, short: bool) -> Any:
     NotebookClient(
         notebook,
         timeout=SECONDS_OF_A_HANG,
+        startup_timeout=SECONDS_OF_A_HANG,
         kernel_name="python3",
         kernel_manager_class=KernelOfThisInterpreter,
         resources={"metadata": {"path": str(folder)}},

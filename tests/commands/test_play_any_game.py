@@ -155,7 +155,9 @@ def test_ctrl_c_stops() -> None:
         assert process.stdout is not None
         shown = b""
         while not shown.endswith(b"> "):
-            shown += process.stdout.read(1)
+            letter = process.stdout.read(1)
+            assert letter, "it ended by itself"
+            shown += letter
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=SECONDS_OF_A_HANG)
     assert process.returncode == 130

@@ -14,7 +14,6 @@ import pytest
 from numba.core.caching import NullCache
 
 import millebornes_env
-from millebornes_env import vector_env
 from millebornes_env.compile import IS_COMPILED, address_of, call_at, kernel, parallel_kernel, prange, rule
 
 PACKAGE = Path(millebornes_env.__file__).parent
@@ -37,9 +36,7 @@ def run(script: str, folder: Path, **surroundings: str) -> subprocess.CompletedP
 
 
 def test_the_same_sources_at_another_place_are_not_compiled_again(tmp_path: Path) -> None:
-    env = vector_env(4, seed=1)
-    env.reset()
-    env.step(env.sample_actions())
+    run(FIRST_STEP, PACKAGE.parent)
     shutil.copytree(PACKAGE, tmp_path / PACKAGE.name, ignore=shutil.ignore_patterns("__pycache__"))
     done = run(FIRST_STEP, tmp_path, MILLEBORNES_COMPILE_MESSAGES="1")
     assert done.stdout.startswith(str(tmp_path)), "it ran the sources of another place"

@@ -104,6 +104,7 @@ def test_two_people_at_one_table(opened: Opened, tmp_path: Path) -> None:
         for _ in range(12):
             until(pages[0], lambda: any(is_asked(page) for page in pages))
             play_once(next(page for page in pages if is_asked(page)))
+        until(pages[0], lambda: any(is_asked(page) for page in pages))  # the server has the last one, too
     (game,) = read_study(tmp_path / "study")
     assert len(game.decisions) == 12
     assert {line["participant"] for line in game.decisions} == {"p0001", "p0002"}

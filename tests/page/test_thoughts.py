@@ -50,6 +50,7 @@ def test_what_the_champion_would_have_done(opened: Opened, pictured: Pictured) -
     page.click(
         "#choices [data-kind=discard]"
     )  # with 25 km the trip would be complete; now the other completes it
+    settled(page)  # until then the hand is still the old one
     page.click("#hand [data-card='1']")
     page.click("#choices [data-kind=play]")
     page.click("#choices [data-kind=finish]")

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from millebornes_env.web.server import PAGE
-from tests.page.test_page import RECORD, Opened, deal, load, play_once, settled, until
+from tests.page.test_page import RECORD, Opened, deal, load, play_once, record_of, settled, until
+from tests.patience import SECONDS_OF_A_HANG
 
+KEPT = "JSON.parse(localStorage.getItem('millebornes.game')).text"
 NO_ENGINE = """
     const fetched = fetch;
     fetch = (url, how) => /engine.engine.json$/.test(url)
@@ -44,6 +46,7 @@ def test_a_browser_that_keeps_nothing_plays(opened: Opened) -> None:
 
 def test_without_javascript_the_page_says_so(browser: Any, address: str) -> None:
     context = browser.new_context(java_script_enabled=False)
+    context.set_default_timeout(1000 * SECONDS_OF_A_HANG)
     page = context.new_page()
     page.goto(address)
     assert "JavaScript, which this browser has turned off" in page.inner_text("noscript")
@@ -71,7 +74,8 @@ def test_a_game_goes_on_after_a_reload(opened: Opened) -> None:
     for _ in range(4):
         play_once(page)
     settled(page)
-    log = page.locator("#log li").all_inner_texts()
+    log, record = page.locator("#log li").all_inner_texts(), record_of(page)
+    until(page, lambda: page.evaluate(KEPT) == record)  # kept a moment after it is shown
     page.reload()
     page.wait_for_selector("#hand .card")
     assert page.locator("#log li").all_inner_texts() == log
@@ -98,6 +102,7 @@ def test_what_was_typed_is_there_after_a_reload(opened: Opened) -> None:
     page.wait_for_selector("#record-text")
     assert page.input_value("#record-text") == "half a record"
     page.keyboard.press("Escape")  # thrown away
+    until(page, lambda: page.evaluate("sessionStorage.getItem('millebornes.draft')") is None)
     page.reload()
     page.wait_for_selector("#hand .card")
     assert not page.locator("dialog[open]").count()

@@ -49,7 +49,12 @@ class Served:
 
     def connected(self, **given: Any) -> AbstractContextManager[ClientConnection]:
         """A WebSocket that has not joined."""
-        given = {"origin": self.origin, "open_timeout": 30, "close_timeout": 5, "proxy": None} | given
+        given = {
+            "origin": self.origin,
+            "open_timeout": SECONDS_OF_A_HANG,
+            "close_timeout": 5,
+            "proxy": None,
+        } | given
         return connect(f"ws://127.0.0.1:{self.port}/study", **given)
 
     @contextlib.contextmanager

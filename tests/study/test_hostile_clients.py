@@ -295,7 +295,7 @@ def test_the_page_and_nothing_else_is_handed_out(place: Served) -> None:
 
 def closed(connection: socket.socket) -> bytes:
     """What came until the server closed the connection."""
-    connection.settimeout(60)
+    connection.settimeout(SECONDS_OF_A_HANG)
     said = b""
     try:
         while part := connection.recv(4096):
@@ -335,7 +335,7 @@ def test_who_does_not_join_is_put_out(tmp_path: Path) -> None:
 
 
 def test_hundreds_of_strangers_take_nobodys_place(tmp_path: Path) -> None:
-    limits = Limits(strangers=8)
+    limits = Limits(strangers=8, to_join=SECONDS_OF_A_HANG)
     with served(tmp_path / "study", limits=limits) as place, contextlib.ExitStack() as all_of_them:
         address = ("127.0.0.1", place.port)
         half_open = [all_of_them.enter_context(socket.create_connection(address)) for _ in range(200)]

@@ -9,7 +9,8 @@ import pytest
 
 # In a process of its own: how memory is kept cannot be taken back.
 PROGRAM = """
-import resource, sys
+import ctypes, resource
+ctypes.CDLL(None).prctl(41, 1, 0, 0, 0)  # PR_SET_THP_DISABLE: small pages, however the system is set
 import torch
 from train.common.memory import keep_freed_memory
 if {kept}:
