@@ -64,6 +64,12 @@ class Served:
             yield Page(connection, self.participants[number].token)
 
 
+def heard(connection: ClientConnection) -> dict[str, Any]:
+    """The next message of the server."""
+    message: dict[str, Any] = json.loads(connection.recv(timeout=SECONDS_OF_A_HANG))
+    return message
+
+
 class Page:
     """What a page does, without a browser.
 
@@ -88,7 +94,7 @@ class Page:
         self.socket.send(message if isinstance(message, (str, bytes)) else json.dumps(message))
 
     def hear(self) -> dict[str, Any]:
-        message: dict[str, Any] = json.loads(self.socket.recv(timeout=SECONDS_OF_A_HANG))
+        message = heard(self.socket)
         self.heard.append(message)
         if message["type"] == "table":
             self.view, self.decision = message["steps"][-1], message["decision"]

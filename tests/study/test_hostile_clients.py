@@ -19,7 +19,7 @@ from millebornes_env.study.design import open_study
 from millebornes_env.study.messages import MOST_BYTES, Allowance, read_message
 from millebornes_env.study.session import Session
 from tests.patience import SECONDS_OF_A_HANG
-from tests.study.served import Page, Served, lines_of, served  # skips where the extra is not installed
+from tests.study.served import Page, Served, heard, lines_of, served  # skips where the extra is not installed
 
 # isort: split
 from starlette.websockets import WebSocketDisconnect
@@ -239,9 +239,9 @@ def test_tokens_that_are_nobodys(place: Served) -> None:
 def test_the_first_message_joins(first: Any, place: Served) -> None:
     with place.connected() as connection:
         connection.send(first if isinstance(first, (str, bytes)) else json.dumps(first))
-        assert json.loads(connection.recv(timeout=SECONDS_OF_A_HANG))["type"] == "refused"
+        assert heard(connection)["type"] == "refused"
         with pytest.raises(ConnectionClosed):
-            connection.recv(timeout=SECONDS_OF_A_HANG)
+            heard(connection)
 
 
 def test_a_link_that_is_opened_twice(place: Served) -> None:
@@ -329,9 +329,7 @@ def test_what_is_no_http(place: Served) -> None:
 
 def test_who_does_not_join_is_put_out(tmp_path: Path) -> None:
     with served(tmp_path / "study", limits=Limits(to_join=0.1)) as place, place.connected() as silent:
-        assert (
-            json.loads(silent.recv(timeout=SECONDS_OF_A_HANG))["error"] == "nothing came: open the link again"
-        )
+        assert heard(silent)["error"] == "nothing came: open the link again"
 
 
 def test_hundreds_of_strangers_take_nobodys_place(tmp_path: Path) -> None:
@@ -342,9 +340,7 @@ def test_hundreds_of_strangers_take_nobodys_place(tmp_path: Path) -> None:
         strangers = [all_of_them.enter_context(place.connected()) for _ in range(40)]
         plays_well(place, 0)
         assert asked_for(place)[0] == 200
-        assert json.loads(strangers[0].recv(timeout=SECONDS_OF_A_HANG))["error"].startswith(
-            "too many connections wait"
-        )
+        assert heard(strangers[0])["error"].startswith("too many connections wait")
         assert closed(half_open[0]) == b""
 
 
