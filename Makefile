@@ -14,7 +14,7 @@ BENCH := -m benchmarks.throughput
 BENCH_TRAINING := -m benchmarks.training
 
 SOURCES := millebornes_env train benchmarks research docs export website tests
-LONGEST_FILE := 500
+LONGEST_FILE := 800
 
 VENV := .venv
 RAY_VENV := .venv-ray
@@ -22,10 +22,22 @@ PY := $(VENV)/bin/python
 COMMA := ,
 WORKS_WITH := .venv-works-with
 
+# Lanes: `make test` runs the first three. What a lane of its own tests (page, study, ...) is tested by nothing else.
+RULES := tests/rules tests/oracle tests/notation tests/engine tests/golden tests/wielerspel/rules
+CORE := tests/agents tests/arena tests/commands tests/compile tests/envs tests/extensive tests/games tests/golden \
+	tests/hostile tests/laws tests/recording tests/single_agent tests/solving tests/testing tests/text tests/wielerspel/engine \
+	tests/test_package.py tests/test_rollout.py tests/test_rulings.py
+TRAIN_TESTS := tests/train tests/research tests/benchmarks tests/test_docs.py tests/test_notebooks.py tests/test_website.py
+
+# Byte code is kept even if the environment says otherwise: each process would parse and rewrite all tests anew.
+TEST := env -u PYTHONDONTWRITEBYTECODE $(PY) -m pytest
+TWO_PROCESSES := -n auto --dist worksteal
+# What starts browsers, servers and other processes may fail because of them: one more try, which the summary names.
+ONE_RETRY := --reruns 1 -rR
+
 .DEFAULT_GOAL := help
-.NOTPARALLEL:
-.PHONY: help train test check format bench bench-training page-test works-with wheel wheel-test web web-test site python-versions \
-	test-ray test-openspiel research notebook clean distclean
+.PHONY: help train test test-rules test-core test-train extras test-page test-study test-torchrun test-web test-wheel \
+	test-openspiel test-ray test-works-with check format bench bench-training wheel web site research notebook clean distclean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -34,11 +46,44 @@ train: $(VENV)/.installed-train ## train an agent for MINUTES minutes into RUN_D
 	$(PY) $(TRAIN)
 	$(PY) $(EVALUATE)
 
-# Files go to the processes in the order that tests/conftest.py gives them. Byte code is kept even if the environment
-# says otherwise: both processes would parse and rewrite all tests anew each time.
-test: export PYTHONDONTWRITEBYTECODE :=
-test: $(VENV)/.installed-dev ## run the tests (the slow ones: make test PYTEST_FLAGS='-m slow')
-	$(PY) -m pytest -n auto --dist loadfile --no-loadscope-reorder $(PYTEST_FLAGS)
+test: test-rules test-core test-train ## run the tests that every change must pass (the slow ones: PYTEST_FLAGS='-m slow')
+
+test-rules: $(VENV)/.installed-dev ## ... of rulebooks, oracle, notation and engine, in plain Python
+	NUMBA_DISABLE_JIT=1 $(TEST) $(TWO_PROCESSES) $(RULES) $(PYTEST_FLAGS)
+
+test-core: $(VENV)/.installed-dev ## ... of environments, agents, laws, arena, solving and commands, compiled
+	$(PY) -m tests.fill_cache
+	$(TEST) $(TWO_PROCESSES) $(CORE) $(PYTEST_FLAGS)
+
+test-train: $(VENV)/.installed-dev ## ... of trainers, research, notebooks and docs
+	$(TEST) $(TWO_PROCESSES) $(TRAIN_TESTS) $(PYTEST_FLAGS)
+
+extras: test-page test-study test-torchrun test-web test-wheel test-openspiel site ## all other lanes but test-ray and test-works-with
+
+test-page: $(VENV)/.installed-dev web ## play the page in Chromium
+	$(TEST) $(ONE_RETRY) tests/page $(PYTEST_FLAGS)
+
+test-study: $(VENV)/.installed-dev ## studies: the server, its WebSockets, its journal
+	$(TEST) $(ONE_RETRY) tests/study $(PYTEST_FLAGS)
+
+test-torchrun: $(VENV)/.installed-dev ## training by several processes
+	$(TEST) $(ONE_RETRY) -m torchrun tests/train $(PYTEST_FLAGS)
+
+test-web: $(VENV)/.installed-dev web ## replay the golden games in WebAssembly, and compare agents and champions with those of this machine
+	$(TEST) $(ONE_RETRY) -m "web and not slow" tests/web $(PYTEST_FLAGS)
+
+test-wheel: $(VENV)/.installed-build ## build the wheel, install it where nothing else is, and test it there
+	$(TEST) $(ONE_RETRY) -m wheel tests/compile/test_wheel.py $(PYTEST_FLAGS)
+
+test-openspiel: $(VENV)/.installed-dev ## the OpenSpiel game, with OpenSpiel's own tests
+	$(TEST) $(ONE_RETRY) -m "openspiel and not slow" tests/openspiel $(PYTEST_FLAGS)
+
+test-ray: $(RAY_VENV)/.installed ## RLlib and clusters, in an environment of their own
+	$(RAY_VENV)/bin/python -m pytest -m ray tests/on_ray $(PYTEST_FLAGS)
+
+test-works-with: $(WORKS_WITH)/.installed ## how soon learners of other libraries beat random, in an environment of their own
+	$(WORKS_WITH)/bin/python -m pytest tests/works_with -m "slow or not slow"
+	$(WORKS_WITH)/bin/python -m benchmarks.works_with
 
 check: $(VENV)/.installed-dev ## formatting, lint, types, import order and lengths of files
 	$(PY) -m ruff format --check .
@@ -58,42 +103,19 @@ bench: $(VENV)/.installed-bench ## measure the speed beside RLCard, OpenSpiel, P
 bench-training: $(VENV)/.installed-train ## measure the speed of training beside MaskablePPO (ten minutes)
 	$(PY) $(BENCH_TRAINING)
 
-page-test: $(VENV)/.installed-browser ## play the page in Chromium
-	$(PY) -m pytest tests/page
-
-research: $(VENV)/.installed-research ## answer all research questions (a night; a killed run goes on)
+research: $(VENV)/.installed-dev ## answer all research questions (a night; a killed run goes on)
 	$(PY) -m research.all
 
-works-with: $(WORKS_WITH)/.installed ## how soon learners of other libraries beat random, in an environment of their own
-	$(WORKS_WITH)/bin/python -m pytest tests/works_with -m "slow or not slow"
-	$(WORKS_WITH)/bin/python -m benchmarks.works_with
-
-wheel: $(VENV)/.installed-dev ## build the wheel, with machine code, and the source distribution into dist/
+wheel: $(VENV)/.installed-build ## build the wheel, with machine code, and the source distribution into dist/
 	PIP_CONSTRAINT=constraints.txt $(PY) -m build --outdir dist
 
-web: $(VENV)/.installed-web ## build the engine of the page in the browser (WebAssembly), unless it is up to date
+web: $(VENV)/.installed-dev ## build the engine of the page in the browser (WebAssembly), unless it is up to date
 	$(PY) -m export.wasm
-
-web-test: web ## replay the golden games in WebAssembly, and compare agents and champions with those of this machine
-	$(PY) -m pytest -m "web and not slow" tests/web
-
-wheel-test: $(VENV)/.installed-dev ## build the wheel, install it where nothing else is, and test it there
-	$(PY) -m pytest -m wheel tests/compile/test_wheel.py
-
-python-versions: $(VENV)/.installed-dev ## run tests with each Python and with the lowest libraries (docs/python_versions.md)
-	$(PY) -m tests.compile.python_versions --docs
-
-test-ray: $(RAY_VENV)/.installed ## run the tests of RLlib and of clusters, in an environment of their own
-	$(RAY_VENV)/bin/python -m pytest -m ray tests/on_ray $(PYTEST_FLAGS)
-
-test-openspiel: $(VENV)/.installed-openspiel ## run the tests of the OpenSpiel game, and OpenSpiel's own on it
-	$(PY) -m pytest -m "openspiel and not slow" tests/openspiel $(PYTEST_FLAGS)
 
 notebook: $(VENV)/.installed-dev ## run every notebook from top to bottom and keep its outputs
 	$(PY) tests/test_notebooks.py
 
-site: $(VENV)/.installed-site ## build the documentation site into build/site
-	$(PY) -m export.wasm
+site: web ## build the documentation site into build/site
 	$(PY) -m website.stage build/site-pages
 	$(PY) -m sphinx -W --keep-going -q -b html build/site-pages build/site
 	@echo "wrote build/site/index.html"
@@ -121,35 +143,20 @@ $(VENV)/.installed-dev: $(VENV)/.created pyproject.toml constraints.txt
 	$(call install,train$(COMMA)dev)
 	@touch $(VENV)/.installed-train
 
-$(VENV)/.installed-browser: $(VENV)/.created pyproject.toml constraints.txt
-	$(call install,train$(COMMA)dev$(COMMA)browser)
-	@touch $(VENV)/.installed-train $(VENV)/.installed-dev
-
-$(VENV)/.installed-web: $(VENV)/.created pyproject.toml constraints.txt
-	$(call install,train$(COMMA)dev$(COMMA)wheel)
-	@touch $(VENV)/.installed-train $(VENV)/.installed-dev
-
 $(VENV)/.installed-bench: $(VENV)/.created pyproject.toml constraints.txt
 	$(call install,train$(COMMA)bench)
 	@touch $(VENV)/.installed-train
 
-$(VENV)/.installed-openspiel: $(VENV)/.created pyproject.toml constraints.txt
-	$(call install,train$(COMMA)dev$(COMMA)openspiel)
-	@touch $(VENV)/.installed-train $(VENV)/.installed-dev
-
-$(VENV)/.installed-research: $(VENV)/.created pyproject.toml constraints.txt
-	$(call install,train$(COMMA)research$(COMMA)openspiel)
-	@touch $(VENV)/.installed-train
+# A wheel needs its build backend alone, which pip fetches into an environment of its own.
+$(VENV)/.installed-build: $(VENV)/.created constraints.txt
+	@$(PY) -m pip install --quiet --no-input --disable-pip-version-check $(PIP_FLAGS) --constraint constraints.txt build
+	@touch $@
 
 $(WORKS_WITH)/.installed: pyproject.toml benchmarks/works_with/constraints.txt
 	$(PYTHON) -m venv $(WORKS_WITH)
 	$(WORKS_WITH)/bin/python -m pip install --quiet --no-input --disable-pip-version-check $(PIP_FLAGS) \
 		--constraint benchmarks/works_with/constraints.txt --editable '.[works-with]' pytest hypothesis
 	@touch $@
-
-$(VENV)/.installed-site: $(VENV)/.created pyproject.toml constraints.txt
-	$(call install,train$(COMMA)dev$(COMMA)wheel$(COMMA)site)
-	@touch $(VENV)/.installed-train $(VENV)/.installed-dev
 
 $(VENV)/.created:
 	@command -v $(PYTHON) >/dev/null || { echo "No $(PYTHON) found: install Python 3.11 or newer." >&2; exit 1; }

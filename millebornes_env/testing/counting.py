@@ -15,7 +15,7 @@ from millebornes_env.compile import for_kernels, kernel
 from millebornes_env.millebornes.actions import num_actions
 from millebornes_env.millebornes.legality import write_mask
 from millebornes_env.millebornes.rules import Rules, RulesRecord, compiled_rules
-from millebornes_env.millebornes.state import StateArray, new_states
+from millebornes_env.millebornes.state import STATE, StateArray, new_states
 from millebornes_env.millebornes.turn import step
 
 CHUNK: Final = 1024
@@ -38,7 +38,7 @@ def count_sequences(states: StateArray, rules: Rules, depth: int) -> int:
         The number of sequences from all states together.
     """
     mask = np.zeros(num_actions(rules.teams), np.int8)
-    return _count(for_kernels(states), compiled_rules(rules), depth, mask)
+    return _count(for_kernels(states.view(STATE)), compiled_rules(rules), depth, mask)
 
 
 def _count(states: StateArray, rules: RulesRecord, depth: int, mask: npt.NDArray[np.int8]) -> int:

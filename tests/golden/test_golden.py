@@ -1,4 +1,4 @@
-"""The recorded rounds come out the same. `test_other_ways` asks other ways to run the source for it, too."""
+"""The recorded rounds come out the same: compiled, in plain Python and with every index checked."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from millebornes_env import Edition, edition, editions
+from tests.each import each
 from tests.golden.trace import FOLDER, dealt, file_of, position_lines, retraced, rounds_in
 
 TABLES = [(edition(name), *table) for name in editions() for table in edition(name).tables]
 IDS = [file_of(*table).stem for table in TABLES]
 
-tables = pytest.mark.parametrize(("sheet", "players", "teams"), TABLES, ids=IDS)
+tables = each("sheet, players, teams", TABLES)
 
 
 def differences(path: Path) -> list[str]:
@@ -27,12 +28,6 @@ def differences(path: Path) -> list[str]:
         if len(lines) != len(now):
             found.append(f"{path.name}, seed {seed}: {len(lines)} lines are now {len(now)}")
     return found
-
-
-def all_differences() -> dict[str, object]:
-    """Where the recorded rounds of all tables come out otherwise; `tests.other_ways` asks this, too."""
-    found = [line for table in TABLES for line in differences(file_of(*table))]
-    return {"files": len(TABLES), "differences": found}
 
 
 @tables

@@ -31,6 +31,7 @@ from millebornes_env.testing.audited_play import (
 )
 from millebornes_env.testing.random_players import STYLES, WEIGHTS
 from millebornes_env.testing.step_laws import ALL_MESSAGES
+from tests.each import each
 
 NONE = -1
 ROLL, STOP, REPAIRS, END_OF_LIMIT, LIMIT = (
@@ -352,7 +353,7 @@ def test_every_law_is_tried() -> None:
     assert ALL_MESSAGES[: len(MESSAGES)] == MESSAGES
 
 
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: MESSAGES[law].replace(" ", "_"))
+@each("law", LAWS)
 def test_every_law_can_be_broken(law: int) -> None:
     """A real game, changed in one respect, or judged by rules that differ in one, is found out for that."""
     mutate, name, changes = LAWS[law]

@@ -7,7 +7,6 @@ from functools import cache
 from itertools import pairwise, product
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,6 +15,7 @@ from millebornes_env.engine.games import Games
 from millebornes_env.envs.vector import vector_env
 from millebornes_env.millebornes.deal import shuffle_deck
 from millebornes_env.millebornes.rules import rules_record
+from tests.each import each
 from tests.laws.conversions import (
     CARDS,
     ID_OF,
@@ -58,7 +58,7 @@ LIMITS = (2, 3, 4, 6, 19, 52, 101, 106)
 # The function -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("key", "word"), KNOWN_WORDS.items())
+@each("key, word", KNOWN_WORDS.items())
 def test_random_words_are_these_and_stay_these(key: tuple[int, int, int], word: int) -> None:
     assert random_word(*key) == word
 
@@ -115,24 +115,24 @@ COUNTING = {
 }
 
 
-@pytest.mark.parametrize("limit", LIMITS)
-@pytest.mark.parametrize("name", COUNTING)
+@each("limit", LIMITS)
+@each("name", COUNTING)
 def test_random_below_is_even(name: str, limit: int) -> None:
     number = 200 * limit
     seen = Counter(random_below(*COUNTING[name](count), limit) for count in range(number))
     assert chi_square([seen[value] for value in range(limit)], [200] * limit) < chi_square_limit(limit - 1)
 
 
-@pytest.mark.parametrize("limit", [2, 3, 6])
-@pytest.mark.parametrize("name", COUNTING)
+@each("limit", [2, 3, 6])
+@each("name", COUNTING)
 def test_random_numbers_that_follow_each_other_are_independent(name: str, limit: int) -> None:
     number = 500 * limit * limit
     values = [random_below(*COUNTING[name](count), limit) for count in range(number + 1)]
     check_pairs(Counter(pairwise(values)), limit)
 
 
-@pytest.mark.parametrize("limit", [2, 3, 6])
-@pytest.mark.parametrize("name", [name for name in COUNTING if name != "counter"])
+@each("limit", [2, 3, 6])
+@each("name", [name for name in COUNTING if name != "counter"])
 def test_random_numbers_of_two_counters_are_independent(name: str, limit: int) -> None:
     """As the steps of one shuffle must be, over many keys."""
     number = 500 * limit * limit
@@ -150,7 +150,7 @@ def check_pairs(pairs: Counter[tuple[int, int]], limit: int) -> None:
 # The deal ---------------------------------------------------------------------------------------------------
 
 DEALS = 20_000
-some_tables = pytest.mark.parametrize("table", SOME_TABLES, ids=str)
+some_tables = each("table", SOME_TABLES)
 
 
 def shuffled_decks(games: Games) -> np.ndarray:
@@ -255,7 +255,7 @@ def test_each_episode_of_a_game_has_its_own_deal(table: Table) -> None:
     assert games.states["episode"][0] == 2000
 
 
-@pytest.mark.parametrize("table", [table for table in SOME_TABLES if rules_of(table).count_points], ids=str)
+@each("table", [table for table in SOME_TABLES if rules_of(table).count_points])
 def test_the_rounds_of_a_match_are_dealt_independently(table: Table) -> None:
     """The place of a safety in the first and in the second round, over many matches."""
     games = new_games(table, 2000, MATCH, seed=3)

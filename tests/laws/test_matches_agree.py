@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from itertools import product
 
-import pytest
-
 from millebornes_env.millebornes.rules import rules_record
 from millebornes_env.millebornes.winning import match_winner as winner_of_match
+from tests.each import each
 from tests.laws.comparison import play_matches
 from tests.laws.conversions import TABLES, Table, new_games, num_ids, or_minus_one, rules_of, to_id, to_oracle
 from tests.laws.players import MIXES
@@ -21,7 +20,7 @@ WITH_POINTS = (
     Table("dutch", 6, 2),
 )
 WITHOUT_POINTS = (Table("dujardin", 8, 4), Table("dujardin_2014", 4, 4))
-with_points = pytest.mark.parametrize("table", WITH_POINTS, ids=str)
+with_points = each("table", WITH_POINTS)
 
 
 @with_points
@@ -34,7 +33,7 @@ def test_matches_agree(table: Table) -> None:
     assert all(seen[f"first dealer {seat}"] > 0 for seat in range(table.players))
 
 
-@pytest.mark.parametrize("table", WITHOUT_POINTS, ids=str)
+@each("table", WITHOUT_POINTS)
 def test_without_points_a_match_is_one_round(table: Table) -> None:
     seen = play_matches(table, 54, seed=table.players, mixes=range(len(MIXES)))
     assert seen["rounds"] == 54
@@ -49,7 +48,7 @@ def test_equal_totals_at_the_goal_ask_for_another_round(table: Table) -> None:
     assert seen["tie at the goal"] >= 9
 
 
-@pytest.mark.parametrize("table", [table for table in TABLES if rules_of(table).count_points], ids=str)
+@each("table", [table for table in TABLES if rules_of(table).count_points])
 def test_the_same_totals_decide_a_match(table: Table) -> None:
     games = new_games(table)
     state, rules = games.states[0], rules_record(games.rules)
@@ -62,7 +61,7 @@ def test_the_same_totals_decide_a_match(table: Table) -> None:
     assert len(decided) == table.teams + 1
 
 
-@pytest.mark.parametrize("teams", [2, 3, 4])
+@each("teams", [2, 3, 4])
 def test_every_action_id_has_its_own_name_and_back(teams: int) -> None:
     for team in range(teams):
         names = [to_oracle(action, teams, team) for action in range(num_ids(teams))]

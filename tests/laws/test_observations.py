@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from itertools import combinations, pairwise, product
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,6 +27,7 @@ from millebornes_env.millebornes.sections import (
     sections,
     start_of,
 )
+from tests.each import each
 from tests.laws.conversions import (
     DECISIONS,
     ROUND,
@@ -50,8 +50,9 @@ SEATS, TEAMS, STREAM = 8, 4, 53
 """The room of a padded layout; `STREAM` for the cards to come of each seat."""
 
 SPECS = tuple(ObservationSpec(*flags) for flags in product((1, 0), repeat=3))
-all_tables = pytest.mark.parametrize("table", TABLES, ids=str)
-all_specs = pytest.mark.parametrize("spec", SPECS, ids=str)
+all_tables = each("table", TABLES)
+some_tables = each("table", SOME_TABLES)
+all_specs = each("spec", SPECS)
 
 
 def observing(table: Table, spec: ObservationSpec, **changes: int) -> Games:
@@ -135,7 +136,7 @@ def writer_of(name: str) -> Callable[..., None]:
 
 
 @all_specs
-@pytest.mark.parametrize("table", SOME_TABLES, ids=str)
+@some_tables
 def test_each_section_is_written_by_the_function_of_its_name_and_nowhere_else(
     table: Table, spec: ObservationSpec
 ) -> None:
@@ -276,8 +277,8 @@ def test_tables_that_differ_in_a_rule_show_it() -> None:
         assert any(shown)
 
 
-@pytest.mark.parametrize("option", OPTIONS)
-@pytest.mark.parametrize("table", SOME_TABLES, ids=str)
+@each("option", OPTIONS)
+@some_tables
 def test_a_rule_that_was_overridden_is_seen(table: Table, option: str) -> None:
     usual = rules_seen(table)
     changed = rules_seen(table, **{option: 1 - getattr(new_games(table).rules, option)})

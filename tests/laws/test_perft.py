@@ -13,6 +13,7 @@ import pytest
 from millebornes_env.millebornes.state import STATE
 from millebornes_env.testing import counting
 from millebornes_env.testing.counting import count_sequences
+from tests.each import each
 from tests.laws.conversions import PARKER_2, PARKER_3, TABLES, Table, new_games
 from tests.laws.players import walk
 from tests.laws.positions import SITUATIONS, found, occurs
@@ -55,11 +56,10 @@ RECORDED: dict[str, tuple[int, ...]] = {
 }
 # fmt: on
 
-all_tables = pytest.mark.parametrize("table", TABLES, ids=str)
-all_positions = pytest.mark.parametrize(
-    ("table", "situation"),
+all_tables = each("table", TABLES)
+all_positions = each(
+    "table, situation",
     [(table, situation) for table in TABLES for situation in SITUATIONS if occurs(situation, table)],
-    ids=str,
 )
 
 

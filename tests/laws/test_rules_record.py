@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import get_type_hints
 
 import numpy as np
-import pytest
 
 from millebornes_env.compile import for_kernels
 from millebornes_env.millebornes.editions import edition, editions
 from millebornes_env.millebornes.rules import RULES, RulesRecord, compiled_rules, rules_array, rules_record
+from tests.each import each
 
 
 def test_the_type_has_the_fields_of_the_record() -> None:
     assert tuple(get_type_hints(RulesRecord)) == RULES.names
 
 
-@pytest.mark.parametrize("name", editions())
+@each("name", editions())
 def test_the_record_says_what_the_tuple_says(name: str) -> None:
     rules = edition(name).table(2, None)
     record = rules_record(rules)

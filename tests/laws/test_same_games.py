@@ -18,7 +18,6 @@ from millebornes_env.engine.kernels import SKIP
 from millebornes_env.millebornes import rulebook
 from millebornes_env.millebornes.editions import edition
 from millebornes_env.millebornes.sections import ObservationSpec
-from millebornes_env.testing.counting import count_sequences
 from tests.laws.conversions import PARKER_2, SOME_TABLES, Table, rules_of
 
 SEED = 2**40 + 12_345
@@ -26,9 +25,6 @@ NUM_GAMES = 64
 STEPS = 60
 LONG = 160
 """Steps after which rounds have ended and begun again in most games."""
-FEW_GAMES = 4
-DEPTH = 3
-"""Of the sequences of actions that are counted."""
 THREE_TEAMS = SOME_TABLES[1]
 
 Mask = npt.NDArray[np.bool_]
@@ -118,22 +114,6 @@ def in_bytes(columns: list[npt.NDArray[np.generic]]) -> npt.NDArray[np.uint8]:
 @cache
 def long_digests(table: Table, episode: str) -> list[str]:
     return Player(seeded(table, episode)).play(LONG)
-
-
-def sequences(table: Table) -> int:
-    """How many sequences of actions there are from the deals of a few games."""
-    games = seeded(table, "round", FEW_GAMES)
-    return count_sequences(games.states, games.rules, DEPTH)
-
-
-def digests_and_counts() -> dict[str, object]:
-    """What the same seed gives; `tests.other_ways` asks for it elsewhere."""
-    digests = {
-        f"{table} {episode}": Player(seeded(table, episode, FEW_GAMES)).play(LONG)
-        for table, episode in product(SOME_TABLES, ("round", "match"))
-    }
-    counted = {str(table): sequences(table) for table in SOME_TABLES}
-    return {"digests": digests, "sequences": counted}
 
 
 @pytest.fixture(autouse=True)

@@ -24,7 +24,7 @@ from millebornes_env.testing.audited_play import (
     new_play,
     play_on,
 )
-from millebornes_env.testing.step_laws import ALL_MESSAGES
+from tests.each import each
 from tests.laws.test_audit_laws import NONE, State, record, table_of, walk
 
 
@@ -80,7 +80,7 @@ def _draw_without_end(after: State) -> None:
     after.hand[int(after.seat), 0] += 1
 
 
-@pytest.mark.parametrize("law", STEPS, ids=lambda law: ALL_MESSAGES[law].replace(" ", "_"))
+@each("law", STEPS)
 def test_every_law_of_a_step_can_be_broken(law: int) -> None:
     fits, mutate = STEPS[law]
     table = compiled_rules(table_of("parker"))

@@ -68,6 +68,7 @@ from millebornes_env.millebornes.state import (
     NO_TEAM,
     PLAY,
     ROUND_OVER,
+    STATE,
     State,
     StateArray,
 )
@@ -90,7 +91,7 @@ def first_violation(states: StateArray, rules: Rules) -> tuple[int, str] | None:
     Returns:
         Its number and what is wrong with it; None if nothing is.
     """
-    shown = for_kernels(np.ascontiguousarray(states))
+    shown = for_kernels(np.ascontiguousarray(states).view(STATE))  # an array from a file is compiled for anew
     first_unsound = machine_code.of(_first_unsound)
     game, violation = first_unsound(shown, compiled_rules(rules), np.zeros(SCRATCH_SIZE, np.int64))
     return None if violation == NO_VIOLATION else (int(game), message_of(int(violation), rules))

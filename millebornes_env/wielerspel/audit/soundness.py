@@ -76,6 +76,7 @@ from millebornes_env.wielerspel.state import (
     RETIREMENT,
     SERVANT,
     SQUARE,
+    STATE,
     TURN_BEGINS,
     State,
 )
@@ -94,7 +95,7 @@ def first_violation(states: npt.NDArray[np.void], rules: Rules) -> tuple[int, st
     Returns:
         Its number and what is wrong with it; None if nothing is.
     """
-    shown = for_kernels(np.ascontiguousarray(states))
+    shown = for_kernels(np.ascontiguousarray(states).view(STATE))  # an array from a file is compiled for anew
     race, violation = _first_unsound(shown, rules_array(rules)[0])
     return None if violation == NO_VIOLATION else (int(race), message_of(int(violation), rules))
 

@@ -28,12 +28,6 @@ def text_of(table: Table) -> str:
     return table.path.read_text(encoding="utf-8")
 
 
-def all_differences() -> dict[str, object]:
-    """Where the recorded races of all tables come out otherwise; `tests.other_ways` asks this, too."""
-    found = [line for table in TABLES for line in differences(table, text_of(table))]
-    return {"files": len(TABLES), "differences": found}
-
-
 @tables
 def test_the_recorded_races_come_out_the_same(table: Table) -> None:
     text = text_of(table)
