@@ -59,7 +59,7 @@ EDITIONS_WITH_POINTS = {table.edition for table in TABLES if rules_of(table).cou
 
 
 @rounds
-@examples(60)
+@examples(30)
 def test_no_card_is_lost_or_doubled(table: Table, seed: int) -> None:
     for _, record, log in walk(table, seed):
         check_cards(record, table)
@@ -70,7 +70,7 @@ def test_no_card_is_lost_or_doubled(table: Table, seed: int) -> None:
 
 
 @rounds
-@examples(60)
+@examples(30)
 def test_a_seat_draws_the_front_of_its_own_stream_as_long_as_it_has_cards(table: Table, seed: int) -> None:
     moments = [(record, list(log)) for _, record, log in walk(table, seed)]
     for (before, _), (after, log) in pairwise(moments):
@@ -97,7 +97,7 @@ def test_a_seat_draws_the_same_cards_whatever_the_others_do() -> None:
     compared: list[float] = []
 
     @given(tables, seeds, others)
-    @examples(60)
+    @examples(30)
     def check(table: Table, seed: int, other: int) -> None:
         first, second = received(table, seed, 0), received(table, seed, other)
         common = first.keys() & second.keys()
@@ -140,7 +140,7 @@ def test_the_next_deal_does_not_depend_on_the_last_round(table: Table, seed: int
 
 
 @rounds
-@examples(40)
+@examples(20)
 def test_the_mask_is_what_the_rules_answer_about_each_action(table: Table, seed: int) -> None:
     teams = table.teams
     rules = compiled_rules(new_games(table).rules)
@@ -165,7 +165,7 @@ def test_the_mask_is_what_the_rules_answer_about_each_action(table: Table, seed:
 
 
 @rounds
-@examples(60)
+@examples(30)
 def test_there_is_something_to_do_until_the_round_ends(table: Table, seed: int) -> None:
     for games, record, log in walk(table, seed):
         assert (DECISIONS[record["phase"]] is None) == (not legal_ids(games))
@@ -179,7 +179,7 @@ def test_there_is_something_to_do_until_the_round_ends(table: Table, seed: int) 
 
 
 @rounds
-@examples(60)
+@examples(30)
 def test_nobody_goes_beyond_the_target(table: Table, seed: int) -> None:
     rules = rules_of(table)
     for _, record, log in walk(table, seed):

@@ -93,7 +93,7 @@ def test_the_observation_says_what_the_seat_can_see() -> None:
     highest: Counter[str] = Counter()
 
     @given(tables, seeds, st.lists(st.integers(0, 20_000), min_size=4, max_size=4))
-    @examples(100)
+    @examples(40)
     def check(table: Table, seed: int, score: list[int]) -> None:
         games = new_games(table, seed=seed)
         games.states[0].score[:] = score

@@ -9,9 +9,9 @@ from tests.laws.conversions import TABLES, Table, new_games, rules_of
 from tests.laws.positions import is_ever_played_out
 from tests.oracle.rules import OPTIONS, OracleRules
 
-ROUNDS = 18
+ROUNDS = 9
 MANY_ROUNDS = 1000
-MOST_ATTEMPTS = 20
+MOST_ATTEMPTS = 40
 """So many times as many rounds are played until the option has made a difference."""
 
 IDLE_WHERE = {

@@ -49,7 +49,7 @@ def test_redealing_hidden_cards_shows_nowhere_and_keeps_all_that_is_known() -> N
     seen: Counter[str] = Counter()
 
     @rounds
-    @examples(100)
+    @examples(40)
     def check(table: Table, seed: int) -> None:
         for games, record, log in walk(table, seed):
             kind = DECISIONS[record["phase"]]
@@ -204,7 +204,7 @@ def test_every_possible_redeal_has_its_share(name: str, words: str) -> None:
         deal += [tuple(next(cards) for _ in stream) for stream in streams]
         shares[tuple(deal)] += 1
 
-    number = 150 * len(shares)
+    number = 50 * len(shares)
     random_keys = np.random.default_rng(1).integers(0, 2**32, (number, 2)).tolist()
     keys = {
         "count in first": [(count, 99) for count in range(number)],
