@@ -403,8 +403,10 @@ def as_begun(args: Args) -> Args:
     begun = recorded_options(args.run_dir, CHECKPOINT_KIND) if args.resume else {}
     if (begun.get("learner"), begun.get("precision")) not in CHOICES:
         return args
-    asked = Choice(args.learner, args.precision)._asdict()
-    return replace(args, **{name: begun[name] for name, value in asked.items() if value == "auto"})
+    known = Choice(begun["learner"], begun["precision"])
+    learner = known.learner if args.learner == "auto" else args.learner
+    takes_precision = args.precision == "auto" and learner == known.learner
+    return replace(args, learner=learner, precision=known.precision if takes_precision else args.precision)
 
 
 def train(args: Args, workers: Workers = ALONE) -> Run:

@@ -348,11 +348,10 @@ def test_a_signal_saves_and_tells_how_to_go_on(
 ) -> None:
     number = getattr(signal, name)
     happening(monkeypatch, lambda: signal.raise_signal(number))
-    monkeypatch.setattr(maskable_ppo, "train", lambda _: train(short(tmp_path / "run", minutes=60.0)))
-    monkeypatch.setattr(sys, "argv", ["maskable_ppo"])
-    assert maskable_ppo.main() == 128 + number
+    monkeypatch.setattr(maskable_ppo, "train", lambda args: train(short(args.run_dir, minutes=60.0)))
+    assert command(monkeypatch, "--run-dir", str(tmp_path / "run")) == 128 + number
     assert capsys.readouterr().err.splitlines()[-1] == (
-        "error: stopped; go on with the same command and --resume"
+        "error: stopped; go on from the last checkpoint with the same command and --resume"
     )
     assert 0 < read_progress(tmp_path / "run", CHECKPOINT_KIND)["num_timesteps"] <= 20 * 8
     agents.make(f"policy:{tmp_path / 'run'}", agents.Table.of(vector_env(1)))

@@ -15,7 +15,6 @@ from millebornes_env.arena.match import MatchConfig
 from millebornes_env.commands.options import MatchArgs, match_config
 from tests.train.test_selfplay import short
 from train import average, exploit, maskable_ppo, selfplay
-from train.common import options
 from train.common.options import TrainingOptions
 from train.common.run_folder import FAILED_BATCH, RESPONSE_FILE, RUN_FILES
 
@@ -79,11 +78,6 @@ def test_every_option_has_its_sentence(
         pattern = {"agent": " AGENT ", "folders": r" FOLDER \.\.\. "}.get(name, option)
         found = re.search(pattern + r"(?!\(|--)\w+", words)
         assert found, f"--{name} is not explained"
-
-
-def test_old_names_are_no_options() -> None:
-    names = {field.name for args in SCRIPTS.values() for field in dataclasses.fields(args)}
-    assert not names & options.OLD_NAMES.keys()
 
 
 # The run folder ---------------------------------------------------------------------------------------------

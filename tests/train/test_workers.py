@@ -23,6 +23,7 @@ from train.common.errors import LossError, RunError
 from train.common.workers import ALONE, Order, Workers, joined
 from train.selfplay import Trainer, follow, train
 
+pytestmark = pytest.mark.torchrun
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
 
 
