@@ -13,7 +13,7 @@ from safetensors.numpy import load_file
 from millebornes_env import agents, vector_env
 from millebornes_env.millebornes.sections import ObservationSpec
 from tests.agents.policies import network_for, write_run
-from tests.train.test_selfplay import short
+from tests.train.short_runs import short
 from train import average
 from train.common.checkpoints import read_tensors
 from train.common.run_folder import CHECKPOINT_FILE

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.train.test_selfplay import short
+from tests.train.short_runs import short
 from train import selfplay
 from train.common import network, selfplay_options
 from train.common.checkpoints import read_progress

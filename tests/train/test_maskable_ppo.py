@@ -21,8 +21,7 @@ from sb3_contrib import MaskablePPO
 
 from millebornes_env import agents, vector_env
 from millebornes_env.agents.policy.agent import observation_scale
-from tests.train.test_run_folder import read
-from tests.train.test_selfplay import LISTED
+from tests.train.short_runs import LISTED, read
 from train import maskable_ppo
 from train.common import runs
 from train.common.checkpoints import read_progress, read_tensors

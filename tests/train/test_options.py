@@ -13,7 +13,7 @@ import pytest
 
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.commands.options import MatchArgs, match_config
-from tests.train.test_selfplay import short
+from tests.train.short_runs import short
 from train import average, exploit, maskable_ppo, selfplay
 from train.common.options import TrainingOptions
 from train.common.run_folder import FAILED_BATCH, RESPONSE_FILE, RUN_FILES

@@ -16,7 +16,7 @@ from millebornes_env.agents.policy.files import read_description
 from millebornes_env.compile import for_kernels
 from millebornes_env.games import GAMES
 from millebornes_env.wielerspel.sections import OFFSETS, ObservationSpec, part_of, start_of
-from tests.train.test_selfplay import SHORT, command, same, short, weights
+from tests.train.short_runs import SHORT, command, same, short, weights
 from train import average, maskable_ppo, selfplay
 from train.common.games import ManyGames, features_of
 from train.common.opponents import places_at

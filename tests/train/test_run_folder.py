@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from millebornes_env.files import remove_drafts, replacing
+from tests.train.short_runs import read
 from train.common.errors import RunError
 from train.common.run_folder import RunFolder
 from train.common.scalars import Scalars, started_wandb
@@ -165,14 +165,6 @@ def test_scratch_is_gone_afterwards(tmp_path: Path) -> None:
 
 
 # Numbers over time ------------------------------------------------------------------------------------------
-
-
-def read(folder: Path) -> dict[str, list[tuple[int, float]]]:
-    events = EventAccumulator(str(folder)).Reload()
-    return {
-        name: [(event.step, event.value) for event in events.Scalars(name)]
-        for name in events.Tags()["scalars"]
-    }
 
 
 def test_tensorboard_reads_what_was_added(tmp_path: Path) -> None:

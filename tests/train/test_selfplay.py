@@ -14,57 +14,20 @@ import numpy as np
 import pytest
 import torch
 from filelock import FileLock
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 
 from millebornes_env import agents, vector_env
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.millebornes.sections import DEFAULT_SPEC
 from tests.agents.policies import rows_by_state
+from tests.train.short_runs import LISTED, ROOT, command, same, short, weights
 from train import selfplay
 from train.common import checkpoints
 from train.common.command import LOSS_NOT_FINITE
 from train.common.errors import LossError, RunError
 from train.common.options import linear_schedule
-from train.common.run_folder import CHECKPOINT_FILE, FAILED_BATCH, RESPONSE_FILE, RUN_FILES
-from train.selfplay import CHECKPOINT_KIND, Args, Trainer, main, train
-
-ROOT = Path(__file__).parent.parent.parent
-LISTED = {name.rstrip("/") for names in RUN_FILES for name in names} - {FAILED_BATCH, RESPONSE_FILE}
-"""What lies in every run folder."""
-SHORT = {
-    "total_timesteps": 6000,
-    "num_envs": 32,
-    "num_steps": 16,
-    "batch_size": 128,
-    "hidden": (16,),
-    "threads": 1,
-    "eval_seconds": 0.0,
-    "pool_updates": 2,
-}
-
-
-def short(folder: Path, **changes: object) -> Args:
-    """Options of a run in small; what learns is given, so that it does not depend on the machine's speed."""
-    is_dense = {"oracle", "magnet"} & changes.keys() or changes.get("precision") == "bfloat16"
-    learner = {"learner": "torch" if is_dense else "sparse"}
-    return Args(run_dir=folder, **{**SHORT, **learner, **changes})  # type: ignore[arg-type]
-
-
-def weights(folder: Path) -> dict[str, torch.Tensor]:
-    return load_file(folder / CHECKPOINT_FILE)
-
-
-def same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
-    return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
-
-
-def command(monkeypatch: pytest.MonkeyPatch, *options: str) -> int:
-    """The exit code of `python -m train.selfplay` with these options, run in this process."""
-    monkeypatch.setattr(sys, "argv", ["train.selfplay", *options])
-    try:
-        return main()
-    except SystemExit as stopped:  # by who reads the options
-        return int(stopped.code or 0)
+from train.common.run_folder import CHECKPOINT_FILE, FAILED_BATCH
+from train.selfplay import CHECKPOINT_KIND, Trainer, train
 
 
 @pytest.fixture(scope="module")

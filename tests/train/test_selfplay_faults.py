@@ -18,8 +18,7 @@ from safetensors.torch import save_file
 
 from millebornes_env.arena.gauntlet import Gauntlet
 from millebornes_env.stopping import Stopped
-from tests.train.test_run_folder import read
-from tests.train.test_selfplay import same, short, weights
+from tests.train.short_runs import read, same, short, weights
 from train import selfplay
 from train.common import checkpoints, network, runs
 from train.common.checkpoints import read_progress

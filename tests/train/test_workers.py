@@ -18,7 +18,7 @@ import torch
 from torch import distributed, nn
 
 from tests.patience import SECONDS_OF_A_HANG
-from tests.train.test_selfplay import ROOT, SHORT, same, short, weights
+from tests.train.short_runs import ROOT, SHORT, same, short, weights
 from train.common.errors import LossError, RunError
 from train.common.workers import ALONE, Order, Workers, joined
 from train.selfplay import Trainer, follow, train
