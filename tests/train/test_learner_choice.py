@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.train.short_runs import short
-from train import selfplay
-from train.common import network, selfplay_options
-from train.common.checkpoints import read_progress
-from train.common.errors import RunError
-from train.selfplay import CHECKPOINT_KIND, Args, Trainer, as_begun, train
+if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
+    from tests.train.short_runs import short
+    from train import selfplay
+    from train.common import network, selfplay_options
+    from train.common.checkpoints import read_progress
+    from train.common.errors import RunError
+    from train.selfplay import CHECKPOINT_KIND, Args, Trainer, as_begun, train
 
 
 @pytest.mark.parametrize(

@@ -11,24 +11,28 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-import torch
-from filelock import FileLock
-from safetensors.torch import load_file
-from sb3_contrib import MaskablePPO
 
-from millebornes_env import agents, vector_env
-from millebornes_env.agents.policy.agent import observation_scale
-from tests.train.short_runs import LISTED, read
-from train import maskable_ppo
-from train.common import runs
-from train.common.checkpoints import read_progress, read_tensors
-from train.common.command import LOSS_NOT_FINITE
-from train.common.errors import RunError
-from train.common.run_folder import CHECKPOINT_FILE
-from train.maskable_ppo import CHECKPOINT_KIND, Args, Learner, RunCallback, main, new_learner, train
+if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
+    import torch
+    from filelock import FileLock
+    from safetensors.torch import load_file
+    from sb3_contrib import MaskablePPO
+
+    from millebornes_env import agents, vector_env
+    from millebornes_env.agents.policy.agent import observation_scale
+    from tests.train.short_runs import LISTED, read
+    from train import maskable_ppo
+    from train.common import runs
+    from train.common.checkpoints import read_progress, read_tensors
+    from train.common.command import LOSS_NOT_FINITE
+    from train.common.errors import RunError
+    from train.common.run_folder import CHECKPOINT_FILE
+    from train.maskable_ppo import CHECKPOINT_KIND, Args, Learner, RunCallback, main, new_learner, train
+
 
 ROOT = Path(__file__).parent.parent.parent
 CLOCK_SECONDS = 2.0

@@ -7,14 +7,17 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from millebornes_env.files import remove_drafts, replacing
-from tests.train.short_runs import read
-from train.common.errors import RunError
-from train.common.run_folder import RunFolder
-from train.common.scalars import Scalars, started_wandb
+
+if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
+    from tests.train.short_runs import read
+    from train.common.errors import RunError
+    from train.common.run_folder import RunFolder
+    from train.common.scalars import Scalars, started_wandb
 
 
 @pytest.fixture

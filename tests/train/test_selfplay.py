@@ -9,25 +9,28 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-import torch
-from filelock import FileLock
-from safetensors.torch import save_file
 
-from millebornes_env import agents, vector_env
-from millebornes_env.agents.policy.agent import PolicyAgent
-from millebornes_env.millebornes.sections import DEFAULT_SPEC
-from tests.agents.policies import rows_by_state
-from tests.train.short_runs import LISTED, ROOT, command, same, short, weights
-from train import selfplay
-from train.common import checkpoints
-from train.common.command import LOSS_NOT_FINITE
-from train.common.errors import LossError, RunError
-from train.common.options import linear_schedule
-from train.common.run_folder import CHECKPOINT_FILE, FAILED_BATCH
-from train.selfplay import CHECKPOINT_KIND, Trainer, train
+if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
+    import torch
+    from filelock import FileLock
+    from safetensors.torch import save_file
+
+    from millebornes_env import agents, vector_env
+    from millebornes_env.agents.policy.agent import PolicyAgent
+    from millebornes_env.millebornes.sections import DEFAULT_SPEC
+    from tests.agents.policies import rows_by_state
+    from tests.train.short_runs import LISTED, ROOT, command, same, short, weights
+    from train import selfplay
+    from train.common import checkpoints
+    from train.common.command import LOSS_NOT_FINITE
+    from train.common.errors import LossError, RunError
+    from train.common.options import linear_schedule
+    from train.common.run_folder import CHECKPOINT_FILE, FAILED_BATCH
+    from train.selfplay import CHECKPOINT_KIND, Trainer, train
 
 
 @pytest.fixture(scope="module")

@@ -10,21 +10,24 @@ import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from filelock import FileLock
-from safetensors.torch import save_file
 
-from millebornes_env.arena.gauntlet import Gauntlet
 from millebornes_env.stopping import Stopped
-from tests.train.short_runs import read, same, short, weights
-from train import selfplay
-from train.common import checkpoints, network, runs
-from train.common.checkpoints import read_progress
-from train.common.errors import RunError
-from train.common.run_folder import CHECKPOINT_FILE
-from train.selfplay import CHECKPOINT_KIND, Trainer, train
+
+if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
+    from filelock import FileLock
+    from safetensors.torch import save_file
+
+    from millebornes_env.arena.gauntlet import Gauntlet
+    from tests.train.short_runs import read, same, short, weights
+    from train import selfplay
+    from train.common import checkpoints, network, runs
+    from train.common.checkpoints import read_progress
+    from train.common.errors import RunError
+    from train.common.run_folder import CHECKPOINT_FILE
+    from train.selfplay import CHECKPOINT_KIND, Trainer, train
 
 LONG = {"total_timesteps": 6000, "final_learning_rate": 1e-3, "ent_coef": 0.005, "final_ent_coef": 0.005}
 
