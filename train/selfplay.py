@@ -130,13 +130,18 @@ class Trainer:
                 f"the sparse learner takes rows of at most {ROOM} numbers, these have "
                 f"{self.games.num_inputs}: give --learner torch"
             )
-        snapshot = self._policy_of(copy.deepcopy(self.network), "float32")
-        self.opponents = Opponents(self.games, snapshot, opponent_options(args), self._seed, args.threads)
+        self.opponents = self._new_opponents()
         parameters = [*self.network.parameters(), *(self.oracle.parameters() if self.oracle else ())]
         self.optimizer = torch.optim.Adam(parameters, args.learning_rate, eps=1e-5, fused=True)
         self.updates = self.decisions = 0
         self.seconds = dict.fromkeys(PARTS, 0.0)
         self._make_room()
+
+    def _new_opponents(self) -> Opponents:
+        """Build the opponents, who have seen no game yet."""
+        snapshot = self._policy_of(copy.deepcopy(self.network), "float32")
+        options = opponent_options(self.args)
+        return Opponents(self.games, snapshot, options, self._seed, self.args.threads)
 
     def _policy_of(self, network: Perceptron, precision: str) -> Policy:
         """Build the policy wrapper of a network."""
@@ -302,7 +307,8 @@ class Trainer:
 
         Process 0 has the others send what only they have: their games, and what agents remember of them.
         """
-        tensors, snapshots = self._state()
+        remembered, snapshots = self.opponents.checkpoint()
+        tensors = self._learned() | remembered | {_GAMES: torch.from_numpy(self.games.save())}
         tensors |= self.workers.gathered(_rows_of_games(tensors))
         counters = {"updates": self.updates, "decisions": self.decisions, "pool": snapshots}
         return tensors, {**counters, "processes": self.workers.count, "parts": self.seconds}
@@ -322,37 +328,34 @@ class Trainer:
             )
         self.workers.send(tensors, progress)
         own = {name: self.workers.own(rows) for name, rows in _rows_of_games(tensors).items()}
-        self._put_back({**tensors, **own}, int(progress["pool"]))
+        self._put_back(tensors)
+        self.games.put_back(own[_GAMES].numpy())
+        self.opponents.restore({**tensors, **own}, int(progress["pool"]))
         self.updates, self.decisions = int(progress["updates"]), int(progress["decisions"])
         for part in self.seconds:
             self.seconds[part] = float(progress["parts"][part])
 
-    def _state(self) -> tuple[dict[str, Tensor], int]:
-        """Networks, optimizer, games and opponents of this process, and the size of the pool."""
+    def _learned(self) -> dict[str, Tensor]:
+        """The tensors of the networks and the optimizer, by name."""
         tensors = {
             f"{name}.{key}": value
             for name, module in self._modules().items()
             for key, value in module.state_dict().items()
         }
-        remembered, snapshots = self.opponents.checkpoint()
-        games = {_GAMES: torch.from_numpy(self.games.save())}
-        return {**tensors, **tensors_of_optimizer(self.optimizer), **remembered, **games}, snapshots
+        return tensors | tensors_of_optimizer(self.optimizer)
 
-    def _put_back(self, tensors: dict[str, Tensor], snapshots: int) -> None:
-        """Restore what `_state` returned."""
+    def _put_back(self, tensors: dict[str, Tensor]) -> None:
+        """Restore what `_learned` returned; other tensors may be among it."""
         for name, module in self._modules().items():
             module.load_state_dict(with_prefix(tensors, f"{name}."))
         tensors_to_optimizer(self.optimizer, tensors)
-        self.games.put_back(tensors[_GAMES].numpy())
-        self.opponents.restore(tensors, snapshots)
 
     def warm_up(self) -> None:
-        """Play and learn once, so that everything is compiled, and restore the state from before.
+        """Play and learn once, so that everything is compiled, and begin again.
 
         Random numbers are functions of the seed and of counters: nothing of a run changes.
         """
-        tensors, snapshots = copy.deepcopy(self._state())
-        counters = self.updates, self.decisions, dict(self.seconds)
+        learned = copy.deepcopy(self._learned())
         workers, self.workers = self.workers, ALONE  # processes may take different times to compile
         try:
             if self.opponents.pool is not None:
@@ -362,8 +365,11 @@ class Trainer:
                 self.learn(0.0)
         finally:
             self.workers = workers
-        self._put_back(tensors, snapshots)
-        self.updates, self.decisions, self.seconds = counters
+        self._put_back(learned)
+        self.games.restart()
+        self.opponents = self._new_opponents()
+        self.updates = self.decisions = 0
+        self.seconds = dict.fromkeys(PARTS, 0.0)
 
     def _modules(self) -> dict[str, nn.Module]:
         """The networks by the names that checkpoints have for them."""
