@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import ast
 import inspect
+import sys
 
 import pytest
 
 
 @pytest.fixture(autouse=True, scope="module")
 def _imported(request: pytest.FixtureRequest) -> None:
-    """Run the imports that a test file has under `if TYPE_CHECKING`, in its namespace."""
+    """Run the imports that a test file has under `if TYPE_CHECKING`, in its namespace.
+
+    PyTorch gets one thread: for small networks, threads wait for each other longer than they work.
+    """
     for statement in ast.parse(inspect.getsource(request.module)).body:
         if isinstance(statement, ast.If) and ast.unparse(statement.test) == "TYPE_CHECKING":
-            exec(
-                compile(ast.Module(statement.body, []), request.module.__file__, "exec"), vars(request.module)
-            )
+            imports = compile(ast.Module(statement.body, []), str(request.path), "exec")
+            exec(imports, vars(request.module))
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(1)

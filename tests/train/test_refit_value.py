@@ -119,7 +119,8 @@ def test_another_reward_and_sampled_actions(tmp_path: Path, monkeypatch: pytest.
 def test_the_value_of_the_race(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Races have no points: the value foretells the win, and the play stays."""
     run, out = CHAMPIONS / "arc_en_ciel-4", tmp_path / "out"
-    few = ("--decisions", "6000", "--test-decisions", "3000", "--num-envs", "64", "--num-steps", "250", "--ridge", "1")
+    few = ("--decisions", "6000", "--test-decisions", "3000", "--ridge", "1")
+    few += ("--num-envs", "64", "--num-steps", "250")
     assert command(monkeypatch, run, "--out", out, *few) == 0
     old, new = (load_file(folder / "policy.safetensors") for folder in (run, out))
     assert old.keys() == new.keys()
