@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+import train  # noqa: F401 - says how long threads of OpenMP spin, before PyTorch loads it
+
 
 @pytest.fixture(autouse=True, scope="module")
 def _imported(request: pytest.FixtureRequest) -> None:
