@@ -12,11 +12,10 @@ full or no longer read:
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import io
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final, TextIO
 
@@ -91,24 +90,6 @@ def complain(message: str, exit_code: int = WRONG) -> int:
 def program() -> str:
     """What a user typed to get here: the console command, or Python's option -m."""
     return "millebornes" if Path(sys.argv[0]).stem == "millebornes" else "python -m millebornes_env"
-
-
-def refuse_old_options(options: type, arguments: Sequence[str], renamed: Mapping[str, str]) -> None:
-    """Refuse the old name of an option, and say the new one.
-
-    Args:
-        options: the dataclass of the command's options.
-        arguments: of the command line.
-        renamed: names of today by old names, as fields of the dataclass are written.
-
-    Raises:
-        ValueError: an argument is the old name of one of these options.
-    """
-    ours = {field.name for field in dataclasses.fields(options)}
-    for argument in arguments:
-        name = argument.partition("=")[0].removeprefix("--").replace("-", "_")
-        if argument.startswith("--") and name not in ours and renamed.get(name) in ours:
-            raise ValueError(f"{option_name(name)} is called {option_name(renamed[name])} now")
 
 
 def option_name(field: str) -> str:

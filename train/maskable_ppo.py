@@ -38,9 +38,9 @@ from millebornes_env.agents.protocol import Table
 from millebornes_env.envs.sb3 import SelfPlayVecEnv
 from millebornes_env.stopping import Stops
 from train.common.checkpoints import tensors_of_optimizer, tensors_to_optimizer, with_prefix
-from train.common.command import carry_out_training
+from train.common.command import carry_out_run
 from train.common.errors import LossError
-from train.common.options import TrainingOptions, check_training, linear_schedule, parse_options
+from train.common.options import TrainingOptions, check_training, linear_schedule
 from train.common.policy_files import fold_in_scale, save_policy_files
 from train.common.runs import Run
 
@@ -317,7 +317,7 @@ def _train(run: Run, learner: Learner, stops: Stops) -> None:
 
 def main() -> int:
     """The command line; returns the exit status."""
-    return carry_out_training(lambda: train(parse_options(Args, __doc__)).problem)
+    return carry_out_run(Args, __doc__, lambda args: train(args).problem, lambda args: args.run_dir)
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ from millebornes_env.cluster import connected
 from millebornes_env.rllib import RLlibEnv
 from millebornes_env.stopping import Stops
 from train.common.checkpoints import tensors_of_optimizer, tensors_to_optimizer, with_prefix
-from train.common.command import carry_out_training
+from train.common.command import carry_out_run
 from train.common.errors import LossError
 from train.common.options import (
     TrainingOptions,
@@ -49,7 +49,6 @@ from train.common.options import (
     check_shares,
     check_training,
     linear_schedule,
-    parse_options,
 )
 from train.common.policy_files import fold_in_scale, save_policy_files
 from train.common.rllib_module import MAIN, Casting, FrozenPolicy, LearningPolicy, in_pool
@@ -370,7 +369,7 @@ def train(args: Args) -> Run:
 
 def main() -> int:
     """The command line; returns the exit status."""
-    return carry_out_training(lambda: train(parse_options(Args, __doc__)).problem)
+    return carry_out_run(Args, __doc__, lambda args: train(args).problem, lambda args: args.run_dir)
 
 
 if __name__ == "__main__":

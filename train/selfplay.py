@@ -35,16 +35,15 @@ from torch import Tensor, nn
 
 from millebornes_env.chance import random_word
 from millebornes_env.command_line import say
-from millebornes_env.engine.games import GAMES_WORTH_A_THREAD
 from millebornes_env.engine.kernels import key_of_seed
 from millebornes_env.stopping import Stopped, Stops
 from train.common.checkpoints import (
+    recorded_options,
     tensors_of_optimizer,
     tensors_to_optimizer,
     with_prefix,
 )
-from train.common.choosing import CHOICES, Choice, as_begun, choices, fastest, is_sparse
-from train.common.command import carry_out_training
+from train.common.command import carry_out_run
 from train.common.errors import LossError, RunError
 from train.common.games import ManyGames
 from train.common.learners import MEANS, Critics, Learner, Policy, TorchLearner, TorchPolicy
@@ -53,13 +52,12 @@ from train.common.network import (
     PRECISIONS,
     Perceptron,
     actor_critic,
-    chosen_precision,
     has_fast_bfloat16,
     oracle_critic,
     start_from,
 )
 from train.common.opponents import MEMORIES, Opponents
-from train.common.options import linear_schedule, parse_options
+from train.common.options import linear_schedule
 from train.common.policy_files import save_policy_files
 from train.common.ppo import (
     LossCoefs,
@@ -72,14 +70,24 @@ from train.common.ppo import (
 )
 from train.common.progress import timed
 from train.common.runs import Run
-from train.common.selfplay_options import Args, check, opponent_options, table_options
+from train.common.selfplay_options import (
+    CHOICES,
+    Args,
+    Choice,
+    check,
+    chosen_learner,
+    opponent_options,
+    table_options,
+)
 from train.common.sparse_learner import SparseLearner, SparsePolicy
+from train.common.sparse_network import ROOM
 from train.common.workers import ALONE, Order, Workers, joined, signals_ignored
 
 CHECKPOINT_KIND: Final = "train.selfplay 2"
 PARTS = ("env", "inference", "advantage", "update")
 """Parts of the work whose time is measured; the rest is "other"."""
 _FIRST_UPDATES: Final = 10
+_GAMES: Final = "games"
 
 
 class Trainer:
@@ -95,7 +103,11 @@ class Trainer:
     """
 
     def __init__(self, args: Args, workers: Workers = ALONE) -> None:
-        """Begin the games of this process, and make new networks, the same in all processes."""
+        """Begin the games of this process, and make new networks, the same in all processes.
+
+        Raises:
+            ValueError: there is no such table or opponent, or rows are too long for the sparse learner.
+        """
         keep_freed_memory()
         torch.set_num_threads(args.threads)
         torch.manual_seed(args.seed)
@@ -112,25 +124,34 @@ class Trainer:
         if args.magnet > 0:
             self.magnet = copy.deepcopy(self.network)
         self.oracle: Perceptron | None = oracle_critic(tables, args.layers) if args.oracle else None
-        self._is_sparse = is_sparse(args, self.games.num_inputs)
-        snapshot = self._policy_of(copy.deepcopy(self.network), "float32")
-        self.opponents = Opponents(self.games, snapshot, opponent_options(args), self._seed, args.threads)
+        self._learner_name, self._precision = chosen_learner(args)
+        if self._learner_name == "sparse" and self.games.num_inputs > ROOM:
+            raise ValueError(
+                f"the sparse learner takes rows of at most {ROOM} numbers, these have "
+                f"{self.games.num_inputs}: give --learner torch"
+            )
+        self.opponents = self._new_opponents()
         parameters = [*self.network.parameters(), *(self.oracle.parameters() if self.oracle else ())]
         self.optimizer = torch.optim.Adam(parameters, args.learning_rate, eps=1e-5, fused=True)
         self.updates = self.decisions = 0
         self.seconds = dict.fromkeys(PARTS, 0.0)
-        self._precision = chosen_precision(args.precision)
         self._make_room()
 
+    def _new_opponents(self) -> Opponents:
+        """Build the opponents, who have seen no game yet."""
+        snapshot = self._policy_of(copy.deepcopy(self.network), "float32")
+        options = opponent_options(self.args)
+        return Opponents(self.games, snapshot, options, self._seed, self.args.threads)
+
     def _policy_of(self, network: Perceptron, precision: str) -> Policy:
-        """Who evaluates a network."""
-        if self._is_sparse:
+        """Build the policy wrapper of a network."""
+        if self._learner_name == "sparse":
             return SparsePolicy(network, self.args.threads)
         return TorchPolicy(network, PRECISIONS[precision], self.args.threads)
 
     def _new_learner(self) -> Learner:
-        """Who learns the network from the rollout."""
-        if self._is_sparse:
+        """Build the learner of the network."""
+        if self._learner_name == "sparse":
             return SparseLearner(self.network, self.optimizer, self._flat, self.args.threads)
         policy = TorchPolicy(self.network, PRECISIONS[self._precision], self.args.threads)
         critics = Critics(self.magnet, self.oracle, self._oracle_rows.flatten(0, 1))
@@ -286,16 +307,9 @@ class Trainer:
 
         Process 0 has the others send what only they have: their games, and what agents remember of them.
         """
-        tensors = {
-            f"{name}.{key}": value
-            for name, module in self._modules().items()
-            for key, value in module.state_dict().items()
-        }
-        tensors |= tensors_of_optimizer(self.optimizer)
         remembered, snapshots = self.opponents.checkpoint()
-        own = {"games": torch.from_numpy(self.games.save())}
-        own |= {name: rows for name, rows in remembered.items() if name.startswith(MEMORIES)}
-        tensors |= remembered | self.workers.gathered(own)
+        tensors = self._learned() | remembered | {_GAMES: torch.from_numpy(self.games.save())}
+        tensors |= self.workers.gathered(_rows_of_games(tensors))
         counters = {"updates": self.updates, "decisions": self.decisions, "pool": snapshots}
         return tensors, {**counters, "processes": self.workers.count, "parts": self.seconds}
 
@@ -306,24 +320,56 @@ class Trainer:
             RunError: the run was begun by another number of processes.
             KeyError, TypeError, RuntimeError, ValueError: the tensors are of another run.
         """
-        processes = int(progress.get("processes", 1))  # older checkpoints do not say
+        processes = int(progress["processes"])
         if processes != self.workers.count:
             raise RunError(
                 f"the games of this run are shared by {processes} processes, and this is one of "
                 f"{self.workers.count}: start as many with torchrun, or choose another --run-dir"
             )
         self.workers.send(tensors, progress)
-        for name, module in self._modules().items():
-            module.load_state_dict(with_prefix(tensors, f"{name}."))
-        tensors_to_optimizer(self.optimizer, tensors)
-        self.games.put_back(self.workers.own(tensors["games"]).numpy())
-        remembered = {
-            name: self.workers.own(rows) for name, rows in tensors.items() if name.startswith(MEMORIES)
-        }
-        self.opponents.restore({**tensors, **remembered}, int(progress["pool"]))
+        own = {name: self.workers.own(rows) for name, rows in _rows_of_games(tensors).items()}
+        self._put_back(tensors)
+        self.games.put_back(own[_GAMES].numpy())
+        self.opponents.restore({**tensors, **own}, int(progress["pool"]))
         self.updates, self.decisions = int(progress["updates"]), int(progress["decisions"])
         for part in self.seconds:
             self.seconds[part] = float(progress["parts"][part])
+
+    def _learned(self) -> dict[str, Tensor]:
+        """The tensors of the networks and the optimizer, by name."""
+        tensors = {
+            f"{name}.{key}": value
+            for name, module in self._modules().items()
+            for key, value in module.state_dict().items()
+        }
+        return tensors | tensors_of_optimizer(self.optimizer)
+
+    def _put_back(self, tensors: dict[str, Tensor]) -> None:
+        """Restore what `_learned` returned; other tensors may be among it."""
+        for name, module in self._modules().items():
+            module.load_state_dict(with_prefix(tensors, f"{name}."))
+        tensors_to_optimizer(self.optimizer, tensors)
+
+    def warm_up(self) -> None:
+        """Play and learn once, so that everything is compiled, and begin again.
+
+        Random numbers are functions of the seed and of counters: nothing of a run changes.
+        """
+        learned = copy.deepcopy(self._learned())
+        workers, self.workers = self.workers, ALONE  # processes may take different times to compile
+        try:
+            if self.opponents.pool is not None:
+                self.opponents.pool.add(self.network)
+            self.collect()
+            with contextlib.suppress(LossError):
+                self.learn(0.0)
+        finally:
+            self.workers = workers
+        self._put_back(learned)
+        self.games.restart()
+        self.opponents = self._new_opponents()
+        self.updates = self.decisions = 0
+        self.seconds = dict.fromkeys(PARTS, 0.0)
 
     def _modules(self) -> dict[str, nn.Module]:
         """The networks by the names that checkpoints have for them."""
@@ -349,28 +395,24 @@ class Trainer:
             self.magnet.load_state_dict(self.network.state_dict())
 
 
-def measured(args: Args, num_envs: int) -> Args:
-    """The options with what learns fastest here, of those that can: a learner and a precision.
+def _rows_of_games(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The tensors that have a row for each game: every process has rows of its own."""
+    return {name: rows for name, rows in tensors.items() if name == _GAMES or name.startswith(MEMORIES)}
 
-    Args:
-        args: the options.
-        num_envs: games of this process.
+
+def as_begun(args: Args) -> Args:
+    """Replace "auto" by the learner and the precision of the run that is resumed, if there is one.
 
     Raises:
-        ValueError: there is no such table or opponent.
+        RunError: the checkpoint of the run is damaged or of another version.
     """
-    few = min(num_envs, GAMES_WORTH_A_THREAD * len(args.sheets))
-    Trainer(replace(args, num_envs=few, num_steps=1))  # refuses what cannot be, before it takes time
-    alone: dict[str, Any] = {
-        "opponent": "",
-        "pool_agent": (),
-        "pool_share": 0.0,
-        "start": "",
-        "num_epochs": 1,
-    }
-    small = replace(args, num_envs=few, num_steps=16 * args.players, **alone)
-    found = fastest({choice: Trainer(replace(small, **choice._asdict())) for choice in choices(args)})
-    return replace(args, **found._asdict())
+    begun = recorded_options(args.run_dir, CHECKPOINT_KIND) if args.resume else {}
+    if (begun.get("learner"), begun.get("precision")) not in CHOICES:
+        return args
+    known = Choice(begun["learner"], begun["precision"])
+    learner = known.learner if args.learner == "auto" else args.learner
+    takes_precision = args.precision == "auto" and learner == known.learner
+    return replace(args, learner=learner, precision=known.precision if takes_precision else args.precision)
 
 
 def train(args: Args, workers: Workers = ALONE) -> Run:
@@ -387,16 +429,15 @@ def train(args: Args, workers: Workers = ALONE) -> Run:
         Stopped: by Ctrl-C, SIGTERM or SIGHUP; after the update that was going on, a checkpoint was written.
     """
     check(args)
-    games = workers.share_of_games(args.num_envs)
-    args = as_begun(args, CHECKPOINT_KIND)
+    workers.share_of_games(args.num_envs)
+    args = as_begun(args)
     if args.precision == "bfloat16" and not has_fast_bfloat16():
         say("note: this processor has no bfloat16, --precision float32 is several times faster")
     with Stops() as stops, workers.leading(), Run(args, CHECKPOINT_KIND, "PPO") as run:
-        if args.learner == "auto":
-            args = run.args = measured(args, games)
-        workers.tell(Order.BEGIN, CHOICES.index(Choice(args.learner, args.precision)))
-        run.warm_up(warmed_up(replace(args, num_envs=games)))
+        workers.tell(Order.BEGIN, CHOICES.index(chosen_learner(args)))
         trainer = Trainer(args, workers)
+        trainer.warm_up()
+        run.warm_up(trainer)
         run.begin(trainer)
         try:
             _train(run, trainer, stops)
@@ -433,14 +474,13 @@ def follow(args: Args, workers: Workers) -> None:
         WorkerError: another process has ended.
     """
     check(args)
-    games = workers.share_of_games(args.num_envs)
+    workers.share_of_games(args.num_envs)
     with signals_ignored():
         order, choice = workers.told()
         if order is Order.END:
             return
-        args = replace(args, **CHOICES[int(choice)]._asdict())
-        warmed_up(replace(args, num_envs=games))
-        trainer = Trainer(args, workers)
+        trainer = Trainer(replace(args, **CHOICES[int(choice)]._asdict()), workers)
+        trainer.warm_up()
         while (told := workers.told())[0] is not Order.END:
             # What goes wrong goes wrong in process 0 too, which says what follows.
             with contextlib.suppress(LossError, KeyError, TypeError, RuntimeError, ValueError):
@@ -453,35 +493,17 @@ def follow(args: Args, workers: Workers) -> None:
                     trainer.restore(*workers.received())
 
 
-def warmed_up(args: Args) -> Trainer:
-    """A learner in small that has done everything once, to be thrown away: now all of it is compiled.
-
-    What is compiled depends on the types of arrays, and on whether there are games enough for threads. What
-    is random in a run is a function of its seed and counters: nothing of it changes.
-    """
-    few = min(args.num_envs, 2 * GAMES_WORTH_A_THREAD * len(args.sheets))
-    small = replace(args, num_envs=few, num_steps=4 * args.players, num_epochs=1, start="", pool_share=1.0)
-    trainer = Trainer(small)
-    if trainer.opponents.pool is not None:
-        trainer.collect()
-        trainer.opponents.pool.add(trainer.network)
-    trainer.collect()
-    trainer.learn(0.0)
-    return trainer
+def _command(args: Args) -> str | None:
+    with joined() as workers:
+        if workers.rank == 0:
+            return train(args, workers).problem
+        follow(args, workers)
+        return None
 
 
 def main() -> int:
     """The command line; returns the exit status."""
-
-    def command() -> str | None:
-        args = parse_options(Args, __doc__)
-        with joined() as workers:
-            if workers.rank == 0:
-                return train(args, workers).problem
-            follow(args, workers)
-            return None
-
-    return carry_out_training(command)
+    return carry_out_run(Args, __doc__, _command, lambda args: args.run_dir)
 
 
 __all__ = [
@@ -493,7 +515,6 @@ __all__ = [
     "follow",
     "main",
     "train",
-    "warmed_up",
 ]
 
 if __name__ == "__main__":

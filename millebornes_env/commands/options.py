@@ -1,12 +1,8 @@
-"""Options that commands have in common: the same names, order, help and defaults wherever they occur.
-
-An option that was renamed is refused with its new name (`RENAMED`).
-"""
+"""Options that commands have in common: the same names, order, help and defaults wherever they occur."""
 
 from __future__ import annotations
 
 import importlib
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,19 +14,11 @@ from millebornes_env import agents
 from millebornes_env.agents.policy.files import read_description
 from millebornes_env.agents.specs import is_path, split_policy
 from millebornes_env.arena.match import MatchConfig
-from millebornes_env.command_line import program, refuse_old_options, sentence
+from millebornes_env.command_line import program, sentence
 from millebornes_env.envs.options import USUAL
 from millebornes_env.errors import ArenaError, GameError, shown
 
 Options = TypeVar("Options")
-
-RENAMED: Final = {
-    "num_games": "deals",
-    "cheats": "allow_cheating",
-    "luck": "control_variate",
-    "kept": "tournaments",
-}
-"""Old names of options, with today's."""
 
 _USUAL_EDITION: Final = "parker"
 _USUAL_PLAYERS: Final = 2
@@ -75,10 +63,8 @@ def parse_options(options: type[Options], command: str, arguments: Sequence[str]
         arguments: without the program's name; None for those of the process.
 
     Raises:
-        ValueError: an option is given by its old name; the message says the new one.
         SystemExit: after --help, and after a wrong option, about which tyro has printed what is wrong.
     """
-    refuse_old_options(options, sys.argv[1:] if arguments is None else arguments, RENAMED)
     return tyro.cli(options, prog=f"{program()} {command}", args=arguments)
 
 

@@ -114,7 +114,7 @@ def sample_cfr(task: Task, options: McCfrOptions) -> None:
 def learn_by_selfplay(task: Task, options: SelfplayOptions) -> None:
     """PPO as `train.selfplay` has it; the policy is the average of its weights over the updates."""
     try:
-        from train.selfplay import Args, Trainer, check, warmed_up  # noqa: PLC0415 - PyTorch is slow to load
+        from train.selfplay import Args, Trainer, check  # noqa: PLC0415 - PyTorch is slow to load
     except ModuleNotFoundError as missing:
         raise MissingExtraError.of("train.selfplay", missing, "research") from None
     args = Args(
@@ -129,8 +129,8 @@ def learn_by_selfplay(task: Task, options: SelfplayOptions) -> None:
         **dataclasses.asdict(options),
     )
     check(args)
-    warmed_up(args)
     trainer = Trainer(args)
+    trainer.warm_up()
     for mark in task.marks():
         with task.learning():
             while trainer.decisions < mark:

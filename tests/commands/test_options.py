@@ -7,7 +7,6 @@ import dataclasses
 import pytest
 
 from millebornes_env.commands import arena, compare, evaluate, leaderboard, play, record
-from millebornes_env.commands.options import RENAMED
 
 COMMANDS = {
     "evaluate": evaluate,
@@ -51,25 +50,3 @@ def test_help_of_an_option_is_the_same_everywhere(name: str, capsys: pytest.Capt
         "Seed of the deals and of the agents",
     ):
         assert words in text
-
-
-@pytest.mark.parametrize(
-    ("name", "arguments", "message"),
-    [
-        ("evaluate", ["greedy", "--num-games", "2"], "--num-games is called --deals now"),
-        ("evaluate", ["greedy", "--num_games=2"], "--num-games is called --deals now"),
-        ("arena", ["greedy", "holder", "--cheats"], "--cheats is called --allow-cheating now"),
-        ("arena", ["greedy", "holder", "--luck"], "--luck is called --control-variate now"),
-        ("leaderboard", ["--kept", "here"], "--kept is called --tournaments now"),
-    ],
-)
-def test_an_old_name_is_told_by_the_new_one(
-    name: str, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert COMMANDS[name].main(arguments) == 2
-    assert capsys.readouterr().err == f"error: {message}\n"
-
-
-def test_no_command_has_an_old_name() -> None:
-    for module in COMMANDS.values():
-        assert not {field.name for field in dataclasses.fields(module.Args)} & set(RENAMED)

@@ -5,19 +5,22 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from safetensors.numpy import load_file
 
-from millebornes_env import agents, vector_env
-from millebornes_env.millebornes.sections import ObservationSpec
-from tests.agents.policies import network_for, write_run
-from tests.train.test_selfplay import short
-from train import average
-from train.common.checkpoints import read_tensors
-from train.common.run_folder import CHECKPOINT_FILE
-from train.selfplay import CHECKPOINT_KIND, Trainer, train
+if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
+    from safetensors.numpy import load_file
+
+    from millebornes_env import agents, vector_env
+    from millebornes_env.millebornes.sections import ObservationSpec
+    from tests.agents.policies import network_for, write_run
+    from tests.train.short_runs import short
+    from train import average
+    from train.common.checkpoints import read_tensors
+    from train.common.run_folder import CHECKPOINT_FILE
+    from train.selfplay import CHECKPOINT_KIND, Trainer, train
 
 
 def command(monkeypatch: pytest.MonkeyPatch, *words: str | Path) -> int:

@@ -7,39 +7,39 @@ import math
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-import torch
 
-from millebornes_env import agents, vector_env
-from millebornes_env.agents.search.agent import SearchAgent
-from millebornes_env.agents.search.hand_files import DESCRIPTION_FILE, WEIGHTS_FILE, hand_network_for
-from millebornes_env.agents.search.hand_network import OUTPUTS, new_posterior, weigh
-from millebornes_env.agents.search.network_belief import NetworkBelief
-from millebornes_env.arena.dealing import compiled_rules, dealt_batch, loops_of, settings_of
-from millebornes_env.arena.match import MatchConfig
-from millebornes_env.millebornes.cards import NUM_CARD_TYPES
-from tests.agents.test_network_belief import shown
-from train import belief
-from train.belief import Args, fit, minibatches
-from train.common.hand_games import collect, played_rounds
-from train.common.hand_model import log_weights
-from train.common.options import parse_options
+if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
+    import torch
 
-CONFIG = MatchConfig(episode="round", seed=3, threads=1)
-SHORT = Args(
-    out=Path("unused"),
-    agent=("greedy", "random"),
-    decisions=3_000,
-    test_decisions=1_500,
-    epochs=3,
-    units=12,
-    memory=12,
-    hidden=24,
-    components=2,
-    batch_size=8,
-)
+    from millebornes_env import agents, vector_env
+    from millebornes_env.agents.search.agent import SearchAgent
+    from millebornes_env.agents.search.hand_files import DESCRIPTION_FILE, WEIGHTS_FILE, hand_network_for
+    from millebornes_env.agents.search.hand_network import OUTPUTS, new_posterior, weigh
+    from millebornes_env.agents.search.network_belief import NetworkBelief
+    from millebornes_env.arena.dealing import compiled_rules, dealt_batch, loops_of, settings_of
+    from millebornes_env.arena.match import MatchConfig
+    from millebornes_env.millebornes.cards import NUM_CARD_TYPES
+    from tests.agents.test_network_belief import shown
+    from train import belief
+    from train.belief import Args, fit, minibatches
+    from train.common.hand_games import collect, played_rounds
+    from train.common.hand_model import log_weights
+    from train.common.options import parse_options
+
+
+def config() -> MatchConfig:
+    return MatchConfig(episode="round", seed=3, threads=1)
+
+
+def short(out: Path, **changes: object) -> Args:
+    """Options of a small network."""
+    options: dict[str, Any] = {"decisions": 3_000, "test_decisions": 1_500, "epochs": 3, "batch_size": 8}
+    units = {"units": 12, "memory": 12, "hidden": 24, "components": 2}
+    return Args(out=out, agent=("greedy", "random"), **{**options, **units, **changes})
 
 
 def test_training_shows_what_search_reads() -> None:
@@ -48,11 +48,11 @@ def test_training_shows_what_search_reads() -> None:
     Where a searcher cannot tell in which order several plays came, it takes the first reading.
     """
     names = ("strategist", "arnold")
-    found = played_rounds(CONFIG, names, (0, 1), 2)
-    table = CONFIG.table()
+    found = played_rounds(config(), names, (0, 1), 2)
+    table = config().table()
     players = [agents.make(name, table, 1) for name in names]
     watchers = [agents.make("strategist+search:belief=network", table, 1) for _ in range(2)]
-    rules, batch, loops = compiled_rules(CONFIG), dealt_batch(CONFIG, 0, 2), loops_of(CONFIG)
+    rules, batch, loops = compiled_rules(config()), dealt_batch(config(), 0, 2), loops_of(config())
     loops.begin_games(batch, rules)
     actions = np.zeros(len(batch.states), np.int64)
     read: dict[int, list[tuple[np.ndarray, ...]]] = {one: [] for one in range(2 * len(batch.states))}
@@ -66,7 +66,7 @@ def test_training_shows_what_search_reads() -> None:
             here = batch.states[game : game + 1], np.array([seat], np.int32), np.array([game])
             read[2 * game + seat].append(shown(watcher.known(*here)[0]))
             watcher.note(*here, actions[game : game + 1])
-        loops.carry_out_all(batch, rules, settings_of(CONFIG), actions)
+        loops.carry_out_all(batch, rules, settings_of(config()), actions)
     compared = 0
     for one, moments in read.items():
         rows = np.flatnonzero(found.rounds == one)
@@ -81,7 +81,7 @@ def test_training_shows_what_search_reads() -> None:
 
 
 def test_the_hand_is_the_others_and_can_be() -> None:
-    found = collect(CONFIG, ("greedy", "random"), 2_000, 5, deals=8)
+    found = collect(config(), ("greedy", "random"), 2_000, 5, deals=8)
     assert found.decisions >= 2_000
     assert (found.truth <= found.unseen).all()
     assert set(found.truth.sum(axis=1).tolist()) >= {6}
@@ -107,7 +107,7 @@ def test_the_loss_is_the_exact_logarithm() -> None:
 
 
 def test_forgotten_plays_take_their_decisions_with_them() -> None:
-    found = collect(CONFIG, ("greedy",), 500, 5, deals=4)
+    found = collect(config(), ("greedy",), 500, 5, deals=4)
     whole = [chosen for _, chosen in minibatches(found, 4, None)]
     assert sorted(np.concatenate(whole).tolist()) == list(range(found.decisions))
     for some, chosen in minibatches(found, 4, np.random.default_rng(1), 1.0):
@@ -117,7 +117,7 @@ def test_forgotten_plays_take_their_decisions_with_them() -> None:
 
 
 def test_it_learns_and_does_so_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    args = replace(SHORT, out=tmp_path / "one")
+    args = short(tmp_path / "one")
     bits = fit(args)
     assert bits["greedy"][0] > 0.2
     again = fit(replace(args, out=tmp_path / "two"))
@@ -175,9 +175,9 @@ def test_agents_that_are_named_take_the_place_of_the_usual_ones(monkeypatch: pyt
 
 
 def test_it_goes_on_from_a_network_with_its_units(tmp_path: Path) -> None:
-    fit(replace(SHORT, out=tmp_path / "one"))
-    more = replace(SHORT, out=tmp_path / "two", start=tmp_path / "one", units=8, memory=8, epochs=1, seed=2)
-    before = hand_network_for(CONFIG.table(), str(tmp_path / "one"))
+    fit(short(tmp_path / "one"))
+    more = short(tmp_path / "two", start=tmp_path / "one", units=8, memory=8, epochs=1, seed=2)
+    before = hand_network_for(config().table(), str(tmp_path / "one"))
     begun = belief.new_model(more).weights()
     assert all(np.array_equal(one, other) for one, other in zip(before, begun, strict=True))
     fit(more)
@@ -199,9 +199,7 @@ def test_a_loss_that_is_none_is_refused_and_nothing_written(
 
 
 def test_rounds_whose_plays_are_all_forgotten_teach_nothing(tmp_path: Path) -> None:
-    bits = fit(
-        replace(SHORT, out=tmp_path, decisions=300, test_decisions=100, batch_size=1, cut=1.0, epochs=1)
-    )
+    bits = fit(short(tmp_path, decisions=300, test_decisions=100, batch_size=1, cut=1.0, epochs=1))
     assert np.isfinite([mean for mean, _ in bits.values()]).all()
 
 

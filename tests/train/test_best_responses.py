@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from millebornes_env.arena.gauntlet import Score
-from millebornes_env.commands.leaderboard import LIST as LEADERBOARD
-from millebornes_env.commands.leaderboard import RESPONSES_FILE, read_board, read_responses
-from train import best_responses, exploit
-from train.best_responses import Args, Entry, decisions_of, read_list, result_of
-from train.common.errors import RunError
-from train.common.run_folder import RESPONSE_FILE
+if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
+    from millebornes_env.arena.gauntlet import Score
+    from millebornes_env.commands.leaderboard import LIST as LEADERBOARD
+    from millebornes_env.commands.leaderboard import RESPONSES_FILE, read_board, read_responses
+    from train import best_responses, exploit
+    from train.best_responses import Args, Entry, decisions_of, read_list, result_of
+    from train.common.errors import RunError
+    from train.common.run_folder import RESPONSE_FILE
+
 
 TWO = """
 [[responses]]

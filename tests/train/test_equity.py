@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 import pytest
 
-from millebornes_env.arena.match import MatchConfig
-from train.common.equity import UNIT, EquityError, equity, equity_table, round_law
+if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
+    from millebornes_env.arena.match import MatchConfig
+    from train.common.equity import UNIT, EquityError, equity, equity_table, round_law
 
-RULES = MatchConfig("parker", 2).rules
+
+def rules() -> Any:
+    return MatchConfig("parker", 2).rules
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +23,7 @@ def law() -> np.ndarray:  # type: ignore[type-arg]
 
 @pytest.fixture(scope="module")
 def table(law: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
-    return equity_table(law, RULES)
+    return equity_table(law, rules())
 
 
 def test_equal_scores_are_even(table: np.ndarray) -> None:  # type: ignore[type-arg]
@@ -38,10 +43,10 @@ def test_more_points_are_never_worse(table: np.ndarray) -> None:  # type: ignore
 def test_the_table_is_that_of_matches_played_by_the_law(law: np.ndarray, table: np.ndarray) -> None:  # type: ignore[type-arg]
     rng = np.random.default_rng(1)
     start = (4000, 3500)
-    won = []
+    won, goal = [], rules().goal
     for _ in range(4000):
         own, other = start
-        while max(own, other) < RULES.goal:
+        while max(own, other) < goal:
             gain, loss = law[rng.integers(len(law))]
             own, other = own + int(gain), other + int(loss)
         won.append(0.5 if own == other else float(own > other))
@@ -50,8 +55,9 @@ def test_the_table_is_that_of_matches_played_by_the_law(law: np.ndarray, table: 
 
 
 def test_a_fixed_gain_decides_a_match_at_once() -> None:
-    always_first = np.array([[RULES.goal, 0], [0, RULES.goal]])
-    half = equity_table(always_first, RULES)
+    goal = rules().goal
+    always_first = np.array([[goal, 0], [0, goal]])
+    half = equity_table(always_first, rules())
     assert half == pytest.approx(0.5)
 
 

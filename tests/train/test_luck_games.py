@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
-import torch
 
-from millebornes_env.arena.aivat import num_inputs
-from millebornes_env.arena.batch import Batch
-from millebornes_env.arena.dealing import compiled_rules, dealt_batch, loops_of, settings_of
-from millebornes_env.arena.full_view import list_positions, place_held, write_values
-from millebornes_env.arena.match import MatchConfig
-from millebornes_env.arena.value_network import ValueNetwork
 from millebornes_env.compile import for_kernels
-from millebornes_env.millebornes.cards import NO_CARD
-from millebornes_env.millebornes.state import StateArray
-from tests.arena.test_aivat import random_network
-from train.common import luck_games
-from train.common.luck_games import MOVED, Branches, Plan, branch, collect, lineups_of, widest
-from train.luck_value import LuckValue
+
+if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
+    import numpy.typing as npt
+    import torch
+
+    from millebornes_env.arena.aivat import num_inputs
+    from millebornes_env.arena.batch import Batch
+    from millebornes_env.arena.dealing import compiled_rules, dealt_batch, loops_of, settings_of
+    from millebornes_env.arena.full_view import list_positions, place_held, write_values
+    from millebornes_env.arena.match import MatchConfig
+    from millebornes_env.arena.value_network import ValueNetwork
+    from millebornes_env.millebornes.cards import NO_CARD
+    from millebornes_env.millebornes.state import StateArray
+    from tests.arena.test_aivat import random_network
+    from train.common import luck_games
+    from train.common.luck_games import MOVED, Branches, Plan, branch, collect, lineups_of, widest
+    from train.luck_value import LuckValue
 
 TABLES = [("parker", 2, None), ("parker", 4, 2), ("dujardin", 3, None)]
 

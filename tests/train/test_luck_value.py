@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-import torch
 
-from millebornes_env.arena.match import MatchConfig
-from millebornes_env.arena.value_files import DESCRIPTION_FILE, WEIGHTS_FILE
-from tests.arena.test_aivat import random_network
-from train import luck_value
-from train.common import luck_games
-from train.luck_value import Args, LuckValue, fit, rounded, scale_of, units_of
+if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
+    import torch
+
+    from millebornes_env.arena.match import MatchConfig
+    from millebornes_env.arena.value_files import DESCRIPTION_FILE, WEIGHTS_FILE
+    from tests.arena.test_aivat import random_network
+    from train import luck_value
+    from train.common import luck_games
+    from train.luck_value import Args, LuckValue, fit, rounded, scale_of, units_of
 
 
 def test_a_network_is_fitted_kept_and_used(

@@ -3,35 +3,27 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from millebornes_env.arena.match import MatchConfig
-from millebornes_env.commands.options import MatchArgs, match_config
-from tests.train.test_selfplay import short
-from train import average, exploit, maskable_ppo, selfplay
-from train.common import options
-from train.common.options import TrainingOptions
-from train.common.run_folder import FAILED_BATCH, RESPONSE_FILE, RUN_FILES
+if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
+    from millebornes_env.arena.match import MatchConfig
+    from millebornes_env.commands.options import MatchArgs, match_config
+    from tests.train.short_runs import short
+    from train import exploit, maskable_ppo, selfplay
+    from train.common.options import TrainingOptions
+    from train.common.run_folder import FAILED_BATCH, RESPONSE_FILE, RUN_FILES
+
 
 ROOT = Path(__file__).parents[2]
-SCRIPTS = {
-    "selfplay": selfplay.Args,
-    "maskable_ppo": maskable_ppo.Args,
-    "exploit": exploit.Args,
-    "average": average.Args,
-}
-MAIN = {
-    "selfplay": selfplay.main,
-    "maskable_ppo": maskable_ppo.main,
-    "exploit": exploit.main,
-    "average": average.main,
-}
+SCRIPTS = ("selfplay", "maskable_ppo", "exploit", "average")
 
 
 def defaults(args: type) -> dict[str, object]:
@@ -65,25 +57,21 @@ def test_a_best_response_is_trained_with_the_defaults_of_self_play() -> None:
 def test_every_option_has_its_sentence(
     script: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    module = importlib.import_module(f"train.{script}")
     monkeypatch.setenv("COLUMNS", "300")
     monkeypatch.setattr(sys, "argv", [f"somewhere/{script}.py", "--help"])
     with pytest.raises(SystemExit) as stop:
-        MAIN[script]()
+        module.main()
     assert stop.value.code == 0
     shown = capsys.readouterr().out
     assert shown.startswith(f"usage: python -m train.{script} ")
     words = re.sub(r"[\s│]+", " ", shown)
-    for field in dataclasses.fields(SCRIPTS[script]):
+    for field in dataclasses.fields(module.Args):
         name = field.name.replace("_", "-")
         option = rf" --{name}( [^ ]+|, --no-{name}) "
         pattern = {"agent": " AGENT ", "folders": r" FOLDER \.\.\. "}.get(name, option)
         found = re.search(pattern + r"(?!\(|--)\w+", words)
         assert found, f"--{name} is not explained"
-
-
-def test_old_names_are_no_options() -> None:
-    names = {field.name for args in SCRIPTS.values() for field in dataclasses.fields(args)}
-    assert not names & options.OLD_NAMES.keys()
 
 
 # The run folder ---------------------------------------------------------------------------------------------

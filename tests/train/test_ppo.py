@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from train.common.ppo import (
-    APPROX_KL,
-    CLIPPED,
-    ENTROPY,
-    MAGNET_KL,
-    POLICY_LOSS,
-    VALUE_LOSS,
-    LossCoefs,
-    Minibatch,
-    Rollout,
-    Sampling,
-    new_minibatch,
-    new_rollout,
-    new_sampling,
-    new_seat_memory,
-    sample_actions,
-    shuffled,
-    write_advantages,
-    write_gradient,
-)
+if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
+    import torch
+
+    from train.common.ppo import (
+        APPROX_KL,
+        CLIPPED,
+        ENTROPY,
+        MAGNET_KL,
+        POLICY_LOSS,
+        VALUE_LOSS,
+        LossCoefs,
+        Minibatch,
+        Rollout,
+        Sampling,
+        new_minibatch,
+        new_rollout,
+        new_sampling,
+        new_seat_memory,
+        sample_actions,
+        shuffled,
+        write_advantages,
+        write_gradient,
+    )
+
 
 ACTIONS = 7
 

@@ -5,22 +5,26 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from safetensors.numpy import load_file, save_file
 
-from millebornes_env import vector_env
-from millebornes_env.agents import load
-from millebornes_env.agents.champion import CHAMPIONS
-from millebornes_env.agents.policy.agent import PolicyAgent
-from millebornes_env.agents.search.agent import can_judge
-from millebornes_env.arena.match import MatchConfig
-from millebornes_env.millebornes.sections import DEFAULT_SPEC
-from tests.agents.policies import network_for, write_run
-from train import refit_value
-from train.refit_value import Decisions, fitted, measured, returns_of
-from train.round_weights import changed_decisions, round_policy
+if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
+    from safetensors.numpy import load_file, save_file
+
+    from millebornes_env import vector_env
+    from millebornes_env.agents import load
+    from millebornes_env.agents.champion import CHAMPIONS
+    from millebornes_env.agents.policy.agent import PolicyAgent
+    from millebornes_env.agents.search.agent import can_judge
+    from millebornes_env.arena.match import MatchConfig
+    from millebornes_env.millebornes.sections import DEFAULT_SPEC
+    from tests.agents.policies import network_for, write_run
+    from train import refit_value
+    from train.refit_value import Decisions, fitted, measured, returns_of
+    from train.round_weights import changed_decisions, round_policy
+
 
 FEW = (
     "--decisions",
@@ -115,7 +119,8 @@ def test_another_reward_and_sampled_actions(tmp_path: Path, monkeypatch: pytest.
 def test_the_value_of_the_race(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Races have no points: the value foretells the win, and the play stays."""
     run, out = CHAMPIONS / "arc_en_ciel-4", tmp_path / "out"
-    few = ("--decisions", "30000", "--test-decisions", "10000", "--num-envs", "64", "--ridge", "1")
+    few = ("--decisions", "6000", "--test-decisions", "3000", "--ridge", "1")
+    few += ("--num-envs", "64", "--num-steps", "250")
     assert command(monkeypatch, run, "--out", out, *few) == 0
     old, new = (load_file(folder / "policy.safetensors") for folder in (run, out))
     assert old.keys() == new.keys()

@@ -7,14 +7,17 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from millebornes_env.files import remove_drafts, replacing
-from train.common.errors import RunError
-from train.common.run_folder import RunFolder
-from train.common.scalars import Scalars, started_wandb
+
+if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
+    from tests.train.short_runs import read
+    from train.common.errors import RunError
+    from train.common.run_folder import RunFolder
+    from train.common.scalars import Scalars, started_wandb
 
 
 @pytest.fixture
@@ -165,14 +168,6 @@ def test_scratch_is_gone_afterwards(tmp_path: Path) -> None:
 
 
 # Numbers over time ------------------------------------------------------------------------------------------
-
-
-def read(folder: Path) -> dict[str, list[tuple[int, float]]]:
-    events = EventAccumulator(str(folder)).Reload()
-    return {
-        name: [(event.step, event.value) for event in events.Scalars(name)]
-        for name in events.Tags()["scalars"]
-    }
 
 
 def test_tensorboard_reads_what_was_added(tmp_path: Path) -> None:

@@ -4,66 +4,33 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import subprocess
+import runpy
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-import torch
-from filelock import FileLock
-from safetensors.torch import load_file, save_file
 
-from millebornes_env import agents, vector_env
-from millebornes_env.agents.policy.agent import PolicyAgent
-from millebornes_env.millebornes.sections import DEFAULT_SPEC
-from tests.agents.policies import rows_by_state
-from train import selfplay
-from train.common import checkpoints
-from train.common.command import LOSS_NOT_FINITE
-from train.common.errors import LossError, RunError
-from train.common.options import linear_schedule
-from train.common.run_folder import CHECKPOINT_FILE, FAILED_BATCH, RESPONSE_FILE, RUN_FILES
-from train.selfplay import CHECKPOINT_KIND, Args, Trainer, main, train
+from millebornes_env.compile import IS_COMPILED
 
-ROOT = Path(__file__).parent.parent.parent
-LISTED = {name.rstrip("/") for names in RUN_FILES for name in names} - {FAILED_BATCH, RESPONSE_FILE}
-"""What lies in every run folder."""
-SHORT = {
-    "total_timesteps": 6000,
-    "num_envs": 32,
-    "num_steps": 16,
-    "batch_size": 128,
-    "hidden": (16,),
-    "threads": 1,
-    "eval_seconds": 0.0,
-    "pool_updates": 2,
-}
+if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
+    import torch
+    from filelock import FileLock
+    from safetensors.torch import save_file
 
-
-def short(folder: Path, **changes: object) -> Args:
-    """Options of a run in small; what learns is given, so that it does not depend on the machine's speed."""
-    is_dense = {"oracle", "magnet"} & changes.keys() or changes.get("precision") == "bfloat16"
-    learner = {"learner": "torch" if is_dense else "sparse"}
-    return Args(run_dir=folder, **{**SHORT, **learner, **changes})  # type: ignore[arg-type]
-
-
-def weights(folder: Path) -> dict[str, torch.Tensor]:
-    return load_file(folder / CHECKPOINT_FILE)
-
-
-def same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
-    return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
-
-
-def command(monkeypatch: pytest.MonkeyPatch, *options: str) -> int:
-    """The exit code of `python -m train.selfplay` with these options, run in this process."""
-    monkeypatch.setattr(sys, "argv", ["train.selfplay", *options])
-    try:
-        return main()
-    except SystemExit as stopped:  # by who reads the options
-        return int(stopped.code or 0)
+    from millebornes_env import agents, vector_env
+    from millebornes_env.agents.policy.agent import PolicyAgent
+    from millebornes_env.millebornes.sections import DEFAULT_SPEC
+    from tests.agents.policies import rows_by_state
+    from tests.train.short_runs import LISTED, ROOT, command, killed, same, short, weights
+    from train import selfplay
+    from train.common import checkpoints
+    from train.common.command import LOSS_NOT_FINITE
+    from train.common.errors import LossError, RunError
+    from train.common.options import linear_schedule
+    from train.common.run_folder import CHECKPOINT_FILE, FAILED_BATCH
+    from train.selfplay import CHECKPOINT_KIND, Trainer, train
 
 
 @pytest.fixture(scope="module")
@@ -159,7 +126,7 @@ def test_the_ema_follows_the_learner(tmp_path: Path) -> None:
         {"opponent": "arnold", "num_epochs": 2, "precision": "bfloat16"},
         {"hidden": (24, 16), "threads": 2, "num_epochs": 2, "pool_share": 0.5},
         {"edition": ("parker", "dutch"), "observe_rules": True, "reward": "win", "episode": "round"},
-        {"players": 4, "threads": 2, "num_envs": 600, "total_timesteps": 20_000, "batch_size": 2400},
+        {"players": 4, "threads": 2, "num_envs": 600, "num_steps": 8, "total_timesteps": 9000},
         {"players": 3},
     ],
     ids=["usual", "torch", "oracle+magnet+equity", "opponent", "two layers", "editions", "teams", "three"],
@@ -170,8 +137,8 @@ def test_a_resumed_run_is_the_same_bit_for_bit(tmp_path: Path, options: dict[str
         "ent_coef": 0.005,
         "final_ent_coef": 0.005,
     }  # whatever the budget
-    options = {"total_timesteps": 6000, **constant, **options}
-    part = {**options, "total_timesteps": 2500 * int(str(options["total_timesteps"])) // 6000}
+    options = {"total_timesteps": 2400, **constant, **options}
+    part = {**options, "total_timesteps": int(str(options["total_timesteps"])) // 2}
     train(short(tmp_path / "whole", **options))
     train(short(tmp_path / "parts", **part))
     assert not same(weights(tmp_path / "whole"), weights(tmp_path / "parts"))
@@ -179,57 +146,39 @@ def test_a_resumed_run_is_the_same_bit_for_bit(tmp_path: Path, options: dict[str
     assert same(weights(tmp_path / "whole"), weights(tmp_path / "parts"))
 
 
-# Kills its process halfway through writing the fourth checkpoint. What it is run with follows.
-KILLED_WHILE_IT_WRITES = """
-import os, signal, sys
-from millebornes_env.files import replacing
-from train import selfplay
-from train import selfplay
-from train.common import checkpoints
+OPTIONS_OF_KILLED = (
+    *("--total-timesteps", "3000", "--num-envs", "32", "--num-steps", "16", "--batch-size", "128"),
+    *("--hidden", "16", "--threads", "1", "--learner", "sparse"),
+    *("--pool-share", "0.5", "--pool-updates", "1", "--pool-agent", "arnold"),
+)
 
-write_whole, checkpoints_left = checkpoints.write_bytes_atomically, 3
 
-def write(path, content):
-    global checkpoints_left
-    if path.name == checkpoints.CHECKPOINT_FILE:
-        checkpoints_left -= 1
-        if checkpoints_left < 0:
-            with replacing(path) as draft:
-                draft.write_bytes(content[: len(content) // 2])
-                os.kill(os.getpid(), signal.SIGKILL)
-    write_whole(path, content)
-
-checkpoints.write_bytes_atomically = write
-sys.exit(selfplay.main())
-"""
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, tuple[int, list[str]]]:
+    """The folder of a killed run, and what it compiled."""
+    folder = tmp_path_factory.mktemp("killed") / "run"
+    return folder, killed("train.selfplay", folder, *OPTIONS_OF_KILLED)
 
 
 def test_a_run_killed_in_the_middle_goes_on_bit_for_bit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    stopped: tuple[Path, tuple[int, list[str]]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    options = ["--total-timesteps", "6000", "--num-envs", "32", "--num-steps", "16", "--batch-size", "128"]
-    options += ["--hidden", "16", "--threads", "1", "--eval-seconds", "0", "--learner", "sparse"]
-
-    def options_of(folder: str) -> list[str]:
-        return [*options, "--run-dir", str(tmp_path / folder)]
-
-    killed = subprocess.run(
-        [
-            *(sys.executable, "-c", KILLED_WHILE_IT_WRITES, *options_of("killed")),
-            *("--checkpoint-seconds", "1e-9"),  # after every update
-        ],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert killed.returncode == -signal.SIGKILL, killed.stderr
-    progress = checkpoints.read_progress(tmp_path / "killed", CHECKPOINT_KIND)
+    folder, _ = stopped
+    progress = checkpoints.read_progress(folder, CHECKPOINT_KIND)
     assert progress["updates"] == 3
-    assert 0 < progress["decisions"] < 6000
-    assert command(monkeypatch, *options_of("killed"), "--resume") == 0
-    assert command(monkeypatch, *options_of("whole")) == 0
-    assert same(weights(tmp_path / "killed"), weights(tmp_path / "whole"))
+    assert 0 < progress["decisions"] < 3000
+    options = [*OPTIONS_OF_KILLED, "--eval-seconds", "0"]
+    assert command(monkeypatch, *options, "--run-dir", str(folder), "--resume") == 0
+    assert command(monkeypatch, *options, "--run-dir", str(tmp_path / "whole")) == 0
+    assert same(weights(folder), weights(tmp_path / "whole"))
+
+
+@pytest.mark.skipif(not IS_COMPILED, reason="nothing is compiled")
+def test_all_is_compiled_when_the_clock_starts(stopped: tuple[Path, tuple[int, list[str]]]) -> None:
+    """For earlier selves, an agent and evaluations too."""
+    _, (known, late) = stopped
+    assert known > 20
+    assert late == []
 
 
 def test_a_finished_run_can_be_made_longer(run: Path, tmp_path: Path) -> None:
@@ -273,7 +222,7 @@ def test_a_checkpoint_of_another_format_is_refused(run: Path, tmp_path: Path) ->
     folder = tmp_path / "old"
     folder.mkdir()
     save_file(weights(run), folder / CHECKPOINT_FILE, {"progress": json.dumps({"format": 1})})
-    with pytest.raises(RunError, match=r"old format, 1.*goes on with 'train.selfplay 2' only"):
+    with pytest.raises(RunError, match=r"an unknown kind.*goes on with 'train.selfplay 2' only"):
         train(short(folder, resume=True))
 
 
@@ -353,17 +302,16 @@ def test_wrong_options_are_told_in_words(
     assert not (folder / CHECKPOINT_FILE).exists()
 
 
-def test_the_exit_code_reaches_the_shell(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "train.selfplay", "--run-dir", str(tmp_path), "--num-envs", "0"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.splitlines()[-1] == "error: --num-envs is 0; it must be 1 or more"
-    assert "Traceback" not in done.stderr
+def test_the_exit_code_reaches_the_shell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = ROOT / "train" / "selfplay.py"
+    monkeypatch.setattr(sys, "argv", [str(script), "--run-dir", str(tmp_path), "--num-envs", "0"])
+    with pytest.raises(SystemExit) as stop:
+        runpy.run_path(str(script), run_name="__main__")
+    shown = capsys.readouterr()
+    assert (stop.value.code, shown.out) == (2, "")
+    assert shown.err == "error: --num-envs is 0; it must be 1 or more\n"
 
 
 def test_linear_schedule() -> None:

@@ -10,23 +10,24 @@ import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from filelock import FileLock
-from safetensors.torch import save_file
 
-from millebornes_env.arena.gauntlet import Gauntlet
 from millebornes_env.stopping import Stopped
-from tests.train.test_run_folder import read
-from tests.train.test_selfplay import same, short, weights
-from train import selfplay
-from train.common import network, runs
-from train.common.checkpoints import read_progress
-from train.common.errors import RunError
-from train.common.run_folder import CHECKPOINT_FILE
-from train.common.runs import Run
-from train.selfplay import CHECKPOINT_KIND, Trainer, train
+
+if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
+    from filelock import FileLock
+    from safetensors.torch import save_file
+
+    from millebornes_env.arena.gauntlet import Gauntlet
+    from tests.train.short_runs import read, same, short, weights
+    from train import selfplay
+    from train.common import checkpoints, network, runs
+    from train.common.checkpoints import read_progress
+    from train.common.errors import RunError
+    from train.common.run_folder import CHECKPOINT_FILE
+    from train.selfplay import CHECKPOINT_KIND, Trainer, train
 
 LONG = {"total_timesteps": 6000, "final_learning_rate": 1e-3, "ent_coef": 0.005, "final_ent_coef": 0.005}
 
@@ -95,12 +96,36 @@ def test_the_command_says_how_to_go_on(
     monkeypatch.setattr(Trainer, "learn", at_update(0, lambda: signal.raise_signal(signal.SIGHUP)))
     options = ["--num-envs", "32", "--num-steps", "16", "--hidden", "16", "--eval-seconds", "0"]
     monkeypatch.setattr(sys, "argv", ["selfplay", "--run-dir", str(tmp_path / "run"), *options])
-    monkeypatch.setattr(selfplay, "warmed_up", lambda _: None)
-    monkeypatch.setattr(Run, "warm_up", lambda *_: None)
+    monkeypatch.setattr(Trainer, "warm_up", lambda _: None)
     assert selfplay.main() == 129
     assert capsys.readouterr().err.splitlines()[-1] == (
-        "error: stopped; go on with the same command and --resume"
+        "error: stopped; go on from the last checkpoint with the same command and --resume"
     )
+
+
+def test_a_resume_is_not_offered_without_a_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The disk takes small files only, from the start; then the run is stopped."""
+    folder = tmp_path / "run"
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Trainer, "learn", at_update(0, lambda: signal.raise_signal(signal.SIGINT)))
+    monkeypatch.setattr(Trainer, "warm_up", lambda _: None)
+    monkeypatch.setattr(checkpoints, "write_bytes_atomically", full)
+    options = ["--num-envs", "32", "--num-steps", "16", "--hidden", "16", "--eval-seconds", "0"]
+    monkeypatch.setattr(sys, "argv", ["selfplay", "--run-dir", str(folder), *options])
+    assert selfplay.main() == 130
+    error = " ".join(capsys.readouterr().err.split())
+    assert "No space left on device" in error
+    assert "try again" not in error
+    assert error.endswith(
+        f"error: stopped; there is no checkpoint in {str(folder)!r}, so --resume would begin again"
+    )
+    with pytest.raises(RunError, match="it has no checkpoint; begin it again with --resume"):
+        train(short(folder))
 
 
 # The folder -------------------------------------------------------------------------------------------------
@@ -172,7 +197,7 @@ def test_a_disk_that_takes_no_large_files(
     with monkeypatch.context() as patch:
         patch.setattr(Trainer, "learn", at_update(progress(folder)["updates"], limit))
         try:
-            finished = train(short(folder, total_timesteps=8000, resume=True))
+            finished = train(short(folder, total_timesteps=8000, resume=True, checkpoint_seconds=1e-9))
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, usual)
     assert finished.problem == f"could not write to {str(folder)!r}: File too large"
@@ -199,12 +224,9 @@ def test_minutes_are_minutes_of_training(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     clock = Clock()
-    warmed_up = selfplay.warmed_up
 
-    def compiles(args: selfplay.Args) -> Trainer:
-        small = warmed_up(args)
+    def compiles(trainer: Trainer) -> None:
         clock.now += 3600.0
-        return small
 
     learn = Trainer.learn
 
@@ -212,7 +234,7 @@ def test_minutes_are_minutes_of_training(
         clock.now += 1.0
         return learn(trainer, share)
 
-    monkeypatch.setattr(selfplay, "warmed_up", compiles)
+    monkeypatch.setattr(Trainer, "warm_up", compiles)
     monkeypatch.setattr(runs.time, "perf_counter", clock.perf_counter)
     before = clock.now
     monkeypatch.setattr(Trainer, "learn", learned)
@@ -243,28 +265,12 @@ def test_warming_up_changes_nothing(
     options: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     train(short(tmp_path / "warm", **options))
-    monkeypatch.setattr(selfplay, "warmed_up", lambda _: None)
+    monkeypatch.setattr(Trainer, "warm_up", lambda _: None)
     train(short(tmp_path / "cold", **options))
     assert same(weights(tmp_path / "warm"), weights(tmp_path / "cold"))
 
 
 # Precision --------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("has", "chosen"), [(True, "bfloat16"), (False, "float32")])
-def test_precision_is_what_the_processor_is_fast_at(
-    has: bool, chosen: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(network, "has_fast_bfloat16", lambda: has)
-    torch = {"learner": "torch"}
-    train(short(tmp_path, total_timesteps=700, **torch))
-    assert json.loads((tmp_path / "config.json").read_text())["args"]["precision"] == chosen
-    monkeypatch.setattr(network, "has_fast_bfloat16", lambda: not has)
-    train(short(tmp_path, total_timesteps=1400, resume=True, **torch))  # as it was begun
-    assert progress(tmp_path)["config"]["precision"] == chosen
-    other = "float32" if chosen == "bfloat16" else "bfloat16"
-    with pytest.raises(RunError, match=f"begun with precision '{chosen}', now it is '{other}'"):
-        train(short(tmp_path, resume=True, precision=other, **torch))
 
 
 def test_a_precision_that_does_not_pay_is_told(

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pytest
-import torch
 
-from train.common.learners import Critics, TorchLearner, TorchPolicy
-from train.common.network import Perceptron
-from train.common.ppo import LossCoefs, Rollout, new_rollout, new_sampling
-from train.common.sparse_learner import SparseLearner, SparsePolicy
-from train.common.sparse_network import block_size, layers_in, sparse_layout
+if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
+    import torch
+
+    from train.common.learners import Critics, TorchLearner, TorchPolicy
+    from train.common.network import Perceptron
+    from train.common.ppo import LossCoefs, Rollout, new_rollout, new_sampling
+    from train.common.sparse_learner import SparseLearner, SparsePolicy
+    from train.common.sparse_network import block_size, layers_in, sparse_layout
+
 
 INPUTS, ACTIONS, ROWS = 90, 12, 300
 DEPTHS = [(40,), (70, 130), (30, 20, 10)]
-COEFS = LossCoefs(clip_range=0.2, ent_coef=0.03, vf_coef=0.7, magnet_coef=0.0)
+
+
+def coefs() -> LossCoefs:
+    return LossCoefs(clip_range=0.2, ent_coef=0.03, vf_coef=0.7, magnet_coef=0.0)
 
 
 def network(hidden: tuple[int, ...], seed: int = 1) -> Perceptron:
@@ -90,7 +96,7 @@ SOME = np.random.default_rng(3).permutation(ROWS)[:200]
 def test_gradients_are_those_of_autograd(hidden: tuple[int, ...], threads: int) -> None:
     """Each tensor's, of rows that the clip range and illegal actions cut; and the parts of the loss."""
     both = pair(hidden, threads)
-    ours, theirs = (learner.gradient(SOME, COEFS) for learner in both)
+    ours, theirs = (learner.gradient(SOME, coefs()) for learner in both)
     assert ours == pytest.approx(theirs, rel=1e-4, abs=1e-6)
     assert 0.1 < ours[4] < 0.9, "some rows are clipped, not all"
     for found, parameter in zip(gradient_by_layer(both.sparse), both.dense.gradients, strict=True):
@@ -102,10 +108,10 @@ def test_gradients_are_those_of_autograd(hidden: tuple[int, ...], threads: int) 
 
 def test_gradients_of_before_are_forgotten() -> None:
     learner = pair((40,)).sparse
-    means = learner.gradient(SOME, COEFS)
+    means = learner.gradient(SOME, coefs())
     first = gradient_by_layer(learner)
-    learner.gradient(SOME[:50], COEFS)
-    assert (learner.gradient(SOME, COEFS) == means).all()
+    learner.gradient(SOME[:50], coefs())
+    assert (learner.gradient(SOME, coefs()) == means).all()
     again = gradient_by_layer(learner)
     assert all(torch.equal(one, other) for one, other in zip(first, again, strict=True))
 
@@ -113,7 +119,7 @@ def test_gradients_of_before_are_forgotten() -> None:
 def test_numbers_that_pad_a_layer_stay_zero() -> None:
     learner = pair((40,)).sparse
     for _ in range(3):
-        learner.gradient(SOME, COEFS)
+        learner.gradient(SOME, coefs())
         learner.descend(0.5)
     padding = np.ones(block_size(sparse_layout(learner.widths)), np.bool_)
     for weight, bias in layers_in(padding, learner.widths):  # type: ignore[arg-type]
@@ -134,7 +140,7 @@ def test_steps_are_those_of_adam(hidden: tuple[int, ...], max_norm: float) -> No
         rows = np.random.default_rng(number).permutation(ROWS)[:100]
         for learner in both:
             learner._optimizer.param_groups[0]["lr"] = 1e-3 / (1 + number)
-            learner.gradient(rows, COEFS)
+            learner.gradient(rows, coefs())
             learner.descend(max_norm)
     for learner in both:
         learner.end()
@@ -156,12 +162,12 @@ def test_steps_are_those_of_adam(hidden: tuple[int, ...], max_norm: float) -> No
 def test_what_was_learned_lies_in_network_and_optimizer() -> None:
     """Another learner that takes them over goes on bit for bit; after `undo` they are as they were."""
     learner = pair((70, 130)).sparse
-    learner.gradient(SOME, COEFS)
+    learner.gradient(SOME, coefs())
     learner.descend(0.5)
     learner.end()
     saved = [value.detach().clone() for value in learner.network.parameters()]
     learner.begin()
-    learner.gradient(SOME, COEFS)
+    learner.gradient(SOME, coefs())
     learner.descend(0.5)
     learner.undo()
     assert all(
@@ -171,7 +177,7 @@ def test_what_was_learned_lies_in_network_and_optimizer() -> None:
     weights = []
     for one in (learner, other):
         one.begin()
-        one.gradient(SOME, COEFS)
+        one.gradient(SOME, coefs())
         one.descend(0.5)
         weights.append(one.evaluated.block.copy())
     assert (weights[0] == weights[1]).all()

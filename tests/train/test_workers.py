@@ -10,19 +10,23 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-import torch
-from torch import distributed, nn
 
 from tests.patience import SECONDS_OF_A_HANG
-from tests.train.test_selfplay import ROOT, SHORT, same, short, weights
-from train.common.errors import LossError, RunError
-from train.common.workers import ALONE, Order, Workers, joined
-from train.selfplay import Trainer, follow, train
 
+if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
+    import torch
+    from torch import distributed, nn
+
+    from tests.train.short_runs import ROOT, SHORT, same, short, weights
+    from train.common.errors import LossError, RunError
+    from train.common.workers import ALONE, Order, Workers, joined
+    from train.selfplay import Trainer, follow, train
+
+pytestmark = pytest.mark.torchrun
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
 
 

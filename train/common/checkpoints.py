@@ -15,7 +15,6 @@ from torch import Tensor
 from millebornes_env.command_line import option_name
 from millebornes_env.files import write_bytes_atomically
 from train.common.errors import RunError
-from train.common.options import renamed_options
 from train.common.run_folder import CHECKPOINT_FILE, CONFIG_FILE
 
 _DAMAGES: Final = (
@@ -37,7 +36,7 @@ def read_progress(folder: Path, kind: str) -> dict[str, Any]:
             raise OSError("not a file")
         with safe_open(path, "pt") as file:
             progress = json.loads(file.metadata()["progress"])
-            found = progress.pop("kind", f"an old format, {progress.get('format')}")
+            found = progress.pop("kind", "an unknown kind")
     except _DAMAGES as error:
         reason = "nested too deep" if isinstance(error, RecursionError) else str(error)
         raise RunError(
@@ -58,15 +57,15 @@ def refuse_second_run(folder: Path, resume: bool) -> None:
     Raises:
         RunError: the folder holds a run and `resume` was not asked for.
     """
-    has_run = (folder / CONFIG_FILE).exists() or (folder / CHECKPOINT_FILE).exists()
-    if has_run and not resume:
-        raise RunError(
-            f"{str(folder)!r} already holds a run: go on with it by --resume, or choose another --run-dir"
-        )
+    has_checkpoint = (folder / CHECKPOINT_FILE).exists()
+    if resume or not (has_checkpoint or (folder / CONFIG_FILE).exists()):
+        return
+    how = "go on with it by" if has_checkpoint else "it has no checkpoint; begin it again with"
+    raise RunError(f"{str(folder)!r} already holds a run: {how} --resume, or choose another --run-dir")
 
 
 def recorded_options(folder: Path, kind: str) -> dict[str, Any]:
-    """The options that the run in a folder was begun with, by today's names; none if it has no checkpoint.
+    """The options that the run in a folder was begun with; none if it has no checkpoint.
 
     Raises:
         RunError: the checkpoint is damaged or of another kind.
@@ -77,7 +76,7 @@ def recorded_options(folder: Path, kind: str) -> dict[str, Any]:
 
 
 def recorded_config(folder: Path, progress: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that a run was begun with, from the progress of its checkpoint, by today's names.
+    """The options that a run was begun with, from the progress of its checkpoint.
 
     Raises:
         RunError: there are none.
@@ -85,7 +84,7 @@ def recorded_config(folder: Path, progress: Mapping[str, Any]) -> dict[str, Any]
     config = progress.get("config")
     if not isinstance(config, dict):
         raise does_not_fit(folder, ValueError("its options are missing"))
-    return renamed_options(config)
+    return dict(config)
 
 
 def refuse_other_options(

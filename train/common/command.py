@@ -3,18 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from pathlib import Path
+from typing import Final, TypeVar
 
 from millebornes_env.command_line import carry_out, complain, sentence
+from millebornes_env.stopping import exit_code_of
 from train.common.errors import LossError
+from train.common.options import parse_options
+from train.common.run_folder import CHECKPOINT_FILE
+
+Options = TypeVar("Options")
 
 LOSS_NOT_FINITE: Final = 1
 """Exit code: options and files are as they should be, but a loss became NaN or infinite."""
 
 
-def carry_out_training(
-    command: Callable[[], str | None], stopped: str = "stopped; go on with the same command and --resume"
+def carry_out_run(
+    options: type[Options],
+    description: str | None,
+    command: Callable[[Options], str | None],
+    run_dir: Callable[[Options], Path],
 ) -> int:
+    """Run the script of a trainer that keeps checkpoints.
+
+    Args:
+        options: the dataclass of the script's options.
+        description: for --help.
+        command: trains, with the options; returns what could not be written, if the last try failed.
+        run_dir: returns the run folder; after a signal, --resume is offered only if it has a checkpoint.
+
+    Returns:
+        As `carry_out_training`.
+    """
+
+    def parsed_and_trained() -> int:
+        args = parse_options(options, description)
+        try:
+            return _exit_code(lambda: command(args))
+        except KeyboardInterrupt as stop:
+            folder = run_dir(args)
+            if (folder / CHECKPOINT_FILE).exists():
+                end = "go on from the last checkpoint with the same command and --resume"
+            else:
+                end = f"there is no checkpoint in {str(folder)!r}, so --resume would begin again"
+            return complain(f"stopped; {end}", exit_code_of(stop))
+
+    return carry_out(parsed_and_trained, prints=False)
+
+
+def carry_out_training(command: Callable[[], str | None], stopped: str = "interrupted") -> int:
     """Run a training script, and turn what goes wrong into one sentence and an exit code.
 
     Args:
@@ -25,12 +62,12 @@ def carry_out_training(
         0; 2 if an option was wrong or something could not be written; `LOSS_NOT_FINITE`; 128 and the signal's
         number after a signal.
     """
+    return carry_out(lambda: _exit_code(command), prints=False, stopped=stopped)
 
-    def carried_out() -> int:
-        try:
-            problem = command()
-        except LossError as error:
-            return complain(sentence(error), LOSS_NOT_FINITE)
-        return 0 if problem is None else complain(problem)
 
-    return carry_out(carried_out, prints=False, stopped=stopped)
+def _exit_code(command: Callable[[], str | None]) -> int:
+    try:
+        problem = command()
+    except LossError as error:
+        return complain(sentence(error), LOSS_NOT_FINITE)
+    return 0 if problem is None else complain(problem)

@@ -105,7 +105,12 @@ class TableGames:
         if options.reward == "equity":
             self._equity = _equity_of(edition, options.players, options.teams, options.seed)
         seed = options.seed if options.seed_of_games is None else options.seed_of_games
-        self.env.reset(seed=(seed + (number << 32)) % 2**64)
+        self._seed = (seed + (number << 32)) % 2**64
+        self.restart()
+
+    def restart(self) -> None:
+        """Deal the first games again."""
+        self.env.reset(seed=self._seed)
         self._look()
 
     @property
@@ -317,6 +322,11 @@ class ManyGames:
         """Write what the oracle critic sees, into int8[N, oracle_size]."""
         for part, games in self.parts:
             write_oracle_rows(part.env.state(), self._streams, self.players, rows[games])
+
+    def restart(self) -> None:
+        """Deal the first games again."""
+        for part, _ in self.parts:
+            part.restart()
 
     def save(self) -> npt.NDArray[np.uint8]:
         """All games as bytes, uint8[N, size]."""

@@ -1,7 +1,7 @@
-"""Who evaluates and updates the network of `train.selfplay`: PyTorch's dense products, or our sparse kernels.
+"""Evaluation and update of the network of `train.selfplay`: PyTorch's dense products, or our sparse kernels.
 
 Both take the same steps for the same decisions, but for rounding. Between updates networks and moments lie in
-PyTorch's modules and optimizer, so checkpoints are the same. `train.common.choosing` finds the faster one.
+PyTorch's modules and optimizer, so checkpoints are the same. `selfplay_options.chosen_learner` chooses one.
 """
 
 from __future__ import annotations

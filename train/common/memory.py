@@ -1,10 +1,15 @@
-"""Memory that a learner gives back is kept for its next batch."""
+"""Memory of a trainer: freed memory is kept for the next batch, and a limit that is too low is an error."""
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import mmap
 import sys
 from typing import Final
+
+with contextlib.suppress(ModuleNotFoundError):  # Windows has no such limits
+    import resource
 
 # Of glibc's malloc.h.
 _M_TRIM_THRESHOLD: Final = -1
@@ -14,6 +19,9 @@ _M_MMAP_THRESHOLD: Final = -3
 _LARGEST_BATCH: Final = 1 << 30
 _KEPT: Final = (1 << 31) - 1
 _AT_ONCE: Final = 1 << 28
+
+ADDRESS_SPACE: Final = 1 << 30
+"""Bytes of address space that compiling and the threads of the libraries take, at least."""
 
 
 def keep_freed_memory() -> bool:
@@ -32,3 +40,26 @@ def keep_freed_memory() -> bool:
         return False
     settings = ((_M_MMAP_THRESHOLD, _LARGEST_BATCH), (_M_TRIM_THRESHOLD, _KEPT), (_M_TOP_PAD, _AT_ONCE))
     return all(mallopt(name, value) == 1 for name, value in settings)
+
+
+def check_address_space() -> None:
+    """Raise if a limit on the address space (`ulimit -v`) leaves too little to train.
+
+    Numba, OpenMP and OpenBLAS do not report that they cannot start a thread or place machine code: they
+    abort, wait for ever for the missing threads, or send the process SIGINT.
+
+    Raises:
+        ValueError: less than `ADDRESS_SPACE` is left.
+    """
+    if "resource" not in globals():
+        return
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit == resource.RLIM_INFINITY:
+        return
+    try:
+        mmap.mmap(-1, ADDRESS_SPACE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
+    except OSError:
+        raise ValueError(
+            f"the address space of this process is limited to {limit >> 20:,} MiB (ulimit -v), and less than "
+            f"{ADDRESS_SPACE >> 20:,} MiB are left for training: raise the limit"
+        ) from None

@@ -1,4 +1,4 @@
-"""Options of the trainers: those that all have, old names, and what is refused, in words."""
+"""Options of the trainers: those that all have, and what is refused, in words."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ import importlib.util
 import json
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Final, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
 import tyro
 
-from millebornes_env import command_line
 from millebornes_env.agents.policy.network import MAX_LAYERS, MAX_UNITS
 from millebornes_env.arena.gauntlet import check_evaluation
 from millebornes_env.command_line import option_name
@@ -23,6 +22,7 @@ from millebornes_env.envs.options import USUAL
 from millebornes_env.errors import shown
 from millebornes_env.games import Game, find_sheet
 from millebornes_env.games import game as game_named
+from train.common.memory import check_address_space
 
 Options = TypeVar("Options")
 
@@ -157,38 +157,6 @@ def linear_schedule(start: float, end: float, share: float) -> float:
     return start + (end - start) * min(max(share, 0.0), 1.0)
 
 
-OLD_NAMES: Final = {
-    "decisions": "total_timesteps",
-    "entropy": "ent_coef",
-    "final_entropy": "final_ent_coef",
-    "value_coefficient": "vf_coef",
-    "max_gradient": "max_grad_norm",
-    "average": "ema_decay",
-    "editions": "edition",
-}
-"""Options that were renamed on 2026-11-22: older checkpoints hold the old names."""
-
-_OLD_PLACES: Final = {"docs": "leaderboard"}
-"""The same for options that no checkpoint holds."""
-
-_OF_SELFPLAY: Final = "pool_share"
-"""An option that every checkpoint of `train.selfplay` holds."""
-
-_OLD_FALL: Final = 0.1
-"""Final share of learning rate and entropy coefficient in older runs of `train.maskable_ppo`."""
-
-
-def renamed_options(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a run, as its checkpoint holds them, by today's names."""
-    renamed = {OLD_NAMES.get(name, name): value for name, value in config.items()}
-    for name in ("learning_rate", "ent_coef"):
-        if name in renamed:
-            renamed.setdefault(f"final_{name}", _OLD_FALL * renamed[name])
-    if _OF_SELFPLAY in renamed:
-        renamed.setdefault("learner", "torch")  # there was no other one
-    return renamed
-
-
 def parse_options(options: type[Options], description: str | None) -> Options:
     """Read the command line.
 
@@ -198,11 +166,11 @@ def parse_options(options: type[Options], description: str | None) -> Options:
 
     Raises:
         GameError: the module of a game of one's own cannot be imported.
-        ValueError: an option is given by its old name; the message says the new one.
+        ValueError: a limit on the address space leaves too little to train.
         SystemExit: after --help, and after a wrong option, about which tyro has printed what is wrong.
     """
-    refuse_old_options(options, sys.argv[1:])
     args = tyro.cli(options, prog=f"python -m train.{Path(sys.argv[0]).stem}", description=description)
+    check_address_space()
     return with_games_imported(args)
 
 
@@ -218,19 +186,6 @@ def with_games_imported(args: Options) -> Options:
     if isinstance(edition, tuple):
         return dataclasses.replace(args, edition=tuple(map(with_its_game, edition)))  # type: ignore[type-var]
     return args
-
-
-def refuse_old_options(options: type, arguments: Sequence[str]) -> None:
-    """Refuse the old name of an option, and say the new one.
-
-    Args:
-        options: the dataclass of the command's options.
-        arguments: the words of the command line.
-
-    Raises:
-        ValueError: an argument is the old name of one of these options.
-    """
-    command_line.refuse_old_options(options, arguments, {**OLD_NAMES, **_OLD_PLACES})
 
 
 def check_training(args: TrainingOptions) -> None:

@@ -145,12 +145,12 @@ class Run:
             begun = {**type(self.args)().config(), **begun}  # some options may be newer than the run
             refuse_other_options(self.folder, self.args.config(), begun, self.args.free)
 
-    def warm_up(self, small: Learner) -> None:
-        """Compile what evaluations need, by evaluating a policy in small that nobody keeps."""
+    def warm_up(self, learner: Learner) -> None:
+        """Compile what evaluations need, by a small evaluation of the policy whose result is dropped."""
         if self.args.eval_seconds > 0:
             # A disk that takes no files is told of when something is to be kept.
             with contextlib.suppress(OSError), self._run_folder.scratch() as folder:
-                small.save_policy(folder)
+                learner.save_policy(folder)
                 warm_up(folder, self._tables(), self.args.gauntlet)
 
     def begin(self, learner: Learner) -> None:
@@ -197,7 +197,7 @@ class Run:
         try:
             self._learner.restore(tensors, progress)
             self._seconds_before = float(progress["seconds"])
-            self._best = float(progress.get("best", -np.inf))  # older runs of train.maskable_ppo have none
+            self._best = float(progress["best"])
             self.curve = [Point.of(point) for point in progress["curve"]]
         except RunError:
             raise
@@ -238,7 +238,7 @@ class Run:
             self._evaluate()
             self._last_point = time.perf_counter()
         if 0 < self.args.checkpoint_seconds <= now - self._last_checkpoint:
-            self.save()
+            self.save(last=False)
             self._last_checkpoint = time.perf_counter()
 
     def show_progress(self) -> None:
@@ -304,11 +304,12 @@ class Run:
             except OSError as error:
                 self._report(error)
 
-    def save(self, failed_batch: Mapping[str, Tensor] | None = None) -> None:
+    def save(self, failed_batch: Mapping[str, Tensor] | None = None, *, last: bool = True) -> None:
         """Write policy, curve and checkpoint; a disk that cannot take them is reported, not fatal.
 
         Args:
             failed_batch: rows whose loss became NaN or infinite.
+            last: whether the run ends now.
         """
         try:
             self._look_after_folder()
@@ -322,7 +323,7 @@ class Run:
                 write_tensors(self.folder / FAILED_BATCH, self._kind, failed_batch, progress)
             self.problem = None
         except OSError as error:
-            self._report(error)
+            self._report(error, last=last)
 
     def _save_checkpoint(self) -> dict[str, Any]:
         """Write the checkpoint; returns what it says of itself."""
@@ -337,9 +338,10 @@ class Run:
         write_tensors(self.folder / CHECKPOINT_FILE, self._kind, tensors, progress)
         return progress
 
-    def _report(self, error: OSError) -> None:
+    def _report(self, error: OSError, *, last: bool = False) -> None:
         self.problem = f"could not write to {str(self.folder)!r}: {error.strerror or error}"
-        self._bar.warn(f"{self.problem}; training goes on, the next checkpoint will try again")
+        more = "" if last else "; training goes on, the next checkpoint will try again"
+        self._bar.warn(f"{self.problem}{more}")
 
     def finish(self) -> None:
         """The last point of the curve and the last checkpoint."""

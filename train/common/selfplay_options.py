@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 import tyro
 
 from millebornes_env import editions
 from millebornes_env.envs.options import USUAL
 from train.common.games import EQUITY, MATCH, POINTS, TableOptions
-from train.common.network import Precision, chosen_precision
+from train.common.network import Precision, chosen_precision, has_fast_bfloat16
 from train.common.opponents import OpponentOptions, Teams
 from train.common.options import TrainingOptions, check_counts, check_shares, check_training
 
 LearnerName = Literal["auto", "torch", "sparse"]
+
+
+class Choice(NamedTuple):
+    """A learner, and the precision of its matrix products."""
+
+    learner: LearnerName
+    precision: Precision
+
+
+CHOICES: Final = (Choice("torch", "float32"), Choice("torch", "bfloat16"), Choice("sparse", "float32"))
+"""All choices; process 0 sends the others the index of its own."""
+
+LARGE: Final = 256
+"""Width of a hidden layer from which dense products in bfloat16 are faster than sparse kernels."""
 
 
 @dataclass(frozen=True)
@@ -52,9 +66,10 @@ class Args(TrainingOptions):
     pool_updates: int = 50
     """updates between two earlier selves"""
     learner: LearnerName = "auto"
-    """torch: dense matrix products; sparse: compiled kernels that skip zeros; auto: the faster one here"""
+    """torch: dense products; sparse: kernels that skip zeros; auto: torch if a layer has 256 units or more
+    and the processor multiplies bfloat16, else sparse"""
     precision: Precision = "auto"
-    """what PyTorch's matrix products are calculated in; auto: what is fastest here"""
+    """data type of PyTorch's matrix products; auto: bfloat16 if the processor has units for it"""
 
     @property
     def sheets(self) -> tuple[str, ...]:
@@ -82,8 +97,8 @@ class Args(TrainingOptions):
 
     def config(self) -> dict[str, Any]:
         """The options as JSON values, defaults that depend on others filled in."""
-        chosen = {"edition": list(self.sheets), "precision": chosen_precision(self.precision)}
-        return {**super().config(), **chosen, "features": self.has_features}
+        chosen = {"edition": list(self.sheets), "features": self.has_features}
+        return {**super().config(), **chosen, **chosen_learner(self)._asdict()}
 
 
 def table_options(args: Args) -> TableOptions:
@@ -126,3 +141,11 @@ def why_dense(args: Args) -> str | None:
     if args.magnet > 0:
         return "--magnet"
     return "--precision bfloat16" if args.precision == "bfloat16" else None
+
+
+def chosen_learner(args: Args) -> Choice:
+    """The learner of a run: as given, or for "auto" by a rule of the options and the processor."""
+    is_dense = args.learner == "torch" or why_dense(args) is not None
+    if args.learner == "auto" and args.precision == "auto":
+        is_dense = is_dense or (max(args.layers) >= LARGE and has_fast_bfloat16())
+    return Choice("torch", chosen_precision(args.precision)) if is_dense else Choice("sparse", "float32")

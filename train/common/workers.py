@@ -1,9 +1,8 @@
 """Several processes that train one network together, started by PyTorch's `torchrun`.
 
 Each process plays its share of the games and holds the same weights: the gradients of a minibatch are
-averaged over the processes (an all-reduce: through shared memory on one machine, else by gloo), so that all
-take the same step. Process 0 holds the run folder, evaluates and saves; it tells the others what to do, and
-they follow.
+averaged over the processes (an all-reduce of `torch.distributed`, by gloo), so that all take the same step.
+Process 0 holds the run folder, evaluates and saves; it tells the others what to do, and they follow.
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ from torch import Tensor, distributed, nn
 
 from millebornes_env.stopping import SIGNALS, Stopped
 from train.common.errors import LossError, RunError
-from train.common.shared_sums import SharedSums, exchange_of, shared
 
 _BITS_OF_A_SEED: Final = 64
 _BITS_OF_A_PROCESS: Final = 48  # of a seed: where the number of the process is added
@@ -65,8 +63,6 @@ class Workers:
         self._group = group
         self.rank = 0 if group is None else group.rank()
         self.count = 1 if group is None else group.size()
-        self._shared: SharedSums | None = None
-        self._has_looked = False
 
     def leave(self) -> None:
         """Let go of the others: from now on this process is by itself.
@@ -74,7 +70,7 @@ class Workers:
         Gloo's threads end with the last reference to the group. A thread that frees a tensor while Python
         shuts down aborts the process ("terminate called without an active exception").
         """
-        self._group, self._shared = None, None
+        self._group = None
         self.rank, self.count = 0, 1
 
     def seed(self, seed: int) -> int:
@@ -172,7 +168,7 @@ class Workers:
         parts = [gradient.reshape(-1) for gradient in gradients]
         flat = torch.cat([*parts, torch.from_numpy(means).float(), torch.ones(1)])
         flat *= rows
-        self._add_up(flat)
+        self._do("allreduce", [flat])
         flat /= flat[-1].clone()
         first = 0
         for gradient in gradients:
@@ -180,19 +176,6 @@ class Workers:
             gradient.copy_(piece.view_as(gradient))
             first += gradient.numel()
         return flat[-1 - len(means) : -1].double().numpy()
-
-    def _add_up(self, flat: Tensor) -> None:
-        """Replace float32[n] by its sums over all processes: by memory that they share, if they can."""
-        if not self._has_looked:
-            self._has_looked = True
-            self._shared = shared(self.rank, exchange_of(self._group), flat.numel())
-        if self._shared is None or flat.numel() > self._shared.largest:
-            self._do("allreduce", [flat])
-            return
-        try:
-            self._shared.add_up(flat.numpy())
-        except RuntimeError as error:
-            raise _without_others(str(error)) from None
 
     def gathered(self, own: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """The rows of all processes, those of process 0 first; process 0 tells the others to send theirs.
@@ -253,14 +236,11 @@ class Workers:
         try:
             getattr(self._group, exchange)(*arguments).wait()
         except RuntimeError as error:
-            raise _without_others(str(error).partition("\n")[0]) from None
-
-
-def _without_others(reason: str) -> WorkerError:
-    return WorkerError(
-        f"another process of this run has ended or cannot be reached ({reason}): "
-        "start all processes again with --resume"
-    )
+            reason = str(error).partition("\n")[0]
+            raise WorkerError(
+                f"another process of this run has ended or cannot be reached ({reason}): "
+                "start all processes again, with --resume if the run folder holds a checkpoint"
+            ) from None
 
 
 ALONE: Final = Workers()

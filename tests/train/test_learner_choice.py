@@ -1,0 +1,97 @@
+"""The learner of a run: by a rule for a new one, and the one that it was begun with for a resumed one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
+    from tests.train.short_runs import short
+    from train import selfplay
+    from train.common import network, selfplay_options
+    from train.common.checkpoints import read_progress
+    from train.common.errors import RunError
+    from train.selfplay import CHECKPOINT_KIND, Args, Trainer, as_begun, train
+
+
+@pytest.mark.parametrize(
+    ("options", "has_bfloat16", "expected"),
+    [
+        ({}, True, "sparse float32"),
+        ({"hidden": (255, 128)}, True, "sparse float32"),
+        ({"hidden": (256, 128)}, True, "torch bfloat16"),
+        ({"hidden": (128, 256)}, True, "torch bfloat16"),
+        ({"hidden": (512,)}, False, "sparse float32"),
+        ({"hidden": (512,), "precision": "float32"}, True, "sparse float32"),
+        ({"hidden": (512,), "learner": "sparse"}, True, "sparse float32"),
+        ({"precision": "bfloat16"}, False, "torch bfloat16"),
+        ({"learner": "torch"}, True, "torch bfloat16"),
+        ({"learner": "torch"}, False, "torch float32"),
+        ({"learner": "torch", "precision": "float32"}, True, "torch float32"),
+        ({"oracle": True}, False, "torch float32"),
+        ({"magnet": 0.1}, True, "torch bfloat16"),
+    ],
+)
+def test_the_learner_follows_from_options_and_processor(
+    options: dict[str, object], has_bfloat16: bool, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (network, selfplay_options):
+        monkeypatch.setattr(module, "has_fast_bfloat16", lambda: has_bfloat16)
+    args = Args(**options)  # type: ignore[arg-type]
+    assert " ".join(selfplay_options.chosen_learner(args)) == expected
+    assert f"{args.config()['learner']} {args.config()['precision']}" == expected
+
+
+def test_a_resumed_run_keeps_its_learner_and_precision(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On another processor too, which would choose another one; `config.json` says which it was."""
+    large = {"hidden": (256,), "learner": "auto", "num_envs": 4, "total_timesteps": 100}
+    for module in (network, selfplay_options):
+        monkeypatch.setattr(module, "has_fast_bfloat16", lambda: True)
+    train(short(tmp_path, **large))
+    recorded = json.loads((tmp_path / "config.json").read_text())["args"]
+    assert (recorded["learner"], recorded["precision"]) == ("torch", "bfloat16")
+    for module in (network, selfplay_options):
+        monkeypatch.setattr(module, "has_fast_bfloat16", lambda: False)
+    assert Args(hidden=(256,)).config()["learner"] == "sparse"
+    resumed = short(tmp_path, **large, resume=True)
+    assert (as_begun(resumed).learner, as_begun(resumed).precision) == ("torch", "bfloat16")
+    train(short(tmp_path, **{**large, "total_timesteps": 200}, resume=True))
+    assert read_progress(tmp_path, CHECKPOINT_KIND)["config"]["precision"] == "bfloat16"
+    for other, words in (
+        ({"learner": "sparse"}, "begun with learner 'torch', now it is 'sparse': give --learner as it was"),
+        ({"precision": "float32"}, "begun with precision 'bfloat16', now it is 'float32'"),
+    ):
+        with pytest.raises(RunError, match=words):
+            train(short(tmp_path, **{**large, **other}, resume=True))
+
+
+def test_both_learners_leave_the_same_tensors_and_learn_the_same_at_first(tmp_path: Path) -> None:
+    """After one update of a rollout of the same decisions the weights differ by rounding only."""
+    learners = ("torch", "sparse")
+    trainers = [Trainer(short(tmp_path, learner=learner, precision="float32")) for learner in learners]
+    for trainer in trainers:
+        trainer.collect()
+        trainer.learn(0.0)
+    dense, sparse = trainers
+    assert (dense._rollout.actions == sparse._rollout.actions).mean() > 0.99
+    ours = dict(sparse.network.named_parameters())
+    for name, value in dense.network.named_parameters():
+        apart = (value - ours[name]).detach().abs().max()
+        assert float(apart) < 0.01 * float(value.detach().abs().max()), name
+    saved = [trainer.checkpoint()[0] for trainer in trainers]
+    kinds = [{name: (value.shape, value.dtype) for name, value in tensors.items()} for tensors in saved]
+    assert kinds[0] == kinds[1]
+
+
+def test_rows_that_are_too_long_for_the_sparse_learner_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(selfplay, "ROOM", 265)
+    with pytest.raises(ValueError, match="at most 265 numbers, these have 266: give --learner torch"):
+        Trainer(short(tmp_path))
+    Trainer(short(tmp_path, learner="torch"))
