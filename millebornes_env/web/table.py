@@ -213,8 +213,11 @@ class CardTable:
         overrides: Mapping[str, int] | None = None,
     ) -> dict[str, Any]:
         """Deal a new game."""
+        if not isinstance(overrides, Mapping | None):
+            raise TableError(f"overrides are rules by name, each with a number; got {shown(overrides)}")
         label = "+".join([str(edition), *(f"{name}={value}" for name, value in (overrides or {}).items())])
-        _check_seed(seed)
+        if seed is not None:
+            _number("seed", seed, most=_MOST_SEED)
         env = vector_env(
             1,
             self._sheet(label),
@@ -355,10 +358,13 @@ class CardTable:
     def think(self, agent: str = CHAMPION, search: bool = False, belief: bool = False) -> dict[str, Any]:
         """What an agent thinks of the position of the seat whose turn it is (`opinions.opinion`)."""
         game, env = self._playing, self._at_the_table()
+        for name, value in (("search", search), ("belief", belief)):
+            if not isinstance(value, bool):
+                raise TableError(f"{name} must be true or false; got {shown(value)}")
         if int(game.state.phase) == ROUND_OVER:
             raise TableError("the round is over: there is nothing to think about")
         plays = game.plays_of_round() if belief else None
-        return opinion(env, self._agent(agent), env._observations, with_search=bool(search), plays=plays)
+        return opinion(env, self._agent(agent), env._observations, with_search=search, plays=plays)
 
     def _at_the_table(self) -> VectorEnv:
         """The environment, in the position that one looks at."""
@@ -474,15 +480,10 @@ def _rule_entry(name: str, value: int, usual: int) -> dict[str, Any]:
     }
 
 
-def _number(name: str, value: Any, lowest: int = 0) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < lowest:
-        raise TableError(f"{name} must be a whole number of at least {lowest}; got {shown(value)}")
+def _number(name: str, value: Any, lowest: int = 0, most: int = 2**31 - 1) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not lowest <= value <= most:
+        raise TableError(f"{name} must be a whole number from {lowest} to {most}; got {shown(value)}")
     return value
-
-
-def _check_seed(seed: Any) -> None:
-    if seed is not None and _number("seed", seed) > _MOST_SEED:
-        raise TableError(f"a seed is at most {_MOST_SEED}; got {seed}")
 
 
 __all__ = ["MESSAGES", "CardTable"]
