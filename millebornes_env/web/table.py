@@ -54,6 +54,7 @@ from millebornes_env.notation import Position, write_action, write_position, wri
 from millebornes_env.notation.lines import CARD_WORDS
 from millebornes_env.render.table_view import ALL, table_view
 from millebornes_env.sheets import newest_version, split_label
+from millebornes_env.texts import named
 from millebornes_env.web.errors import TableError
 from millebornes_env.web.game import PlayedGame
 from millebornes_env.web.opinions import opinion
@@ -162,10 +163,10 @@ class CardTable:
 
     def _own_agent(self) -> list[dict[str, Any]]:
         """The agent of the command line, where it is none of the others."""
-        named = self._usual.get("against")
-        if named is None or named in ANYWHERE or named in CHAMPIONS:
+        against = self._usual.get("against")
+        if against is None or against in ANYWHERE or against in CHAMPIONS:
             return []
-        return [{"name": named, "title": named, "tables": "all"}]
+        return [{"name": against, "title": against, "tables": "all"}]
 
     def rules(self, edition: str, players: int, teams: int | None = None) -> list[dict[str, Any]]:
         """What each rule of a table is: the question that it answers, the answer, and what it may be."""
@@ -196,10 +197,10 @@ class CardTable:
     @property
     def _own_edition(self) -> str | None:
         """The edition of the command line, where it is none of the others: a file."""
-        named = self._usual.get("edition")
-        if named is None or split_label(str(named))[0] in (*editions(), *mini_decks()):
+        own = self._usual.get("edition")
+        if own is None or split_label(str(own))[0] in (*editions(), *mini_decks()):
             return None
-        return str(named)
+        return str(own)
 
     # The game ----------------------------------------------------------------------------------------------
 
@@ -386,7 +387,7 @@ class CardTable:
             raise TableError(f"there is no agent {shown(name)}; they are {', '.join(sorted(known))}")
         if name not in self._agents:
             assert self._env is not None
-            self._agents[name] = agents.load(name, self._env, int(np.random.default_rng().integers(2**32)))
+            self._agents[name] = agents.load(named(name)[1], self._env, int(np.random.default_rng().integers(2**32)))
         return self._agents[name]
 
 

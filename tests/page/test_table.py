@@ -233,7 +233,7 @@ def test_the_edition_of_the_command_line_may_be_changed_too(tmp_path: Path) -> N
         ("think", {"agent": "greedy"}, "the champion can"),
         ("start", {"edition": "arc_en_ciel"}, "play it on the terminal"),
         ("start", {"edition": "parker", "players": 9}, "no table"),
-        ("start", {"edition": "parker", "seed": 2**64}, "a seed is at most"),
+        ("start", {"edition": "parker", "seed": 2**64}, "seed must be a whole number from 0 to"),
         ("load", {"text": 5}, "is text"),
         ("load", {"text": "hand 0: 25 ...\nplays:\nseat 0: 26"}, "line 3"),
         ("load", {"text": "edition: arc_en_ciel\ntable: 3 players"}, "play it on the terminal"),
