@@ -53,8 +53,8 @@ class _PlayArgs(TableArgs):
     """Seed of the deals and of the agents. None: other cards, or dice, every time."""
     against: str | None = None
     """Who plays the other seats: `name:option=value`, the path of a run folder, or `my_file.py:Class`;
-    `name@agent` calls an agent otherwise. None: who usually does in the game; in Mille Bornes the champion in the browser, where it plays at the table,
-    and the strategist on the terminal."""
+    `name@agent` calls an agent otherwise. None: who usually does in the game; in Mille Bornes the champion in
+    the browser, where it plays at the table, and the strategist on the terminal."""
     terminal: bool = False
     """Play on the terminal, though the game has a page for the browser."""
     port: int = 0

@@ -81,8 +81,8 @@ def refusal(header: str, value: str | None, address: str) -> str:
     """Describe a refused `Host` or `Origin` header, and the address to open instead."""
     given = "is missing" if value is None else f"is {shown(value)}"
     return (
-        f"Refused: the header {header} {given}, which does not name this server. Open {address}; a forwarded port "
-        "is opened as http://localhost:PORT/.\n"
+        f"Refused: the header {header} {given}, which does not name this server. Open {address}; a forwarded "
+        "port is opened as http://localhost:PORT/.\n"
     )
 
 

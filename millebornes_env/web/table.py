@@ -387,7 +387,9 @@ class CardTable:
             raise TableError(f"there is no agent {shown(name)}; they are {', '.join(sorted(known))}")
         if name not in self._agents:
             assert self._env is not None
-            self._agents[name] = agents.load(named(name)[1], self._env, int(np.random.default_rng().integers(2**32)))
+            self._agents[name] = agents.load(
+                named(name)[1], self._env, int(np.random.default_rng().integers(2**32))
+            )
         return self._agents[name]
 
 

@@ -42,9 +42,7 @@ def redealt(env: VectorEnv, table: StudyTable, seat: int, seed: int) -> Any:
     return env.determinize(seat, seed).view(np.recarray)
 
 
-@pytest.mark.parametrize(
-    ("edition", "players", "teams"), [("dujardin", 3, 3), ("parker", 4, 2)]
-)
+@pytest.mark.parametrize(("edition", "players", "teams"), [("dujardin", 3, 3), ("parker", 4, 2)])
 def test_messages_are_the_same_whatever_the_hidden_cards_are(
     edition: str, players: int, teams: int, tmp_path: Path
 ) -> None:

@@ -325,7 +325,9 @@ def test_anonymous_rivals(tmp_path: Path) -> None:
 
 def test_the_page_is_told_the_title_of_the_sheet(tmp_path: Path) -> None:
     for edition, name in (("parker+hand_limit=7", "parker"), ("mini7", "mini7-v0"), ("mini7-v0", "mini7-v0")):
-        (told,) = Session(study_of(tmp_path / edition, edition=edition), 0).welcome(0)["catalogue"]["editions"]
+        (told,) = Session(study_of(tmp_path / edition, edition=edition), 0).welcome(0)["catalogue"][
+            "editions"
+        ]
         assert told["name"] == name
         assert told["title"] == find_edition(name).title
 
