@@ -392,7 +392,8 @@ def test_a_card_of_another_seat_moves_to_where_it_is_laid(opened: Opened) -> Non
 WATCH = """() => {
     globalThis.flown = 0;
     const flies = (node) => node.className === "flying";
-    const count = (all) => all.forEach((one) => (globalThis.flown += [...one.addedNodes].filter(flies).length));
+    const added = (all) => all.flatMap((one) => [...one.addedNodes]);
+    const count = (all) => (globalThis.flown += added(all).filter(flies).length);
     new MutationObserver(count).observe(document.body, { childList: true });
 }"""
 

@@ -95,29 +95,6 @@ def test_a_page_goes_on_after_the_server_was_stopped(opened: Opened, tmp_path: P
         assert play_once(page)
 
 
-def test_two_people_at_one_table(opened: Opened, tmp_path: Path) -> None:
-    with served(tmp_path / "study", 2, seats=(0, 1)) as place:
-        pages = [opened_by(opened, place, number) for number in (0, 1)]
-        pages[0].click("dialog >> text=Begin")
-        until(pages[0], "document.querySelector('#status').textContent.includes('Waiting for the others')")
-        pages[1].click("dialog >> text=Begin")
-        for _ in range(12):
-            play_once(the_one_asked(pages))
-        the_one_asked(pages)  # the server has the last one, too
-    (game,) = read_study(tmp_path / "study")
-    assert len(game.decisions) == 12
-    assert {line["participant"] for line in game.decisions} == {"p0001", "p0002"}
-
-
-def the_one_asked(pages: list[Any]) -> Any:
-    """The page of the person whose turn it is, once it is somebody's."""
-    while True:
-        for page in pages:
-            page.evaluate("() => new Promise(requestAnimationFrame)")
-            if page.locator("#choices button, #choices p").count():
-                return page
-
-
 def test_a_link_of_nobody(opened: Opened, tmp_path: Path) -> None:
     with served(tmp_path / "study") as place:
         page = opened(address=f"{place.origin}/", hash_="#join=nobody")

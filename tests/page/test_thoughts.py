@@ -143,11 +143,3 @@ def test_rules_of_ones_own(opened: Opened, pictured: Pictured) -> None:
     assert "edition: parker+hand_limit=4+start_needs_roll=0" in record_of(page)
     page.click("#new")  # the form remembers them
     assert page.inner_text("#own-rules > summary") == "Change the rules (2 changed)"
-
-
-def test_a_mini_deck(opened: Opened) -> None:
-    page = opened()
-    deal(page, edition="mini8-v0", seat_1="greedy")
-    while play_once(page):
-        pass
-    assert "edition: mini8-v0" in record_of(page)
