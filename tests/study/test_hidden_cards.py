@@ -55,7 +55,7 @@ def test_messages_are_the_same_whatever_the_hidden_cards_are(
     assert table is not None
     game, others = table._playing, 0
     env = vector_env(1, edition, players=players, teams=teams, autoreset_mode="disabled")
-    for at in range(0, len(game.plays), 7):
+    for at in range(0, len(game.plays), 11):
         game.go_to(at)
         acts = int(game.state.seat)
         for seat in (acts, (acts + 1) % players):
