@@ -6,6 +6,7 @@ import codecs
 import difflib
 import io
 import itertools
+import re
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
@@ -96,6 +97,14 @@ def file_name(path: object) -> str:
     """The name of a file as an error says it: whole, unless it is longer than a line or two."""
     name = str(path)
     return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_QUOTE]}...{name[-_LONGEST_QUOTE:]}"
+
+
+def named(text: str) -> tuple[str, str]:
+    """Split an agent's `name@spec`; without a name both are the text."""
+    name, at, spec = text.partition("@")
+    if not at or not re.fullmatch(r"[A-Za-z0-9_. +-]+", name):
+        return text, text
+    return name, spec
 
 
 def items_of(given: object, most: int) -> list[Any] | None:

@@ -35,6 +35,7 @@ from millebornes_env.arena.value_files import network_digest
 from millebornes_env.compile_cache import source_digest, sources_on_top
 from millebornes_env.errors import ArenaError
 from millebornes_env.files import remove_drafts, write_bytes_atomically, write_text_atomically
+from millebornes_env.texts import named
 from millebornes_env.versions import versions
 
 TOURNAMENT_FORMAT: Final = 2
@@ -207,14 +208,6 @@ def entrants_of(specs: Sequence[str], config: MatchConfig) -> list[Entrant]:
 def who_sees_hidden_cards(entrants: Sequence[Entrant]) -> list[str]:
     """The names of those that see hidden cards."""
     return [entrant.name for entrant in entrants if entrant.sees_hidden_cards]
-
-
-def named(text: str) -> tuple[str, str]:
-    """What an agent is called, and its specification: those of `name@spec`, or twice the text."""
-    name, at, spec = text.partition("@")
-    if not at or not re.fullmatch(r"[A-Za-z0-9_. +-]+", name):
-        return text, text
-    return name, spec
 
 
 def play_tournament(

@@ -29,7 +29,6 @@ from millebornes_env.arena.tournament import (
     Tournament,
     TournamentConfig,
     entrants_of,
-    named,
     opened_for,
     who_sees_hidden_cards,
 )
@@ -46,6 +45,7 @@ from millebornes_env.commands.options import (
 from millebornes_env.commands.progress import tournament_bar
 from millebornes_env.errors import ArenaError
 from millebornes_env.stopping import exit_code_of
+from millebornes_env.texts import named
 
 PIPED_WIDTH: Final = 180  # columns of the tables when they go into a file or a pipe
 

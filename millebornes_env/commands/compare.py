@@ -19,7 +19,7 @@ from millebornes_env.arena.comparison import Comparison, compare
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.arena.report import luck_sentence
 from millebornes_env.arena.results import table_words
-from millebornes_env.arena.tournament import check_until, entrants_of, named, who_sees_hidden_cards
+from millebornes_env.arena.tournament import check_until, entrants_of, who_sees_hidden_cards
 from millebornes_env.command_line import carry_out, complain, one_line
 from millebornes_env.commands.console import progress_console
 from millebornes_env.commands.options import (
@@ -32,6 +32,7 @@ from millebornes_env.commands.options import (
 from millebornes_env.commands.progress import tournament_bar
 from millebornes_env.files import write_json_atomically
 from millebornes_env.stopping import exit_code_of
+from millebornes_env.texts import named
 from millebornes_env.versions import versions
 
 

@@ -32,6 +32,7 @@ from millebornes_env.envs.options import USUAL
 from millebornes_env.errors import MilleBornesError
 from millebornes_env.notation.position import game_of
 from millebornes_env.stopping import Stopped, exit_code_of
+from millebornes_env.texts import named, shortened
 
 if TYPE_CHECKING:
     from millebornes_env.web.server import TableServer
@@ -51,9 +52,9 @@ class _PlayArgs(TableArgs):
     seed: int | None = None
     """Seed of the deals and of the agents. None: other cards, or dice, every time."""
     against: str | None = None
-    """Who plays the other seats: `name:option=value`, the path of a run folder, or `my_file.py:Class`. None:
-    who usually does in the game; in Mille Bornes the champion in the browser, where it plays at the table,
-    and the strategist on the terminal."""
+    """Who plays the other seats: `name:option=value`, the path of a run folder, or `my_file.py:Class`;
+    `name@agent` calls an agent otherwise. None: who usually does in the game; in Mille Bornes the champion in
+    the browser, where it plays at the table, and the strategist on the terminal."""
     terminal: bool = False
     """Play on the terminal, though the game has a page for the browser."""
     port: int = 0
@@ -91,7 +92,7 @@ def _command(
     if args.study is not None:
         return run_study(args)
     check_only_for_studies(args)
-    table = table_asked_for(args, [] if args.against is None else [args.against])
+    table = table_asked_for(args, [] if args.against is None else [named(args.against)[1]])
     is_on_terminal = args.terminal or source is not None or sink is not None
     if not is_on_terminal and game_of(table[0]).has("table"):
         return _in_the_browser(args, *table)
@@ -106,7 +107,7 @@ def _in_the_browser(args: Args, edition: str, players: int, teams: int | None) -
 
     # Whatever the page could not play is refused here already, where it was typed.
     env = vector_env(1, edition, players=players, teams=teams, episode=args.episode, seed=args.seed)
-    if args.against is not None and sees_hidden_cards(agents.load(args.against, env, 0)):
+    if args.against is not None and sees_hidden_cards(agents.load(named(args.against)[1], env, 0)):
         print(f"note: {args.against} sees hidden cards")
     typed = {name: getattr(args, name) for name in _ON_THE_PAGE}
     shown = typed | {"edition": edition, "players": players, "teams": env.teams, "episode": env.episode}
@@ -149,15 +150,17 @@ def _on_the_terminal(
         autoreset_mode="disabled",
     )
     env.reset(seed=seed)
-    opponent = agents.load(env.game.rival if args.against is None else args.against, env, seed)
+    name, spec = named(env.game.rival if args.against is None else args.against)
+    opponent = agents.load(spec, env, seed)
+    name = shortened(opponent.name if name == spec else name)
     kind: Any = Session if env.game.session is None else env.game.part("session", "play")
     person = kind.person_for(env)
     person.source, person.sink = source, sink
     person.adviser = lambda: adviser(env, seed)
     if sees_hidden_cards(opponent):
-        person.say(f"note: {opponent.name} sees hidden cards")
+        person.say(f"note: {name} sees hidden cards")
     try:
-        kind(env, person, opponent).play()
+        kind(env, person, opponent, name).play()
     except Stopped:
         raise
     except KeyboardInterrupt as stop:  # "q" or the end of the input: the person was told goodbye

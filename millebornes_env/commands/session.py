@@ -32,15 +32,17 @@ class Session:
         env: of one game, which was reset, with autoreset disabled.
         person: seat 0.
         opponent: all other seats.
+        opponent_name: as the person reads it.
         winners: of the episodes that are over, by team; `NO_TEAM`: shared.
     """
 
     person: Any
 
-    def __init__(self, env: VectorEnv, person: Terminal, opponent: Agent) -> None:
+    def __init__(self, env: VectorEnv, person: Terminal, opponent: Agent, name: str = "") -> None:
         self.env = env
         self.person = person
         self.opponent = opponent
+        self.opponent_name = name or opponent.name
         self.winners: list[int] = []
         self._observations: Observations = {}
         self._past: list[tuple[VectorEnv, Any]] = []
@@ -73,7 +75,7 @@ class Session:
     def _greet(self) -> None:
         """Say who is who."""
         others = ", ".join(name_of_seat(seat) for seat in range(1, self.env.players))
-        self.person.say(f"You are {name_of_seat(0)}. {self.opponent.name} plays {others}.")
+        self.person.say(f"You are {name_of_seat(0)}. {self.opponent_name} plays {others}.")
 
     def _choose(self) -> int:
         """Ask the person."""

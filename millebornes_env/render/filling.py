@@ -20,6 +20,8 @@ _SVG: Final = "{http://www.w3.org/2000/svg}"
 _RULES: Final = ("data-if", "data-card", "data-text", "data-x", "data-class")
 _ROAD: Final = 388
 """How far the car goes to the right, in units of the template."""
+_NAME_LETTERS: Final = 29
+"""Longest name of a team; more would reach the kilometres."""
 _FIRST_SAFETY: Final = 15
 _SAFETIES: Final = 4
 _DISTANCES: Final = 5
@@ -27,21 +29,25 @@ _DISTANCES: Final = 5
 ET.register_namespace("", "http://www.w3.org/2000/svg")
 
 
-def values_of_side(side: Mapping[str, Any], target: int, name: str) -> dict[str, str | int | float | None]:
+def values_of_side(
+    side: Mapping[str, Any], target: int, name: str, after: str = ""
+) -> dict[str, str | int | float | None]:
     """What the template `side.svg` is filled in with.
 
     Args:
         side: of `table_view`.
         target: km of the trip.
-        name: of the team.
+        name: of the team; it is cut where it would reach the kilometres.
+        after: follows the name, whole.
 
     Returns:
         A value for each name in the template.
     """
     laid = {one["card"]: one["coup_fourre"] for one in side["safeties"]}
     battle, speed = side["battle"], side["speed"]
+    room = _NAME_LETTERS - len(after)
     values: dict[str, str | int | float | None] = {
-        "name": name,
+        "name": (name if len(name) <= room else f"{name[: room - 1]}…") + after,
         "km": f"{side['km']:,} / {target:,} km",
         "rolling": int(side["can_drive"]),
         "stopped": int(not side["can_drive"]),

@@ -123,9 +123,10 @@ def _question(view: dict[str, Any]) -> str:
 
 
 def _drawn_side(view: dict[str, Any], side: dict[str, Any]) -> ET.Element:
-    seats = ", ".join(f"player_{seat}" for seat in side["seats"])
     points = f" · {side['score']} points" if view["round_number"] or view["over"] else ""
-    return filled("side.svg", values_of_side(side, view["target"], f"Team {side['team']} ({seats}){points}"))
+    name, seats = f"Team {side['team']}", ", ".join(f"player_{seat}" for seat in side["seats"])
+    name += f" ({seats.replace('player_', '') if points else seats})"
+    return filled("side.svg", values_of_side(side, view["target"], name, points))
 
 
 def _hand(view: dict[str, Any], seat: dict[str, Any]) -> ET.Element:

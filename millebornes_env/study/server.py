@@ -33,7 +33,7 @@ from millebornes_env.study.design import Participant, Study
 from millebornes_env.study.errors import JournalError, MessageError
 from millebornes_env.study.messages import Allowance, read_message
 from millebornes_env.study.session import Session
-from millebornes_env.web.server import PAGE, POLICY, TYPES
+from millebornes_env.web.server import PAGE, POLICY, TYPES, is_loopback, is_loopback_origin, refusal
 
 REFUSED: Final = 1008  # of RFC 6455: a message that the server does not want
 REPLACED: Final = 4000
@@ -89,7 +89,8 @@ class StudyServer:
 
         Args:
             study: what is played.
-            addresses: under which pages may be opened, as "http://127.0.0.1:8653"; all else is refused.
+            addresses: under which pages may be opened, as "http://127.0.0.1:8653", besides those of this
+                computer; all others are refused, and told the first of these.
             limits: of clients.
         """
         self._study, self._limits = study, limits or Limits()
@@ -367,13 +368,12 @@ class _OnlyFrom:
     """Refuses requests that name another host, and pages of another origin that ask for the WebSocket."""
 
     def __init__(self, app: ASGIApp, addresses: tuple[str, ...]) -> None:
-        self._app = app
+        self._app, self._address = app, addresses[0]
         self._origins = {address.rstrip("/") for address in addresses}
         self._hosts = {name for address in self._origins for name in _hosts_of(address)}
-        sockets = " ".join("ws" + one.removeprefix("http") for one in sorted(self._origins))
+        self._sockets = {"ws" + one.removeprefix("http") for one in self._origins}
         self._headers = {
             "Cache-Control": "no-store",
-            "Content-Security-Policy": f"{POLICY}; connect-src 'self' {sockets}",
             "Referrer-Policy": "no-referrer",
             "X-Content-Type-Options": "nosniff",
         }
@@ -383,19 +383,25 @@ class _OnlyFrom:
         if scope["type"] not in ("http", "websocket"):
             return await self._app(scope, receive, send)
         headers = Headers(scope=scope)
-        is_ours = headers.get("host", "").lower() in self._hosts
-        if scope["type"] == "websocket":
-            is_ours = is_ours and headers.get("origin") in self._origins
-        if not is_ours and scope["type"] == "websocket":
-            return await send({"type": "websocket.close", "code": REFUSED})  # before the handshake: 403
-        if not is_ours:
-            refusal = PlainTextResponse("open the link that you were given\n", 403)
-            return await refusal(scope, receive, send)
-        await self._app(scope, receive, self._dressed(send) if scope["type"] == "http" else send)
+        host, origin = headers.get("host", "").lower(), headers.get("origin")
+        problem = None
+        if host not in self._hosts and not is_loopback(host):
+            problem = refusal("Host", headers.get("host"), f"{self._address}/")
+        elif scope["type"] == "websocket" and not self._is_our_origin(origin):
+            problem = refusal("Origin", origin, f"{self._address}/")
+        if problem is not None:
+            return await PlainTextResponse(problem, 403)(scope, receive, send)
+        await self._app(scope, receive, self._dressed(send, host) if scope["type"] == "http" else send)
 
-    def _dressed(self, send: Send) -> Send:
-        """Adds our headers to an answer."""
-        ours = [(name.lower().encode(), value.encode()) for name, value in self._headers.items()]
+    def _is_our_origin(self, origin: str | None) -> bool:
+        return origin is not None and (origin in self._origins or is_loopback_origin(origin))
+
+    def _dressed(self, send: Send, host: str) -> Send:
+        """Add our headers to an answer; a page may open a WebSocket to the host that it came from."""
+        own = {f"ws://{host}"} if is_loopback(host) else set()
+        sockets = " ".join(sorted(self._sockets | own))
+        policy = {"Content-Security-Policy": f"{POLICY}; connect-src 'self' {sockets}"}
+        ours = [(name.lower().encode(), value.encode()) for name, value in (self._headers | policy).items()]
 
         async def send_dressed(message: Any) -> None:
             if message["type"] == "http.response.start":

@@ -19,7 +19,7 @@ from millebornes_env.study.errors import StudyError
 from millebornes_env.study.messages import MOST_BYTES
 from millebornes_env.study.server import USUAL_PORTS, StudyServer
 from millebornes_env.study.session import new_table
-from millebornes_env.study.slow_clients import impatient
+from millebornes_env.study.slow_clients import FrameLimits, bounded, impatient, without_tracebacks
 from millebornes_env.web.errors import ServerError
 from millebornes_env.web.server import USUAL_PORT
 
@@ -150,19 +150,24 @@ def warm_up(design: Design) -> None:
         table.play(table.choose(design.against)["action"])
 
 
-def server_of(answers: StudyServer, *, to_ask: float = 10, most_asking: int = 256) -> uvicorn.Server:
+def server_of(
+    answers: StudyServer, *, to_ask: float = 10, most_asking: int = 256, frames: FrameLimits | None = None
+) -> uvicorn.Server:
     """The server, which runs when its method `run` is called with a socket.
 
     Args:
         answers: what answers the pages; whoever made it closes it.
         to_ask: seconds from opening a connection to a whole request.
         most_asking: connections without one; with more of them, the oldest is closed.
+        frames: limits of a WebSocket below its messages; None: the usual ones.
     """
-    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # what clients do wrong is no news
+    log = logging.getLogger("uvicorn.error")
+    log.setLevel(logging.ERROR)  # what clients do wrong is no news
+    log.addFilter(without_tracebacks)
     config = uvicorn.Config(
         answers.app,
         http=impatient(to_ask, most=most_asking),
-        ws="websockets-sansio",
+        ws=bounded(frames or FrameLimits()),
         ws_max_size=MOST_BYTES,
         ws_per_message_deflate=False,  # a small message could be unpacked into a large one
         ws_ping_interval=20,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from millebornes_env.study.journal import FORMAT, Journal, now
 
 if TYPE_CHECKING:
     from millebornes_env.study.card_table import StudyTable
+
+MOST_VISITS: Final = 40
+"""Openings and closings of pages that are written down between two plays: reloading a page fills no disk."""
 
 
 class Session:
@@ -50,6 +53,7 @@ class Session:
         self._told: Counter[int] = Counter()
         self._made: Counter[int] = Counter()  # decisions in this game, by seat
         self._asked_at: float | None = None
+        self._visits = 0  # since the last play
         self._interrupted = set(self.people)  # whose page was opened anew during this decision
         self._restore()
 
@@ -192,8 +196,10 @@ class Session:
         return table.why_not(card, target_team)
 
     def joined(self, seat: int, *, has_left: bool = False) -> None:
-        """Write down that a page was opened or closed."""
-        self._note("left" if has_left else "joined", seat)
+        """Write down that a page was opened or closed, up to `MOST_VISITS` times between two plays."""
+        if self._visits < MOST_VISITS:
+            self._note("left" if has_left else "joined", seat)
+            self._visits += 1
 
     # How it goes on ----------------------------------------------------------------------------------------
 
@@ -240,6 +246,7 @@ class Session:
     def _carry_out(self, action: int, seat: int) -> None:
         self._playing().play(action)
         self._made[seat] += 1
+        self._visits = 0
         self._asked_at = None
         self._interrupted.discard(seat)
 
@@ -317,6 +324,8 @@ class Session:
             self._is_over = True
         elif kind == "event" and line["event"] == "ready":
             self._ready.add(line["seat"])
+        elif kind == "event":
+            self._visits += 1
 
 
 def new_table(design: Design) -> StudyTable:

@@ -7,8 +7,9 @@ The page's files come as they are; a message to the engine is a POST to `/engine
 
 What the table has to say against a message is such an answer, too; 4xx is for who is no page of ours.
 
-Every page that is opened has a table of its own. A message needs the token that the page was given, and must
-name this server as its host, so that no other page that is open in the browser can play along.
+Every page that is opened has a table of its own. A message needs the token that the page was given. Requests
+must name this computer as their host and origin, so that no other page that is open in the browser can play
+along. The port may be any: `ssh -L` and editors forward the page to another one.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import http.server
 import json
 import logging
 import os
+import re
 import secrets
 import threading
 from collections import OrderedDict
@@ -56,7 +58,32 @@ POLICY: Final = (
     "img-src 'self' data:; frame-ancestors 'none'"
 )
 
+_LOOPBACK: Final = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?", re.IGNORECASE)
 _log = logging.getLogger(__name__)
+
+
+def is_loopback(host: str) -> bool:
+    """Return True if a `Host` header names this computer, with any port.
+
+    The name is what stops DNS rebinding: a page of another site keeps its own name, whatever address the name
+    leads to.
+    """
+    return _LOOPBACK.fullmatch(host) is not None
+
+
+def is_loopback_origin(origin: str) -> bool:
+    """Return True if an `Origin` header names a page of this computer, with any port."""
+    scheme, _, host = origin.partition("://")
+    return scheme in ("http", "https") and is_loopback(host)
+
+
+def refusal(header: str, value: str | None, address: str) -> str:
+    """Describe a refused `Host` or `Origin` header, and the address to open instead."""
+    given = "is missing" if value is None else f"is {shown(value)}"
+    return (
+        f"Refused: the header {header} {given}, which does not name this server. Open {address}; a forwarded "
+        "port is opened as http://localhost:PORT/.\n"
+    )
 
 
 class TableServer(http.server.ThreadingHTTPServer):
@@ -188,12 +215,16 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             )
 
     def _is_for_us(self) -> bool:
-        """Whether the request names this server; a page elsewhere that a name was bent for does not."""
-        port = self.server.server_port
-        if self.headers.get("Host") in (f"{HOST}:{port}", f"localhost:{port}"):
+        """Return True if host and origin are this computer; refuse the request otherwise."""
+        hosts, origins = self.headers.get_all("Host", []), self.headers.get_all("Origin", [])
+        if len(hosts) != 1 or not is_loopback(hosts[0]):
+            problem = refusal("Host", ", ".join(hosts) or None, self.server.url)
+        elif not all(map(is_loopback_origin, origins)):
+            problem = refusal("Origin", ", ".join(origins), self.server.url)
+        else:
             return True
         self.close_connection = True
-        self._send(HTTPStatus.FORBIDDEN, b"open the address that the terminal shows\n", "text/plain")
+        self._send(HTTPStatus.FORBIDDEN, problem.encode(), "text/plain; charset=utf-8")
         return False
 
     def _problem_of_message(self) -> tuple[HTTPStatus, str] | None:
@@ -238,4 +269,4 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         """Say nothing: the terminal belongs to the person."""
 
 
-__all__ = ["HOST", "PAGE", "TOKEN_HEADER", "TableServer"]
+__all__ = ["HOST", "PAGE", "TOKEN_HEADER", "TableServer", "is_loopback", "is_loopback_origin", "refusal"]

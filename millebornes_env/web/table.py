@@ -54,6 +54,7 @@ from millebornes_env.notation import Position, write_action, write_position, wri
 from millebornes_env.notation.lines import CARD_WORDS
 from millebornes_env.render.table_view import ALL, table_view
 from millebornes_env.sheets import newest_version, split_label
+from millebornes_env.texts import named
 from millebornes_env.web.errors import TableError
 from millebornes_env.web.game import PlayedGame
 from millebornes_env.web.opinions import opinion
@@ -162,10 +163,10 @@ class CardTable:
 
     def _own_agent(self) -> list[dict[str, Any]]:
         """The agent of the command line, where it is none of the others."""
-        named = self._usual.get("against")
-        if named is None or named in ANYWHERE or named in CHAMPIONS:
+        against = self._usual.get("against")
+        if against is None or against in ANYWHERE or against in CHAMPIONS:
             return []
-        return [{"name": named, "title": named, "tables": "all"}]
+        return [{"name": against, "title": against, "tables": "all"}]
 
     def rules(self, edition: str, players: int, teams: int | None = None) -> list[dict[str, Any]]:
         """What each rule of a table is: the question that it answers, the answer, and what it may be."""
@@ -196,10 +197,10 @@ class CardTable:
     @property
     def _own_edition(self) -> str | None:
         """The edition of the command line, where it is none of the others: a file."""
-        named = self._usual.get("edition")
-        if named is None or split_label(str(named))[0] in (*editions(), *mini_decks()):
+        own = self._usual.get("edition")
+        if own is None or split_label(str(own))[0] in (*editions(), *mini_decks()):
             return None
-        return str(named)
+        return str(own)
 
     # The game ----------------------------------------------------------------------------------------------
 
@@ -213,8 +214,11 @@ class CardTable:
         overrides: Mapping[str, int] | None = None,
     ) -> dict[str, Any]:
         """Deal a new game."""
+        if not isinstance(overrides, Mapping | None):
+            raise TableError(f"overrides are rules by name, each with a number; got {shown(overrides)}")
         label = "+".join([str(edition), *(f"{name}={value}" for name, value in (overrides or {}).items())])
-        _check_seed(seed)
+        if seed is not None:
+            _number("seed", seed, most=_MOST_SEED)
         env = vector_env(
             1,
             self._sheet(label),
@@ -355,10 +359,13 @@ class CardTable:
     def think(self, agent: str = CHAMPION, search: bool = False, belief: bool = False) -> dict[str, Any]:
         """What an agent thinks of the position of the seat whose turn it is (`opinions.opinion`)."""
         game, env = self._playing, self._at_the_table()
+        for name, value in (("search", search), ("belief", belief)):
+            if not isinstance(value, bool):
+                raise TableError(f"{name} must be true or false; got {shown(value)}")
         if int(game.state.phase) == ROUND_OVER:
             raise TableError("the round is over: there is nothing to think about")
         plays = game.plays_of_round() if belief else None
-        return opinion(env, self._agent(agent), env._observations, with_search=bool(search), plays=plays)
+        return opinion(env, self._agent(agent), env._observations, with_search=search, plays=plays)
 
     def _at_the_table(self) -> VectorEnv:
         """The environment, in the position that one looks at."""
@@ -380,7 +387,9 @@ class CardTable:
             raise TableError(f"there is no agent {shown(name)}; they are {', '.join(sorted(known))}")
         if name not in self._agents:
             assert self._env is not None
-            self._agents[name] = agents.load(name, self._env, int(np.random.default_rng().integers(2**32)))
+            self._agents[name] = agents.load(
+                named(name)[1], self._env, int(np.random.default_rng().integers(2**32))
+            )
         return self._agents[name]
 
 
@@ -474,15 +483,10 @@ def _rule_entry(name: str, value: int, usual: int) -> dict[str, Any]:
     }
 
 
-def _number(name: str, value: Any, lowest: int = 0) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < lowest:
-        raise TableError(f"{name} must be a whole number of at least {lowest}; got {shown(value)}")
+def _number(name: str, value: Any, lowest: int = 0, most: int = 2**31 - 1) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not lowest <= value <= most:
+        raise TableError(f"{name} must be a whole number from {lowest} to {most}; got {shown(value)}")
     return value
-
-
-def _check_seed(seed: Any) -> None:
-    if seed is not None and _number("seed", seed) > _MOST_SEED:
-        raise TableError(f"a seed is at most {_MOST_SEED}; got {seed}")
 
 
 __all__ = ["MESSAGES", "CardTable"]

@@ -1,12 +1,13 @@
 """The page in a real browser: Debian's Chromium, driven by Playwright (the extra `browser`).
 
-The browser's path may be given as MILLEBORNES_BROWSER. Screenshots are left in `screenshots`, which git
-ignores.
+The browser's path may be given as MILLEBORNES_BROWSER. Screenshots are left in the folder that is named by
+MILLEBORNES_SCREENSHOTS, if any.
 """
 
 from __future__ import annotations
 
 import http.server
+import json
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -20,7 +21,28 @@ from millebornes_env.web.server import HOST, PAGE, TableServer
 from millebornes_env.web.table import CardTable
 from tests.patience import SECONDS_OF_A_HANG
 
-SCREENSHOTS = Path(__file__).parents[2] / "screenshots"
+SETUP = {
+    "edition": "parker",
+    "players": 2,
+    "teams": 2,
+    "episode": "round",
+    "seats": ["you", "greedy"],
+    "seed": 1,
+}
+"""The game that a page deals when it is opened."""
+
+KEEP_SETUP = f"""
+try {{ localStorage["millebornes.setup"] ??= {json.dumps(json.dumps(SETUP))}; }}
+catch {{ /* keeps nothing */ }}
+"""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _any_port() -> Iterator[None]:
+    """Let every server take a free port instead of the usual one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("millebornes_env.web.server.USUAL_PORT", 0)
+        yield
 
 
 @pytest.fixture
@@ -87,12 +109,11 @@ def opened(browser: Any, address: str) -> Iterator[Callable[..., Any]]:
         hash_: str = "",
         address: str = address,
         may_fail: bool = False,
-        first: str = "",
+        first: str = KEEP_SETUP,
         **settings: Any,
     ) -> Any:
-        context = browser.new_context(
-            viewport={"width": width, "height": height}, reduced_motion="reduce", **settings
-        )
+        size = {"width": width, "height": height}
+        context = browser.new_context(**{"viewport": size, "reduced_motion": "reduce"} | settings)
         contexts.append(context)
         context.set_default_timeout(1000 * SECONDS_OF_A_HANG)
         context.add_init_script(first)
@@ -115,8 +136,9 @@ def pictured(request: pytest.FixtureRequest) -> Callable[[Any, str], None]:
     """Leaves a screenshot for people to look at."""
 
     def keep(page: Any, name: str) -> None:
-        SCREENSHOTS.mkdir(exist_ok=True)
-        page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True)
+        folder = os.environ.get("MILLEBORNES_SCREENSHOTS")
+        if folder:
+            page.screenshot(path=Path(folder) / f"{name}.png", full_page=True)
 
     return keep
 

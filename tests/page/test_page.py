@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import pytest
@@ -13,7 +11,6 @@ from millebornes_env.notation import read_position, read_record
 from millebornes_env.render.filling import filled, text_of, values_of_side
 from millebornes_env.render.table_view import table_view
 from millebornes_env.web.server import PAGE
-from tests.patience import SECONDS_OF_A_HANG
 
 Opened = Callable[..., Any]
 Pictured = Callable[[Any, str], None]
@@ -68,6 +65,7 @@ def deal(page: Any, *, seed: int = 1, table: str = "2/2", edition: str = "parker
     page.select_option("#table", table)
     for seat, who in seats.items():
         page.select_option(f"#{seat.replace('_', '-')}", who)
+    page.evaluate("document.querySelector('#more').open = true")
     page.fill("#seed", str(seed))
     page.click("#deal")
 
@@ -77,12 +75,10 @@ def settled(page: Any) -> None:
     page.wait_for_selector("dialog[open], #choices button, #choices p")
 
 
-def until(page: Any, condition: Callable[[], bool]) -> None:
-    """Wait until it holds; Playwright's own function is JavaScript as text, which the page forbids."""
-    deadline = time.monotonic() + SECONDS_OF_A_HANG
-    while not condition():
-        assert time.monotonic() < deadline, "it does not come to pass"
-        page.wait_for_timeout(50)
+def until(page: Any, condition: str) -> None:
+    """Wait until an expression holds; Playwright's own function evaluates text, which the page forbids."""
+    look = f"const look = () => (({condition}) ? done() : requestAnimationFrame(look)); look();"
+    page.evaluate(f"() => new Promise((done) => {{ {look} }})")
 
 
 def load(page: Any, text: str) -> None:
@@ -108,10 +104,20 @@ def play_once(page: Any) -> bool:
     return True
 
 
+def test_a_table_is_ready_to_play(opened: Opened) -> None:
+    page = opened(first="")
+    page.wait_for_selector("#hand .card")
+    assert not page.locator("dialog[open]").count()
+    assert page.locator("#goal").get_attribute("open") is not None
+    page.click("#new")
+    words = page.inner_text("dialog")
+    assert "Your seat" in words
+    assert "Opponent" in words
+    assert "team 0" not in words
+
+
 def test_a_round_by_mouse(opened: Opened, pictured: Pictured) -> None:
     page = opened()
-    pictured(page, "new_game")
-    deal(page, seat_1="greedy")
     settled(page)
     pictured(page, "first_turn")
     for _ in range(MOST_PLAYS):
@@ -122,6 +128,15 @@ def test_a_round_by_mouse(opened: Opened, pictured: Pictured) -> None:
     rows = page.locator("#score-sheet tbody tr")
     assert rows.count() == 10
     pictured(page, "score_sheet")
+    title = page.inner_text("#dialog-title")
+    assert title == "The round is over"
+    assert page.inner_text("#status strong") == f"{title}."
+    (winner,) = page.locator("#score-sheet th.won").all_inner_texts()
+    assert page.inner_text(".winner").startswith(winner)
+    assert page.locator(".team.won svg").get_attribute("aria-label").startswith(f"{winner}:")
+    assert page.locator("#curve .line").count() == 2
+    km = page.locator("#score-sheet tbody tr:first-child td").all_inner_texts()
+    assert page.locator("#curve li").all_inner_texts() == [f"You: {km[0]} km", f"Greedy: {km[1]} km"]
     sums = page.locator("#score-sheet tr.sum td").all_inner_texts()
     text = record_of(page)
     assert f"result: {' '.join(one.replace(',', '') for one in sums)}" in text
@@ -171,9 +186,6 @@ def test_a_network_is_loaded_only_by_a_table_that_needs_it(opened: Opened, folde
 def test_a_round_by_keyboard_alone(opened: Opened) -> None:
     page = opened()
     press = page.keyboard.press
-    assert page.evaluate("document.activeElement.id") == "deal"
-    page.fill("#seed", "1")
-    press("Enter")
     for _ in range(MOST_PLAYS):
         settled(page)
         if page.locator("dialog[open]").count():
@@ -184,17 +196,12 @@ def test_a_round_by_keyboard_alone(opened: Opened) -> None:
                 press("ArrowRight")
             press("Enter")
             page.wait_for_selector("#choices [data-kind]")
-        until(page, lambda: page.locator("#choices :focus").count() == 1)
+        until(page, "document.querySelector('#choices :focus')")
         plays = page.locator("#log li").count()
         press("Enter")
-        until(page, partial(_has_more, page, plays))
+        until(page, f"document.querySelectorAll('#log li').length > {plays}")
     assert "over" in page.locator("#dialog-title").inner_text()
     assert "result:" in record_of(page)
-
-
-def _has_more(page: Any, plays: int) -> bool:
-    """Whether the log has grown."""
-    return int(page.locator("#log li").count()) > plays
 
 
 def test_a_coup_fourre(opened: Opened, pictured: Pictured) -> None:
@@ -228,17 +235,21 @@ def test_an_extension(opened: Opened, pictured: Pictured) -> None:
     page.wait_for_selector("text=1,000 km (extended)")
 
 
-@pytest.mark.parametrize(("table", "sides"), [("3/3", 3), ("6/3", 3)])
-def test_more_seats(opened: Opened, pictured: Pictured, table: str, sides: int) -> None:
+def test_more_seats(opened: Opened, pictured: Pictured) -> None:
     page = opened()
-    seats = int(table[0])
-    deal(page, table=table, **{f"seat_{seat}": "greedy" for seat in range(1, seats)})
-    for _ in range(3):
-        play_once(page)
-    settled(page)
-    assert page.locator("[data-target] svg.side").count() == sides
-    assert page.locator(".other").count() == seats - 1
-    pictured(page, f"{seats}_seats")
+    for seats in (3, 6):
+        deal(page, table=f"{seats}/3", **{f"seat_{seat}": "greedy" for seat in range(1, seats)})
+        page.wait_for_selector(f".others .other:nth-child({seats - 1})")
+        for _ in range(3):
+            play_once(page)
+        settled(page)
+        assert page.locator("[data-target] svg.side").count() == 3
+        assert page.locator(".other").count() == seats - 1
+        pictured(page, f"{seats}_seats")
+    page.click("#new")
+    assert page.locator("dialog label").all_inner_texts()[2:8] == [
+        *("Your seat", "Opponent 1", "Opponent 2", "Partner", "Opponent 3", "Opponent 4")
+    ]
 
 
 def test_a_record_both_ways(opened: Opened, pictured: Pictured) -> None:
@@ -282,7 +293,7 @@ def test_an_illegal_play_says_why(opened: Opened) -> None:
         == "100 km cannot be laid: you have gone 675 of 700 km: not beyond the target."
     )
     page.click("#hand [data-card='8']")  # Stop, of which the other team is safe: it does not roll
-    until(page, lambda: page.inner_text("#why").startswith("Stop"))
+    until(page, "document.querySelector('#why').textContent.startsWith('Stop')")
     assert "is not rolling" in page.inner_text("#why")
 
 
@@ -327,7 +338,9 @@ def test_in_another_page_it_is_as_light_or_dark_as_that(opened: Opened, folder: 
 
 def test_a_phone(opened: Opened, pictured: Pictured) -> None:
     page = opened(width=360, height=740, has_touch=True, is_mobile=True)
+    page.click("#new")
     pictured(page, "phone_new_game")
+    assert page.evaluate("document.querySelector('dialog').scrollHeight") <= 740
     deal(page, seat_1="greedy")
     settled(page)
     pictured(page, "phone")
@@ -338,20 +351,67 @@ def test_a_phone(opened: Opened, pictured: Pictured) -> None:
     page.locator("#choices [data-kind]").first.tap()
 
 
-@pytest.mark.parametrize(
-    ("width", "height", "edition", "table"),
-    [(768, 1024, "parker", "2/2"), (1280, 900, "dujardin", "4/4"), (1020, 700, "parker", "2/2")],
-)
-def test_all_sides_are_seen_above_the_hand(
-    opened: Opened, width: int, height: int, edition: str, table: str
-) -> None:
-    page = opened(width=width, height=height)
-    deal(page, edition=edition, table=table)
+def test_all_sides_are_seen_above_the_hand(opened: Opened, pictured: Pictured) -> None:
+    page = opened(first="")
+    for width, height, edition, table in (
+        (1280, 900, "dujardin", "4/4"),
+        (1280, 720, "parker", "3/3"),
+        (1920, 1080, "parker", "2/2"),
+        (1366, 768, "parker", "2/2"),
+        (1020, 700, "parker", "2/2"),
+        (768, 1024, "parker", "2/2"),
+    ):
+        page.set_viewport_size({"width": width, "height": height})
+        deal(page, edition=edition, table=table)
+        page.wait_for_selector(f".sides.of-{table[-1]}")
+        settled(page)
+        pictured(page, f"{width}x{height}_{edition}_{table[0]}")
+        hand = page.locator("#mine").bounding_box()
+        for side in page.locator("[data-target] svg.side").all():
+            place = side.bounding_box()
+            assert place["y"] + place["height"] <= hand["y"] + 1, (width, height)
+        if width >= 1366:  # the hand fills what would be empty
+            card = page.locator("#hand .card").first.bounding_box()
+            assert card["width"] > 110, width
+            assert height - 60 < hand["y"] + hand["height"] <= height, (width, height)
+
+
+def test_a_card_of_another_seat_moves_to_where_it_is_laid(opened: Opened) -> None:
+    page = opened()
+    assert not page.evaluate(WATCH), "less motion is asked for"
+    play_once(page)
     settled(page)
-    hand = page.locator("#mine").bounding_box()
-    for side in page.locator("[data-target] svg.side").all():
-        place = side.bounding_box()
-        assert place["y"] + place["height"] <= hand["y"] + 1
+    assert page.evaluate("globalThis.flown") == 0
+    page = opened(reduced_motion="no-preference")
+    page.evaluate(WATCH)
+    play_once(page)
+    until(page, "globalThis.flown >= 2")  # the own card, and the other seat's
+    until(page, "!document.querySelector('.flying')")
+
+
+WATCH = """() => {
+    globalThis.flown = 0;
+    const flies = (node) => node.className === "flying";
+    const added = (all) => all.flatMap((one) => [...one.addedNodes]);
+    const count = (all) => (globalThis.flown += added(all).filter(flies).length);
+    new MutationObserver(count).observe(document.body, { childList: true });
+}"""
+
+
+def test_agents_have_short_names(opened: Opened) -> None:
+    names = {
+        "champion": "champion",
+        "/home/me/a run/first/": "first",
+        "runs\\first": "first",
+        "me@runs/first": "me",
+        "agents/cautious.py:Cautious": "cautious.py:Cautious",
+        "search:over=runs/first": "search:over=first",
+        "a" * 11 + "x" * 50 + "b" * 12: "a" * 11 + "…" + "b" * 12,
+    }
+    found = opened().evaluate(
+        "async (all) => all.map((await import('./table/names.js')).shortName)", [*names]
+    )
+    assert found == [*names.values()]
 
 
 def test_watching(opened: Opened) -> None:
@@ -366,15 +426,17 @@ def test_page_and_python_draw_the_same(opened: Opened) -> None:
     position = read_position(
         RECORD.partition("plays:")[0].replace("hand 0: ", "safeties 0: extra_tank!\nhand 0: ")
     )
-    for side in table_view(position.state[0], position.rules)["sides"]:
-        ours = text_of(filled("side.svg", values_of_side(side, 700, "A team")))
+    sides = table_view(position.state[0], position.rules)["sides"]
+    for side, name in zip(sides, ("A team", "A team with a name that reaches the kilometres"), strict=True):
+        ours = text_of(filled("side.svg", values_of_side(side, 700, name, " · 5 points")))
+        assert " · 5 points" in ours
         theirs = page.evaluate(
-            """async ([side]) => {
+            """async ([side, name]) => {
                 const { filled, valuesOfSide } = await import("./table/filling.js");
-                const svg = filled("side.svg", valuesOfSide(side, 700, "A team"));
+                const svg = filled("side.svg", valuesOfSide(side, 700, name, " · 5 points"));
                 return new XMLSerializer().serializeToString(svg);
             }""",
-            [side],
+            [side, name],
         )
         assert plain_svg(theirs) == plain_svg(ours)
 
@@ -389,6 +451,7 @@ def plain_svg(text: str) -> str:
 def test_no_accessibility_violations(opened: Opened) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="no axe-core")
     page = opened()
+    page.click("#new")
     page.click("#own-rules > summary")
     page.click(".own-rules details >> nth=0")
     assert violations(axe, page) == []  # the form

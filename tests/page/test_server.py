@@ -7,11 +7,9 @@ import json
 import os
 import signal
 import socket
-import subprocess
-import sys
 import threading
+import urllib.request
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -70,12 +68,17 @@ def test_the_page_and_its_files(server: TableServer) -> None:
         assert "default-src 'self'" in headers["Content-Security-Policy"]
 
 
-@pytest.mark.parametrize(
-    "path",
-    ["/server.py", "/../errors.py", "/..%2ferrors.py", "//etc/passwd", "/nothing.js", "/table", "/%00.js"],
-)
-def test_nothing_else_is_handed_out(server: TableServer, path: str) -> None:
-    assert asked(server, "GET", path)[0] == 404
+def test_nothing_else_is_handed_out(server: TableServer) -> None:
+    paths = [
+        "/server.py",
+        "/../errors.py",
+        "/..%2ferrors.py",
+        "//etc/passwd",
+        "/nothing.js",
+        "/table",
+        "/%00.js",
+    ]
+    assert {asked(server, "GET", path)[0] for path in paths} == {404}
 
 
 def test_every_page_has_a_table_of_its_own(server: TableServer) -> None:
@@ -89,17 +92,49 @@ def test_who_has_no_token_or_another_name_for_this_server_is_refused(server: Tab
         403,
         {"error": "this page is of an earlier start: load it anew"},
     )
-    for method, path in (("GET", "/engine.json"), ("POST", "/engine")):
-        status, _, body = asked(
-            server, method, path, "{}", Host="evil.example", **{TOKEN_HEADER: server.token}
-        )
-        assert status == 403
-        assert server.token.encode() not in body
+    for headers in (
+        *({"Host": host} for host in NO_HOSTS),
+        *({"Host": "localhost:9000", "Origin": origin} for origin in NO_ORIGINS),
+    ):
+        for method, path in (("GET", "/engine.json"), ("POST", "/engine")):
+            status, _, body = asked(server, method, path, "{}", **headers, **{TOKEN_HEADER: server.token})
+            assert status == 403, headers
+            name, value = list(headers.items())[-1]
+            assert f"{name} is {value!r}".encode() in body or (value, b"Host is missing" in body) == (
+                "",
+                True,
+            )
+            assert f"Open {server.url};".encode() in body
+            assert server.token.encode() not in body
 
 
-@pytest.mark.parametrize(
-    ("body", "status", "words"),
-    [
+NO_HOSTS = (
+    "evil.example",
+    "evil.example:8653",
+    "localhost.evil.example:1",
+    "localhost:1@evil.example",
+    "127.0.0.2",
+    "",
+)
+NO_ORIGINS = (
+    "http://evil.example",
+    "https://localhost.evil.example",
+    "null",
+    "file://localhost",
+    "localhost",
+    "",
+)
+
+
+def test_a_forwarded_port_is_served(server: TableServer) -> None:
+    for host in ("localhost:9000", "LocalHost", "127.0.0.1", "[::1]:1", f"{HOST}:{server.server_port}"):
+        headers = {"Host": host, "Origin": f"http://{host.lower()}"}
+        assert asked(server, "GET", "/", **headers)[0] == 200, host
+        assert "editions" in told(server, message("catalogue"), **headers)[1]["result"]
+
+
+def test_what_is_no_message(server: TableServer) -> None:
+    for body, status, words in (
         ("{", 400, "no JSON"),
         ("[" * 100_000, 400, "no JSON"),
         ("[]", 200, "table, message and arguments"),
@@ -108,12 +143,11 @@ def test_who_has_no_token_or_another_name_for_this_server_is_refused(server: Tab
         (message("shuffle"), 200, "no message 'shuffle'"),
         (message("position", "three"), 200, "nothing was dealt yet"),
         (message("start", "three", edition="nope"), 200, "nope"),
-    ],
-)
-def test_what_is_no_message(server: TableServer, body: Any, status: int, words: str) -> None:
-    found, answer = told(server, body)
-    assert found == status
-    assert words in answer["error"]
+        ('{"table": "one", "message": "play", "arguments": {"action": 1e999}}', 200, "action must be"),
+    ):
+        found, answer = told(server, body)
+        assert found == status, body
+        assert words in answer["error"], body
 
 
 def test_a_message_that_is_too_long(server: TableServer) -> None:
@@ -142,30 +176,37 @@ def test_a_port_in_use(capsys: pytest.CaptureFixture[str]) -> None:
     assert error.count("\n") == 1
 
 
-@pytest.mark.parametrize("options", [["--port", "70000"], ["--players", "9"], ["--against", "nobody"]])
-def test_options_that_make_no_sense(options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([*options, "--no-browser"]) == 2
-    assert capsys.readouterr().err.startswith("error: ")
+def test_options_that_make_no_sense(capsys: pytest.CaptureFixture[str]) -> None:
+    for options in (
+        ["--port", "70000"],
+        ["--players", "9"],
+        ["--against", "nobody"],
+        ["--against", "me@nobody"],
+    ):
+        assert main([*options, "--no-browser"]) == 2
+        assert capsys.readouterr().err.startswith("error: ")
 
 
-def test_the_command_serves_the_page_until_ctrl_c(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "millebornes_env", "play", "--seed", "1"]
-    nobody = {**os.environ, "BROWSER": "/bin/false", "PYTHONUNBUFFERED": "1"}
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=nobody
-    ) as process:
+def test_the_command_serves_the_page_until_ctrl_c(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answers: list[Any] = []
+
+    def visit(url: str) -> None:
         try:
-            assert process.stdout is not None
-            first = process.stdout.readline()
-            port = int(first.partition(f"{HOST}:")[2].partition("/")[0])
-            connection = http.client.HTTPConnection(HOST, port, timeout=SECONDS_OF_A_HANG)
-            connection.request("GET", "/engine.json")
-            assert json.loads(connection.getresponse().read())["engine"] == "server"
-            connection.close()
-            process.send_signal(signal.SIGINT)
-            rest, error = process.communicate(timeout=SECONDS_OF_A_HANG)
+            with urllib.request.urlopen(f"{url}engine.json", timeout=SECONDS_OF_A_HANG) as answer:
+                answers.append(json.load(answer)["engine"])
         finally:
-            process.kill()  # a failed test does not wait for it
-    assert process.returncode == 130
-    assert "the browser keeps your game" in rest
-    assert error == ""
+            os.kill(os.getpid(), signal.SIGINT)
+
+    def opened(url: str) -> bool:
+        threading.Thread(target=visit, args=(url,)).start()
+        return False
+
+    monkeypatch.setattr("webbrowser.open", opened)
+    assert main(["--seed", "1"]) == 130
+    assert answers == ["server"]
+    said = capsys.readouterr()
+    assert "No browser could be opened" in said.out
+    assert "the browser keeps your game" in said.out
+    assert said.err == ""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import random
 from pathlib import Path
 from typing import Any
 
@@ -212,9 +214,9 @@ def test_the_edition_of_the_command_line_may_be_changed_too(tmp_path: Path) -> N
     assert "mine" not in [one["name"] for one in CardTable({"edition": "mini8"}).catalogue()["editions"]]
 
 
-@pytest.mark.parametrize(
-    ("message", "arguments", "words"),
-    [
+def test_what_makes_no_sense(table: CardTable) -> None:
+    table.load("dealer: 1\nhand 0: 25 ...\nkey: 1 1")
+    wrong: list[tuple[str, dict[str, Any], str]] = [
         ("shuffle", {}, "no message 'shuffle'"),
         ("start", {"edition": "parker+hand_limit=70"}, "must leave some to draw"),
         ("start", {"edition": "parker+wheels=3"}, "there is no rule 'wheels' to override"),
@@ -233,18 +235,65 @@ def test_the_edition_of_the_command_line_may_be_changed_too(tmp_path: Path) -> N
         ("think", {"agent": "greedy"}, "the champion can"),
         ("start", {"edition": "arc_en_ciel"}, "play it on the terminal"),
         ("start", {"edition": "parker", "players": 9}, "no table"),
-        ("start", {"edition": "parker", "seed": 2**64}, "a seed is at most"),
+        ("start", {"edition": "parker", "seed": 2**64}, "seed must be a whole number from 0 to"),
         ("load", {"text": 5}, "is text"),
         ("load", {"text": "hand 0: 25 ...\nplays:\nseat 0: 26"}, "line 3"),
         ("load", {"text": "edition: arc_en_ciel\ntable: 3 players"}, "play it on the terminal"),
         ("why_not", {"card": 19}, "there is no card 19"),
-    ],
-)
-def test_what_makes_no_sense(table: CardTable, message: str, arguments: dict[str, Any], words: str) -> None:
-    table.load("dealer: 1\nhand 0: 25 ...\nkey: 1 1")
-    with pytest.raises(MilleBornesError) as refused:
-        table.answer(message, arguments)
-    assert words in str(refused.value)
+        ("play", {"action": 10**30}, "action must be a whole number"),
+        ("start", {"edition": "parker", "overrides": "hand_limit=5"}, "overrides are rules by name"),
+        ("think", {"search": 1}, "search must be true or false"),
+    ]
+    for message, arguments, words in wrong:
+        with pytest.raises(MilleBornesError) as refused:
+            table.answer(message, arguments)
+        assert words in str(refused.value)
+
+
+ANYTHING: list[Any] = [
+    *(None, True, False, 0, 1, 2, 3, 8, 18, 19, -1, -2, 42, 2**31, 2**64, 10**30, -(10**30)),
+    *(1.0, float("nan"), float("inf"), "", "\0", "\ud800", "٣", "x" * 5000, [], [1], [[]]),
+    *(
+        "parker",
+        "mini7",
+        "parker+hand_limit=4",
+        "parker+hand_limit=9999999999",
+        "arc_en_ciel",
+        "round",
+        "match",
+    ),
+    *("all", "discard", "greedy", "nobody", "hand 0: 25 ...", "edition: parker\nplays:\nseat 0: 25"),
+    *({}, {"hand_limit": 4}, {"hand_limit": "4"}, {"hand_limit": 10**30}, {"\ud800": 1}, {"": None}),
+]
+
+
+def test_whatever_is_sent_is_answered_or_refused_in_words(table: CardTable) -> None:
+    """A thousand messages by chance, most of them wrong in one argument."""
+    by_chance, lengths = random.Random(5), []
+    usual = {
+        "edition": "parker",
+        "players": 2,
+        "episode": "round",
+        "k": 0,
+        "agent": "greedy",
+        "text": "hand 0: 25 ...",
+    }
+    for _ in range(1000):
+        message = by_chance.choice([one for one in MESSAGES if one not in ("catalogue", "think")])
+        names = [
+            one for one in inspect.signature(getattr(table, message)).parameters if by_chance.random() < 0.8
+        ]
+        arguments = {name: usual.get(name, by_chance.choice(ANYTHING)) for name in names}
+        if names:
+            arguments[by_chance.choice(names)] = by_chance.choice(ANYTHING)
+        try:
+            said = json.dumps(table.answer(message, arguments))
+        except MilleBornesError as error:
+            said = str(error)[:100_000]
+            lengths.append(len(said))
+        assert said
+    assert len(lengths) > 500
+    assert max(lengths) < 1000
 
 
 def test_nothing_was_dealt(table: CardTable) -> None:
@@ -253,7 +302,8 @@ def test_nothing_was_dealt(table: CardTable) -> None:
 
 
 def test_the_agent_of_the_command_line() -> None:
-    table = CardTable({"against": "search:rollouts=4"})
-    table.start("parker", seed=1)
-    assert table.catalogue()["agents"][0]["name"] == "search:rollouts=4"
-    assert "action" in table.choose("search:rollouts=4")
+    for name in ("search:rollouts=4", "me@search:rollouts=4"):
+        table = CardTable({"against": name})
+        table.start("parker", seed=1)
+        assert table.catalogue()["agents"][0]["name"] == name
+        assert "action" in table.choose(name)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
-
-import pytest
 
 from millebornes_env.web.server import PAGE
 from tests.page.test_page import RECORD, Opened, deal, load, play_once, record_of, settled, until
@@ -23,19 +22,16 @@ NO_STORE = """
 """
 
 
-@pytest.mark.parametrize(
-    ("first", "said"),
-    [
+def test_what_the_page_lacks_is_said(opened: Opened, folder: str) -> None:
+    for first, said in (
         (NO_ENGINE, "The engine was not built into this folder (make web): type"),
         (
             "delete globalThis.WebAssembly",
             "This browser has no WebAssembly, which the page needs: use another",
         ),
-    ],
-)
-def test_what_the_page_lacks_is_said(opened: Opened, folder: str, first: str, said: str) -> None:
-    page = opened(address=folder, may_fail=True, first=first)
-    assert said in page.inner_text("#status .error")
+    ):
+        page = opened(address=folder, may_fail=True, first=first)
+        assert said in page.inner_text("#status .error")
 
 
 def test_a_browser_that_keeps_nothing_plays(opened: Opened) -> None:
@@ -75,21 +71,22 @@ def test_a_game_goes_on_after_a_reload(opened: Opened) -> None:
         play_once(page)
     settled(page)
     log, record = page.locator("#log li").all_inner_texts(), record_of(page)
-    until(page, lambda: page.evaluate(KEPT) == record)  # kept a moment after it is shown
+    until(page, f"{KEPT} === {json.dumps(record)}")  # kept a moment after it is shown
     page.reload()
     page.wait_for_selector("#hand .card")
     assert page.locator("#log li").all_inner_texts() == log
     assert not page.locator("dialog[open]").count()
     page.click("#undo")
-    until(page, lambda: page.locator("#log li").count() < len(log))
+    until(page, f"document.querySelectorAll('#log li').length < {len(log)}")
 
 
 def test_what_was_typed_is_there_after_a_reload(opened: Opened) -> None:
     page = opened()
+    page.click("#new")
     page.select_option("#edition", "dutch")
     page.select_option("#table", "3/3")
     page.select_option("#seat-2", "greedy")
-    page.fill("#seed", "77")
+    page.fill("#seed", "77")  # unfolded, for the setup has a seed
     page.reload()
     page.wait_for_selector("#deal")
     chosen = [page.input_value(f"#{name}") for name in ("edition", "table", "seat-2", "seed")]
@@ -102,7 +99,7 @@ def test_what_was_typed_is_there_after_a_reload(opened: Opened) -> None:
     page.wait_for_selector("#record-text")
     assert page.input_value("#record-text") == "half a record"
     page.keyboard.press("Escape")  # thrown away
-    until(page, lambda: page.evaluate("sessionStorage.getItem('millebornes.draft')") is None)
+    until(page, "sessionStorage.getItem('millebornes.draft') === null")
     page.reload()
     page.wait_for_selector("#hand .card")
     assert not page.locator("dialog[open]").count()

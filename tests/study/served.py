@@ -10,18 +10,15 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import tests.study.needs_extra  # noqa: F401 - skips who imports this where the extra is not installed
-
-# isort: split
-from websockets.exceptions import ConnectionClosed
-from websockets.sync.client import ClientConnection, connect
+import pytest
 
 from millebornes_env.study.design import Participant, Study, open_study
-from millebornes_env.study.server import Limits, StudyServer
-from millebornes_env.study.serving import server_of
 from tests.patience import SECONDS_OF_A_HANG
+
+if TYPE_CHECKING:
+    from websockets.sync.client import ClientConnection
 
 
 @dataclass
@@ -49,6 +46,8 @@ class Served:
 
     def connected(self, **given: Any) -> AbstractContextManager[ClientConnection]:
         """A WebSocket that has not joined."""
+        from websockets.sync.client import connect  # noqa: PLC0415 - of the extra
+
         given = {
             "origin": self.origin,
             "open_timeout": SECONDS_OF_A_HANG,
@@ -128,6 +127,8 @@ class Page:
 
     def closing(self) -> tuple[int, str]:
         """The code and the last sentence with which the server closes the connection."""
+        from websockets.exceptions import ConnectionClosed  # noqa: PLC0415 - of the extra
+
         said = ""
         try:
             while True:
@@ -140,18 +141,25 @@ class Page:
 def served(
     folder: Path,
     participants: int = 1,
-    limits: Limits | None = None,
+    limits: Any = None,
     port: int = 0,
     to_ask: float = 10,
+    frames: Any = None,
     **design: Any,
 ) -> Iterator[Served]:
-    """Serve a study for as long as the block lasts."""
+    """Serve a study for as long as the block lasts; its connections have small buffers."""
+    pytest.importorskip("websockets", reason="pip install -e '.[study]'")
+    from millebornes_env.study.server import StudyServer  # noqa: PLC0415 - of the extra
+    from millebornes_env.study.serving import server_of  # noqa: PLC0415 - of the extra
+
     with socket.create_server(("127.0.0.1", port)) as taken:
+        for buffer in (socket.SO_SNDBUF, socket.SO_RCVBUF):
+            taken.setsockopt(socket.SOL_SOCKET, buffer, 2**14)
         port = taken.getsockname()[1]
         asked = {"against": "greedy"} | design if not (folder / "study.json").exists() else design
         study = open_study(folder, asked, participants, 1)
         answers = StudyServer(study, [f"http://127.0.0.1:{port}"], limits)
-        server = server_of(answers, to_ask=to_ask, most_asking=32)
+        server = server_of(answers, to_ask=to_ask, most_asking=32, frames=frames)
         serving = threading.Thread(target=server.run, kwargs={"sockets": [taken]})
         serving.start()
         try:

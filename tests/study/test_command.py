@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import gc
-import os
 import re
 import signal
 import socket
-import subprocess
-import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,12 +17,9 @@ from millebornes_env.commands.play import main
 from millebornes_env.study import StudyError, read_study
 from millebornes_env.study.design import Design, open_study
 from millebornes_env.web.errors import ServerError
-from tests.study.served import Page, Served, served  # skips where the extra is not installed
+from tests.study.served import served
 
-# isort: split
-from uvicorn import Server
-
-from millebornes_env.study.serving import addresses_of, listening, locked
+pytestmark = pytest.mark.usefixtures("extra")
 
 
 def refusal(options: list[str], capsys: pytest.CaptureFixture[str]) -> str:
@@ -38,9 +31,11 @@ def refusal(options: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     return error
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
+def test_options_that_make_no_sense(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], free_ports: None
+) -> None:
+    folder = tmp_path / "study"
+    for options, words in (
         (["--players", "9"], "9"),
         (["--seats", "2"], "no seat 2"),
         (["--seats", "0", "0"], "different seats"),
@@ -56,14 +51,9 @@ def refusal(options: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         (["--intro", "missing.txt"], "missing.txt"),
         (["--terminal"], "played in the browser"),
         (["--seed", "-1"], "a seed is 0 to"),
-    ],
-)
-def test_options_that_make_no_sense(
-    options: list[str], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    usual = [] if "--port" in options else ["--port", "48653"]
-    assert words in refusal(["--study", str(tmp_path / "study"), *usual, *options], capsys)
-    assert not (tmp_path / "study" / "study.json").exists()
+    ):
+        assert words in refusal(["--study", str(folder), *options], capsys), options
+        assert not (folder / "study.json").exists(), options
 
 
 def test_options_of_studies_without_one(capsys: pytest.CaptureFixture[str]) -> None:
@@ -77,13 +67,11 @@ def test_a_folder_with_something_else(tmp_path: Path) -> None:
         open_study(tmp_path, {}, None, None)
 
 
-@pytest.mark.parametrize(
-    "content", ["{", "[]", '{"format": 99}', '{"format": 1}', '{"format": 1, "design": 3}']
-)
-def test_a_damaged_study(content: str, tmp_path: Path) -> None:
-    (tmp_path / "study.json").write_text(content)
-    with pytest.raises(StudyError, match=re.escape(str(tmp_path / "study.json"))):
-        open_study(tmp_path, {}, None, None)
+def test_a_damaged_study(tmp_path: Path) -> None:
+    for content in ("{", "[]", '{"format": 99}', '{"format": 1}', '{"format": 1, "design": 3}'):
+        (tmp_path / "study.json").write_text(content)
+        with pytest.raises(StudyError, match=re.escape(str(tmp_path / "study.json"))):
+            open_study(tmp_path, {}, None, None)
 
 
 def test_a_study_goes_on_with_the_same_design(tmp_path: Path) -> None:
@@ -121,6 +109,8 @@ def test_only_the_owner_reads_what_is_secret(tmp_path: Path) -> None:
 
 
 def test_two_processes_do_not_share_a_folder(tmp_path: Path) -> None:
+    from millebornes_env.study.serving import locked  # noqa: PLC0415 - of the extra
+
     with (
         locked(tmp_path),
         pytest.raises(StudyError, match="another process runs this study"),
@@ -130,6 +120,8 @@ def test_two_processes_do_not_share_a_folder(tmp_path: Path) -> None:
 
 
 def test_where_pages_may_be_opened() -> None:
+    from millebornes_env.study.serving import addresses_of  # noqa: PLC0415 - of the extra
+
     assert addresses_of("127.0.0.1", 8653, None) == ["http://127.0.0.1:8653", "http://localhost:8653"]
     assert addresses_of("192.0.2.7", 8653, None) == ["http://192.0.2.7:8653"]
     assert addresses_of("::1", 8653, None)[0] == "http://[::1]:8653"
@@ -138,11 +130,7 @@ def test_where_pages_may_be_opened() -> None:
         "http://127.0.0.1:8653",
     ]
     assert addresses_of("0.0.0.0", 8653, "http://lab-pc:8653") == ["http://lab-pc:8653"]
-
-
-@pytest.mark.parametrize(
-    ("host", "port", "address", "first"),
-    [
+    for host, port, address, first in (  # as browsers write them
         ("127.0.0.1", 80, None, "http://127.0.0.1"),
         ("LocalHost", 80, None, "http://localhost"),
         ("0:0:0:0:0:0:0:1", 80, None, "http://[::1]"),
@@ -150,74 +138,29 @@ def test_where_pages_may_be_opened() -> None:
         ("127.0.0.1", 8653, "HTTPS://study.example:443/", "https://study.example"),
         ("127.0.0.1", 8653, "https://study.example:80", "https://study.example:80"),
         ("127.0.0.1", 8653, "http://[2001:DB8::0]:80", "http://[2001:db8::]"),
-    ],
-)
-def test_addresses_are_as_browsers_write_them(host: str, port: int, address: str | None, first: str) -> None:
-    assert addresses_of(host, port, address)[0] == first
-
-
-@pytest.mark.parametrize(
-    "address", ["https://", "https://:443", "https://a:b", "https://[a", "https://me@a.example", "ftp://a"]
-)
-def test_addresses_that_are_none(address: str) -> None:
-    with pytest.raises(StudyError, match="--address is like"):
-        addresses_of("127.0.0.1", 8653, address)
+    ):
+        assert addresses_of(host, port, address)[0] == first
+    for none in ("https://", "https://:443", "https://a:b", "https://[a", "https://me@a.example", "ftp://a"):
+        with pytest.raises(StudyError, match="--address is like"):
+            addresses_of("127.0.0.1", 8653, none)
 
 
 @pytest.mark.filterwarnings("error")
 def test_a_port_that_is_taken() -> None:
+    from millebornes_env.study.serving import listening  # noqa: PLC0415 - of the extra
+
     with socket.create_server(("127.0.0.1", 0)) as taken:
         with pytest.raises(ServerError, match="cannot be used"):
             listening("127.0.0.1", taken.getsockname()[1])
         gc.collect()  # a socket that was left open would warn now
 
 
-@contextlib.contextmanager
-def command(folder: Path, port: int, *options: str) -> Iterator[subprocess.Popen[str]]:
-    """The command as a process, when its links are written; killed at the end, if it still runs."""
-    words = [
-        sys.executable,
-        "-m",
-        "millebornes_env",
-        "play",
-        "--study",
-        str(folder),
-        "--port",
-        str(port),
-        *options,
-    ]
-    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-    with subprocess.Popen(
-        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
-    ) as process:
-        try:
-            assert process.stdout is not None
-            assert f"http://127.0.0.1:{port}/" in process.stdout.readline()
-            assert str(folder / "links.csv") in process.stdout.readline()
-            yield process
-        finally:
-            process.kill()
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        return int(taken.getsockname()[1])
-
-
-def three_decisions(folder: Path, port: int) -> Page:
-    """Make three decisions in the study on that port; the page, which was closed then."""
-    with Served(open_study(folder, {}, None, None), port).page() as page:
-        page.ask("begin", game=0)
+def test_a_study_that_was_stopped_goes_on(tmp_path: Path) -> None:
+    folder = tmp_path / "study"
+    with served(folder, against="greedy") as place, place.page() as before:
+        before.ask("begin", game=0)
         for _ in range(3):
-            assert "error" not in page.play()
-    return page
-
-
-def test_the_command_is_killed_and_goes_on(tmp_path: Path) -> None:
-    folder, port = tmp_path / "study", free_port()
-    with command(folder, port, "--against", "greedy", "--seed", "1") as process:
-        before = three_decisions(folder, port)
-        process.kill()
+            assert "error" not in before.play()
     with served(folder) as place, place.page() as page:
         assert page.view == before.view
         assert page.log == before.log
@@ -228,31 +171,26 @@ def test_the_command_is_killed_and_goes_on(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_ends_it(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, free_ports: None
 ) -> None:
-    def interrupted(server: Server, sockets: list[socket.socket]) -> None:
+    from millebornes_env.study.serving import locked  # noqa: PLC0415 - of the extra
+
+    def interrupted(server: Any, sockets: list[socket.socket]) -> None:
         """What uvicorn does at Ctrl-C: it ends, and raises the signal again."""
         assert sockets[0].getsockname()[0] == "127.0.0.1"
         signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(Server, "run", interrupted)
-    options = ["--study", str(tmp_path / "study"), "--port", str(free_port()), "--against", "greedy"]
+    options = ["--study", str(tmp_path / "study"), "--against", "greedy"]
+    monkeypatch.setattr("uvicorn.Server.run", lambda server, sockets: None)
+    for _ in range(2):  # the same command goes on
+        assert main([*options, "--seats", "1", "0"]) == 0
+    monkeypatch.setattr("uvicorn.Server.run", interrupted)
     assert main(options) == 130
     said = capsys.readouterr()
     assert "goes on with it" in said.out
     assert said.err == ""
     with locked(tmp_path / "study"):
         pass  # the folder is free again
-
-
-def test_the_same_command_again(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Server, "run", lambda server, sockets: None)
-    options = ["--study", str(tmp_path / "study"), "--port", str(free_port()), "--against", "greedy"]
-    for _ in range(2):
-        assert main([*options, "--seats", "1", "0"]) == 0
-    assert capsys.readouterr().err == ""
 
 
 def test_the_thread_of_the_games_ends(tmp_path: Path) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
 import http.client
 import json
+import logging
 import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -15,19 +17,35 @@ from typing import Any
 import pytest
 
 from millebornes_env.study import MessageError
-from millebornes_env.study.design import open_study
+from millebornes_env.study.design import Study, open_study
 from millebornes_env.study.messages import MOST_BYTES, Allowance, read_message
 from millebornes_env.study.session import Session
 from tests.patience import SECONDS_OF_A_HANG
-from tests.study.served import Page, Served, heard, lines_of, served  # skips where the extra is not installed
+from tests.study.served import Page, Served, heard, lines_of, served
 
-# isort: split
-from starlette.websockets import WebSocketDisconnect
-from websockets.exceptions import ConnectionClosed, InvalidStatus
-
-from millebornes_env.study.server import REFUSED, REPLACED, Limits, StudyServer
+pytestmark = pytest.mark.usefixtures("extra")
 
 PEOPLE = 40
+REFUSED, REPLACED = 1008, 4000
+
+
+def limits_of(**given: Any) -> Any:
+    from millebornes_env.study.server import Limits  # noqa: PLC0415 - of the extra
+
+    return Limits(**given)
+
+
+def server_of(study: Study, address: str = "http://x", **limits: Any) -> Any:
+    from millebornes_env.study.server import StudyServer  # noqa: PLC0415 - of the extra
+
+    return StudyServer(study, [address], limits_of(**limits))
+
+
+def is_closed() -> Any:
+    """Expect that a connection is closed, or refused."""
+    from websockets.exceptions import ConnectionClosed, InvalidStatus  # noqa: PLC0415 - of the extra
+
+    return pytest.raises((ConnectionClosed, InvalidStatus))
 
 
 @pytest.fixture(scope="module")
@@ -75,9 +93,8 @@ def test_messages_that_make_sense() -> None:
         assert read_message(json.dumps(message)) == message
 
 
-@pytest.mark.parametrize(
-    ("sent", "words"),
-    [
+def test_messages_that_make_none() -> None:
+    table: list[tuple[Any, str]] = [
         (None, "text, not bytes"),
         ("", "a JSON object"),
         ("{", "a JSON object"),
@@ -106,14 +123,13 @@ def test_messages_that_make_sense() -> None:
         (play(ms=[1]), "'ms' is [1]"),
         ({"type": "join", "token": 5}, "'token' is 5"),
         ({"type": "join", "token": "x" * 101}, "'token' is "),
-    ],
-)
-def test_messages_that_make_none(sent: Any, words: str) -> None:
-    text = sent if sent is None or isinstance(sent, str) else json.dumps(sent)
-    with pytest.raises(MessageError) as caught:
-        read_message(text)
-    assert words in str(caught.value)
-    assert len(str(caught.value)) < 300
+    ]
+    for sent, words in table:
+        text = sent if sent is None or isinstance(sent, str) else json.dumps(sent)
+        with pytest.raises(MessageError) as caught:
+            read_message(text)
+        assert words in str(caught.value)
+        assert len(str(caught.value)) < 300
 
 
 def test_nonsense_is_answered_and_then_put_out(place: Served) -> None:
@@ -142,18 +158,18 @@ def test_nonsense_is_answered_and_then_put_out(place: Served) -> None:
 def test_a_message_that_is_too_large(place: Served) -> None:
     for parts in (["x" * (MOST_BYTES + 1)], ["x" * 1000] * 5, ["x" * 10_000_000]):
         with place.page(1) as page:
-            with contextlib.suppress(ConnectionClosed):  # before all of it was sent
+            with contextlib.suppress(Exception):  # closed before all of it was sent
                 page.socket.send(parts if len(parts) > 1 else parts[0])
             assert page.closing()[0] in (0, 1009)
     plays_well(place, 1)
 
 
 def test_too_many_messages(tmp_path: Path) -> None:
-    limits = Limits(at_once=6, each_second=1e-6)
+    limits = limits_of(at_once=6, each_second=1e-6)
     with served(tmp_path / "study", 2, limits) as place, place.page(1) as other:
         other.ask("begin", game=0)
         with place.page(0) as page:
-            with contextlib.suppress(ConnectionClosed):  # perhaps before all are sent
+            with contextlib.suppress(Exception):  # closed, perhaps, before all are sent
                 for number in range(20):
                     page.tell({"type": "why_not", "id": number, "card": 0, "target_team": None})
             code, words = page.closing()
@@ -233,15 +249,13 @@ def test_tokens_that_are_nobodys(place: Served) -> None:
             assert page.closing()[0] == REFUSED
 
 
-@pytest.mark.parametrize(
-    "first", [{"type": "begin", "id": 1, "game": 0}, play(), "{", b"join", {"type": "join"}]
-)
-def test_the_first_message_joins(first: Any, place: Served) -> None:
-    with place.connected() as connection:
-        connection.send(first if isinstance(first, (str, bytes)) else json.dumps(first))
-        assert heard(connection)["type"] == "refused"
-        with pytest.raises(ConnectionClosed):
-            heard(connection)
+def test_the_first_message_joins(place: Served) -> None:
+    for first in (json.dumps(play()), "{", b"join", '{"type": "join"}'):
+        with place.connected() as connection:
+            connection.send(first)
+            assert heard(connection)["type"] == "refused"
+            with is_closed():
+                heard(connection)
 
 
 def test_a_link_that_is_opened_twice(place: Served) -> None:
@@ -253,20 +267,34 @@ def test_a_link_that_is_opened_twice(place: Served) -> None:
             assert "error" not in second.play()
 
 
-@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", "127.0.0.1:1", ""])
-def test_another_host(host: str, place: Served) -> None:
-    status, body, _ = asked_for(place, "/engine.json", Host=host)
-    assert (status, body) == (403, b"open the link that you were given\n")
-    with pytest.raises(InvalidStatus) as caught, place.connected(additional_headers={"Host": host}):
-        pass
-    assert caught.value.response.status_code in (400, 403)
+HOSTS = ("localhost:9000", "LocalHost", "127.0.0.1", "127.0.0.1:1", "[::1]:65535")
+"""This computer: through a forwarded port it may be any of these."""
+NO_HOSTS = ("evil.example", "evil.example:{port}", "127.0.0.1.evil.example", "127.0.0.2", "")
+NO_ORIGINS = ("http://evil.example", "null", None, "file://localhost", "http://localhost:1@evil.example")
 
 
-@pytest.mark.parametrize("origin", ["http://evil.example", "null", None, "https://127.0.0.1"])
-def test_another_origin(origin: str | None, place: Served) -> None:
-    with pytest.raises(InvalidStatus) as caught, place.connected(origin=origin):
-        pass
-    assert caught.value.response.status_code == 403
+def test_this_computer_may_be_named_with_any_port(place: Served) -> None:
+    for host in HOSTS:
+        status, _, headers = asked_for(place, "/engine.json", Host=host)
+        assert status == 200, host
+        assert f"ws://{host.lower()}" in headers["Content-Security-Policy"].split()
+        joining(place, host, f"http://{host.lower()}").close()
+
+
+def test_another_host_or_origin_is_refused_with_the_address_to_open(place: Served) -> None:
+    from websockets.exceptions import InvalidStatus  # noqa: PLC0415 - of the extra
+
+    for host in (one.format(port=place.port) for one in NO_HOSTS):
+        status, body, _ = asked_for(place, "/engine.json", Host=host)
+        assert status == 403, host
+        assert f"Host is {host!r}".encode() in body
+        assert f"Open {place.origin}/".encode() in body
+    for origin in NO_ORIGINS:
+        with pytest.raises(InvalidStatus) as caught, place.connected(origin=origin):
+            pass
+        assert caught.value.response.status_code == 403
+        assert b"Origin is " in caught.value.response.body
+        assert f"Open {place.origin}/".encode() in caught.value.response.body
 
 
 def test_the_page_and_nothing_else_is_handed_out(place: Served) -> None:
@@ -305,8 +333,68 @@ def closed(connection: socket.socket) -> bytes:
     return said
 
 
+def joining(place: Served, host: str = "localhost", origin: str = "http://localhost") -> socket.socket:
+    """A WebSocket that reads no more after the handshake."""
+    connection = socket.socket()
+    for buffer in (socket.SO_SNDBUF, socket.SO_RCVBUF):
+        connection.setsockopt(socket.SOL_SOCKET, buffer, 2**12)
+    connection.settimeout(SECONDS_OF_A_HANG)
+    connection.connect(("127.0.0.1", place.port))
+    key = base64.b64encode(bytes(16)).decode()
+    lines = f"GET /study HTTP/1.1|Host: {host}|Origin: {origin}|Upgrade: websocket|Connection: Upgrade|"
+    lines += f"Sec-WebSocket-Key: {key}|Sec-WebSocket-Version: 13||"
+    connection.sendall(lines.replace("|", "\r\n").encode())
+    assert b"101" in connection.recv(4096)
+    return connection
+
+
+def frame(kind: int, content: bytes = b"", *, is_last: bool = True) -> bytes:
+    """A frame as a browser sends it, masked by zeros."""
+    return bytes([0x80 * is_last + kind, 0x80 + len(content)]) + bytes(4) + content
+
+
+TEXT, BINARY, PING, PONG = 1, 2, 9, 10
+MANY = 100_000
+
+
+@pytest.mark.parametrize(
+    ("limits", "first", "then"),
+    [
+        ({}, b"", frame(PING, bytes(125))),
+        ({}, b"", frame(PONG)),
+        ({}, frame(TEXT, is_last=False), frame(0, is_last=False)),
+        ({}, b"", frame(BINARY)),
+        ({"at_once": MANY, "most_unread": 2**14}, b"", frame(PING, bytes(125))),
+        ({"at_once": MANY, "most_unread": 2**30, "to_read": 0.01}, b"", frame(PING, bytes(125))),
+    ],
+    ids=["pings", "pongs", "parts", "messages", "unread bytes", "unread for long"],
+)
+def test_frames_without_end(limits: dict[str, Any], first: bytes, then: bytes, tmp_path: Path) -> None:
+    """The server drops a connection that sends too many frames, or that does not read the answers."""
+    from millebornes_env.study.slow_clients import FrameLimits  # noqa: PLC0415 - of the extra
+
+    frames = FrameLimits(**limits)
+    with served(tmp_path / "study", limits=limits_of(to_join=SECONDS_OF_A_HANG), frames=frames) as place:
+        with joining(place) as connection:
+            connection.sendall(first)
+            with pytest.raises((ConnectionResetError, BrokenPipeError)):
+                connection.sendall(MANY * then)
+        plays_well(place, 0)
+
+
+def test_text_that_is_not_utf_8_costs_one_line_of_the_log(
+    place: Served, caplog: pytest.LogCaptureFixture
+) -> None:
+    with joining(place) as connection, caplog.at_level(logging.ERROR):
+        connection.sendall(frame(TEXT, b"\xff"))
+        assert closed(connection)[:4] == b"\x88\x02\x03\xef"  # closed with 1007
+    (record,) = caplog.records
+    assert len(caplog.text.splitlines()) == 1, caplog.text
+    assert record.exc_info is None
+
+
 def test_half_open_and_slow_connections_are_closed(tmp_path: Path) -> None:
-    with served(tmp_path / "study", to_ask=0.3) as place:
+    with served(tmp_path / "study", to_ask=0.05) as place:
         address = ("127.0.0.1", place.port)
         for begun in (b"", b"GET / HTTP/1.1\r\nHost: ", b"GET / HTTP/1.1\r\nHost: x\r\n" + b"X: y\r\n" * 50):
             with socket.create_connection(address) as connection:
@@ -328,12 +416,12 @@ def test_what_is_no_http(place: Served) -> None:
 
 
 def test_who_does_not_join_is_put_out(tmp_path: Path) -> None:
-    with served(tmp_path / "study", limits=Limits(to_join=0.1)) as place, place.connected() as silent:
+    with served(tmp_path / "study", limits=limits_of(to_join=0.01)) as place, place.connected() as silent:
         assert heard(silent)["error"] == "nothing came: open the link again"
 
 
 def test_hundreds_of_strangers_take_nobodys_place(tmp_path: Path) -> None:
-    limits = Limits(strangers=8, to_join=SECONDS_OF_A_HANG)
+    limits = limits_of(strangers=8, to_join=SECONDS_OF_A_HANG)
     with served(tmp_path / "study", limits=limits) as place, contextlib.ExitStack() as all_of_them:
         address = ("127.0.0.1", place.port)
         half_open = [all_of_them.enter_context(socket.create_connection(address)) for _ in range(200)]
@@ -344,9 +432,9 @@ def test_hundreds_of_strangers_take_nobodys_place(tmp_path: Path) -> None:
         assert closed(half_open[0]) == b""
 
 
-def test_thousands_of_sessions(tmp_path: Path) -> None:
-    with served(tmp_path / "study", 4_000, limits=Limits(sessions=3)) as place:
-        for number in (0, 1_999, 3_999, 7, 8, 9):
+def test_hundreds_of_sessions(tmp_path: Path) -> None:
+    with served(tmp_path / "study", 400, limits=limits_of(sessions=3)) as place:
+        for number in (0, 199, 399, 7, 8, 9):
             plays_well(place, number)
         before = lines_of(place, 0)
         plays_well(place, 0)  # which was read from its file again
@@ -357,6 +445,8 @@ def test_thousands_of_sessions(tmp_path: Path) -> None:
 
 
 def test_a_page_that_does_not_read_is_given_up(tmp_path: Path) -> None:
+    from starlette.websockets import WebSocketDisconnect  # noqa: PLC0415 - of the extra
+
     class Deaf:
         """A WebSocket whose other side does not read."""
 
@@ -368,7 +458,7 @@ def test_a_page_that_does_not_read_is_given_up(tmp_path: Path) -> None:
         async def close(self, code: int) -> None:
             self.closed_by = code
 
-    server = StudyServer(open_study(tmp_path, {}, 1, 1), ["http://x"], Limits(to_read=0.01))
+    server = server_of(open_study(tmp_path, {}, 1, 1), to_read=0.01)
     deaf: Any = Deaf()
     with (
         contextlib.closing(server),
@@ -393,29 +483,32 @@ def test_a_session_that_is_joined_stays_in_memory(tmp_path: Path) -> None:
             await server._in_session(other, lambda session: None)
 
     slow: Any = Slow()
-    server = StudyServer(study, ["http://x"], Limits(sessions=1))
+    server = server_of(study, sessions=1)
     with contextlib.closing(server), ThreadPoolExecutor() as thread:
         thread.submit(asyncio.run, server._let_in(slow, joins)).result()
     assert heard == ["welcome", "table"]
     assert not server._joining
 
 
-@pytest.mark.parametrize(
-    ("host", "status"),
-    [("study.example", 200), ("Study.Example", 200), ("study.example:443", 200), ("study.example:80", 403)],
-)
-def test_a_host_is_known_by_what_browsers_and_proxies_call_it(host: str, status: int, tmp_path: Path) -> None:
-    server = StudyServer(open_study(tmp_path, {}, 1, 1), ["https://study.example"])
-    sent: list[Any] = []
+def test_a_host_is_known_by_what_browsers_and_proxies_call_it(tmp_path: Path) -> None:
+    server = server_of(open_study(tmp_path, {}, 1, 1), "https://study.example")
+    for host, status in (
+        ("study.example", 200),
+        ("Study.Example", 200),
+        ("study.example:443", 200),
+        ("study.example:80", 403),
+    ):
+        sent: list[Any] = []
 
-    async def keep(message: Any) -> None:
-        sent.append(message)
+        async def keep(message: Any, sent: list[Any] = sent) -> None:
+            sent.append(message)
 
-    scope = {"type": "http", "method": "GET", "path": "/engine.json", "headers": [(b"host", host.encode())]}
-    unread: Any = None
-    with contextlib.closing(server), ThreadPoolExecutor() as thread:
-        thread.submit(asyncio.run, server.app(scope, unread, keep)).result()  # type: ignore[arg-type]
-    assert sent[0]["status"] == status
+        headers = [(b"host", host.encode())]
+        scope = {"type": "http", "method": "GET", "path": "/engine.json", "headers": headers}
+        with ThreadPoolExecutor() as thread:
+            thread.submit(asyncio.run, server.app(scope, None, keep)).result()
+        assert sent[0]["status"] == status, host
+    server.close()
 
 
 def test_a_session_that_cannot_be_written_harms_no_other(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from millebornes_env.notation import read_record, replay, write_record
 from millebornes_env.study import JournalError, MessageError, StudyError, journal, read_study, transitions
 from millebornes_env.study.design import Study, open_study
 from millebornes_env.study.journal import Journal
-from millebornes_env.study.session import Session
+from millebornes_env.study.session import MOST_VISITS, Session
 
 
 def study_of(folder: Path, participants: int | None = None, **design: Any) -> Study:
@@ -94,9 +94,8 @@ def test_the_time_that_a_person_took(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert last["interrupted"], "the page was opened anew during this decision"
 
 
-@pytest.mark.parametrize("episode", ["round", "match"])
-def test_a_session_goes_on_where_it_was(episode: str, tmp_path: Path) -> None:
-    study = study_of(tmp_path, episode=episode, games=2)
+def test_a_session_goes_on_where_it_was(tmp_path: Path) -> None:
+    study = study_of(tmp_path, games=2)
     session = Session(study, 0)
     session.begin(0, 0)
     for _ in range(4):
@@ -113,9 +112,9 @@ def test_a_session_goes_on_where_it_was(episode: str, tmp_path: Path) -> None:
 
 
 def test_a_match_is_read_back_with_the_rewards_of_its_rounds(tmp_path: Path) -> None:
-    session = Session(study_of(tmp_path, episode="match"), 0)
-    session.begin(0, 0)
-    play_to_the_end(session)
+    study = study_of(tmp_path, episode="match")
+    Session(study, 0).begin(0, 0)
+    play_to_the_end(Session(study, 0))  # from its file
     (game,) = read_study(tmp_path)
     assert game.actions.count(-1) >= 1
     *_, end = replay(game.record())
@@ -205,9 +204,14 @@ def test_a_torn_last_line_is_cut_off(tmp_path: Path) -> None:
     assert read_study(tmp_path)[0].decisions
 
 
-@pytest.mark.parametrize(
-    ("damage", "words"),
-    [
+def test_a_damaged_file_is_named(tmp_path: Path) -> None:
+    study = study_of(tmp_path)
+    session = Session(study, 0)
+    session.begin(0, 0)
+    decide(session)
+    path = session._journal.path
+    whole = path.read_bytes()
+    damages: list[tuple[Any, str]] = [
         (lambda lines: [*lines[:2], b"{no JSON", *lines[2:]], "line 3 is damaged"),
         (lambda lines: lines[:2] + lines[3:], "line 3 does not follow"),
         (lambda lines: [*lines, lines[-1].replace(b'"action": ', b'"action": 9')], "does not follow"),
@@ -216,18 +220,12 @@ def test_a_torn_last_line_is_cut_off(tmp_path: Path) -> None:
             "not the turn of seat 0|does not",
         ),
         (lambda lines: [line.replace(b"s0001", b"s0002") for line in lines], "it is of session s0002"),
-    ],
-)
-def test_a_damaged_file_is_named(damage: Any, words: str, tmp_path: Path) -> None:
-    study = study_of(tmp_path)
-    session = Session(study, 0)
-    session.begin(0, 0)
-    decide(session)
-    path = session._journal.path
-    path.write_bytes(b"\n".join(damage(path.read_bytes().splitlines())) + b"\n")
-    with pytest.raises(JournalError, match=words) as caught:
-        Session(study, 0)
-    assert str(path) in str(caught.value)
+    ]
+    for damage, words in damages:
+        path.write_bytes(b"\n".join(damage(whole.splitlines())) + b"\n")
+        with pytest.raises(JournalError, match=words) as caught:
+            Session(study, 0)
+        assert str(path) in str(caught.value)
 
 
 @pytest.mark.parametrize("written", [0, 10])
@@ -325,19 +323,27 @@ def test_anonymous_rivals(tmp_path: Path) -> None:
     assert Session(study_of(tmp_path / "b", anonymous=True), 0).welcome(0)["seats"] == ["you", "player 1"]
 
 
-@pytest.mark.parametrize(
-    ("edition", "name"),
-    [
-        ("parker", "parker"),
-        ("parker+hand_limit=7", "parker"),
-        ("mini7", "mini7-v0"),
-        ("mini7-v0", "mini7-v0"),
-    ],
-)
-def test_the_page_is_told_the_title_of_the_sheet(edition: str, name: str, tmp_path: Path) -> None:
-    (told,) = Session(study_of(tmp_path, edition=edition), 0).welcome(0)["catalogue"]["editions"]
-    assert told["name"] == name
-    assert told["title"] == find_edition(name).title
+def test_the_page_is_told_the_title_of_the_sheet(tmp_path: Path) -> None:
+    for edition, name in (("parker+hand_limit=7", "parker"), ("mini7", "mini7-v0"), ("mini7-v0", "mini7-v0")):
+        (told,) = Session(study_of(tmp_path / edition, edition=edition), 0).welcome(0)["catalogue"][
+            "editions"
+        ]
+        assert told["name"] == name
+        assert told["title"] == find_edition(name).title
+
+
+def test_opening_a_page_again_and_again_fills_no_disk(tmp_path: Path) -> None:
+    study = study_of(tmp_path)
+    session = Session(study, 0)
+    for number in range(300):
+        session = Session(study, 0) if number % 50 == 49 else session
+        session.joined(0, has_left=number % 2 == 1)
+    events = [one["event"] for one in lines_of(session) if one["line"] == "event"]
+    assert len(events) == MOST_VISITS
+    session.begin(0, 0)
+    decide(session)
+    session.joined(0)
+    assert lines_of(session)[-1]["event"] == "joined"
 
 
 def test_a_sheet_of_a_file_goes_by_its_name(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The engine in a real browser, Debian's Chromium: in the page and in a Web Worker."""
+"""The engine in a Web Worker of a real browser, Debian's Chromium; Node runs the rest."""
 
 from __future__ import annotations
 
@@ -9,18 +9,11 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 import pytest
 
 from export.build import ROOT
-from millebornes_env.millebornes.editions import edition
-from millebornes_env.notation import Position, read_record, record_of, replay, write_position
-from tests.golden import trace
-from tests.web.test_page_engine import TABLES, golden_record
+from millebornes_env.notation import read_record, replay
 
-playwright = pytest.importorskip(
-    "playwright.sync_api", reason="Playwright, which drives the browser, is missing"
-)
 CHROMIUM = shutil.which("chromium")
 
 pytestmark = [
@@ -37,6 +30,9 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def page() -> Iterator[Any]:
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="no Playwright: pip install -e '.[browser]'"
+    )
     handler = functools.partial(Quiet, directory=str(ROOT))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -47,45 +43,6 @@ def page() -> Iterator[Any]:
             yield opened
             browser.close()
         server.shutdown()
-
-
-ASK = """
-async (asked) => {
-  const { WasmEngine } = await import("/millebornes_env/web/wasm_engine.js");
-  const { answer } = await import("/tests/web/asking.mjs");
-  window.engine ??= await WasmEngine.load();
-  return answer(window.engine, asked);
-}
-"""
-
-
-ROUNDS = 100
-
-
-def played(number: int) -> str:
-    """The record of a round at one of the tables."""
-    name, players, teams = TABLES[number % len(TABLES)]
-    games, choose = trace.dealt(edition(name), players, teams, number), trace.player(number)
-    begun, actions = Position(edition(name), games.rules, games.states.copy()), []
-    while not trace.is_over(games):
-        actions.append(choose(games))
-        games.step(np.array(actions[-1:]))
-    return str(record_of(begun, actions))
-
-
-def test_a_hundred_rounds_come_out_the_same(page: Any) -> None:
-    """Those of the golden games, and others that are played here."""
-    texts = []
-    for name, players, teams in TABLES:
-        file = trace.file_of(edition(name), players, teams)
-        texts += [golden_record(lines) for _, lines in trace.rounds_in(file.read_text(encoding="utf-8"))]
-    texts += [played(number) for number in range(ROUNDS - len(texts))]
-    assert len(texts) == ROUNDS
-    found = page.evaluate(ASK, [["positions", {"text": text}] for text in texts])
-    for text, positions in zip(texts, found, strict=True):
-        record = read_record(text)
-        sheet, rules = record.position.edition, record.position.rules
-        assert positions == [write_position(one[0], sheet, rules, checked=False) for one in replay(record)]
 
 
 def test_a_game_in_a_worker(page: Any) -> None:

@@ -79,21 +79,19 @@ def test_every_position_of_the_golden_games_is_written_as_by_python() -> None:
         assert positions == expected
 
 
-@pytest.mark.parametrize("where", [("parker", 2, 2), ("dutch", 6, 2), ("dujardin", 8, 4)])
-def test_a_seed_deals_what_it_deals_here(where: tuple[str, int, int]) -> None:
-    name, players, teams = where
-    dealt, text = answers(
-        ["start", {"edition": name, "players": players, "teams": teams, "seed": 2**40 + 7}], ["save"]
-    )
-    assert dealt["players"] == players
-    games = trace.dealt(edition(name), players, teams, 2**40 + 7)
-    assert text["text"] == write_position(games.states[0], edition(name), games.rules)
+def test_a_seed_deals_what_it_deals_here() -> None:
+    for name, players, teams in (("parker", 2, 2), ("dutch", 6, 2), ("dujardin", 8, 4)):
+        start = {"edition": name, "players": players, "teams": teams, "seed": 2**40 + 7}
+        dealt, text = answers(["start", start], ["save"])
+        assert dealt["players"] == players
+        games = trace.dealt(edition(name), players, teams, 2**40 + 7)
+        assert text["text"] == write_position(games.states[0], edition(name), games.rules)
 
 
-@pytest.mark.parametrize("episode", ["round", "match"])
-def test_what_agents_play_in_the_page_is_a_game(episode: str) -> None:
+def test_what_agents_play_in_the_page_is_a_game() -> None:
     """Python's rulebook plays the record again, and its agents would have chosen the same."""
-    starts = [{"edition": name, "players": 2, "seed": 3, "episode": episode} for name in ("parker", "dutch")]
+    played = [("parker", "round"), ("dutch", "round"), ("dutch", "match")]
+    starts = [{"edition": name, "players": 2, "seed": 3, "episode": episode} for name, episode in played]
     found = ask(*[("played", {"start": start, "agents": ["strategist", "champion"]}) for start in starts])
     for start, one in zip(starts, found, strict=True):
         record = read_record(one["text"])
@@ -184,17 +182,16 @@ WRITTEN = {
 }
 
 
-@pytest.mark.parametrize("text", WRITTEN.values(), ids=WRITTEN)
-def test_a_position_that_leaves_something_open_is_completed_alike(text: str) -> None:
-    loaded, saved = answers(["load", {"text": text}], ["save"])
-    assert loaded == {"positions": 1}
-    position = read_position(text)
-    assert saved["text"] == write_position(position.state[0], position.edition, position.rules)
+def test_a_position_that_leaves_something_open_is_completed_alike() -> None:
+    asked = [("answers", [["load", {"text": text}], ["save"]]) for text in WRITTEN.values()]
+    for (name, text), (loaded, saved) in zip(WRITTEN.items(), ask(*asked), strict=True):
+        assert loaded == {"positions": 1}, name
+        position = read_position(text)
+        assert saved["text"] == write_position(position.state[0], position.edition, position.rules), name
 
 
-@pytest.mark.parametrize(
-    ("text", "complaint"),
-    [
+def test_a_damaged_text_is_refused_and_the_game_goes_on() -> None:
+    table = [
         ("hand 0: 26", "Line 1, 'hand 0: 26': there is no card '26'"),
         ("hand 0: 25\nhand 0: 50", "Line 2, 'hand 0: 50': 'hand 0' is there already, in line 1"),
         ("hand 7: 25", "it must name a seat of the table"),
@@ -208,15 +205,13 @@ def test_a_position_that_leaves_something_open_is_completed_alike(text: str) -> 
         ("hand 0: 25 ...\nplays:\nseat 0: 25", "Line 3, 'seat 0: 25': team 0 is not rolling"),
         ("hand 0: 25 ...\nplays:\nseat 1: 25", "seat 0 is to act"),
         ("hand 0: 25 ...\nplays:\nfly", "there is no colon"),
-    ],
-)
-def test_a_damaged_text_is_refused_and_the_game_goes_on(text: str, complaint: str) -> None:
-    _, before, refused, after = answers(
-        ["start", {"edition": "parker", "seed": 1}], ["save"], ["load", {"text": text}], ["save"]
-    )
-    assert complaint in refused["error"]
-    assert refused["name"] == "EngineError"
-    assert after == before
+    ]
+    begun = [["start", {"edition": "parker", "seed": 1}], ["save"]]
+    asked = [("answers", [*begun, ["load", {"text": text}], ["save"]]) for text, _ in table]
+    for (text, complaint), (_, before, refused, after) in zip(table, ask(*asked), strict=True):
+        assert complaint in refused["error"], text
+        assert refused["name"] == "EngineError", text
+        assert after == before, text
 
 
 # What a page asks ------------------------------------------------------------------------------------------

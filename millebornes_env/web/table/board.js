@@ -40,7 +40,7 @@ function hand(one, position, shown) {
   const name = capital(shown.names.seat(one.seat));
   const words = one.hand === null ? `${one.hand_size} cards` : listed(one.hand.map((card) => shown.cards[card].title));
   const isActing = one.seat === position.to_act && position.asks === "play";
-  return make("div", { class: `other${isActing ? " acting" : ""}` },
+  return make("div", { class: `other${isActing ? " acting" : ""}`, "data-seat": one.seat },
     make("span", { text: name }),
     make("span", { class: `cards${one.hand ? " open" : ""}`, role: "img", "aria-label": `${name} holds ${words || "no cards"}` },
       ...cards.map(cardPicture)));
@@ -49,12 +49,14 @@ function hand(one, position, shown) {
 function drawSide(side, position, shown, choose) {
   const { names } = shown;
   const points = position.counts_points !== false && (position.round_number > 0 || position.over);
-  const name = capital(names.team(side.team)) + (points ? ` · ${number(side.score)} points` : "");
+  const after = points ? ` · ${number(side.score)} points` : "";
+  const name = capital(names.team(side.team));
+  const hasWon = position.over && position.winners?.includes(side.team);
   const isActing = position.to_act !== null && position.to_act % position.teams === side.team && position.asks === "play";
   const element = make("div", {
-    class: `team${isActing ? " acting" : ""}`, role: "group", "data-target": side.team,
-    "aria-label": name, click: () => choose(side.team),
-  }, filled("side.svg", valuesOfSide(side, position.target, name)));
+    class: `team${isActing ? " acting" : ""}${hasWon ? " won" : ""}`, role: "group", "data-target": side.team,
+    "aria-label": name + after, click: () => choose(side.team),
+  }, filled("side.svg", valuesOfSide(side, position.target, name, after)));
   const picture = element.firstElementChild;
   picture.setAttribute("role", "img");
   picture.setAttribute("aria-label", inWords(side, position.target, shown));

@@ -1,11 +1,11 @@
 // What stands in front of the table: a new game, the score sheet, a record, the link, help.
 
-import { capital, find, listed, make, number } from "./elements.js";
+import { capital, drawn, find, listed, make, number } from "./elements.js";
 import { keepDraft } from "./keeping.js";
-import { NOBODY, YOU } from "./names.js";
+import { NOBODY, shortName, YOU } from "./names.js";
 import { OwnRules, partsOf } from "./own_rules.js";
 
-const GOAL = "Be the first to complete the trip. Lay a Roll to start (not every edition asks for it), then distance cards. Stop the others with hazards (red), and answer theirs with remedies (green). Safeties (blue) protect you for the whole round; held back until the hazard comes, they are a coup fourré.";
+export const GOAL = "Be the first to complete the trip. Lay a Roll to start (not every edition asks for it), then distance cards. Stop the others with hazards (red), and answer theirs with remedies (green). Safeties (blue) protect you for the whole round; held back until the hazard comes, they are a coup fourré.";
 
 const dialog = () => find("dialog");
 
@@ -79,18 +79,17 @@ export function askForGame(catalogue, last, rulesOf, begin) {
     close();
     begin({ edition: label, players, teams, episode: episode.value, seats: sits, seed: seed.value ? Number(seed.value) : null });
   } },
-  row("Edition", edition, summary), make("div", { class: "seats" }, row("Table", table), row("Play", episode)),
-  make("fieldset", {}, make("legend", { text: "Who sits where" }), seats,
-    make("p", { class: "hint", text: "Partners sit across from each other. With nobody as “You” you watch." })),
+  make("div", { class: "seats" }, row("Table", table), row("Play", episode)), seats, row("Edition", edition, summary),
   ownRules.element,
-  row("Seed", seed, make("p", { class: "hint", text: "The same seed deals the same cards. Leave it empty for new ones." })),
+  make("details", { id: "more", open: Boolean(seed.value) }, make("summary", { text: "Deal the same cards again" }),
+    row("Seed", seed, make("p", { class: "hint", text: "The same seed deals the same cards. Leave it empty for new ones." }))),
   buttons(problem, make("button", { type: "submit", class: "main", id: "deal", text: "Deal the cards" }), closing("Cancel")));
   const draft = () => ({
     edition: ownRules.label(), players: size()[0], teams: size()[1], episode: episode.value, seed: seed.value,
     seats: [...seats.querySelectorAll("select")].map((one) => one.value),
   });
   for (const event of ["input", "change", "click"]) form.addEventListener(event, () => dialog().open && keepDraft({ setup: draft() }));
-  open("A new game", ...(last.isFirst ? [make("p", { class: "hint", text: GOAL })] : []), form);
+  open("A new game", form);
   find("deal").focus({ preventScroll: true });
 }
 
@@ -105,16 +104,26 @@ function editionChoice(catalogue, value) {
   return element;
 }
 
-function seatChoices(catalogue, players, teams, kept) {
+/** Who sits where at a table: as asked for, else you at seat 0 and the first agent that plays there elsewhere. */
+export function seated(catalogue, players, teams, asked) {
+  const fitting = catalogue.agents.filter((agent) => plays(agent, players, teams)).map((agent) => agent.name);
+  const fits = (who) => who === YOU || fitting.includes(who);
+  return Array.from({ length: players }, (_, seat) => (fits(asked[seat]) ? asked[seat] : seat === 0 ? YOU : fitting[0]));
+}
+
+function seatChoices(catalogue, players, teams, asked, own = 0) {
   const fitting = catalogue.agents.filter((agent) => plays(agent, players, teams));
-  const names = [YOU, ...fitting.map((agent) => agent.name)];
-  return Array.from({ length: players }, (_, seat) => {
-    const usual = seat === 0 ? YOU : fitting[0].name;
-    const value = names.includes(kept[seat]) ? kept[seat] : usual;
-    const options = [[YOU, "You"], ...fitting.map((agent) => [agent.name, agent.title])];
-    const team = players === teams ? "" : ` (team ${seat % teams})`;
-    return row(`Seat ${seat}${team}`, select(`seat-${seat}`, options, value));
-  });
+  const options = [[YOU, "You"], ...fitting.map((agent) => [agent.name, shortName(agent.title)])];
+  return seated(catalogue, players, teams, asked).map((who, seat) => row(roleOf(seat, own, players, teams), select(`seat-${seat}`, options, who)));
+}
+
+/** "Your seat", "Partner", "Opponent 2": a seat as the one who sits at `own` calls it. */
+function roleOf(seat, own, players, teams) {
+  if (seat === own) return "Your seat";
+  const isPartner = (other) => other !== own && other % teams === own % teams;
+  const alike = Array.from({ length: players }, (_, place) => (own + place) % players)
+    .filter((other) => other !== own && isPartner(other) === isPartner(seat));
+  return (isPartner(seat) ? "Partner" : "Opponent") + (alike.length > 1 ? ` ${alike.indexOf(seat) + 1}` : "");
 }
 
 export function tableWords(players, teams) {
@@ -138,18 +147,24 @@ function row(text, field, ...more) {
 
 // The score sheet ----------------------------------------------------------------------------------------------
 
+/** What has ended. */
+export function endWords(position) {
+  if (position.episode !== "match") return "The round is over";
+  return position.match_over ? "The match is over" : `Round ${position.round_number + 1} is over`;
+}
+
 /** Show how a round has ended.
- * @param {{again: Function, next: Function|null, review: Function|null, look: Function}} actions */
+ * @param {{again: Function, next: Function|null, review: Function|null, log: Object[], cards: Object[]}} actions */
 export function showSheet(position, names, actions) {
   const teams = position.sides.map((side) => side.team);
-  const content = [make("p", { text: winnerWords(position, names) })];
+  const content = [make("p", { class: "winner", text: winnerWords(position, names) }), curve(position, names, actions)];
   if (position.sheet) content.push(sheet(position, names, teams));
   const choices = [];
   if (actions.next) choices.push(button("Deal the next round", actions.next, true));
   else if (actions.again) choices.push(button(actions.againWords ?? "Play again", actions.again, true));
   if (actions.review) choices.push(button(actions.review.title, actions.review.act));
   choices.push(closing("Look at the table"));
-  open(position.match_over && position.episode === "match" ? "The match is over" : `Round ${position.round_number + 1} is over`, ...content, buttons(...choices));
+  open(endWords(position), ...content, buttons(...choices));
 }
 
 function winnerWords(position, names) {
@@ -167,12 +182,37 @@ function winnerWords(position, names) {
 }
 
 function sheet(position, names, teams) {
-  const head = make("tr", {}, make("td"), ...teams.map((team) => make("th", { scope: "col", text: capital(names.team(team)) })));
+  const head = make("tr", {}, make("td"), ...teams.map((team) => make("th", { scope: "col", class: position.winners?.includes(team) ? "won" : "", text: capital(names.team(team)) })));
   const line = (title, points, kind) => make("tr", { class: kind },
     make("th", { scope: "row", text: capital(title) }), ...teams.map((team) => make("td", { text: number(points[team]) })));
   const lines = position.sheet.map((one) => line(one.title, one.points, one.line === "round" ? "sum" : one.points.some(Boolean) ? "" : "none"));
   if (position.episode === "match") lines.push(line("match", position.sides.map((side) => side.score), "sum"));
   return make("table", { id: "score-sheet" }, make("thead", {}, head), make("tbody", {}, ...lines));
+}
+
+/** The kilometres of each team, play by play. */
+function curve(position, names, { log, cards }) {
+  const [width, height, left, bottom] = [560, 150, 44, 22];
+  const begun = log.slice(0, position.at).findLastIndex((one) => one.seat === null) + 1;
+  const plays = log.slice(begun, position.at);
+  const kmOf = new Map(cards.filter((card) => card.km).map((card) => [`play ${card.title}`, card.km]));
+  const of = (team) => (one) => (one.seat % position.teams === team ? (kmOf.get(one.words) ?? 0) : 0);
+  const most = Math.max(position.target, ...position.sides.map((side) => side.km));
+  const x = (count) => left + ((width - left - 8) * count) / Math.max(1, plays.length);
+  const y = (km) => 8 + (height - bottom - 8) * (1 - km / most);
+  const lines = position.sides.map(({ team, km }) => {
+    const gains = plays.map(of(team));
+    let sum = km - gains.reduce((one, other) => one + other, 0); // what a loaded position began with
+    return drawn("path", { class: `line of-${team}`, d: `M${x(0)} ${y(sum)}${gains.map((gain, number) => `H${x(number + 1)}V${y((sum += gain))}`).join("")}` });
+  });
+  const axis = [0, position.target].flatMap((km) => [
+    drawn("path", { class: "axis", d: `M${left} ${y(km)}H${width - 8}` }), drawn("text", { x: left - 6, y: y(km) + 4, "text-anchor": "end" }, `${number(km)}`)]);
+  const words = `Kilometres of each team in ${plays.length} plays: ${listed(position.sides.map(({ team, km }) => `${names.team(team)} ${number(km)}`))}`;
+  const keys = position.sides.map(({ team, km }) => make("li", { class: `of-${team}`, text: `${capital(names.team(team))}: ${number(km)} km` }));
+  return make("figure", { id: "curve" },
+    drawn("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": words }, ...axis, ...lines,
+      drawn("text", { x: width - 8, y: height - 4, "text-anchor": "end" }, `${plays.length} plays`)),
+    make("ul", {}, ...keys));
 }
 
 // Records and links --------------------------------------------------------------------------------------------
@@ -224,7 +264,7 @@ export function showLink(url) {
 /** Ask who plays on from a position of a record. */
 export function askWhoPlays(catalogue, position, begin) {
   const usual = Array.from({ length: position.players }, (_, seat) => (seat === position.to_act ? YOU : NOBODY));
-  const seats = make("div", { class: "seats" }, ...seatChoices(catalogue, position.players, position.teams, usual));
+  const seats = make("div", { class: "seats" }, ...seatChoices(catalogue, position.players, position.teams, usual, position.to_act ?? 0));
   const go = () => {
     const sits = [...seats.querySelectorAll("select")].map((one) => one.value);
     close();

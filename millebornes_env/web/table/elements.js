@@ -16,6 +16,14 @@ export function make(tag, properties = {}, ...children) {
   return element;
 }
 
+/** An element of SVG with attributes and children. */
+export function drawn(tag, attributes, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
 export const find = (id) => document.getElementById(id);
 
 /** "a", "a and b", "a, b and c". */

@@ -4,6 +4,7 @@ import { number } from "./elements.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const ROAD = 388; // how far the car goes to the right, in units of the template
+const NAME_LETTERS = 29; // more would reach the kilometres
 const SAFETIES = [15, 16, 17, 18];
 const DISTANCES = [0, 1, 2, 3, 4];
 
@@ -22,11 +23,17 @@ async function fetched(name) {
   return new DOMParser().parseFromString(await response.text(), "image/svg+xml").documentElement;
 }
 
+/** A team's name with what follows it, cut where it would reach the kilometres. */
+function fitted(name, after) {
+  const room = NAME_LETTERS - after.length;
+  return (name.length <= room ? name : `${name.slice(0, room - 1)}…`) + after;
+}
+
 /** What the template side.svg is filled in with: a value for each name in it. */
-export function valuesOfSide(side, target, name) {
+export function valuesOfSide(side, target, name, after = "") {
   const laid = new Map(side.safeties.map((one) => [one.card, one.coup_fourre]));
   const values = {
-    name,
+    name: fitted(name, after),
     km: `${number(side.km)} / ${number(target)} km`,
     rolling: side.can_drive ? 1 : 0,
     stopped: side.can_drive ? 0 : 1,

@@ -27,6 +27,7 @@ export class Hand {
     this.cards = position.seats[seat].hand ?? [];
     const left = [...fresh];
     find("why").textContent = "";
+    find("hand").style.setProperty("--cards", Math.max(7, this.cards.length));
     find("hand").replaceChildren(...this.cards.map((card, place) => {
       const isFresh = left.includes(card) && this.cards[place + 1] !== card;
       if (isFresh) left.splice(left.indexOf(card), 1);

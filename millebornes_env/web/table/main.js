@@ -1,13 +1,13 @@
 // The page: puts engine, table and what stands beside it together.
 
 import {
-  askForGame, askWhoPlays, button, close, open, plays, showError, showHelp, showLink, showRecord, tableWords,
+  askForGame, askWhoPlays, button, close, endWords, GOAL, open, plays, seated, showError, showHelp, showLink, showRecord, tableWords,
 } from "./dialogs.js";
 import { capital, find, make } from "./elements.js";
 import { loadDrawing } from "./filling.js";
 import { keep, keepDraft, kept, keptDraft, packed, SETUP, STORE, THEME, unpacked } from "./keeping.js";
 import { NOBODY, YOU } from "./names.js";
-import { titleOf } from "./own_rules.js";
+import { partsOf, titleOf } from "./own_rules.js";
 import { Play } from "./play.js";
 import { review, showThought } from "./thoughts.js";
 
@@ -31,6 +31,9 @@ async function begin() {
   }
   if (engine.kind === "study") return takePart();
   play = new Play(engine, catalogue, { looked, failed: showError, again, reviewOf });
+  find("goal").hidden = false;
+  find("goal").open = !kept(STORE) && !kept(SETUP);
+  find("goal").querySelector("p").textContent = GOAL;
   find("records").disabled = false;
   window.addEventListener("hashchange", () => resume().catch(showError));
   const draft = location.hash ? null : keptDraft();
@@ -69,7 +72,7 @@ async function engineAsked() {
   return (await import("./browser_engine.js")).createEngine();
 }
 
-/** Go on with the link that was opened, with the game that was kept, or ask for a new one. */
+/** Go on with the link that was opened, with the game that was kept, or deal the usual one. */
 async function resume() {
   const part = location.hash.slice(1);
   if (part) history.replaceState(null, "", location.pathname + location.search);
@@ -83,7 +86,16 @@ async function resume() {
       // Kept by another version: a new game, then.
     }
   }
-  newGame();
+  return play.begin(usualGame()).catch((error) => (newGame(), showError(error, button("New game", () => newGame(), true))));
+}
+
+/** The game that is dealt where nothing else was asked for: that of last time, or of the command line. */
+function usualGame() {
+  const { edition, players, teams, episode, seats, seed } = setup();
+  const { name } = partsOf(edition, catalogue);
+  const { tables } = catalogue.editions.find((one) => one.name === name) ?? catalogue.editions[0];
+  const table = tables.find((one) => one.players === players && one.teams === teams) ?? tables[0];
+  return { edition, ...table, episode, seats: seated(catalogue, table.players, table.teams, seats), seed: seed ?? null };
 }
 
 /** Step through a text; a position alone is to be played on, and hides what the others hold from the start. */
@@ -101,7 +113,7 @@ const rivalAt = ({ players, teams }) => catalogue.agents.find((agent) => plays(a
 function setup() {
   const usual = Object.fromEntries(Object.entries(catalogue.usual ?? {}).filter(([, value]) => value !== null && value !== undefined));
   const asked = usual.against ? { seats: [YOU, ...Array(7).fill(usual.against)] } : {};
-  return { ...USUAL, isFirst: !kept(SETUP), ...(kept(SETUP) ?? {}), ...usual, ...asked };
+  return { ...USUAL, ...(kept(SETUP) ?? {}), ...usual, ...asked };
 }
 
 function newGame(typed = {}) {
@@ -149,7 +161,7 @@ function sayWhatIsUp(now) {
 
 function question(now, position, names) {
   if (now.looksBack()) return `Position ${position.at} of ${position.plays}.`;
-  if (position.over) return position.match_over ? "The game is over." : "The round is over.";
+  if (position.over) return `${endWords(position)}.`;
   const who = now.seats[position.to_act];
   if (who === NOBODY) return `${capital(names.seat(position.to_act))} is to ${position.asks === "play" ? "play" : "decide"}. Press “Play on from here” to sit down.`;
   if (who !== YOU) return position.asks === "play" ? `${capital(names.seat(position.to_act))} is thinking …` : "…";

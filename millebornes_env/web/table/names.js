@@ -5,6 +5,14 @@ import { listed } from "./elements.js";
 export const YOU = "you";
 export const NOBODY = "nobody";
 
+const MOST_LETTERS = 24;
+
+/** A short name of an agent: of `name@agent` the name, of a path its last part, and not too long. */
+export function shortName(text) {
+  const name = /^([\w. +-]+)@/.exec(text)?.[1] ?? text.replace(/[\\/]+$/, "").replace(/[^:=,+]*[\\/]/g, "");
+  return name.length <= MOST_LETTERS ? name : `${name.slice(0, 11)}…${name.slice(-12)}`;
+}
+
 export class Names {
   /** @param {string[]} seats who sits where: YOU, NOBODY or the name of an agent.
    * @param {number} teams
@@ -19,7 +27,7 @@ export class Names {
     const who = this.seats[seat];
     const alike = this.seats.flatMap((other, place) => (other === who ? [place] : []));
     if (who === NOBODY) return `seat ${seat}`;
-    const name = who === YOU ? YOU : (this.titles[who] ?? who);
+    const name = who === YOU ? YOU : shortName(this.titles[who] ?? who);
     if (who === YOU && (alike.length === 1 || seat === this.viewer)) return YOU;
     if (who === YOU) return `player ${seat}`;
     return alike.length === 1 ? name : `${name} ${alike.indexOf(seat) + 1}`;

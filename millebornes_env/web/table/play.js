@@ -2,7 +2,8 @@
 
 import { drawBoard } from "./board.js";
 import { close, showSheet } from "./dialogs.js";
-import { capital, find } from "./elements.js";
+import { capital, find, make } from "./elements.js";
+import { cardPicture } from "./filling.js";
 import { Hand } from "./hand.js";
 import { keep, STORE } from "./keeping.js";
 import { Names, NOBODY, YOU } from "./names.js";
@@ -124,6 +125,8 @@ export class Play {
       again: this.page.again,
       next: deal ? () => (close(), this.play(deal.action)) : null,
       review: isPlayed ? this.page.reviewOf(this.position) : null,
+      log: this.log,
+      cards: this.catalogue.cards,
     });
   }
 
@@ -165,13 +168,15 @@ export class Play {
     const viewer = this.viewer(seen);
     const [position, log] = await Promise.all([this.engine.position(viewer), this.engine.log()]);
     if (run !== this.run) return;
+    const isNext = position.at === this.position?.at + 1 && position.plays >= this.position.plays;
+    const from = isNext ? this.#whereFrom(position.last) : null;
     this.position = position;
     this.wanted = null;
     this.names = new Names(this.seats, position.teams, this.titles, viewer);
     this.log = log;
     const shown = this.shown();
     drawBoard(find("board"), position, shown, (target) => this.hand.layAt(target));
-    this.flash();
+    this.flash(from);
     find("mine").hidden = viewer === "all";
     if (viewer !== "all") this.hand.show(position, viewer, shown, this.canAct(), this.fresh(viewer));
     this.page.looked(this);
@@ -198,12 +203,29 @@ export class Play {
     });
   }
 
-  flash() {
+  /** Where the card of a play comes from: another seat's cards, or the own hand; null: it does not move. */
+  #whereFrom(last) {
+    if (!last || last.seat === null || matchMedia("(prefers-reduced-motion: reduce)").matches) return null;
+    const place = document.querySelector(`.other[data-seat="${last.seat}"] .cards, .card[aria-pressed="true"]`);
+    return place?.getBoundingClientRect() ?? null;
+  }
+
+  /** Mark where the last card was laid, and let it move there.
+   * @param {DOMRect|null} from where it came from; null: it does not move. */
+  flash(from) {
     const { last } = this.position;
     if (!last || last.seat === null) return;
     const target = /against team (\d)/.exec(last.words)?.[1];
     const place = last.words.startsWith("discard") ? "discard" : (target ?? String(last.seat % this.position.teams));
-    document.querySelector(`[data-target="${place}"]`)?.classList.add("played");
+    const goal = document.querySelector(`[data-target="${place}"]`);
+    goal?.classList.add("played");
+    const title = last.words.replace(/^(play|discard) | against team \d$/g, "");
+    const card = this.catalogue.cards.find((one) => one.title === title);
+    if (!goal || !card || !from) return;
+    const to = goal.getBoundingClientRect();
+    const path = `left: ${from.left}px; top: ${from.top}px; --x: ${to.left + to.width / 2 - from.left}px; --y: ${to.top + to.height / 2 - from.top}px`;
+    const flying = make("div", { class: "flying", "aria-hidden": "true", style: path, animationend: () => flying.remove() }, cardPicture(card.id));
+    document.body.append(flying);
   }
 
   /** What others did since the person's last decision, in words. */

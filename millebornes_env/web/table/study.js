@@ -82,6 +82,8 @@ export class StudyPlay extends Play {
       again: isLast ? null : () => this.begin(game + 1).catch(this.page.failed),
       againWords: `Go on with game ${game + 2} of ${welcome.games}`,
       review: null,
+      log: this.log,
+      cards: this.catalogue.cards,
     });
     if (isLast && !mayGoOn) this.thank();
   }
