@@ -43,7 +43,7 @@ def checked_mode(value: object, entry: Game, modes: list[str]) -> str:
         MissingExtraError: pixels, and no rasteriser is installed.
         GamePartError: of games of this kind there are no drawings, or no pictures.
     """
-    is_pixels = isinstance(value, str) and check.plain_text(value) == RGB_ARRAY
+    is_pixels = isinstance(value, str) and value == RGB_ARRAY
     if is_pixels and SVG in modes and RGB_ARRAY not in modes:
         missing = ModuleNotFoundError(_RASTERISER, name=_RASTERISER)
         raise MissingExtraError.of('render_mode="rgb_array"', missing, "pictures")
@@ -109,4 +109,4 @@ class Shown:
         return str(self.game.part("picture", "a notebook")(self.games.states[0], self.rules))
 
 
-__all__ = ["HUMAN", "RGB_ARRAY", "SVG", "Shown", "checked_mode", "modes_here", "modes_of", "rendered"]
+__all__ = ["ANSI", "HUMAN", "RGB_ARRAY", "SVG", "Shown", "checked_mode", "modes_here", "modes_of", "rendered"]

@@ -70,6 +70,7 @@ class VectorEnv(Shown, InWords, WithHistory):
         possible_agents: the seats' names, `player_0` ...
         observation_spec: what an observation shows.
         observation_sections: the layout of an observation (name, start, size, high, meaning, owner).
+        columns: a name for each number of an observation.
         state_sections: the layout of `state()`.
         single_observation_space: of one game: `observation` int8[D], `action_mask` int8[A] and
             `agent_selection`.
@@ -128,6 +129,7 @@ class VectorEnv(Shown, InWords, WithHistory):
             history: keep the events of each game, for `information_states` (docs/histories.md).
 
         Raises:
+            TypeError: an option that does not exist.
             MilleBornesError: one of its subclasses says what is wrong with which argument.
         """
         self.num_envs = check.checked_num_envs(num_envs)
@@ -387,7 +389,7 @@ class VectorEnv(Shown, InWords, WithHistory):
         """Go on from records that `get_states` of an environment of the same table returned.
 
         Args:
-            states: `STATE[N]`.
+            states: `STATE[N]`; games that have ended only where they wait (not with autoreset SAME_STEP).
             history: what `env.history.copy()` was there; None: with `history=True`, keys begin here.
 
         Returns:
@@ -400,7 +402,7 @@ class VectorEnv(Shown, InWords, WithHistory):
             ClosedError: the environment was closed.
         """
         self._check_open()
-        checked = arrays.checked_states(states, self.num_envs, self.game, self.rules)
+        checked = arrays.checked_states(states, self.num_envs, self.game, self.rules, self.settings)
         kept = None if history is None else self._checked_history(history)
         self.games.states[:] = checked
         self.games.write_decisions()
