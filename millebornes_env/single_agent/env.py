@@ -13,7 +13,7 @@ from gymnasium.vector import AutoresetMode
 
 from millebornes_env.envs.guard import Guard, alone
 from millebornes_env.envs.options import USUAL, action_number, checked_seed
-from millebornes_env.envs.rendering import HUMAN, checked_mode, modes_here, modes_of
+from millebornes_env.envs.rendering import ALL_MODES, HUMAN, checked_mode, modes_of
 from millebornes_env.errors import ActionShapeError, shown
 from millebornes_env.games import Sheet
 from millebornes_env.single_agent.games import MASK, Choices, LearnerGames, Observation, refuse_unknown
@@ -41,7 +41,7 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
         games: the game, with its opponents.
     """
 
-    metadata: dict[str, Any] = {"render_modes": modes_here(), "render_fps": 1}
+    metadata: dict[str, Any] = {"render_modes": ALL_MODES, "render_fps": 1}
 
     def __init__(  # noqa: PLR0913 - options, nearly all by keyword
         self,
@@ -86,7 +86,8 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
             illegal_action: "terminate": it ends the episode with a reward of -1, for every action of the
                 action space may be tried in Gymnasium; "error" raises one that names the play.
             render_mode: "ansi": `render` returns the table as text; "human": it is printed after every step;
-                "svg": `render` returns a picture, "rgb_array" (with the extra `pictures`) its pixels.
+                "svg": `render` returns a picture, "rgb_array" its pixels (which takes the extra `pictures`:
+                Stable-Baselines3 asks for this mode always, so it is `render` that misses the extra).
             **unknown: options that do not exist; they are refused.
 
         Raises:
@@ -117,9 +118,10 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
         )
         vector = self.games.vector
         if render_mode is not None:
-            checked_mode(render_mode, vector.game, self.metadata["render_modes"])
-        elif modes_of(vector.game) != self.metadata["render_modes"]:
-            self.metadata = {**self.metadata, "render_modes": modes_of(vector.game)}
+            checked_mode(render_mode, vector.game, ALL_MODES)
+        # With the mode that it was made with: Gymnasium's checker wants to find it there.
+        modes = [mode for mode in ALL_MODES if mode == render_mode or mode in modes_of(vector.game)]
+        self.metadata = {**self.metadata, "render_modes": modes}
         self.render_mode = render_mode
         self.observation_space = self.games.observation_space
         self.action_space = gymnasium.spaces.Discrete(int(vector.single_action_space.n))
@@ -226,7 +228,12 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
         return self.games.vector.describe(int(self.games.learners.each["seat"][0]))
 
     def render(self) -> Any:
-        """The table, all hands shown, as text, picture or pixels; None if printed, or without a mode."""
+        """Return the table, all hands shown, as text, picture or pixels; None if printed, or without a mode.
+
+        Raises:
+            MissingExtraError: pixels, without the extra `pictures`.
+            ResetNeededError: before the first `reset`.
+        """
         if self.render_mode in (None, HUMAN):
             return None
         return self.games.vector.render(mode=self.render_mode)

@@ -16,7 +16,7 @@ from millebornes_env.engine.rulebook import StateArray
 from millebornes_env.envs.arrays import checked_actions
 from millebornes_env.envs.guard import Guard, alone
 from millebornes_env.envs.options import USUAL, autoreset_mode, checked_seed, flag
-from millebornes_env.envs.rendering import ANSI, HUMAN, checked_mode, modes_here, rendered
+from millebornes_env.envs.rendering import ALL_MODES, ANSI, HUMAN, RGB_ARRAY, checked_mode, rendered
 from millebornes_env.games import Sheet
 from millebornes_env.single_agent.games import MASK, Choices, LearnerGames, Observation, refuse_unknown
 from millebornes_env.single_agent.opponents import Given
@@ -72,7 +72,7 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
     """
 
     metadata: dict[str, Any] = {
-        "render_modes": [mode for mode in modes_here() if mode != HUMAN],
+        "render_modes": [mode for mode in ALL_MODES if mode != HUMAN],
         "render_fps": 1,
     }
 
@@ -279,6 +279,8 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         if self.render_mode is None:
             return None
         vector._check_ready("render")
+        if self.render_mode == RGB_ARRAY:
+            checked_mode(RGB_ARRAY, vector.game, vector.metadata["render_modes"])
         draw = functools.partial(rendered, vector.game, rules=vector.rules, mode=self.render_mode)
         if self.render_mode == ANSI:
             return tuple(draw(state=state) for state in vector.games.states)
