@@ -518,13 +518,13 @@ def test_states() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "phase", "field"),
-    [({}, 3, "phase"), ({"edition": "arc_en_ciel", "players": 3}, 8, "phase")],
+    ("options", "phase"),
+    [({}, 3), ({"edition": "arc_en_ciel", "players": 3}, 8)],
     ids=["millebornes", "wielerspel"],
 )
 @pytest.mark.parametrize("mode", ["same_step", "next_step", "disabled"])
 def test_a_game_that_says_it_is_over_is_refused_where_it_cannot_be(
-    options: dict[str, Any], phase: int, field: str, mode: str
+    options: dict[str, Any], phase: int, mode: str
 ) -> None:
     """It would wait for ever: nothing is legal in it, and no step ends it."""
     env = started(8, autoreset_mode=mode, **options)
@@ -536,8 +536,8 @@ def test_a_game_that_says_it_is_over_is_refused_where_it_cannot_be(
         for value in range(-1, 12):
             for game in range(8):
                 states = good.copy()
-                states[field][game] = value
-                is_over = int(good[field][game]) == phase
+                states["phase"][game] = value
+                is_over = int(good["phase"][game]) == phase
                 if value == phase and not is_over:
                     refused(StateError, [f"states[{game}]"], env.set_states, states)
                     continue
@@ -545,7 +545,7 @@ def test_a_game_that_says_it_is_over_is_refused_where_it_cannot_be(
                     env.set_states(states)
                 except StateError:
                     continue
-                assert value == good[field][game] or look(env)["action_mask"][game].any()
+                assert value == good["phase"][game] or look(env)["action_mask"][game].any()
         env.set_states(good)
 
 

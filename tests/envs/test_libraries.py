@@ -1,4 +1,4 @@
-"""What other libraries ask of environments: to be constructed by trial, masks in every row, infos that stack."""
+"""What other libraries ask of environments: constructors that can be tried, masks, infos that stack."""
 
 from __future__ import annotations
 
@@ -81,8 +81,8 @@ def test_pixels_without_the_extra_are_missed_when_they_are_drawn(
     envs.reset(seed=1)
     with pytest.raises(MissingExtraError):
         envs.render()
+    monkeypatch.setitem(millebornes_v0.raw_env.metadata, "render_modes", ["ansi", "human", "svg"])
     with pytest.raises(TypeError, match="pictures"):
-        monkeypatch.setitem(millebornes_v0.raw_env.metadata, "render_modes", ["ansi", "human", "svg"])
         millebornes_v0.env(render_mode="rgb_array")
 
 
@@ -122,6 +122,16 @@ def test_max_cycles_truncates(name: str) -> None:
     for wrong in (0, -1, 1.5, "20", True):
         with pytest.raises(OptionError, match="max_cycles is"):
             millebornes_v0.env(max_cycles=wrong)  # type: ignore[arg-type]
+
+
+def test_an_action_may_come_in_an_array_of_one() -> None:
+    """As policies return it for one observation."""
+    one: Any = gymnasium.make(PARKER).unwrapped
+    aec = millebornes_v0.env()
+    for env in (one, aec):
+        env.reset(seed=1)
+        for kind in (np.array, lambda actions: np.array([actions]), lambda actions: np.array(actions[0])):
+            env.step(kind([next(iter(env.legal_actions()))]))
 
 
 # Loops.
