@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-
 NUMBERS = ("x", "", "nan", "-1", "1e3", "9" * 5000, "\ud800")
 WHOLE = (*NUMBERS, "1.5", "0x10")
 EDITIONS = (

@@ -43,7 +43,7 @@ FINE_OPTIONS: dict[str, set[str]] = {
         name: {"true"}
         for name in ("extends", "score", "debian", "openbsd", "carry_need", "higher_base", "right_of_way")
     },
-    **{name: WHOLE for name in ("pile", "risk", "reserve", "cards", "near", "threads", "window", "endgame")},
+    **dict.fromkeys(("pile", "risk", "reserve", "cards", "near", "threads", "window", "endgame"), WHOLE),
     **{name: WHOLE - {" 1"} for name in ("rollouts", "candidates")},
     "epsilon": {" 1"},
     "temperature": {"1.5", *WHOLE},
@@ -303,7 +303,7 @@ KEYS = (
     *("num_actions", "activation", "num_layers", "value"),
 )
 FINE_ENTRIES = {
-    **dict.fromkeys(["format", "players", "teams", "observation_version"], {"2"}),
+    **{key: {"2"} for key in ["format", "players", "teams", "observation_version"]},
     "features": {"False"},
     "value": {"None"},
 }

@@ -1,4 +1,4 @@
-"""Every argument of notation, JSON Lines and SB3's faces with every wrong value: refused in words, or fine."""
+"""Every argument of notation, JSON Lines and SB3's faces with every wrong value: refused, or fine."""
 
 from __future__ import annotations
 
