@@ -264,7 +264,8 @@ def _options_of(config: object) -> dict[str, Any]:
         if name not in USUAL_OPTIONS:
             known = list(USUAL_OPTIONS)
             raise OptionError(
-                f"env_config got an unexpected keyword argument {shown(name)}; the options are {', '.join(known)}."
+                f"env_config got an unexpected keyword argument {shown(name)}; the options are "
+                f"{', '.join(known)}."
                 f"{closest(name, known)}"
             )
     return {**USUAL_OPTIONS, **given}

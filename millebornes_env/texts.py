@@ -117,7 +117,7 @@ def items_of(given: object, most: int) -> list[Any] | None:
 
 
 def print_text(text: str, *, end: str = "\n", file: TextIO | None = None) -> None:
-    """Print a text; what the stream's encoding lacks is printed as in `caf\\xe9`, as the commands do.
+    """Print a text; letters that the stream's encoding lacks are escaped, as the commands do it.
 
     Args:
         text: such as a table with the "é" of "coup fourré".

@@ -42,9 +42,9 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
 
     Observations are dictionaries of `observation` int8[D] (layout: `observation_sections`) and `action_mask`
     int8[A], all zero for an agent that is not to act, also once its episode is over. `infos` always have
-    `final_score` and `final_winner`: zeros and -1 before the end. Illegal actions raise an error that names the play; no
-    wrapper is needed. `state()` has everything, hidden cards included. One environment serves one Python
-    thread at a time (`ConcurrentCallError`).
+    `final_score` and `final_winner`: zeros and -1 before the end. Illegal actions raise an error that names
+    the play; no wrapper is needed. `state()` has everything, hidden cards included. One environment serves
+    one Python thread at a time (`ConcurrentCallError`).
 
     Attributes:
         vector: the vector environment of one game that this is.

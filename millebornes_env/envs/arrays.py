@@ -25,7 +25,12 @@ def array_of(name: str, given: object, error: type[MilleBornesError]) -> npt.NDA
     """Return what was given as an array; NumPy refuses lists of different lengths, for example."""
     try:
         return np.asarray(given)
-    except (TypeError, ValueError, OverflowError, RuntimeError) as problem:  # RuntimeError: a tensor with a gradient
+    except (
+        TypeError,
+        ValueError,
+        OverflowError,
+        RuntimeError,
+    ) as problem:  # the last: tensors with gradients
         raise error(f"{name} are {shown(given)}, of which no array can be made: {problem}") from None
 
 
@@ -196,6 +201,6 @@ def _check_ended(states: StateArray, rulebook: Rulebook, rules: Any, settings: S
             )
         if settings.punish_illegal == 0 and broken_off is not None and broken_off(state, rules):
             raise StateError(
-                f"states[{number}] says that the game is over, but nobody has won and cards are left; only an "
-                'illegal action ends a game so, with illegal_action="terminate"'
+                f"states[{number}] says that the game is over, but nobody has won and cards are left; only "
+                'an illegal action ends a game so, with illegal_action="terminate"'
             )

@@ -78,7 +78,7 @@ def whole_number(value: object) -> int | None:
 
 
 def action_number(action: object) -> int | None:
-    """Return an action as an int, also one in an array of one element, as policies hand it over; else None."""
+    """Return an action as an int, also one in an array of one element, as policies return it; else None."""
     if isinstance(action, np.ndarray) and action.size == 1:
         action = action.reshape(())[()]
     return whole_number(action)

@@ -492,7 +492,8 @@ class OpponentVecEnv(VecEnv):
 class SelfPlayVecEnv(OpponentVecEnv):
     """One learning seat in each game; the other seats are played by the policy that learns.
 
-    Give the model to `set_policy` once it exists; until then the others play at random. The learning seat changes from game to game and from episode to episode, so every seat is learned.
+    Give the model to `set_policy` once it exists; until then the others play at random. The learning seat
+    changes from game to game and from episode to episode, so every seat is learned.
     """
 
     def __init__(

@@ -7,6 +7,7 @@ games are turn-based, and each row of a batch is the decision of the seat named 
 from __future__ import annotations
 
 import copy
+import weakref
 from collections.abc import Mapping
 from typing import Any, NamedTuple, cast
 
@@ -166,6 +167,8 @@ class VectorEnv(Shown, InWords, WithHistory):
             ours = new_buffers(rulebook, self.num_envs, self.rules, self.settings)
             if buffers is not None:
                 ours = arrays.checked_buffers(buffers, ours)
+                # NumPy resizes no array, whose memory kernels write to, that is weakly referenced.
+                self._pins = [weakref.ref(array) for array in buffers]
             self.games = Games(rulebook, self.num_envs, self.rules, self.settings, ours, threads)
             is_kept = check.flag("history", history)
             self.history = History(game, self.rules, self.num_envs) if is_kept else None
@@ -433,7 +436,7 @@ class VectorEnv(Shown, InWords, WithHistory):
 
     @alone
     def __getstate__(self) -> dict[str, Any]:
-        return dict(vars(self))
+        return {name: value for name, value in vars(self).items() if name != "_pins"}
 
     def __setstate__(self, values: dict[str, Any]) -> None:
         vars(self).update(values)

@@ -22,7 +22,6 @@ from millebornes_env.single_agent.games import MASK, Choices, LearnerGames, Obse
 from millebornes_env.single_agent.opponents import Given
 
 
-
 class Pictures(Sequence[Any]):
     """The pictures of N games, each drawn when it is asked for, as the games were when this was made."""
 
@@ -122,8 +121,8 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             observe_rules: as there.
             padded: as there.
             illegal_action: as there.
-            render_mode: "ansi": `render` returns a text for each game; "svg": a picture; "rgb_array" (with the
-                extra `pictures`): its pixels. Pictures are drawn when they are asked for: `render()[0]`.
+            render_mode: "ansi": `render` returns a text for each game; "svg": a picture; "rgb_array" (with
+                the extra `pictures`): its pixels. Pictures are drawn when they are asked for: `render()[0]`.
             **unknown: options that do not exist; they are refused.
 
         Raises:
