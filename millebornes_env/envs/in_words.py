@@ -75,8 +75,9 @@ class InWords:
         Raises:
             OptionError: there is none of that name; the message lists those there are.
         """
+        wanted: object = name  # an array would be compared element by element
         for one in self.observation_sections:
-            if isinstance(name, str) and one.name == name:
+            if isinstance(wanted, str) and one.name == wanted:
                 return slice(one.start, one.stop)
         known = ", ".join(one.name for one in self.observation_sections)
         raise OptionError(f"an observation has no section {shown(name)}; it has {known}")

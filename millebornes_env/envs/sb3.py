@@ -226,7 +226,8 @@ class OpponentVecEnv(VecEnv):
             gymnasium.spaces.Box(0.0, 1.0, (len(self._scale),), np.float32),
             games.single_action_space,
         )
-        self.metadata["render_fps"] = 1  # for VecVideoRecorder
+        metadata: dict[str, Any] = self.metadata
+        metadata["render_fps"] = 1  # for VecVideoRecorder
 
     def _begin_counts(self) -> None:
         self._earned = np.zeros(self.games.num_envs, np.float64)  # since the learner's last decision

@@ -77,7 +77,7 @@ def break_off(state: State) -> None:
 def was_broken_off(state: State, rules: Rules) -> bool:
     """Return True if the round is over without a winner, although there are cards to play."""
     cards = int(state.draw_pile)
-    if plain(are_hands_played_out)(state, rules):  # type: ignore[arg-type] # as plain Python takes them
+    if plain(are_hands_played_out)(state, rules):
         cards += int(state.hand_count[: rules.players].sum())
     return int(state.phase) == ROUND_OVER and int(state.winner) == NO_TEAM and cards > 0
 

@@ -261,7 +261,8 @@ def variations(states: npt.NDArray[np.void]) -> Iterator[tuple[str, npt.NDArray[
 
 
 @pytest.mark.parametrize(
-    ("edition", "players", "steps"), [("parker", 2, 30), ("parker", 6, 60), ("dutch", 3, 45)]
+    ("edition", "players", "steps"),
+    [("parker", 2, 30), pytest.param("parker", 6, 60, marks=pytest.mark.slow), ("dutch", 3, 45)],
 )
 def test_a_record_with_any_field_changed_is_refused_or_can_be_played_on(
     edition: str, players: int, steps: int
