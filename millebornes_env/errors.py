@@ -40,11 +40,19 @@ class GameError(MilleBornesError):
     """An entry that the table of games cannot take."""
 
 
-class GamePartError(MilleBornesError):
+class OptionError(MilleBornesError, TypeError):
+    """An option of a constructor or of `reset` that does not exist, or has a value it cannot have.
+
+    It is a `TypeError` as well: libraries that try an option (Stable-Baselines3 `render_mode`, TorchRL
+    `frameskip`) go on without it after one, as after an unexpected keyword argument.
+    """
+
+
+class GamePartError(OptionError):
     """A call needs something that a game may have, and this one has not; the message names both."""
 
 
-class MissingExtraError(ModuleNotFoundError, MilleBornesError):
+class MissingExtraError(ModuleNotFoundError, OptionError):
     """A library of an extra is not installed; the message says what needs it, and what pip is to install."""
 
     @classmethod
@@ -64,10 +72,6 @@ class MissingExtraError(ModuleNotFoundError, MilleBornesError):
 
 class NumEnvsError(MilleBornesError):
     """`num_envs` is not a whole number of at least 1."""
-
-
-class OptionError(MilleBornesError):
-    """A construction or reset option has a value it cannot have."""
 
 
 class SeedError(MilleBornesError):
@@ -133,10 +137,8 @@ _short.maxlist = _short.maxtuple = 8
 
 
 def shown(value: object) -> str:
-    """A value as a message shows it: on one line, never long, and whatever the value's own code does."""
+    """Return a value as messages show it: on one line, never long."""
     try:
         return " ".join(_short.repr(value).splitlines())
     except (ValueError, RecursionError):  # Python writes no number of more than 4,300 digits
         return f"a very large {type(value).__name__}"
-    except Exception:  # the error that is being told is about something else
-        return f"<{type(value).__name__} instance at {id(value):#x}>"

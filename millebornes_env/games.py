@@ -78,6 +78,7 @@ class Game:
         mini_decks: names of small sheets that come with it, to be solved; found by their names only.
         audit: part `audit(states, rules)`: the first of `STATE[N]` that is no game of this table and why, as
             (number, words), or None. `set_states` and positions need it: kernels trust what is in a record.
+            Where the rulebook has `was_broken_off(state, rules)`, `set_states` asks it about ended games.
         laws: part `laws(states, rules)`: raises `ConformanceError` for records that no play leads to.
         observation: the part that says what can be chosen about observations: a named tuple of ints, with a
             field `unseen`, `rules` or `padded` for each of the options that the game knows; None: nothing.

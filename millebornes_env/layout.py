@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 Owner = Literal["table", "team", "seat"]
@@ -30,3 +31,10 @@ class Section(NamedTuple):
     def stop(self) -> int:
         """One past the index of its last number."""
         return self.start + self.size
+
+
+def columns_of(sections: Sequence[Section]) -> tuple[str, ...]:
+    """Return a name for each number of an observation: the section's, with an index where it has several."""
+    return tuple(
+        one.name if one.size == 1 else f"{one.name}[{index}]" for one in sections for index in range(one.size)
+    )

@@ -19,8 +19,9 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 
+from millebornes_env.engine.rulebook import NO_TEAM
 from millebornes_env.envs.guard import Guard, alone
-from millebornes_env.envs.options import USUAL, checked_mapping, flag, whole_number
+from millebornes_env.envs.options import USUAL, action_number, checked_mapping, flag
 from millebornes_env.envs.vector import VectorEnv
 from millebornes_env.errors import ActionShapeError, OptionError, shown
 from millebornes_env.texts import closest
@@ -60,7 +61,7 @@ class RLlibEnv(MultiAgentEnv):  # type: ignore[misc] # ray's base class has no t
     Only the seat that is to move is shown an observation, and only its action is carried out. It can be the
     same one again, or one out of turn. Each step returns what every seat has earned in it; RLlib adds up what
     a seat earns until its next move. When the episode is over, each seat gets a last observation, whose mask
-    is all 0.
+    is all 1, for no action follows.
 
     The mask is part of the observation; a module that does not look at it plays illegal actions, which end
     the episode with a reward of -1 for the offender (`illegal_action`).
@@ -135,7 +136,11 @@ class RLlibEnv(MultiAgentEnv):  # type: ignore[misc] # ray's base class has no t
         self.vector.reset(seed=seed, options=checked_mapping(options))
         self.agents = self.possible_agents[:]
         agent = self._agent_to_move()
-        return {agent: self._observation()}, {agent: {}}
+        return {agent: self._observation()}, {agent: self._no_result()}
+
+    def _no_result(self) -> dict[str, Any]:
+        """Return the info of an episode that goes on."""
+        return {"final_score": [0] * self.vector.teams, "final_winner": NO_TEAM}
 
     @alone
     def step(
@@ -154,8 +159,8 @@ class RLlibEnv(MultiAgentEnv):  # type: ignore[misc] # ray's base class has no t
 
         Returns:
             Observations, rewards, terminateds, truncateds and infos by agent. terminateds and truncateds have
-            the key "__all__" besides; truncateds are always False. In the last step of an episode, each info
-            has `final_score` (the points of each team) and `final_winner` (the winning team, or -1).
+            the key "__all__" as well; truncateds are always False. Each info has `final_score` (the points
+            of each team) and `final_winner` (the winning team, or -1): zeros and -1 before the last step.
 
         Raises:
             OptionError: `action_dict` does not have exactly the action of the seat that is to move.
@@ -173,7 +178,7 @@ class RLlibEnv(MultiAgentEnv):  # type: ignore[misc] # ray's base class has no t
         if not over:
             agent = self._agent_to_move()
             nobody = {"__all__": False}
-            return {agent: self._observation()}, earned, nobody, nobody.copy(), {agent: {}}
+            return {agent: self._observation()}, earned, nobody, nobody.copy(), {agent: self._no_result()}
         every = [*self.possible_agents, "__all__"]
         result = {
             "final_score": infos["final_score"][0].tolist(),
@@ -196,7 +201,7 @@ class RLlibEnv(MultiAgentEnv):  # type: ignore[misc] # ray's base class has no t
                 f"action_dict has {shown(given)}; {agent} is to move, so it must be {{{agent!r}: action}} "
                 "and nothing else"
             )
-        number = whole_number(action_dict[agent])
+        number = action_number(action_dict[agent])
         if number is None:
             raise ActionShapeError(
                 f"{agent}: the action is {shown(action_dict[agent])}; it must be a whole number, such as 0"
@@ -219,7 +224,7 @@ class RLlibEnv(MultiAgentEnv):  # type: ignore[misc] # ray's base class has no t
     def _last_observation(self, seat: int) -> Observation:
         return {
             OBSERVATIONS: self.vector.observe(seat)[0] * self._scale,
-            ACTION_MASK: np.zeros(self._num_actions, np.float32),
+            ACTION_MASK: np.ones(self._num_actions, np.float32),
         }
 
     def render(self) -> str:
@@ -259,7 +264,8 @@ def _options_of(config: object) -> dict[str, Any]:
         if name not in USUAL_OPTIONS:
             known = list(USUAL_OPTIONS)
             raise OptionError(
-                f"env_config has no option {shown(name)}; the options are {', '.join(known)}."
+                f"env_config got an unexpected keyword argument {shown(name)}; the options are "
+                f"{', '.join(known)}."
                 f"{closest(name, known)}"
             )
     return {**USUAL_OPTIONS, **given}

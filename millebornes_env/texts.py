@@ -7,10 +7,11 @@ import difflib
 import io
 import itertools
 import re
+import sys
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TextIO
 
 from millebornes_env.errors import MilleBornesError, shown
 
@@ -108,20 +109,36 @@ def named(text: str) -> tuple[str, str]:
 
 
 def items_of(given: object, most: int) -> list[Any] | None:
-    """The items of a list, or of anything else that can be gone through, if there are at most so many.
+    """Return the items of a list or another iterable, if there are at most so many.
 
     Args:
-        given: by a caller; whatever its own code does, no more is asked of it than one item too many.
+        given: by a caller; an endless iterator is asked for one item too many.
         most: items.
 
     Returns:
-        The items; None if there are more, or if it has none to give.
+        The items; None if there are more, or if it is not iterable.
     """
     try:
         found = list(itertools.islice(iter(given), most + 1))  # type: ignore[call-overload]
-    except Exception:  # whatever its `__iter__` raises
+    except TypeError:
         return None
     return found if len(found) <= most else None
+
+
+def print_text(text: str, *, end: str = "\n", file: TextIO | None = None) -> None:
+    """Print a text; letters that the stream's encoding lacks are escaped, as the commands do it.
+
+    Args:
+        text: such as a table with the "é" of "coup fourré".
+        end: what follows it.
+        file: the stream; None: the standard output.
+    """
+    stream = sys.stdout if file is None else file
+    try:
+        print(text, end=end, file=stream, flush=True)
+    except UnicodeEncodeError:
+        encoding = getattr(stream, "encoding", None) or "ascii"
+        print(text.encode(encoding, "backslashreplace").decode(encoding), end=end, file=stream, flush=True)
 
 
 def closest(word: str, known: Iterable[str]) -> str:

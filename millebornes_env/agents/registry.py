@@ -50,7 +50,7 @@ from millebornes_env.agents.specs import (
 )
 from millebornes_env.agents.strategist.agent import StrategistAgent
 from millebornes_env.envs.aec import raw_env
-from millebornes_env.envs.options import checked_seed, plain_text
+from millebornes_env.envs.options import checked_seed
 from millebornes_env.errors import shown
 
 Spec = str | Path | Agent
@@ -97,7 +97,7 @@ def register(name: str, make: Callable[..., Agent]) -> None:
         UnknownAgentError: the name is no text that `load` could find, or `make` cannot be called.
     """
     given: object = name
-    named = plain_text(given) if isinstance(given, str) else ""
+    named = given if isinstance(given, str) else ""
     if not named.isprintable() or not named.strip() or any(mark in named for mark in (":", SEARCH_SUFFIX)):
         raise UnknownAgentError(
             f"an agent cannot be called {shown(given)}: its name must be a text that can be printed, "
@@ -158,7 +158,6 @@ def make(spec: Spec, table: Table, seed: int = 0) -> Agent:
         return _named(PolicyAgent(table, seed, folder=str(spec)), str(spec))
     if not isinstance(spec, str):
         return _made(spec, table)
-    spec = plain_text(spec)
     rollout, search_options = split_search(spec)
     if search_options is not None:
         return _named(_search(spec, rollout, search_options, table, seed), spec)

@@ -17,13 +17,22 @@ from pettingzoo import AECEnv
 
 from millebornes_env.engine.games import NO_GAME
 from millebornes_env.engine.kernels import Buffers
+from millebornes_env.engine.rulebook import NO_TEAM
 from millebornes_env.envs.guard import Guard, alone
 from millebornes_env.envs.illegal_action import illegal_action_error
-from millebornes_env.envs.options import USUAL, checked_mapping, flag, plain_text, whole_number
+from millebornes_env.envs.options import (
+    MOST_ENVS,
+    USUAL,
+    action_number,
+    at_least_one,
+    checked_mapping,
+    flag,
+)
 from millebornes_env.envs.rendering import HUMAN, RGB_ARRAY, SVG, checked_mode, modes_here, modes_of, rendered
 from millebornes_env.envs.vector import VectorEnv
 from millebornes_env.errors import ActionShapeError, OptionError, ResetNeededError, shown
 from millebornes_env.games import Sheet
+from millebornes_env.texts import print_text
 
 Observation = dict[str, npt.NDArray[np.int8]]
 
@@ -32,9 +41,10 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
     """One game of Mille Bornes, or of another game, for PettingZoo.
 
     Observations are dictionaries of `observation` int8[D] (layout: `observation_sections`) and `action_mask`
-    int8[A], all zero for an agent that is not to act. Illegal actions raise an error that names the play; no
-    wrapper is needed. `state()` has everything, hidden cards included. One environment serves one Python
-    thread at a time (`ConcurrentCallError`).
+    int8[A], all zero for an agent that is not to act, also once its episode is over. `infos` always have
+    `final_score` and `final_winner`: zeros and -1 before the end. Illegal actions raise an error that names
+    the play; no wrapper is needed. `state()` has everything, hidden cards included. One environment serves
+    one Python thread at a time (`ConcurrentCallError`).
 
     Attributes:
         vector: the vector environment of one game that this is.
@@ -62,6 +72,7 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         illegal_action: str = "error",
         render_mode: str | None = None,
         history: bool = False,
+        max_cycles: int | None = None,
     ) -> None:
         """Make the environment.
 
@@ -78,11 +89,16 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
             render_mode: "ansi": `render` returns the table as text; "human": it is printed after every step;
                 "svg": `render` returns a picture, "rgb_array" (with the extra `pictures`) its pixels.
             history: keep the events of the game, for `information_state` (docs/histories.md).
+            max_cycles: number of steps after which all agents are truncated; None: episodes end by the rules.
 
         Raises:
+            TypeError: an option that does not exist.
             MilleBornesError: one of its subclasses says what is wrong with which argument.
         """
         super().__init__()
+        if max_cycles is not None:
+            max_cycles = at_least_one("max_cycles", max_cycles, MOST_ENVS, OptionError)
+        self._max_cycles = max_cycles
         self.vector = VectorEnv(
             1,
             edition,
@@ -122,6 +138,7 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         self.state_space = gymnasium.spaces.Box(0, 127, (size,), np.int8)
         self._actions = np.zeros(1, np.int64)
         self._agent_selection: str | None = None
+        self._steps = 0
         self._was_reset = False
 
     @property
@@ -149,9 +166,9 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
 
     def _known(self, agent: object) -> str:
         """The agent, if the table has it."""
-        if not isinstance(agent, str) or plain_text(agent) not in self.possible_agents:
+        if not isinstance(agent, str) or agent not in self.possible_agents:
             raise OptionError(f"there is no agent {shown(agent)}; the agents are {self.possible_agents}")
-        return plain_text(agent)
+        return agent
 
     def observation_space(self, agent: str) -> gymnasium.spaces.Space[Any]:
         """A dictionary space of `observation` int8[D] and `action_mask` int8[A].
@@ -192,7 +209,8 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
+        self._tell_all([0] * self.vector.teams, NO_TEAM)
+        self._steps = 0
         self._skip_agent_selection = None
         self._was_reset = True
         self.agent_selection = self._agent_to_act()
@@ -237,7 +255,7 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         self._check_reset()
         agent = self._known(agent)
         buffers = self._buffers
-        if agent == self.agent_selection and not self.terminations.get(agent, True):
+        if agent == self.agent_selection and not self._is_over(agent):
             return {
                 "observation": buffers.observation[0].copy(),
                 "action_mask": buffers.action_mask[0].copy(),
@@ -265,7 +283,7 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         self._check_reset()
         self._check_agents()
         agent = self.agent_selection
-        if self.terminations[agent]:
+        if self._is_over(agent):
             if action is not None:
                 raise ActionShapeError(
                     f"{agent}: its episode is over, so its action must be None; got {shown(action)}"
@@ -279,13 +297,16 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         if any(earned):
             self._accumulate_rewards()
         self.agent_selection = self._agent_to_act()
+        self._steps += 1
         if self._buffers.terminations[0]:
             self._end()
+        elif self._steps == self._max_cycles:
+            self.truncations = dict.fromkeys(self.agents, True)
         if self.render_mode == "human":
             self.render()
 
     def _carry_out(self, action: object) -> None:
-        number = whole_number(action)
+        number = action_number(action)
         if number is None:
             raise ActionShapeError(
                 f"{self.agent_selection}: the action is {shown(action)}; it must be a whole number, an "
@@ -299,10 +320,16 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
 
     def _end(self) -> None:
         self.terminations = dict.fromkeys(self.agents, True)
-        points = self._buffers.final_score[0].tolist()
-        winner = int(self._buffers.final_winner[0])
-        for agent in self.agents:
-            self.infos[agent] = {"final_score": points, "final_winner": winner}
+        self._tell_all(self._buffers.final_score[0].tolist(), int(self._buffers.final_winner[0]))
+
+    def _tell_all(self, points: list[int], winner: int) -> None:
+        self.infos: dict[str, dict[str, Any]] = {
+            agent: {"final_score": points.copy(), "final_winner": winner} for agent in self.agents
+        }
+
+    def _is_over(self, agent: str) -> bool:
+        """Return True if the agent's episode has ended, or the agent has left."""
+        return self.terminations.get(agent, True) or self.truncations[agent]
 
     def _check_agents(self) -> None:
         if not self.agents:
@@ -346,7 +373,7 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         if self._buffers.terminations[0]:
             picture += entry.end_of_drawing(game, rules)
         if self.render_mode == HUMAN:
-            print(picture, end="\n\n")
+            print_text(picture, end="\n\n")
             return None
         return picture
 
@@ -387,6 +414,26 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         self._check_reset()
         seat = self.possible_agents.index(self._known(agent))
         return self.vector.information_states(seat, form=form, compact=compact)[0]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of an observation's numbers (`VectorEnv.columns`)."""
+        return self.vector.columns
+
+    def section(self, name: str) -> slice:
+        """Return the columns of a section of an observation (`VectorEnv.section`)."""
+        return self.vector.section(name)
+
+    @alone
+    def legal_actions(self) -> dict[int, str]:
+        """Return the ids of what the agent to act may do, with their names; none once the episode is over.
+
+        Raises:
+            ResetNeededError: before the first `reset`.
+            ClosedError: the environment was closed.
+        """
+        self._check_reset()
+        return {} if not self.agents or self._is_over(self.agent_selection) else self.vector.legal_actions()
 
     def close(self) -> None:
         """Refuse all further use."""

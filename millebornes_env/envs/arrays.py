@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.engine.kernels import SKIP, Buffers
-from millebornes_env.engine.rulebook import StateArray
+from millebornes_env.compile import plain
+from millebornes_env.engine.kernels import SAME_STEP, SKIP, Buffers, Settings
+from millebornes_env.engine.rulebook import Rulebook, StateArray
 from millebornes_env.errors import (
     ActionShapeError,
     BufferShapeError,
@@ -21,10 +22,15 @@ from millebornes_env.games import Game
 
 
 def array_of(name: str, given: object, error: type[MilleBornesError]) -> npt.NDArray[Any]:
-    """What was given as an array, which NumPy refuses to make of lists of different lengths, for example."""
+    """Return what was given as an array; NumPy refuses lists of different lengths, for example."""
     try:
         return np.asarray(given)
-    except Exception as problem:  # whatever an `__array__` of theirs raises
+    except (
+        TypeError,
+        ValueError,
+        OverflowError,
+        RuntimeError,
+    ) as problem:  # the last: tensors with gradients
         raise error(f"{name} are {shown(given)}, of which no array can be made: {problem}") from None
 
 
@@ -153,18 +159,48 @@ def copied_records(
     return copied
 
 
-def checked_states(states: object, count: int, game: Game, rules: Any) -> StateArray:
-    """A copy of game records that can be played on at a table.
+def checked_states(
+    states: object, count: int, game: Game, rules: Any, settings: Settings | None = None
+) -> StateArray:
+    """Return a copy of game records that can be played on at a table.
 
     The copy is what is checked and what is used: nobody can change it in between.
 
+    Args:
+        states: as a caller gave them.
+        count: how many there must be.
+        game: that they are records of.
+        rules: of the table.
+        settings: of the environment that is to go on from them; None: it may be any.
+
     Raises:
         GamePartError: the game has no audit to check them with.
-        StateError: it is not `STATE[count]`, or a record that no game of this table can be in.
+        StateError: it is not `STATE[count]`, or a record that no game of this table, or of an environment
+            with these settings, can be in.
     """
     audit = game.part("audit", "set_states")
     copied = copied_records(states, count, game.module().STATE)
     problem = audit(copied, rules)
     if problem is not None:
-        raise StateError(f"game {problem[0]} of the states is no game of this table: {problem[1]}")
+        raise StateError(f"states[{problem[0]}] is not a valid state for this table: {problem[1]}")
+    if settings is not None:
+        _check_ended(copied.view(np.recarray), game.module(), rules, settings)
     return copied
+
+
+def _check_ended(states: StateArray, rulebook: Rulebook, rules: Any, settings: Settings) -> None:
+    """Refuse games that have ended where none can have: nobody could act, and no step would end them."""
+    is_over, broken_off = plain(rulebook.is_round_over), getattr(rulebook, "was_broken_off", None)
+    for number, state in enumerate(states):
+        if not is_over(state):
+            continue
+        if settings.autoreset == SAME_STEP:
+            raise StateError(
+                f"states[{number}] is a game that has ended; with autoreset_mode SAME_STEP the next one has "
+                "begun by then: take states from such an environment, or make this one with DISABLED"
+            )
+        if settings.punish_illegal == 0 and broken_off is not None and broken_off(state, rules):
+            raise StateError(
+                f"states[{number}] says that the game is over, but nobody has won and cards are left; only "
+                'an illegal action ends a game so, with illegal_action="terminate"'
+            )

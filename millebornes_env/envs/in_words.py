@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from millebornes_env.compile import plain
 from millebornes_env.engine.games import Games
 from millebornes_env.envs import options as check
 from millebornes_env.envs.guard import Guard, alone
 from millebornes_env.errors import OptionError, shown
 from millebornes_env.games import Game
-from millebornes_env.layout import Section
+from millebornes_env.layout import Section, columns_of
 
 
 class InWords:
@@ -53,7 +54,7 @@ class InWords:
 
     @alone
     def legal_actions(self, game: int = 0) -> dict[int, str]:
-        """The ids of what the deciding seat of a game may do, with what a person calls them.
+        """Return the ids of the legal actions of a game, with their names; none once the game has ended.
 
         Raises:
             OptionError: there is no such game.
@@ -61,20 +62,27 @@ class InWords:
         """
         self._check_ready("legal_actions")
         game = check.checked_index("game", game, self.num_envs)
+        if plain(self.games.rulebook.is_round_over)(self.games.states[game]):
+            return {}
         seat = int(self.games.buffers.agent_selection[game])
         name = self.games.rulebook.action_name
         legal = np.flatnonzero(self.games.buffers.action_mask[game]).tolist()
         return {action: name(action, self.rules, seat) for action in legal}
 
     def section(self, name: str) -> slice:
-        """Where a section lies in an observation: `observation[:, env.section("hand")]`.
+        """Return the columns of a section: `observation[:, env.section("hand")]`.
 
         Raises:
             OptionError: there is none of that name; the message lists those there are.
         """
         wanted: object = name  # an array would be compared element by element
         for one in self.observation_sections:
-            if isinstance(wanted, str) and one.name == check.plain_text(wanted):
+            if isinstance(wanted, str) and one.name == wanted:
                 return slice(one.start, one.stop)
         known = ", ".join(one.name for one in self.observation_sections)
         raise OptionError(f"an observation has no section {shown(name)}; it has {known}")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of an observation's numbers: "draw_pile", "hand[0]", "hand[1]" ..."""
+        return columns_of(self.observation_sections)

@@ -49,18 +49,11 @@ def one_of(option: str, value: object, known: Iterable[str]) -> str:
         OptionError: it is not; the message lists them and names the closest.
     """
     names = list(known)
-    if isinstance(value, str):
-        value = plain_text(value)
-        if value in names:
-            return value
+    if isinstance(value, str) and value in names:
+        return value
     close = difflib.get_close_matches(value[:100], names, n=1) if isinstance(value, str) else []
     hint = f" Did you mean {close[0]!r}?" if close else ""
     raise OptionError(f"{option} is {shown(value)}; it may be {', '.join(map(repr, names))}.{hint}")
-
-
-def plain_text(text: str) -> str:
-    """The text without what a class of its own adds, which may fail when it is compared."""
-    return str.__str__(text)
 
 
 def flag(option: str, value: object) -> bool:
@@ -80,11 +73,23 @@ def whole_number(value: object) -> int | None:
         return None
     try:
         return operator.index(value)  # type: ignore[arg-type]
-    except Exception:  # whatever an `__index__` of theirs raises
+    except TypeError:
         return None
 
 
-def _at_least_one(name: str, value: object, most: int, error: type[MilleBornesError]) -> int:
+def action_number(action: object) -> int | None:
+    """Return an action as an int, also one in an array of one element, as policies return it; else None."""
+    if isinstance(action, np.ndarray) and action.size == 1:
+        action = action.reshape(())[()]
+    return whole_number(action)
+
+
+def at_least_one(name: str, value: object, most: int, error: type[MilleBornesError]) -> int:
+    """Return the value as an int from 1 to `most`.
+
+    Raises:
+        MilleBornesError: of the class `error`: it is not one.
+    """
     number = whole_number(value)
     if number is None:
         raise error(f"{name} is {shown(value)}; it must be a whole number, 1 or more")
@@ -101,7 +106,7 @@ def checked_num_envs(num_envs: object) -> int:
     Raises:
         NumEnvsError: it is not.
     """
-    return _at_least_one("num_envs", num_envs, MOST_ENVS, NumEnvsError)
+    return at_least_one("num_envs", num_envs, MOST_ENVS, NumEnvsError)
 
 
 def check_memory(rulebook: Rulebook, num_envs: int, rules: TableRules, settings: Settings) -> None:
@@ -131,7 +136,7 @@ def checked_num_threads(num_threads: object) -> int:
     Raises:
         OptionError: it is not.
     """
-    return _at_least_one("num_threads", num_threads, MOST_THREADS, OptionError)
+    return at_least_one("num_threads", num_threads, MOST_THREADS, OptionError)
 
 
 def checked_seed(seed: object, *, or_none: bool = True) -> int:
@@ -214,8 +219,7 @@ USUAL = "usual"
 
 def _place_of(option: str, value: object, known: Sequence[str]) -> int:
     """Where the value stands among the known ones, of which the first is the usual one."""
-    is_usual = isinstance(value, str) and plain_text(value) == USUAL
-    return 0 if is_usual else known.index(one_of(option, value, known))
+    return 0 if isinstance(value, str) and value == USUAL else known.index(one_of(option, value, known))
 
 
 def settings(
@@ -333,10 +337,7 @@ def checked_mapping(options: object) -> Mapping[str, Any]:
         raise OptionError(
             f'the reset options are {shown(options)}; they must be a dictionary such as {{"reset_mask": ...}}'
         )
-    try:
-        return dict(options)
-    except Exception as problem:  # whatever a mapping of their own raises
-        raise OptionError(f"the reset options {shown(options)} cannot be read: {problem!r:.100}") from None
+    return options
 
 
 def _reset_mask(mask: object, num_envs: int) -> npt.NDArray[np.bool_]:

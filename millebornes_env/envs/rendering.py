@@ -16,13 +16,16 @@ HUMAN: Final = "human"
 SVG: Final = "svg"
 RGB_ARRAY: Final = "rgb_array"
 
+ALL_MODES: Final = [ANSI, HUMAN, SVG, RGB_ARRAY]
+
 _RASTERISER: Final = "resvg_py"
 _PARTS: Final = {ANSI: "draw", HUMAN: "draw", SVG: "picture", RGB_ARRAY: "picture"}
 
 
 def modes_here() -> list[str]:
     """The modes of an environment of one game; pixels where a rasteriser is installed."""
-    return [ANSI, HUMAN, SVG, *([RGB_ARRAY] if importlib.util.find_spec(_RASTERISER) else [])]
+    has_pixels = importlib.util.find_spec(_RASTERISER) is not None
+    return [mode for mode in ALL_MODES if mode != RGB_ARRAY or has_pixels]
 
 
 def modes_of(entry: Game) -> list[str]:
@@ -43,7 +46,7 @@ def checked_mode(value: object, entry: Game, modes: list[str]) -> str:
         MissingExtraError: pixels, and no rasteriser is installed.
         GamePartError: of games of this kind there are no drawings, or no pictures.
     """
-    is_pixels = isinstance(value, str) and check.plain_text(value) == RGB_ARRAY
+    is_pixels = isinstance(value, str) and value == RGB_ARRAY
     if is_pixels and SVG in modes and RGB_ARRAY not in modes:
         missing = ModuleNotFoundError(_RASTERISER, name=_RASTERISER)
         raise MissingExtraError.of('render_mode="rgb_array"', missing, "pictures")
@@ -109,4 +112,15 @@ class Shown:
         return str(self.game.part("picture", "a notebook")(self.games.states[0], self.rules))
 
 
-__all__ = ["HUMAN", "RGB_ARRAY", "SVG", "Shown", "checked_mode", "modes_here", "modes_of", "rendered"]
+__all__ = [
+    "ALL_MODES",
+    "ANSI",
+    "HUMAN",
+    "RGB_ARRAY",
+    "SVG",
+    "Shown",
+    "checked_mode",
+    "modes_here",
+    "modes_of",
+    "rendered",
+]

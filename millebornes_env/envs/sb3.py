@@ -10,9 +10,10 @@ This module imports stable_baselines3, which the rest of the package does not ne
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import gymnasium
 import numpy as np
@@ -23,6 +24,7 @@ from millebornes_env.engine.kernels import SKIP
 from millebornes_env.envs.arrays import checked_actions
 from millebornes_env.envs.guard import Guard, alone
 from millebornes_env.envs.options import checked_index, checked_seed
+from millebornes_env.envs.rendering import ANSI, RGB_ARRAY, SVG, checked_mode
 from millebornes_env.envs.vector import VectorEnv
 from millebornes_env.errors import (
     ActionRangeError,
@@ -44,7 +46,17 @@ except ModuleNotFoundError as _missing:
 _MOST_POLICIES = 1 << 16
 
 Policy = Callable[[npt.NDArray[np.int8], npt.NDArray[np.int8]], npt.NDArray[np.int64]]
-"""Observations int8[N, D] and action masks int8[N, A] in, legal actions int64[N] out (an agent's `act`)."""
+"""Observations int8[N, D] and action masks int8[N, A] in, legal actions int64[N] out (an agent's `act`).
+
+The observations are those of `vector_env`, whole numbers, not the scaled ones that the learner sees."""
+
+
+class Model(Protocol):
+    """A trained model that knows masks, such as MaskablePPO of sb3-contrib."""
+
+    def predict(self, observation: Any, *, action_masks: Any) -> tuple[npt.NDArray[Any], Any]:
+        """Return actions for scaled observations, and a state that is not used."""
+        ...
 
 
 def uniform_policy(seed: int = 0) -> Policy:
@@ -66,31 +78,71 @@ def uniform_policy(seed: int = 0) -> Policy:
     return act
 
 
+def _takes_masks(model: Any) -> bool:
+    try:
+        parameters = inspect.signature(model.predict).parameters.values()
+    except (TypeError, ValueError):  # it is no function of Python's
+        return False
+    return any(one.name == "action_masks" or one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters)
+
+
 def _check_games(games: object) -> None:
     if not isinstance(games, VectorEnv):
         raise OptionError(f"games is {shown(games)}; it must be an environment that vector_env(...) has made")
 
 
-def _checked_policies(name: str, policies: object) -> list[Policy]:
-    """The policies in a list of our own.
+def _checked_policies(name: str, policies: object, games: VectorEnv) -> list[Policy]:
+    """Return the policies in a new list, models as functions of what policies are shown.
 
     Raises:
-        OptionError: they are no list, or one of them cannot be called.
+        OptionError: they are no list, or one of them is neither a function nor a model that takes masks.
     """
     is_list = isinstance(policies, Sequence) and not isinstance(policies, (str, bytes))
     found = items_of(policies, _MOST_POLICIES) if is_list else None
     if found is None:
         raise OptionError(
             f"{name} is {shown(policies)}; it must be a list of functions that take observations and action "
-            "masks and return actions (such as an agent's act)"
+            "masks and return actions (such as an agent's act), or of models (such as MaskablePPO)"
         )
-    for number, policy in enumerate(found):
-        if not callable(policy):
+    return [_checked_policy(f"{name}[{number}]", policy, games) for number, policy in enumerate(found)]
+
+
+def _checked_policy(name: str, policy: Any, games: VectorEnv) -> Policy:
+    if hasattr(policy, "predict"):
+        if not _takes_masks(policy):
             raise OptionError(
-                f"{name}[{number}] is {shown(policy)}, which cannot be called; it must be a function that "
-                "takes observations and action masks and returns actions (such as an agent's act)"
+                f"{name} is {shown(policy)}, whose predict() takes no action_masks, so that it would play "
+                "illegal actions; use MaskablePPO of sb3-contrib, or a function of observations and masks"
             )
-    return found
+        return policy_of(policy, games)
+    if not callable(policy):
+        raise OptionError(
+            f"{name} is {shown(policy)}, which cannot be called; it must be a function that takes "
+            "observations and action masks and returns actions (such as an agent's act), or a model"
+        )
+    checked: Policy = policy
+    return checked
+
+
+def _scale_of(games: VectorEnv) -> npt.NDArray[np.float32]:
+    """Return what observations are multiplied by for the learner: numbers from 0 to 1."""
+    highs = np.concatenate([np.full(one.size, max(one.high, 1)) for one in games.observation_sections])
+    return (1.0 / highs).astype(np.float32)
+
+
+def policy_of(model: Model, games: VectorEnv) -> Policy:
+    """Return a model as a policy: it is shown scaled observations, as the learner is.
+
+    Args:
+        model: a MaskablePPO, or anything else whose `predict` takes `action_masks`.
+        games: whose observations it is shown.
+    """
+    scale = _scale_of(games)
+
+    def act(observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
+        return np.asarray(model.predict(observations * scale, action_masks=action_masks.astype(np.bool_))[0])
+
+    return act
 
 
 def _checked_share(share: object) -> float:
@@ -109,7 +161,7 @@ class OpponentVecEnv(VecEnv):
     for all games in one array, which MaskablePPO finds by itself. `infos[i]["terminal_observation"]` is what
     the learning seat saw at the end of an episode and `infos[i]["episode"]` its sum of rewards and number of
     decisions, as SB3's Monitor writes them; also `final_score` and
-    `won` (1, 0, or 1 / k where k teams share the win).
+    `won` (1, 0, or 1 / k where k teams share the win). As everywhere in SB3, other infos are empty.
 
     An action of the learner that is refused changes nothing. Where an opponent raises or plays what it may
     not, some games wait for the opponent: then everything but `reset()` raises `ResetNeededError`, so that no
@@ -118,9 +170,17 @@ class OpponentVecEnv(VecEnv):
     Attributes:
         games: the vector environment underneath.
         seats: int64[N], the learning seat of each game's present episode.
+        render_mode: "rgb_array" or "ansi".
     """
 
-    def __init__(self, games: VectorEnv, opponents: Sequence[Policy], *, seat: int | None = None) -> None:
+    def __init__(
+        self,
+        games: VectorEnv,
+        opponents: Sequence[Policy | Model],
+        *,
+        seat: int | None = None,
+        render_mode: str | None = None,
+    ) -> None:
         """Wrap a vector environment.
 
         Args:
@@ -128,27 +188,33 @@ class OpponentVecEnv(VecEnv):
             opponents: game i is played against `opponents[i % len(opponents)]`, in all seats but the
                 learner's (its partners' too).
             seat: the learning seat; None changes it from game to game and from episode to episode.
+            render_mode: of game 0: "rgb_array" (with the extra `pictures`) or "ansi"; None: pixels where the
+                game has pictures and the extra is installed, for VecVideoRecorder, else text.
 
         Raises:
-            OptionError: no `VectorEnv`, another autoreset mode, no opponent, one that cannot be called, or a
-                seat that the table does not have.
+            OptionError: no `VectorEnv`, another autoreset mode, no opponent, one that cannot be called, a
+                model without masks, a seat that the table does not have, or an unknown render mode.
         """
         _check_games(games)
-        opponents = _checked_policies("opponents", opponents)
+        policies = _checked_policies("opponents", opponents, games)
         if games.metadata["autoreset_mode"] != AutoresetMode.SAME_STEP:
             raise OptionError("Stable-Baselines3 needs a vector_env with autoreset_mode=SAME_STEP")
-        if not opponents:
+        if not policies:
             raise OptionError("there must be at least one opponent")
         if seat is not None:
             seat = checked_index("seat", seat, games.players)
         self.games = games
         self._guard = Guard(reentrant=False)
         self._why_reset = "step() or action_masks() was called before reset()"
-        self.render_mode = "ansi"
-        self._opponents = opponents
+        modes = games.metadata["render_modes"]
+        if render_mode is None:
+            render_mode = RGB_ARRAY if RGB_ARRAY in modes else ANSI
+        else:
+            checked_mode(render_mode, games.game, [ANSI, SVG, *({RGB_ARRAY} & set(modes))])
+        self.render_mode = render_mode
+        self._opponents = policies
         self._fixed_seat = seat
-        highs = np.concatenate([np.full(s.size, max(s.high, 1)) for s in games.observation_sections])
-        self._scale = (1.0 / highs).astype(np.float32)
+        self._scale = _scale_of(games)
         self._rows = np.arange(games.num_envs)
         self._opponent_of = self._rows % len(self._opponents)
         self.seats = np.zeros(games.num_envs, np.int64)
@@ -157,9 +223,11 @@ class OpponentVecEnv(VecEnv):
         self._seed: int | None = None
         super().__init__(
             games.num_envs,
-            gymnasium.spaces.Box(0.0, 1.0, (len(highs),), np.float32),
+            gymnasium.spaces.Box(0.0, 1.0, (len(self._scale),), np.float32),
             games.single_action_space,
         )
+        metadata: dict[str, Any] = self.metadata
+        metadata["render_fps"] = 1  # for VecVideoRecorder
 
     def _begin_counts(self) -> None:
         self._earned = np.zeros(self.games.num_envs, np.float64)  # since the learner's last decision
@@ -353,9 +421,17 @@ class OpponentVecEnv(VecEnv):
         self._seed = None if seed is None else checked_seed(seed)
         return [seed] * self.num_envs
 
-    def render(self, mode: str | None = None) -> str:  # type: ignore[override] # SB3 knows pixels only
-        """The first game as text."""
-        return str(self.games.render())
+    def render(self, mode: str | None = None) -> Any:
+        """Return the table of game 0, all hands shown: uint8[H, W, 3] or text, as `render_mode` says.
+
+        Args:
+            mode: "rgb_array", "ansi" or "svg"; None: `render_mode`.
+        """
+        return self.games.render(mode=mode or self.render_mode or ANSI)
+
+    def get_images(self) -> Sequence[npt.NDArray[np.uint8] | None]:
+        """Return the picture of game 0 alone: drawing all would take longer than playing."""
+        return [self.games.render(mode=RGB_ARRAY)]
 
     def close(self) -> None:
         """Close the games."""
@@ -417,12 +493,17 @@ class OpponentVecEnv(VecEnv):
 class SelfPlayVecEnv(OpponentVecEnv):
     """One learning seat in each game; the other seats are played by the policy that learns.
 
-    Give the policy with `set_policy` once the learner exists; until then the others play at random. The
-    learning seat changes from game to game and from episode to episode, so every seat is learned.
+    Give the model to `set_policy` once it exists; until then the others play at random. The learning seat
+    changes from game to game and from episode to episode, so every seat is learned.
     """
 
     def __init__(
-        self, games: VectorEnv, *, sparring: Sequence[Policy] = (), sparring_share: float = 0.0
+        self,
+        games: VectorEnv,
+        *,
+        sparring: Sequence[Policy | Model] = (),
+        sparring_share: float = 0.0,
+        render_mode: str | None = None,
     ) -> None:
         """Wrap a vector environment.
 
@@ -430,28 +511,32 @@ class SelfPlayVecEnv(OpponentVecEnv):
             games: with autoreset SAME_STEP.
             sparring: other opponents, for variety.
             sparring_share: the share of games that are played against them instead of the own policy, 0 to 1.
+            render_mode: as in `OpponentVecEnv`.
 
         Raises:
             OptionError: a share out of range, or above 0 without sparring partners; or as `OpponentVecEnv`.
         """
         _check_games(games)
-        sparring = _checked_policies("sparring", sparring)
+        partners = _checked_policies("sparring", sparring, games)
         sparring_share = _checked_share(sparring_share)
-        if not 0.0 <= sparring_share <= 1.0 or (sparring_share > 0 and not sparring):
+        if not 0.0 <= sparring_share <= 1.0 or (sparring_share > 0 and not partners):
             raise OptionError("sparring_share must be from 0 to 1, and 0 if there are no sparring partners")
-        super().__init__(games, [uniform_policy(), *sparring])
+        super().__init__(games, [uniform_policy(), *partners], render_mode=render_mode)
         borrowed = round(sparring_share * games.num_envs)
         self._opponent_of = np.zeros(games.num_envs, np.int64)
-        self._opponent_of[:borrowed] = 1 + np.arange(borrowed) % max(len(sparring), 1)
+        self._opponent_of[:borrowed] = 1 + np.arange(borrowed) % max(len(partners), 1)
 
-    def set_policy(self, policy: Policy) -> None:
+    def set_policy(self, policy: Policy | Model) -> None:
         """Let the other seats be played by this policy from now on.
 
+        Args:
+            policy: the model itself, such as MaskablePPO, which is shown what the learner sees; or a function
+                of observations int8[N, D] (whole numbers, not scaled) and masks int8[N, A].
+
         Raises:
-            OptionError: it cannot be called.
+            OptionError: it cannot be called, or is a model that takes no masks.
         """
-        _checked_policies("policy", [policy])
-        self._opponents[0] = policy
+        self._opponents[0] = _checked_policy("policy", policy, self.games)
 
 
-__all__ = ["OpponentVecEnv", "Policy", "SelfPlayVecEnv", "uniform_policy"]
+__all__ = ["Model", "OpponentVecEnv", "Policy", "SelfPlayVecEnv", "policy_of", "uniform_policy"]

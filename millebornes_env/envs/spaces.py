@@ -26,7 +26,8 @@ def spaces_of_one(sections: Sequence[Section], actions: int, players: int) -> Sp
     Returns:
         A dictionary of `observation` int8[D], `action_mask` int8[A] and `agent_selection`; and `Discrete(A)`.
     """
-    high = np.concatenate([np.full(one.size, one.high, np.int8) for one in sections])
+    # At least 1: a number that is always 0 (a card that a mini deck lacks) has a range as well.
+    high = np.concatenate([np.full(one.size, max(one.high, 1), np.int8) for one in sections])
     observations = gymnasium.spaces.Dict(
         {
             "observation": gymnasium.spaces.Box(np.zeros_like(high), high, dtype=np.int8),

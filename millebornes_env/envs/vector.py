@@ -7,6 +7,7 @@ games are turn-based, and each row of a batch is the decision of the seat named 
 from __future__ import annotations
 
 import copy
+import weakref
 from collections.abc import Mapping
 from typing import Any, NamedTuple, cast
 
@@ -70,6 +71,7 @@ class VectorEnv(Shown, InWords, WithHistory):
         possible_agents: the seats' names, `player_0` ...
         observation_spec: what an observation shows.
         observation_sections: the layout of an observation (name, start, size, high, meaning, owner).
+        columns: a name for each number of an observation.
         state_sections: the layout of `state()`.
         single_observation_space: of one game: `observation` int8[D], `action_mask` int8[A] and
             `agent_selection`.
@@ -128,6 +130,7 @@ class VectorEnv(Shown, InWords, WithHistory):
             history: keep the events of each game, for `information_states` (docs/histories.md).
 
         Raises:
+            TypeError: an option that does not exist.
             MilleBornesError: one of its subclasses says what is wrong with which argument.
         """
         self.num_envs = check.checked_num_envs(num_envs)
@@ -164,6 +167,8 @@ class VectorEnv(Shown, InWords, WithHistory):
             ours = new_buffers(rulebook, self.num_envs, self.rules, self.settings)
             if buffers is not None:
                 ours = arrays.checked_buffers(buffers, ours)
+                # NumPy resizes no array, whose memory kernels write to, that is weakly referenced.
+                self._pins = [weakref.ref(array) for array in buffers]
             self.games = Games(rulebook, self.num_envs, self.rules, self.settings, ours, threads)
             is_kept = check.flag("history", history)
             self.history = History(game, self.rules, self.num_envs) if is_kept else None
@@ -387,7 +392,7 @@ class VectorEnv(Shown, InWords, WithHistory):
         """Go on from records that `get_states` of an environment of the same table returned.
 
         Args:
-            states: `STATE[N]`.
+            states: `STATE[N]`; games that have ended only where they wait (not with autoreset SAME_STEP).
             history: what `env.history.copy()` was there; None: with `history=True`, keys begin here.
 
         Returns:
@@ -400,7 +405,7 @@ class VectorEnv(Shown, InWords, WithHistory):
             ClosedError: the environment was closed.
         """
         self._check_open()
-        checked = arrays.checked_states(states, self.num_envs, self.game, self.rules)
+        checked = arrays.checked_states(states, self.num_envs, self.game, self.rules, self.settings)
         kept = None if history is None else self._checked_history(history)
         self.games.states[:] = checked
         self.games.write_decisions()
@@ -431,7 +436,7 @@ class VectorEnv(Shown, InWords, WithHistory):
 
     @alone
     def __getstate__(self) -> dict[str, Any]:
-        return dict(vars(self))
+        return {name: value for name, value in vars(self).items() if name != "_pins"}
 
     def __setstate__(self, values: dict[str, Any]) -> None:
         vars(self).update(values)

@@ -11,11 +11,12 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.compile import rule, seldom
+from millebornes_env.compile import plain, rule, seldom
 from millebornes_env.millebornes import actions
 from millebornes_env.millebornes.cards import DECK_SIZE
 from millebornes_env.millebornes.coup_fourre import drop_pending_hazard
 from millebornes_env.millebornes.determinize import redeal_hidden_cards
+from millebornes_env.millebornes.ending import are_hands_played_out
 from millebornes_env.millebornes.legality import is_legal, write_mask
 from millebornes_env.millebornes.motion import team_of
 from millebornes_env.millebornes.observation import write_hidden_cards, write_observation
@@ -23,7 +24,7 @@ from millebornes_env.millebornes.reasons import reason_against
 from millebornes_env.millebornes.rules import Rules, RulesRecord, rules_array
 from millebornes_env.millebornes.scoring import round_score
 from millebornes_env.millebornes.sections import ObservationSpec, full_state_sections, sections, shown_teams
-from millebornes_env.millebornes.state import ROUND_OVER, STATE, State
+from millebornes_env.millebornes.state import NO_TEAM, ROUND_OVER, STATE, State
 from millebornes_env.millebornes.turn import start_match, start_next_round, step
 from millebornes_env.millebornes.winning import (
     has_won_match,
@@ -71,6 +72,14 @@ def break_off(state: State) -> None:
     """End the round where it stands, without a winner or a score."""
     drop_pending_hazard(state)
     state.phase = ROUND_OVER
+
+
+def was_broken_off(state: State, rules: Rules) -> bool:
+    """Return True if the round is over without a winner, although there are cards to play."""
+    cards = int(state.draw_pile)
+    if plain(are_hands_played_out)(state, rules):
+        cards += int(state.hand_count[: rules.players].sum())
+    return int(state.phase) == ROUND_OVER and int(state.winner) == NO_TEAM and cards > 0
 
 
 @seldom
@@ -165,6 +174,7 @@ __all__ = [
     "start",
     "start_next_round",
     "step",
+    "was_broken_off",
     "win_share",
     "winner",
     "write_hidden",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,12 +12,13 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 
 from millebornes_env.envs.guard import Guard, alone
-from millebornes_env.envs.options import USUAL, checked_seed, whole_number
-from millebornes_env.envs.rendering import HUMAN, checked_mode, modes_here, modes_of
+from millebornes_env.envs.options import USUAL, action_number, checked_seed
+from millebornes_env.envs.rendering import ALL_MODES, HUMAN, checked_mode, modes_of
 from millebornes_env.errors import ActionShapeError, shown
 from millebornes_env.games import Sheet
 from millebornes_env.single_agent.games import MASK, Choices, LearnerGames, Observation, refuse_unknown
 from millebornes_env.single_agent.opponents import Given
+from millebornes_env.texts import print_text
 
 _FAR = 2**31  # no action has so large an id, and every int64 array takes it
 
@@ -28,16 +30,18 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
     agents inside of `step`. The reward is the sum of all that the learner got in between. Observations are
     those of `vector_env`, seen from the learner's seat. `info` has
 
-    * `action_mask`: int8[A], 1 where an action is legal; all 0 when the episode is over;
+    * `action_mask`: int8[A], 1 where an action is legal; all 1 when the episode is over, for an action does
+      not count there (wrappers that reset one step later ask for one all the same);
     * `seat`: the learner's;
-    * when the episode is over, `won` (1, 0, or 1 / k where k teams share the win), `final_score` (int16[T],
-      the points of all teams) and `illegal_action` (whether one of the learner ended it).
+    * `won`: 1, 0, or 1 / k where k teams share the win; nan until the episode is over;
+    * `final_score`: int16[T], the points of all teams; 0 until then;
+    * `illegal_action`: True if an illegal action of the learner ended the episode.
 
     Attributes:
         games: the game, with its opponents.
     """
 
-    metadata: dict[str, Any] = {"render_modes": modes_here(), "render_fps": 1}
+    metadata: dict[str, Any] = {"render_modes": ALL_MODES, "render_fps": 1}
 
     def __init__(  # noqa: PLR0913 - options, nearly all by keyword
         self,
@@ -63,7 +67,8 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
 
         Args:
             opponent: who plays the other seats: an agent, or what `agents.load` makes one of, such as
-                "strategist" or the path of a run folder; or a list with one for each other seat, from the
+                "strategist" or the path of a run folder; or a function of observations int8[N, D] and masks
+                int8[N, A] that returns actions [N]; or a list with one for each other seat, from the
                 learner's left on, or with one for each other team.
             partner: who plays the other seats of the learner's team; None: as the opponents (the first).
             seat: the learner's, 0 to `players` - 1; None: another one in each episode, one after the other,
@@ -81,12 +86,13 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
             illegal_action: "terminate": it ends the episode with a reward of -1, for every action of the
                 action space may be tried in Gymnasium; "error" raises one that names the play.
             render_mode: "ansi": `render` returns the table as text; "human": it is printed after every step;
-                "svg": `render` returns a picture, "rgb_array" (with the extra `pictures`) its pixels.
-            **unknown: options that there are not.
+                "svg": `render` returns a picture, "rgb_array" its pixels (which takes the extra `pictures`:
+                Stable-Baselines3 asks for this mode always, so it is `render` that misses the extra).
+            **unknown: options that do not exist; they are refused.
 
         Raises:
             UnknownAgentError: there is no such opponent, or it does not play this game.
-            OptionError: an option that there is not, or with a value that it cannot have.
+            OptionError: (a `TypeError`, too) an option that does not exist, or has a value it cannot have.
             MilleBornesError: one of its other subclasses says what is wrong with which argument.
         """
         refuse_unknown(unknown, type(self))
@@ -112,9 +118,10 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
         )
         vector = self.games.vector
         if render_mode is not None:
-            checked_mode(render_mode, vector.game, self.metadata["render_modes"])
-        elif modes_of(vector.game) != self.metadata["render_modes"]:
-            self.metadata = {**self.metadata, "render_modes": modes_of(vector.game)}
+            checked_mode(render_mode, vector.game, ALL_MODES)
+        # With the mode that it was made with: Gymnasium's checker wants to find it there.
+        modes = [mode for mode in ALL_MODES if mode == render_mode or mode in modes_of(vector.game)]
+        self.metadata = {**self.metadata, "render_modes": modes}
         self.render_mode = render_mode
         self.observation_space = self.games.observation_space
         self.action_space = gymnasium.spaces.Discrete(int(vector.single_action_space.n))
@@ -152,7 +159,7 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
         """Carry out the learner's action, and the others' until the learner decides again.
 
         Args:
-            action: its id.
+            action: its id, or an array of one element that has it.
 
         Returns:
             Observation, reward, whether the episode has ended, False (none is cut short), info.
@@ -165,7 +172,7 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
             ResetNeededError: before the first `reset`, or after the end of an episode.
             ClosedError: the environment was closed.
         """
-        number = whole_number(action)
+        number = action_number(action)
         if number is None:
             raise ActionShapeError(f"the action is {shown(action)}; it must be a whole number, such as 0")
         games, actions = self.games, self._actions
@@ -175,12 +182,7 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
             self._print()
         learners = games.learners
         over = bool(learners.each["terminated"][0])
-        info = self._info()
-        if over:
-            info["won"] = float(learners.each["won"][0])
-            info["final_score"] = learners.final_score[0].copy()
-            info["illegal_action"] = bool(learners.each["illegal"][0])
-        return self._observation(), float(learners.each["reward"][0]), over, False, info
+        return self._observation(), float(learners.each["reward"][0]), over, False, self._info(over)
 
     def _observation(self) -> Observation:
         observed = self.games.observation()
@@ -188,9 +190,16 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
             return {name: rows[0] for name, rows in observed.items()}
         return observed[0]
 
-    def _info(self) -> dict[str, Any]:
-        games = self.games
-        return {MASK: games.buffers.action_mask[0].copy(), "seat": int(games.learners.each["seat"][0])}
+    def _info(self, over: bool = False) -> dict[str, Any]:
+        games, learners = self.games, self.games.learners
+        scores = learners.final_score[0]
+        return {
+            MASK: games.buffers.action_mask[0].copy(),
+            "seat": int(learners.each["seat"][0]),
+            "won": float(learners.each["won"][0]) if over else math.nan,
+            "final_score": scores.copy() if over else np.zeros_like(scores),
+            "illegal_action": over and bool(learners.each["illegal"][0]),
+        }
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """bool[A]: what the learner may do; MaskablePPO of sb3-contrib asks for it by this name."""
@@ -198,8 +207,17 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
         return masks
 
     def legal_actions(self) -> dict[int, str]:
-        """The ids of what the learner may do, with what a person calls them."""
+        """Return the ids of what the learner may do, with their names; none once the episode is over."""
         return self.games.vector.legal_actions()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of an observation's numbers (`VectorEnv.columns`)."""
+        return self.games.vector.columns
+
+    def section(self, name: str) -> slice:
+        """Return the columns of a section of an observation (`VectorEnv.section`)."""
+        return self.games.vector.section(name)
 
     def describe(self) -> str:
         """What the learner sees, in words.
@@ -210,7 +228,12 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
         return self.games.vector.describe(int(self.games.learners.each["seat"][0]))
 
     def render(self) -> Any:
-        """The table, all hands shown, as text, picture or pixels; None if printed, or without a mode."""
+        """Return the table, all hands shown, as text, picture or pixels; None if printed, or without a mode.
+
+        Raises:
+            MissingExtraError: pixels, without the extra `pictures`.
+            ResetNeededError: before the first `reset`.
+        """
         if self.render_mode in (None, HUMAN):
             return None
         return self.games.vector.render(mode=self.render_mode)
@@ -220,7 +243,7 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
         return self.games.vector._repr_html_()
 
     def _print(self) -> None:
-        print(self.games.vector.render())
+        print_text(self.games.vector.render())
 
     def close(self) -> None:
         """Refuse all further use."""

@@ -83,7 +83,8 @@ def refuse_unknown(unknown: Mapping[str, Any], maker: type) -> None:
             if parameter.kind is not inspect.Parameter.VAR_KEYWORD
         ]
         raise OptionError(
-            f"there is no option {shown(name)}; the options are {', '.join(known)}.{closest(name, known)}"
+            f"{maker.__name__}() got an unexpected keyword argument {shown(name)}; the options are "
+            f"{', '.join(known)}.{closest(name, known)}"
         )
 
 
@@ -360,5 +361,5 @@ class LearnerGames:
             rows = rows * self._scale
         if not self._observes_mask:
             return list(rows)
-        masks = np.zeros_like(self.buffers.action_mask[which])
+        masks = np.ones_like(self.buffers.action_mask[which])
         return [{"observation": row, MASK: mask} for row, mask in zip(rows, masks, strict=True)]

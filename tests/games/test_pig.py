@@ -296,7 +296,7 @@ def test_parts_are_used_once_they_are_there(pig: ModuleType) -> None:
     assert other.get_states().tobytes() == states.tobytes()
     states["turn"][2] = 120
     with pytest.raises(
-        ValueError, match="game 2 of the states is no game of this table: the turn is too long"
+        ValueError, match="states\\[2\\] is not a valid state for this table: the turn is too long"
     ):
         other.set_states(states)
     check_env(other, steps=40)

@@ -1,21 +1,19 @@
-"""How a hostile call is made and judged: one table of arguments, one of values, one judge."""
+"""How a call with a wrong value is made and judged: a table of arguments, one of values, one judge."""
 
 from __future__ import annotations
 
-import importlib.util
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
-import pytest
 
 from millebornes_env import VectorEnv
 from millebornes_env.envs.aec import raw_env
 from millebornes_env.errors import MilleBornesError, ResetNeededError, shown
 from millebornes_env.millebornes.audit import first_violation
 from tests.envs.playing import choose, look, snapshot
-from tests.hostile.values import EVERYTHING, spoiled
+from tests.hostile.values import ARRAYS, EVERYTHING, Spoil, spoiled
 
 LONGEST_MESSAGE = 1500
 
@@ -24,7 +22,7 @@ class World(Protocol):
     """What calls are made on, with a twin on which none is made."""
 
     def is_untouched(self) -> bool:
-        """Whether it still works, and does what its twin does."""
+        """Return True if it still works, and does what its twin does."""
         ...
 
     def check(self, result: Any) -> None:
@@ -37,7 +35,6 @@ class Argument:
     """An argument of a public callable, and the values that it is tried with.
 
     Attributes:
-        face: for the count.
         name: of callable and argument.
         begin: makes a new world.
         call: calls with the value in this place, and with good values in all others.
@@ -46,11 +43,10 @@ class Argument:
         also: errors besides the library's own that are documented here, such as those of files.
     """
 
-    face: str
     name: str
     begin: Callable[[], Any]
     call: Callable[[Any, Any], Any]
-    fine: frozenset[str] = frozenset()
+    fine: Iterable[str] = ()
     values: dict[str, Callable[[Any], Any]] = field(default_factory=lambda: of_all(EVERYTHING))
     also: tuple[type[Exception], ...] = ()
 
@@ -61,23 +57,19 @@ def of_all(values: dict[str, Callable[[], Any]]) -> dict[str, Callable[[Any], An
 
 
 def of_arrays(
-    spoilers: dict[str, Callable[[Any], Any]], good: Callable[[Any], Any]
+    good: Callable[[Any], Any], spoilers: dict[str, Spoil] | None = None
 ) -> dict[str, Callable[[Any], Any]]:
     """A good array of the world, spoiled in all these ways."""
-    return {name: lambda world, spoil=spoil: spoiled(spoil, good(world)) for name, spoil in spoilers.items()}
+    ways = ARRAYS if spoilers is None else spoilers
+    return {name: lambda world, spoil=spoil: spoiled(spoil, good(world)) for name, spoil in ways.items()}
 
 
-_WORLDS: dict[Callable[[], Any], Any] = {}
-"""Worlds that nothing has happened to yet, by what makes them."""
+def judge(argument: Argument, value_name: str, world: Any) -> bool:
+    """Make a call and judge what comes of it; returns True if it was refused.
 
-
-def judge(argument: Argument, value_name: str) -> None:
-    """Make the call and judge what comes of it.
-
-    An error must be the library's own and short, and must leave the world as it was. A call that is accepted
-    must be one that is listed as fine, and must leave the world sound.
+    An error must be the library's own and short. A call that is accepted must be one that is listed as fine,
+    and must leave the world sound.
     """
-    world = _WORLDS.pop(argument.begin, None) or argument.begin()
     value = argument.values[value_name](world)
     refusal: Exception | None = None
     result = None
@@ -90,40 +82,41 @@ def judge(argument: Argument, value_name: str) -> None:
     if refusal is None:
         assert value_name in argument.fine, f"accepted, and returned {shown(result)}"
         world.check(result)
-        return
+        return False
     message = str(refusal)
     assert value_name not in argument.fine, f"refused, though it is fine: {message}"
     if not isinstance(refusal, argument.also):
         assert type(refusal) is not MilleBornesError
         assert 10 < len(message) < LONGEST_MESSAGE
         assert "\n" not in message
-    assert world.is_untouched(), f"changed by a call that was refused: {message}"
-    if getattr(world, "is_kept", True):
-        _WORLDS[argument.begin] = world
+    return True
 
 
-def judge_all(argument: Argument) -> None:
-    """Judge the calls with all values of an argument, and list those that fail."""
+def judge_argument(argument: Argument) -> list[str]:
+    """Make the calls with all values of an argument; what was wrong with them.
+
+    Calls that are refused are made on one world, which must be as it was after the last of them.
+    """
     failures = []
+    world = argument.begin()
     for name in argument.values:
         try:
-            judge(argument, name)
+            if not judge(argument, name, world):
+                world = argument.begin()
         except AssertionError as error:
-            failures.append(f"{name}: {error}")
-    assert not failures, "\n".join([f"{len(failures)} of {len(argument.values)} calls:", *failures])
+            failures.append(f"{argument.name}, {name}: {error}")
+            world = argument.begin()
+    try:
+        assert world.is_untouched()
+    except Exception as error:
+        failures.append(f"{argument.name}: a refused call changed it: {error!r:.300}")
+    return failures
 
 
-def each(arguments: list[Argument]) -> pytest.MarkDecorator:
-    """One test for each argument: fifteen thousand tests would take longer to begin than to run."""
-    return pytest.mark.parametrize("argument", arguments, ids=lambda argument: argument.name)
-
-
-def counts(arguments: list[Argument]) -> dict[str, int]:
-    """How many calls each face has."""
-    found: dict[str, int] = {}
-    for argument in arguments:
-        found[argument.face] = found.get(argument.face, 0) + len(argument.values)
-    return found
+def judge_all(arguments: Iterable[Argument]) -> None:
+    """Judge all calls, and list those that fail."""
+    failures = [failure for argument in arguments for failure in judge_argument(argument)]
+    assert not failures, "\n".join([f"{len(failures)} calls:", *failures])
 
 
 # Worlds -----------------------------------------------------------------------------------------------------
@@ -213,8 +206,3 @@ def check_aec(env: raw_env) -> None:
     """Check that it is playable."""
     step_aec(env)
     check_games(env.vector)
-
-
-def has(*modules: str) -> bool:
-    """Whether these are installed; some faces are of libraries that not everybody has."""
-    return all(importlib.util.find_spec(module) is not None for module in modules)

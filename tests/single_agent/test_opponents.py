@@ -53,38 +53,54 @@ def test_who_sits_where(players: int, teams: int, opponent: Any, partner: Any, s
     assert "".join(map(str, specs_by_place(opponent, partner, rules))) == seats
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "told"),
-    [
-        ({"opponent": "gredy"}, UnknownAgentError, "there is no agent 'gredy'.*Did you mean 'greedy'"),
-        ({"opponent": "greedy:pace=3"}, UnknownAgentError, "greedy"),
-        ({"opponent": 7}, UnknownAgentError, "7 is no agent"),
-        ({"opponent": []}, OptionError, "opponent is a list of 0; it must have 1, one for each other seat"),
-        ({"opponent": ["greedy"] * 2}, OptionError, "opponent is a list of 2; it must have 1"),
-        (
-            {"opponent": ["greedy"] * 2, "players": 4, "teams": 2},
-            OptionError,
-            "it must have 3, one for each other seat .*, or 1, one for each other team",
-        ),
-        ({"partner": "greedy"}, OptionError, "each seat plays alone: leave it out"),
-        ({"seat": 2}, OptionError, "there is no seat 2; the seats are 0 to 1"),
-        ({"oponent": "greedy"}, OptionError, "no option 'oponent'.*Did you mean 'opponent'"),
-        ({"observe_mask": 1}, OptionError, "observe_mask is 1"),
-        ({"scaled": "yes"}, OptionError, "scaled is 'yes'"),
-        ({"players": 9}, ValueError, "players"),
-        ({"illegal_action": "ignore"}, OptionError, "illegal_action is 'ignore'"),
-    ],
-)
-@pytest.mark.parametrize("vectorised", [False, True])
-def test_what_cannot_be(options: dict[str, Any], error: type[Exception], told: str, vectorised: bool) -> None:
-    maker: Any = gymnasium.make_vec if vectorised else gymnasium.make
-    with pytest.raises(error, match=told):
-        maker(PARKER, **options)
+WRONG_OPTIONS: list[tuple[dict[str, Any], type[Exception], str]] = [
+    ({"opponent": "gredy"}, UnknownAgentError, "there is no agent 'gredy'.*Did you mean 'greedy'"),
+    ({"opponent": "greedy:pace=3"}, UnknownAgentError, "greedy"),
+    ({"opponent": 7}, UnknownAgentError, "7 is no agent"),
+    ({"opponent": dict}, UnknownAgentError, "is no agent"),
+    ({"opponent": []}, OptionError, "opponent is a list of 0; it must have 1, one for each other seat"),
+    ({"opponent": ["greedy"] * 2}, OptionError, "opponent is a list of 2; it must have 1"),
+    (
+        {"opponent": ["greedy"] * 2, "players": 4, "teams": 2},
+        OptionError,
+        "it must have 3, one for each other seat .*, or 1, one for each other team",
+    ),
+    ({"partner": "greedy"}, OptionError, "each seat plays alone: leave it out"),
+    ({"seat": 2}, OptionError, "there is no seat 2; the seats are 0 to 1"),
+    ({"oponent": "greedy"}, OptionError, "keyword argument 'oponent'.*Did you mean 'opponent'"),
+    ({"observe_mask": 1}, OptionError, "observe_mask is 1"),
+    ({"scaled": "yes"}, OptionError, "scaled is 'yes'"),
+    ({"players": 9}, ValueError, "players"),
+    ({"illegal_action": "ignore"}, OptionError, "illegal_action is 'ignore'"),
+]
 
 
-def test_pictures_are_not_drawn() -> None:
-    with pytest.raises(OptionError, match="render_mode is 'rgb_array'; it may be 'ansi'"):
-        gymnasium.make_vec(PARKER, render_mode="rgb_array")
+def test_what_cannot_be() -> None:
+    for options, error, told in WRONG_OPTIONS:
+        for maker in (gymnasium.make, gymnasium.make_vec):
+            with pytest.raises(error, match=told):
+                maker(PARKER, **options)
+
+
+def test_a_function_can_play() -> None:
+    """What it does is what an agent with the same `act` does; a function in several seats is one agent."""
+
+    def lowest(observations: Any, action_masks: Any) -> Any:
+        return action_masks.argmax(axis=1)
+
+    ours, theirs = make_vec(opponent=lowest), make_vec(opponent=Lowest())
+    (rows, infos), (others, _) = ours.reset(seed=1), theirs.reset(seed=1)
+    for _ in range(30):
+        assert (rows == others).all()
+        actions = infos["action_mask"].argmax(axis=1)
+        rows, _, _, _, infos = ours.step(actions)
+        others = theirs.step(actions)[0]
+    table = gymnasium.make(PARKER, players=4, teams=2, opponent=[lowest], partner=lowest).unwrapped
+    assert [agent.name for agent in table.games.opponents.agents] == ["lowest"]
+    table.reset(seed=1)
+    wrong = gymnasium.make(PARKER, opponent=lambda observations, action_masks: None, seat=1)
+    with pytest.raises(OpponentError, match="'<lambda>' raised AgentAnswerError"):
+        wrong.reset(seed=1)
 
 
 def test_an_agent_of_another_game_is_refused() -> None:

@@ -26,11 +26,11 @@ ALONE = {"policy", "human", "search", "champion", "equilibrium"}
 def test_our_agents_pass(spec: str) -> None:
     game = game_of(agents.AGENTS[spec]) or DEFAULT_GAME
     edition = "parker" if game == DEFAULT_GAME else games.game(game).editions[0]
-    check_agent(spec, edition, games=6, decisions=60)
+    check_agent(spec, edition, games=3, decisions=30)
 
 
 def test_the_equilibrium_of_a_mini_deck_passes() -> None:
-    check_agent("equilibrium", "mini7-v0", games=6, decisions=60)
+    check_agent("equilibrium", "mini7-v0", games=3, decisions=30)
 
 
 def test_agents_of_a_race_are_checked_too() -> None:
@@ -65,7 +65,7 @@ def test_the_table_must_be_one_that_the_agent_plays_at() -> None:
     [faulty.FirstLegal, faulty.Drawing, faulty.Remembering, faulty.SeesStates, faulty.SaysThatItPeeks],
 )
 def test_agents_of_ones_own_pass(agent: Any) -> None:
-    check_agent(agent, games=6, decisions=60)
+    check_agent(agent, games=3, decisions=30)
 
 
 def test_the_example_of_an_agent_passes() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.protocol import Agent, Masks, Observations, ask
+from millebornes_env.texts import print_text
 
 QUIT: Final = "q"
 HELP: Final = "?"
@@ -60,7 +61,7 @@ class Terminal:
 
     def say(self, text: str) -> None:
         """Show a line or several."""
-        print(text, file=self.sink or sys.stdout, flush=True)
+        print_text(text, file=self.sink)
 
     def undo(self) -> None:
         """Go back to the last decision, if there is one.
