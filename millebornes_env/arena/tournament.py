@@ -24,13 +24,11 @@ import millebornes_env.arena.match
 from millebornes_env import agents
 from millebornes_env.agents.fingerprint import fingerprint
 from millebornes_env.agents.protocol import sees_hidden_cards
-from millebornes_env.arena.estimates import AIVAT_COEFFICIENTS, half_width
+from millebornes_env.arena.estimates import half_width
 from millebornes_env.arena.faults import AgentFaultError
-from millebornes_env.arena.intervals import Float64Array
 from millebornes_env.arena.kernels import counts_of_game, luck_of_game
 from millebornes_env.arena.match import MatchConfig, OnProgress, play
 from millebornes_env.arena.outcome import Lineup, Outcome
-from millebornes_env.arena.roles import champion_of
 from millebornes_env.arena.value_files import network_digest
 from millebornes_env.compile_cache import source_digest, sources_on_top
 from millebornes_env.errors import ArenaError
@@ -82,13 +80,13 @@ class Until:
             )
         self.limit = float(match[1]) / (100 if match[2] else 1)
         self.measure: Literal["points", "wins"] = "wins" if match[2] else "points"
-        self.coefficients: Float64Array | None = None
+        self.less_luck = False
 
     def is_met(self, outcome: Outcome) -> bool:
         """Whether the lineup's interval is narrow enough; never before `FEWEST_DEALS`."""
         if len(outcome.points) < FEWEST_DEALS:
             return False
-        return half_width(outcome, self.measure, self.coefficients) < self.limit
+        return half_width(outcome, self.measure, less_luck=self.less_luck) < self.limit
 
 
 def check_until(text: str | None, match: MatchConfig) -> Until | None:
@@ -105,8 +103,7 @@ def check_until(text: str | None, match: MatchConfig) -> Until | None:
             f"until is {text!r}, which is about points, and {match.edition} has none: give 'ci<1%', which is "
             "about the share of the episodes won"
         )
-    if match.aivat:
-        until.coefficients = AIVAT_COEFFICIENTS
+    until.less_luck = match.aivat
     return until
 
 
@@ -142,10 +139,6 @@ class TournamentConfig:
             del content["match"]["aivat"], content["match"]["luck_value"]
         else:
             content["match"]["luck_value"] = network_digest(network)
-        if not self.match.aivat_lookahead:  # likewise
-            del content["match"]["aivat_lookahead"]
-        elif champion := champion_of(self.match.table()):  # asked in the stead of who is not compiled
-            content["match"]["stand_in"] = fingerprint(champion, "champion")
         return content
 
 
@@ -427,10 +420,11 @@ def _sources_of(match: MatchConfig) -> frozenset[Path]:
     """The files outside of engine and rulebook that decide what is played and counted."""
     game = match.game
     found = frozenset({Path(millebornes_env.arena.match.__file__)})
-    modules: list[Any] = [game.module(), counts_of_game(game), luck_of_game(game, match.luck or "luck")]
+    modules: list[Any] = [game.module(), counts_of_game(game)]
+    if match.aivat:
+        modules.append(luck_of_game(game))
     for module in modules:
         found = sources_on_top(module.__name__, found)
-    found = sources_on_top("millebornes_env.arena.roles", found)
     return sources_on_top("millebornes_env.arena.kernels", found)
 
 

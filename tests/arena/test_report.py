@@ -244,12 +244,12 @@ def test_json_holds_no_nan_and_everything() -> None:
 
 def test_luck_is_reported_where_it_was_taken_off() -> None:
     rng = np.random.default_rng(2)
-    variates = rng.normal(0, 1, (50, 2, 1, 2))
-    points = np.round(40 * variates[:, :, 0] + rng.normal(0, 30, (50, 2, 2)))
-    outcome = outcome_of((0, 1), points, variates=variates)
-    found = analyse(("a", "b"), [outcome], replicates=5, coefficients=np.array([40.0]))
+    luck = rng.normal(0, 40, (50, 2, 2))
+    points = np.round(luck + rng.normal(0, 30, (50, 2, 2)))
+    outcome = outcome_of((0, 1), points, luck=luck)
+    found = analyse(("a", "b"), [outcome], replicates=5, less_luck=True)
     assert any(note.startswith("Luck was taken off the points, measured") for note in notes(found))
-    assert to_json(found)["control_variate_reductions"][0]["ratio"] > 1.5
+    assert to_json(found)["luck_reductions"][0]["ratio"] > 1.5
 
 
 def test_markdown_shows_names_as_they_are() -> None:

@@ -59,7 +59,6 @@ def test_help_of_an_option_is_the_same_everywhere(name: str, capsys: pytest.Capt
         ("evaluate", ["greedy", "--num-games", "2"], "--num-games is called --deals now"),
         ("evaluate", ["greedy", "--num_games=2"], "--num-games is called --deals now"),
         ("arena", ["greedy", "holder", "--cheats"], "--cheats is called --allow-cheating now"),
-        ("arena", ["greedy", "holder", "--luck"], "--luck is called --control-variate now"),
         ("leaderboard", ["--kept", "here"], "--kept is called --tournaments now"),
     ],
 )
