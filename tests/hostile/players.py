@@ -48,7 +48,7 @@ FINE_OPTIONS: dict[str, set[str]] = {
     **dict.fromkeys(  # noqa: RUF024 - nobody changes them
         ("extends", "score", "debian", "openbsd", "carry_need", "higher_base", "right_of_way"), {"true"}
     ),
-    **dict.fromkeys(("pile", "risk", "reserve", "cards", "near", "threads", "window", "endgame"), WHOLE),
+    **dict.fromkeys(("pile", "risk", "reserve", "cards", "near", "threads", "window"), WHOLE),
     **dict.fromkeys(("rollouts", "candidates"), WHOLE - {" 1"}),
     "epsilon": {" 1"},
     "temperature": {"1.5", *WHOLE},

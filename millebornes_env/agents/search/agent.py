@@ -16,9 +16,6 @@ policy alone.
 `belief="network"` draws them as a network says (`network_belief`). For that search remembers its own last
 decisions, and reads from what it saw there what the others have played since.
 
-Where two play and the draw pile is empty, the other hand is known: it is all that has not been seen. Then the
-end of the round is searched exactly (`endgame`), if that takes no more than `endgame` positions.
-
 `sees` makes a cheat of it, to measure what hidden cards are worth: "hands" knows the other hands, "all" the
 cards to come as well. A cheat plays only where it is handed the games themselves.
 """
@@ -71,7 +68,6 @@ from millebornes_env.agents.search.kernels import (
     begin_decisions,
     conclude,
     error_of,
-    is_solved,
     new_decisions,
     read_rows,
     read_states,
@@ -97,7 +93,6 @@ VALUE_IN_POINTS: Final = "points"
 _TWO: Final = 2
 _MS_IN_A_SECOND: Final = 1000.0
 _ALL_REDEALS: Final = 1 << 40
-POSITIONS_IN_A_MS: Final = 10_000  # of the end of a round: a core looks at some 25,000
 
 
 class SearchOptionError(AgentOptionError):
@@ -140,7 +135,6 @@ class SearchAgent(BaseAgent):
         window: Annotated[int, Between(1, 64)] = 6,
         epsilon: Annotated[float, Between(0.001, 1)] = 0.15,
         temperature: Annotated[float, Between(0.01, 100)] = 1.0,
-        endgame: Annotated[int, Between(0, 1_000_000_000)] = 200_000,
     ) -> None:
         """Make a searcher.
 
@@ -163,8 +157,6 @@ class SearchAgent(BaseAgent):
             window: own decisions back to which plays are weighed.
             epsilon: so often, a belief takes it, others play any legal action.
             temperature: by which a policy's logits are divided before others are judged by them.
-            endgame: positions that may be looked at to play the end of a round exactly, where all cards are
-                known, with `ms` 10,000 for each millisecond at most; 0: that is searched as all else is.
 
         Raises:
             AgentOptionError: a number that an option cannot have.
@@ -192,7 +184,6 @@ class SearchAgent(BaseAgent):
         self._sees = SEES[sees]
         self.sees_hidden_cards = self._sees != NOTHING
         self._rollouts = 0 if ms > 0 else rollouts
-        self._endgame = min(endgame, int(POSITIONS_IN_A_MS * ms)) if ms > 0 else endgame
         self._z = z
         self._depth = depth
         self._key = key_of_seed(checked_seed(seed))
@@ -351,7 +342,7 @@ class SearchAgent(BaseAgent):
             number: of the decision.
 
         Returns:
-            Of each action that was tried to the end (one, if `endgame` found it): its id, its mean gain over
+            Of each action that was tried to the end: its id, its mean gain over
             what the rollout agent would do, the standard error; that agent's action first, with a gain of 0.
         """
         decisions = self._last
@@ -410,11 +401,9 @@ class SearchAgent(BaseAgent):
             if known:
                 key = int(decisions.keys[number, 0]), int(decisions.keys[number, 1])
                 hands, weighed = believed(self.belief, known[number], self._candidates, key)
-            # what has been weighed tells who the others are, even where it is not needed to decide
-            is_open = not is_solved(searcher, self._rules, decisions, number, self._endgame)
-            if is_open and self._seconds == 0:
+            if self._seconds == 0:
                 search_on(searcher, self._rules, decisions, number, _ALL_REDEALS, hands)
-            while is_open and self._seconds > 0 and time.perf_counter() < end:
+            while self._seconds > 0 and time.perf_counter() < end:
                 if search_on(searcher, self._rules, decisions, number, CHUNK, hands):
                     break
             return None if weighed is None else (number, weighed)
