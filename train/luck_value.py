@@ -37,6 +37,7 @@ from millebornes_env.arena.match import MatchConfig, agent_seed, play
 from millebornes_env.arena.value_files import DESCRIPTION_FILE, network_for, read_description, save_network
 from millebornes_env.arena.value_network import MAX_UNITS, ValueNetwork
 from millebornes_env.command_line import carry_out
+from millebornes_env.files import locked
 from millebornes_env.games import find_sheet
 from millebornes_env.games import game as find_game
 from millebornes_env.millebornes.cards import DECK_SIZE
@@ -415,8 +416,10 @@ def _command() -> None:
         )
     if args.start is not None:
         units_of(args, unscaled(args.config, args.start))
-    fit(args)
-    measure(args)
+    refusal = ValueError(f"another process fits into {str(args.out)!r}: wait for it, or choose another --out")
+    with locked(args.out / "fit.lock", refusal):
+        fit(args)
+        measure(args)
     print(f"wrote {args.out}")
 
 

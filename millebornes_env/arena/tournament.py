@@ -32,17 +32,20 @@ from millebornes_env.arena.outcome import Lineup, Outcome
 from millebornes_env.arena.value_files import network_digest
 from millebornes_env.compile_cache import source_digest, sources_on_top
 from millebornes_env.errors import ArenaError
-from millebornes_env.files import remove_drafts, write_bytes_atomically, write_text_atomically
+from millebornes_env.files import locked, remove_drafts, write_bytes_atomically, write_text_atomically
 from millebornes_env.versions import versions
 
 TOURNAMENT_FORMAT: Final = 2
 TOURNAMENT_FILE: Final = "tournament.json"
+LOCK_FILE: Final = "tournament.lock"
 FEWEST_DEALS: Final = 100
 """Deals of a lineup before its interval is believed."""
 
 _FIRST_TURN: Final = 16  # deals; what a search plays in some seconds
 _LONGEST_TURN: Final = 4096  # deals; more would not be faster
 _GROWTH: Final = 1.125  # a killed tournament loses a ninth of each lineup, or a turn, if that is more
+_BYTES_OF_A_PAIR: Final = 64  # of roles, for each deal in a file of results: more than all arrays take
+_BYTES_BESIDES: Final = 1 << 20  # names, faults and counts
 _COMPRESSION: Final = 1  # a fifth larger than usual, in an eighth of the time
 
 
@@ -225,6 +228,7 @@ def play_tournament(
         The same, complete.
 
     Raises:
+        ArenaError: another process plays into the folder.
         OSError: a file could not be written.
     """
     config = tournament.config
@@ -337,17 +341,32 @@ def keep_turn(
 
 @contextlib.contextmanager
 def rest_kept(tournament: Tournament, folder: Path) -> Iterator[None]:
-    """Whatever ends the playing, what has been played is on disk afterwards.
+    """Hold the folder while it is played; whatever ends that, what has been played is on disk afterwards.
 
     Raises:
+        ArenaError: another process plays into the folder.
         OSError: a file could not be written.
     """
-    try:
-        yield
-    finally:
-        for lineup, outcome in tournament.outcomes.items():
-            if outcome.faults or len(outcome.points) > tournament.kept.get(lineup, 0):
-                _keep(tournament, lineup, folder)
+    with alone_in(folder):
+        try:
+            yield
+        finally:
+            for lineup, outcome in tournament.outcomes.items():
+                if outcome.faults or len(outcome.points) > tournament.kept.get(lineup, 0):
+                    _keep(tournament, lineup, folder)
+
+
+def alone_in(folder: Path) -> contextlib.AbstractContextManager[None]:
+    """Hold the lock of a tournament's folder.
+
+    Raises:
+        ArenaError: another process has it.
+        OSError: the folder cannot be made or written to.
+    """
+    refusal = ArenaError(
+        f"{str(folder)!r}: another process plays a tournament here: wait for it, or choose another --out"
+    )
+    return locked(folder / LOCK_FILE, refusal)
 
 
 def _keep(tournament: Tournament, lineup: Lineup, folder: Path) -> None:
@@ -380,9 +399,16 @@ def opened_for(
         fresh: forget what was played there.
 
     Raises:
-        ArenaError: the folder holds another tournament, or a damaged one.
+        ArenaError: the folder holds another tournament, or a damaged one, or another process plays there.
         OSError: the folder cannot be written to.
     """
+    with alone_in(folder):
+        return _opened_for(entrants, config, folder, fresh)
+
+
+def _opened_for(
+    entrants: Sequence[Entrant], config: TournamentConfig, folder: Path, fresh: bool
+) -> Tournament:
     tournament = Tournament(list(entrants), config, {})
     described = {
         "format": TOURNAMENT_FORMAT,
@@ -399,7 +425,7 @@ def opened_for(
         _compare(kept, json.loads(json.dumps(described)), folder)
         tournament.started = str(kept.get("started", tournament.started))
         for file in sorted((folder / "lineups").glob("*.npz")):
-            outcome = _load_outcome(file)
+            outcome = _load_outcome(file, config)
             tournament.outcomes[outcome.lineup] = outcome
             tournament.kept[outcome.lineup] = len(outcome.points)
         return tournament
@@ -479,11 +505,17 @@ def _save_outcome(folder: Path, outcome: Outcome) -> None:
     write_bytes_atomically(_file_of(folder, outcome.lineup), content.getvalue())
 
 
-def _load_outcome(file: Path) -> Outcome:
+def _load_outcome(file: Path, config: TournamentConfig) -> Outcome:
+    teams = config.match.rules.teams
+    most = _BYTES_OF_A_PAIR * teams * teams * config.deals + _BYTES_BESIDES
     try:
-        with file.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
-            return Outcome.from_arrays(dict(arrays))
-    except (OSError, ValueError, KeyError, EOFError, zlib.error, zipfile.BadZipFile) as error:
+        with file.open("rb") as stream, zipfile.ZipFile(stream) as archive:
+            if (size := sum(part.file_size for part in archive.infolist())) > most:
+                raise ValueError(f"{size:,} bytes unpacked; its deals take at most {most:,}")
+            stream.seek(0)
+            with np.load(stream, allow_pickle=False) as arrays:
+                return Outcome.from_arrays(dict(arrays))
+    except (OSError, ValueError, KeyError, EOFError, MemoryError, zlib.error, zipfile.BadZipFile) as error:
         raise ArenaError(
             f"{str(file)!r} is damaged ({error}): remove it, and its deals are played again"
         ) from None

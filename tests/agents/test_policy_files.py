@@ -246,6 +246,8 @@ def test_the_weights_have_fewer_layers_than_the_description(tmp_path: Path, env:
         [(weight, bias[:, np.newaxis]) for weight, bias in tiny()],
         [(weight * np.nan, bias) for weight, bias in tiny()],
         [(weight, bias + np.inf) for weight, bias in tiny()],
+        [(weight, bias * np.nan) for weight, bias in tiny()],
+        [(weight[:, :, np.newaxis], bias) for weight, bias in tiny()],
         [],
     ],
     ids=[
@@ -256,6 +258,8 @@ def test_the_weights_have_fewer_layers_than_the_description(tmp_path: Path, env:
         "2-D bias",
         "NaN",
         "infinite",
+        "NaN biases",
+        "3-D weight",
         "none",
     ],
 )

@@ -358,9 +358,9 @@ def test_threads_find_the_kernels_made(monkeypatch: pytest.MonkeyPatch) -> None:
     made_by: list[threading.Thread] = []
     make = dealing.arena_kernels_of
 
-    def noted(game: Game) -> ArenaKernels:
+    def noted(game: Game, *, aivat: bool) -> ArenaKernels:
         made_by.append(threading.current_thread())
-        return make(game)
+        return make(game, aivat=aivat)
 
     monkeypatch.setattr(dealing, "arena_kernels_of", noted)
     play(["random"], MatchConfig(episode="round", threads=2), 64)

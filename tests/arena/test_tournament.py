@@ -16,6 +16,7 @@ from millebornes_env.arena.tournament import (
     Tournament,
     TournamentConfig,
     Until,
+    alone_in,
     deals_of,
     entrants_of,
     lineups,
@@ -206,6 +207,27 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "tournament.json").write_text("{")
     with pytest.raises(ArenaError, match=r"tournament.json' is damaged"):
         opened(["first", "lot"], config(), tmp_path)
+
+
+def test_a_file_that_unpacks_to_more_than_was_asked_for_is_not_read(tmp_path: Path) -> None:
+    play_tournament(opened(["first", "lot"], config(), tmp_path), tmp_path)
+    path = tmp_path / "lineups" / "000-001.npz"
+    arrays = dict(np.load(path))
+    np.savez_compressed(path, **arrays | {"points": np.zeros((10**6, 2, 2), np.int32)})
+    with pytest.raises(ArenaError, match=r"000-001.npz' is damaged \(16,\d+,\d+ bytes unpacked"):
+        opened(["first", "lot"], config(), tmp_path)
+
+
+def test_two_tournaments_in_one_folder_are_refused(tmp_path: Path) -> None:
+    tournament = opened(["first", "lot"], config(), tmp_path)
+    with alone_in(tmp_path):
+        for call in (
+            lambda: opened(["first", "lot"], config(), tmp_path, fresh=True),
+            lambda: play_tournament(tournament, tmp_path),
+        ):
+            with pytest.raises(ArenaError, match="another process plays a tournament here"):
+                call()
+    assert len(play_tournament(tournament, tmp_path).outcomes) == 1
 
 
 # Faults ---------------------------------------------------------------------------------------------------

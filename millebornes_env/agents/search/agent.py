@@ -56,6 +56,7 @@ from millebornes_env.agents.protocol import (
     Table,
     actions_of_ended,
     is_compiled,
+    one_or_many,
 )
 from millebornes_env.agents.search.all_beliefs import BELIEFS, belief_named, is_belief
 from millebornes_env.agents.search.beliefs import UNIFORM, Belief, Known, UniformBelief, Weighed, believed
@@ -77,6 +78,7 @@ from millebornes_env.agents.seen import NO_ODDITY
 from millebornes_env.agents.strategist.agent import StrategistAgent
 from millebornes_env.compile import for_kernels, plain
 from millebornes_env.engine.kernels import key_of_seed
+from millebornes_env.envs.guard import alone
 from millebornes_env.envs.options import checked_seed
 from millebornes_env.errors import StateError, shown
 from millebornes_env.millebornes.audit import first_violation
@@ -195,6 +197,7 @@ class SearchAgent(BaseAgent):
         self._candidates = candidates
         self._past = Past(table.rules)
 
+    @one_or_many
     def act(self, observations: Observations, action_masks: Masks, slot_ids: Any = None) -> Actions:
         """Choose; see `Agent.act`.
 
@@ -227,6 +230,7 @@ class SearchAgent(BaseAgent):
         actions_of_ended(action_masks, actions, decisions.roots["phase"] == ROUND_OVER)
         return actions
 
+    @alone
     def act_on(self, states: StateArray, seats: npt.NDArray[np.int32], slot_ids: SlotIds) -> Actions:
         """Choose; see `StateAgent.act_on`. Unless it is a cheat it redeals before it looks.
 
@@ -243,6 +247,7 @@ class SearchAgent(BaseAgent):
         memory_of = checked_slot_ids(self.name, slot_ids, len(decisions.roots))
         return self._decided(searcher, decisions, memory_of)
 
+    @alone
     def known(self, states: StateArray, seats: npt.NDArray[np.int32], slot_ids: SlotIds) -> list[Known]:
         """What the seats may know, for `Belief.weigh`: to ask the belief without searching.
 
@@ -267,6 +272,7 @@ class SearchAgent(BaseAgent):
             found.append(Known(self._rules, decisions.roots[number], windows, slot))
         return found
 
+    @alone
     def note(
         self, states: StateArray, seats: npt.NDArray[np.int32], slot_ids: SlotIds, actions: Actions
     ) -> None:
@@ -329,12 +335,14 @@ class SearchAgent(BaseAgent):
             )
         return for_kernels(np.ascontiguousarray(states))
 
+    @alone
     def forget(self) -> None:
         """Forget all slots; see `CompiledAgent.forget`."""
         self._memories, self._taken = self._memories[:0], self._taken[:0]
         self._past.forget()
         self.belief.forget()
 
+    @alone
     def last_gains(self, number: int = 0) -> list[tuple[int, float, float]]:
         """What the last search found for one of its decisions; fewer than 40 rollouts drop no action.
 
