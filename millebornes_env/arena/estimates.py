@@ -292,7 +292,11 @@ def variance_reduction(outcome: Outcome, measure: Measure = "points") -> Varianc
     variance = float(own.mean(axis=1).var(ddof=1))
     if variance < ROUNDING * plain:  # shares of a third do not add up to 1 exactly
         variance = 0.0
-    return _ratio_of_variances(plain, variance, "all deals were tied")
+    even = 0.0 if measure == "points" else 1 / len(outcome.lineup)
+    is_tied = bool(np.allclose(own.mean(axis=1), even))
+    return _ratio_of_variances(
+        plain, variance, "all deals were tied" if is_tied else "all deals ended with the same result"
+    )
 
 
 def corrected_points(outcome: Outcome) -> Float64Array:

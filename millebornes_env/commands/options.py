@@ -16,7 +16,7 @@ import tyro
 
 from millebornes_env import agents
 from millebornes_env.agents.policy.files import read_description
-from millebornes_env.agents.specs import is_path, split_policy
+from millebornes_env.agents.specs import is_folder, is_path, split_policy
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.command_line import program, refuse_old_options, sentence
 from millebornes_env.envs.options import USUAL
@@ -164,7 +164,7 @@ def run_folder(spec: str) -> Path | None:
     spec, _ = agents.split_search(spec)
     name, _, rest = spec.partition(":")
     if name == "policy":
-        folder, _ = split_policy(rest)
+        folder, _ = split_policy(rest) if rest or not is_folder(name) else (name, [])
         return Path(folder) if folder else None
     if name in agents.AGENTS or not is_path(spec):
         return None

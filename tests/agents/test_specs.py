@@ -45,6 +45,19 @@ def env() -> VectorEnv:
 # Folders of any name ----------------------------------------------------------------------------------------
 
 
+def test_a_run_folder_called_policy_is_found(
+    tmp_path: Path, env: VectorEnv, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(RunFolderError, match=r"^the agent 'policy' needs a run folder: policy:FOLDER"):
+        load("policy", env)
+    assert run_folder("policy") is None
+    folder = write_run(Path("policy"), env, network_for(env))
+    for way in ("policy", "policy:policy", "policy:policy,mode=sample", "./policy", "policy+search"):
+        assert load(way, env).name == way
+        assert run_folder(way) in (folder, Path("./policy"))
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_run_folder_may_have_any_name(
     tmp_path: Path, env: VectorEnv, name: str, monkeypatch: pytest.MonkeyPatch

@@ -22,6 +22,7 @@ from millebornes_env.arena.pictures import (
     save_payoff,
     save_ratings,
     shown_name,
+    signed,
 )
 from millebornes_env.arena.report import (
     Grid,
@@ -86,6 +87,11 @@ def test_an_undefined_saving_is_a_sentence() -> None:
     even = outcome_of((0, 1), [[[9, 1], [1, 9]]] * 3)
     sentence = variance_reduction_sentence(analyse(("a", "b"), [even], replicates=5).variance_reductions)
     assert sentence == "Variance reduction is undefined: all deals were tied."
+    lost = outcome_of((0, 1), [[[9, 1], [9, 1]]] * 3)
+    for measure in ("points", "wins"):
+        found = analyse(("a", "b"), [lost], replicates=5, measure=measure)
+        sentence = variance_reduction_sentence(found.variance_reductions)
+        assert sentence == "Variance reduction is undefined: all deals ended with the same result."
     assert variance_reduction_sentence({}) == "Variance reduction is undefined: nothing was played."
 
 
@@ -220,6 +226,28 @@ def test_the_overview_has_a_dot_for_every_rating_and_arrows_for_those_far_off() 
     legend = axes.get_legend()
     assert legend is not None
     assert [text.get_text() for text in legend.get_texts()] == ["parker, 2", "dutch, 2"]
+
+
+def test_arrows_are_explained_where_there_are_some() -> None:
+    even = outcome_of((0, 1), [[[9, 1], [1, 9]]] * 40)
+    lost = outcome_of((0, 1), [[[9, 1]] * 2] * 40)
+    for outcome, has_arrows in ((even, False), (lost, True)):
+        found = analyse(("a", "b"), [outcome], replicates=5)
+        assert ("arrow" in draw_ratings(("a", "b"), found.ratings).axes[0].get_xlabel()) == has_arrows
+    for elo, has_arrows in (([[50.0], [0.0], [20.0]], False), ([[50.0], [0.0], [20.0], [-900.0]], True)):
+        names = list("abcd")[: len(elo)]
+        figure = draw_overview(names, ["parker, 2"], np.array(elo), "b")
+        assert any("arrows" in text.get_text() for text in figure.texts) == has_arrows
+
+
+def test_zero_has_no_sign_and_is_written_once_beside_the_colours() -> None:
+    assert [signed(value) for value in (-0.4, 0.0, 0.4, 0.6, -1.2)] == ["0", "0", "0", "+1", "\u22121"]
+    found = analyse(("a", "b"), [outcome_of((0, 1), [[[9, 1], [1, 9]]] * 40)], replicates=5)
+    figure = draw_payoff(("a", "b"), found.payoff, [0, 1])
+    figure.canvas.draw()
+    ticks = [label.get_text() for label in figure.axes[1].get_yticklabels()]
+    assert ticks.count("0") == 1
+    assert "+0" not in ticks
 
 
 def test_circles_are_named() -> None:

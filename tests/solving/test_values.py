@@ -311,7 +311,7 @@ def test_files_that_hold_something_else_are_refused(tmp_path: Path, write: Calla
     """In words that tell nobody to unpickle them."""
     path = tmp_path / "other.npz"
     write(path)
-    with pytest.raises(PolicyFileError, match=r"other.npz holds no policy of a game") as policy:
+    with pytest.raises(PolicyFileError, match=r"other.npz holds no policy") as policy:
         read_policy(path, Grower(solvable(SMALL)).whole())
     with pytest.raises(CheckpointError, match=r"other.npz is no checkpoint of a solver, or damaged") as run:
         Solver(solvable(SMALL)).load(path)

@@ -88,6 +88,10 @@ class PolicyAgent(CompiledAgent):
         self.mode = mode
         if mode not in MODES:
             raise AgentOptionError(f"mode is {shown(mode)}; it may be " + " or ".join(map(repr, MODES)))
+        if not folder:
+            raise RunFolderError(
+                "the agent 'policy' needs a run folder: policy:FOLDER, or the path of the folder alone"
+            )
         path = Path(folder)
         self.description = read_description(path)
         check_description(self.description, table, path, any_edition=self.any_edition)
