@@ -14,6 +14,7 @@ from millebornes_env.agents.human.words import action_words
 from millebornes_env.agents.protocol import Table
 from millebornes_env.millebornes.cards import CARD_NAMES
 from millebornes_env.render.names import Names
+from tests.agents.each import each
 from tests.support import CARDS, Position
 
 DISTANCE_25, DISTANCE_50, ACCIDENT, STOP, ROLL = 0, 1, 5, 8, 13
@@ -76,9 +77,7 @@ def test_a_number_chooses_the_action_beside_it() -> None:
     assert asked(at_25(), " 2 \n")[0] == STOP
 
 
-@pytest.mark.parametrize(
-    "wrong", ["", "0", "6", "-1", "1.0", "10", "stopp", "²", "9" * 20, "9" * 5000, "yes"]
-)
+@each("wrong", ["", "0", "6", "-1", "1.0", "10", "stopp", "²", "9" * 20, "9" * 5000, "yes"])
 def test_a_wrong_answer_is_explained_and_asked_for_again(wrong: str) -> None:
     action, shown = asked(at_25(), f"{wrong}\n2\n")
     assert action == STOP
@@ -86,7 +85,7 @@ def test_a_wrong_answer_is_explained_and_asked_for_again(wrong: str) -> None:
     assert shown.count("> ") == 2
 
 
-@pytest.mark.parametrize(
+@each(
     ("answer", "action"),
     [
         ("25", DISTANCE_25),

@@ -22,6 +22,7 @@ from millebornes_env.millebornes.cards import Card
 from millebornes_env.millebornes.determinize import redeal_hidden_cards
 from millebornes_env.millebornes.rules import RulesRecord, rules_record
 from millebornes_env.millebornes.state import State, StateArray
+from tests.agents.each import each
 from tests.arena.players import AGENTS, choose_first, first_legal
 from tests.support import Position
 
@@ -346,7 +347,7 @@ def test_a_limit_of_time_takes_that_time_at_most() -> None:
 # What cannot be ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "message"),
     [
         ({"rollout": "slow"}, r"'slow'; it must be one of the compiled agents: .*first, lot.*in_turns"),

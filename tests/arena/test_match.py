@@ -19,6 +19,7 @@ from millebornes_env.arena.match import MatchConfig, by_deal, play, play_batch
 from millebornes_env.arena.outcome import Outcome
 from millebornes_env.errors import ArenaError
 from millebornes_env.games import Game
+from tests.agents.each import each
 from tests.arena.players import FirstAgent, RememberingAgent, SlowFirstAgent
 from tests.arena.simulated import outcome_of
 
@@ -55,8 +56,8 @@ def test_every_role_sits_in_every_team_once_in_each_deal(teams: int) -> None:
 # Fair: the same cards in every seat -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("episode", ["round", "match"])
-@pytest.mark.parametrize("players", TABLES)
+@each("episode", ["round", "match"])
+@each("players", TABLES)
 def test_an_agent_is_exactly_even_with_itself(players: int, episode: str) -> None:
     for agent in (FIRST, LOT):
         outcome = played((agent,) * TABLES[players], players=players, episode=episode)
@@ -159,8 +160,8 @@ def test_threads_change_nothing(players: int) -> None:
     assert same(one, three)
 
 
-@pytest.mark.parametrize("episode", ["round", "match"])
-@pytest.mark.parametrize("players", TABLES)
+@each("episode", ["round", "match"])
+@each("players", TABLES)
 def test_compiled_agents_and_others_play_the_same_games(players: int, episode: str) -> None:
     compiled = (FIRST, LAST, LOT)[: TABLES[players]]
     mixed = (SLOW, LAST, LOT)[: TABLES[players]]
@@ -247,8 +248,8 @@ def test_tallies_add_up(players: int) -> None:
     assert (outcome.counters[:, :ACTION_COUNTS].sum(axis=1) > 10 * rounds).all()
 
 
-@pytest.mark.parametrize(("players", "teams"), [(2, 2), (3, 3), (4, 4), (6, 3)])
-@pytest.mark.parametrize("episode", ["round", "match"])
+@each(("players", "teams"), [(2, 2), (3, 3), (4, 4), (6, 3)])
+@each("episode", ["round", "match"])
 def test_those_equally_near_share_a_win_without_points(players: int, teams: int, episode: str) -> None:
     """Who has the same km has the same share; the others have lost (E53)."""
     config = MatchConfig("dujardin_2014", players, teams, episode)

@@ -7,10 +7,10 @@ import io
 import json
 from itertools import combinations
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 from rich.console import Console
 
 from millebornes_env.arena.analysis import Analysis, analyse
@@ -19,6 +19,7 @@ from millebornes_env.arena.pictures import (
     LONGEST_NAME,
     draw_overview,
     draw_payoff,
+    draw_ratings,
     save_payoff,
     save_ratings,
     shown_name,
@@ -39,6 +40,9 @@ from millebornes_env.arena.report import (
     variance_reduction_sentence,
 )
 from tests.arena.simulated import drawn, outcome_of, with_counters
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 NAMES = ("weak", "a|b [x]", "policy:runs/" + "long_" * 12, "cheat")
 

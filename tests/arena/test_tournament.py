@@ -24,6 +24,7 @@ from millebornes_env.arena.tournament import (
     play_tournament,
 )
 from millebornes_env.errors import ArenaError
+from tests.agents.each import each
 
 ROUNDS = MatchConfig(episode="round")
 
@@ -90,7 +91,7 @@ def test_an_unknown_agent_or_option_is_refused_with_what_there_is() -> None:
 # Until ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("text", ["ci>10", "ci<", "10", "ci<0", "ci<-3", "se<10", "ci<1.2.3", "ci<."])
+@each("text", ["ci>10", "ci<", "10", "ci<0", "ci<-3", "se<10", "ci<1.2.3", "ci<."])
 def test_a_condition_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(ArenaError, match="it may be 'ci<10'"):
         Until(text)
