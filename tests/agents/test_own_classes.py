@@ -24,7 +24,6 @@ from millebornes_env.commands.evaluate import run_folder
 from millebornes_env.commands.play import main as play
 from millebornes_env.errors import MilleBornesError
 from millebornes_env.testing import check_agent
-from tests.agents.each import each
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
@@ -129,7 +128,7 @@ def test_search_looks_ahead_with_a_compiled_agent_of_ones_own(env: VectorEnv) ->
 # What is wrong ----------------------------------------------------------------------------------------------
 
 
-@each(
+@pytest.mark.parametrize(
     ("text", "spec", "words"),
     [
         (FIRST, "mime.py:First", r"there is no file 'mime.py'. Did you mean 'mine.py'\?"),

@@ -104,7 +104,7 @@ def test_racers_play_legally_and_by_what_they_see(name: str, players: int) -> No
     step: dict[str, np.ndarray] = env.reset()[0]
     playing: list[Any] = [agents.load(spec, env) for spec in SPECS]
     memories = np.zeros((2, len(playing), GAMES * players, MEMORY), np.int16)
-    for turn in range(120):
+    for turn in range(60):
         seats = env.agent_selection.astype(np.int32)
         slots = np.arange(GAMES) * players + seats
         for number, agent in enumerate(playing):
