@@ -315,7 +315,7 @@ def test_it_plays_every_edition_at_every_table(name: str, padded: bool) -> None:
         env = vector_env(2, name, players=players, teams=teams, padded=padded, observe_rules=padded)
         agent, sink = person(env, "1\n" * 400)
         step = env.reset(seed=1)[0]
-        for _ in range(90):
+        for _ in range(45):
             masks = step["action_mask"]
             actions = agent.act(step["observation"], masks, np.arange(2))
             assert (masks[np.arange(2), actions] == 1).all()
