@@ -15,7 +15,7 @@ from millebornes_env.commands.leaderboard import LIST, read_board
 from millebornes_env.commands.leaderboard import main as write_leaderboard
 
 QUICK = ["--deals", "40", "--episode", "round"]
-FILES = ("arena.json", "payoff.png", "ratings.png", "report.md", "tournament.json")
+FILES = ("arena.json", "payoff.png", "ratings.png", "report.md", "tournament.json", "tournament.lock")
 
 
 @pytest.fixture(autouse=True)
