@@ -1,10 +1,10 @@
 """Whether taking luck off the points leaves the mean alone, how many deals it saves, and what it costs.
 
     python -m benchmarks.aivat
-    python -m benchmarks.aivat --pair champion arnold --rounds 1_000_000 --no-lookahead
+    python -m benchmarks.aivat --pair champion arnold --rounds 1_000_000
 
-Single rounds, every deal from both seats with the same cards. Each pair is played without the correction,
-with it, and with it after the next decision (`aivat_lookahead`), in turns; processor time is compared.
+Single rounds, every deal from both seats with the same cards. Each pair is played without the
+correction and with it, in turns; processor time is compared.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from rich.progress import track
 from rich.table import Table
 
 from benchmarks.results import PIPED_WIDTH, environment_info
-from millebornes_env.arena.estimates import AIVAT_COEFFICIENTS, control_variate_reduction, variance_reduction
+from millebornes_env.arena.estimates import luck_reduction, variance_reduction
 from millebornes_env.arena.intervals import Float64Array
 from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.arena.outcome import Outcome, own_less_others
@@ -61,8 +61,6 @@ class Args:
     """Of the deals."""
     threads: int = 1
     """Of the play."""
-    lookahead: bool = True
-    """Measure the value after the next decision, too (two teams only): some twenty times as long."""
     docs: bool = False
     """Write docs/benchmarks/aivat.json; lines of other pairs stay in it."""
 
@@ -82,9 +80,6 @@ class Line:
         saved: how many times as many deals would have been needed without the correction.
         seconds: processor time of the play without the correction.
         seconds_with: with it.
-        corrected_ahead: points less luck with lookahead (`aivat_lookahead`); None, as what follows, without.
-        saved_ahead: how many times as many deals would have been needed without that.
-        seconds_ahead: processor time of the play with lookahead.
         network: digest of the network that valued luck.
         seed: of the deals.
     """
@@ -99,9 +94,6 @@ class Line:
     saved: float
     seconds: float
     seconds_with: float
-    corrected_ahead: tuple[float, float] | None
-    saved_ahead: float | None
-    seconds_ahead: float | None
     network: str
     seed: int
 
@@ -110,27 +102,18 @@ class Line:
         """How many times as long the same precision would have taken without the correction."""
         return self.saved * self.seconds / self.seconds_with
 
-    @property
-    def saved_time_ahead(self) -> float | None:
-        """The same as `saved_time`, with lookahead."""
-        if self.saved_ahead is None or self.seconds_ahead is None:
-            return None
-        return self.saved_ahead * self.seconds / self.seconds_ahead
-
 
 def measured(pair: tuple[str, str], args: Args) -> Line:
-    """Play one pair without the correction, with it, and with it after the next decision."""
+    """Play one pair without the correction and with it."""
     plain = MatchConfig(args.edition, args.players, episode="round", seed=args.seed, threads=args.threads)
     config = replace(plain, aivat=True, luck_value=args.luck_value)
     network = config.network()
     assert network is not None, "luck is valued"
-    ways = [plain, config]
-    if args.lookahead:
-        ways.append(replace(config, aivat_lookahead=True))
+    ways = (plain, config)
     for one in ways:
         play(pair, one, _WARM_UP)
     outcomes: list[Outcome] = []
-    seconds = [0.0, 0.0, 0.0]
+    seconds = [0.0, 0.0]
     deals = args.rounds // config.rules.teams
     for first in track(range(0, deals, _DEALS_AT_ONCE), " - ".join(pair), transient=True):
         count, found = min(_DEALS_AT_ONCE, deals - first), list[Outcome]()
@@ -140,10 +123,7 @@ def measured(pair: tuple[str, str], args: Args) -> Line:
             seconds[place] += time.process_time() - start
         pairs = zip(outcomes, found, strict=True) if outcomes else ()
         outcomes = [before.followed_by(after) for before, after in pairs] or found
-    outcome, ahead = outcomes[1], outcomes[2] if args.lookahead else None
-    reductions = [
-        control_variate_reduction(one, AIVAT_COEFFICIENTS).ratio or math.nan for one in outcomes[1:]
-    ]
+    outcome = outcomes[1]
     leads, luck = outcome.lead.mean(axis=1), _luck(outcome)
     return Line(
         pair=" - ".join(pair),
@@ -153,12 +133,9 @@ def measured(pair: tuple[str, str], args: Args) -> Line:
         corrected=_mean(leads - luck),
         luck=_mean(luck),
         streams=variance_reduction(outcome).ratio or math.nan,
-        saved=reductions[0],
+        saved=luck_reduction(outcome).ratio or math.nan,
         seconds=seconds[0],
         seconds_with=seconds[1],
-        corrected_ahead=None if ahead is None else _mean(leads - _luck(ahead)),
-        saved_ahead=None if ahead is None else reductions[1],
-        seconds_ahead=None if ahead is None else seconds[2],
         network=network_digest(network),
         seed=args.seed,
     )
@@ -166,8 +143,8 @@ def measured(pair: tuple[str, str], args: Args) -> Line:
 
 def _luck(outcome: Outcome) -> Float64Array:
     """Of the first agent in each deal, over both seats."""
-    assert outcome.variates is not None, "luck was counted"
-    luck: Float64Array = own_less_others(outcome.variates[:, :, 0]).mean(axis=1)
+    assert outcome.luck is not None, "luck was counted"
+    luck: Float64Array = own_less_others(outcome.luck).mean(axis=1)
     return luck
 
 
@@ -178,25 +155,17 @@ def _mean(blocks: Float64Array) -> tuple[float, float]:
 def table_of(lines: Sequence[Line]) -> Table:
     """The lines for people."""
     table = Table(
-        title="AIVAT on top of duplicate deals, and with lookahead; points per round, ± standard errors",
+        title="AIVAT on top of duplicate deals; points per round, ± standard errors",
         title_justify="left",
     )
     headings = ("rounds", "plain", "less luck", "luck", "deals saved by duplicates", "by AIVAT", "time saved")
     table.add_column("pair")
-    for heading in (*headings, "less luck, ahead", "by AIVAT, ahead", "time saved, ahead"):
+    for heading in headings:
         table.add_column(heading, justify="right")
     for line in lines:
         means = (f"{mean:+.2f} ± {error:.2f}" for mean, error in (line.plain, line.corrected, line.luck))
         times = (f"{line.streams:.2f}x", f"{line.saved:.2f}x", f"{line.saved_time:.2f}x")
-        ahead = ("-", "-", "-")
-        if line.corrected_ahead is not None:
-            mean, error = line.corrected_ahead
-            ahead = (
-                f"{mean:+.2f} ± {error:.2f}",
-                f"{line.saved_ahead:.2f}x",
-                f"{line.saved_time_ahead:.3f}x",
-            )
-        table.add_row(line.pair, f"{line.rounds:,}", *means, *times, *ahead)
+        table.add_row(line.pair, f"{line.rounds:,}", *means, *times)
     return table
 
 
@@ -208,10 +177,7 @@ def main() -> None:
     if args.docs:
         kept = json.loads(DOCS.read_text())["lines"] if DOCS.exists() else []
         named = {line.pair for line in lines}
-        new = [
-            {**asdict(line), "saved_time": line.saved_time, "saved_time_ahead": line.saved_time_ahead}
-            for line in lines
-        ]
+        new = [{**asdict(line), "saved_time": line.saved_time} for line in lines]
         content = {
             "environment": environment_info(),
             "options": {"edition": args.edition, "players": args.players},

@@ -41,7 +41,7 @@ from millebornes_env.agents.fingerprint import fingerprint
 from millebornes_env.arena.estimates import corrected
 from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.command_line import carry_out
-from millebornes_env.files import check_writable, write_json_atomically
+from millebornes_env.files import check_writable, locked, write_json_atomically
 
 DOCS: Final = Path("docs/benchmarks/belief_gain.json")
 TURN: Final = 25
@@ -138,7 +138,7 @@ def part_of(spec: str, opponent: str, args: Args, first: int) -> Part:
     config = MatchConfig(episode="round", seed=args.seed, aivat=args.aivat)
     outcome = play([spec, opponent], config, TURN, first_deal=first)
     if args.aivat:
-        leads = corrected(outcome, np.ones(1)).points / outcome.points.shape[1]
+        leads = corrected(outcome).points / outcome.points.shape[1]
     else:
         leads = outcome.lead.mean(axis=1)
     part = Part(leads.tolist(), time.process_time() - start)
@@ -248,6 +248,18 @@ def check(args: Args) -> None:
 def main(args: Args) -> None:
     """Measure, print, and write if asked to."""
     check(args)
+    if args.resume is None:
+        compare(args)
+        return
+    refusal = ValueError(
+        f"another process plays into {str(args.resume)!r}: wait for it, or choose another --resume"
+    )
+    with locked(args.resume / "belief_gain.lock", refusal):
+        compare(args)
+
+
+def compare(args: Args) -> None:
+    """Play, print and write."""
     luck = ", less luck" if args.aivat else ""
     table = Table(title=f"{args.rollout}+search, points a round{luck} (1 SE)", title_justify="left")
     for heading in ("against", args.belief, args.uniform, "difference", "cost", "deals"):

@@ -18,7 +18,7 @@ from hatchling.build import (
     get_requires_for_build_sdist,
 )
 
-from export.build import ROOT, wheel_platform
+from export.build import ROOT, holds_machine_code
 
 __all__ = [
     "build_editable",
@@ -33,7 +33,7 @@ __all__ = [
 def get_requires_for_build_wheel(config_settings: dict[str, Any] | None = None) -> list[str]:
     """What a wheel is built with: the kernels are compiled, so all that they import, and a linker."""
     needed: list[str] = hatchling.get_requires_for_build_wheel(config_settings)
-    if wheel_platform() is None:
+    if not holds_machine_code():
         return needed
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     return [*needed, *project["dependencies"], *project["optional-dependencies"]["wheel"]]

@@ -13,7 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
-from export.platforms import PLATFORMS, link, object_code, this_platform
+from export.platforms import LINUX, LINUX_NAME, link, object_code, this_platform
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 
@@ -35,46 +35,37 @@ _ENVIRONMENT: Final = {
 
 _PLATFORM: Final = "MILLEBORNES_WHEEL_PLATFORM"
 
-_TESTED: Final = ("linux-x86_64",)
-"""Where a wheel holds machine code without being asked to: the tests run it there."""
 
+def holds_machine_code() -> bool:
+    """Return True if the wheel is to hold machine code: on x86-64 Linux, the only platform it is made for.
 
-def wheel_platform() -> str | None:
-    """The platform whose machine code the wheel is to hold; None: it holds none and runs everywhere.
-
-    `MILLEBORNES_WHEEL_PLATFORM` names one of `platforms.PLATFORMS`, or is "any" for none.
+    `MILLEBORNES_WHEEL_PLATFORM=any` asks for a wheel without, which runs everywhere.
 
     Raises:
-        ValueError: it names another.
+        ValueError: the variable names another platform.
     """
-    name = os.environ.get(_PLATFORM) or (this_platform() if this_platform() in _TESTED else "any")
-    if name != "any" and name not in PLATFORMS:
-        raise ValueError(f"{_PLATFORM} is {name!r}; it can be {', '.join(PLATFORMS)} or any")
-    return None if name == "any" else name
+    name = os.environ.get(_PLATFORM) or (LINUX_NAME if this_platform() == LINUX_NAME else "any")
+    if name not in (LINUX_NAME, "any"):
+        raise ValueError(f"{_PLATFORM} is {name!r}; it can be {LINUX_NAME} or any")
+    return name == LINUX_NAME
 
 
-def wheel_tag(name: str) -> str:
-    """What the wheel of a platform is called: it runs with every Python 3, whichever Numba it has."""
-    return f"py3-none-{PLATFORMS[name].tag}"
-
-
-def build(folder: str, names: list[str]) -> dict[str, list[Path]]:
-    """Compile the kernels and write a shared object and `kernels.json`, for each platform.
+def build(folder: str) -> list[Path]:
+    """Compile the kernels and write a shared object and `kernels.json`.
 
     In a process of its own with an empty cache: code from Numba's cache cannot be exported.
 
     Args:
-        folder: where to; each platform gets a folder of its own in there.
-        names: of `platforms.PLATFORMS`.
+        folder: where to; it must exist.
 
     Returns:
-        The files, by platform.
+        The files.
 
     Raises:
         subprocess.CalledProcessError: it failed; the reason stands on stderr.
     """
-    compile_apart("export.build", "--folder", os.path.abspath(folder), *names)
-    return {name: sorted(Path(folder, name).iterdir()) for name in names}
+    compile_apart("export.build", "--folder", os.path.abspath(folder))
+    return sorted(Path(folder).iterdir())
 
 
 def compile_apart(module: str, *arguments: str) -> None:
@@ -94,7 +85,7 @@ def compile_apart(module: str, *arguments: str) -> None:
         subprocess.run([sys.executable, "-m", module, *arguments], cwd=ROOT, env=environment, check=True)
 
 
-def _write(folder: Path, names: list[str]) -> None:
+def _write(folder: Path) -> None:
     # In the new process only: these import Numba, which reads its environment then.
     from export.kernels import examples  # noqa: PLC0415
     from export.module import module_of  # noqa: PLC0415
@@ -104,32 +95,25 @@ def _write(folder: Path, names: list[str]) -> None:
     print("compiling the kernels for the wheel (half a minute) ...", file=sys.stderr, flush=True)
     module = module_of(examples())
     symbols = [prefix + kernel for kernel in module.kernels for prefix in (PREFIX, NUMBA_PREFIX)]
-    for name in names:
-        target = PLATFORMS[name]
-        code = link(object_code(module.text, target), target, symbols)
-        linked = f"kernels{target.suffix}"
-        described = {
-            "format": FORMAT,
-            "platform": name,
-            "object": linked,
-            "sha256": hashlib.sha256(code).hexdigest(),
-            "source_digest": source_digest(),
-            "made_with": {
-                "python": ".".join(map(str, sys.version_info[:2])),
-                **{package: version(package) for package in ("numba", "llvmlite", "numpy", "ziglang")},
-            },
-            "kernels": {kernel: how._asdict() for kernel, how in module.kernels.items()},
-        }
-        (folder / name).mkdir(parents=True, exist_ok=True)
-        (folder / name / linked).write_bytes(code)
-        text = json.dumps(described, indent=1) + "\n"
-        (folder / name / "kernels.json").write_text(text, encoding="utf-8")
-        print(f"{name}: {len(code):,} bytes", file=sys.stderr)
+    code = link(object_code(module.text, LINUX), symbols)
+    described = {
+        "format": FORMAT,
+        "platform": LINUX_NAME,
+        "object": "kernels.so",
+        "sha256": hashlib.sha256(code).hexdigest(),
+        "source_digest": source_digest(),
+        "made_with": {
+            "python": ".".join(map(str, sys.version_info[:2])),
+            **{package: version(package) for package in ("numba", "llvmlite", "numpy", "ziglang")},
+        },
+        "kernels": {kernel: how._asdict() for kernel, how in module.kernels.items()},
+    }
+    (folder / "kernels.so").write_bytes(code)
+    (folder / "kernels.json").write_text(json.dumps(described, indent=1) + "\n", encoding="utf-8")
+    print(f"{LINUX_NAME}: {len(code):,} bytes", file=sys.stderr)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--folder", type=Path, required=True)
-    parser.add_argument("platforms", nargs="+")
-    given = parser.parse_args()
-    _write(given.folder, given.platforms)
+    _write(parser.parse_args().folder)

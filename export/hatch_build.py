@@ -19,16 +19,16 @@ class MachineCodeHook(BuildHookInterface):  # type: ignore[misc]  # it has no ty
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Make the files and name them to the wheel."""
         sys.path.insert(0, self.root)
-        from export.build import build, wheel_platform, wheel_tag  # noqa: PLC0415 - on the path only now
+        from export.build import build, holds_machine_code  # noqa: PLC0415 - on the path only now
+        from export.platforms import LINUX_TAG  # noqa: PLC0415
 
-        name = wheel_platform()
-        if version == "editable" or name is None:
+        if version == "editable" or not holds_machine_code():
             return
         self._files = tempfile.TemporaryDirectory()
-        for file in build(self._files.name, [name])[name]:
+        for file in build(self._files.name):
             build_data["force_include"][str(file)] = f"millebornes_env/machine_code/{file.name}"
         build_data["pure_python"] = False
-        build_data["tag"] = wheel_tag(name)
+        build_data["tag"] = LINUX_TAG
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Remove the files: the wheel has them."""

@@ -25,12 +25,7 @@ from millebornes_env.agents.policy.agent import RunFolderError
 from millebornes_env.agents.policy.files import WEIGHTS_FILE
 from millebornes_env.agents.policy.network import ADDRESS, MAX_ACTIONS, MODE, MODES, with_zeros
 from millebornes_env.agents.protocol import Table
-from millebornes_env.agents.search.agent import (
-    POSITIONS_IN_A_MS,
-    VALUE_IN_POINTS,
-    SearchAgent,
-)
-from millebornes_env.agents.search.endgame import MOST_DECISIONS, new_line
+from millebornes_env.agents.search.agent import VALUE_IN_POINTS, SearchAgent
 from millebornes_env.agents.search.kernels import CHUNK, FEWEST_REDEALS, new_decisions
 from millebornes_env.agents.search.over import OVER_A_JUDGE
 from millebornes_env.agents.search.seen_plays import CANDIDATES, EVENTS_OF_A_PLAY, WINDOW
@@ -137,7 +132,6 @@ def _sizes() -> dict[str, Any]:
     decisions = {}
     for name, array in new_decisions(1, 2, 42, np.zeros(3, STATE))._asdict().items():
         decisions[name] = array.dtype.str[1:]
-    line = {name: array.dtype.str[1:] for name, array in new_line(42)._asdict().items()}
     return {
         "max_seats": MAX_SEATS,
         "max_teams": MAX_TEAMS,
@@ -148,8 +142,6 @@ def _sizes() -> dict[str, Any]:
         "facts": list(FACTS),
         "buffers": shapes,
         "decisions": decisions,
-        "line": line,
-        "line_decisions": MOST_DECISIONS,
         "audit_scratch": SCRATCH_SIZE,
         "most_outputs": MAX_ACTIONS + 1,
         "settings": list(Settings._fields),
@@ -383,10 +375,9 @@ def network_file(name: str) -> tuple[list[list[int]], bytes]:
 def _search() -> dict[str, Any]:
     """How `X+search` searches if nothing else is said."""
     options = defaults_of(SearchAgent)
-    usual = {name: options[name] for name in ("rollouts", "z", "depth", "endgame")}
+    usual = {name: options[name] for name in ("rollouts", "z", "depth")}
     return {
         "usual": usual,
         "over_a_judge": usual | OVER_A_JUDGE,
         "judges": VALUE_IN_POINTS,
-        "positions_in_a_ms": POSITIONS_IN_A_MS,
     }

@@ -39,7 +39,6 @@ from millebornes_env.agents.policy.network import (
 from millebornes_env.agents.protocol import Table
 from millebornes_env.agents.search import kernels as search
 from millebornes_env.agents.search.beliefs import FEWEST_HANDS
-from millebornes_env.agents.search.endgame import Line, is_all_known, new_line
 from millebornes_env.agents.search.hidden_cards import Believed, draw_hands, nothing_believed
 from millebornes_env.agents.search.kernels import Decisions, Searcher, new_decisions
 from millebornes_env.agents.search.seen_plays import EPSILON, TEMPERATURE, write_events
@@ -210,43 +209,6 @@ def go_on_searching(  # noqa: PLR0913, PLR0917
 
 
 @kernel
-def solve_end(  # noqa: PLR0913, PLR0917
-    choose: int,
-    options: Int64Array,
-    starts: Starts,
-    key_0: int,
-    key_1: int,
-    rules: RulesRecord,
-    decisions: Decisions,
-    number: int,
-    most: int,
-    line: Line,
-) -> int:
-    """Take a decision exactly, if all cards are known and something is to be decided (`search.solve_end`).
-
-    Args:
-        choose: address of the rollout agent's function.
-        options: of it.
-        starts: of the default observation.
-        key_0: of the random numbers.
-        key_1: of the random numbers.
-        rules: the table's.
-        decisions: begun.
-        number: of the decision.
-        most: positions that may be looked at; 0: none, so that nothing is taken.
-        line: scratch.
-
-    Returns:
-        1 if the decision is taken, else 0.
-    """
-    is_open = int(decisions.num_tried[number]) > 0 and most > 0
-    if not is_open or not is_all_known(decisions.roots[number], rules.players):
-        return 0
-    searcher = Searcher(choose, options, starts, 0, 0, 0, 0.0, key_0, key_1)
-    return int(search.solve_end(searcher, rules, decisions, number, most, line))
-
-
-@kernel
 def conclude_search(
     options: Int64Array, starts: Starts, thousandths: int, decisions: Decisions, actions: Int64Array
 ) -> None:
@@ -413,7 +375,6 @@ def _examples_of_page(table_rules: Rules) -> list[Example]:
         (network_outputs, (states, rules, int32, options, np.zeros(1, np.float32))),
         (begin_search, (*searcher, states, rules, int32, int8, int64, memories, int64, decisions)),
         (go_on_searching, (*searcher, rules, decisions, 0, 0, nothing_believed())),
-        (solve_end, (0, options, starts, 0, 0, rules, decisions, 0, 0, new_line(42))),
         (conclude_search, (options, starts, 0, decisions, int64)),
         (search_findings, (decisions, 0, np.zeros(1, np.float64), np.zeros(1, np.float64))),
         *_examples_of_beliefs(table_rules),

@@ -1,4 +1,4 @@
-"""A module of kernels to a shared object for one platform, with LLVM and Zig's linker.
+"""Compiles a module of kernels with LLVM, and links it for x86-64 Linux with Zig's linker.
 
 Nothing of the C library is linked, so an object asks for no version of it. The same versions of Numba, LLVM
 and Zig make the same bytes, on whichever machine.
@@ -25,47 +25,27 @@ class Platform(NamedTuple):
     Attributes:
         triple: LLVM's name.
         cpu: LLVM's name of the oldest processor that it runs on.
-        zig: the target's name for Zig.
-        suffix: of the object's file.
-        tag: of a wheel that holds it.
         features: of the processor besides those, in LLVM's words.
         relocation: LLVM's name of how code refers to addresses.
     """
 
     triple: str
     cpu: str
-    zig: str
-    suffix: str
-    tag: str
     features: str = ""
     relocation: str = "pic"
 
 
-PLATFORMS: Final = {
-    "linux-x86_64": Platform(
-        "x86_64-unknown-linux-gnu",
-        "x86-64",
-        "x86_64-linux-gnu",
-        ".so",
-        "manylinux_2_17_x86_64.manylinux2014_x86_64.musllinux_1_1_x86_64",
-    ),
-    "linux-aarch64": Platform(
-        "aarch64-unknown-linux-gnu",
-        "generic",
-        "aarch64-linux-gnu",
-        ".so",
-        "manylinux_2_17_aarch64.manylinux2014_aarch64.musllinux_1_1_aarch64",
-    ),
-    "darwin-arm64": Platform(
-        "arm64-apple-macosx11.0.0", "apple-m1", "aarch64-macos.11.0", ".dylib", "macosx_11_0_arm64"
-    ),
-    "win32-amd64": Platform("x86_64-pc-windows-gnu", "x86-64", "x86_64-windows-gnu", ".dll", "win_amd64"),
-}
-"""By the name that the loader gives a machine (`millebornes_env.machine_code`)."""
+LINUX: Final = Platform("x86_64-unknown-linux-gnu", "x86-64")
+LINUX_NAME: Final = "linux-x86_64"
+"""The name that the loader gives such a machine (`millebornes_env.machine_code`)."""
+LINUX_TAG: Final = "py3-none-manylinux_2_17_x86_64.manylinux2014_x86_64.musllinux_1_1_x86_64"
+"""Of a wheel with its object: it runs with every Python 3, whichever Numba it has."""
+
+_ZIG_TARGET: Final = "x86_64-linux-gnu"
 
 
 def this_platform() -> str:
-    """The name that this machine has or would have in `PLATFORMS`."""
+    """Name of this machine's platform, such as "linux-x86_64"."""
     return f"{sys.platform}-{machine.machine().lower()}"
 
 
@@ -89,23 +69,17 @@ def object_code(module: str, platform: Platform) -> bytes:
     return bytes(compiler.emit_object(parsed))
 
 
-def link(code: bytes, platform: Platform, symbols: list[str]) -> bytes:
-    """Link an object file to a shared object that exports the symbols.
+def link(code: bytes, symbols: list[str]) -> bytes:
+    """Link an object file of `LINUX` to a shared object that exports the symbols.
 
     Raises:
         ExportError: Zig's linker refuses, for example because a kernel calls what is not in the module.
     """
-    options = ["-shared", "-nostdlib", "-O2", "-s"]
-    if platform.suffix == ".so":
-        options += ["-Wl,-z,defs", "-Wl,--build-id=none"]
-    elif platform.suffix == ".dylib":
-        options += ["-Wl,-install_name,@rpath/millebornes_env"]
-    elif platform.suffix == ".dll":
-        options += ["-Wl,--no-entry"]
+    options = ["-shared", "-nostdlib", "-O2", "-s", "-Wl,-z,defs", "-Wl,--build-id=none"]
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "kernels.o").write_bytes(code)
-        linked = "kernels" + platform.suffix
-        command = [sys.executable, "-m", "ziglang", "cc", "-target", platform.zig, *options]
+        linked = "kernels.so"
+        command = [sys.executable, "-m", "ziglang", "cc", "-target", _ZIG_TARGET, *options]
         done = subprocess.run(
             [*command, "-o", linked, "kernels.o"],
             cwd=folder,
@@ -115,9 +89,9 @@ def link(code: bytes, platform: Platform, symbols: list[str]) -> bytes:
             check=False,
         )
         if done.returncode != 0:
-            raise ExportError(f"Zig cannot link the kernels for {platform.triple}: {done.stderr.strip()}")
+            raise ExportError(f"Zig cannot link the kernels: {done.stderr.strip()}")
         found = (Path(folder) / linked).read_bytes()
     missing = [symbol for symbol in symbols if symbol.encode() not in found]
     if missing:
-        raise ExportError(f"the shared object for {platform.triple} does not export {', '.join(missing)}")
+        raise ExportError(f"the shared object does not export {', '.join(missing)}")
     return found

@@ -43,9 +43,6 @@ ADDRESS_OF: Final = "mb_address_of_"
 WASM: Final = Platform(
     triple="wasm32-unknown-unknown",
     cpu="generic",
-    zig="wasm32-freestanding",
-    suffix=".wasm",
-    tag="",
     relocation="static",
 )
 """Without WebAssembly's vectors: LLVM 22 cannot compile sets of numbers (`millebornes_env.at_once`) with them

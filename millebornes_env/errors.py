@@ -111,7 +111,7 @@ class ClosedError(MilleBornesError):
 
 
 class ConcurrentCallError(MilleBornesError):
-    """An environment was called while another call of it was under way, on another thread for example."""
+    """An environment or an agent was called during another call of it, on another thread for example."""
 
 
 class StateError(MilleBornesError):

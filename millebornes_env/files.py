@@ -18,6 +18,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from millebornes_env.errors import MissingExtraError
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -130,6 +132,34 @@ def check_writable(path: Path) -> None:
         trial.unlink()
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from None  # the user gave no other name
+
+
+@contextlib.contextmanager
+def locked(path: Path, refusal: Exception) -> Iterator[None]:
+    """Hold a lock file, so that only one process writes to what it stands for.
+
+    Args:
+        path: the lock file, which stays; its folder is made if it is missing.
+        refusal: the error if another process, or another thread of this one, holds it.
+
+    Raises:
+        OSError: the file cannot be made.
+        MissingExtraError: filelock is not installed.
+    """
+    try:
+        from filelock import FileLock, Timeout  # noqa: PLC0415 - an extra: only what writes for long needs it
+    except ModuleNotFoundError as error:
+        raise MissingExtraError.of("a folder that several processes may write to", error, "arena") from None
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(path)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise refusal from None
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def write_bytes_atomically(path: Path, content: bytes) -> None:

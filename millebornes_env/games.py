@@ -43,7 +43,6 @@ PARTS: Final = {
     "seen": "reading of what a seat sees",
     "features": "features of networks",
     "champion": "preferred champion",
-    "luck": "count of luck",
     "aivat": "value of luck",
     "positions": "positions as text",
     "fallen": "words for dice and cards",
@@ -91,8 +90,7 @@ class Game:
         features: part: what networks are shown behind an observation (`agents.policy.network.Features`).
         champion: part `champion(table)`: which of several folders of `agents/champions` plays better there.
         counts: part: a module of what the arena counts of it (`arena.statistics.GameCounts`).
-        luck: part: a module that tells luck from skill, such as `arena.control_variate`.
-        aivat: part: a module that counts luck by the value of positions, such as `arena.aivat`.
+        aivat: part: a module that values luck (`arena.statistics.GameLuck`), such as `arena.aivat`.
         opponents: the agents that evaluations play against where none are named.
         gauntlet: names of the agents that a policy is measured against while it is trained.
         title: what a person calls the game; "": its name.
@@ -137,7 +135,6 @@ class Game:
     champion: Part = None
     # How good they are: arena and training
     counts: str | ModuleType = "millebornes_env.arena.plain_counters"
-    luck: str | ModuleType | None = None
     aivat: str | ModuleType | None = None
     opponents: tuple[str, ...] = ("random",)
     gauntlet: tuple[str, ...] = ("random",)
@@ -307,7 +304,6 @@ GAMES: Final[dict[str, Game]] = {
         features="millebornes_env.agents.policy.features",
         champion="millebornes_env.agents.champion:champion_of_millebornes",
         counts="millebornes_env.arena.counters",
-        luck="millebornes_env.arena.control_variate",
         aivat="millebornes_env.arena.aivat",
         opponents=("random", "greedy", "holder"),
         gauntlet=("greedy", "holder", "arnold"),

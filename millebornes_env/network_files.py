@@ -76,7 +76,7 @@ def read_arrays(
 def _checked(array: npt.NDArray[Any], most: float) -> Float32Array:
     if array.dtype not in (np.float16, np.float32):
         raise ValueError(f"weights are {array.dtype}, they must be float16 or float32")
-    if not float(np.abs(array).max(initial=0.0)) <= most:  # NaN included
+    if not np.isfinite(array).all() or float(np.abs(array).max(initial=0.0)) > most:
         raise ValueError(f"weights are not finite, or above {most:g}")
     return np.ascontiguousarray(array, np.float32)
 

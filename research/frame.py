@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import shlex
@@ -23,7 +24,7 @@ from benchmarks.results import environment_info
 from millebornes_env.command_line import carry_out, option_name, say
 from millebornes_env.commands.console import progress_console
 from millebornes_env.errors import MissingExtraError
-from millebornes_env.files import remove_drafts, save_figure_atomically, write_json_atomically
+from millebornes_env.files import locked, remove_drafts, save_figure_atomically, write_json_atomically
 from millebornes_env.versions import versions
 from research.errors import ResearchError
 from research.pages import write_block
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 RESULTS: Final = Path("results/research")
 DOCS: Final = Path("docs")
 PAGE: Final = DOCS / "research.md"
+LOCK_FILE: Final = "research.lock"
 STOPPED: Final = "stopped; the same command goes on with the part that it was at"
 _NOT_OF_THE_WORK: Final = ("out", "docs", "resume", "minutes", "dry_run")
 """Options on which no result depends."""
@@ -150,7 +152,11 @@ def answer(question: Question[OptionsT], options: OptionsT) -> list[Record]:
         raise ResearchError(f"two parts of {question.name} are called {min(twice)!r}: give each its own name")
     folder = options.out or RESULTS / (question.name + ("-quick" if options.quick else ""))
     parts = [dataclasses.replace(part, folder=folder) for part in parts]
-    records = _measured(question, parts, Parts(folder), options)
+    refusal = ResearchError(
+        f"{str(folder)!r}: another process measures into this folder: wait for it, or give another --out"
+    )
+    with contextlib.nullcontext() if options.dry_run else locked(folder / LOCK_FILE, refusal):
+        records = _measured(question, parts, Parts(folder), options)
     print(f"{question.title} ({len(records)} of {len(parts)} parts, {folder})")
     if not records:
         return records

@@ -32,7 +32,6 @@ from millebornes_env.agents.protocol import is_compiled
 from millebornes_env.agents.search.agent import can_judge
 from millebornes_env.agents.search.beliefs import UNIFORM
 from millebornes_env.agents.search.over import OVER_A_JUDGE
-from millebornes_env.arena.estimates import AIVAT_COEFFICIENTS
 from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.errors import shown
 from research.errors import ResearchError
@@ -204,7 +203,7 @@ def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
     points: list[float] = []
     for first in range(0, deals, _DEALS_AT_ONCE):
         outcome = play(pair, config, min(_DEALS_AT_ONCE, deals - first), first_deal=first)
-        points += points_of_deals(outcome, AIVAT_COEFFICIENTS if is_honest else None).tolist()
+        points += points_of_deals(outcome).tolist()
         on_progress(len(points) / deals)
     timed = CostArgs(options=text, seed=part.seed, decisions=_COST_DECISIONS)
     found: dict[str, Any] = {"points": points}

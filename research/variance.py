@@ -3,7 +3,7 @@
     python -m research.variance
     python -m research.variance --pairs "champion vs strategist" --deals 50_000
 
-Three ways to deal, and three ways to treat luck, in all nine combinations:
+Three ways to deal, each with points as they are and with AIVAT:
 
     plain        every round has cards of its own
     same order   both rounds of a deal have the same deck in the same order, and all draw from one pile
@@ -11,7 +11,6 @@ Three ways to deal, and three ways to treat luck, in all nine combinations:
                  shifts nobody else's cards (the arena's way)
 
     nothing      points as they are
-    MIVAT        less the cards drawn over expectation, at prices fitted to other deals of the same two agents
     AIVAT        less what the shipped network says that each drawn card was worth
 
 No correction moves the mean; the table shows it.
@@ -28,7 +27,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from millebornes_env.arena.estimates import AIVAT_COEFFICIENTS, corrected, fit_control_variate
+from millebornes_env.arena.estimates import corrected
 from millebornes_env.arena.intervals import NORMAL_QUANTILE, Float64Array
 from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.arena.outcome import Outcome
@@ -49,8 +48,8 @@ PRECISION: Final = 10.0
 
 PLAIN, SAME_ORDER, STREAMS = "plain", "same order", "streams"
 CARDS: Final = (PLAIN, SAME_ORDER, STREAMS)
-NOTHING, MIVAT, AIVAT = "nothing", "MIVAT", "AIVAT"
-LUCK: Final = (NOTHING, MIVAT, AIVAT)
+NOTHING, AIVAT = "nothing", "AIVAT"
+LUCK: Final = (NOTHING, AIVAT)
 
 _DEALS_AT_ONCE: Final = 2_000
 _WARM_UP: Final = 16
@@ -119,17 +118,12 @@ def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
     )
     found: dict[str, Any] = {}
     for number, luck in enumerate(LUCK):
-        table = replace(plain, control_variate=luck == MIVAT, aivat=luck == AIVAT)
+        table = replace(plain, aivat=luck == AIVAT)
         played(config["pair"], table, config["cards"], 0, _WARM_UP)
         begun = time.process_time()
         outcome = played(config["pair"], table, config["cards"], 0, deals)
         spent = time.process_time() - begun
-        weights = None
-        if luck == MIVAT:
-            weights = fit_control_variate(played(config["pair"], table, config["cards"], deals, deals))
-        elif luck == AIVAT:
-            weights = AIVAT_COEFFICIENTS
-        found[luck] = {**spread(points_of_deals(outcome, weights)), "seconds": spent}
+        found[luck] = {**spread(points_of_deals(outcome)), "seconds": spent}
         on_progress((number + 1) / len(LUCK))
     return {"rotations": plain.rules.teams, "luck": found}
 
@@ -156,10 +150,10 @@ def played(pair: Sequence[str], config: MatchConfig, cards: str, first_deal: int
     return outcome
 
 
-def points_of_deals(outcome: Outcome, weights: Float64Array | None) -> Float64Array:
-    """Points per round of the first agent over the other, float64[B], less luck at these prices."""
+def points_of_deals(outcome: Outcome) -> Float64Array:
+    """Points per round of the first agent over the other, float64[B], less luck if it was counted."""
     lead = outcome.lead
-    points = lead.sum(axis=1) if weights is None else corrected(outcome, weights).points
+    points = lead.sum(axis=1) if outcome.luck is None else corrected(outcome).points
     deals: Float64Array = points / lead.shape[1]
     return deals
 
@@ -289,7 +283,7 @@ def _draw_pair(axes: Axes, found: Sequence[Way]) -> None:
     cards = list(dict.fromkeys(way.cards for way in found))
     for number, luck in enumerate(LUCK):
         bars = [way for way in found if way.luck == luck]
-        places = [place + (number - 1) * width for place in range(len(bars))]
+        places = [place + (number - 0.5) * width for place in range(len(bars))]
         drawn = axes.bar(
             places,
             [way.rounds for way in bars],

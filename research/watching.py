@@ -118,7 +118,6 @@ def _refuse_faults(roles: Sequence[Agent], batch: Batch, config: MatchConfig, fi
 
 def _outcome(batch: Batch, config: MatchConfig) -> Outcome:
     teams = config.rules.teams
-    variates = by_deal([batch], "variates", teams)
     return Outcome(
         lineup=tuple(range(teams)),
         points=by_deal([batch], "points", teams),
@@ -127,6 +126,6 @@ def _outcome(batch: Batch, config: MatchConfig) -> Outcome:
         decisions=by_deal([batch], "steps", teams).astype(np.int32),
         first=by_deal([batch], "first", teams),
         counters=batch.counters,
-        variates=np.ascontiguousarray(variates.swapaxes(2, 3)) if variates.shape[-1] else None,
+        luck=by_deal([batch], "luck", teams) if len(batch.luck) else None,
         game=config.game.name,
     )

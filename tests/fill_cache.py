@@ -1,8 +1,8 @@
 """Compile what most tests need, before the processes of pytest start: `python -m tests.fill_cache`.
 
-Two processes compile a half each, in a minute on an empty cache and in seconds on a full one. Without this, all
-workers begin with the same kernels and each compiles its own copy. What is not listed here is compiled by the test
-that needs it.
+Two processes compile a half each, in a minute on an empty cache and in seconds on a full one. Without this,
+all workers begin with the same kernels and each compiles its own copy. What is not listed here is compiled by
+the test that needs it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from millebornes_env import agents, edition, vector_env
+from millebornes_env import agents, vector_env
 from millebornes_env.__main__ import main
 from millebornes_env.testing import check_edition
 
@@ -69,8 +69,8 @@ def compile_rounds(folder: Path) -> None:
 def compile_races(folder: Path) -> None:
     """Compile the race, the audits, the exact solver and the search."""
     play("arc_en_ciel", 4)
-    act("arc_en_ciel", 4, "greedy", "champion")
-    check_edition(edition("parker"), players=2, steps=50)
+    act("arc_en_ciel", 4, "bidder", "saver", "escaper", "champion")
+    check_edition("parker", players=2, steps=50)
     run_command("solve", "mini7", "--until", "10")
     act("parker", 2, "champion+search")
 

@@ -47,7 +47,7 @@ from millebornes_env.agents.search.hand_network import (
 )
 from millebornes_env.arena.match import MatchConfig, agent_seed
 from millebornes_env.command_line import carry_out
-from millebornes_env.files import check_writable
+from millebornes_env.files import check_writable, locked
 from millebornes_env.games import DEFAULT_GAME, find_sheet
 from millebornes_env.games import game as find_game
 from millebornes_env.versions import versions
@@ -370,8 +370,10 @@ def main() -> int:
 def _command() -> None:
     args = parse_options(Args, __doc__)
     check(args)
+    refusal = ValueError(f"another process fits into {str(args.out)!r}: wait for it, or choose another --out")
     try:
-        bits = fit(args)
+        with locked(args.out / "fit.lock", refusal):
+            bits = fit(args)
     except LossError as error:
         raise ValueError(str(error)) from None
     table = Table(

@@ -29,15 +29,15 @@ from torch import Tensor, nn
 
 from millebornes_env import agents
 from millebornes_env.agents.protocol import Agent, is_compiled
-from millebornes_env.arena.aivat import INPUTS_VERSION, num_inputs
+from millebornes_env.arena.aivat import INPUTS_VERSION, POINTS_OF_VALUE, num_inputs
+from millebornes_env.arena.batch import roles_of
 from millebornes_env.arena.dealing import compiled_rules, dealt_batch, loops_of, settings_of
-from millebornes_env.arena.estimates import control_variate_reduction, variance_reduction
+from millebornes_env.arena.estimates import luck_reduction, variance_reduction
 from millebornes_env.arena.match import MatchConfig, agent_seed, play
-from millebornes_env.arena.roles import roles_of
-from millebornes_env.arena.value_ahead import POINTS_OF_VALUE
 from millebornes_env.arena.value_files import DESCRIPTION_FILE, network_for, read_description, save_network
 from millebornes_env.arena.value_network import MAX_UNITS, ValueNetwork
 from millebornes_env.command_line import carry_out
+from millebornes_env.files import locked
 from millebornes_env.games import find_sheet
 from millebornes_env.games import game as find_game
 from millebornes_env.millebornes.cards import DECK_SIZE
@@ -350,7 +350,7 @@ def play_valued(
     loops_of(config).play_games(batch, compiled_rules(config), settings_of(config), who)
     lead = (batch.points[:, 0] - batch.points[:, 1:].mean(axis=1)) / POINTS_OF_VALUE
     rotations = config.rules.teams
-    luck = (batch.variates[:, 0, 0] - batch.variates[:, 1:, 0].mean(axis=1)) / POINTS_OF_VALUE
+    luck = (batch.luck[:, 0] - batch.luck[:, 1:].mean(axis=1)) / POINTS_OF_VALUE
     return lead.reshape(rotations, deals).mean(axis=0), luck.reshape(rotations, deals).mean(axis=0)
 
 
@@ -361,7 +361,7 @@ def measure(args: Args) -> None:
     for lineup in lineups_of(args.names, config.rules.teams):
         outcome = play(list(lineup), config, args.deals)
         streams = variance_reduction(outcome).ratio
-        saved = control_variate_reduction(outcome, np.ones(1)).ratio
+        saved = luck_reduction(outcome).ratio
         print(
             f"{' - '.join(lineup)}: duplicate deals save {streams or 0:.2f} times the rounds, "
             f"and the value of luck {saved or 0:.2f} times the deals on top",
@@ -416,8 +416,10 @@ def _command() -> None:
         )
     if args.start is not None:
         units_of(args, unscaled(args.config, args.start))
-    fit(args)
-    measure(args)
+    refusal = ValueError(f"another process fits into {str(args.out)!r}: wait for it, or choose another --out")
+    with locked(args.out / "fit.lock", refusal):
+        fit(args)
+        measure(args)
     print(f"wrote {args.out}")
 
 

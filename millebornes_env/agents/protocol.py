@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, Self, TypeGuard, runtime_checkable
 
@@ -16,6 +17,7 @@ from millebornes_env.agents.options import check_arguments
 from millebornes_env.compile import plain
 from millebornes_env.engine.kernels import SKIP
 from millebornes_env.engine.rulebook import Rulebook, StateArray
+from millebornes_env.envs.guard import Guard
 from millebornes_env.errors import shown
 from millebornes_env.games import DEFAULT_GAME
 from millebornes_env.games import game as find_game
@@ -76,6 +78,8 @@ class BaseAgent:
     """
 
     game: ClassVar[str | None] = None
+    _guard: Guard
+    """For methods that are `alone` (`envs.guard`), and `one_or_many`."""
     has_memory: bool = False
     sees_hidden_cards: bool = False
     is_compiled: bool = False
@@ -87,10 +91,61 @@ class BaseAgent:
             AgentOptionError: there is one.
         """
         check_arguments(cls, args, kwargs)
-        return super().__new__(cls)
+        agent = super().__new__(cls)
+        object.__setattr__(agent, "_guard", Guard(kind="agent"))  # a frozen dataclass may derive from this
+        return agent
 
     def forget(self) -> None:
         """Forget what was seen in all slots: other matches begin in them."""
+
+
+def one_or_many(act: Callable[[Any, Any, Any, Any], Actions]) -> Callable[..., Any]:
+    """Decorate the `act` of a `BaseAgent` that takes slot ids, so that it takes one game, too.
+
+    With an observation of shape [D] it takes a mask [A] and one slot id, and returns an int. Only one thread
+    at a time may be inside.
+
+    Raises:
+        ConcurrentCallError: (the method) another call of the agent is under way; neither is disturbed.
+        AgentArgumentError: (the method) it was given a dictionary instead of two arrays.
+    """
+
+    @functools.wraps(act)
+    def call(self: BaseAgent, observations: Any, action_masks: Any = None, slot_ids: Any = None) -> Any:
+        guard = self._guard
+        if not guard.take(False):
+            raise guard.refusal("act")
+        try:
+            if isinstance(observations, np.ndarray):
+                is_one = observations.ndim == 1
+            else:
+                is_one = _is_one_row(self, observations)
+            if not is_one:
+                return act(self, observations, action_masks, slot_ids)
+            masks = action_masks if np.ndim(action_masks) != 1 else np.asarray(action_masks)[np.newaxis]
+            slots = slot_ids if slot_ids is None else np.asarray(slot_ids).reshape(-1)
+            return int(act(self, np.asarray(observations)[np.newaxis], masks, slots)[0])
+        finally:
+            guard.give_back()
+
+    return call
+
+
+def _is_one_row(agent: Any, observations: Any) -> bool:
+    """Return True if something that is no array is a list of numbers.
+
+    Raises:
+        AgentArgumentError: it is a dictionary.
+    """
+    if isinstance(observations, Mapping):
+        raise AgentArgumentError(
+            f"{agent.name!r}: act takes arrays, not a dictionary: give it observations['observation'] and "
+            "observations['action_mask']"
+        )
+    try:
+        return np.ndim(observations) == 1 and len(observations) > 0
+    except Exception:  # rows of different lengths, or whatever an `__array__` of theirs raises
+        return False
 
 
 @runtime_checkable

@@ -40,8 +40,10 @@ from millebornes_env.agents.random import RandomAgent
 from millebornes_env.agents.search.agent import SearchAgent, SearchOptionError
 from millebornes_env.agents.search.over import search_over
 from millebornes_env.agents.specs import (
+    POLICY,
     ROLLOUT,
     SEARCH_SUFFIX,
+    is_folder,
     is_path,
     options_of,
     rollout_spec,
@@ -162,6 +164,8 @@ def make(spec: Spec, table: Table, seed: int = 0) -> Agent:
     if search_options is not None:
         return _named(_search(spec, rollout, search_options, table, seed), spec)
     name, _, rest = spec.partition(":")
+    if spec == POLICY and is_folder(spec):  # a run folder of that name: the agent needs one in any case
+        rest = spec
     if name in AGENTS:
         return _named(_registered(spec, AGENTS[name], rest, table, seed), spec)
     named = split_class(spec)

@@ -22,13 +22,6 @@ That is so in each rotation of a deal, hence for the mean of the rotations too, 
 them together. The network must be fixed before the games are played, as any is that stands in a file; a good
 one makes the spread smaller, a bad one larger, and neither moves the mean.
 
-With lookahead (`Lookahead`), v(c) is the mean of what the network says right after the draw and of what it
-says after all decisions up to the next draw (`value_ahead`). What those are follows from what the seats see
-and remember and from their random numbers, all of which the referee sees; and the card that is drawn then is
-averaged over, so that the order of the cards to come plays no part. So this v is a function like any other.
-Where somebody else is asked in an agent's stead, it is a worse guess, and as unbiased. The first of two cards
-that are drawn at once is valued by the network alone.
-
 What is left out: the deal of the hands, whose luck rotations take off each other; and AIVAT's corrections for
 decisions of agents whose probabilities are known. These are exactly 0 for agents that play one action with
 probability 1, as champions do and most agents of the project.
@@ -41,28 +34,29 @@ from typing import Final
 import numpy as np
 
 from millebornes_env.arena.batch import Batch
-from millebornes_env.arena.full_view import INPUTS_VERSION, num_inputs
-from millebornes_env.arena.value_ahead import POINTS_OF_VALUE, draw_next, list_draws, value_of_decisions
+from millebornes_env.arena.full_view import (
+    INPUTS_VERSION,
+    MOST_ONES,
+    cards_in_pile,
+    list_ones,
+    num_inputs,
+    place_held,
+    place_in_pile,
+)
+from millebornes_env.arena.statistics import Float64Array
+from millebornes_env.arena.value_network import MAX_UNITS, Float32Array, ValueNetwork, first_layer, value_of
 from millebornes_env.compile import rule, seldom, stack_array
 from millebornes_env.millebornes.cards import NUM_CARD_TYPES
+from millebornes_env.millebornes.deal import draw_card, stream_to_draw_from
 from millebornes_env.millebornes.motion import team_of
 from millebornes_env.millebornes.rules import RulesRecord
-from millebornes_env.millebornes.state import Int8Array
+from millebornes_env.millebornes.state import Int8Array, State
 
-NUM_VARIATES: Final = 1
-"""The luck of all draws together, in points."""
-
-SAMPLE_AGENTS: Final[tuple[str, ...]] = ()
-"""None: luck is in points already."""
-
+POINTS_OF_VALUE: Final = 1000.0
+"""Points in one unit of a network's value."""
 
 MOST_DRAWS: Final = 8
 """Of one step: a coup fourré has two."""
-
-
-@seldom
-def count_deal(batch: Batch, rules: RulesRecord, game: int) -> None:
-    """Count nothing: in duplicate deals every hand is dealt to every agent."""
 
 
 @seldom
@@ -99,7 +93,7 @@ def count_draws(batch: Batch, rules: RulesRecord, game: int, action: int) -> Non
     own = team_of(rules, seat)
     for team in range(rules.teams):
         moved = share * (rules.teams - 1) if team == own else -share
-        batch.variates[game, batch.role_of[game, team], 0] += moved
+        batch.luck[game, batch.role_of[game, team]] += moved
 
 
 @rule
@@ -122,18 +116,81 @@ def luck_of_draw(
     size = int(batch.states[game].draw_pile) + to_come + 1
     if size == 1:
         return 0.0
-    looks_ahead = len(batch.ahead.is_known) > 0 and to_come == 0
     left = stack_array(np.int8, NUM_CARD_TYPES)
     values = stack_array(np.float64, NUM_CARD_TYPES)
     list_draws(batch.states[game], rules, undrawn, to_come, batch.network, left, values)
     expected = 0.0
     for card in range(NUM_CARD_TYPES):
         if left[card] > 0:
-            if looks_ahead:
-                is_known, later = value_of_decisions(batch, rules, game, drawn, card)
-                values[card] = (values[card] + later) / 2 if is_known else values[card]
             expected += values[card] * int(left[card])
     return float(values[drawn]) - expected / size
 
 
-__all__ = ["INPUTS_VERSION", "NUM_VARIATES", "SAMPLE_AGENTS", "count_deal", "count_draws", "num_inputs"]
+@rule
+def draw_next(state: State, rules: RulesRecord, seat: int) -> int:
+    """Draw the seat's next card, and say which it is."""
+    owner = stream_to_draw_from(state, rules, seat)
+    place = int(state.stream_next[owner]) if owner == seat else int(state.stream_end[owner]) - 1
+    card = int(state.deck[place])
+    draw_card(state, rules, seat)
+    return card
+
+
+@seldom
+def list_draws(
+    state: State,
+    rules: RulesRecord,
+    undrawn: Int8Array,
+    to_come: int,
+    network: ValueNetwork,
+    left: Int8Array,
+    values: Float64Array,
+) -> None:
+    """List which cards the deciding seat could have drawn, and what each of them is worth.
+
+    Args:
+        state: the game after the draw.
+        rules: the table's.
+        undrawn: int8[NUM_CARD_TYPES], the cards of the seat that this draw and later ones brought.
+        to_come: how many later ones brought.
+        network: the value.
+        left: int8[NUM_CARD_TYPES], overwritten: cards of each type in the pile before the draw.
+        values: float64[NUM_CARD_TYPES], overwritten where there are any: the value if one of them is drawn.
+    """
+    ones = stack_array(np.int32, MOST_ONES)
+    sums = stack_array(np.float32, MAX_UNITS)
+    first_layer(network, ones, list_ones(state, rules, undrawn, to_come, ones), sums)
+    seat = int(state.seat)
+    for card in range(NUM_CARD_TYPES):
+        count = cards_in_pile(state, rules, card) + int(undrawn[card])
+        left[card] = count
+        if count > 0:
+            held = int(state.hand[seat, card]) - int(undrawn[card])
+            values[card] = value_if_drawn(network, sums, rules.teams, card, held, count)
+
+
+@rule
+def value_if_drawn(
+    network: ValueNetwork, sums: Float32Array, teams: int, card: int, held: int, left: int
+) -> float:
+    """The value if the deciding seat draws a card of the type.
+
+    Args:
+        network: the value.
+        sums: float32[MAX_UNITS], the first layer before the draw.
+        teams: at the table.
+        card: the type.
+        held: cards of the type in the hand before the draw.
+        left: in the pile before it, 1 or more.
+    """
+    return value_of(
+        network,
+        sums,
+        place_held(teams, 0, card, held),
+        place_held(teams, 0, card, held + 1),
+        place_in_pile(card, left),
+        place_in_pile(card, left - 1),
+    )
+
+
+__all__ = ["INPUTS_VERSION", "POINTS_OF_VALUE", "count_draws", "num_inputs"]

@@ -3,57 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Final
+from dataclasses import dataclass
 
 from millebornes_env.arena.behaviour import behaviour, counted_in, counts_of
 from millebornes_env.arena.estimates import (
-    AIVAT_COEFFICIENTS,
     Measure,
     Payoff,
     Total,
     VarianceReduction,
-    control_variate_reduction,
-    fit_control_variate,
+    luck_reduction,
     payoff_matrix,
     played,
     totals,
     variance_reduction,
 )
-from millebornes_env.arena.intervals import Float64Array
-from millebornes_env.arena.kernels import luck_of_game
-from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.arena.match_config import plural
 from millebornes_env.arena.outcome import Lineup, Outcome
 from millebornes_env.arena.ratings import REPLICATES, AlphaRank, Ratings, alpha_rank, cycles, ratings
 from millebornes_env.arena.statistics import Statistic
 from millebornes_env.arena.tournament import Tournament
 from millebornes_env.games import game as find_game
-
-SAMPLE_DEALS: Final = 3000
-"""Deals that say what luck is worth at a table, whoever plays the tournament."""
-_SAMPLE_SEED: Final = 0x6C75636B  # other deals than a tournament's, whatever its seed (but for this one)
-
-
-def control_variate_coefficients(config: MatchConfig) -> Float64Array:
-    """What luck is worth at a table: fitted to deals that no tournament plays, always the same.
-
-    Args:
-        config: the table.
-
-    Returns:
-        float64[F], points for each thing that was counted, in Mille Bornes for a card more than expected, by
-            card type.
-    """
-    sample = replace(config, seed=_SAMPLE_SEED, control_variate=True, plain=False)
-    return fit_control_variate(play(luck_of_game(config.game).SAMPLE_AGENTS, sample, SAMPLE_DEALS))
-
-
-def luck_coefficients(config: MatchConfig) -> Float64Array | None:
-    """What luck is worth in points, float64[F]; None: it was not asked for."""
-    if config.aivat:
-        return AIVAT_COEFFICIENTS
-    return control_variate_coefficients(config) if config.control_variate else None
 
 
 @dataclass(frozen=True)
@@ -70,8 +39,7 @@ class Analysis:
         behaviour: the statistics of each agent, by key.
         statistics: what they are.
         variance_reductions: by lineup, what duplicate deals saved.
-        control_variate_reductions: by lineup, what the correction for luck (a control variate, or AIVAT)
-            saved on top; empty without one.
+        luck_reductions: by lineup, what AIVAT saved on top; empty without it.
         faults: lineups that could not be played to the end, with what was wrong.
         episodes: what these are called, in a game that has one kind only.
         rounds: what these are called.
@@ -86,7 +54,7 @@ class Analysis:
     behaviour: list[dict[str, float | None]]
     statistics: tuple[Statistic, ...]
     variance_reductions: dict[Lineup, VarianceReduction]
-    control_variate_reductions: dict[Lineup, VarianceReduction]
+    luck_reductions: dict[Lineup, VarianceReduction]
     faults: list[tuple[Lineup, str]]
     episodes: str = "episodes"
     rounds: str = "rounds"
@@ -105,7 +73,7 @@ def analyse_tournament(tournament: Tournament, anchor: str | None = None) -> Ana
         [tournament.outcomes[lineup] for lineup in sorted(tournament.outcomes)],
         anchor=None if anchor is None else tournament.names.index(anchor),
         seed=match.seed,
-        coefficients=luck_coefficients(match),
+        less_luck=match.aivat,
         measure="points" if match.has_points else "wins",
     )
 
@@ -117,7 +85,7 @@ def analyse(
     anchor: int | None = None,
     replicates: int = REPLICATES,
     seed: int = 0,
-    coefficients: Float64Array | None = None,
+    less_luck: bool = False,
     measure: Measure = "points",
 ) -> Analysis:
     """Work out everything.
@@ -128,30 +96,28 @@ def analyse(
         anchor: the agent to rate 0; None: the mean is 0.
         replicates: of the ratings' bootstrap.
         seed: of the bootstrap.
-        coefficients: float64[F], of `luck_coefficients`, to take luck off the points; None: leaves it.
+        less_luck: subtract the luck that AIVAT counted from the points.
         measure: by what agents are told apart: "wins" where no points are counted.
 
     Returns:
         What was found.
 
     Raises:
-        ArenaError: no such anchor, or weights for luck that was not counted.
+        ArenaError: no such anchor, or `less_luck` where no luck was counted.
     """
     agents, valid = len(names), played(outcomes)
-    payoff = payoff_matrix(valid, agents, coefficients, measure)
+    payoff = payoff_matrix(valid, agents, measure, less_luck=less_luck)
     return Analysis(
         names=tuple(names),
         payoff=payoff,
-        totals=totals(valid, agents, coefficients),
+        totals=totals(valid, agents, less_luck=less_luck),
         ratings=ratings(valid, agents, anchor=anchor, replicates=replicates, seed=seed),
         alpha=alpha_rank(payoff),
         cycles=cycles(payoff),
         behaviour=[behaviour(counts_of(outcomes, agent)) for agent in range(agents)],
         statistics=tuple(counted_in(outcomes).STATISTICS),
         variance_reductions={outcome.lineup: variance_reduction(outcome, measure) for outcome in valid},
-        control_variate_reductions={}
-        if coefficients is None
-        else {outcome.lineup: control_variate_reduction(outcome, coefficients) for outcome in valid},
+        luck_reductions={outcome.lineup: luck_reduction(outcome) for outcome in valid} if less_luck else {},
         faults=[(outcome.lineup, fault) for outcome in outcomes for fault in outcome.faults],
         **_words(outcomes),
     )

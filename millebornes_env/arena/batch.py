@@ -6,12 +6,14 @@ played by one role; partners are played by the same.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.agents.compiled.agent import MAX_OPTIONS, MEMORY, decide, decisions_taken
+from millebornes_env.agents.compiled.agent import MAX_OPTIONS, decide, decisions_taken
+from millebornes_env.agents.protocol import CompiledFunction
 from millebornes_env.arena.statistics import Float64Array, Int64Array
 from millebornes_env.arena.value_network import ValueNetwork
 from millebornes_env.chance import random_word
@@ -37,17 +39,6 @@ class Roles(NamedTuple):
     options: Int64Array  # [T, MAX_OPTIONS]
 
 
-class Lookahead(NamedTuple):
-    """A copy of one game, in which the next decisions are tried before they are taken; T roles, S seats."""
-
-    # [T] whether a compiled agent says what the role would do; [0]: nobody is asked
-    is_known: npt.NDArray[np.bool_]
-    roles: Roles  # those agents
-    states: StateArray  # [2] the copy, and what it was before a step
-    memories: Int16Array  # [1, S, MEMORY]
-    rounds: npt.NDArray[np.int32]  # [1]
-
-
 class Batch(NamedTuple):
     """Games that are being played, G of them, and their results; T teams and roles, S seats."""
 
@@ -64,25 +55,15 @@ class Batch(NamedTuple):
     counters: Int64Array  # [T, NUM_COUNTERS] by role
     faults: Int64Array  # [G, len(FAULT)]
     before: StateArray  # [1] scratch: the game before the step, if luck is counted
-    variates: Float64Array  # [G, T, NUM_VARIATES] by role; [G, T, 0]: not counted
-    network: ValueNetwork  # what luck is valued by; without units, where it is only counted
-    ahead: Lookahead  # who would decide what, if luck is valued after the next decision
+    luck: Float64Array  # [G, T] in points, by role; [0, T]: not counted
+    network: ValueNetwork  # values luck; has no units if luck is not counted
 
 
-def no_roles(count: int = 0) -> Roles:
-    """So many roles of which nobody knows who plays them."""
-    addresses = np.zeros(count, np.int64 if IS_COMPILED else np.object_)
-    return Roles(addresses, np.zeros((count, MAX_OPTIONS), np.int64))
-
-
-def no_lookahead(states: StateArray) -> Lookahead:
-    """One that tries nothing.
-
-    Args:
-        states: any of the game.
-    """
-    memories = np.zeros((0, 0, MEMORY), np.int16)
-    return Lookahead(np.zeros(0, np.bool_), no_roles(), states[:0], memories, np.zeros(0, np.int32))
+def roles_of(agents: Sequence[CompiledFunction]) -> Roles:
+    """The functions and options of compiled agents, one for each role."""
+    options = np.array([agent.options for agent in agents], np.int64).reshape(-1, MAX_OPTIONS)
+    addresses = np.array([agent.address for agent in agents], np.int64 if IS_COMPILED else np.object_)
+    return Roles(addresses, options)
 
 
 @rule
@@ -109,7 +90,7 @@ def draw_for(state: State, round_number: int, seat: int, decision: int) -> int:
 
 @rule_of_rules
 def choose_next(
-    seen: Any, batch: Batch | Lookahead, rules: TableRules, game: int, choose: int, options: Int64Array
+    seen: Any, batch: Batch, rules: TableRules, game: int, choose: int, options: Int64Array
 ) -> int:
     """What a compiled agent chooses for the seat that is to decide."""
     state = batch.states[game]

@@ -8,12 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from millebornes_env.agents import Spec, name_of
-from millebornes_env.arena.estimates import (
-    AIVAT_COEFFICIENTS,
-    VarianceReduction,
-    control_variate_reduction,
-    corrected,
-)
+from millebornes_env.arena.estimates import VarianceReduction, corrected, luck_reduction
 from millebornes_env.arena.intervals import FEW_DEALS, NORMAL_QUANTILE, Interval
 from millebornes_env.arena.match import MatchConfig, OnProgress, play
 from millebornes_env.arena.outcome import Outcome
@@ -47,13 +42,13 @@ class Comparison:
         if not self.config.has_points:
             return None
         if self.config.aivat:
-            return corrected(self.outcome, AIVAT_COEFFICIENTS).per_round()
+            return corrected(self.outcome).per_round()
         return self.outcome.points_per_round()
 
     @property
     def luck(self) -> VarianceReduction | None:
-        """What taking luck off the points saved; None where that was not asked for."""
-        return control_variate_reduction(self.outcome, AIVAT_COEFFICIENTS) if self.config.aivat else None
+        """Variance reduction by AIVAT; None unless it was requested."""
+        return luck_reduction(self.outcome) if self.config.aivat else None
 
     @property
     def wins(self) -> Interval:

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.agents.protocol import Agent
 from millebornes_env.arena.batch import Batch
 from millebornes_env.arena.kernels import ArenaKernels, arena_kernels_of, new_batch
 from millebornes_env.arena.match_config import MatchConfig
-from millebornes_env.arena.roles import Deciders, lookahead_of, stand_in
 from millebornes_env.arena.value_network import ValueNetwork
 from millebornes_env.compile import for_kernels
 from millebornes_env.engine.kernels import DISABLED, Settings, kernels_of, key_of_seed
 from millebornes_env.engine.rulebook import Rulebook, StateArray, TableRules
 from millebornes_env.envs.options import observation_spec
-from millebornes_env.errors import ArenaError
 
 
 def settings_of(config: MatchConfig) -> Settings:
@@ -29,7 +24,7 @@ def settings_of(config: MatchConfig) -> Settings:
 
 def loops_of(config: MatchConfig) -> ArenaKernels:
     """The loops over games; those that value luck are others, which nobody compiles who does not."""
-    return arena_kernels_of(config.game, "aivat") if config.aivat else arena_kernels_of(config.game)
+    return arena_kernels_of(config.game, aivat=config.aivat)
 
 
 def compiled_rules(config: MatchConfig) -> TableRules:
@@ -38,27 +33,8 @@ def compiled_rules(config: MatchConfig) -> TableRules:
     return record
 
 
-def deciders_of(roles: Sequence[Agent], config: MatchConfig) -> Deciders:
-    """Who says what the roles would do, if that is asked: each of them compiled; () if not.
-
-    Raises:
-        ArenaError: it is asked at a table where it cannot be.
-    """
-    if not config.aivat_lookahead:
-        return ()
-    config.network()  # refuses a table where it cannot be
-    found = [stand_in(agent, config.table()) for agent in roles]
-    for agent in filter(None, found):
-        _ = agent.address  # compiled here: threads would do it twice
-    return found
-
-
 def dealt_batch(
-    config: MatchConfig,
-    first_deal: int,
-    num_deals: int,
-    network: ValueNetwork | None = None,
-    deciders: Deciders = (),
+    config: MatchConfig, first_deal: int, num_deals: int, network: ValueNetwork | None = None
 ) -> Batch:
     """The games of some deals, ready to begin: game r * B + b is rotation r of deal b.
 
@@ -67,13 +43,10 @@ def dealt_batch(
         first_deal: number of the first deal.
         num_deals: B.
         network: what luck is valued by; None: that of the configuration.
-        deciders: by `deciders_of`; with `aivat_lookahead` they must be given.
 
     Raises:
-        ArenaError: they are not, or there is no network.
+        ArenaError: there is no network.
     """
-    if config.aivat_lookahead and not deciders:
-        raise ArenaError("aivat_lookahead asks what the agents would do: give dealt_batch their deciders_of")
     network = config.network() if network is None else network
     rules, game = config.rules, config.game
     rulebook, teams = game.module(), rules.teams
@@ -86,8 +59,7 @@ def dealt_batch(
     else:
         seed_games(states[:num_deals], first_deal, *seed)
         states[:] = np.tile(states[:num_deals], teams)
-    ahead = lookahead_of(deciders, rules.players, _new_states(rulebook, 2)) if deciders else None
-    batch = new_batch(game, rules, states, _new_states(rulebook, 1), config.luck, network, ahead)
+    batch = new_batch(game, rules, states, _new_states(rulebook, 1), network)
     batch.role_of[:] = role_of_teams(teams, num_deals)
     return batch
 

@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import Final, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,9 +27,6 @@ from millebornes_env.arena.intervals import (
 )
 from millebornes_env.arena.outcome import Outcome, own_less_others
 from millebornes_env.errors import ArenaError
-
-AIVAT_COEFFICIENTS: Final = np.ones(1)
-"""What luck is worth that is counted in points already: as much as it says (`MatchConfig.aivat`)."""
 
 Int64Array = npt.NDArray[np.int64]
 Measure = Literal["points", "wins"]
@@ -159,24 +156,23 @@ class DealDifferences(NamedTuple):
 def payoff_matrix(
     outcomes: Sequence[Outcome],
     agents: int,
-    coefficients: Float64Array | None = None,
     measure: Measure = "points",
+    *,
+    less_luck: bool = False,
 ) -> Payoff:
     """Everybody against everybody.
 
     Args:
         outcomes: of all lineups.
         agents: k, how many there are.
-        coefficients: float64[F], from `fit_control_variate` on deals that are not among these: takes luck off
-            the points
-            (the wins stay as they are); None: leaves them.
         measure: by what agents are told apart.
+        less_luck: subtract the luck from the points (the wins stay as they are).
 
     Returns:
         The matrices.
 
     Raises:
-        ArenaError: weights, but no luck was counted.
+        ArenaError: `less_luck`, but no luck was counted.
     """
     real = {name: np.full((agents, agents), np.nan) for name in _REAL_FIELDS}
     counted = np.zeros((3, agents, agents), np.int64)
@@ -184,7 +180,7 @@ def payoff_matrix(
         met = [outcome for outcome in played(outcomes) if {one, other} <= set(outcome.lineup)]
         if not met:
             continue
-        differences = [pair_differences(outcome, one, other, coefficients) for outcome in met]
+        differences = [pair_differences(outcome, one, other, less_luck=less_luck) for outcome in met]
         rounds = [outcome.rounds_of_deals() for outcome in met]
         points = ratio_interval(sum_by_deal(differences), sum_by_deal(rounds))
         wins = _pair_wins(met, one, other)
@@ -208,7 +204,7 @@ def _mirror(real: dict[str, Float64Array]) -> None:
         real[name][below] = 1 - real[source].T[below]
 
 
-def totals(outcomes: Sequence[Outcome], agents: int, coefficients: Float64Array | None = None) -> list[Total]:
+def totals(outcomes: Sequence[Outcome], agents: int, *, less_luck: bool = False) -> list[Total]:
     """Every agent against the field.
 
     A lineup that was played longer, being close, would weigh more in a pooled mean; so the means of the
@@ -217,15 +213,15 @@ def totals(outcomes: Sequence[Outcome], agents: int, coefficients: Float64Array 
     Args:
         outcomes: of all lineups.
         agents: k, how many there are.
-        coefficients: as in `payoff_matrix`.
+        less_luck: as in `payoff_matrix`.
 
     Returns:
         One for each agent, in their order.
     """
-    return [_total(played(outcomes), agent, coefficients) for agent in range(agents)]
+    return [_total(played(outcomes), agent, less_luck) for agent in range(agents)]
 
 
-def _total(outcomes: Sequence[Outcome], agent: int, coefficients: Float64Array | None) -> Total:
+def _total(outcomes: Sequence[Outcome], agent: int, less_luck: bool) -> Total:
     own = [outcome for outcome in outcomes if agent in outcome.lineup and len(set(outcome.lineup)) > 1]
     if not own:
         return Total(agent, None, None, None, 0, 0, 0)
@@ -234,7 +230,7 @@ def _total(outcomes: Sequence[Outcome], agent: int, coefficients: Float64Array |
         roles = roles_of(outcome, agent)
         others = [role for role in range(len(outcome.lineup)) if role not in roles]
         differences.append(
-            (_differences(outcome, roles, others, coefficients), outcome.rounds_of_deals()),
+            (_differences(outcome, roles, others, less_luck), outcome.rounds_of_deals()),
         )
         shares = outcome.wins[:, :, roles].mean(axis=(1, 2))
         wins.append((shares, np.ones(len(shares))))
@@ -242,13 +238,13 @@ def _total(outcomes: Sequence[Outcome], agent: int, coefficients: Float64Array |
     return Total(agent, mean_of_ratios(differences), mean_of_shares(wins), 1 / teams, *_counts(own))
 
 
-def half_width(outcome: Outcome, measure: Measure, coefficients: Float64Array | None = None) -> float:
+def half_width(outcome: Outcome, measure: Measure, *, less_luck: bool = False) -> float:
     """The widest 95 % interval of the lineup's pairs, from the estimate to the farther end.
 
     Args:
         outcome: of one lineup.
         measure: "points" (per round) or "wins" (share of the episodes, 0 to 1).
-        coefficients: as in `payoff_matrix`.
+        less_luck: as in `payoff_matrix`.
 
     Returns:
         Points per round or a share; infinite where there is no interval yet.
@@ -258,7 +254,7 @@ def half_width(outcome: Outcome, measure: Measure, coefficients: Float64Array | 
         return math.inf
     for one, other in combinations(sorted(set(outcome.lineup)), 2):
         if measure == "points":
-            differences = pair_differences(outcome, one, other, coefficients)
+            differences = pair_differences(outcome, one, other, less_luck=less_luck)
             interval = ratio_interval(differences, outcome.rounds_of_deals())
         else:
             interval = _pair_wins([outcome], one, other)
@@ -296,77 +292,49 @@ def variance_reduction(outcome: Outcome, measure: Measure = "points") -> Varianc
     variance = float(own.mean(axis=1).var(ddof=1))
     if variance < ROUNDING * plain:  # shares of a third do not add up to 1 exactly
         variance = 0.0
-    return _ratio_of_variances(plain, variance, "all deals were tied")
+    even = 0.0 if measure == "points" else 1 / len(outcome.lineup)
+    is_tied = bool(np.allclose(own.mean(axis=1), even))
+    return _ratio_of_variances(
+        plain, variance, "all deals were tied" if is_tied else "all deals ended with the same result"
+    )
 
 
-def fit_control_variate(outcome: Outcome) -> Float64Array:
-    """What each kind of luck was worth, by least squares over the deals of one sample.
+def corrected_points(outcome: Outcome) -> Float64Array:
+    """The points less luck.
 
-    The points difference of a deal (`DealDifferences`) is fitted by a constant and the luck differences. Use
-    the weights on other deals: on their own ones they also fit the noise.
-
-    Args:
-        outcome: with luck.
-
-    Returns:
-        float64[F], points for one unit of luck.
-
-    Raises:
-        ArenaError: no luck was counted, or there are no deals.
-    """
-    variates = _variates_of(outcome)
-    if not len(variates):
-        raise ArenaError("there are no deals to fit the weights of luck to: play the lineup first")
-    by_deal = own_less_others(variates).sum(axis=1)
-    points = outcome.lead.sum(axis=1)
-    weights: Float64Array = np.linalg.lstsq(by_deal - by_deal.mean(axis=0), points - points.mean())[0]
-    return weights
-
-
-def corrected_points(outcome: Outcome, weights: Float64Array) -> Float64Array:
-    """The points less what luck was worth: a control variate.
-
-    Luck has mean 0 whatever is played, so weights fixed beforehand do not move the mean, be they good
-    or bad; good ones make the spread smaller.
-
-    Args:
-        outcome: with luck.
-        weights: float64[F], from `fit_control_variate` on other deals.
+    Luck has mean 0 however agents play, so the mean stays the same; a good network makes the spread smaller.
 
     Returns:
         float64[B, R, T].
 
     Raises:
-        ArenaError: no luck was counted, or of another number of kinds.
+        ArenaError: no luck was counted.
     """
-    variates = _variates_of(outcome)
-    if weights.shape != variates.shape[2:3]:
-        raise ArenaError(f"{len(weights)} weights do not fit {variates.shape[2]} kinds of luck")
-    points: Float64Array = outcome.points - np.einsum("brft,f->brt", variates, weights)
-    return points
+    if outcome.luck is None:
+        raise ArenaError("no luck was counted: play the deals with MatchConfig(aivat=True)")
+    return outcome.points - outcome.luck
 
 
-def corrected(outcome: Outcome, weights: Float64Array) -> DealDifferences:
-    """The points differences of role 0, deal by deal, less what luck was worth; see `corrected_points`."""
-    own = own_less_others(corrected_points(outcome, weights))
+def corrected(outcome: Outcome) -> DealDifferences:
+    """The points differences of role 0, deal by deal, less luck; see `corrected_points`."""
+    own = own_less_others(corrected_points(outcome))
     return DealDifferences(own.sum(axis=1), outcome.rounds_of_deals())
 
 
-def control_variate_reduction(outcome: Outcome, weights: Float64Array) -> VarianceReduction:
-    """What the correction saves on top of duplicate deals: variance of the deals without / with it.
+def luck_reduction(outcome: Outcome) -> VarianceReduction:
+    """What AIVAT saves on top of duplicate deals: variance of the deals without / with it.
 
     Args:
-        outcome: deals that the weights were not fitted to.
-        weights: float64[F], from `fit_control_variate`.
+        outcome: with luck.
 
     Returns:
-        The ratio; less than 1 where the weights do harm.
+        The ratio; less than 1 where the network does harm.
     """
     if len(outcome.points) < FEWEST_DEALS_TO_COMPARE:
         return VarianceReduction(None, None, None, "fewer than two deals have no spread")
     rotations = outcome.points.shape[1]
     before = outcome.lead.mean(axis=1)
-    after = corrected(outcome, weights).points / rotations
+    after = corrected(outcome).points / rotations
     return _ratio_of_variances(
         float(before.var(ddof=1)), float(after.var(ddof=1)), "the luck of the draw explains every deal"
     )
@@ -391,21 +359,19 @@ def roles_of(outcome: Outcome, agent: int) -> list[int]:
     return [role for role, number in enumerate(outcome.lineup) if number == agent]
 
 
-def pair_differences(
-    outcome: Outcome, one: int, other: int, coefficients: Float64Array | None = None
-) -> Float64Array:
+def pair_differences(outcome: Outcome, one: int, other: int, *, less_luck: bool = False) -> Float64Array:
     """Points of one agent less another's, each the mean of its roles.
 
     Args:
         outcome: of a lineup with both.
         one: agent.
         other: agent.
-        coefficients: as in `payoff_matrix`.
+        less_luck: as in `payoff_matrix`.
 
     Returns:
         float64[B], sum over the rotations.
     """
-    return _differences(outcome, roles_of(outcome, one), roles_of(outcome, other), coefficients)
+    return _differences(outcome, roles_of(outcome, one), roles_of(outcome, other), less_luck)
 
 
 def pair_shares(outcome: Outcome, one: int, other: int) -> Float64Array:
@@ -442,22 +408,12 @@ def _pair_wins(outcomes: Sequence[Outcome], one: int, other: int) -> Interval:
     return share_interval(won / episodes)
 
 
-def _differences(
-    outcome: Outcome, ours: list[int], theirs: list[int], coefficients: Float64Array | None
-) -> Float64Array:
+def _differences(outcome: Outcome, ours: list[int], theirs: list[int], less_luck: bool) -> Float64Array:
     """float64[B], points of some roles less others', summed over the rotations."""
-    points = outcome.points if coefficients is None else corrected_points(outcome, coefficients)
+    points = corrected_points(outcome) if less_luck else outcome.points
     difference = points[:, :, ours].mean(axis=2) - points[:, :, theirs].mean(axis=2)
     total: Float64Array = difference.sum(axis=1)
     return total
-
-
-def _variates_of(outcome: Outcome) -> Float64Array:
-    if outcome.variates is None:
-        raise ArenaError(
-            "no luck was counted: play the deals with MatchConfig(control_variate=True), or with aivat=True"
-        )
-    return outcome.variates
 
 
 def _counts(outcomes: Sequence[Outcome]) -> tuple[int, int, int]:

@@ -16,7 +16,7 @@ from millebornes_env import VectorEnv, agents
 from millebornes_env.agents import RunFolderError, Spec, UnknownAgentError
 from millebornes_env.agents.human.agent import HumanAgent
 from millebornes_env.agents.protocol import Agent, ask_in, is_compiled
-from millebornes_env.arena.estimates import AIVAT_COEFFICIENTS, control_variate_reduction, corrected
+from millebornes_env.arena.estimates import corrected, luck_reduction
 from millebornes_env.arena.intervals import mean_interval
 from millebornes_env.arena.match import MatchConfig, agent_seed, play
 from millebornes_env.arena.outcome import Outcome
@@ -137,9 +137,9 @@ def make_row(agent: str, opponent: str, config: MatchConfig, outcome: Outcome, s
     win_rate, win_rate_low, win_rate_high = outcome.win_rate()
     points, saved = outcome.points_per_episode(), None
     if config.aivat:
-        luckless = corrected(outcome, AIVAT_COEFFICIENTS).points / len(outcome.lineup)
+        luckless = corrected(outcome).points / len(outcome.lineup)
         points = mean_interval(luckless)
-        saved = control_variate_reduction(outcome, AIVAT_COEFFICIENTS).ratio
+        saved = luck_reduction(outcome).ratio
     assert win_rate_low is not None, "a share has ends even after a single deal"
     assert win_rate_high is not None
     return Row(

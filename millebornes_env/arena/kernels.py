@@ -22,10 +22,8 @@ from millebornes_env.arena.batch import (
     FAULT,
     NO_ROLE,
     Batch,
-    Lookahead,
     Roles,
     choose_next,
-    no_lookahead,
     role_of_seat,
 )
 from millebornes_env.arena.statistics import GameCounts, GameLuck, Int64Array
@@ -43,7 +41,7 @@ A_ROUND: Final = 0
 
 
 @rule_of_rules
-def begin_game(rulebook: Rulebook, luck: Any, batch: Batch, rules: TableRules, game: int) -> None:
+def begin_game(rulebook: Rulebook, batch: Batch, rules: TableRules, game: int) -> None:
     """Deal the game's next episode."""
     state = batch.states[game]
     start_episode(rulebook, state, rules)
@@ -56,9 +54,8 @@ def begin_game(rulebook: Rulebook, luck: Any, batch: Batch, rules: TableRules, g
     batch.first[game] = role_of_seat(batch, rules, game, int(state.seat))
     batch.shares[game, :] = 0.0
     batch.faults[game, 0] = NO_ROLE
-    if batch.variates.shape[2] > 0:
-        batch.variates[game, :, :] = 0.0
-        luck.count_deal(batch, rules, game)
+    if len(batch.luck) > 0:
+        batch.luck[game, :] = 0.0
 
 
 class Rows(NamedTuple):
@@ -89,21 +86,20 @@ def carry_out(
     counts.count_action(state, rules, action, batch.role_of[game], batch.counters)
     batch.decisions[game] += 1
     batch.steps[game] += 1
-    counted = batch.variates.shape[2] > 0
+    counted = len(batch.luck) > 0
     if counted:
         batch.before[0] = state
     rulebook.step(state, rules, action)
     if counted:
         luck.count_draws(batch, rules, game, action)
     if rulebook.is_round_over(state):
-        close_round(rulebook, counts, luck, batch, rules, settings, game)
+        close_round(rulebook, counts, batch, rules, settings, game)
 
 
 @seldom_rule_of_rules
 def close_round(
     rulebook: Rulebook,
     counts: GameCounts,
-    luck: Any,
     batch: Batch,
     rules: TableRules,
     settings: Settings,
@@ -119,8 +115,6 @@ def close_round(
         rulebook.start_next_round(state, rules)
         batch.decisions[game] = 0
         batch.memories[game, :, :FIRST_OF_MATCH] = 0
-        if batch.variates.shape[2] > 0:
-            luck.count_deal(batch, rules, game)
         return
     for team in range(rules.teams):
         share = rulebook.win_share(state, rules, settings.episode, team)
@@ -153,19 +147,20 @@ class ArenaKernels(NamedTuple):
     carry_out_all: Callable[..., int]
 
 
-def arena_kernels_of(game: Game, part: str = "luck") -> ArenaKernels:
+def arena_kernels_of(game: Game, *, aivat: bool = False) -> ArenaKernels:
     """The kernels of a game, made once for each; they are compiled when they are called.
 
     Args:
         game: that is played.
-        part: of the game that counts luck in it: "luck" or "aivat".
+        aivat: count luck by the game's part `aivat`.
 
     Raises:
         GamePartError: a part of the game lacks something.
         RulebookError: the rulebook lacks something that the engine asks for.
     """
     rulebook: Any = game.module()
-    return _kernels_of_modules(rulebook, counts_of_game(game), luck_of_game(game, part), seen_of(rulebook))
+    luck = luck_of_game(game) if aivat else no_luck
+    return _kernels_of_modules(rulebook, counts_of_game(game), luck, seen_of(rulebook))
 
 
 def counts_of_game(game: Game) -> Any:
@@ -177,21 +172,16 @@ def counts_of_game(game: Game) -> Any:
     return _checked(game, "counts", game.counts, GameCounts)
 
 
-def luck_of_game(game: Game, part: str = "luck") -> Any:
-    """What luck is in the game: a module with the members of `GameLuck`; one with none where it has no part.
-
-    Args:
-        game: that is played.
-        part: of the game that counts it: "luck" or "aivat".
+def luck_of_game(game: Game) -> Any:
+    """The game's part `aivat`: a module with the members of `GameLuck`.
 
     Raises:
         GamePartError: it lacks one.
     """
-    given = getattr(game, part)
-    return _checked(game, part, no_luck if given is None else given, GameLuck)
+    return _checked(game, "aivat", game.aivat, GameLuck)
 
 
-def _checked(game: Game, part: str, given: str | ModuleType, interface: type) -> ModuleType:
+def _checked(game: Game, part: str, given: object, interface: type) -> ModuleType:
     """A part of the game as the module that it is, with all that the arena asks for."""
     module: object = importlib.import_module(given) if isinstance(given, str) else given
     missing = [name for name in vars(interface) if not name.startswith("_") and not hasattr(module, name)]
@@ -211,7 +201,7 @@ def _kernels_of_modules(
     """Modules reach the kernels as variables of the functions that make them, as `named_for` says."""
     given: Any = rulebook
     own: list[Callable[..., Any]] = [
-        _begin_games(given, luck),
+        _begin_games(given),
         _play_games(given, counts, luck, seen),
         _choose_for_role(seen),
         _write_rows(given),
@@ -220,11 +210,11 @@ def _kernels_of_modules(
     return ArenaKernels(*(kernel(named_for(given, loop, counts, luck, seen)) for loop in own))
 
 
-def _begin_games(rulebook: Rulebook, luck: Any) -> Callable[..., None]:
+def _begin_games(rulebook: Rulebook) -> Callable[..., None]:
     def begin_games(batch: Batch, rules: TableRules) -> None:
         """Deal the next episode of all games."""
         for game in range(len(batch.states)):
-            begin_game(rulebook, luck, batch, rules, game)
+            begin_game(rulebook, batch, rules, game)
 
     return begin_games
 
@@ -233,7 +223,7 @@ def _play_games(rulebook: Rulebook, counts: Any, luck: Any, seen: Any) -> Callab
     def play_games(batch: Batch, rules: TableRules, settings: Settings, roles: Roles) -> None:
         """Play all games to their ends, all roles being compiled."""
         for game in range(len(batch.states)):
-            begin_game(rulebook, luck, batch, rules, game)
+            begin_game(rulebook, batch, rules, game)
             while batch.live[game]:
                 role = role_of_seat(batch, rules, game, int(batch.states[game].seat))
                 choose, options = roles.choose[role], roles.options[role]
@@ -302,9 +292,7 @@ def new_batch(
     rules: TableRules,
     states: StateArray,
     before: StateArray,
-    luck: str | None,
     network: ValueNetwork | None = None,
-    ahead: Lookahead | None = None,
 ) -> Batch:
     """Room for the results of some games.
 
@@ -313,12 +301,9 @@ def new_batch(
         rules: of the table.
         states: STATE[G], seeded.
         before: STATE[1].
-        luck: the part of the game that counts luck; None: it is not counted.
-        network: what luck is valued by, if that part values it.
-        ahead: who would decide what; None: nobody is asked.
+        network: values luck; None: luck is not counted.
     """
     games, teams = len(states), rules.teams
-    num_variates = 0 if luck is None else luck_of_game(game, luck).NUM_VARIATES
     return Batch(
         states=states,
         role_of=np.zeros((games, teams), np.int8),
@@ -333,7 +318,6 @@ def new_batch(
         counters=np.zeros((teams, counts_of_game(game).NUM_COUNTERS), np.int64),
         faults=np.full((games, len(FAULT)), NO_ROLE, np.int64),
         before=before,
-        variates=np.zeros((games, teams, num_variates), np.float64),
+        luck=np.zeros((0 if network is None else games, teams), np.float64),
         network=no_network() if network is None else network,
-        ahead=no_lookahead(before) if ahead is None else ahead,
     )

@@ -16,13 +16,12 @@ import numpy.typing as npt
 
 from millebornes_env.agents import Spec, make
 from millebornes_env.agents.protocol import Agent, is_compiled
-from millebornes_env.arena.batch import NO_ROLE, Batch
-from millebornes_env.arena.dealing import compiled_rules, dealt_batch, deciders_of, loops_of, settings_of
+from millebornes_env.arena.batch import NO_ROLE, Batch, roles_of
+from millebornes_env.arena.dealing import compiled_rules, dealt_batch, loops_of, settings_of
 from millebornes_env.arena.faults import illegal_action
 from millebornes_env.arena.kernels import counts_of_game
 from millebornes_env.arena.match_config import MatchConfig
 from millebornes_env.arena.outcome import Lineup, Outcome
-from millebornes_env.arena.roles import Deciders, roles_of
 from millebornes_env.arena.stepping import SteppedGames
 from millebornes_env.engine.kernels import kernels_of
 from millebornes_env.errors import ArenaError
@@ -127,16 +126,16 @@ def play_batch(
     Raises:
         AgentFaultError: as in `play`.
     """
-    shares, deciders = [(first_deal, num_deals)], deciders_of(roles, config)
+    shares = [(first_deal, num_deals)]
     if all(is_compiled(agent) for agent in roles):
         for agent in filter(is_compiled, roles):
             _ = agent.address  # compiled here: threads would do it twice
         _ = kernels_of(config.game.module()), loops_of(config)  # made here for the same reason
         shares = _shares(first_deal, num_deals, config.threads)
         with ThreadPoolExecutor(len(shares)) as pool:
-            batches = list(pool.map(lambda share: _play_compiled(roles, config, deciders, *share), shares))
+            batches = list(pool.map(lambda share: _play_compiled(roles, config, *share), shares))
     else:
-        batches = [_play_any(roles, config, deciders, first_deal, num_deals, on_progress)]
+        batches = [_play_any(roles, config, first_deal, num_deals, on_progress)]
     for batch, (first, _) in zip(batches, shares, strict=True):
         _refuse_faults(batch, roles, config, first)
     return batches
@@ -149,12 +148,10 @@ def _shares(first_deal: int, num_deals: int, threads: int) -> list[tuple[int, in
     return [(first, last - first) for first, last in pairwise(ends)]
 
 
-def _play_compiled(
-    roles: Sequence[Agent], config: MatchConfig, deciders: Deciders, first_deal: int, num_deals: int
-) -> Batch:
+def _play_compiled(roles: Sequence[Agent], config: MatchConfig, first_deal: int, num_deals: int) -> Batch:
     """Play with compiled agents only, at full speed."""
     who = roles_of([agent for agent in roles if is_compiled(agent)])
-    batch = dealt_batch(config, first_deal, num_deals, deciders=deciders)
+    batch = dealt_batch(config, first_deal, num_deals)
     loops_of(config).play_games(batch, compiled_rules(config), settings_of(config), who)
     return batch
 
@@ -162,13 +159,12 @@ def _play_compiled(
 def _play_any(
     roles: Sequence[Agent],
     config: MatchConfig,
-    deciders: Deciders,
     first_deal: int,
     num_deals: int,
     on_progress: OnProgress,
 ) -> Batch:
     """Play with any agents, one decision of all games at a time."""
-    batch = dealt_batch(config, first_deal, num_deals, deciders=deciders)
+    batch = dealt_batch(config, first_deal, num_deals)
     games = SteppedGames(batch, roles, config, first_deal=first_deal)
     games.begin()
     left, next_report = len(batch.states), 0.0
@@ -214,7 +210,6 @@ def by_deal(batches: Sequence[Batch], name: str, teams: int) -> npt.NDArray[Any]
 
 def _outcome(lineup: Lineup, batches: Sequence[Batch], teams: int, game: str) -> Outcome:
     """All batches together."""
-    variates = by_deal(batches, "variates", teams)
     return Outcome(
         lineup=lineup,
         points=by_deal(batches, "points", teams),
@@ -223,7 +218,7 @@ def _outcome(lineup: Lineup, batches: Sequence[Batch], teams: int, game: str) ->
         decisions=by_deal(batches, "steps", teams).astype(np.int32),
         first=by_deal(batches, "first", teams),
         counters=np.sum([batch.counters for batch in batches], axis=0),
-        variates=np.ascontiguousarray(variates.swapaxes(2, 3)) if variates.shape[-1] else None,
+        luck=by_deal(batches, "luck", teams) if len(batches[0].luck) else None,
         faults=(),
         game=game,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from millebornes_env import VectorEnv, vector_env
 from millebornes_env.agents.protocol import Table
@@ -14,8 +14,6 @@ from millebornes_env.envs.options import USUAL
 from millebornes_env.errors import ArenaError, shown
 from millebornes_env.games import Game, find_sheet
 from millebornes_env.games import game as find_game
-
-_TWO_TEAMS: Final = 2  # what one leads by, the other is behind
 
 _TABLES: dict[tuple[str, int, int | None], tuple[Game, Table]] = {}
 """Those that were asked for, with the game that each is of."""
@@ -33,12 +31,9 @@ class MatchConfig:
             longest.
         seed: of the deals and of the agents; 0 to 2**64 - 1.
         plain: True: every rotation of a deal has cards of its own; False: the same cards in the same seats.
-        control_variate: whether the luck of the draw is counted, to take it off the points (a third slower).
         aivat: whether luck is valued by a network that sees all hands, to take it off the points
             (`arena.aivat`).
         luck_value: folder of that network; "": the one that comes with the project.
-        aivat_lookahead: whether it also values what comes of the next decision, with every card that could
-            have been drawn: far slower, but fewer deals are needed (two teams only).
         threads: of compiled play; they change no result.
 
     Raises:
@@ -53,11 +48,9 @@ class MatchConfig:
     episode: str = USUAL
     seed: int = 1
     plain: bool = False
-    control_variate: bool = False
     threads: int = 2
     aivat: bool = False
     luck_value: str = ""
-    aivat_lookahead: bool = False
 
     def __post_init__(self) -> None:
         longest_first = list(reversed(self.game.module().EPISODES))
@@ -66,18 +59,12 @@ class MatchConfig:
         if self.episode not in longest_first:
             listed = " or ".join(map(repr, longest_first))
             raise ArenaError(f"episode is {shown(self.episode)}; it must be {listed}")
-        if self.control_variate:
-            self.game.part("luck", "control_variate")
         if self.aivat:
             self.game.part("aivat", "aivat")
-        if self.control_variate and self.aivat:
-            raise ArenaError("control_variate and aivat both take luck off the points: choose one")
         if self.luck_value and not self.aivat:
             raise ArenaError(
                 f"luck_value is {shown(self.luck_value)}, which only aivat asks: choose that too"
             )
-        if self.aivat_lookahead and not self.aivat:
-            raise ArenaError("aivat_lookahead says how aivat values luck: choose that too")
         if not 0 <= self.seed < 2**64:
             raise ArenaError(f"seed is {shown(self.seed)}; it must be from 0 to 2**64 - 1")
         if self.threads < 1:
@@ -107,23 +94,13 @@ class MatchConfig:
         """Whether the game counts points at this table, which tell more than who has won."""
         return self.game.module().is_won_by_score(self.rules)
 
-    @property
-    def luck(self) -> str | None:
-        """The part of the game that counts luck; None: it is not counted."""
-        return "aivat" if self.aivat else "luck" if self.control_variate else None
-
     def network(self) -> ValueNetwork | None:
         """What luck is valued by, if it is.
 
         Raises:
-            ArenaError: there is no such network, or none for this table; or the decision that follows a
-                draw is to be valued where there are more than two teams.
+            ArenaError: there is no such network, or none for this table.
             ValueError: there is no such table.
         """
-        if self.aivat_lookahead and self.rules.teams > _TWO_TEAMS:
-            raise ArenaError(
-                f"aivat_lookahead is for two teams: with {self.rules.teams}, use aivat without it"
-            )
         return network_for(self.game, self.rules, self.luck_value) if self.aivat else None
 
     def refuse_luck_without_points(self) -> None:
@@ -132,7 +109,7 @@ class MatchConfig:
         Raises:
             ArenaError: that was asked for.
         """
-        if self.luck is not None and not self.has_points:
+        if self.aivat and not self.has_points:
             raise ArenaError(f"luck is taken off the points, and {self.edition} counts none")
 
     def table(self) -> Table:

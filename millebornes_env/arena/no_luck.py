@@ -1,18 +1,10 @@
-"""The luck of a game in which none is counted (`games.Game.luck`)."""
+"""Counts no luck (`statistics.GameLuck`), where AIVAT was not asked for."""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from millebornes_env.compile import seldom
-
-NUM_VARIATES: Final = 0
-SAMPLE_AGENTS: Final[tuple[str, ...]] = ()
-
-
-@seldom
-def count_deal(batch: Any, rules: Any, game: int) -> None:
-    """Count nothing."""
 
 
 @seldom

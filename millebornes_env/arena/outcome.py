@@ -36,7 +36,7 @@ class Outcome:
         first: int8[B, R], the role that began the first round.
         counters: int64[T, NUM_COUNTERS], by role, summed over all episodes, of what the game counts
             (`games.Game.counts`).
-        variates: float64[B, R, F, T], luck that was counted (`games.Game.luck`), or None.
+        luck: float64[B, R, T], points that were luck, by AIVAT (`MatchConfig.aivat`); None: not counted.
         faults: what agents did wrong; with any, there is nothing else (B is 0).
         game: name of the game.
     """
@@ -48,7 +48,7 @@ class Outcome:
     decisions: npt.NDArray[np.int32]
     first: npt.NDArray[np.int8]
     counters: npt.NDArray[np.int64]
-    variates: npt.NDArray[np.float64] | None = None
+    luck: npt.NDArray[np.float64] | None = None
     faults: tuple[str, ...] = ()
     game: str = DEFAULT_GAME
 
@@ -103,9 +103,9 @@ class Outcome:
 
     def followed_by(self, other: Outcome) -> Outcome:
         """Both one after the other: the same lineup, more deals."""
-        variates = None
-        if self.variates is not None and other.variates is not None:
-            variates = np.concatenate([self.variates, other.variates])
+        luck = None
+        if self.luck is not None and other.luck is not None:
+            luck = np.concatenate([self.luck, other.luck])
         return Outcome(
             lineup=self.lineup,
             points=np.concatenate([self.points, other.points]),
@@ -114,7 +114,7 @@ class Outcome:
             decisions=np.concatenate([self.decisions, other.decisions]),
             first=np.concatenate([self.first, other.first]),
             counters=self.counters + other.counters,
-            variates=variates,
+            luck=luck,
             faults=self.faults + other.faults,
             game=self.game,
         )
@@ -126,8 +126,8 @@ class Outcome:
         arrays["lineup"] = np.array(self.lineup, np.int64)
         arrays["faults"] = np.array("\n".join(self.faults))
         arrays["game"] = np.array(self.game)
-        if self.variates is not None:
-            arrays["variates"] = self.variates
+        if self.luck is not None:
+            arrays["luck"] = self.luck
         return arrays
 
     @classmethod
@@ -146,7 +146,7 @@ class Outcome:
             decisions=arrays["decisions"],
             first=arrays["first"],
             counters=arrays["counters"],
-            variates=arrays.get("variates"),
+            luck=arrays.get("luck"),
             faults=tuple(faults.split("\n")) if faults else (),
             game=str(arrays["game"]),
         )

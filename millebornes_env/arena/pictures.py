@@ -67,6 +67,8 @@ def draw_payoff(
     Returns:
         A Matplotlib figure with a cell of fixed size for each pair, so that it is legible for any number.
     """
+    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415 - as in `_new_figure`
+
     shown = [shown_name(names[agent]) for agent in order]
     cells = len(shown) * _CELL[0], len(shown) * _CELL[1]
     left = 0.65 + _widest(shown)
@@ -89,7 +91,11 @@ def draw_payoff(
         ((left + cells[0] + 0.25) / width, bottom / height, 0.14 / width, cells[1] / height)
     )
     figure.colorbar(
-        image, cax=bar, extend="both" if is_clipped else "neither", format=_tick_text(payoff.measure)
+        image,
+        cax=bar,
+        extend="both" if is_clipped else "neither",
+        ticks=MaxNLocator(integer=True),  # they are shown as whole numbers
+        format=_tick_text(payoff.measure),
     )
     bar.tick_params(labelsize="small", length=2)
     bar.spines[:].set_visible(False)
@@ -126,13 +132,13 @@ def draw_ratings(names: Sequence[str], ratings: Ratings, table: str = "") -> Fig
     _draw_heading(figure, "Ratings", " · ".join(part for part in (table, f"0 is {zero}") if part))
     axes = figure.add_axes((left / width, 0.6 / height, 4.5 / width, (0.15 + 0.36 * len(shown)) / height))
     ends = _rating_limits(ratings)
-    for place, agent in enumerate(order):
-        _draw_rating(axes, place, ratings, agent, ends)
+    has_arrows = [_draw_rating(axes, place, ratings, agent, ends) for place, agent in enumerate(order)]
     axes.axvline(0, color=_DARK, linewidth=0.8, linestyle=(0, (4, 3)), zorder=1)
     axes.set_xlim(*ends)
     axes.set_ylim(len(order) - 0.45, -0.55)
     axes.set_yticks(range(len(order)), shown, fontsize=_LABEL_SIZE)
-    axes.set_xlabel("Elo points   (dot: rating, line: 95 % interval, arrow: beyond, or no end)")
+    arrow = ", arrow: beyond, or no end" if any(has_arrows) else ""
+    axes.set_xlabel(f"Elo points   (dot: rating, line: 95 % interval{arrow})")
     axes.grid(axis="x", color="#e3e6ea", linewidth=0.8)
     axes.set_axisbelow(True)
     axes.spines[["top", "right", "left"]].set_visible(False)
@@ -156,9 +162,10 @@ def draw_overview(names: Sequence[str], tables: Sequence[str], elo: Float64Array
     left, right, rows = 0.45 + _widest(shown), 2.1, 0.42 * len(shown)
     width, height = left + 5.2 + right, _HEADING_HEIGHT + 0.75 + rows
     figure = _new_figure(width, height)
-    _draw_heading(figure, "Ratings at all tables", f"0 is {anchor} · arrows: beyond the axis")
-    axes = figure.add_axes((left / width, 0.6 / height, 5.2 / width, (0.15 + rows) / height))
     first, last = _overview_limits(elo)
+    arrows = " · arrows: beyond the axis" if (elo < first).any() or (elo > last).any() else ""
+    _draw_heading(figure, "Ratings at all tables", f"0 is {anchor}{arrows}")
+    axes = figure.add_axes((left / width, 0.6 / height, 5.2 / width, (0.15 + rows) / height))
     for table, name in enumerate(tables):
         shift = 0.7 * ((table + 0.5) / len(tables) - 0.5)
         _draw_table(axes, f"C{table % 10}", elo[:, table], shift, (first, last))
@@ -325,8 +332,8 @@ def _write_cells(
 
 
 def signed(value: float) -> str:
-    """A whole number with its sign, the minus as wide as the plus."""
-    return f"{value:+z,.0f}".replace("-", "\u2212")
+    """A whole number with its sign, the minus as wide as the plus; 0 has none."""
+    return "0" if abs(value) <= 0.5 else f"{value:+,.0f}".replace("-", "\u2212")
 
 
 def _cell_text(measure: str, lead: float) -> str:
@@ -371,17 +378,16 @@ def _rating_limits(ratings: Ratings) -> tuple[float, float]:
     return float(known.min()) - margin, float(known.max()) + margin
 
 
-def _draw_rating(axes: Axes, place: int, ratings: Ratings, agent: int, ends: tuple[float, float]) -> None:
+def _draw_rating(axes: Axes, place: int, ratings: Ratings, agent: int, ends: tuple[float, float]) -> bool:
+    """Draw an agent's rating and interval; return True if it has an arrow."""
     elo, low, high = (float(values[agent]) for values in (ratings.elo, ratings.low, ratings.high))
     inside = 0.012 * (ends[1] - ends[0])  # arrows stay off the names
     first, last = ends[0] + inside, ends[1] - inside
     from_end = first if np.isnan(low) else min(max(low, first), last)
     to_end = last if np.isnan(high) else min(max(high, first), last)
     axes.plot([from_end, to_end], [place, place], "-", color=_LINE, linewidth=2, solid_capstyle="butt")
-    for end, goes_on, marker in (
-        (from_end, np.isnan(low) or low < first, "<"),
-        (to_end, np.isnan(high) or high > last, ">"),
-    ):
+    goes_below, goes_above = bool(np.isnan(low) or low < first), bool(np.isnan(high) or high > last)
+    for end, goes_on, marker in ((from_end, goes_below, "<"), (to_end, goes_above, ">")):
         if goes_on or first < end < last:
             drawn = marker if goes_on else "|"
             axes.plot([end], [place], drawn, color=_LINE, markersize=9, markeredgewidth=1.6, clip_on=False)
@@ -396,6 +402,7 @@ def _draw_rating(axes: Axes, place: int, ratings: Ratings, agent: int, ends: tup
         va="center",
         color=_DARK,
     )
+    return goes_below or goes_above
 
 
 def _end(end: float) -> str:

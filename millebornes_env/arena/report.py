@@ -191,8 +191,8 @@ def notes(analysis: Analysis) -> list[str]:
         "zero too.",
         variance_reduction_sentence(analysis.variance_reductions),
     ]
-    if analysis.control_variate_reductions:
-        found.append(luck_sentence(list(analysis.control_variate_reductions.values())))
+    if analysis.luck_reductions:
+        found.append(luck_sentence(list(analysis.luck_reductions.values())))
     found.append(cycle_sentence(analysis))
     found.append(analysis.alpha.note + ".")
     return found + _warnings(analysis) + fault_lines(analysis)
@@ -302,7 +302,7 @@ def to_json(analysis: Analysis) -> dict[str, Any]:
         "statistics": {one.key: {"heading": one.heading, "unit": one.unit} for one in analysis.statistics},
         "behaviour": dict(zip(analysis.names, analysis.behaviour, strict=True)),
         "variance_reductions": _by_lineup(analysis.names, analysis.variance_reductions),
-        "control_variate_reductions": _by_lineup(analysis.names, analysis.control_variate_reductions),
+        "luck_reductions": _by_lineup(analysis.names, analysis.luck_reductions),
         "faults": [
             {"lineup": _lineup_names(analysis.names, lineup), "fault": fault}
             for lineup, fault in analysis.faults

@@ -60,30 +60,16 @@ class GameCounts(Protocol):
 
 
 class GameLuck(Protocol):
-    """What a module must have to count the luck in a game; `arena.control_variate` and `arena.aivat` are two.
+    """The members of a module that values the luck in a game; `arena.aivat` is one.
 
-    What is counted has mean 0 whatever is played: only then can it be taken off the points without bias.
+    Luck must have mean 0 however agents play: only then can it be subtracted from the points without bias.
     """
 
-    @property
-    def NUM_VARIATES(self) -> int:  # noqa: N802
-        """How many numbers it counts, for each role."""
-
-    @property
-    def SAMPLE_AGENTS(self) -> Sequence[str]:  # noqa: N802
-        """The agents whose games say what each of them is worth in points."""
-
-    def count_deal(self, batch: Any, rules: Any, game: int, /) -> None:
-        """Add the luck of a deal to `batch.variates[game]`, float64[T, NUM_VARIATES] by role; compiled.
-
-        `batch` holds the games (`arena.batch.Batch`), `game` is the number of one that was just dealt.
-        """
-
     def count_draws(self, batch: Any, rules: Any, game: int, action: int, /) -> None:
-        """Add the luck of all that chance did in one step; compiled.
+        """Add the luck of all that chance did in one step to `batch.luck[game]`, by role; compiled.
 
         `batch.states[game]` is the game after the step, `batch.before[0]` the game before it, which may be
-        overwritten; `action` was carried out. Luck goes to `batch.variates[game]`, by `batch.role_of[game]`.
+        overwritten; `action` was carried out, and `batch.role_of[game]` is the role that plays each team.
         """
 
 

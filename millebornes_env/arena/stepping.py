@@ -18,6 +18,7 @@ from millebornes_env.arena.dealing import compiled_rules, loops_of, settings_of
 from millebornes_env.arena.faults import ask_about, rows_of
 from millebornes_env.arena.kernels import Rows
 from millebornes_env.arena.match_config import MatchConfig
+from millebornes_env.envs.guard import Guard, alone
 
 Int64Array = npt.NDArray[np.int64]
 
@@ -41,6 +42,7 @@ class SteppedGames:
             config: the table.
             first_deal: number of the batch's first deal, which errors name.
         """
+        self._guard = Guard(kind="batch of games")
         self.batch: Final = batch
         self.actions: Final[Int64Array] = np.zeros(len(batch.states), np.int64)
         self._roles, self._config, self._first_deal = roles, config, first_deal
@@ -49,12 +51,14 @@ class SteppedGames:
         all_compiled = all(is_compiled(agent) for agent in roles)
         self._rows = _new_rows(0 if all_compiled else len(batch.states), config.table())
 
+    @alone
     def begin(self) -> None:
         """Deal all games; agents forget what they saw of others."""
         self._loops.begin_games(self.batch, self._rules)
         for agent in self._roles:
             forget(agent)
 
+    @alone
     def choose(self) -> Int64Array:
         """Ask whoever is to decide, in all games that go on.
 
@@ -81,6 +85,7 @@ class SteppedGames:
             answers = ask_about(agent, self.batch, shown, self._config.rules, self._first_deal)
             self.actions[shown.games] = answers
 
+    @alone
     def carry_out(self) -> int:
         """Carry out what was chosen; an illegal action ends its game, and is noted in `batch.faults`.
 

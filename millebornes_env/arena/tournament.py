@@ -24,28 +24,29 @@ import millebornes_env.arena.match
 from millebornes_env import agents
 from millebornes_env.agents.fingerprint import fingerprint
 from millebornes_env.agents.protocol import sees_hidden_cards
-from millebornes_env.arena.estimates import AIVAT_COEFFICIENTS, half_width
+from millebornes_env.arena.estimates import half_width
 from millebornes_env.arena.faults import AgentFaultError
-from millebornes_env.arena.intervals import Float64Array
 from millebornes_env.arena.kernels import counts_of_game, luck_of_game
 from millebornes_env.arena.match import MatchConfig, OnProgress, play
 from millebornes_env.arena.outcome import Lineup, Outcome
-from millebornes_env.arena.roles import champion_of
 from millebornes_env.arena.value_files import network_digest
 from millebornes_env.compile_cache import source_digest, sources_on_top
 from millebornes_env.errors import ArenaError
-from millebornes_env.files import remove_drafts, write_bytes_atomically, write_text_atomically
+from millebornes_env.files import locked, remove_drafts, write_bytes_atomically, write_text_atomically
 from millebornes_env.texts import named
 from millebornes_env.versions import versions
 
 TOURNAMENT_FORMAT: Final = 2
 TOURNAMENT_FILE: Final = "tournament.json"
+LOCK_FILE: Final = "tournament.lock"
 FEWEST_DEALS: Final = 100
 """Deals of a lineup before its interval is believed."""
 
 _FIRST_TURN: Final = 16  # deals; what a search plays in some seconds
 _LONGEST_TURN: Final = 4096  # deals; more would not be faster
 _GROWTH: Final = 1.125  # a killed tournament loses a ninth of each lineup, or a turn, if that is more
+_BYTES_OF_A_PAIR: Final = 64  # of roles, for each deal in a file of results: more than all arrays take
+_BYTES_BESIDES: Final = 1 << 20  # names, faults and counts
 _COMPRESSION: Final = 1  # a fifth larger than usual, in an eighth of the time
 
 
@@ -83,13 +84,13 @@ class Until:
             )
         self.limit = float(match[1]) / (100 if match[2] else 1)
         self.measure: Literal["points", "wins"] = "wins" if match[2] else "points"
-        self.coefficients: Float64Array | None = None
+        self.less_luck = False
 
     def is_met(self, outcome: Outcome) -> bool:
         """Whether the lineup's interval is narrow enough; never before `FEWEST_DEALS`."""
         if len(outcome.points) < FEWEST_DEALS:
             return False
-        return half_width(outcome, self.measure, self.coefficients) < self.limit
+        return half_width(outcome, self.measure, less_luck=self.less_luck) < self.limit
 
 
 def check_until(text: str | None, match: MatchConfig) -> Until | None:
@@ -106,8 +107,7 @@ def check_until(text: str | None, match: MatchConfig) -> Until | None:
             f"until is {text!r}, which is about points, and {match.edition} has none: give 'ci<1%', which is "
             "about the share of the episodes won"
         )
-    if match.aivat:
-        until.coefficients = AIVAT_COEFFICIENTS
+    until.less_luck = match.aivat
     return until
 
 
@@ -143,10 +143,6 @@ class TournamentConfig:
             del content["match"]["aivat"], content["match"]["luck_value"]
         else:
             content["match"]["luck_value"] = network_digest(network)
-        if not self.match.aivat_lookahead:  # likewise
-            del content["match"]["aivat_lookahead"]
-        elif champion := champion_of(self.match.table()):  # asked in the stead of who is not compiled
-            content["match"]["stand_in"] = fingerprint(champion, "champion")
         return content
 
 
@@ -225,6 +221,7 @@ def play_tournament(
         The same, complete.
 
     Raises:
+        ArenaError: another process plays into the folder.
         OSError: a file could not be written.
     """
     config = tournament.config
@@ -337,17 +334,32 @@ def keep_turn(
 
 @contextlib.contextmanager
 def rest_kept(tournament: Tournament, folder: Path) -> Iterator[None]:
-    """Whatever ends the playing, what has been played is on disk afterwards.
+    """Hold the folder while it is played; whatever ends that, what has been played is on disk afterwards.
 
     Raises:
+        ArenaError: another process plays into the folder.
         OSError: a file could not be written.
     """
-    try:
-        yield
-    finally:
-        for lineup, outcome in tournament.outcomes.items():
-            if outcome.faults or len(outcome.points) > tournament.kept.get(lineup, 0):
-                _keep(tournament, lineup, folder)
+    with alone_in(folder):
+        try:
+            yield
+        finally:
+            for lineup, outcome in tournament.outcomes.items():
+                if outcome.faults or len(outcome.points) > tournament.kept.get(lineup, 0):
+                    _keep(tournament, lineup, folder)
+
+
+def alone_in(folder: Path) -> contextlib.AbstractContextManager[None]:
+    """Hold the lock of a tournament's folder.
+
+    Raises:
+        ArenaError: another process has it.
+        OSError: the folder cannot be made or written to.
+    """
+    refusal = ArenaError(
+        f"{str(folder)!r}: another process plays a tournament here: wait for it, or choose another --out"
+    )
+    return locked(folder / LOCK_FILE, refusal)
 
 
 def _keep(tournament: Tournament, lineup: Lineup, folder: Path) -> None:
@@ -380,9 +392,16 @@ def opened_for(
         fresh: forget what was played there.
 
     Raises:
-        ArenaError: the folder holds another tournament, or a damaged one.
+        ArenaError: the folder holds another tournament, or a damaged one, or another process plays there.
         OSError: the folder cannot be written to.
     """
+    with alone_in(folder):
+        return _opened_for(entrants, config, folder, fresh)
+
+
+def _opened_for(
+    entrants: Sequence[Entrant], config: TournamentConfig, folder: Path, fresh: bool
+) -> Tournament:
     tournament = Tournament(list(entrants), config, {})
     described = {
         "format": TOURNAMENT_FORMAT,
@@ -399,7 +418,7 @@ def opened_for(
         _compare(kept, json.loads(json.dumps(described)), folder)
         tournament.started = str(kept.get("started", tournament.started))
         for file in sorted((folder / "lineups").glob("*.npz")):
-            outcome = _load_outcome(file)
+            outcome = _load_outcome(file, config)
             tournament.outcomes[outcome.lineup] = outcome
             tournament.kept[outcome.lineup] = len(outcome.points)
         return tournament
@@ -420,10 +439,11 @@ def _sources_of(match: MatchConfig) -> frozenset[Path]:
     """The files outside of engine and rulebook that decide what is played and counted."""
     game = match.game
     found = frozenset({Path(millebornes_env.arena.match.__file__)})
-    modules: list[Any] = [game.module(), counts_of_game(game), luck_of_game(game, match.luck or "luck")]
+    modules: list[Any] = [game.module(), counts_of_game(game)]
+    if match.aivat:
+        modules.append(luck_of_game(game))
     for module in modules:
         found = sources_on_top(module.__name__, found)
-    found = sources_on_top("millebornes_env.arena.roles", found)
     return sources_on_top("millebornes_env.arena.kernels", found)
 
 
@@ -478,11 +498,17 @@ def _save_outcome(folder: Path, outcome: Outcome) -> None:
     write_bytes_atomically(_file_of(folder, outcome.lineup), content.getvalue())
 
 
-def _load_outcome(file: Path) -> Outcome:
+def _load_outcome(file: Path, config: TournamentConfig) -> Outcome:
+    teams = config.match.rules.teams
+    most = _BYTES_OF_A_PAIR * teams * teams * config.deals + _BYTES_BESIDES
     try:
-        with file.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
-            return Outcome.from_arrays(dict(arrays))
-    except (OSError, ValueError, KeyError, EOFError, zlib.error, zipfile.BadZipFile) as error:
+        with file.open("rb") as stream, zipfile.ZipFile(stream) as archive:
+            if (size := sum(part.file_size for part in archive.infolist())) > most:
+                raise ValueError(f"{size:,} bytes unpacked; its deals take at most {most:,}")
+            stream.seek(0)
+            with np.load(stream, allow_pickle=False) as arrays:
+                return Outcome.from_arrays(dict(arrays))
+    except (OSError, ValueError, KeyError, EOFError, MemoryError, zlib.error, zipfile.BadZipFile) as error:
         raise ArenaError(
             f"{str(file)!r} is damaged ({error}): remove it, and its deals are played again"
         ) from None

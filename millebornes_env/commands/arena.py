@@ -68,8 +68,6 @@ class Args(MatchArgs):
     """Play only the lineups with the first agent."""
     plain: bool = False
     """Give every episode cards of its own, instead of the same to all."""
-    control_variate: bool = False
-    """Take luck of the draw off the points, by weights that were fitted to other deals beforehand."""
     allow_cheating: bool = False
     """Admit agents that see hidden cards."""
     anchor: str | None = None
@@ -119,7 +117,6 @@ def _config_of(args: Args) -> TournamentConfig:
         args,
         [named(text)[1] for text in args.agents],
         plain=args.plain,
-        control_variate=args.control_variate,
     )
     return TournamentConfig(match, args.deals, args.until)
 

@@ -12,7 +12,7 @@ import tyro
 
 from millebornes_env import agents
 from millebornes_env.agents.policy.files import read_description
-from millebornes_env.agents.specs import is_path, split_policy
+from millebornes_env.agents.specs import is_folder, is_path, split_policy
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.command_line import program, sentence
 from millebornes_env.envs.options import USUAL
@@ -50,8 +50,6 @@ class MatchArgs(TableArgs):
     """Take luck off the points: what each drawn card is worth less what was to be expected (AIVAT)."""
     luck_value: Path | None = None
     """Folder of the network that says what cards are worth (train.luck_value). None: the project's own."""
-    aivat_lookahead: bool = False
-    """With --aivat, also value what the next decision makes of each card: fewer deals, but far slower."""
 
 
 def parse_options(options: type[Options], command: str, arguments: Sequence[str] | None) -> Options:
@@ -68,16 +66,13 @@ def parse_options(options: type[Options], command: str, arguments: Sequence[str]
     return tyro.cli(options, prog=f"{program()} {command}", args=arguments)
 
 
-def match_config(
-    args: MatchArgs, specs: Sequence[str], *, plain: bool = False, control_variate: bool = False
-) -> MatchConfig:
+def match_config(args: MatchArgs, specs: Sequence[str], *, plain: bool = False) -> MatchConfig:
     """What is played, with all defaults filled in.
 
     Args:
         args: what was asked for.
         specs: of the agents; the first one that is a run folder's policy names the usual table.
         plain: as in `MatchConfig`.
-        control_variate: as in `MatchConfig`.
 
     Raises:
         RunFolderError: the run folder is missing or damaged.
@@ -91,11 +86,9 @@ def match_config(
         episode=args.episode,
         seed=args.seed,
         plain=plain,
-        control_variate=control_variate,
         threads=args.threads,
         aivat=args.aivat,
         luck_value="" if args.luck_value is None else str(args.luck_value),
-        aivat_lookahead=args.aivat_lookahead,
     )
     config.table()  # refuses one that there is not
     config.network()  # likewise
@@ -158,7 +151,7 @@ def run_folder(spec: str) -> Path | None:
     spec, _ = agents.split_search(spec)
     name, _, rest = spec.partition(":")
     if name == "policy":
-        folder, _ = split_policy(rest)
+        folder, _ = split_policy(rest) if rest or not is_folder(name) else (name, [])
         return Path(folder) if folder else None
     if name in agents.AGENTS or not is_path(spec):
         return None
@@ -184,8 +177,7 @@ def refuse_luck_of_cheats(cheats: Sequence[str], config: MatchConfig) -> None:
     Raises:
         ArenaError: that was asked for; the message names them.
     """
-    if cheats and config.luck is not None:
-        option = "--aivat" if config.aivat else "--control-variate"
+    if cheats and config.aivat:
         raise ArenaError(
-            f"{', '.join(cheats)} may know the cards to come: what is luck cannot be told, leave {option} out"
+            f"{', '.join(cheats)} may know the cards to come: what is luck cannot be told, leave --aivat out"
         )

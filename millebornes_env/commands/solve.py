@@ -20,12 +20,13 @@ from typing import Any, Final
 
 from millebornes_env.command_line import carry_out, program, say
 from millebornes_env.errors import OptionError
-from millebornes_env.files import check_writable, write_json_atomically
+from millebornes_env.files import check_writable, locked, write_json_atomically
 from millebornes_env.games import find_sheet
 from millebornes_env.games import game as game_of
 from millebornes_env.solving.cfr import Cfr, Polished, Solver
 from millebornes_env.solving.cfr_in_parts import solver_of
 from millebornes_env.solving.deck import Solvable
+from millebornes_env.solving.errors import CheckpointError
 from millebornes_env.solving.policies import write_policy
 from millebornes_env.solving.tree import Counts
 from millebornes_env.solving.values import WHOLE, Judgement, counted, judge
@@ -240,6 +241,19 @@ def _solve(args: argparse.Namespace, game: Solvable) -> None:
     for path in (args.checkpoint, args.out, args.json):
         if path is not None:
             check_writable(path)
+    if args.checkpoint is None:
+        _solve_alone(args, game)
+        return
+    lock = args.checkpoint.with_name(f".{args.checkpoint.name}.lock")
+    refusal = CheckpointError(
+        f"{args.checkpoint}: another process solves with this checkpoint: wait for it, or give another file"
+    )
+    with locked(lock, refusal):
+        _solve_alone(args, game)
+
+
+def _solve_alone(args: argparse.Namespace, game: Solvable) -> None:
+    """Solve; no other process uses the checkpoint."""
     solver = solver_of(game, threads=args.threads, on_progress=progress("walking"))
     print(words_of_counts(game, solver.counts), flush=True)
     if args.checkpoint is not None and args.checkpoint.exists():

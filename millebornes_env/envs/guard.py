@@ -1,4 +1,4 @@
-"""One call at a time: an environment that two threads step at once would never return.
+"""One call at a time, for environments and agents: two threads that step one environment would never return.
 
 Compiled loops run without Python's lock, so nothing but this keeps a second thread from changing a game in
 the middle of a step.
@@ -9,12 +9,19 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable
-from typing import Concatenate, ParamSpec, Protocol, TypeVar, cast
+from typing import Concatenate, Final, ParamSpec, Protocol, TypeVar, cast
 
 from millebornes_env.errors import ConcurrentCallError
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+_MORE: Final = {
+    "environment": "clone() makes one",
+    "agent": "agents.load makes one; copy.deepcopy copies one with what it remembers",
+}
+"""How to get another object of the kind."""
 
 
 class Guard:
@@ -24,19 +31,30 @@ class Guard:
     copied.
     """
 
-    def __init__(self, reentrant: bool = True) -> None:
+    def __init__(self, reentrant: bool = True, kind: str = "environment") -> None:
         """Make a guard.
 
         Args:
             reentrant: whether a call may call another one on the same thread.
+            kind: name of what it guards, for messages.
         """
-        self.reentrant = reentrant
+        self.reentrant, self.kind = reentrant, kind
         lock = threading.RLock() if reentrant else threading.Lock()
         self.take: Callable[[bool], bool] = lock.acquire
         self.give_back: Callable[[], None] = lock.release
 
-    def __reduce__(self) -> tuple[type[Guard], tuple[bool]]:
-        return Guard, (self.reentrant,)
+    def __reduce__(self) -> tuple[type[Guard], tuple[bool, str]]:
+        return Guard, (self.reentrant, self.kind)
+
+    def refusal(self, name: str) -> ConcurrentCallError:
+        """Build the error of a method that was called during another call."""
+        article = "an" if self.kind[0] in "aeiou" else "a"
+        more = f" ({_MORE[self.kind]})" if self.kind in _MORE else ""
+        return ConcurrentCallError(
+            f"{name}() was called while another call of this {self.kind} was under way, on another thread or "
+            f"from a callback: give each thread {article} {self.kind} of its own{more}, or let one finish "
+            "before the other begins"
+        )
 
 
 class Guarded(Protocol):
@@ -61,11 +79,7 @@ def alone(method: Callable[Concatenate[Self, P], R]) -> Callable[Concatenate[Sel
     def call(self: Self, *args: P.args, **kwargs: P.kwargs) -> R:
         guard = self._guard
         if not guard.take(False):
-            raise ConcurrentCallError(
-                f"{name}() was called while another call of this environment was under way, on another "
-                "thread or from a callback: give each thread an environment of its own (clone() makes "
-                "one), or let one finish before the other begins"
-            )
+            raise guard.refusal(name)
         try:
             return method(self, *args, **kwargs)
         finally:

@@ -9,33 +9,67 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+LONGEST_ABOUT: Final = 1_000_000
+"""Letters of the JSON that says what a file is."""
 
-def read_archive(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-    """What a file says of itself, and its arrays.
+
+def read_about(archive: Any) -> dict[str, Any]:
+    """What a file says of itself: the JSON object in its array `about`.
 
     Args:
-        path: of an `.npz` file with an array `about`, a text of JSON.
-
-    Returns:
-        That JSON object, and the other arrays by their names; nothing is unpickled.
+        archive: from `opened_archive`.
 
     Raises:
-        ValueError: it is no such file, or damaged; the message says in what way.
-        OSError: it could not be read.
+        ValueError: it has none.
     """
-    with opened_archive(path) as found:
-        arrays = {name: np.asarray(found[name]) for name in found.files}
-    if "about" not in arrays:
+    shape, dtype = _head(archive, "about")
+    if shape != () or dtype.kind != "U" or dtype.itemsize > 4 * LONGEST_ABOUT:
         raise ValueError("it does not say what it is")
-    about = json.loads(str(arrays.pop("about")))
+    about = json.loads(str(archive["about"]))
     if not isinstance(about, dict):
         raise ValueError("it does not say what it is")
-    return about, arrays
+    return about
+
+
+def read_array(archive: Any, name: str, shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """Read one array, if its header says that it has the size and the type.
+
+    Args:
+        archive: from `opened_archive`.
+        name: of the array.
+        shape: that it must have.
+        dtype: that it must have.
+
+    Raises:
+        ValueError: it has another one, or is missing or damaged.
+    """
+    found, kind = _head(archive, name)
+    if found != shape or kind != np.dtype(dtype):
+        raise ValueError(f"{name} is of another size or type")
+    array: npt.NDArray[Any] = archive[name]
+    return array
+
+
+def _head(archive: Any, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """Shape and type of an array, without reading it.
+
+    Raises:
+        ValueError: the array is missing or damaged.
+    """
+    with archive.zip.open(f"{name}.npy") as part:
+        read = {
+            (1, 0): np.lib.format.read_array_header_1_0,
+            (2, 0): np.lib.format.read_array_header_2_0,
+        }.get(np.lib.format.read_magic(part))
+        if read is None:
+            raise ValueError(f"{name} has an unknown format")
+        shape, _, dtype = read(part)
+    return shape, dtype
 
 
 @contextlib.contextmanager
@@ -61,8 +95,9 @@ def opened_archive(path: Path) -> Iterator[Any]:
             zipfile.BadZipFile,
             zlib.error,
             lzma.LZMAError,
+            MemoryError,
         ) as error:
-            raise ValueError(str(error) or type(error).__name__) from None
+            raise ValueError((str(error) or type(error).__name__)[:_LONGEST_REASON]) from None
 
 
 def name_of_game(about: dict[str, Any]) -> object:
@@ -71,4 +106,6 @@ def name_of_game(about: dict[str, Any]) -> object:
     return game.get("name") if isinstance(game, dict) else None
 
 
-__all__ = ["name_of_game", "opened_archive", "read_archive"]
+_LONGEST_REASON: Final = 200
+
+__all__ = ["name_of_game", "opened_archive", "read_about", "read_array"]

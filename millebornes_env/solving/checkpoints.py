@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from millebornes_env.errors import shown
 from millebornes_env.files import replacing
-from millebornes_env.solving.archives import name_of_game, opened_archive
+from millebornes_env.solving.archives import name_of_game, opened_archive, read_about, read_array
 from millebornes_env.solving.deck import Solvable
 from millebornes_env.solving.errors import CheckpointError
 from millebornes_env.solving.tree import Counts, Tree
@@ -75,18 +75,16 @@ def read_checkpoint(
     """
     try:
         with opened_archive(path) as found:
-            about = json.loads(str(found["about"]))
+            about = read_about(found)
             _check(path, about, game, predictive)
             for name, array in arrays.items():
-                array[:] = _checked(path, name, found[name], array)
+                array[:] = _checked(path, name, read_array(found, name, array.shape, np.float64))
     except (ValueError, KeyError) as error:
         raise CheckpointError(f"{path} is no checkpoint of a solver, or damaged ({error})") from None
     return dict(about)
 
 
-def _checked(path: Path, name: str, found: npt.NDArray[Any], array: Float64Array) -> Float64Array:
-    if found.shape != array.shape or found.dtype != np.float64:
-        raise CheckpointError(f"{path} is damaged: {name} is of another size")
+def _checked(path: Path, name: str, found: Float64Array) -> Float64Array:
     if not np.isfinite(found).all():
         raise CheckpointError(f"{path} is damaged: {name} holds what is no number")
     return found

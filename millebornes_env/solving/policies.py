@@ -20,7 +20,7 @@ from millebornes_env.millebornes.cards import CARD_NAMES
 from millebornes_env.millebornes.legality import write_mask
 from millebornes_env.millebornes.rules import RulesRecord
 from millebornes_env.millebornes.state import PHASE_NAMES, StateArray
-from millebornes_env.solving.archives import name_of_game, read_archive
+from millebornes_env.solving.archives import name_of_game, opened_archive, read_about, read_array
 from millebornes_env.solving.checkpoints import identity
 from millebornes_env.solving.deck import Deck
 from millebornes_env.solving.errors import PolicyError, PolicyFileError
@@ -199,7 +199,7 @@ def check_weights(name: str, tree: Tree, seat: int, weights: Float64Array) -> No
     """
     own = tree.seats[seat].operations
     decisions = np.flatnonzero(own.counts > 0)
-    if not (weights >= 0).all():
+    if not ((weights >= 0) & np.isfinite(weights)).all():
         raise PolicyError(f"the policy {name!r} has weights below 0, or no numbers, for seat {seat}")
     sums = np.concatenate([[0.0], np.cumsum(weights)])
     first, count = own.firsts[decisions], own.counts[decisions]
@@ -253,9 +253,22 @@ def read_policy(path: Path, tree: Tree) -> TablePolicy:
         OSError: it could not be read.
     """
     try:
-        about, arrays = read_archive(path)
+        with opened_archive(path) as found:
+            about = read_about(found)
+            _check_about(path, about, tree)
+            steps = [
+                read_array(found, f"seat_{number}", (seat.size,), np.uint16)
+                for number, seat in enumerate(tree.seats)
+            ]
+    except PolicyFileError:
+        raise
     except ValueError as error:
         raise PolicyFileError(f"{path} holds no policy of a game that was solved ({error})") from None
+    return TablePolicy(path.stem, _weights_of(tree, steps), about)
+
+
+def _check_about(path: Path, about: dict[str, Any], tree: Tree) -> None:
+    """Refuse the policy of another game or version."""
     if about.get("format") != POLICY_FORMAT:
         raise PolicyFileError(f"{path} holds no policy that this version can read")
     if about.get("game") != identity(tree):
@@ -263,11 +276,6 @@ def read_policy(path: Path, tree: Tree) -> TablePolicy:
             f"{path} holds a policy of {shown(name_of_game(about))}, and not of "
             f"{tree.game.name!r} with the same rules"
         )
-    steps = [arrays[name] for name in ("seat_0", "seat_1") if name in arrays]
-    sizes = [(seat.size,) for seat in tree.seats]
-    if [step.shape for step in steps] != sizes or any(step.dtype != np.uint16 for step in steps):
-        raise PolicyFileError(f"{path} is damaged: its arrays have another size than the tree")
-    return TablePolicy(path.stem, _weights_of(tree, steps), about)
 
 
 def _rounded(tree: Tree, seat: int, weights: Float64Array) -> npt.NDArray[np.uint16]:

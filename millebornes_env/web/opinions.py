@@ -137,8 +137,7 @@ def _searched(env: VectorEnv, policy: PolicyAgent | StrategistAgent) -> list[dic
     """The mean gain of each play over what the network would do, in points, the best first."""
     table = Table.of(env)
     depth = DEPTH if can_judge(policy, table) else 0
-    # An exact end would name one best play; here each of them is asked for.
-    searcher = SearchAgent(table, 1, policy, rollouts=REDEALS, z=1.0, threads=1, depth=depth, endgame=0)
+    searcher = SearchAgent(table, 1, policy, rollouts=REDEALS, z=1.0, threads=1, depth=depth)
     searcher.act_on(env.get_states(), env.agent_selection.astype(np.int32), np.zeros(1, np.int64))
     gains = sorted(searcher.last_gains(), key=lambda one: -one[1])
     return [

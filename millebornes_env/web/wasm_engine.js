@@ -487,7 +487,7 @@ export class WasmEngine {
 
   /** Search that drops no action, so that all of them can be compared. */
   _comparing(thinker) {
-    const how = { ...this._searching(thinker).how, z: 1, rollouts: this.data.constants.FEWEST_REDEALS - 1, endgame: 0 };
+    const how = { ...this._searching(thinker).how, z: 1, rollouts: this.data.constants.FEWEST_REDEALS - 1 };
     thinker.comparing ??= new Searching(thinker, how);
     thinker.comparing.memories.bytes.fill(0);
     return thinker.comparing;

@@ -216,14 +216,13 @@ export class Thinker {
   }
 }
 
-/** Search over an agent: redeals what the seat cannot see, and plays every action on (`agents.search`); where all is known
- * the end of the round is played exactly (`agents.search.endgame`). */
+/** Search over an agent: redeals what the seat cannot see, and plays every action on (`agents.search`). */
 export class Searching {
   constructor(thinker, how) {
     const { room } = thinker;
     const { kernels, table } = room;
     const { sizes, constants } = kernels.data;
-    Object.assign(this, { room, how, chunk: constants.CHUNK, inAMs: kernels.data.search.positions_in_a_ms });
+    Object.assign(this, { room, how, chunk: constants.CHUNK });
     const searcher = [thinker.address, thinker.options, table.starts, 0, how.rollouts, how.depth, 0, 0];
     const layout = room.kernels.data.records.state;
     const states = kernels.records("state", 3);
@@ -254,14 +253,6 @@ export class Searching {
     this.begin = kernels.prepare("begin_search", begin, [6, 7]);
     const believed = [kernels.array("i1", 0, 1, kernels.data.cards.length), kernels.array("f8", 0)]; // nothing: redeals are uniform
     this.goOn = kernels.prepare("go_on_searching", [...searcher, room.rules, decisions, 0, 0, believed], [6, 7, 11]);
-    const lengths = { games: [sizes.line_decisions + 1], actions: [sizes.line_decisions, table.num_actions],
-      values: [table.num_actions], mask: [table.num_actions] };
-    const line = Object.entries(sizes.line).map(([name, type]) => {
-      const shape = lengths[name] ?? [sizes.line_decisions];
-      return name === "games" ? kernels.records("state", ...shape) : kernels.array(type, ...shape);
-    });
-    const ends = [thinker.address, thinker.options, table.starts, 0, 0, room.rules, decisions, 0, 0, line];
-    this.solveEnd = kernels.prepare("solve_end", ends, [3, 4, 8]);
     const z = Math.round(1000 * how.z);
     this.conclude = kernels.prepare("conclude_search", [thinker.options, table.starts, z, decisions, this.actions]);
     this.findings = kernels.prepare("search_findings", [decisions, 0, this.means, this.errors]);
@@ -273,9 +264,7 @@ export class Searching {
     this.room.seats.view[0] = seat;
     this.slots.view[0] = BigInt(seat);
     this.begin(...key);
-    const most = ms > 0 ? Math.min(this.how.endgame, Math.trunc(this.inAMs * ms)) : this.how.endgame;
-    const isSolved = this.solveEnd(...key, most) === 1;
-    while (!isSolved && this.goOn(...key, ms > 0 ? this.chunk : ALL_REDEALS) === 0 && performance.now() < end);
+    while (this.goOn(...key, ms > 0 ? this.chunk : ALL_REDEALS) === 0 && performance.now() < end);
     this.conclude();
     const count = this.findings();
     const tried = Array.from({ length: count }, (_, place) => ({

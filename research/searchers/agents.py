@@ -1,4 +1,4 @@
-"""Agents that search in other ways than the package's; redeals, rollouts and exact ends are the same.
+"""Agents that search in other ways than the package's; redeals and rollouts are the same.
 
     python -m millebornes_env arena research.searchers.agents:Ismcts strategist
 
@@ -31,7 +31,7 @@ from millebornes_env.agents.protocol import CompiledFunction, Table
 from millebornes_env.agents.search.agent import SearchAgent
 from millebornes_env.agents.search.beliefs import Known, Weighed
 from millebornes_env.agents.search.hidden_cards import OWN, Float64Array, nothing_believed
-from millebornes_env.agents.search.kernels import Decisions, Searcher, is_solved, search_on
+from millebornes_env.agents.search.kernels import Decisions, Searcher, search_on
 from millebornes_env.compile import kernel
 from millebornes_env.millebornes import rulebook
 from millebornes_env.millebornes.rules import RulesRecord
@@ -59,8 +59,7 @@ class OtherSearchAgent(SearchAgent):
         self, searcher: Searcher, decisions: Decisions, numbers: Int64Array, known: list[Known]
     ) -> list[tuple[int, Weighed]]:
         def search(number: int) -> None:
-            if not is_solved(searcher, self._rules, decisions, number, self._endgame):
-                _take(decisions, number, self.choice(searcher, decisions, number))
+            _take(decisions, number, self.choice(searcher, decisions, number))
 
         if min(self._threads, len(numbers)) <= 1:
             for number in numbers.tolist():
@@ -123,7 +122,6 @@ class Ismcts(TreeSearchAgent):
         exploration: Annotated[float, Between(0, 1_000)] = 0.7,
         depth: Annotated[int, Between(0, 4_096)] = 0,
         threads: Annotated[int, Between(1, 1_024)] = 2,
-        endgame: Annotated[int, Between(0, 1_000_000_000)] = 200_000,
     ) -> None:
         """Make a searcher.
 
@@ -135,9 +133,8 @@ class Ismcts(TreeSearchAgent):
             exploration: of UCB1, for values scaled to 0 to 1.
             depth: as for `SearchAgent`.
             threads: as for `SearchAgent`.
-            endgame: as for `SearchAgent`.
         """
-        super().__init__(table, seed, rollout, rollouts, depth=depth, threads=threads, endgame=endgame)
+        super().__init__(table, seed, rollout, rollouts, depth=depth, threads=threads)
         self.growth = Growth(0, 1, NOT_LIMITED, exploration)
 
     def choice(self, searcher: Searcher, decisions: Decisions, number: int) -> int:
@@ -165,7 +162,6 @@ class Epimc(TreeSearchAgent):
         plies: Annotated[int, Between(1, MOST_PLIES)] = 2,
         depth: Annotated[int, Between(0, 4_096)] = 0,
         threads: Annotated[int, Between(1, 1_024)] = 2,
-        endgame: Annotated[int, Between(0, 1_000_000_000)] = 200_000,
     ) -> None:
         """Make a searcher.
 
@@ -177,9 +173,8 @@ class Epimc(TreeSearchAgent):
             plies: own decisions, the one that is searched among them, that all redeals share.
             depth: as for `SearchAgent`.
             threads: as for `SearchAgent`.
-            endgame: as for `SearchAgent`.
         """
-        super().__init__(table, seed, rollout, rollouts, depth=depth, threads=threads, endgame=endgame)
+        super().__init__(table, seed, rollout, rollouts, depth=depth, threads=threads)
         self.growth = Growth(0, 1, plies, 0.0)
 
     def choice(self, searcher: Searcher, decisions: Decisions, number: int) -> int:
@@ -205,7 +200,7 @@ class Mds(OtherSearchAgent):
 
     name = "mds"
 
-    def __init__(  # noqa: PLR0913, PLR0917 - options, all by keyword
+    def __init__(
         self,
         table: Table,
         seed: int = 0,
@@ -215,7 +210,6 @@ class Mds(OtherSearchAgent):
         floor: Annotated[float, Between(0.000_001, 1)] = 0.01,
         depth: Annotated[int, Between(0, 4_096)] = 0,
         threads: Annotated[int, Between(1, 1_024)] = 2,
-        endgame: Annotated[int, Between(0, 1_000_000_000)] = 200_000,
     ) -> None:
         """Make a searcher.
 
@@ -230,9 +224,8 @@ class Mds(OtherSearchAgent):
                 rest by its probabilities, an agent of rules does what it does.
             depth: as for `SearchAgent`.
             threads: as for `SearchAgent`.
-            endgame: as for `SearchAgent`.
         """
-        super().__init__(table, seed, rollout, rollouts, depth=depth, threads=threads, endgame=endgame)
+        super().__init__(table, seed, rollout, rollouts, depth=depth, threads=threads)
         self._temperature = temperature
         self._floor = floor
 

@@ -14,9 +14,8 @@ import numpy as np
 
 from millebornes_env.agents import observation_reader as seen
 from millebornes_env.agents.compiled.agent import MEMORY, Int64Array, decide, decisions_taken
-from millebornes_env.agents.search.endgame import value_of_round
 from millebornes_env.agents.search.hidden_cards import OWN, Believed, Float64Array, redeal
-from millebornes_env.agents.search.kernels import Decisions, Searcher, play_out
+from millebornes_env.agents.search.kernels import Decisions, Searcher, play_out, value_of_round
 from millebornes_env.chance import random_below, random_word
 from millebornes_env.compile import kernel, rule
 from millebornes_env.millebornes.actions import card_of, is_discard

@@ -12,12 +12,11 @@ import pytest
 from millebornes_env import VectorEnv, edition, editions, millebornes_v0, vector_env
 from millebornes_env.agents import AGENTS, Table, UnknownAgentError, load, names, register
 from millebornes_env.millebornes.cards import remedy_for
-from millebornes_env.millebornes.determinize import redeal_hidden_cards
-from millebornes_env.millebornes.rules import rules_record
+from tests.agents.each import each
 from tests.support import CARDS, Position
 
 PLAYERS = (2, 3, 4, 6)
-tables = pytest.mark.parametrize("players", PLAYERS)
+tables = each("players", PLAYERS)
 
 DISTANCES = {25: 0, 50: 1, 75: 2, 100: 3, 200: 4}
 ACCIDENT, OUT_OF_GAS, FLAT_TIRE, STOP, SPEED_LIMIT = range(5, 10)
@@ -76,8 +75,8 @@ def answer(spec: str, made: Position) -> int:
 # All of them.
 
 
-@pytest.mark.parametrize("episode", ["round", "match"])
-@pytest.mark.parametrize("spec", ["random", "greedy", "holder", "holder:pile=0", "holder:pile=200"])
+@each("episode", ["round", "match"])
+@each("spec", ["random", "greedy", "holder", "holder:pile=0", "holder:pile=200"])
 @tables
 def test_an_agent_plays_legally_to_the_end(players: int, spec: str, episode: str) -> None:
     env = vector_env(12, edition("parker").replace(goal=1000), players=players, episode=episode)
@@ -140,32 +139,6 @@ def test_an_agent_leaves_what_it_is_shown_alone(spec: str) -> None:
     agent.act(observations["observation"], observations["action_mask"])
 
 
-@pytest.mark.parametrize("spec", ["greedy", "holder", "holder:pile=30"])
-@tables
-def test_no_agent_sees_hidden_cards(players: int, spec: str) -> None:
-    """It does the same after the cards that it cannot see were dealt anew."""
-    env = vector_env(40, players=players)
-    agent = load(spec, env)
-    table = rules_record(env.rules)
-    room = np.zeros(106, np.int8)
-    observations, _ = env.reset(seed=5)
-    redealt_games = 0
-    for step in range(50):
-        masks = observations["action_mask"].copy()
-        actions = agent.act(observations["observation"], masks)
-        states = env.get_states()
-        redealt = states.copy()
-        for game in range(40):
-            redeal_hidden_cards(redealt[game], table, int(states["seat"][game]), step, game, room)
-            redealt_games += redealt[game].tobytes() != states[game].tobytes()
-        env.set_states(redealt)
-        assert np.array_equal(observations["action_mask"], masks)
-        assert np.array_equal(agent.act(observations["observation"], observations["action_mask"]), actions)
-        env.set_states(states)
-        observations = env.step(actions).observations
-    assert redealt_games > 1_900  # not all: at the end of a round nothing may be hidden
-
-
 # `random`
 
 
@@ -219,8 +192,8 @@ KINDS_FROM_THE_BEST = (
 )
 
 
-@pytest.mark.parametrize("spec", ["greedy", "holder:pile=60"])
-@pytest.mark.parametrize("best", range(len(KINDS_FROM_THE_BEST)))
+@each("spec", ["greedy", "holder:pile=60"])
+@each("best", range(len(KINDS_FROM_THE_BEST)))
 def test_greedy_prefers_finish_distance_remedy_hazard_safety_discard(best: int, spec: str) -> None:
     hand = [action % 19 for action, _ in KINDS_FROM_THE_BEST[best:]]
     made = position(hand, km=650, limited=True, open_teams=[1])
@@ -304,8 +277,8 @@ def test_greedy_drives_faster_than_chance() -> None:
 # `holder`
 
 
-@pytest.mark.parametrize("players", [2, 6])
-@pytest.mark.parametrize("safety", SAFETIES)
+@each("players", [2, 6])
+@each("safety", SAFETIES)
 def test_holder_keeps_a_safety_while_the_pile_is_high(players: int, safety: int) -> None:
     for pile in (31, 60, 70):
         made = position([safety, ROLL], players=players, pile=pile)
@@ -425,7 +398,7 @@ def test_an_agent_is_told_its_table() -> None:
         table.section(seen, "speed")
 
 
-@pytest.mark.parametrize(
+@each(
     ("spec", "words"),
     [
         ("gredy", ["'gredy'", ", ".join(names("millebornes")), "run folder", "Did you mean 'greedy'?"]),

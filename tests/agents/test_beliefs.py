@@ -405,7 +405,7 @@ def test_a_belief_sees_no_hidden_cards(players: int) -> None:
     assert isinstance(one, SearchAgent)
     assert isinstance(other, SearchAgent)
     observations, _ = env.reset(seed=3)
-    for turn in range(10 * players):
+    for turn in range(6 * players):
         states = env.get_states()
         slot_ids = np.arange(12) * players + env.agent_selection
         actions = one.act_on(states, seats_of(states), slot_ids)

@@ -24,6 +24,7 @@ from millebornes_env.arena.tournament import entrants_of
 from millebornes_env.commands.evaluate import run_folder
 from millebornes_env.millebornes.sections import DEFAULT_SPEC, ObservationSpec
 from millebornes_env.wielerspel.sections import ObservationSpec as RaceSpec
+from tests.agents.each import each
 from tests.agents.policies import network, network_for, write_run
 from train.common.policy_files import save_policy_files
 
@@ -215,7 +216,7 @@ def test_a_run_folder_may_be_called_search(champions: Path) -> None:
         assert isinstance(load(f"{spec}+search:z=3", env), SearchAgent)
 
 
-@pytest.mark.parametrize(
+@each(
     ("spec", "error", "words"),
     [
         ("human+search", SearchOptionError, "'human'; it must be one of the compiled agents"),

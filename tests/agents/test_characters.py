@@ -15,8 +15,6 @@ from millebornes_env.agents.racer import RacerAgent
 from millebornes_env.agents.strategist.agent import StrategistAgent
 from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.millebornes.actions import action_name
-from millebornes_env.millebornes.determinize import redeal_hidden_cards
-from millebornes_env.millebornes.rules import rules_record
 from tests.agents.choosing import chosen_by_state
 from tests.support import Position
 
@@ -87,29 +85,6 @@ def test_characters_play_legally_and_by_what_they_see(changes: dict[str, int]) -
             if turn == 60 and rules.table(players, teams).count_points:
                 env.set_states(with_scores(env.get_states(), teams, chance))
         assert ended > 0 or env.get_states()["round_number"].any(), (name, players, teams)
-
-
-@pytest.mark.parametrize("players", [2, 3, 4, 6])
-def test_no_character_sees_hidden_cards(players: int) -> None:
-    """It does the same after the cards that it cannot see were dealt anew."""
-    env = vector_env(40, players=players)
-    table, room = rules_record(env.rules), np.zeros(106, np.int8)
-    playing: list[Any] = [agents.load(spec, env) for spec in CHARACTERS]
-    observations, _ = env.reset(seed=5)
-    redealt_games = 0
-    for turn in range(48):
-        states = env.get_states()
-        redealt = states.copy()
-        for game in range(len(states)):
-            redeal_hidden_cards(redealt[game], table, int(states["seat"][game]), turn, game, room)
-            redealt_games += redealt[game].tobytes() != states[game].tobytes()
-        for agent in playing:
-            assert np.array_equal(chosen_by_state(agent, env, states), chosen_by_state(agent, env, redealt))
-        acting = playing[turn % len(playing)]
-        observations = env.step(
-            acting.act(observations["observation"], observations["action_mask"])
-        ).observations
-    assert redealt_games > 1_700  # not all: at the end of a round nothing may be hidden
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ from millebornes_env.millebornes.legality import is_legal, write_mask
 from millebornes_env.millebornes.motion import is_moving
 from millebornes_env.millebornes.rules import RulesRecord, compiled_rules
 from millebornes_env.millebornes.state import State, new_states
+from tests.agents.each import each
 
 TABLES = [(name, *table) for name in editions() for table in edition(name).tables]
 
@@ -68,8 +69,8 @@ class DrawingAgent(CompiledAgent):
 # Reading an observation back ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("padded", [False, True])
-@pytest.mark.parametrize(("name", "players", "teams"), TABLES)
+@each("padded", [False, True])
+@each(("name", "players", "teams"), TABLES)
 def test_what_a_seat_sees_is_read_back(name: str, players: int, teams: int, padded: bool) -> None:
     env = vector_env(16, name, players=players, teams=teams, padded=padded, episode="match", seed=5)
     table = Table.of(env)

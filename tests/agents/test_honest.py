@@ -18,6 +18,7 @@ from millebornes_env.compile import for_kernels
 from millebornes_env.millebornes.rules import compiled_rules
 from millebornes_env.millebornes.sections import DEFAULT_SPEC, ObservationSpec
 from millebornes_env.millebornes.state import StateArray
+from tests.agents.each import each
 from tests.agents.policies import network_for, write_run
 
 BLIND = {"human"}
@@ -38,7 +39,7 @@ SPECS = [
     *("search:rollout=greedy,rollouts=20,z=0", "search:rollout=arnold,rollouts=8"),
 ]
 TABLES = [("parker", 2), ("parker", 3), ("parker", 4), ("dujardin", 8), ("winning_moves", 6)]
-GAMES = 24
+GAMES = 16
 
 
 def choices(
@@ -57,8 +58,8 @@ def choices(
     return actions
 
 
-@pytest.mark.parametrize(("name", "players"), TABLES)
 @pytest.mark.parametrize("spec", SPECS)
+@each(("name", "players"), TABLES)
 def test_the_hidden_cards_change_no_choice(
     spec: str, name: str, players: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -75,7 +76,7 @@ def test_the_hidden_cards_change_no_choice(
     env.reset()
     rng = np.random.default_rng(3)
     memories = np.zeros((games, players, MEMORY), np.int16)
-    for turn in range(8 if spec.startswith("search") else 40):
+    for turn in range(8 if spec.startswith("search") else 30):
         states = env.get_states()
         seats = states["seat"].astype(np.int64)
         own = memories[np.arange(games), seats]

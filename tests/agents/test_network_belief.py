@@ -359,7 +359,8 @@ def test_a_network_of_another_table_is_refused(tmp_path: Path, entry: str, value
 
 
 @pytest.mark.parametrize(
-    ("place", "array"), [("kept", np.ones((6, 3))), ("out", np.ones((9, 4))), ("now", [[np.nan]])]
+    ("place", "array"),
+    [("kept", np.ones((6, 3))), ("out", np.ones((9, 4))), ("now", [[np.nan]]), ("out_bias", [np.nan])],
 )
 def test_damaged_weights_are_refused(tmp_path: Path, place: str, array: object) -> None:
     network = small_network()._replace(**{place: np.array(array, np.float32)})

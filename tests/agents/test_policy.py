@@ -31,6 +31,7 @@ from millebornes_env.millebornes.rules import RulesRecord, compiled_rules
 from millebornes_env.millebornes.sections import MAX_INT8, ObservationSpec
 from millebornes_env.millebornes.state import StateArray, new_states
 from tests.agents.choosing import chosen_by_state
+from tests.agents.each import each
 from tests.agents.policies import (
     Layers,
     network_for,
@@ -47,7 +48,6 @@ OBSERVATION_SPECS = [ObservationSpec(*flags) for flags in product((0, 1), repeat
 USUAL, BLIND = ObservationSpec(), ObservationSpec(unseen=0)
 
 at_tables = pytest.mark.parametrize(("name", "players"), TABLES)
-with_specs = pytest.mark.parametrize("shown", OBSERVATION_SPECS, ids=lambda shown: "".join(map(str, shown)))
 
 
 @kernel
@@ -118,7 +118,7 @@ def test_the_network_says_what_was_computed_by_hand(
     assert illegal_ones_liked_best > 0
 
 
-@pytest.mark.parametrize(
+@each(
     ("hidden", "activation"),
     [
         ((), "relu"),
@@ -172,37 +172,34 @@ def test_the_scale_takes_every_number_to_at_most_1() -> None:
 # What it sees ----------------------------------------------------------------------------------------------
 
 
-@with_specs
-@pytest.mark.parametrize(("name", "players", "teams"), ALL_TABLES)
-def test_what_is_read_back_from_an_observation_looks_the_same(
-    name: str, players: int, teams: int, shown: ObservationSpec
-) -> None:
+@each(("name", "players", "teams"), ALL_TABLES)
+def test_what_is_read_back_from_an_observation_looks_the_same(name: str, players: int, teams: int) -> None:
     """Whatever the policy is shown, and whether the rows of the environment show the rules or are padded."""
     for padded in (False, True):
         env = vector_env(
-            *(6, name), players=players, teams=teams, padded=padded, observe_rules=padded, episode="match"
+            *(4, name), players=players, teams=teams, padded=padded, observe_rules=padded, episode="match"
         )
         starts, rules = starts_of(Table.of(env)), compiled_rules(env.rules)
-        read, row = for_kernels(new_states(1))[0], np.zeros(size_of(env, shown), np.int8)
+        read = for_kernels(new_states(1))[0]
         env.reset(seed=7)
         for turn in range(60):
             env.step(env.sample_actions())
-            if turn % 10:
+            if turn % 15:
                 continue
-            seen = rows_by_state(env, env.get_states(), shown)
-            for game, observed in enumerate(env.observe(env.agent_selection)):
-                read_observation(observed, starts, rules, read)
-                write_observation(read, rules, 0, shown, row)
-                assert np.array_equal(row, seen[game])
+            observed, states = env.observe(env.agent_selection), env.get_states()
+            for shown in OBSERVATION_SPECS:
+                row = np.zeros(size_of(env, shown), np.int8)
+                for one, seen in zip(observed, rows_by_state(env, states, shown), strict=True):
+                    read_observation(one, starts, rules, read)
+                    write_observation(read, rules, 0, shown, row)
+                    assert np.array_equal(row, seen), shown
 
 
-@with_specs
-@at_tables
-@pytest.mark.parametrize("features", [False, True], ids=["plain", "features"])
-def test_it_looks_with_its_own_view(
-    tmp_path: Path, name: str, players: int, shown: ObservationSpec, features: bool
-) -> None:
+@each("number", range(2 * len(OBSERVATION_SPECS)))
+def test_it_looks_with_its_own_view(tmp_path: Path, number: int) -> None:
     """By NumPy on rows that show as much, from the games themselves, and from all kinds of observations."""
+    shown, features = OBSERVATION_SPECS[number // 2], number % 2 == 1
+    name, players = TABLES[number % len(TABLES)]
     env = vector_env(8, name, players=players, episode="match")
     layers = network_for(env, (16,), shown, features=features)
     agent = policy(tmp_path, env, layers, shown=shown, features=features)
@@ -258,8 +255,8 @@ def test_who_sees_the_rules_plays_other_editions(tmp_path: Path) -> None:
 # Choosing --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("mode", ["best", "sample"])
-@pytest.mark.parametrize("size", [0.0, 1.0, 1e6, 3e38])
+@each("mode", ["best", "sample"])
+@each("size", [0.0, 1.0, 1e6, 3e38])
 def test_illegal_actions_are_never_played_however_much_they_are_liked(
     tmp_path: Path, size: float, mode: str
 ) -> None:

@@ -246,6 +246,7 @@ def test_the_weights_have_fewer_layers_than_the_description(tmp_path: Path, env:
         [(weight, bias[:, np.newaxis]) for weight, bias in tiny()],
         [(weight * np.nan, bias) for weight, bias in tiny()],
         [(weight, bias + np.inf) for weight, bias in tiny()],
+        [(weight, bias * np.nan) for weight, bias in tiny()],
         [],
     ],
     ids=[
@@ -256,6 +257,7 @@ def test_the_weights_have_fewer_layers_than_the_description(tmp_path: Path, env:
         "2-D bias",
         "NaN",
         "infinite",
+        "NaN biases",
         "none",
     ],
 )
@@ -416,7 +418,7 @@ def with_weights(run: Path, change: Any) -> None:
         (lambda weight: weight.astype(np.int32), "layers.0.weight is of type I32"),
         (lambda weight: weight > 0, "layers.0.weight is of type BOOL"),
         (lambda weight: np.zeros((8, 1 << 20), np.float32), "a layer of 1048576 units"),
-        (lambda weight: weight[np.newaxis], "a layer of shape (1, 8, 119)"),
+        (lambda weight: weight[np.newaxis], "layers.0.weight has 3 dimensions"),
     ],
     ids=["1e300", "1e38", "1e38 of both signs", "integers", "booleans", "wide", "3-D"],
 )

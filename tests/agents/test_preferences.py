@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import pytest
-
 from millebornes_env import edition, editions, vector_env
 from millebornes_env.compile import for_kernels
 from millebornes_env.millebornes.legality import legal_actions
 from millebornes_env.millebornes.rules import compiled_rules
+from tests.agents.each import each
 
 TABLES = [(name, *table) for name in editions() for table in edition(name).tables]
 OVERRIDES: tuple[dict[str, int], ...] = ({}, {"discard_only_if_stuck": 1}, {"discard_safeties": 0})
 
 
-@pytest.mark.parametrize("changes", OVERRIDES, ids=lambda changes: next(iter(changes), "as it is"))
-@pytest.mark.parametrize(("name", "players", "teams"), TABLES)
+@each("changes", OVERRIDES)
+@each(("name", "players", "teams"), TABLES)
 def test_the_set_of_legal_actions_is_the_mask(
     name: str, players: int, teams: int, changes: dict[str, int]
 ) -> None:
-    env = vector_env(12, edition(name).replace(**changes), players=players, teams=teams, seed=4)
+    env = vector_env(6, edition(name).replace(**changes), players=players, teams=teams, seed=4)
     rules = compiled_rules(env.rules)
     masks = env.reset()[0]["action_mask"]
     for _ in range(70):

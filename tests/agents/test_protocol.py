@@ -25,6 +25,7 @@ from millebornes_env.agents.protocol import (
     is_state_agent,
     sees_hidden_cards,
 )
+from tests.agents.each import each
 
 
 class Short:
@@ -140,10 +141,8 @@ def test_who_wants_the_games_is_handed_copies(env: VectorEnv) -> None:
     assert np.array_equal(seen, rows["action_mask"].argmax(axis=1))
 
 
-@pytest.mark.parametrize(
-    "returned", [3, [1], [1.0, 2.0], [[1], [2]], [[1], [2, 3]], None, "ab", [True, False]]
-)
-@pytest.mark.parametrize("method", ["act", "act_on"])
+@each("returned", [3, [1], [1.0, 2.0], [[1], [2]], [[1], [2, 3]], None, "ab", [True, False]])
+@each("method", ["act", "act_on"])
 def test_what_is_no_action_for_each_row_is_refused(env: VectorEnv, returned: Any, method: str) -> None:
     class Wrong(OfStates if method == "act_on" else Short):  # type: ignore[misc]
         name = "wrong"

@@ -18,6 +18,7 @@ from millebornes_env.wielerspel.actions import action_name, bid_of
 from millebornes_env.wielerspel.editions import edition
 from millebornes_env.wielerspel.rules import rules_array
 from millebornes_env.wielerspel.state import RAINBOW
+from tests.agents.each import each
 from tests.wielerspel.support import (
     CLIMB_4,
     COBBLES_3,
@@ -93,7 +94,7 @@ def bid(spec: str, race: Race) -> int:
 # All of them -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("name", "players"), TABLES)
+@each(("name", "players"), TABLES)
 def test_racers_play_legally_and_by_what_they_see(name: str, players: int) -> None:
     """The environment refuses what is illegal.
 
@@ -103,7 +104,7 @@ def test_racers_play_legally_and_by_what_they_see(name: str, players: int) -> No
     step: dict[str, np.ndarray] = env.reset()[0]
     playing: list[Any] = [agents.load(spec, env) for spec in SPECS]
     memories = np.zeros((2, len(playing), GAMES * players, MEMORY), np.int16)
-    for turn in range(120):
+    for turn in range(60):
         seats = env.agent_selection.astype(np.int32)
         slots = np.arange(GAMES) * players + seats
         for number, agent in enumerate(playing):
@@ -378,7 +379,7 @@ def test_bidder_lets_a_servant_retire_for_its_lead() -> None:
 # What jerseys are worth ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("rainbows", "greens", "dots", "missing"),
     [
         (0, 0, 0, 3.0),

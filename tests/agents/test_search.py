@@ -13,8 +13,7 @@ from millebornes_env.agents.protocol import StateAgent, Table, sees_hidden_cards
 from millebornes_env.agents.registry import rollout_agent
 from millebornes_env.agents.search.agent import HiddenCardsError, SearchAgent, SearchOptionError
 from millebornes_env.agents.search.beliefs import Known, Weighed
-from millebornes_env.agents.search.endgame import value_of_round
-from millebornes_env.agents.search.kernels import search_on
+from millebornes_env.agents.search.kernels import search_on, value_of_round
 from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.compile import IS_COMPILED
 from millebornes_env.engine.kernels import SKIP
@@ -23,6 +22,7 @@ from millebornes_env.millebornes.cards import Card
 from millebornes_env.millebornes.determinize import redeal_hidden_cards
 from millebornes_env.millebornes.rules import RulesRecord, rules_record
 from millebornes_env.millebornes.state import State, StateArray
+from tests.agents.each import each
 from tests.arena.players import AGENTS, choose_first, first_legal
 from tests.support import Position
 
@@ -235,7 +235,7 @@ def test_who_sees_the_hands_does_not_see_the_cards_to_come() -> None:
 @pytest.mark.parametrize("players", [2, 3])
 def test_with_a_large_z_it_is_its_rollout_agent_with_a_memory_for_each_place(players: int) -> None:
     env = vector_env(20, players=players, autoreset_mode="disabled")
-    agent = searcher(env, rollout="in_turns", rollouts=2, z=1e9, endgame=0)
+    agent = searcher(env, rollout="in_turns", rollouts=2, z=1e9)
     observations, _ = env.reset(seed=4)
     taken = np.zeros((20, players), np.int64)
     games = np.arange(20)
@@ -257,7 +257,7 @@ def test_with_a_large_z_it_is_its_rollout_agent_with_a_memory_for_each_place(pla
 def lead(config: MatchConfig, deals: int, **options: Any) -> float:
     """Points over the rollout agent, in the mean of all rounds."""
     env = vector_env(1, config.edition, players=config.players)
-    roles = [searcher(env, **options), searcher(env, rollouts=2, z=1e9, endgame=0)]
+    roles = [searcher(env, **options), searcher(env, rollouts=2, z=1e9)]
     points = play(roles, config, deals).points
     return float((points[..., 0] - points[..., 1]).mean())
 
@@ -347,7 +347,7 @@ def test_a_limit_of_time_takes_that_time_at_most() -> None:
 # What cannot be ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "message"),
     [
         ({"rollout": "slow"}, r"'slow'; it must be one of the compiled agents: .*first, lot.*in_turns"),
@@ -360,7 +360,6 @@ def test_a_limit_of_time_takes_that_time_at_most() -> None:
         ({"ms": -1.0}, "ms is -1.0; it must be from 0 to 86,400,000"),
         ({"z": float("nan")}, "z is nan; it must be from 0 to"),
         ({"threads": 0}, "threads is 0; it must be from 1 to 1,024"),
-        ({"endgame": -1}, "endgame is -1; it must be from 0 to 1,000,000,000"),
     ],
 )
 def test_options_that_cannot_be_are_refused(options: dict[str, Any], message: str) -> None:

@@ -15,6 +15,7 @@ from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.policy.files import ROUNDED_FORMAT
 from millebornes_env.arena.gauntlet import Score
 from millebornes_env.arena.match import MatchConfig, play
+from tests.agents.each import each
 
 A_QUARTER_OF_A_MEGABYTE = 250_000
 TWO_MEGABYTES = 2_000_000
@@ -51,7 +52,7 @@ def test_all_are_listed_here_and_together_small() -> None:
     assert sum(folders.values()) < TWO_MEGABYTES
 
 
-@pytest.mark.parametrize("which", TABLES)
+@each("which", TABLES)
 def test_it_is_small_and_has_a_card(which: str) -> None:
     folder, config = CHAMPIONS / which, TABLES[which]
     assert size_of(folder) < A_QUARTER_OF_A_MEGABYTE

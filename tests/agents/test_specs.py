@@ -27,6 +27,7 @@ from millebornes_env.arena.gauntlet import Gauntlet
 from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.commands.evaluate import run_folder
 from millebornes_env.errors import MilleBornesError, SeedError, shown
+from tests.agents.each import each
 from tests.agents.policies import network_for, write_run
 
 HUGE = "9" * 20
@@ -43,6 +44,19 @@ def env() -> VectorEnv:
 
 
 # Folders of any name ----------------------------------------------------------------------------------------
+
+
+def test_a_run_folder_called_policy_is_found(
+    tmp_path: Path, env: VectorEnv, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(RunFolderError, match=r"^the agent 'policy' needs a run folder: policy:FOLDER"):
+        load("policy", env)
+    assert run_folder("policy") is None
+    folder = write_run(Path("policy"), env, network_for(env))
+    for way in ("policy", "policy:policy", "policy:policy,mode=sample", "./policy", "policy+search"):
+        assert load(way, env).name == way
+        assert run_folder(way) in (folder, Path("./policy"))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -112,7 +126,7 @@ def test_what_is_wrong_with_a_policys_options_is_told(tmp_path: Path, env: Vecto
 # Options ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("spec", "words"),
     [
         (f"holder:pile={HUGE}", f"the option pile is {HUGE}; it must be from 0 to 1,000"),
@@ -203,7 +217,7 @@ def test_the_ends_of_a_range_are_in_it(env: VectorEnv) -> None:
 # Names ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     "spec",
     ["x" * 5000, "x" * 5000 + "+search", "/" * 5000 + "x", "x" * 5000 + "/y", "a\0b", "", ":", "+search"],
 )
@@ -213,9 +227,7 @@ def test_names_that_are_none_are_refused_in_a_sentence(env: VectorEnv, spec: str
     assert len(str(refused.value)) < 6000
 
 
-@pytest.mark.parametrize(
-    "spec", [None, 3, 1.5, b"greedy", ["greedy"], {"name": "greedy"}, object, PolicyAgent]
-)
+@each("spec", [None, 3, 1.5, b"greedy", ["greedy"], {"name": "greedy"}, object, PolicyAgent])
 def test_what_is_neither_name_nor_path_nor_agent_is_refused(env: VectorEnv, spec: Any) -> None:
     with pytest.raises(UnknownAgentError, match="is no agent: it must be the name of one, the path of a run"):
         load(spec, env)

@@ -15,7 +15,7 @@ def outcome_of(
     lineup: tuple[int, ...],
     points: object,
     rounds: object = None,
-    variates: npt.NDArray[np.float64] | None = None,
+    luck: npt.NDArray[np.float64] | None = None,
 ) -> Outcome:
     """The episodes with those points; those who have most share the win, and role 0 always begins."""
     array = np.array(points, np.int32)
@@ -28,7 +28,7 @@ def outcome_of(
         decisions=np.full(array.shape[:2], 100, np.int32),
         first=np.zeros(array.shape[:2], np.int8),
         counters=np.zeros((len(lineup), NUM_COUNTERS), np.int64),
-        variates=variates,
+        luck=luck,
     )
 
 

@@ -15,7 +15,7 @@ import pytest
 from millebornes_env.arena.aivat import INPUTS_VERSION, count_draws, num_inputs
 from millebornes_env.arena.comparison import compare
 from millebornes_env.arena.dealing import dealt_batch
-from millebornes_env.arena.estimates import AIVAT_COEFFICIENTS, control_variate_reduction, corrected
+from millebornes_env.arena.estimates import corrected, luck_reduction
 from millebornes_env.arena.evaluation import evaluate
 from millebornes_env.arena.full_view import NOTHING, list_positions, place_held, place_in_pile
 from millebornes_env.arena.kernels import new_batch
@@ -76,10 +76,10 @@ def luck_of_step(before: StateArray, rules: Any, play: str, network: ValueNetwor
     table = compiled_rules(rules)
     action = read_action(play, rules, int(before["seat"][0]))
     step(after[0], table, action)
-    batch = new_batch(game("millebornes"), rules, after, scratch, "aivat", network)
+    batch = new_batch(game("millebornes"), rules, after, scratch, network)
     batch.role_of[0] = np.arange(rules.teams)
     count_draws(batch, table, 0, action)
-    luck: npt.NDArray[np.float64] = batch.variates[0, :, 0]
+    luck: npt.NDArray[np.float64] = batch.luck[0]
     return luck
 
 
@@ -205,16 +205,16 @@ def test_luck_is_taken_off_without_moving_the_mean(config: MatchConfig) -> None:
     outcome = play(["strategist", "arnold"], config, 1500)
     plain = play(["strategist", "arnold"], replace(config, aivat=False), 1500)
     assert np.array_equal(outcome.points, plain.points), "it is only watched"
-    assert outcome.variates is not None
-    assert outcome.variates.shape == (1500, 2, 1, 2)
-    luck = own_less_others(outcome.variates[:, :, 0]).mean(axis=1)
+    assert outcome.luck is not None
+    assert outcome.luck.shape == (1500, 2, 2)
+    luck = own_less_others(outcome.luck).mean(axis=1)
     assert abs(luck.mean()) < 4.5 * luck.std() / np.sqrt(len(luck))
-    saved = control_variate_reduction(outcome, AIVAT_COEFFICIENTS).ratio
+    saved = luck_reduction(outcome).ratio
     assert saved is not None
     assert saved > 1.05
-    single, luck_of_one = outcome.lead[:, 0], own_less_others(outcome.variates[:, 0, 0])
+    single, luck_of_one = outcome.lead[:, 0], own_less_others(outcome.luck[:, 0])
     assert single.var() > 1.4 * (single - luck_of_one).var(), "in a single rotation far more is luck"
-    interval, wide = corrected(outcome, AIVAT_COEFFICIENTS).per_round(), plain.points_per_round()
+    interval, wide = corrected(outcome).per_round(), plain.points_per_round()
     assert interval.half_width == pytest.approx(wide.half_width / np.sqrt(saved), rel=0.02)
 
 
@@ -224,13 +224,13 @@ def test_threads_and_batches_do_not_change_luck(config: MatchConfig) -> None:
         play(["arnold", "greedy"], replace(config, threads=3), 100),
         play(["arnold", "greedy"], config, 100, batch_size=64),
     ):
-        assert np.array_equal(first.variates, other.variates)  # type: ignore[arg-type]
+        assert np.array_equal(first.luck, other.luck)  # type: ignore[arg-type]
 
 
 def test_luck_is_the_same_for_agents_that_are_not_compiled(config: MatchConfig) -> None:
     compiled, slow = (play([agent, "lot"], config, 40) for agent in ("first", "slow"))
     assert np.array_equal(compiled.points, slow.points)
-    assert compiled.variates == pytest.approx(slow.variates, abs=0.05)
+    assert compiled.luck == pytest.approx(slow.luck, abs=0.05)
 
 
 def test_an_evaluation_and_a_comparison_report_points_less_luck(config: MatchConfig) -> None:
@@ -294,8 +294,6 @@ def test_who_may_know_the_cards_to_come_is_refused(
 
 
 def test_options_that_contradict_each_other_are_refused() -> None:
-    with pytest.raises(ArenaError, match="both take luck off the points: choose one"):
-        MatchConfig(control_variate=True, aivat=True)
     with pytest.raises(ArenaError, match="luck_value is 'x', which only aivat asks"):
         MatchConfig(luck_value="x")
     with pytest.raises(GamePartError, match="'wielerspel' has no value of luck, which aivat needs"):

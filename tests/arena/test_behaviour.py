@@ -20,6 +20,7 @@ from millebornes_env.arena.outcome import Outcome
 from millebornes_env.arena.statistics import Counts
 from millebornes_env.millebornes.actions import play_action
 from millebornes_env.millebornes.cards import ACCIDENT, SPEED_LIMIT, STOP
+from tests.agents.each import each
 from tests.arena.simulated import outcome_of
 
 
@@ -46,7 +47,7 @@ def test_nothing_counted_is_nothing_known() -> None:
     assert set(behaviour(counts()).values()) == {None}
 
 
-@pytest.mark.parametrize(
+@each(
     ("key", "value"),
     [
         ("points_per_round", 150),
@@ -81,7 +82,7 @@ def test_what_came_of_rounds(key: str, value: float) -> None:
     assert behaviour(known)[key] == pytest.approx(value)
 
 
-@pytest.mark.parametrize(
+@each(
     ("key", "value"),
     [
         ("decisions", (3 + 3 + 3 + 4 + 11 + 3 + 4) / 2),

@@ -11,11 +11,10 @@ import pytest
 
 from millebornes_env.arena.estimates import (
     Payoff,
-    control_variate_reduction,
     corrected,
     corrected_points,
-    fit_control_variate,
     half_width,
+    luck_reduction,
     pair_shares,
     payoff_matrix,
     totals,
@@ -35,13 +34,10 @@ def all_pairs(agents: int, deals: int, seed: int = 0) -> list[Outcome]:
     return [drawn(lineup, strengths, deals, rng) for lineup in combinations(range(agents), 2)]
 
 
-def luck_of(outcome: Outcome, worth: tuple[float, ...], seed: int = 0) -> Outcome:
-    """The same with luck that has counted, for so much a unit."""
-    rng = np.random.default_rng(seed)
-    deals, rotations, teams = outcome.points.shape
-    variates = rng.normal(0, 1, (deals, rotations, len(worth), teams))
-    points = outcome.points + np.einsum("brft,f->brt", variates, np.array(worth))
-    return outcome_of(outcome.lineup, np.round(points), variates=variates)
+def with_luck(outcome: Outcome, spread: float, seed: int = 0) -> Outcome:
+    """The same with luck that was counted, of that many points."""
+    luck = np.random.default_rng(seed).normal(0, spread, outcome.points.shape)
+    return outcome_of(outcome.lineup, np.round(outcome.points + luck), luck=luck)
 
 
 # Pairs ----------------------------------------------------------------------------------------------------
@@ -208,7 +204,7 @@ def test_duplicate_deals_of_identical_agents_end_exactly_even() -> None:
     assert found.note == "all deals were tied"
 
 
-def test_variance_reduction_is_what_the_variates_of_the_deal_was() -> None:
+def test_variance_reduction_is_what_the_cards_of_the_deal_were() -> None:
     rng = np.random.default_rng(4)
     # Difference of an episode: 2 * 100 ** 2 of the cards + 2 * 50 ** 2; the cards cancel.
     found = variance_reduction(drawn((0, 1), (50, 0), 20_000, rng))
@@ -222,37 +218,19 @@ def test_one_deal_saves_nothing_that_is_known() -> None:
     assert (found.ratio, found.note) == (None, "fewer than two deals have no spread")
 
 
-def test_luck_weights_are_found_again() -> None:
-    played = luck_of(drawn((0, 1), (20, 0), 3000, np.random.default_rng(5)), (40.0, -15.0, 0.0))
-    assert fit_control_variate(played) == pytest.approx([40, -15, 0], abs=3)
-
-
-def test_taking_variates_off_moves_no_mean_and_narrows() -> None:
+def test_taking_luck_off_moves_no_mean_and_narrows() -> None:
     base = drawn((0, 1), (20, 0), 4000, np.random.default_rng(6))
-    played = luck_of(base, (60.0, 30.0), seed=7)
-    weights = np.array([60.0, 30.0])
-    left = corrected(played, weights).per_round()
+    played = with_luck(base, 60.0, seed=7)
+    left = corrected(played).per_round()
     assert left.mean == pytest.approx(payoff_matrix([base], 2).points[0, 1], abs=0.5)  # rounded points
-    assert control_variate_reduction(played, weights).ratio == pytest.approx(
-        1 + (60**2 + 30**2) / 50**2, rel=0.1
-    )
-    assert (control_variate_reduction(played, -weights).ratio or 1) < 1
-    assert payoff_matrix([played], 2, weights).points[0, 1] == pytest.approx(left.mean)
+    assert luck_reduction(played).ratio == pytest.approx(1 + 60**2 / 50**2, rel=0.1)
+    assert luck_reduction(replace(played, luck=-played.luck)).ratio < 1  # type: ignore[operator]
+    assert payoff_matrix([played], 2, less_luck=True).points[0, 1] == pytest.approx(left.mean)
 
 
-def test_any_weights_are_unbiased() -> None:
-    base = drawn((0, 1), (20, 0), 20_000, np.random.default_rng(8), spread_of_deal=0.0)
-    left = corrected(luck_of(base, (0.0,), seed=9), np.array([70.0])).per_round()
-    assert left.low is not None
-    assert left.high is not None
-    assert left.low < 20 < left.high
-
-
-def test_no_luck_cannot_be_taken_off() -> None:
-    with pytest.raises(ArenaError, match=r"play the deals with MatchConfig\(control_variate=True\)"):
-        fit_control_variate(TWO_DEALS)
-    with pytest.raises(ArenaError, match="2 weights do not fit 1 kinds"):
-        corrected_points(luck_of(TWO_DEALS, (1.0,)), np.ones(2))
+def test_luck_that_was_not_counted_cannot_be_taken_off() -> None:
+    with pytest.raises(ArenaError, match=r"play the deals with MatchConfig\(aivat=True\)"):
+        corrected_points(TWO_DEALS)
 
 
 def test_a_matrix_of_nobody_is_empty() -> None:

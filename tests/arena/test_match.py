@@ -19,6 +19,7 @@ from millebornes_env.arena.match import MatchConfig, by_deal, play, play_batch
 from millebornes_env.arena.outcome import Outcome
 from millebornes_env.errors import ArenaError
 from millebornes_env.games import Game
+from tests.agents.each import each
 from tests.arena.players import FirstAgent, RememberingAgent, SlowFirstAgent
 from tests.arena.simulated import outcome_of
 
@@ -55,8 +56,8 @@ def test_every_role_sits_in_every_team_once_in_each_deal(teams: int) -> None:
 # Fair: the same cards in every seat -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("episode", ["round", "match"])
-@pytest.mark.parametrize("players", TABLES)
+@each("episode", ["round", "match"])
+@each("players", TABLES)
 def test_an_agent_is_exactly_even_with_itself(players: int, episode: str) -> None:
     for agent in (FIRST, LOT):
         outcome = played((agent,) * TABLES[players], players=players, episode=episode)
@@ -155,15 +156,12 @@ def test_an_outcome_tells_the_lead_of_role_0() -> None:
 @pytest.mark.parametrize("players", TABLES)
 def test_threads_change_nothing(players: int) -> None:
     lineup = (FIRST, LOT, LAST)[: TABLES[players]]
-    one, three = (
-        played(lineup, 100, players=players, threads=threads, control_variate=True) for threads in (1, 3)
-    )
+    one, three = (played(lineup, 100, players=players, threads=threads) for threads in (1, 3))
     assert same(one, three)
-    assert np.array_equal(one.variates, three.variates)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("episode", ["round", "match"])
-@pytest.mark.parametrize("players", TABLES)
+@each("episode", ["round", "match"])
+@each("players", TABLES)
 def test_compiled_agents_and_others_play_the_same_games(players: int, episode: str) -> None:
     compiled = (FIRST, LAST, LOT)[: TABLES[players]]
     mixed = (SLOW, LAST, LOT)[: TABLES[players]]
@@ -250,8 +248,8 @@ def test_tallies_add_up(players: int) -> None:
     assert (outcome.counters[:, :ACTION_COUNTS].sum(axis=1) > 10 * rounds).all()
 
 
-@pytest.mark.parametrize(("players", "teams"), [(2, 2), (3, 3), (4, 4), (6, 3)])
-@pytest.mark.parametrize("episode", ["round", "match"])
+@each(("players", "teams"), [(2, 2), (3, 3), (4, 4), (6, 3)])
+@each("episode", ["round", "match"])
 def test_those_equally_near_share_a_win_without_points(players: int, teams: int, episode: str) -> None:
     """Who has the same km has the same share; the others have lost (E53)."""
     config = MatchConfig("dujardin_2014", players, teams, episode)
@@ -284,23 +282,6 @@ def test_points_of_a_match_reach_the_goal() -> None:
     outcome = played((FIRST, LOT), 30)
     assert (outcome.points.max(axis=2) >= 5000).all()
     assert (outcome.wins.argmax(axis=2) == outcome.points.argmax(axis=2)).all()
-
-
-def test_luck_has_mean_zero_for_whoever_plays() -> None:
-    for players in (2, 4):
-        outcome = played((FIRST, LOT), 1500, players=players, control_variate=True, episode="round")
-        assert outcome.variates is not None
-        per_deal = outcome.variates.mean(axis=1)  # [B, F, T]
-        error = per_deal.std(axis=0) / np.sqrt(len(per_deal))
-        assert (np.abs(per_deal.mean(axis=0)) < 4.5 * error).all()
-
-
-def test_variates_of_all_teams_is_the_cards_that_left_the_pile_less_expected() -> None:
-    outcome = played((FIRST, LOT), 40, control_variate=True, episode="round")
-    assert outcome.variates is not None
-    # Every draw adds 1 to one card type and takes 1 off all types together.
-    assert outcome.variates.sum(axis=2) == pytest.approx(0.0, abs=1e-9)
-    assert np.abs(outcome.variates).max() > 1
 
 
 # What agents do wrong -------------------------------------------------------------------------------------
@@ -378,9 +359,9 @@ def test_threads_find_the_kernels_made(monkeypatch: pytest.MonkeyPatch) -> None:
     made_by: list[threading.Thread] = []
     make = dealing.arena_kernels_of
 
-    def noted(game: Game) -> ArenaKernels:
+    def noted(game: Game, *, aivat: bool) -> ArenaKernels:
         made_by.append(threading.current_thread())
-        return make(game)
+        return make(game, aivat=aivat)
 
     monkeypatch.setattr(dealing, "arena_kernels_of", noted)
     play(["random"], MatchConfig(episode="round", threads=2), 64)

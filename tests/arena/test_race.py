@@ -25,7 +25,7 @@ from millebornes_env.commands.arena import main as play_arena
 from millebornes_env.commands.leaderboard import main as write_leaderboard
 from millebornes_env.commands.leaderboard import read_board
 from millebornes_env.engine.kernels import SKIP
-from millebornes_env.errors import ArenaError, GamePartError
+from millebornes_env.errors import ArenaError
 from millebornes_env.wielerspel.actions import ESCAPE, PASS, bid_of
 from millebornes_env.wielerspel.state import BID, NO_SEAT, RACE_OVER
 from tests.arena.race_players import AGENTS, lot
@@ -193,8 +193,6 @@ def test_roles_are_counted_apart() -> None:
 def test_what_the_race_has_not_is_refused() -> None:
     with pytest.raises(ArenaError, match="episode is 'match'; it must be 'race'"):
         MatchConfig(SHEET, 4, episode="match")
-    with pytest.raises(GamePartError, match="'wielerspel' has no count of luck, which control_variate needs"):
-        MatchConfig(SHEET, 4, control_variate=True)
     config = MatchConfig(SHEET, 4)
     assert (config.episode, config.episodes, config.has_points) == ("race", "races", False)
     assert [plural(word) for word in ("round", "match", "game")] == ["rounds", "matches", "games"]

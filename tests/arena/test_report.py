@@ -7,10 +7,10 @@ import io
 import json
 from itertools import combinations
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 from rich.console import Console
 
 from millebornes_env.arena.analysis import Analysis, analyse
@@ -19,9 +19,11 @@ from millebornes_env.arena.pictures import (
     LONGEST_NAME,
     draw_overview,
     draw_payoff,
+    draw_ratings,
     save_payoff,
     save_ratings,
     shown_name,
+    signed,
 )
 from millebornes_env.arena.report import (
     Grid,
@@ -38,6 +40,9 @@ from millebornes_env.arena.report import (
     variance_reduction_sentence,
 )
 from tests.arena.simulated import drawn, outcome_of, with_counters
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 NAMES = ("weak", "a|b [x]", "policy:runs/" + "long_" * 12, "cheat")
 
@@ -86,6 +91,11 @@ def test_an_undefined_saving_is_a_sentence() -> None:
     even = outcome_of((0, 1), [[[9, 1], [1, 9]]] * 3)
     sentence = variance_reduction_sentence(analyse(("a", "b"), [even], replicates=5).variance_reductions)
     assert sentence == "Variance reduction is undefined: all deals were tied."
+    lost = outcome_of((0, 1), [[[9, 1], [9, 1]]] * 3)
+    for measure in ("points", "wins"):
+        found = analyse(("a", "b"), [lost], replicates=5, measure=measure)
+        sentence = variance_reduction_sentence(found.variance_reductions)
+        assert sentence == "Variance reduction is undefined: all deals ended with the same result."
     assert variance_reduction_sentence({}) == "Variance reduction is undefined: nothing was played."
 
 
@@ -222,6 +232,28 @@ def test_the_overview_has_a_dot_for_every_rating_and_arrows_for_those_far_off() 
     assert [text.get_text() for text in legend.get_texts()] == ["parker, 2", "dutch, 2"]
 
 
+def test_arrows_are_explained_where_there_are_some() -> None:
+    even = outcome_of((0, 1), [[[9, 1], [1, 9]]] * 40)
+    lost = outcome_of((0, 1), [[[9, 1]] * 2] * 40)
+    for outcome, has_arrows in ((even, False), (lost, True)):
+        found = analyse(("a", "b"), [outcome], replicates=5)
+        assert ("arrow" in draw_ratings(("a", "b"), found.ratings).axes[0].get_xlabel()) == has_arrows
+    for elo, has_arrows in (([[50.0], [0.0], [20.0]], False), ([[50.0], [0.0], [20.0], [-900.0]], True)):
+        names = list("abcd")[: len(elo)]
+        figure = draw_overview(names, ["parker, 2"], np.array(elo), "b")
+        assert any("arrows" in text.get_text() for text in figure.texts) == has_arrows
+
+
+def test_zero_has_no_sign_and_is_written_once_beside_the_colours() -> None:
+    assert [signed(value) for value in (-0.4, 0.0, 0.4, 0.6, -1.2)] == ["0", "0", "0", "+1", "\u22121"]
+    found = analyse(("a", "b"), [outcome_of((0, 1), [[[9, 1], [1, 9]]] * 40)], replicates=5)
+    figure = draw_payoff(("a", "b"), found.payoff, [0, 1])
+    figure.canvas.draw()
+    ticks = [label.get_text() for label in figure.axes[1].get_yticklabels()]
+    assert ticks.count("0") == 1
+    assert "+0" not in ticks
+
+
 def test_circles_are_named() -> None:
     rng = np.random.default_rng(1)
     pairs = ((0, 1), (1, 2), (2, 0))
@@ -244,12 +276,12 @@ def test_json_holds_no_nan_and_everything() -> None:
 
 def test_luck_is_reported_where_it_was_taken_off() -> None:
     rng = np.random.default_rng(2)
-    variates = rng.normal(0, 1, (50, 2, 1, 2))
-    points = np.round(40 * variates[:, :, 0] + rng.normal(0, 30, (50, 2, 2)))
-    outcome = outcome_of((0, 1), points, variates=variates)
-    found = analyse(("a", "b"), [outcome], replicates=5, coefficients=np.array([40.0]))
+    luck = rng.normal(0, 40, (50, 2, 2))
+    points = np.round(luck + rng.normal(0, 30, (50, 2, 2)))
+    outcome = outcome_of((0, 1), points, luck=luck)
+    found = analyse(("a", "b"), [outcome], replicates=5, less_luck=True)
     assert any(note.startswith("Luck was taken off the points, measured") for note in notes(found))
-    assert to_json(found)["control_variate_reductions"][0]["ratio"] > 1.5
+    assert to_json(found)["luck_reductions"][0]["ratio"] > 1.5
 
 
 def test_markdown_shows_names_as_they_are() -> None:

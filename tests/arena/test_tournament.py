@@ -16,6 +16,7 @@ from millebornes_env.arena.tournament import (
     Tournament,
     TournamentConfig,
     Until,
+    alone_in,
     deals_of,
     entrants_of,
     lineups,
@@ -23,6 +24,7 @@ from millebornes_env.arena.tournament import (
     play_tournament,
 )
 from millebornes_env.errors import ArenaError
+from tests.agents.each import each
 
 ROUNDS = MatchConfig(episode="round")
 
@@ -89,7 +91,7 @@ def test_an_unknown_agent_or_option_is_refused_with_what_there_is() -> None:
 # Until ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("text", ["ci>10", "ci<", "10", "ci<0", "ci<-3", "se<10", "ci<1.2.3", "ci<."])
+@each("text", ["ci>10", "ci<", "10", "ci<0", "ci<-3", "se<10", "ci<1.2.3", "ci<."])
 def test_a_condition_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(ArenaError, match="it may be 'ci<10'"):
         Until(text)
@@ -150,7 +152,7 @@ def test_files_are_written_seldom_and_keep_eight_ninths(
 
     def on_turn(_name: str, _done: float, _total: float) -> None:
         file = module._file_of(tmp_path, (0, 1))
-        kept = len(module._load_outcome(file).points) if file.exists() else 0
+        kept = len(module._load_outcome(file, begun.config).points) if file.exists() else 0
         played = deals_of(begun, (0, 1))
         assert played - kept <= max(turn, played / 9)
 
@@ -206,6 +208,27 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "tournament.json").write_text("{")
     with pytest.raises(ArenaError, match=r"tournament.json' is damaged"):
         opened(["first", "lot"], config(), tmp_path)
+
+
+def test_a_file_that_unpacks_to_more_than_was_asked_for_is_not_read(tmp_path: Path) -> None:
+    play_tournament(opened(["first", "lot"], config(), tmp_path), tmp_path)
+    path = tmp_path / "lineups" / "000-001.npz"
+    arrays = dict(np.load(path))
+    np.savez_compressed(path, **arrays | {"points": np.zeros((10**6, 2, 2), np.int32)})
+    with pytest.raises(ArenaError, match=r"000-001.npz' is damaged \(16,\d+,\d+ bytes unpacked"):
+        opened(["first", "lot"], config(), tmp_path)
+
+
+def test_two_tournaments_in_one_folder_are_refused(tmp_path: Path) -> None:
+    tournament = opened(["first", "lot"], config(), tmp_path)
+    with alone_in(tmp_path):
+        for call in (
+            lambda: opened(["first", "lot"], config(), tmp_path, fresh=True),
+            lambda: play_tournament(tournament, tmp_path),
+        ):
+            with pytest.raises(ArenaError, match="another process plays a tournament here"):
+                call()
+    assert len(play_tournament(tournament, tmp_path).outcomes) == 1
 
 
 # Faults ---------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from millebornes_env.commands.leaderboard import LIST, read_board
 from millebornes_env.commands.leaderboard import main as write_leaderboard
 
 QUICK = ["--deals", "40", "--episode", "round"]
-FILES = ("arena.json", "payoff.png", "ratings.png", "report.md", "tournament.json")
+FILES = ("arena.json", "payoff.png", "ratings.png", "report.md", "tournament.json", "tournament.lock")
 
 
 @pytest.fixture(autouse=True)
@@ -73,7 +73,7 @@ def test_the_same_command_gives_the_same_results_and_plays_nothing_anew(
 
 def test_luck_plain_and_until(capsys: pytest.CaptureFixture[str]) -> None:
     command = ["greedy", "holder", "--episode", "round", "--deals", "5000", "--until", "ci<40"]
-    assert main([*command, "--control-variate"]) == 0
+    assert main([*command, "--aivat"]) == 0
     assert "Luck was taken off the points, measured" in capsys.readouterr().out
     assert main([*command, "--plain", "--out", "plain"]) == 0
     content = json.loads(Path("plain/arena.json").read_text())
@@ -121,7 +121,7 @@ def test_a_stopped_tournament_shows_what_it_has_and_how_to_go_on(
         (["greedy", "holder", "--threads", "0"], "threads is 0"),
         (["greedy", "holder", "--seed", "-1"], "seed is -1; it must be from 0"),
         (
-            ["greedy", "search:rollout=greedy,sees=all", "--allow-cheating", "--control-variate"],
+            ["greedy", "search:rollout=greedy,sees=all", "--allow-cheating", "--aivat"],
             "cannot be told",
         ),
         (["greedy", "holder", "--until", "soon"], "until is 'soon'; it may be 'ci<10'"),
@@ -193,7 +193,7 @@ def test_help_says_what_can_be_asked(capsys: pytest.CaptureFixture[str]) -> None
         main(["--help"])
     assert stopped.value.code == 0
     text = capsys.readouterr().out
-    for option in ("--until", "--deals", "--plain", "--control-variate", "--fresh", "--allow-cheating"):
+    for option in ("--until", "--deals", "--plain", "--aivat", "--fresh", "--allow-cheating"):
         assert option in text
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from millebornes_env.__main__ import main
 from millebornes_env.commands.solve import _Run
+from millebornes_env.files import locked
 from millebornes_env.solving import cfr_in_parts, memory, policies
 from millebornes_env.solving.cfr import Solver
 from millebornes_env.solving.tree import Counts
@@ -168,7 +169,7 @@ def test_a_full_disk_leaves_the_old_checkpoint_and_the_value_is_told(
     assert "value of the game to seat 0" in told.out
     assert told.err == f"error: {path}: No space left on device\n"
     assert path.read_bytes() == before
-    assert list(tmp_path.iterdir()) == [path]
+    assert [file for file in tmp_path.iterdir() if file.suffix != ".lock"] == [path]
 
 
 @pytest.mark.parametrize(
@@ -224,7 +225,19 @@ def test_a_disk_that_is_full_at_the_end_costs_no_checkpoint(
     assert "No space left" in said
     monkeypatch.undo()
     assert "went on after" in printed(capsys, SMALL, "--checkpoint", run, "--out", policy)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["policy.npz", "run.npz"]
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == [".run.npz.lock", "policy.npz", "run.npz"]
+
+
+def test_two_processes_with_one_checkpoint_are_refused(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "run.npz"
+    with locked(tmp_path / ".run.npz.lock", RuntimeError()):
+        assert "another process solves with this checkpoint" in complaint(
+            capsys, SMALL, "--checkpoint", str(path)
+        )
+    assert not path.exists()
 
 
 def test_a_file_of_something_else_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

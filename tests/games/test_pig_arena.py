@@ -142,9 +142,9 @@ def test_a_part_that_lacks_something_is_told(pig: ModuleType) -> None:
         GamePartError, match=r"the part 'counts' of the game 'pig' is <.*> without NUM_COUNTERS"
     ):
         play(["random"], MatchConfig("pig"), 2)
-    register_game(entry(pig, luck=7))
-    with pytest.raises(GamePartError, match="the part 'luck' of the game 'pig' is 7, no module"):
-        play(["random"], MatchConfig("pig", control_variate=True), 2)
+    register_game(entry(pig, counts=7))
+    with pytest.raises(GamePartError, match="the part 'counts' of the game 'pig' is 7, no module"):
+        play(["random"], MatchConfig("pig"), 2)
 
 
 def test_a_game_can_be_registered_anew(pig: ModuleType) -> None:
@@ -159,7 +159,5 @@ def test_a_game_can_be_registered_anew(pig: ModuleType) -> None:
 def test_what_it_has_not_is_refused(pig: ModuleType) -> None:
     with pytest.raises(ArenaError, match="episode is 'round'; it must be 'game'"):
         MatchConfig("pig", episode="round")
-    with pytest.raises(
-        GamePartError, match="the game 'pig' has no count of luck, which control_variate needs"
-    ):
-        MatchConfig("pig", control_variate=True)
+    with pytest.raises(GamePartError, match="the game 'pig' has no value of luck, which aivat needs"):
+        MatchConfig("pig", aivat=True)

@@ -43,7 +43,7 @@ FINE_OPTIONS: dict[str, set[str]] = {
         name: {"true"}
         for name in ("extends", "score", "debian", "openbsd", "carry_need", "higher_base", "right_of_way")
     },
-    **dict.fromkeys(("pile", "risk", "reserve", "cards", "near", "threads", "window", "endgame"), WHOLE),
+    **dict.fromkeys(("pile", "risk", "reserve", "cards", "near", "threads", "window"), WHOLE),
     **{name: WHOLE - {" 1"} for name in ("rollouts", "candidates")},
     "epsilon": {" 1"},
     "temperature": {"1.5", *WHOLE},

@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 from millebornes_env.errors import MissingExtraError
+from millebornes_env.files import locked
 from research import all as all_questions
-from research.frame import Options, Question, command_of, main
+from research.frame import LOCK_FILE, Options, Question, command_of, main
 from research.intervals import interquartile_mean, over_seeds, over_tasks
 from research.parts import Part, Record
 from research.tables import Table
@@ -93,6 +94,12 @@ def test_a_part_is_kept_with_all_that_it_depends_on() -> None:
     assert kept["about"]["command"] == "python -m research.doubling --seed 7 --seeds 1"
     assert {"numpy", "python"} <= set(kept["about"]["versions"])
     assert kept["seconds"] >= 0
+
+
+def test_two_runs_in_one_folder_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with locked(Path("results/research/doubling") / LOCK_FILE, RuntimeError()):
+        assert "another process measures into this folder" in refused(Doubling().question(), capsys=capsys)
+        assert main(Doubling().question(), ["--dry-run"]) == 0
 
 
 def test_a_part_of_another_configuration_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -80,7 +80,7 @@ def choice(agent: OtherSearchAgent, tree: Tree, row: int) -> int:
 
 @pytest.mark.parametrize(("plies", "best"), [(1, False), (MOST_PLIES, True)])
 def test_epimc_knows_what_its_decisions_are_worth(tree: Tree, base: Weights, plies: int, best: bool) -> None:
-    agent = searcher(Epimc, BASE, DECK, plies=plies, rollouts=MANY, endgame=0)
+    agent = searcher(Epimc, BASE, DECK, plies=plies, rollouts=MANY)
     rows = first_decisions(tree)
     assert len(rows) == 7
     for row in rows:
@@ -100,7 +100,7 @@ def test_what_is_shared_is_worth_more_than_the_agent_alone(tree: Tree, base: Wei
 
 
 def test_ismcts_finds_the_choice_of_an_equilibrium_where_one_is_clear(tree: Tree) -> None:
-    agent = searcher(Ismcts, BASE, DECK, rollouts=MANY, endgame=0)
+    agent = searcher(Ismcts, BASE, DECK, rollouts=MANY)
     found = solved(DECK)
     seen = 0
     for row in first_decisions(tree):
@@ -116,8 +116,7 @@ def test_mds_goes_from_the_policy_to_the_best_gain_as_its_temperature_falls(
     tree: Tree, base: Weights
 ) -> None:
     sure, bold = (
-        searcher(Mds, BASE, DECK, rollouts=2_000, temperature=temperature, endgame=0)
-        for temperature in (1e6, 1e-3)
+        searcher(Mds, BASE, DECK, rollouts=2_000, temperature=temperature) for temperature in (1e6, 1e-3)
     )
     alone = make(BASE, sure.table, 1)
     changed = 0
@@ -167,7 +166,7 @@ def test_they_see_no_hidden_cards_and_threads_change_nothing(kind: type[OtherSea
 
 @pytest.mark.parametrize("kind", [Ismcts, Epimc])
 def test_a_tree_holds_all_its_redeals(kind: type[TreeSearchAgent]) -> None:
-    agent = searcher(kind, BASE, "parker", rollouts=50, endgame=0)
+    agent = searcher(kind, BASE, "parker", rollouts=50)
     states = positions(vector_env(1), 6)
     agent.act_on(states, seats_of(states), np.zeros(1, np.int64))
     grown = agent.last_tree

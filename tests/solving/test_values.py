@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -310,8 +311,40 @@ def test_files_that_hold_something_else_are_refused(tmp_path: Path, write: Calla
     """In words that tell nobody to unpickle them."""
     path = tmp_path / "other.npz"
     write(path)
-    with pytest.raises(PolicyFileError, match=r"other.npz holds no policy of a game") as policy:
+    with pytest.raises(PolicyFileError, match=r"other.npz holds no policy") as policy:
         read_policy(path, Grower(solvable(SMALL)).whole())
     with pytest.raises(CheckpointError, match=r"other.npz is no checkpoint of a solver, or damaged") as run:
         Solver(solvable(SMALL)).load(path)
     assert "unsafely" not in str(policy.value) + str(run.value)
+
+
+def test_arrays_of_another_size_are_not_read(tmp_path: Path) -> None:
+    """A small file may claim any size: only headers are looked at, and the message is short."""
+    tree = Grower(solvable(SMALL)).whole()
+    path = tmp_path / "policy.npz"
+    write_policy(path, tree, Uniform().weights(tree), {})
+    with zipfile.ZipFile(path) as archive:
+        about = archive.read("about.npy")
+    size = tree.seats[0].size
+    record = [("x" * 50, "<u2")]
+    for shape, dtype in (((10**15,), "<u2"), ((size,), "<f8"), ((size, 10**9), "<u2"), ((size,), record)):
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("about.npy", about)
+            with archive.open("seat_0.npy", "w") as part:
+                head = {"descr": dtype, "fortran_order": False, "shape": shape}
+                np.lib.format.write_array_header_1_0(part, head)
+        with pytest.raises(PolicyFileError, match="seat_0 is of another size or type") as refused:
+            read_policy(path, tree)
+        assert len(str(refused.value)) < 300
+    np.savez_compressed(path, about=np.array("x" * 1_000_001))
+    with pytest.raises(PolicyFileError, match="does not say what it is"):
+        read_policy(path, tree)
+
+
+def test_weights_that_are_not_finite_are_refused() -> None:
+    tree = Grower(solvable(SMALL)).whole()
+    for number in (np.nan, np.inf):
+        weights = Uniform().weights(tree)
+        weights[0][-1] = number
+        with pytest.raises(PolicyError, match="below 0, or no numbers"):
+            TablePolicy("wrong", weights, {}).weights(tree)

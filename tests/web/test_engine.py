@@ -18,7 +18,6 @@ from millebornes_env.agents import registry
 from millebornes_env.agents.champion import ChampionAgent, champion_for
 from millebornes_env.agents.compiled.agent import MEMORY, CompiledAgent, agent_kernels_of
 from millebornes_env.agents.policy.agent import PolicyAgent
-from millebornes_env.agents.search.endgame import new_line
 from millebornes_env.agents.search.hidden_cards import nothing_believed
 from millebornes_env.agents.search.kernels import new_decisions
 from millebornes_env.chance import random_word
@@ -137,23 +136,10 @@ def test_search_decides_as_natively(spec: str, host: Host) -> None:
     check_search(host, spec, "parker", states)
 
 
-@pytest.mark.parametrize(
-    "name", ["parker", "winning_moves", "dujardin", "parker+hand_limit=3+count_points=0"]
-)
 @pytest.mark.parametrize("agent", ["strategist", "champion"])
-def test_ends_of_rounds_are_played_as_natively(agent: str, name: str, host: Host) -> None:
-    """Exactly, as each seat knows the other's hand; and where positions are too few, by redeals."""
-    states, spec = ends(name, 16), f"{agent}+search:rollouts=20,belief=uniform,endgame="
-    solved = [check_search(host, f"{spec}{most}", name, states) for most in (0, 30, 1_000, 200_000)]
-    assert solved == sorted(solved)
-    assert solved[0] == 0 < len(states) // 2 < solved[-1]
-
-
-def test_cards_to_draw_and_more_seats_leave_the_end_open(host: Host) -> None:
-    for name, players in (("parker", 2), ("parker", 3)):
-        games = positions((name, players, players), 8, seed=4)
-        open_games = games.states[games.buffers.action_mask.any(axis=1) & (games.states["draw_pile"] > 0)]
-        assert check_search(host, "greedy+search:rollouts=2", name, for_kernels(open_games), players) == 0
+def test_ends_of_rounds_are_searched_as_natively(agent: str, host: Host) -> None:
+    name = "parker+hand_limit=3+count_points=0"
+    check_search(host, f"{agent}+search:rollouts=20,belief=uniform", name, ends(name, 8))
 
 
 def ends(name: str, count: int) -> Any:
@@ -175,24 +161,17 @@ def ends(name: str, count: int) -> Any:
     return for_kernels(states[:: len(states) // count][:count].copy())
 
 
-def check_search(host: Host, spec: str, name: str, states: Any, players: int = 2) -> int:
-    """Compare what search decides here and there; how many decisions were taken exactly, in both."""
+def check_search(host: Host, spec: str, name: str, states: Any, players: int = 2) -> None:
+    """Compare what search decides here and there."""
     seats, slots = states["seat"].astype(np.int32), np.arange(len(states))
     table = table_of(name, players, players)
     search: Any = registry.make(spec, table, 5)
     chosen = search.act_on(states, seats, slots)
-    found, solved = searched_there(host, search, states, seats)
-    np.testing.assert_array_equal(found, chosen)
-    assert solved == (search._last.redeals == 1).tolist()  # where all is known, nothing is dealt again
-    return sum(solved)
+    np.testing.assert_array_equal(searched_there(host, search, states, seats), chosen)
 
 
-def searched_there(host: Host, search: Any, states: Any, seats: Any) -> tuple[Any, list[bool]]:
-    """What a `SearchAgent` decides, by the page's kernels, of decisions that it has not met before.
-
-    Returns:
-        Its actions, and which of them were taken exactly.
-    """
+def searched_there(host: Host, search: Any, states: Any, seats: Any) -> Any:
+    """The actions of a `SearchAgent`, by the page's kernels, in decisions that it has not met before."""
     count, name, players = len(states), search.rollout_agent.name, search.table.rules.players
     is_network = isinstance(search.rollout_agent, PolicyAgent)
     options = host.champion_options(search.table) if is_network else host.copy(search.rollout_agent.options)
@@ -210,16 +189,12 @@ def searched_there(host: Host, search: Any, states: Any, seats: Any) -> tuple[An
     )
     at_table = (host.copy(states), rules, host.copy(seats), row, slots, memories, taken, decisions)
     host.kernel("begin_search")(*searcher, *at_table)
-    line = [host.array(array.shape, array.dtype) for array in new_line(search.table.num_actions)]
-    who = (*searcher[:3], *search._key)
-    solve, go_on = host.kernel("solve_end"), host.kernel("go_on_searching")
+    go_on = host.kernel("go_on_searching")
     believed = [host.array(array.shape, array.dtype) for array in nothing_believed()]
-    solved = [solve(*who, rules, decisions, number, search._endgame, line) == 1 for number in range(count)]
-    others = [number for number in range(count) if not solved[number]]
-    assert all(go_on(*searcher, rules, decisions, number, 1 << 40, believed) == 1 for number in others)
+    assert all(go_on(*searcher, rules, decisions, number, 1 << 40, believed) == 1 for number in range(count))
     thousandths = round(1000 * search._z)
     host.kernel("conclude_search")(options, search._default_starts, thousandths, decisions, actions)
-    return actions, solved
+    return actions
 
 
 STATES = ("roots", "dealt", "games")

@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from millebornes_env import agents
 from millebornes_env.agents.protocol import is_compiled
+from millebornes_env.arena.aivat import POINTS_OF_VALUE
 from millebornes_env.arena.batch import NO_ROLE, Batch
 from millebornes_env.arena.dealing import compiled_rules, dealt_batch
 from millebornes_env.arena.full_view import (
@@ -35,7 +36,6 @@ from millebornes_env.arena.full_view import (
 from millebornes_env.arena.kernels import new_batch
 from millebornes_env.arena.match import MatchConfig, agent_seed
 from millebornes_env.arena.stepping import SteppedGames
-from millebornes_env.arena.value_ahead import POINTS_OF_VALUE
 from millebornes_env.arena.value_network import ValueNetwork
 from millebornes_env.compile import for_kernels, kernel, rule, stack_array
 from millebornes_env.millebornes.cards import DECK_SIZE, NO_CARD, NUM_CARD_TYPES
@@ -182,7 +182,7 @@ class _Games:
         """Room for some games."""
         config = self._config
         states = for_kernels(np.zeros(games, config.game.module().STATE).view(np.recarray))
-        return new_batch(config.game, config.rules, states, states[:1].copy(), None)
+        return new_batch(config.game, config.rules, states, states[:1].copy())
 
     def _came_to(self, waiting: Sequence[tuple[Batch, Int16Array, Int16Array]]) -> list[Branches]:
         """Play all branches that wait, and say what they came to."""

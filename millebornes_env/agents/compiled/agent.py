@@ -28,7 +28,15 @@ from millebornes_env.agents.checks import (
     row_error,
 )
 from millebornes_env.agents.errors import AgentArgumentError, AgentOptionError
-from millebornes_env.agents.protocol import Actions, BaseAgent, Masks, Observations, Table, actions_of_ended
+from millebornes_env.agents.protocol import (
+    Actions,
+    BaseAgent,
+    Masks,
+    Observations,
+    Table,
+    actions_of_ended,
+    one_or_many,
+)
 from millebornes_env.agents.seen import (
     CHOSE_NOTHING,
     NO_ODDITY,
@@ -41,6 +49,7 @@ from millebornes_env.chance import random_word
 from millebornes_env.compile import address_of, call_at, for_kernels, kernel, rule_of_rules
 from millebornes_env.engine.kernels import key_of_seed, named_for
 from millebornes_env.engine.rulebook import Rulebook, StateArray, TableRules, checked_module
+from millebornes_env.envs.guard import alone
 from millebornes_env.envs.options import checked_seed
 from millebornes_env.games import game as find_game
 
@@ -368,6 +377,7 @@ class CompiledAgent(BaseAgent):
         address = _ADDRESSES.get((choose, rulebook))
         return address_to(choose, rulebook, self.table.rules) if address is None else address
 
+    @one_or_many
     def act(self, observations: Observations, action_masks: Masks, slot_ids: Any = None) -> Actions:
         """Choose; see `Agent.act`.
 
@@ -431,6 +441,7 @@ class CompiledAgent(BaseAgent):
         find_game(self.table.game).part("seen", f"the agent {self.name!r}")
         raise AssertionError("the game reads observations")
 
+    @alone
     def forget(self) -> None:
         """Forget all slots: what comes next are other matches.
 

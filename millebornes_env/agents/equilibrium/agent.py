@@ -19,11 +19,20 @@ from millebornes_env.agents.compiled.agent import with_room
 from millebornes_env.agents.equilibrium.kernels import MEMORY, Plan, Room, choose_from_rows
 from millebornes_env.agents.errors import AgentArgumentError
 from millebornes_env.agents.observation_reader import bounds_of, first_odd_row, starts_of
-from millebornes_env.agents.protocol import Actions, BaseAgent, Masks, Observations, Table, actions_of_ended
+from millebornes_env.agents.protocol import (
+    Actions,
+    BaseAgent,
+    Masks,
+    Observations,
+    Table,
+    actions_of_ended,
+    one_or_many,
+)
 from millebornes_env.agents.seen import NO_ODDITY
 from millebornes_env.chance import random_word
 from millebornes_env.compile import for_kernels
 from millebornes_env.engine.kernels import SKIP
+from millebornes_env.envs.guard import alone
 from millebornes_env.errors import MilleBornesError, shown
 from millebornes_env.millebornes.rules import rules_array
 from millebornes_env.millebornes.state import new_states
@@ -90,10 +99,12 @@ class EquilibriumAgent(BaseAgent):
         """The policy itself, to be judged."""
         return self.policy
 
+    @alone
     def forget(self) -> None:
         """Forget all slots."""
         self._memories = self._memories[:0]
 
+    @one_or_many
     def act(self, observations: Observations, action_masks: Masks, slot_ids: Any = None) -> Actions:
         """Choose; see `Agent.act`.
 

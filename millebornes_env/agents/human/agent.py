@@ -22,8 +22,10 @@ from millebornes_env.agents.protocol import (
     Observations,
     Table,
     actions_of_ended,
+    one_or_many,
 )
 from millebornes_env.compile import plain
+from millebornes_env.envs.guard import alone
 from millebornes_env.millebornes.actions import (
     CLAIM_COUP_FOURRE,
     EXTEND,
@@ -78,6 +80,7 @@ class HumanAgent(Terminal, BaseAgent):
         self._rules = table.rules
         self._starts = starts_of(table, counts_unseen=False)
 
+    @one_or_many
     def act(self, observations: Observations, action_masks: Masks, slot_ids: Any = None) -> Actions:
         """Ask for one row after the other; see `Agent.act`.
 
@@ -113,6 +116,7 @@ class HumanAgent(Terminal, BaseAgent):
         self.kept = kept
         return actions
 
+    @alone
     def forget(self) -> None:
         """Forget all slots: what comes next are other matches."""
         self.kept = {}

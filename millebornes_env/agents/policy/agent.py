@@ -40,6 +40,7 @@ from millebornes_env.agents.policy.network import (
 )
 from millebornes_env.agents.protocol import Actions, Masks, Observations, Table, actions_of_ended
 from millebornes_env.chance import random_word
+from millebornes_env.envs.guard import alone
 from millebornes_env.errors import shown
 from millebornes_env.games import game as find_game
 
@@ -87,6 +88,10 @@ class PolicyAgent(CompiledAgent):
         self.mode = mode
         if mode not in MODES:
             raise AgentOptionError(f"mode is {shown(mode)}; it may be " + " or ".join(map(repr, MODES)))
+        if not folder:
+            raise RunFolderError(
+                "the agent 'policy' needs a run folder: policy:FOLDER, or the path of the folder alone"
+            )
         path = Path(folder)
         self.description = read_description(path)
         check_description(self.description, table, path, any_edition=self.any_edition)
@@ -114,6 +119,7 @@ class PolicyAgent(CompiledAgent):
         self.options = self.options.copy()
         self.options[ADDRESS] = self._block.ctypes.data
 
+    @alone
     def inputs(self, observations: Observations) -> Float32Array:
         """What the network is shown of games, which the environment may show in another way.
 
@@ -160,6 +166,7 @@ class PolicyAgent(CompiledAgent):
         actions_of_ended(action_masks, actions, legal.sum(axis=1) == 0)
         return actions
 
+    @alone
     def probabilities(self, observations: Observations, action_masks: Masks) -> Float32Array:
         """How probable each action is to the network: its logits of the legal actions put through a softmax.
 

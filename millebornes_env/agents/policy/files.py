@@ -62,6 +62,7 @@ _LARGEST_INPUT: Final = 128.0  # of an observation, whose numbers are int8
 _MOST_LISTED: Final = 20  # editions
 _LONGEST_SHOWN: Final = 200  # characters of a value
 _DTYPES: Final = ("F32", "F64", "F16")  # safetensors' names; all are played in float32
+_MATRIX: Final = 2  # dimensions
 _ROUNDED: Final = "I8"
 
 
@@ -348,12 +349,12 @@ def _check_size_of_outputs(layers: Layers, description: dict[str, Any], path: Pa
     largest = float(np.finfo(np.float32).max)
     bound = _LARGEST_INPUT  # of what a layer is given
     for weight, bias in layers:
-        highest = max(np.abs(weight).max(initial=0.0), np.abs(bias).max(initial=0.0))
-        if not highest <= largest:  # NaN included
+        if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
             raise RunFolderError(
                 f"{str(path)!r} holds weights that are not finite in float32: its training went wrong; "
                 f"{HOW_TO_TRAIN}"
             )
+        highest = max(np.abs(weight).max(initial=0.0), np.abs(bias).max(initial=0.0))
         sums = np.abs(weight).astype(np.float64).sum(axis=1) * bound + np.abs(bias).astype(np.float64)
         if sums.max() > largest:
             raise RunFolderError(
@@ -432,6 +433,10 @@ def _read_tensor(file: Any, name: str, path: Path, dtypes: tuple[str, ...] = _DT
         )
     if max(shape, default=0) > max(MAX_UNITS, MAX_OBS_SIZE):
         raise _wrong_width(max(shape), path)
+    if len(shape) > _MATRIX:
+        raise RunFolderError(
+            f"{str(path)!r} is damaged: {name} has {len(shape)} dimensions; restore it, or {HOW_TO_TRAIN}"
+        )
     with np.errstate(over="ignore"):  # infinite in float32: `check_layers` says so
         tensor: npt.NDArray[Any] = file.get_tensor(name).astype(np.float32)
     return tensor

@@ -16,9 +16,6 @@ policy alone.
 `belief="network"` draws them as a network says (`network_belief`). For that search remembers its own last
 decisions, and reads from what it saw there what the others have played since.
 
-Where two play and the draw pile is empty, the other hand is known: it is all that has not been seen. Then the
-end of the round is searched exactly (`endgame`), if that takes no more than `endgame` positions.
-
 `sees` makes a cheat of it, to measure what hidden cards are worth: "hands" knows the other hands, "all" the
 cards to come as well. A cheat plays only where it is handed the games themselves.
 """
@@ -59,6 +56,7 @@ from millebornes_env.agents.protocol import (
     Table,
     actions_of_ended,
     is_compiled,
+    one_or_many,
 )
 from millebornes_env.agents.search.all_beliefs import BELIEFS, belief_named, is_belief
 from millebornes_env.agents.search.beliefs import UNIFORM, Belief, Known, UniformBelief, Weighed, believed
@@ -71,7 +69,6 @@ from millebornes_env.agents.search.kernels import (
     begin_decisions,
     conclude,
     error_of,
-    is_solved,
     new_decisions,
     read_rows,
     read_states,
@@ -81,6 +78,7 @@ from millebornes_env.agents.seen import NO_ODDITY
 from millebornes_env.agents.strategist.agent import StrategistAgent
 from millebornes_env.compile import for_kernels, plain
 from millebornes_env.engine.kernels import key_of_seed
+from millebornes_env.envs.guard import alone
 from millebornes_env.envs.options import checked_seed
 from millebornes_env.errors import StateError, shown
 from millebornes_env.millebornes.audit import first_violation
@@ -97,7 +95,6 @@ VALUE_IN_POINTS: Final = "points"
 _TWO: Final = 2
 _MS_IN_A_SECOND: Final = 1000.0
 _ALL_REDEALS: Final = 1 << 40
-POSITIONS_IN_A_MS: Final = 10_000  # of the end of a round: a core looks at some 25,000
 
 
 class SearchOptionError(AgentOptionError):
@@ -140,7 +137,6 @@ class SearchAgent(BaseAgent):
         window: Annotated[int, Between(1, 64)] = 6,
         epsilon: Annotated[float, Between(0.001, 1)] = 0.15,
         temperature: Annotated[float, Between(0.01, 100)] = 1.0,
-        endgame: Annotated[int, Between(0, 1_000_000_000)] = 200_000,
     ) -> None:
         """Make a searcher.
 
@@ -163,8 +159,6 @@ class SearchAgent(BaseAgent):
             window: own decisions back to which plays are weighed.
             epsilon: so often, a belief takes it, others play any legal action.
             temperature: by which a policy's logits are divided before others are judged by them.
-            endgame: positions that may be looked at to play the end of a round exactly, where all cards are
-                known, with `ms` 10,000 for each millisecond at most; 0: that is searched as all else is.
 
         Raises:
             AgentOptionError: a number that an option cannot have.
@@ -192,7 +186,6 @@ class SearchAgent(BaseAgent):
         self._sees = SEES[sees]
         self.sees_hidden_cards = self._sees != NOTHING
         self._rollouts = 0 if ms > 0 else rollouts
-        self._endgame = min(endgame, int(POSITIONS_IN_A_MS * ms)) if ms > 0 else endgame
         self._z = z
         self._depth = depth
         self._key = key_of_seed(checked_seed(seed))
@@ -204,6 +197,7 @@ class SearchAgent(BaseAgent):
         self._candidates = candidates
         self._past = Past(table.rules)
 
+    @one_or_many
     def act(self, observations: Observations, action_masks: Masks, slot_ids: Any = None) -> Actions:
         """Choose; see `Agent.act`.
 
@@ -236,6 +230,7 @@ class SearchAgent(BaseAgent):
         actions_of_ended(action_masks, actions, decisions.roots["phase"] == ROUND_OVER)
         return actions
 
+    @alone
     def act_on(self, states: StateArray, seats: npt.NDArray[np.int32], slot_ids: SlotIds) -> Actions:
         """Choose; see `StateAgent.act_on`. Unless it is a cheat it redeals before it looks.
 
@@ -252,6 +247,7 @@ class SearchAgent(BaseAgent):
         memory_of = checked_slot_ids(self.name, slot_ids, len(decisions.roots))
         return self._decided(searcher, decisions, memory_of)
 
+    @alone
     def known(self, states: StateArray, seats: npt.NDArray[np.int32], slot_ids: SlotIds) -> list[Known]:
         """What the seats may know, for `Belief.weigh`: to ask the belief without searching.
 
@@ -276,6 +272,7 @@ class SearchAgent(BaseAgent):
             found.append(Known(self._rules, decisions.roots[number], windows, slot))
         return found
 
+    @alone
     def note(
         self, states: StateArray, seats: npt.NDArray[np.int32], slot_ids: SlotIds, actions: Actions
     ) -> None:
@@ -338,12 +335,14 @@ class SearchAgent(BaseAgent):
             )
         return for_kernels(np.ascontiguousarray(states))
 
+    @alone
     def forget(self) -> None:
         """Forget all slots; see `CompiledAgent.forget`."""
         self._memories, self._taken = self._memories[:0], self._taken[:0]
         self._past.forget()
         self.belief.forget()
 
+    @alone
     def last_gains(self, number: int = 0) -> list[tuple[int, float, float]]:
         """What the last search found for one of its decisions; fewer than 40 rollouts drop no action.
 
@@ -351,7 +350,7 @@ class SearchAgent(BaseAgent):
             number: of the decision.
 
         Returns:
-            Of each action that was tried to the end (one, if `endgame` found it): its id, its mean gain over
+            Of each action that was tried to the end: its id, its mean gain over
             what the rollout agent would do, the standard error; that agent's action first, with a gain of 0.
         """
         decisions = self._last
@@ -410,11 +409,9 @@ class SearchAgent(BaseAgent):
             if known:
                 key = int(decisions.keys[number, 0]), int(decisions.keys[number, 1])
                 hands, weighed = believed(self.belief, known[number], self._candidates, key)
-            # what has been weighed tells who the others are, even where it is not needed to decide
-            is_open = not is_solved(searcher, self._rules, decisions, number, self._endgame)
-            if is_open and self._seconds == 0:
+            if self._seconds == 0:
                 search_on(searcher, self._rules, decisions, number, _ALL_REDEALS, hands)
-            while is_open and self._seconds > 0 and time.perf_counter() < end:
+            while self._seconds > 0 and time.perf_counter() < end:
                 if search_on(searcher, self._rules, decisions, number, CHUNK, hands):
                     break
             return None if weighed is None else (number, weighed)

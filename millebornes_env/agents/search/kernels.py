@@ -25,14 +25,6 @@ from millebornes_env.agents.observation_reader import Starts, read_observation
 from millebornes_env.agents.policy import features
 from millebornes_env.agents.policy.network import network_value
 from millebornes_env.agents.protocol import Observations
-from millebornes_env.agents.search.endgame import (
-    NOT_SOLVED,
-    Line,
-    is_all_known,
-    new_line,
-    solve,
-    value_of_round,
-)
 from millebornes_env.agents.search.hidden_cards import (
     ALL,
     NOTHING,
@@ -45,7 +37,7 @@ from millebornes_env.agents.search.hidden_cards import (
     redeal,
 )
 from millebornes_env.chance import random_word
-from millebornes_env.compile import kernel, plain, rule
+from millebornes_env.compile import kernel, rule
 from millebornes_env.millebornes import rulebook
 from millebornes_env.millebornes.actions import CLAIM_COUP_FOURRE, around, card_of, is_discard
 from millebornes_env.millebornes.cards import DECK_SIZE, is_safety
@@ -54,6 +46,7 @@ from millebornes_env.millebornes.motion import team_of
 from millebornes_env.millebornes.observation import write_observation
 from millebornes_env.millebornes.rulebook import POINTS_PER_REWARD
 from millebornes_env.millebornes.rules import RulesRecord
+from millebornes_env.millebornes.scoring import round_score
 from millebornes_env.millebornes.sections import DEFAULT_SPEC, ObservationSpec
 from millebornes_env.millebornes.state import (
     CLAIM,
@@ -64,6 +57,7 @@ from millebornes_env.millebornes.state import (
     StateArray,
 )
 from millebornes_env.millebornes.turn import step
+from millebornes_env.millebornes.winning import has_won_round, round_winner
 
 CHUNK: Final = 20
 """After so many redeals it is asked which actions are still worth trying."""
@@ -364,6 +358,19 @@ def play_out(
 
 
 @rule
+def value_of_round(game: State, rules: RulesRecord) -> float:
+    """The own team's points less the mean of the others'; without points 1 for a win, 0 if shared, or -1."""
+    if rules.count_points == 0:
+        if not has_won_round(game, rules, OWN):
+            return -1.0
+        return 1.0 if round_winner(game, rules) == OWN else 0.0
+    others = 0
+    for team in range(1, rules.teams):
+        others += round_score(game, team)
+    return round_score(game, OWN) - others / (rules.teams - 1)
+
+
+@rule
 def judged_value(game: State, rules: RulesRecord, options: Int64Array) -> float:
     """What the rollout agent's network thinks that the round is worth to the own team.
 
@@ -377,59 +384,9 @@ def judged_value(game: State, rules: RulesRecord, options: Int64Array) -> float:
 # The end of a decision --------------------------------------------------------------------------------------
 
 
-@kernel
-def solve_end(
-    searcher: Searcher, rules: RulesRecord, decisions: Decisions, number: int, most: int, line: Line
-) -> bool:
-    """Take a decision exactly where all cards are known (`endgame.is_all_known`); whether it is taken.
-
-    Of equally good actions it takes the one that is best if the rollout agent plays on.
-
-    Args:
-        searcher: who searches, to the end.
-        rules: the table's.
-        decisions: begun.
-        number: of the decision.
-        most: positions that may be looked at.
-        line: scratch.
-    """
-    base, values = int(decisions.base[number]), line.values
-    best, _ = solve(decisions.roots[number], rules, base, most, line)
-    if best == NOT_SOLVED:
-        return False
-    key_0, key_1 = int(decisions.keys[number, 0]), int(decisions.keys[number, 1])
-    decisions.dealt[number] = decisions.roots[number]
-    gain, worth, chosen = values[best] - values[base], 0.0, best
-    for other in range(-1, int(decisions.num_tried[number])):
-        action = best if other < 0 else int(decisions.tried[number, other])
-        if other >= 0 and (action == best or values[action] < values[best]):
-            continue
-        found = play_out(searcher, rules, decisions, number, action, key_0, key_1)
-        if other < 0:
-            worth = found
-        elif found > worth:
-            gain += found - worth if best == base else 0.0
-            worth, chosen = found, action
-    decisions.num_tried[number] = 0 if chosen == base else 1
-    decisions.tried[number, 0] = chosen
-    decisions.gains[number, 0] = gain
-    decisions.squares[number, 0] = gain * gain
-    decisions.redeals[number] = 1  # nothing else could be dealt
-    return True
-
-
-def is_solved(searcher: Searcher, rules: RulesRecord, decisions: Decisions, number: int, most: int) -> bool:
-    """Whether a decision could be taken exactly, looking at so many positions at most, and was."""
-    seats, actions = decisions.memories.shape[1], decisions.masks.shape[1]
-    if most == 0 or not plain(is_all_known)(decisions.roots[number], seats):
-        return False
-    to_the_end = searcher._replace(depth=0)
-    return bool(solve_end(to_the_end, rules, decisions, number, most, new_line(actions)))
-
-
 @rule
 def error_of(decisions: Decisions, number: int, other: int) -> float:
-    """The standard error of an action's mean gain; 0 after a single redeal, where all is known."""
+    """The standard error of an action's mean gain; 0 after a single redeal, where a cheat knows all."""
     redeals = float(decisions.redeals[number])
     if redeals < 2:
         return 0.0

@@ -1,0 +1,160 @@
+"""How agents are called: one game or many, one thread at a time, arrays and no dictionaries."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from millebornes_env import VectorEnv, agents, vector_env
+from millebornes_env.agents.errors import AgentArgumentError
+from millebornes_env.agents.protocol import BaseAgent
+from millebornes_env.arena.dealing import dealt_batch
+from millebornes_env.arena.match import MatchConfig
+from millebornes_env.arena.stepping import SteppedGames
+from millebornes_env.errors import ConcurrentCallError
+
+SPECS = {
+    "greedy": "parker",
+    "random": "parker",
+    "champion": "parker",
+    "champion:mode=sample": "parker",
+    "search:rollout=greedy,rollouts=2": "parker",
+    "equilibrium": "mini7",
+    "saver": "arc_en_ciel",
+}
+
+
+@pytest.mark.parametrize(("spec", "edition"), SPECS.items())
+def test_one_game_is_played_without_the_axis_of_a_batch(spec: str, edition: str) -> None:
+    env = vector_env(1, edition, autoreset_mode="disabled")
+    many, one, listed = (agents.load(spec, env, 3) for _ in range(3))
+    observations, _ = env.reset(seed=3)
+    for _ in range(12):
+        rows, masks = observations["observation"], observations["action_mask"]
+        slot = int(env.agent_selection[0])
+        expected = many.act(rows, masks, slot_ids=np.array([slot]))
+        for found in (
+            one.act(rows[0], masks[0], slot_ids=slot),
+            listed.act(rows[0].tolist(), masks[0].tolist(), slot_ids=[slot]),
+        ):
+            assert type(found) is int
+            assert found == expected[0]
+        observations = env.step(expected).observations
+
+
+def calls_of(env: VectorEnv) -> dict[str, tuple[Any, Callable[[], object]]]:
+    """Methods that read or write what an object remembers, with the object."""
+    observations, _ = env.reset(seed=1)
+    rows, masks = observations["observation"], observations["action_mask"]
+    states, seats, slots = env.get_states(), env.agent_selection.astype(np.int32), np.zeros(1, np.int64)
+    compiled, policy = agents.load("greedy", env), agents.load("champion", env)
+    search: Any = agents.load("search:rollout=greedy,rollouts=2", env)
+    games = SteppedGames(dealt_batch(MatchConfig(), 0, 1), [compiled, compiled], MatchConfig())
+    mini = vector_env(1, "mini7")
+    seen, _ = mini.reset(seed=1)
+    solved: Any = agents.load("equilibrium", mini)
+    return {
+        "act": (compiled, lambda: compiled.act(rows, masks)),
+        "act of one": (compiled, lambda: compiled.act(rows[0], masks[0])),
+        "forget": (compiled, compiled.forget),
+        "inputs": (policy, lambda: policy.inputs(rows)),
+        "probabilities": (policy, lambda: policy.probabilities(rows, masks)),
+        "act of search": (search, lambda: search.act(rows, masks)),
+        "act_on": (search, lambda: search.act_on(states, seats, slots)),
+        "known": (search, lambda: search.known(states, seats, slots)),
+        "note": (search, lambda: search.note(states, seats, slots, slots)),
+        "forget of search": (search, search.forget),
+        "last_gains": (search, search.last_gains),
+        "act of equilibrium": (solved, lambda: solved.act(seen["observation"], seen["action_mask"])),
+        "forget of equilibrium": (solved, solved.forget),
+        "begin": (games, games.begin),
+        "choose": (games, games.choose),
+        "carry_out": (games, games.carry_out),
+    }
+
+
+def test_a_second_thread_is_refused_and_disturbs_nothing() -> None:
+    wrong = []
+    for name, (owner, call) in calls_of(vector_env(1)).items():
+        call()
+        held, done = threading.Event(), threading.Event()
+
+        def hold(guard: Any = owner._guard, held: Any = held, done: Any = done) -> None:
+            guard.take(False)
+            held.set()
+            done.wait(60)
+            guard.give_back()
+
+        other = threading.Thread(target=hold)
+        other.start()
+        assert held.wait(60)
+        try:
+            call()
+        except ConcurrentCallError as error:
+            if "another thread" not in str(error) or "environment" in str(error):
+                wrong.append(f"{name}: {error}")
+        else:
+            wrong.append(f"{name} was not refused")
+        finally:
+            done.set()
+            other.join()
+        call()
+    assert not wrong
+
+
+def test_the_refusal_says_how_to_get_another_agent() -> None:
+    env = vector_env(1)
+    observations, _ = env.reset(seed=1)
+    agent: Any = agents.load("greedy", env)
+    agent._guard.take = lambda _: False
+    with pytest.raises(
+        ConcurrentCallError, match=r"^act\(\) was called .* this agent .* an agent of its own"
+    ):
+        agent.act(*observations.values())
+
+
+def test_copies_have_a_guard_of_their_own() -> None:
+    env = vector_env(1)
+    agent: Any = agents.load("greedy", env)
+    for copied in (copy.deepcopy(agent), pickle.loads(pickle.dumps(agent))):
+        assert copied._guard is not agent._guard
+        assert copied._guard.kind == "agent"
+
+
+def test_a_dictionary_is_refused_with_what_to_write() -> None:
+    wrong = []
+    for spec, edition in SPECS.items():
+        env = vector_env(1, edition)
+        observations, _ = env.reset(seed=1)
+        try:
+            agents.load(spec, env).act(observations)
+        except AgentArgumentError as error:
+            if "observations['observation'] and observations['action_mask']" not in str(error):
+                wrong.append(f"{spec}: {error}")
+        else:
+            wrong.append(spec)
+    assert not wrong
+
+
+def test_an_empty_list_of_rows_is_no_game() -> None:
+    agent = agents.load("greedy", vector_env(1))
+    with pytest.raises(AgentArgumentError, match=r"shape \(0,\)"):
+        agent.act([], [])
+
+
+def test_a_frozen_dataclass_may_be_an_agent() -> None:
+    @dataclass(frozen=True)
+    class Frozen(BaseAgent):
+        name: str = "frozen"
+
+        def act(self, observations: Any, action_masks: Any) -> Any:
+            return action_masks.argmax(axis=1)
+
+    assert replace(Frozen(), name="other").name == "other"
