@@ -7,22 +7,24 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any
 
+Test = Callable[..., None]
 
-def each(names: str, cases: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+
+def each(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[[Test], Test]:
     """Turn a test of one case into one test of all cases, whose failure names every case that fails.
 
     Use it like `pytest.mark.parametrize` where a case takes microseconds: collecting and reporting thousands
     of tests costs more than running them. All cases share the test's fixtures.
 
     Args:
-        names: Names of the parameters that make a case, separated by commas.
+        names: Names of the parameters that make a case, in a tuple or separated by commas.
         cases: The values: one for a single name, otherwise a tuple for each case.
     """
-    parameters = [name.strip() for name in names.split(",")]
-    rows = [case if len(parameters) > 1 else (case,) for case in cases]
+    parameters = [name.strip() for name in names.split(",")] if isinstance(names, str) else names
+    rows = [(case,) if isinstance(names, str) and len(parameters) == 1 else case for case in cases]
     assert rows, f"no cases for {names}"
 
-    def decorate(test: Callable[..., None]) -> Callable[..., None]:
+    def decorate(test: Test) -> Test:
         @functools.wraps(test, updated=())
         def run_all(**fixtures: Any) -> None:
             failed: list[tuple[str, BaseException]] = []

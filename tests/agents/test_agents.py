@@ -12,7 +12,7 @@ import pytest
 from millebornes_env import VectorEnv, edition, editions, millebornes_v0, vector_env
 from millebornes_env.agents import AGENTS, Table, UnknownAgentError, load, names, register
 from millebornes_env.millebornes.cards import remedy_for
-from tests.agents.each import each
+from tests.each import each
 from tests.support import CARDS, Position
 
 PLAYERS = (2, 3, 4, 6)

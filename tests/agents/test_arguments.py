@@ -24,8 +24,8 @@ from millebornes_env.compile import IS_COMPILED
 from millebornes_env.errors import MilleBornesError, SeedError, StateError
 from millebornes_env.millebornes.rules import RulesRecord
 from millebornes_env.millebornes.state import State
-from tests.agents.each import each
 from tests.agents.policies import network_for, write_run
+from tests.each import each
 from tests.support import Position
 
 GAMES = 6

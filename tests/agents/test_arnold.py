@@ -35,7 +35,7 @@ from millebornes_env.millebornes.motion import is_limited, is_moving
 from millebornes_env.millebornes.rules import compiled_rules
 from millebornes_env.millebornes.state import CLAIM, EXTENSION, new_states
 from tests.agents.arnold_words import Arnold, Side
-from tests.agents.each import each
+from tests.each import each
 
 TABLES = [(name, *table) for name in editions() for table in edition(name).tables]
 

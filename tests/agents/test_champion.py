@@ -24,8 +24,8 @@ from millebornes_env.arena.tournament import entrants_of
 from millebornes_env.commands.evaluate import run_folder
 from millebornes_env.millebornes.sections import DEFAULT_SPEC, ObservationSpec
 from millebornes_env.wielerspel.sections import ObservationSpec as RaceSpec
-from tests.agents.each import each
 from tests.agents.policies import network, network_for, write_run
+from tests.each import each
 from train.common.policy_files import save_policy_files
 
 OF_ALL = ObservationSpec(rules=1, padded=1)

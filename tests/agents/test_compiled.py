@@ -29,7 +29,7 @@ from millebornes_env.millebornes.legality import is_legal, write_mask
 from millebornes_env.millebornes.motion import is_moving
 from millebornes_env.millebornes.rules import RulesRecord, compiled_rules
 from millebornes_env.millebornes.state import State, new_states
-from tests.agents.each import each
+from tests.each import each
 
 TABLES = [(name, *table) for name in editions() for table in edition(name).tables]
 

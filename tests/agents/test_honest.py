@@ -18,8 +18,8 @@ from millebornes_env.compile import for_kernels
 from millebornes_env.millebornes.rules import compiled_rules
 from millebornes_env.millebornes.sections import DEFAULT_SPEC, ObservationSpec
 from millebornes_env.millebornes.state import StateArray
-from tests.agents.each import each
 from tests.agents.policies import network_for, write_run
+from tests.each import each
 
 BLIND = {"human"}
 POLICIES = {

@@ -14,7 +14,7 @@ from millebornes_env.agents.human.words import action_words
 from millebornes_env.agents.protocol import Table
 from millebornes_env.millebornes.cards import CARD_NAMES
 from millebornes_env.render.names import Names
-from tests.agents.each import each
+from tests.each import each
 from tests.support import CARDS, Position
 
 DISTANCE_25, DISTANCE_50, ACCIDENT, STOP, ROLL = 0, 1, 5, 8, 13

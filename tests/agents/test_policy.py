@@ -31,7 +31,6 @@ from millebornes_env.millebornes.rules import RulesRecord, compiled_rules
 from millebornes_env.millebornes.sections import MAX_INT8, ObservationSpec
 from millebornes_env.millebornes.state import StateArray, new_states
 from tests.agents.choosing import chosen_by_state
-from tests.agents.each import each
 from tests.agents.policies import (
     Layers,
     network_for,
@@ -41,6 +40,7 @@ from tests.agents.policies import (
     values_of_network,
     write_run,
 )
+from tests.each import each
 
 TABLES = [("parker", 2), ("dujardin", 2), ("parker", 3), ("parker", 4), ("winning_moves", 6)]
 ALL_TABLES = [(name, *table) for name in editions() for table in edition(name).tables]

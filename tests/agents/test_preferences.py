@@ -6,7 +6,7 @@ from millebornes_env import edition, editions, vector_env
 from millebornes_env.compile import for_kernels
 from millebornes_env.millebornes.legality import legal_actions
 from millebornes_env.millebornes.rules import compiled_rules
-from tests.agents.each import each
+from tests.each import each
 
 TABLES = [(name, *table) for name in editions() for table in edition(name).tables]
 OVERRIDES: tuple[dict[str, int], ...] = ({}, {"discard_only_if_stuck": 1}, {"discard_safeties": 0})

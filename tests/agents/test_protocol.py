@@ -25,7 +25,7 @@ from millebornes_env.agents.protocol import (
     is_state_agent,
     sees_hidden_cards,
 )
-from tests.agents.each import each
+from tests.each import each
 
 
 class Short:

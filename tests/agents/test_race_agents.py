@@ -18,7 +18,7 @@ from millebornes_env.wielerspel.actions import action_name, bid_of
 from millebornes_env.wielerspel.editions import edition
 from millebornes_env.wielerspel.rules import rules_array
 from millebornes_env.wielerspel.state import RAINBOW
-from tests.agents.each import each
+from tests.each import each
 from tests.wielerspel.support import (
     CLIMB_4,
     COBBLES_3,

@@ -22,8 +22,8 @@ from millebornes_env.millebornes.cards import Card
 from millebornes_env.millebornes.determinize import redeal_hidden_cards
 from millebornes_env.millebornes.rules import RulesRecord, rules_record
 from millebornes_env.millebornes.state import State, StateArray
-from tests.agents.each import each
 from tests.arena.players import AGENTS, choose_first, first_legal
+from tests.each import each
 from tests.support import Position
 
 DISTANCE_50, DISCARD_50 = 1, 20

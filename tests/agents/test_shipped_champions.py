@@ -15,7 +15,7 @@ from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.policy.files import ROUNDED_FORMAT
 from millebornes_env.arena.gauntlet import Score
 from millebornes_env.arena.match import MatchConfig, play
-from tests.agents.each import each
+from tests.each import each
 
 A_QUARTER_OF_A_MEGABYTE = 250_000
 TWO_MEGABYTES = 2_000_000

@@ -27,8 +27,8 @@ from millebornes_env.arena.gauntlet import Gauntlet
 from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.commands.evaluate import run_folder
 from millebornes_env.errors import MilleBornesError, SeedError, shown
-from tests.agents.each import each
 from tests.agents.policies import network_for, write_run
+from tests.each import each
 
 HUGE = "9" * 20
 

@@ -20,8 +20,8 @@ from millebornes_env.arena.outcome import Outcome
 from millebornes_env.arena.statistics import Counts
 from millebornes_env.millebornes.actions import play_action
 from millebornes_env.millebornes.cards import ACCIDENT, SPEED_LIMIT, STOP
-from tests.agents.each import each
 from tests.arena.simulated import outcome_of
+from tests.each import each
 
 
 def counts(actions: dict[int, int] | None = None, **named: int) -> Counts:

@@ -19,9 +19,9 @@ from millebornes_env.arena.match import MatchConfig, by_deal, play, play_batch
 from millebornes_env.arena.outcome import Outcome
 from millebornes_env.errors import ArenaError
 from millebornes_env.games import Game
-from tests.agents.each import each
 from tests.arena.players import FirstAgent, RememberingAgent, SlowFirstAgent
 from tests.arena.simulated import outcome_of
+from tests.each import each
 
 TABLES = {2: 2, 3: 3, 4: 2, 6: 3}
 """Teams by players (parker)."""

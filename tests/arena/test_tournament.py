@@ -24,7 +24,7 @@ from millebornes_env.arena.tournament import (
     play_tournament,
 )
 from millebornes_env.errors import ArenaError
-from tests.agents.each import each
+from tests.each import each
 
 ROUNDS = MatchConfig(episode="round")
 
