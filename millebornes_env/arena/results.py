@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from millebornes_env.arena.intervals import FEW_DEALS, NORMAL_QUANTILE, Interval
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.arena.match_config import plural
-from millebornes_env.files import save_figure_atomically, write_json_atomically
+from millebornes_env.files import new_figure, write_json_atomically
 from millebornes_env.games import find_sheet
 from millebornes_env.games import game as find_game
 from millebornes_env.versions import versions
@@ -222,12 +222,10 @@ def draw_win_rates(rows: Sequence[Row], seed: int) -> Figure:
     Returns:
         A Matplotlib figure, 8 inches wide.
     """
-    from matplotlib.figure import Figure  # noqa: PLC0415 - takes a second, and is needed at the end only
-
     row = rows[0]
     longest = max(len(row.opponent) for row in rows)
     width, height = 8.0 + max(0, longest - 24) * 0.075, 1.7 + 0.5 * len(rows)
-    figure = Figure(figsize=(width, height))
+    figure = new_figure(width, height)
     figure.set_layout_engine("constrained", rect=(0, 0, 1, 1 - _HEADING_HEIGHT / height))
     _draw_heading(figure, row, seed)
     axes = figure.add_subplot()
@@ -243,15 +241,6 @@ def draw_win_rates(rows: Sequence[Row], seed: int) -> Figure:
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.tick_params(axis="y", length=0)
     return figure
-
-
-def save_win_rates(path: Path, rows: Sequence[Row], seed: int) -> None:
-    """Write the picture of `draw_win_rates` as the file that the path names, whole or not at all.
-
-    Raises:
-        OSError: the file could not be written.
-    """
-    save_figure_atomically(draw_win_rates(rows, seed), path)
 
 
 def _draw_heading(figure: Figure, row: Row, seed: int) -> None:

@@ -33,7 +33,7 @@ from millebornes_env.arena.tournament import (
     opened_for,
     who_sees_hidden_cards,
 )
-from millebornes_env.command_line import carry_out, complain
+from millebornes_env.command_line import carry_out, complain, warn
 from millebornes_env.commands.clusters import players_of
 from millebornes_env.commands.console import progress_console, table_console
 from millebornes_env.commands.options import (
@@ -163,13 +163,15 @@ def _play(args: Args, tournament: Tournament, folder: Path) -> int:
         return complain(_not_written(error))
     analysis = analyse_tournament(tournament, args.anchor)
     try:
-        written = save_report(tournament, analysis, folder, asdict(tournament.config))
+        written, no_pictures = save_report(tournament, analysis, folder, asdict(tournament.config))
     except OSError as error:
         _print(analysis, tournament.config.match)
         return complain(_not_written(error))
     _print(analysis, tournament.config.match)
     for path in written:
         print(f"wrote {path}")
+    for problem in no_pictures:
+        warn(problem)
     return 0
 
 

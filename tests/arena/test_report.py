@@ -7,10 +7,10 @@ import io
 import json
 from itertools import combinations
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 from rich.console import Console
 
 from millebornes_env.arena.analysis import Analysis, analyse
@@ -19,8 +19,7 @@ from millebornes_env.arena.pictures import (
     LONGEST_NAME,
     draw_overview,
     draw_payoff,
-    save_payoff,
-    save_ratings,
+    draw_ratings,
     shown_name,
 )
 from millebornes_env.arena.report import (
@@ -37,7 +36,11 @@ from millebornes_env.arena.report import (
     to_json,
     variance_reduction_sentence,
 )
+from millebornes_env.files import save_figure_atomically
 from tests.arena.simulated import drawn, outcome_of, with_counters
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 NAMES = ("weak", "a|b [x]", "policy:runs/" + "long_" * 12, "cheat")
 
@@ -275,8 +278,10 @@ def test_pictures_are_written(tmp_path: Path, agents: int) -> None:
     outcomes = [drawn(pair, rng.normal(0, 50, agents), 2, rng) for pair in pairs]
     names = [f"$agent_{agent}$" + "x" * 60 for agent in range(agents)]
     found = analyse(names, outcomes, replicates=5)
-    save_payoff(tmp_path / "payoff.png", names, found.payoff, found.ratings.order(), "parker")
-    save_ratings(tmp_path / "ratings.png", names, found.ratings)
+    save_figure_atomically(
+        draw_payoff(names, found.payoff, found.ratings.order(), "parker"), tmp_path / "payoff.png"
+    )
+    save_figure_atomically(draw_ratings(names, found.ratings), tmp_path / "ratings.png")
     for name in ("payoff", "ratings"):
         assert (tmp_path / f"{name}.png").read_bytes()[:4] == b"\x89PNG"
 

@@ -59,6 +59,23 @@ def test_everything_is_printed_and_written(capsys: pytest.CaptureFixture[str]) -
     assert "greedy" in Path("here/report.md").read_text()
 
 
+def test_pictures_that_cannot_be_drawn_cost_nothing_else(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_arguments: object) -> None:
+        raise ValueError("no colours")
+
+    monkeypatch.setattr("millebornes_env.arena.report.draw_payoff", fail)
+    assert main(["greedy", "random", *QUICK, "--out", "here"]) == 0
+    printed = capsys.readouterr()
+    assert "Points per round" in printed.out
+    assert "wrote here/ratings.png" in printed.out
+    assert "payoff.png" not in printed.out
+    assert printed.err.splitlines() == [
+        "warning: no picture here/payoff.png: drawing it failed (ValueError: no colours)"
+    ]
+
+
 def test_the_same_command_gives_the_same_results_and_plays_nothing_anew(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import math
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -256,8 +257,8 @@ def test_what_cannot_be_written_has_been_printed(tmp_path: Path, capsys: pytest.
     printed = capsys.readouterr()
     assert "win rate" in printed.out
     assert printed.err.splitlines() == [
-        f"error: could not write {out}{suffix} (File exists); choose another place with --out"
-        for suffix in (".json", ".png")
+        f"warning: could not write the picture {out}.png (File exists)",
+        f"error: could not write {out}.json (File exists); choose another place with --out",
     ]
 
 
@@ -275,6 +276,42 @@ def test_a_full_disk_costs_one_file_only(
     assert "could not write" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
     assert main(arguments) == 0
+
+
+def test_a_picture_that_cannot_be_drawn_costs_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_arguments: object, **_options: object) -> None:
+        raise RuntimeError("no font\nat all")
+
+    monkeypatch.setattr("millebornes_env.arena.results.new_figure", fail)
+    arguments = ["holder", "--against", "greedy", "--deals", "1", "--out", str(tmp_path / "found")]
+    assert main(arguments) == 0
+    printed = capsys.readouterr()
+    assert "win rate" in printed.out
+    assert printed.out.endswith(f"wrote {tmp_path / 'found'}.json\n")
+    path = tmp_path / "found.png"
+    assert printed.err == f"warning: no picture {path}: drawing it failed (RuntimeError: no font at all)\n"
+    monkeypatch.setattr("millebornes_env.arena.results.new_figure", millebornes_env.files.new_figure)
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    assert main(arguments) == 0
+    assert "is not installed (pip install 'millebornes-env[arena]')" in capsys.readouterr().err
+
+
+def test_pictures_need_no_backend(tmp_path: Path) -> None:
+    """A notebook's kernel sets MPLBACKEND for the processes that it starts."""
+    script = (
+        "import os, sys, pathlib; from millebornes_env.files import new_figure, save_picture;"
+        "problem = save_picture(pathlib.Path(sys.argv[1]), lambda: new_figure(1, 1));"
+        "sys.exit(problem or os.environ['MPLBACKEND'] != 'module://there.is.none')"
+    )
+    subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path / "drawn.png")],
+        env={**os.environ, "MPLBACKEND": "module://there.is.none"},
+        cwd=Path(millebornes_env.files.__file__).parents[1],
+        check=True,
+    )
+    assert (tmp_path / "drawn.png").read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize("step", ["write_bytes", "replace"])
