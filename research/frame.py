@@ -21,7 +21,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 
 from benchmarks.results import environment_info
 from millebornes_env.command_line import carry_out, option_name, say, warn
-from millebornes_env.commands.console import progress_console
+from millebornes_env.commands.console import progress_console, read_options
 from millebornes_env.errors import MissingExtraError
 from millebornes_env.files import new_figure, remove_drafts, save_picture, write_json_atomically
 from millebornes_env.versions import versions
@@ -123,7 +123,7 @@ def main(question: Question[Any], arguments: Sequence[str] | None = None) -> int
     def command() -> int:
         prog = f"python -m research.{question.name}"
         about = getattr(question.measure, "__globals__", {}).get("__doc__") or question.title
-        answer(question, tyro.cli(question.options, prog=prog, description=about, args=given))
+        answer(question, read_options(question.options, prog, given, about))
         return 0
 
     return carry_out(command, stopped=STOPPED)

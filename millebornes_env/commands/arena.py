@@ -17,7 +17,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
 import tyro
 
@@ -58,7 +58,7 @@ class Args(MatchArgs):
     agent.
     """
 
-    agents: tyro.conf.Positional[tuple[str, ...]]
+    agents: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="AGENT ...")]
     """`name:option=value,...`, run folders, `my_file.py:Class`; `name@agent` calls an agent otherwise."""
     deals: int = 1000
     """Deals of every lineup, each played once from each team's place; with --until, the most."""

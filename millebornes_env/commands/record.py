@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import tyro
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -20,6 +20,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from millebornes_env.command_line import carry_out
 from millebornes_env.commands.clusters import cluster_at
 from millebornes_env.commands.console import progress_console
+from millebornes_env.commands.editions import with_its_game
 from millebornes_env.commands.options import TableArgs, parse_options, refuse_cheating, table_asked_for
 from millebornes_env.recording import RecordedData, Recording, RecordingError, check, record
 from millebornes_env.recording.folder import command_line
@@ -29,7 +30,9 @@ from millebornes_env.recording.folder import command_line
 class Args(TableArgs):
     """Record rounds as Parquet: a row for each decision, and a row for each round."""
 
-    agents: tyro.conf.Positional[tuple[str, ...]] = field(default_factory=tuple)
+    agents: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="AGENT ...")] = field(
+        default_factory=tuple
+    )
     """Who plays: `name:option=value`, the path of a run folder, or `my_file.py:Class`; one for each team at
     most, and the last one plays the teams that are left. They change places from round to round."""
     rounds: int = 10_000
@@ -108,11 +111,10 @@ def _command(arguments: Sequence[str] | None) -> None:
 def _check(args: Args) -> None:
     if args.agents:
         raise RecordingError("--check plays what was recorded: name no agents")
+    edition = None if args.edition is None else with_its_game(args.edition)
     with _bar() as bar:
         task = bar.add_task("rounds", total=None)
-        data = check(
-            args.out, edition=args.edition, on_progress=lambda done: bar.update(task, completed=done)
-        )
+        data = check(args.out, edition=edition, on_progress=lambda done: bar.update(task, completed=done))
     print(f"{_said(data)}; every row is what the game says")
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from millebornes_env.command_line import carry_out, program, say
+from millebornes_env.commands.editions import with_its_game
 from millebornes_env.errors import OptionError
 from millebornes_env.files import check_writable, write_json_atomically
 from millebornes_env.games import find_sheet
@@ -100,7 +101,7 @@ def run(args: argparse.Namespace) -> None:
         OSError: a file could not be read or written.
     """
     _check(args)
-    sheet = find_sheet(args.deck)
+    sheet = find_sheet(with_its_game(args.deck))
     game: Solvable = game_of(sheet.game).part("solvable", "the command solve")(sheet)
     if args.count:
         print(words_of_counts(game, counted(game, threads=args.threads, on_progress=progress("counting"))))

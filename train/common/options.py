@@ -18,7 +18,8 @@ from millebornes_env import command_line
 from millebornes_env.agents.policy.network import MAX_LAYERS, MAX_UNITS
 from millebornes_env.arena.gauntlet import check_evaluation
 from millebornes_env.command_line import option_name
-from millebornes_env.commands.options import with_its_game
+from millebornes_env.commands.console import read_options
+from millebornes_env.commands.editions import with_its_game
 from millebornes_env.envs.options import USUAL
 from millebornes_env.errors import shown
 from millebornes_env.games import Game, find_sheet
@@ -202,7 +203,8 @@ def parse_options(options: type[Options], description: str | None) -> Options:
         SystemExit: after --help, and after a wrong option, about which tyro has printed what is wrong.
     """
     refuse_old_options(options, sys.argv[1:])
-    args = tyro.cli(options, prog=f"python -m train.{Path(sys.argv[0]).stem}", description=description)
+    prog = f"python -m train.{Path(sys.argv[0]).stem}"
+    args = read_options(options, prog, description=description)
     return with_games_imported(args)
 
 
