@@ -40,6 +40,11 @@ _CHECK_RATIO: Final = 1.25
 """NashConv is looked at again after so many times as many iterations; it costs as much as one or two."""
 _FIRST_POLISHING: Final = 64
 """Iterations after which it pays to go on with what is left of the game; then after twice as many."""
+_SMALL: Final = 100_000
+"""Decisions of a game that is solved out unless another --until is asked for."""
+_USUAL_UNTIL_SMALL: Final = 0.0001
+_USUAL_UNTIL: Final = 0.1
+_MOST_DIGITS: Final = 7
 _TOO_FAR: Final = 20.0
 """A logarithm of iterations: more than anybody waits for."""
 HEADINGS: Final = ("policy", "exploitability", "of the payoff range", "value (seat 0)", "NashConv")
@@ -72,8 +77,10 @@ def parser() -> argparse.ArgumentParser:
     )
     command.add_argument("--count", action="store_true", help="only count nodes and information sets")
     command.add_argument(
-        "--until", type=float, default=0.1, metavar="PERCENT",
-        help="solve until exploitability is below so much of the payoff range (default: %(default)s)",
+        "--until", type=float, metavar="PERCENT",
+        help="solve until exploitability is below so much of the payoff range (default: "
+        f"{_USUAL_UNTIL:g}; {_USUAL_UNTIL_SMALL:g} for a game of {_SMALL:,} decisions or fewer, which takes "
+        "seconds)",
     )  # fmt: skip
     command.add_argument(
         "--minutes", type=float, default=60.0,
@@ -112,7 +119,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _check(args: argparse.Namespace) -> None:
-    if not 0 < args.until <= 100:
+    if args.until is not None and not 0 < args.until <= 100:
         raise OptionError(f"--until is {args.until:g}: it is a percentage above 0, at most 100")
     if not args.minutes > 0:
         raise OptionError(f"--minutes is {args.minutes:g}: it must be above 0")
@@ -243,6 +250,8 @@ def _solve(args: argparse.Namespace, game: Solvable) -> None:
             check_writable(path)
     solver = solver_of(game, threads=args.threads, on_progress=progress("walking"))
     print(words_of_counts(game, solver.counts), flush=True)
+    if args.until is None:
+        args.until = _USUAL_UNTIL_SMALL if solver.counts.play_nodes <= _SMALL else _USUAL_UNTIL
     if args.checkpoint is not None and args.checkpoint.exists():
         solver.load(args.checkpoint)
         print(f"went on after {solver.iteration:,} iterations from {args.checkpoint}", flush=True)
@@ -260,11 +269,14 @@ def _solve(args: argparse.Namespace, game: Solvable) -> None:
 
 
 def words_of_value(solver: Cfr, found: Judgement) -> str:
-    """What was found."""
+    """Describe the value, with as many digits as its bounds leave sure."""
     low, high = -found.best[1], found.best[0]
+    sure = _MOST_DIGITS if high <= low else 1 - math.floor(math.log10(high - low))
+    digits = min(max(sure, 0), _MOST_DIGITS)
+    low, high = math.floor(low * 10**digits) / 10**digits, math.ceil(high * 10**digits) / 10**digits
     return (
-        f"value of the game to seat 0, which begins: {found.value:+.7f} points, between {low:+.7f} and "
-        f"{high:+.7f}; exploitability {found.exploitability:.3g} points, {100 * found.of_range:.2g} % of the "
+        f"value of the game to seat 0, which begins: {found.value:+.{digits}f} points, between "
+        f"{low:+.{digits}f} and {high:+.{digits}f}; exploitability {found.exploitability:.3g} points, {100 * found.of_range:.2g} % of the "
         f"payoff range, after {solver.iteration:,} iterations and {solver.seconds:.1f} s"
     )
 
