@@ -162,6 +162,15 @@ def write_json_atomically(path: Path, content: Mapping[str, Any]) -> None:
     write_text_atomically(path, json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
 
+def identity_of(path: Path) -> tuple[int, int] | None:
+    """Return device and inode of a file, which another file of the same name differs in; None: it is gone."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 # Pictures ---------------------------------------------------------------------------------------------------
 
 

@@ -153,12 +153,14 @@ def _play(args: Args, tournament: Tournament, folder: Path) -> int:
         with players_of(args.cluster, args.edition) as play, tournament_bar() as on_turn:
             play(tournament, folder, only, on_turn)
     except KeyboardInterrupt as stop:
-        if any(len(outcome.points) for outcome in tournament.outcomes.values()):
-            _print(analyse_tournament(tournament, args.anchor), tournament.config.match)
+        _print_if_played(tournament, args.anchor)
         return complain(
             f"stopped; what was played is in {folder}: give the same command again to go on",
             exit_code_of(stop),
         )
+    except ArenaError:  # the folder is gone, but not what was played
+        _print_if_played(tournament, args.anchor)
+        raise
     except OSError as error:
         return complain(_not_written(error))
     analysis = analyse_tournament(tournament, args.anchor)
@@ -173,6 +175,11 @@ def _play(args: Args, tournament: Tournament, folder: Path) -> int:
     for problem in no_pictures:
         warn(problem)
     return 0
+
+
+def _print_if_played(tournament: Tournament, anchor: str | None) -> None:
+    if any(len(outcome.points) for outcome in tournament.outcomes.values()):
+        _print(analyse_tournament(tournament, anchor), tournament.config.match)
 
 
 def _print(analysis: Analysis, config: MatchConfig) -> None:

@@ -10,7 +10,6 @@ on when the command is given again.
 
 from __future__ import annotations
 
-import json
 import re
 import time
 import tomllib
@@ -39,6 +38,7 @@ from millebornes_env.commands.options import parse_options
 from millebornes_env.commands.progress import tournament_bar
 from millebornes_env.errors import ArenaError
 from millebornes_env.files import save_picture, write_text_atomically
+from millebornes_env.texts import json_of_file, text_of_file
 
 LIST: Final = Path(__file__).with_suffix(".toml")
 _NAME: Final = re.compile(r"[A-Za-z0-9_]+")
@@ -128,7 +128,7 @@ def read_board(path: Path, threads: int = 2) -> Board:
     name = path.name if str(path) == path.name and own.exists() else ""
     path = own if name else path
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = tomllib.loads(text_of_file(path, ArenaError))
         seed = int(content["seed"])
         everywhere = tuple(content["agents"])
         events = tuple(
@@ -150,7 +150,7 @@ def read_board(path: Path, threads: int = 2) -> Board:
             f"there is no list {str(path)!r}; the project's own is {str(LIST)!r}, and for the race "
             "'race_leaderboard'"
         ) from None
-    except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         raise ArenaError(f"{str(path)!r} is no list of agents and tables: {error!r}") from None
     if not events or min(event.config.deals for event in events) < 1:
         raise ArenaError(f"{str(path)!r} must have a table or more, each with 1 deal or more")
@@ -264,7 +264,7 @@ def read_responses(path: Path) -> dict[str, dict[str, Any]]:
         ArenaError: the file is damaged.
     """
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = json_of_file(path, ArenaError)
         for response in found.values():
             gain_of(response), float(response["low"]), int(response["decisions"])
     except FileNotFoundError:

@@ -274,10 +274,11 @@ def words_of_value(solver: Cfr, found: Judgement) -> str:
     sure = _MOST_DIGITS if high <= low else 1 - math.floor(math.log10(high - low))
     digits = min(max(sure, 0), _MOST_DIGITS)
     low, high = math.floor(low * 10**digits) / 10**digits, math.ceil(high * 10**digits) / 10**digits
+    value, lowest, highest = (f"{number:+.{digits}f}" for number in (found.value, low, high))
     return (
-        f"value of the game to seat 0, which begins: {found.value:+.{digits}f} points, between "
-        f"{low:+.{digits}f} and {high:+.{digits}f}; exploitability {found.exploitability:.3g} points, {100 * found.of_range:.2g} % of the "
-        f"payoff range, after {solver.iteration:,} iterations and {solver.seconds:.1f} s"
+        f"value of the game to seat 0, which begins: {value} points, between {lowest} and {highest}; "
+        f"exploitability {found.exploitability:.3g} points, {100 * found.of_range:.2g} % of the payoff "
+        f"range, after {solver.iteration:,} iterations and {solver.seconds:.1f} s"
     )
 
 

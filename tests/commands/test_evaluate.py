@@ -32,6 +32,7 @@ from millebornes_env.arena.results import (
 )
 from millebornes_env.commands.evaluate import main
 from millebornes_env.commands.options import run_folder
+from millebornes_env.errors import ArenaError
 from tests.agents.policies import network_for, write_run
 
 TABLES = {2: 2, 3: 3, 4: 2, 6: 3}
@@ -187,9 +188,20 @@ def test_results_come_back_as_they_were_stored(tmp_path: Path) -> None:
 
 def test_results_of_another_format_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "results.json"
-    path.write_text('{"format": 99, "rows": []}', encoding="utf-8")
-    with pytest.raises(ValueError, match="format 99"):
-        load_results(path)
+    for text, said in {
+        '{"format": 99, "rows": []}': "format 99",
+        '{"format": 1}': "its entry 'rows' is None; it must be a list",
+        '{"format": 1, "rows": [3]}': "row 0 is 3; it must be an object",
+        '{"format": 1, "rows": [{}]}': "row 0: .*missing",
+        '{"format": 1, "rows": [{"agent": 3}]}': "row 0 has the entry 'agent', 3, which no row can have",
+        '{"format": 1, "rows": [{"wheels": "4"}]}': "row 0 has the entry 'wheels'",
+        "[]": "no JSON object",
+        "[" * 10**5: "no JSON",
+        "": "no JSON",
+    }.items():
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(ArenaError, match=f"results.json.*{said}"):
+            load_results(path)
 
 
 def test_the_command_prints_a_table_and_writes_both_files(
