@@ -40,10 +40,9 @@ _CHECK_RATIO: Final = 1.25
 """NashConv is looked at again after so many times as many iterations; it costs as much as one or two."""
 _FIRST_POLISHING: Final = 64
 """Iterations after which it pays to go on with what is left of the game; then after twice as many."""
-_SMALL: Final = 100_000
-"""Decisions of a game that is solved out unless another --until is asked for."""
-_USUAL_UNTIL_SMALL: Final = 0.0001
-_USUAL_UNTIL: Final = 0.1
+USUAL_UNTIL: Final = {100_000: 0.0001, 10_000_000: 0.001}
+"""Percentage of the payoff range that a game of so many decisions at most is solved to, in seconds."""
+_UNTIL_OF_LARGE: Final = 0.1
 _MOST_DIGITS: Final = 7
 _TOO_FAR: Final = 20.0
 """A logarithm of iterations: more than anybody waits for."""
@@ -79,8 +78,8 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument(
         "--until", type=float, metavar="PERCENT",
         help="solve until exploitability is below so much of the payoff range (default: "
-        f"{_USUAL_UNTIL:g}; {_USUAL_UNTIL_SMALL:g} for a game of {_SMALL:,} decisions or fewer, which takes "
-        "seconds)",
+        "0.0001 for a game of up to 100,000 decisions, 0.001 for one of up to 10 million, which take seconds, "
+        "else 0.1)",
     )  # fmt: skip
     command.add_argument(
         "--minutes", type=float, default=60.0,
@@ -251,7 +250,8 @@ def _solve(args: argparse.Namespace, game: Solvable) -> None:
     solver = solver_of(game, threads=args.threads, on_progress=progress("walking"))
     print(words_of_counts(game, solver.counts), flush=True)
     if args.until is None:
-        args.until = _USUAL_UNTIL_SMALL if solver.counts.play_nodes <= _SMALL else _USUAL_UNTIL
+        decisions = solver.counts.play_nodes
+        args.until = next((one for most, one in USUAL_UNTIL.items() if decisions <= most), _UNTIL_OF_LARGE)
     if args.checkpoint is not None and args.checkpoint.exists():
         solver.load(args.checkpoint)
         print(f"went on after {solver.iteration:,} iterations from {args.checkpoint}", flush=True)
