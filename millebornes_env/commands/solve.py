@@ -78,8 +78,8 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument(
         "--until", type=float, metavar="PERCENT",
         help="solve until exploitability is below so much of the payoff range (default: "
-        "0.0001 for a game of up to 100,000 decisions, 0.001 for one of up to 10 million, which take seconds, "
-        "else 0.1)",
+        "0.0001 for a game of up to 100,000 decisions, 0.001 for one of up to 10 million, which take "
+        "seconds, else 0.1)",
     )  # fmt: skip
     command.add_argument(
         "--minutes", type=float, default=60.0,
