@@ -460,15 +460,6 @@ def test_wrong_arguments_are_one_clear_line(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_exit_code_reaches_the_shell() -> None:
-    command = [sys.executable, "-m", "millebornes_env", "evaluate", "nobody"]
-    root = Path(__file__).parents[2]
-    result = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
-    assert (result.returncode, result.stdout) == (2, "")
-    assert result.stderr.startswith("error: there is no agent 'nobody'")
-    assert "Traceback" not in result.stderr
-
-
 def test_the_library_raises_what_the_command_line_prints() -> None:
     with pytest.raises(ValueError, match="batch_size is 2"):
         evaluate("greedy", ["holder"], MatchConfig(players=3), batch_size=2)
