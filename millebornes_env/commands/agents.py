@@ -53,9 +53,9 @@ def listing(names: Sequence[str]) -> str:
             lines.append(f"{'':{width}}    {option}={_as_typed(default)}{limits}")
         if name == "champion":
             lines += [
-                f"{'':{width}}    {game}: {who_plays(known)}"
+                f"{'':{width}}    {game}: {who_plays(champions)}"
                 for game in GAMES
-                if (known := champions_of(game))
+                if (champions := champions_of(game))
             ]
     return "\n".join(lines if names else [*lines, "", _OTHERS])
 

@@ -205,9 +205,9 @@ def checked(described: object, where: str) -> dict[str, Any]:
 def _is_right(name: str, value: Any) -> bool:
     """Return True if an entry of the right type has values that can be."""
     if name in ("players", "teams", "rounds_per_file"):
-        return 0 < value <= _MOST
+        return bool(0 < value <= _MOST)
     if name in ("seed", "observation_version", "hidden"):
-        return 0 <= value <= (_MOST if name == "hidden" else _LARGEST_SEED)
+        return bool(0 <= value <= (_MOST if name == "hidden" else _LARGEST_SEED))
     if name == "rules":
         return all(type(one) is int for one in value.values())
     if name == "actions":
