@@ -24,7 +24,8 @@ from rich.table import Table
 from benchmarks.results import environment_info
 from millebornes_env.arena.estimates import variance_reduction
 from millebornes_env.arena.match import MatchConfig, play
-from millebornes_env.files import save_figure_atomically, write_json_atomically
+from millebornes_env.command_line import warn
+from millebornes_env.files import new_figure, save_picture, write_json_atomically
 
 PAIRS: Final = (
     ("greedy", "racer"),
@@ -132,15 +133,13 @@ def write_docs(rates: dict[str, dict[str, float]], saved: dict[str, dict[str, An
         "savings": saved,
     }
     write_json_atomically(DOCS / "benchmarks" / "arena.json", content)
-    save_figure_atomically(picture(rates, saved), DOCS / "images" / "arena.png")
     print("wrote docs/benchmarks/arena.json and docs/images/arena.png")
+    warn(save_picture(DOCS / "images" / "arena.png", lambda: picture(rates, saved)))
 
 
 def picture(rates: dict[str, dict[str, float]], saved: dict[str, dict[str, Any]]) -> Any:
     """Two bar charts: rounds per second by pair, rounds saved by kind of pair."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 - only who wants the picture needs it
-
-    figure = Figure(figsize=(10.5, 4.6), layout="constrained")
+    figure = new_figure(10.5, 4.6, layout="constrained")
     left, right = figure.subplots(1, 2)
     for threads, shift, colour in (("1", 0.2, "#9db4d0"), ("2", -0.2, "#2f5f9e")):
         values = [rate[threads] for rate in rates.values()]

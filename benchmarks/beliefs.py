@@ -38,8 +38,8 @@ from millebornes_env.agents.protocol import Table as GameTable
 from millebornes_env.agents.protocol import ask
 from millebornes_env.agents.search.agent import SearchAgent
 from millebornes_env.agents.search.beliefs import DrawingBelief, Known, drawn_hands
-from millebornes_env.command_line import carry_out
-from millebornes_env.files import save_figure_atomically, write_json_atomically
+from millebornes_env.command_line import carry_out, warn
+from millebornes_env.files import new_figure, save_picture, write_json_atomically
 from millebornes_env.millebornes.cards import DRIVING_ACE, NUM_CARD_TYPES
 from millebornes_env.millebornes.state import PLAY, StateArray
 
@@ -259,9 +259,7 @@ def calibration_error(said: Float64Array, holds: Float64Array) -> float:
 
 def draw(found: dict[str, dict[str, Any]]) -> Figure:
     """Bits by cards left, and reliability."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 - takes a second, and is needed at the end only
-
-    figure = Figure(figsize=(11, 4.5), layout="constrained")
+    figure = new_figure(11, 4.5, layout="constrained")
     left, right = figure.subplots(1, 2)
     names = NAMES_OF_GROUPS[::-1]
     for opponent, one in found.items():
@@ -327,8 +325,8 @@ def main(args: Args) -> None:
         figures = Path("docs/benchmarks", f"{DOCS[args.belief]}.json")
         picture = Path("docs/images", f"{DOCS[args.belief]}.png")
         write_json_atomically(figures, json.loads(json.dumps(report)))
-        save_figure_atomically(draw(found), picture)
         print(f"wrote {figures} and {picture}")
+        warn(save_picture(picture, lambda: draw(found)))
 
 
 if __name__ == "__main__":

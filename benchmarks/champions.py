@@ -17,7 +17,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import tyro
 from rich.console import Console
@@ -28,9 +28,12 @@ from millebornes_env import edition, editions
 from millebornes_env.agents.champion import champion_for
 from millebornes_env.arena.gauntlet import Score
 from millebornes_env.arena.match import MatchConfig, play
-from millebornes_env.command_line import carry_out
-from millebornes_env.files import replacing, write_json_atomically
+from millebornes_env.command_line import carry_out, warn
+from millebornes_env.files import new_figure, save_picture, write_json_atomically
 from millebornes_env.render.editions import table_name
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 DOCS: Final = Path("docs")
 JSON_FILE: Final = DOCS / "benchmarks" / "champions.json"
@@ -198,19 +201,17 @@ def write_docs(lines: Sequence[Line], args: Args) -> None:
     new = {_key(asdict(line)): {**asdict(line), **told} for line in lines}
     content = {"lines": [*new.values(), *(one for one in old if _key(one) not in new)]}
     write_json_atomically(JSON_FILE, content)
-    draw(lines_of(content), PICTURE)
+    warn(save_picture(PICTURE, lambda: draw(lines_of(content))))
 
 
 def _key(one: dict[str, Any]) -> tuple[Any, ...]:
     return tuple(one[name] for name in ("edition", "players", "teams", "against"))
 
 
-def draw(lines: Sequence[Line], path: Path) -> None:
+def draw(lines: Sequence[Line]) -> Figure:
     """A dot for each table and opponent: the share of wins as a multiple of an equal one, 95 % intervals."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 - only who draws needs it
-
     tables = list(dict.fromkeys(line.table for line in lines))
-    figure = Figure(figsize=(9.0, 1.4 + 0.3 * len(tables)), layout="constrained")
+    figure = new_figure(9.0, 1.4 + 0.3 * len(tables), layout="constrained")
     axes = figure.add_subplot()
     for number, opponent in enumerate(dict.fromkeys(line.against for line in lines)):
         own = [line for line in lines if line.against == opponent]
@@ -232,8 +233,7 @@ def draw(lines: Sequence[Line], path: Path) -> None:
     axes.set_axisbelow(True)
     axes.spines[["top", "right", "left"]].set_visible(False)
     figure.legend(loc="outside lower center", ncols=2)
-    with replacing(path) as draft:
-        figure.savefig(draft, format="png", dpi=150)
+    return figure
 
 
 # The command -----------------------------------------------------------------------------------------------

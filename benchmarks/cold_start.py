@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import tyro
 from rich.console import Console
@@ -26,7 +26,11 @@ from rich.table import Table
 from tqdm import tqdm
 
 from benchmarks.results import environment_info
-from millebornes_env.files import replacing
+from millebornes_env.command_line import warn
+from millebornes_env.files import new_figure, replacing, save_picture
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -116,12 +120,11 @@ def measure(checkouts: dict[str, Path], repeats: int) -> list[dict[str, Any]]:
     ]
 
 
-def draw(rows: list[dict[str, Any]], path: Path) -> None:
+def draw(rows: list[dict[str, Any]]) -> Figure:
     """A bar for each task and version, in CPU seconds of compiling."""
-    import matplotlib.pyplot as plt  # noqa: PLC0415
-
     versions = list(dict.fromkeys(row["version"] for row in rows))
-    figure, axes = plt.subplots(figsize=(8, 1 + 0.4 * len(rows)), layout="constrained")
+    figure = new_figure(8, 1 + 0.4 * len(rows), layout="constrained")
+    axes = figure.add_subplot()
     for number, version in enumerate(versions):
         own = [row for row in rows if row["version"] == version]
         places = [place + 0.4 * number for place in range(len(own))]
@@ -132,8 +135,7 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
     axes.margins(x=0.1)
     axes.set_xlabel("CPU seconds of compiling, empty cache")
     axes.legend()
-    with replacing(path) as draft:
-        figure.savefig(draft, format="png", dpi=150)
+    return figure
 
 
 def save(rows: list[dict[str, Any]], repeats: int, json_path: Path, picture: Path) -> None:
@@ -143,7 +145,7 @@ def save(rows: list[dict[str, Any]], repeats: int, json_path: Path, picture: Pat
         draft.write_text(
             json.dumps({**environment_info(), "repeats": repeats, "rows": rows}, indent=1) + "\n"
         )
-    draw(rows, picture)
+    warn(save_picture(picture, lambda: draw(rows)))
 
 
 def main() -> None:

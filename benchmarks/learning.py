@@ -14,7 +14,7 @@ import sys
 import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from train.selfplay import Args as TrainingArgs  # first: it says how PyTorch's threads wait
 
@@ -26,8 +26,12 @@ from rich.table import Table
 from benchmarks.results import environment_info
 from millebornes_env.arena.gauntlet import Point
 from millebornes_env.arena.intervals import NORMAL_QUANTILE
+from millebornes_env.command_line import warn
 from millebornes_env.commands.console import table_console
-from millebornes_env.files import save_figure_atomically, write_json_atomically
+from millebornes_env.files import new_figure, save_picture, write_json_atomically
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 PIPED_WIDTH: Final = 110
 DOCS: Final = Path("docs")
@@ -106,15 +110,13 @@ def main() -> int:
             "curves": {str(seed): [asdict(point) for point in points] for seed, points in curves.items()},
         }
         write_json_atomically(DOCS / "benchmarks" / "learning.json", content)
-        draw(curves, args, DOCS / "images" / "learning.png")
+        warn(save_picture(DOCS / "images" / "learning.png", lambda: draw(curves, args)))
     return 0
 
 
-def draw(curves: dict[int, list[Point]], args: Args, path: Path) -> None:
+def draw(curves: dict[int, list[Point]], args: Args) -> Figure:
     """Draw the curves of all seeds."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 - slow to import
-
-    figure = Figure(figsize=(8, 4.5), layout="constrained")
+    figure = new_figure(8, 4.5, layout="constrained")
     axes = figure.add_subplot()
     for seed, points in curves.items():
         seconds = [point.seconds for point in points]
@@ -130,7 +132,7 @@ def draw(curves: dict[int, list[Point]], args: Args, path: Path) -> None:
     )
     axes.legend(loc="lower right")
     axes.grid(alpha=0.3)
-    save_figure_atomically(figure, path)
+    return figure
 
 
 if __name__ == "__main__":

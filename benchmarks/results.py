@@ -16,9 +16,12 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from millebornes_env.files import replacing
+from millebornes_env.files import new_figure, replacing, save_picture
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 OUR_LIBRARY = "millebornes_env"
 """The `library` of the rows that the table and the chart highlight."""
@@ -158,12 +161,10 @@ def print_table(rows: Sequence[Row]) -> None:
 
 def save_bar_chart(
     path: Path | str, rows: Sequence[Row], *, title: str = "Random legal play: agent steps per second"
-) -> bool:
-    """Draws the measurements as horizontal bars, the fastest on top and ours highlighted.
+) -> str:
+    """Draw the measurements as horizontal bars, the fastest on top and ours highlighted.
 
     The scale is logarithmic, unless all measurements are of one library.
-
-    A reader of the file sees the old chart or the new one, never half of it.
 
     Args:
         path: The file to write, in the format that its suffix names; its folder is made if it is missing.
@@ -171,7 +172,7 @@ def save_bar_chart(
         title: The heading of the chart.
 
     Returns:
-        True when the chart was written, False when matplotlib is not installed.
+        "" if the chart was written, else a warning.
 
     Raises:
         ValueError: No row is a measurement.
@@ -179,16 +180,13 @@ def save_bar_chart(
     measurements = _fastest_first(rows)
     if not measurements:
         raise ValueError("there is no measurement to draw")
-    try:
-        figure_module = importlib.import_module("matplotlib.figure")
-    except ImportError:
-        return False
-    figure = figure_module.Figure(figsize=(10.5, 1.4 + BAR_HEIGHT * len(measurements)), layout="constrained")
+    return save_picture(Path(path), lambda: _bar_chart(measurements, title))
+
+
+def _bar_chart(measurements: Sequence[Measurement], title: str) -> Figure:
+    figure = new_figure(10.5, 1.4 + BAR_HEIGHT * len(measurements), layout="constrained")
     _draw_bars(figure.add_subplot(), measurements, title)
-    target = Path(path)
-    with replacing(target) as draft:
-        figure.savefig(draft, format=target.suffix.lstrip(".") or "png", dpi=150)
-    return True
+    return figure
 
 
 def _cpu_model() -> str:

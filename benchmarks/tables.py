@@ -17,6 +17,7 @@ from tqdm import tqdm
 from benchmarks.results import environment_info, print_table, save_bar_chart, save_results
 from benchmarks.throughput import Setting, cores_for, measure_in_turn, ratio_of, to_row, vector_case
 from millebornes_env import edition, editions
+from millebornes_env.command_line import warn
 from millebornes_env.render.editions import table_name
 from millebornes_env.wielerspel.editions import edition as race_sheet
 
@@ -84,7 +85,7 @@ def main() -> None:
     print(f"race / slowest table: {label} = {figures[label]:.2f}")
     info = {**environment_info(), "batch": args.batch, "repeats": args.repeats, "figures": figures}
     save_results(args.out.with_suffix(".json"), rows, info)
-    save_bar_chart(args.out.with_suffix(".png"), rows, title="Steps per second by edition and table")
+    warn(save_bar_chart(args.out.with_suffix(".png"), rows, title="Steps per second by edition and table"))
     print(f"written: {args.out.with_suffix('.json')}, {args.out.with_suffix('.png')}")
 
 

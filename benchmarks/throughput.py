@@ -42,6 +42,7 @@ from benchmarks.results import (
     save_results,
 )
 from millebornes_env import __version__, millebornes_v0, vector_env, wielerspel_v0
+from millebornes_env.command_line import warn
 
 BATCHES = (1, 64, 1024, 4096, 16_384)
 THREADS = (1, 2)
@@ -270,8 +271,10 @@ def main() -> None:
     args.out.parent.mkdir(parents=True, exist_ok=True)
     info = {**environment_info(), "players": args.players, "repeats": args.repeats, "figures": figures}
     save_results(args.out.with_suffix(".json"), rows, info)
-    save_bar_chart(args.out.with_suffix(".png"), rows)
-    print(f"written: {args.out.with_suffix('.json')}, {args.out.with_suffix('.png')}")
+    no_picture = save_bar_chart(args.out.with_suffix(".png"), rows)
+    warn(no_picture)
+    written = [args.out.with_suffix(ending) for ending in (".json", ".png")[: 1 if no_picture else 2]]
+    print(f"written: {', '.join(map(str, written))}")
 
 
 if __name__ == "__main__":

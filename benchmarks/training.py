@@ -47,9 +47,10 @@ from benchmarks.trainers import (
     make,
     usual_options,
 )
+from millebornes_env.command_line import warn
 from millebornes_env.commands.console import table_console
 from millebornes_env.envs.options import USUAL
-from millebornes_env.files import save_figure_atomically, write_json_atomically
+from millebornes_env.files import new_figure, save_picture, write_json_atomically
 from millebornes_env.versions import versions
 
 OUR_SIZES: Final = (Size(1024, 64, 1024), Size(4096, 64, 8192))
@@ -348,9 +349,7 @@ def bfloat16_flags() -> list[str]:
 
 def picture(lines: Sequence[Line]) -> Any:
     """Two bar charts: decisions learned from per second, and where the time went."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 - only who wants the picture needs it
-
-    figure = Figure(figsize=(13.5, 1.6 + 0.42 * len(lines)), layout="constrained")
+    figure = new_figure(13.5, 1.6 + 0.42 * len(lines), layout="constrained")
     rates, parts = figure.subplots(1, 2, width_ratios=(3, 2))
     draw_rates(rates, lines)
     draw_parts(parts, lines)
@@ -429,8 +428,8 @@ def main(args: Args) -> None:
         "lines": [asdict(line) for line in lines],
     }
     write_json_atomically(json_path, content)
-    save_figure_atomically(picture(lines), png_path)
     print(f"wrote {json_path} and {png_path}")
+    warn(save_picture(png_path, lambda: picture(lines)))
 
 
 if __name__ == "__main__":

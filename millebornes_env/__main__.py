@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from millebornes_env import __version__
-from millebornes_env.all_sheets import edition, editions
+from millebornes_env.all_sheets import edition
 from millebornes_env.command_line import carry_out, complain, program, sentence
-from millebornes_env.commands import export
+from millebornes_env.commands import editions, export
 from millebornes_env.compile import plain
 from millebornes_env.engine.rulebook import StateArray
-from millebornes_env.errors import MissingExtraError, NotationError, OptionError
-from millebornes_env.games import DEFAULT_GAME, GAMES, Game, game
+from millebornes_env.errors import MissingExtraError, NotationError
+from millebornes_env.games import Game, game
 from millebornes_env.stopping import exit_code_of
 from millebornes_env.texts import text_of_file
 
@@ -38,30 +40,18 @@ EXTRAS: Final = {
 """The extra that brings what a command needs; "": it needs none."""
 
 
-def show_editions(names: Sequence[str]) -> None:
-    """Print the comparison of a game's sheets, or one sheet with its sources, or some beside each other."""
-    sheets = [edition(name) for name in names]
-    played = {sheet.game: sheet for sheet in sheets}
-    if len(played) > 1:
-        several = " and ".join(f"{sheet.label!r} of {name}" for name, sheet in played.items())
-        raise OptionError(f"sheets of different games have no rules in common: {several}; name those of one")
-    entry = game(next(iter(played), DEFAULT_GAME))
-    if len(names) == 1:
-        print(entry.part("pages", "editions").description(sheets[0]))
-        return
-    print(entry.part("pages", "editions").comparison(names or None))
-    if not names and entry.mini_decks:
-        print(f"\nMini decks, small enough to be solved: {', '.join(entry.mini_decks)}")
-    for other in GAMES.values() if not names else ():
-        if other.name != entry.name:
-            print(f"\nSheets of the game {other.name}: {', '.join(other.editions)}")
+def list_agents(names: Sequence[str]) -> None:
+    """Print the agents of these names, or all, with their options."""
+    from millebornes_env.commands.agents import listing  # noqa: PLC0415 - agents take a second to import
+
+    print(listing(names))
 
 
 def replay_games(file: Path, edition_name: str) -> None:
     """Play every game of a file again and print where each ends; an illegal play is refused."""
     from millebornes_env.notation import read_jsonl, read_record, replay  # noqa: PLC0415 - only for who replays
 
-    sheet = edition(edition_name)
+    sheet = edition(editions.with_its_game(edition_name))
     records = (
         read_jsonl(file, edition=sheet)
         if file.suffix == ".jsonl"
@@ -95,22 +85,16 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"millebornes-env {__version__}")
     commands = top.add_subparsers(dest="command", required=True)
-    one = commands.add_parser(
-        "editions", help="print the rule sheets beside each other, or one with its sources"
-    )
-    one.add_argument(
-        "names",
-        nargs="*",
-        metavar="EDITION",
-        help=f"{', '.join(editions(None))}; with overrides: parker+max_200=4; or the path of a sheet (.toml)",
-    )
-    one.set_defaults(run=lambda arguments: show_editions(arguments.names))
+    editions.add_to(commands)
     games = commands.add_parser("replay", help="check a game that was written down, and show where it ends")
     games.add_argument("file", type=Path, help="a record as docs/notation.md describes it, or many (.jsonl)")
     games.add_argument(
         "--edition", default="parker", help="what is played where the file does not say; or a sheet (.toml)"
     )
     games.set_defaults(run=lambda arguments: replay_games(arguments.file, arguments.edition))
+    named = commands.add_parser("agents", help="list the agents, their options and the tables that they play")
+    named.add_argument("names", nargs="*", metavar="AGENT", help="only these")
+    named.set_defaults(run=lambda arguments: list_agents(arguments.names))
     export.add_to(commands)
     for name, what in PLAYING.items():
         needs = f" [{EXTRAS[name]}]" if EXTRAS[name] else ""
@@ -137,6 +121,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         0, or 2 if the command line, or a file that it names, was wrong (the reason goes to standard error).
     """
+    if arguments is None:
+        _look_in_the_current_folder()
     given = sys.argv[1:] if arguments is None else list(arguments)
     if given and given[0] in PLAYING:
         return play(given[0], given[1:])
@@ -146,6 +132,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         asked.run(asked)
 
     return carry_out(command)
+
+
+def _look_in_the_current_folder() -> None:
+    """Let the console script import modules of the current folder, as `python -m` does.
+
+    Python puts the script's own folder on the path, `python -m` the current one; -P and PYTHONSAFEPATH forbid
+    both.
+    """
+    with contextlib.suppress(OSError):  # the folder was removed
+        here = os.getcwd()
+        if not sys.flags.safe_path and here not in sys.path and "" not in sys.path:
+            sys.path.insert(0, here)
 
 
 if __name__ == "__main__":

@@ -87,6 +87,12 @@ def complain(message: str, exit_code: int = WRONG) -> int:
     return exit_code
 
 
+def warn(message: str) -> None:
+    """Print `warning: ...` to standard error, in one line, if that takes it; nothing for an empty message."""
+    if message:
+        say(f"warning: {one_line(message)}")
+
+
 def program() -> str:
     """What a user typed to get here: the console command, or Python's option -m."""
     return "millebornes" if Path(sys.argv[0]).stem == "millebornes" else "python -m millebornes_env"

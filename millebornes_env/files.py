@@ -13,8 +13,9 @@ import json
 import os
 import re
 import secrets
+import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -189,6 +190,80 @@ def write_json_atomically(path: Path, content: Mapping[str, Any]) -> None:
         ValueError: a number is not finite, which JSON cannot hold.
     """
     write_text_atomically(path, json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def identity_of(path: Path) -> tuple[int, int] | None:
+    """Return device and inode of a file, which another file of the same name differs in; None: it is gone."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+# Pictures ---------------------------------------------------------------------------------------------------
+
+
+def load_matplotlib() -> None:
+    """Import Matplotlib, whatever MPLBACKEND says: a backend that is not installed makes its import fail.
+
+    Notebook kernels hand their own backend on to the processes that they start. Figures need none: they are
+    drawn by the canvas of their file's format (Agg for PNG).
+
+    Raises:
+        ImportError: Matplotlib is not installed.
+    """
+    if "matplotlib" in sys.modules:
+        return
+    backend = os.environ.pop("MPLBACKEND", None)
+    try:
+        import matplotlib  # noqa: PLC0415 - takes a second, and is needed at the end only
+    finally:
+        if backend is not None:
+            os.environ["MPLBACKEND"] = backend
+    if backend is not None:
+        with contextlib.suppress(Exception):  # the user's own choice, for windows of theirs
+            matplotlib.rcParams["backend"] = backend
+
+
+def new_figure(width: float, height: float, **options: Any) -> Figure:
+    """Make an empty Matplotlib figure that needs no backend and no pyplot.
+
+    Args:
+        width: in inches.
+        height: in inches.
+        options: as `matplotlib.figure.Figure` takes them, such as `layout="constrained"`.
+
+    Raises:
+        ImportError: Matplotlib is not installed.
+    """
+    load_matplotlib()
+    from matplotlib.figure import Figure  # noqa: PLC0415 - as above
+
+    return Figure(figsize=(width, height), **options)
+
+
+def save_picture(path: Path, draw: Callable[[], Figure]) -> str:
+    """Draw a figure and write it; a failure costs the picture and nothing else.
+
+    Args:
+        path: the file to write, in the format that its suffix names (PNG without one).
+        draw: makes the figure.
+
+    Returns:
+        "" if the picture was written; else a sentence that says why not, for a warning.
+    """
+    try:
+        save_figure_atomically(draw(), path)
+    except ModuleNotFoundError as error:
+        return f"no picture {path}: {error.name} is not installed (pip install 'millebornes-env[arena]')"
+    except OSError as error:
+        return f"could not write the picture {path} ({error.strerror or error})"
+    except Exception as error:  # whatever fonts, styles and backends of the user's make of it
+        return (
+            f"no picture {path}: drawing it failed ({type(error).__name__}: {' '.join(str(error).split())})"
+        )
+    return ""
 
 
 def save_figure_atomically(figure: Figure, path: Path, *, dots_per_inch: int = 150) -> None:

@@ -21,6 +21,7 @@ MOST_BYTES_OF_A_SHEET: Final = 2**20
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}")
 """Of a sheet: it stands in labels, positions, command lines and the names of files."""
 _NUMBER: Final = re.compile(r"[0-9]{1,18}")
+_MOST_LISTED: Final = 5
 
 
 class Overridable(Protocol):
@@ -159,13 +160,14 @@ def checked_changes(changes: Mapping[str, int], overridable: tuple[str, ...]) ->
     """The overrides as plain ints; what is no whole number is left for the rules to refuse.
 
     Raises:
-        RulesError: there is no such rule to override; the message lists those there are.
+        RulesError: there is no such rule to override; the message names the closest first, then some.
     """
     for name in changes:
         if name not in overridable:
             raise RulesError(
-                f"there is no rule {shown(name)} to override; the rules are: {', '.join(overridable)}."
-                + closest(name, overridable)
+                f"there is no rule {shown(name)} to override.{closest(name, overridable)} The "
+                f"{len(overridable)} rules are: {', '.join(overridable[:_MOST_LISTED])} ...; "
+                "`millebornes editions SHEET` lists them all."
             )
     # an int of a class of its own may add what rules would calculate with
     return {name: int(value) if whole(value) is not None else value for name, value in changes.items()}

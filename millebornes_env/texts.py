@@ -6,6 +6,7 @@ import codecs
 import difflib
 import io
 import itertools
+import json
 import re
 import sys
 import tomllib
@@ -70,6 +71,29 @@ def toml_of_file(path: Path, error: type[MilleBornesError], most_bytes: int = MO
         raise error(f"{file_name(path)}: {problem.strerror or problem}") from None
     except (ValueError, RecursionError) as problem:  # no TOML; a number of thousands of digits; too deep
         raise error(f"{path}: this is no TOML: {problem}") from None
+
+
+def json_of_file(path: Path, error: type[MilleBornesError], most_bytes: int = MOST_BYTES) -> dict[str, Any]:
+    """Parse a file with a JSON object.
+
+    Args:
+        path: the file.
+        error: what is raised where it holds none.
+        most_bytes: how many are read at most.
+
+    Raises:
+        OSError: the file cannot be read; FileNotFoundError where there is none.
+        MilleBornesError: of the class `error`; the message names the file.
+    """
+    try:
+        content = json.loads(text_of_file(path, error, most_bytes))
+    except error:
+        raise
+    except (ValueError, RecursionError) as problem:  # no JSON; a number of thousands of digits; too deep
+        raise error(f"{file_name(path)}: this is no JSON: {problem}") from None
+    if not isinstance(content, dict):
+        raise error(f"{file_name(path)}: this is no JSON object, but a {type(content).__name__}")
+    return content
 
 
 def decoded(content: bytes) -> str:

@@ -19,6 +19,7 @@ from typing import Annotated, Any
 import tyro
 
 from millebornes_env.command_line import carry_out, complain, sentence
+from millebornes_env.commands.console import read_options
 from millebornes_env.errors import MilleBornesError, shown
 from research.errors import ResearchError
 from research.frame import STOPPED, Question, answer
@@ -77,7 +78,7 @@ def ask(args: Args) -> int:
 def main() -> int:
     """The command line; returns the exit status."""
     return carry_out(
-        lambda: 2 if ask(tyro.cli(Args, prog="python -m research.all", description=__doc__)) else 0,
+        lambda: 2 if ask(read_options(Args, "python -m research.all", description=__doc__)) else 0,
         stopped=STOPPED,
     )
 

@@ -21,15 +21,14 @@ import tyro
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from benchmarks.results import environment_info
-from millebornes_env.command_line import carry_out, option_name, say
-from millebornes_env.commands.console import progress_console
+from millebornes_env.command_line import carry_out, option_name, say, warn
+from millebornes_env.commands.console import progress_console, read_options
 from millebornes_env.errors import MissingExtraError
-from millebornes_env.files import locked, remove_drafts, save_figure_atomically, write_json_atomically
+from millebornes_env.files import locked, new_figure, remove_drafts, save_picture, write_json_atomically
 from millebornes_env.versions import versions
 from research.errors import ResearchError
 from research.pages import write_block
 from research.parts import Part, Parts, Record
-from research.pictures import new_figure
 from research.tables import Table
 
 if TYPE_CHECKING:
@@ -126,7 +125,7 @@ def main(question: Question[Any], arguments: Sequence[str] | None = None) -> int
     def command() -> int:
         prog = f"python -m research.{question.name}"
         about = getattr(question.measure, "__globals__", {}).get("__doc__") or question.title
-        answer(question, tyro.cli(question.options, prog=prog, description=about, args=given))
+        answer(question, read_options(question.options, prog, given, about))
         return 0
 
     return carry_out(command, stopped=STOPPED)
@@ -284,10 +283,10 @@ def write_docs(
     figures = DOCS / "research" / f"{question.name}.json"
     picture = DOCS / "images" / f"research_{question.name}.png"
     blocks = [table.markdown() for table in tables]
+    no_picture = ""
     if question.draw is not None:
-        figure = new_figure(*question.size)
-        question.draw(figure, records)
-        save_figure_atomically(figure, picture)
+        no_picture = save_picture(picture, lambda: _drawn(question, records))
+        warn(no_picture)
         blocks.append(f"![{question.title}](images/{picture.name})\n")
     blocks.append(f"{_run_in_words(question, options, records, parts)} [All figures]({_link(figures)}).\n")
     abouts = list({json.dumps(record.about): record.about for record in records}.values())
@@ -301,7 +300,17 @@ def write_docs(
     }
     write_json_atomically(figures, content)
     write_block(question.page, question.name, "\n".join(blocks))
-    print(f"wrote {question.page} and {figures}" + (f" and {picture}" if question.draw else ""))
+    print(
+        f"wrote {question.page} and {figures}"
+        + (f" and {picture}" if question.draw and not no_picture else "")
+    )
+
+
+def _drawn(question: Question[OptionsT], records: Sequence[Record]) -> Figure:
+    figure = new_figure(*question.size, layout="constrained")
+    if question.draw is not None:
+        question.draw(figure, records)
+    return figure
 
 
 def _run_in_words(

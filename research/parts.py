@@ -14,6 +14,7 @@ from typing import Any
 
 from millebornes_env.errors import shown
 from millebornes_env.files import write_json_atomically
+from millebornes_env.texts import json_of_file
 from research.errors import ResearchError
 
 
@@ -68,6 +69,7 @@ class Parts:
     def __init__(self, folder: Path) -> None:
         """Take a folder; it is made when the first record is kept."""
         self.folder = folder
+        self._known: set[Path] = set()
 
     def path(self, part: Part) -> Path:
         """The file of a part."""
@@ -82,7 +84,7 @@ class Parts:
         """
         path = self.path(part)
         try:
-            found = json.loads(path.read_text(encoding="utf-8"))
+            found = json_of_file(path, ResearchError)
             kept = found["part"]
             record = Record(
                 part,
@@ -94,7 +96,7 @@ class Parts:
             measured = {"seed": kept["seed"], **kept["config"]}
         except FileNotFoundError:
             return None
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
             raise ResearchError(
                 f"{str(path)!r} is damaged ({error!r}): remove it, and the part is measured again"
             ) from None
@@ -106,16 +108,24 @@ class Parts:
                     f"{shown(wanted.get(name))}: give another --out, or --no-resume to measure "
                     "everything again"
                 )
+        self._known.add(path)
         return record
 
     def keep(self, record: Record) -> None:
         """Write a record, whole or not at all.
 
         Raises:
+            ResearchError: earlier records were removed meanwhile, or a number of the result is not finite,
+                which JSON cannot hold.
             OSError: it could not be written.
-            ValueError: a number of the result is not finite, which JSON cannot hold.
         """
+        if gone := sorted(path for path in self._known if not path.exists()):
+            raise ResearchError(
+                f"{str(gone[0])!r} was removed while other parts were measured: the work stops, and nothing "
+                "more is written there; the same command measures again what is missing"
+            )
         try:
             write_json_atomically(self.path(record.part), record.content())
         except ValueError as error:
             raise ResearchError(f"the result of part {record.part.name} cannot be kept: {error}") from None
+        self._known.add(self.path(record.part))

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 OUR_COLOUR: Final = "#c8443c"
 OTHER_COLOUR: Final = "#93a1b5"
@@ -16,13 +15,6 @@ COLOURS: Final = (
     *("#7a6a58", "#b5477e", "#6b7b2e", "#93a1b5", "#8fbf3f", "#111111", "#c9b458"),
 )
 """One for each line or group, in this order."""
-
-
-def new_figure(width: float = 8.0, height: float = 4.5) -> Figure:
-    """An empty figure, in inches; matplotlib is slow to import, so only who draws imports it."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 - slow to import
-
-    return Figure(figsize=(width, height), layout="constrained")
 
 
 def styled(axes: Axes, title: str = "", **labels: Any) -> Axes:

@@ -54,6 +54,7 @@ SHORTER = {
     "arena": "--deals 2 --out arena",
     "compare": "--deals 2",
     "play": "--terminal",
+    "research.all": "--help",  # it takes two minutes; tests/research measures
 }
 STOPPED = 130  # `play`, when the player quits
 

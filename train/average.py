@@ -25,11 +25,11 @@ from torch import Tensor
 
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.policy.files import WEIGHTS_FILE, read_description
+from millebornes_env.agents.policy.writing import save_policy_files
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.command_line import carry_out
 from train.common.checkpoints import read_tensors, recorded_config, with_prefix
 from train.common.options import check_counts, parse_options
-from train.common.policy_files import save_policy_files
 from train.selfplay import CHECKPOINT_KIND, Trainer
 from train.selfplay import Args as TrainingArgs
 

@@ -100,7 +100,7 @@ def read_list(args: Args) -> list[Entry]:
     """
     try:
         content = tomllib.loads(args.list.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise RunError(f"the list {str(args.list)!r} cannot be read ({error}): give another --list") from None
     responses = content.get("responses")
     if not isinstance(responses, list) or not responses:
@@ -164,7 +164,7 @@ def result_of(run: exploit.Args) -> dict[str, Any] | None:
         found = {name: kept[name] for name in _WHAT}
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise RunError(f"{str(path)!r} is damaged ({error!r}): remove it, and it is measured again") from None
     wanted = {name: getattr(run, name) for name in _WHAT}
     wanted["hidden"] = list(run.hidden)

@@ -34,6 +34,7 @@ from torch import Tensor
 from millebornes_env import VectorEnv, vector_env
 from millebornes_env.agents.policy.agent import observation_scale
 from millebornes_env.agents.policy.files import DESCRIPTION_FILE, check_description, read_description
+from millebornes_env.agents.policy.writing import fold_in_scale, save_policy_files
 from millebornes_env.agents.protocol import Table
 from millebornes_env.envs.sb3 import SelfPlayVecEnv
 from millebornes_env.stopping import Stops
@@ -41,7 +42,6 @@ from train.common.checkpoints import tensors_of_optimizer, tensors_to_optimizer,
 from train.common.command import carry_out_run
 from train.common.errors import LossError
 from train.common.options import TrainingOptions, check_training, linear_schedule
-from train.common.policy_files import fold_in_scale, save_policy_files
 from train.common.runs import Run
 
 CHECKPOINT_KIND: Final = "train.maskable_ppo 3"

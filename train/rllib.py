@@ -36,6 +36,7 @@ from torch import Tensor
 from millebornes_env import vector_env
 from millebornes_env.agents.policy.agent import observation_scale
 from millebornes_env.agents.policy.files import DESCRIPTION_FILE, check_description, read_description
+from millebornes_env.agents.policy.writing import fold_in_scale, save_policy_files
 from millebornes_env.agents.protocol import Table
 from millebornes_env.cluster import connected
 from millebornes_env.rllib import RLlibEnv
@@ -50,7 +51,6 @@ from train.common.options import (
     check_training,
     linear_schedule,
 )
-from train.common.policy_files import fold_in_scale, save_policy_files
 from train.common.rllib_module import MAIN, Casting, FrozenPolicy, LearningPolicy, in_pool
 from train.common.runs import Run
 

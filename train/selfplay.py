@@ -33,6 +33,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from millebornes_env.agents.policy.writing import save_policy_files
 from millebornes_env.chance import random_word
 from millebornes_env.command_line import say
 from millebornes_env.engine.kernels import key_of_seed
@@ -58,7 +59,6 @@ from train.common.network import (
 )
 from train.common.opponents import MEMORIES, Opponents
 from train.common.options import linear_schedule
-from train.common.policy_files import save_policy_files
 from train.common.ppo import (
     LossCoefs,
     Rollout,

@@ -24,7 +24,7 @@ SECTIONS: Final = {
                 "add_an_edition",
                 "add_a_game",
             ),
-            *("audit", "audit_race", "mutation"),
+            *("audit", "audit_race"),
         ),
     ),
     "environments": (

@@ -25,6 +25,7 @@ from millebornes_env.agents.holder import HolderAgent
 from millebornes_env.agents.human.agent import HumanAgent
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.policy.files import RunFolderError
+from millebornes_env.agents.policy.writing import fold_in_scale, save_policy_files
 from millebornes_env.agents.protocol import Agent, BaseAgent, Table
 from millebornes_env.agents.race.bidder import BidderAgent
 from millebornes_env.agents.race.escaper import EscaperAgent
@@ -65,10 +66,12 @@ __all__ = [
     "StrategistAgent",
     "Table",
     "UnknownAgentError",
+    "fold_in_scale",
     "load",
     "make",
     "name_of",
     "names",
     "register",
+    "save_policy_files",
     "split_search",
 ]

@@ -79,11 +79,11 @@ def champion_for(table: Table, which: str = "", preferred: str | None = None) ->
     if not fitting:
         rules = table.rules
         raise RunFolderError(
-            f"there is no champion for {_seats(rules.players, rules.teams)}: {_who_plays(known)}"
+            f"there is no champion for {_seats(rules.players, rules.teams)}: {who_plays(known)}"
         )
     if which and which not in fitting:
         seats = _seats(table.rules.players, table.rules.teams)
-        raise RunFolderError(f"the champion {which!r} does not play with {seats}: {_who_plays(known)}")
+        raise RunFolderError(f"the champion {which!r} does not play with {seats}: {who_plays(known)}")
     return which or _best_of(fitting, known, table, _preferred_at(table) if preferred is None else preferred)
 
 
@@ -122,8 +122,8 @@ def _seats(players: int, teams: int) -> str:
     return f"{players} players" + (f" in {teams} teams" if teams != players else "")
 
 
-def _who_plays(known: dict[str, dict[str, Any]]) -> str:
-    """Which champions play with how many players, in how many teams."""
+def who_plays(known: dict[str, dict[str, Any]]) -> str:
+    """Say which champions play with how many players, in how many teams."""
     by_table: dict[tuple[int, int], list[str]] = {}
     for name, description in known.items():
         players = description.get("players", 0)

@@ -41,7 +41,7 @@ def find_class(named: ClassName) -> Callable[..., Agent] | None:
     Raises:
         UnknownAgentError: there is no such file or class, importing it fails, or the class is no agent.
     """
-    module = _module_of_file(named.source) if named.is_file else _module(named.source)
+    module = module_of_file(named.source) if named.is_file else _module(named.source)
     if module is None:
         return None
     if not named.name:
@@ -124,7 +124,12 @@ def _imported_by(file: Path) -> set[str]:
     return {name.partition(".")[0] for name in names}
 
 
-def _module_of_file(source: str) -> ModuleType:
+def module_of_file(source: str) -> ModuleType:
+    """Import a file, once for each process; files beside it can be imported from it.
+
+    Raises:
+        UnknownAgentError: there is no such file, or importing it fails.
+    """
     if not is_file(source):
         folder = Path(source).parent
         others = [str(file.relative_to(folder)) for file in folder.glob("*.py")] if folder.is_dir() else []

@@ -12,7 +12,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -22,9 +22,12 @@ from millebornes_env.arena.intervals import NORMAL_QUANTILE, standard_error
 from millebornes_env.arena.match import MatchConfig, agent_seed, play
 from millebornes_env.arena.outcome import Outcome
 from millebornes_env.arena.ratings import bradley_terry
-from millebornes_env.files import save_figure_atomically, write_text_atomically
+from millebornes_env.files import new_figure, save_picture, write_text_atomically
 from millebornes_env.games import find_sheet
 from millebornes_env.games import game as find_game
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _FEWEST_DEALS: Final = 2
 _FIRST_WAIT: Final = 5.0  # seconds
@@ -216,18 +219,22 @@ def curve_title(learner: str, editions: Sequence[str], players: int, decisions: 
     return f"{learner} learns {game.title or game.name} ({table})"
 
 
-def save_curve(points: Sequence[Point], folder: Path, title: str) -> None:
-    """Write `learning_curve.json` and `learning_curve.png` into the folder."""
+def save_curve(points: Sequence[Point], folder: Path, title: str) -> str:
+    """Write `learning_curve.json` and `learning_curve.png` into the folder.
+
+    Returns:
+        A warning if there is no picture, else "".
+
+    Raises:
+        OSError: the JSON could not be written.
+    """
     text = json.dumps([dataclasses.asdict(point) for point in points], indent=2)
     write_text_atomically(folder / "learning_curve.json", text + "\n")
-    if points:
-        _draw(points, folder / "learning_curve.png", title)
+    return save_picture(folder / "learning_curve.png", lambda: _drawn(points, title)) if points else ""
 
 
-def _draw(points: Sequence[Point], path: Path, title: str) -> None:
-    from matplotlib.figure import Figure  # noqa: PLC0415 - slow to import
-
-    figure = Figure(figsize=(8, 7), layout="constrained")
+def _drawn(points: Sequence[Point], title: str) -> Figure:
+    figure = new_figure(8, 7, layout="constrained")
     upper, lower = figure.subplots(2, 1, sharex=True)
     minutes = np.array([point.seconds / 60 for point in points])
     upper.plot(minutes, [point.elo for point in points], marker=".", color="black")
@@ -249,4 +256,4 @@ def _draw(points: Sequence[Point], path: Path, title: str) -> None:
     lower.legend(loc="lower right")
     for axes in (upper, lower):
         axes.grid(alpha=0.3)
-    save_figure_atomically(figure, path)
+    return figure

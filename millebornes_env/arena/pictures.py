@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from millebornes_env.arena.estimates import Measure, Payoff
 from millebornes_env.arena.intervals import Float64Array
 from millebornes_env.arena.ratings import Ratings
-from millebornes_env.files import save_figure_atomically
+from millebornes_env.files import load_matplotlib, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,7 +74,7 @@ def draw_payoff(
     bottom, right = 0.2, 1.15
     width = max(left + cells[0] + right, _NARROWEST)
     height = _HEADING_HEIGHT + _NUMBERS_HEIGHT + cells[1] + bottom
-    figure = _new_figure(width, height)
+    figure = new_figure(width, height)
     scale = 1.0 if payoff.measure == "points" else 100.0
     values = scale * payoff.lead[np.ix_(order, order)]
     limit, is_clipped = _colour_limit(values)
@@ -127,7 +126,7 @@ def draw_ratings(names: Sequence[str], ratings: Ratings, table: str = "") -> Fig
     shown = [shown_name(names[agent]) for agent in order]
     left = 0.45 + _widest(shown)
     width, height = left + 6.5, _HEADING_HEIGHT + 0.75 + 0.36 * len(shown)
-    figure = _new_figure(width, height)
+    figure = new_figure(width, height)
     zero = "the mean" if ratings.anchor is None else shortened(names[ratings.anchor])
     _draw_heading(figure, "Ratings", " · ".join(part for part in (table, f"0 is {zero}") if part))
     axes = figure.add_axes((left / width, 0.6 / height, 4.5 / width, (0.15 + 0.36 * len(shown)) / height))
@@ -161,7 +160,7 @@ def draw_overview(names: Sequence[str], tables: Sequence[str], elo: Float64Array
     shown = [shown_name(name) for name in names]
     left, right, rows = 0.45 + _widest(shown), 2.1, 0.42 * len(shown)
     width, height = left + 5.2 + right, _HEADING_HEIGHT + 0.75 + rows
-    figure = _new_figure(width, height)
+    figure = new_figure(width, height)
     first, last = _overview_limits(elo)
     arrows = " · arrows: beyond the axis" if (elo < first).any() or (elo > last).any() else ""
     _draw_heading(figure, "Ratings at all tables", f"0 is {anchor}{arrows}")
@@ -205,42 +204,6 @@ def _overview_limits(elo: Float64Array) -> tuple[float, float]:
     return min(float(near.min()), 0.0), max(float(near.max()), 0.0)
 
 
-def save_overview(
-    path: Path, names: Sequence[str], tables: Sequence[str], elo: Float64Array, anchor: str
-) -> None:
-    """Write the picture of `draw_overview`, whole or not at all.
-
-    Raises:
-        OSError: the file could not be written.
-    """
-    save_figure_atomically(draw_overview(names, tables, elo, anchor), path)
-
-
-def save_payoff(
-    path: Path,
-    names: Sequence[str],
-    payoff: Payoff,
-    order: Sequence[int],
-    table: str = "",
-    episodes: str = "episodes",
-) -> None:
-    """Write the picture of `draw_payoff`, whole or not at all.
-
-    Raises:
-        OSError: the file could not be written.
-    """
-    save_figure_atomically(draw_payoff(names, payoff, order, table, episodes), path)
-
-
-def save_ratings(path: Path, names: Sequence[str], ratings: Ratings, table: str = "") -> None:
-    """Write the picture of `draw_ratings`, whole or not at all.
-
-    Raises:
-        OSError: the file could not be written.
-    """
-    save_figure_atomically(draw_ratings(names, ratings, table), path)
-
-
 def shortened(name: str) -> str:
     """A name without its middle if it is longer than `LONGEST_NAME`."""
     if len(name) <= LONGEST_NAME:
@@ -260,18 +223,13 @@ def _plain(text: str) -> str:
 
 def _widest(labels: Sequence[str]) -> float:
     """Inches that the longest label takes."""
-    from matplotlib.font_manager import FontProperties  # noqa: PLC0415 - as in `_new_figure`
+    load_matplotlib()
+    from matplotlib.font_manager import FontProperties  # noqa: PLC0415 - slow to import
     from matplotlib.textpath import TextPath  # noqa: PLC0415
 
     font = FontProperties(size=_LABEL_SIZE)
     points = [TextPath((0, 0), label, prop=font).get_extents().x1 for label in labels if label.strip()]
     return max(points, default=0.0) / 72
-
-
-def _new_figure(width: float, height: float) -> Figure:
-    from matplotlib.figure import Figure  # noqa: PLC0415 - takes a second, and is needed at the end only
-
-    return Figure(figsize=(width, height))
 
 
 def _draw_heading(figure: Figure, heading: str, below: str) -> None:

@@ -20,10 +20,10 @@ from millebornes_env.arena.estimates import Payoff, VarianceReduction
 from millebornes_env.arena.intervals import FEW_DEALS, Interval
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.arena.outcome import Lineup
-from millebornes_env.arena.pictures import payoff_title, save_payoff, save_ratings
+from millebornes_env.arena.pictures import draw_payoff, draw_ratings, payoff_title
 from millebornes_env.arena.results import table_words
 from millebornes_env.arena.tournament import Tournament
-from millebornes_env.files import write_json_atomically, write_text_atomically
+from millebornes_env.files import save_picture, write_json_atomically, write_text_atomically
 from millebornes_env.games import find_sheet
 from millebornes_env.versions import versions
 
@@ -388,7 +388,7 @@ def table_name(config: MatchConfig) -> str:
 
 def save_report(
     tournament: Tournament, analysis: Analysis, folder: Path, config: Mapping[str, Any]
-) -> list[Path]:
+) -> tuple[list[Path], list[str]]:
     """Write everything as JSON and Markdown, and the two pictures.
 
     Args:
@@ -398,10 +398,10 @@ def save_report(
         config: what was asked for, with all defaults filled in.
 
     Returns:
-        The files.
+        The files that were written, and a warning for each picture that could not be drawn or written.
 
     Raises:
-        OSError: one could not be written; an older one is as it was.
+        OSError: another file could not be written; an older one is as it was.
     """
     content = {
         "format": REPORT_FORMAT,
@@ -418,6 +418,10 @@ def save_report(
     pictures = f"![Ratings with intervals](ratings.png)\n\n![{matrix}](payoff.png)\n"
     write_text_atomically(files[1], f"# {table}\n\n{pictures}\n{markdown(analysis)}")
     order = analysis.ratings.order()
-    save_payoff(files[2], analysis.names, analysis.payoff, order, table, analysis.episodes)
-    save_ratings(files[3], analysis.names, analysis.ratings, table)
-    return files
+    names, payoff, episodes = analysis.names, analysis.payoff, analysis.episodes
+    problems = [
+        save_picture(files[2], lambda: draw_payoff(names, payoff, order, table, episodes)),
+        save_picture(files[3], lambda: draw_ratings(names, analysis.ratings, table)),
+    ]
+    drawn = [file for file, problem in zip(files[2:], problems, strict=True) if not problem]
+    return files[:2] + drawn, [problem for problem in problems if problem]

@@ -5,19 +5,21 @@ Nothing in this file plays.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
+from types import NoneType
 from typing import TYPE_CHECKING, Any, Final
 
 from millebornes_env.arena.intervals import FEW_DEALS, NORMAL_QUANTILE, Interval
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.arena.match_config import plural
-from millebornes_env.files import save_figure_atomically, write_json_atomically
+from millebornes_env.errors import ArenaError, shown
+from millebornes_env.files import new_figure, write_json_atomically
 from millebornes_env.games import find_sheet
 from millebornes_env.games import game as find_game
+from millebornes_env.texts import json_of_file
 from millebornes_env.versions import versions
 
 if TYPE_CHECKING:
@@ -27,6 +29,13 @@ if TYPE_CHECKING:
 
 RESULTS_FORMAT: Final = 1
 
+_KINDS: Final[dict[str, tuple[type, ...]]] = {
+    "str": (str,),
+    "int": (int,),
+    "float": (int, float),
+    "float | None": (int, float, NoneType),
+}
+"""What a file may hold for a field of `Row`, by the field's annotation."""
 _HEADING_HEIGHT: Final = 0.6  # inches
 _BETTER, _WORSE, _NEITHER = "#2f7d4f", "#c8443c", "#5b6b82"
 
@@ -113,12 +122,31 @@ def load_results(path: Path) -> tuple[list[Row], dict[str, Any]]:
         The rows, and everything else that the file holds.
 
     Raises:
-        ValueError: the file is of another format.
+        ArenaError: the file is damaged, or of another format; the message names it and the entry.
+        OSError: it cannot be read.
     """
-    content = json.loads(path.read_text(encoding="utf-8"))
+    content = json_of_file(path, ArenaError)
     if content.get("format") != RESULTS_FORMAT:
-        raise ValueError(f"{str(path)!r} has the format {content.get('format')!r}, not {RESULTS_FORMAT}")
-    return [Row(**row) for row in content.pop("rows")], content
+        raise ArenaError(f"{str(path)!r} has the format {shown(content.get('format'))}, not {RESULTS_FORMAT}")
+    rows = content.pop("rows", None)
+    if not isinstance(rows, list):
+        raise ArenaError(f"{str(path)!r} is damaged: its entry 'rows' is {shown(rows)}; it must be a list")
+    return [
+        _row_of(row, f"{str(path)!r} is damaged: row {number}") for number, row in enumerate(rows)
+    ], content
+
+
+def _row_of(entries: object, where: str) -> Row:
+    if not isinstance(entries, dict):
+        raise ArenaError(f"{where} is {shown(entries)}; it must be an object")
+    known = {one.name: str(one.type) for one in fields(Row)}
+    for name, value in entries.items():
+        if name not in known or not isinstance(value, _KINDS[known[name]]) or isinstance(value, bool):
+            raise ArenaError(f"{where} has the entry {shown(name)}, {shown(value)}, which no row can have")
+    try:
+        return Row(**entries)
+    except TypeError as error:  # entries are missing
+        raise ArenaError(f"{where}: {error}") from None
 
 
 def describe_table(row: Row) -> str:
@@ -222,19 +250,17 @@ def draw_win_rates(rows: Sequence[Row], seed: int) -> Figure:
     Returns:
         A Matplotlib figure, 8 inches wide.
     """
-    from matplotlib.figure import Figure  # noqa: PLC0415 - takes a second, and is needed at the end only
-
     row = rows[0]
     longest = max(len(row.opponent) for row in rows)
     width, height = 8.0 + max(0, longest - 24) * 0.075, 1.7 + 0.5 * len(rows)
-    figure = Figure(figsize=(width, height))
+    figure = new_figure(width, height)
     figure.set_layout_engine("constrained", rect=(0, 0, 1, 1 - _HEADING_HEIGHT / height))
     _draw_heading(figure, row, seed)
     axes = figure.add_subplot()
-    for place, shown in enumerate(rows):
-        _draw_row(axes, place, shown)
+    for place, drawn in enumerate(rows):
+        _draw_row(axes, place, drawn)
     _draw_even_line(axes, row.teams)
-    axes.set_yticks(range(len(rows)), [f"against {_shown_name(shown.opponent)}" for shown in rows])
+    axes.set_yticks(range(len(rows)), [f"against {_shown_name(drawn.opponent)}" for drawn in rows])
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.set_xlim(*_limits(rows))
     axes.set_xlabel(f"{episodes_word(row)} won, %   (dot: mean, line: 95 % interval)")
@@ -243,15 +269,6 @@ def draw_win_rates(rows: Sequence[Row], seed: int) -> Figure:
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.tick_params(axis="y", length=0)
     return figure
-
-
-def save_win_rates(path: Path, rows: Sequence[Row], seed: int) -> None:
-    """Write the picture of `draw_win_rates` as the file that the path names, whole or not at all.
-
-    Raises:
-        OSError: the file could not be written.
-    """
-    save_figure_atomically(draw_win_rates(rows, seed), path)
 
 
 def _draw_heading(figure: Figure, row: Row, seed: int) -> None:

@@ -10,7 +10,6 @@ import io
 import json
 import re
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -33,7 +32,7 @@ from millebornes_env.arena.value_files import network_digest
 from millebornes_env.compile_cache import source_digest, sources_on_top
 from millebornes_env.errors import ArenaError
 from millebornes_env.files import locked, remove_drafts, write_bytes_atomically, write_text_atomically
-from millebornes_env.texts import named
+from millebornes_env.texts import json_of_file, named, shortened
 from millebornes_env.versions import versions
 
 TOURNAMENT_FORMAT: Final = 2
@@ -221,7 +220,7 @@ def play_tournament(
         The same, complete.
 
     Raises:
-        ArenaError: another process plays into the folder.
+        ArenaError: another process plays into the folder, or the folder was removed meanwhile.
         OSError: a file could not be written.
     """
     config = tournament.config
@@ -363,6 +362,11 @@ def alone_in(folder: Path) -> contextlib.AbstractContextManager[None]:
 
 
 def _keep(tournament: Tournament, lineup: Lineup, folder: Path) -> None:
+    if not (folder / TOURNAMENT_FILE).exists():
+        raise ArenaError(
+            f"{str(folder)!r}, or {TOURNAMENT_FILE} in it, was removed while the tournament was played: it "
+            "stops, and nothing more is written there"
+        )
     _save_outcome(folder, tournament.outcomes[lineup])
     tournament.kept[lineup] = len(tournament.outcomes[lineup].points)
 
@@ -414,7 +418,7 @@ def _opened_for(
     for part in (folder, folder / "lineups"):
         remove_drafts(part)
     if path.exists() and not fresh:
-        kept = _read_json(path)
+        kept = json_of_file(path, ArenaError)
         _compare(kept, json.loads(json.dumps(described)), folder)
         tournament.started = str(kept.get("started", tournament.started))
         for file in sorted((folder / "lineups").glob("*.npz")):
@@ -445,18 +449,6 @@ def _sources_of(match: MatchConfig) -> frozenset[Path]:
     for module in modules:
         found = sources_on_top(module.__name__, found)
     return sources_on_top("millebornes_env.arena.kernels", found)
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        if not isinstance(content, dict):
-            raise TypeError("not a JSON object")
-    except (ValueError, TypeError) as error:
-        raise ArenaError(
-            f"{str(path)!r} is damaged ({error}): begin anew with --fresh, or choose another --out"
-        ) from None
-    return content
 
 
 def _compare(kept: dict[str, Any], wanted: dict[str, Any], folder: Path) -> None:
@@ -508,7 +500,8 @@ def _load_outcome(file: Path, config: TournamentConfig) -> Outcome:
             stream.seek(0)
             with np.load(stream, allow_pickle=False) as arrays:
                 return Outcome.from_arrays(dict(arrays))
-    except (OSError, ValueError, KeyError, EOFError, MemoryError, zlib.error, zipfile.BadZipFile) as error:
+    except Exception as error:  # NumPy and zipfile have many for bytes that are not what they should be
+        reason = " ".join(str(error).split()) or type(error).__name__
         raise ArenaError(
-            f"{str(file)!r} is damaged ({error}): remove it, and its deals are played again"
+            f"{str(file)!r} is damaged ({shortened(reason)}): remove it, and its deals are played again"
         ) from None

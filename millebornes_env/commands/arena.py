@@ -17,7 +17,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
 import tyro
 
@@ -32,7 +32,7 @@ from millebornes_env.arena.tournament import (
     opened_for,
     who_sees_hidden_cards,
 )
-from millebornes_env.command_line import carry_out, complain
+from millebornes_env.command_line import carry_out, complain, warn
 from millebornes_env.commands.clusters import players_of
 from millebornes_env.commands.console import progress_console, table_console
 from millebornes_env.commands.options import (
@@ -58,7 +58,7 @@ class Args(MatchArgs):
     agent.
     """
 
-    agents: tyro.conf.Positional[tuple[str, ...]]
+    agents: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="AGENT ...")]
     """`name:option=value,...`, run folders, `my_file.py:Class`; `name@agent` calls an agent otherwise."""
     deals: int = 1000
     """Deals of every lineup, each played once from each team's place; with --until, the most."""
@@ -150,24 +150,33 @@ def _play(args: Args, tournament: Tournament, folder: Path) -> int:
         with players_of(args.cluster, args.edition) as play, tournament_bar() as on_turn:
             play(tournament, folder, only, on_turn)
     except KeyboardInterrupt as stop:
-        if any(len(outcome.points) for outcome in tournament.outcomes.values()):
-            _print(analyse_tournament(tournament, args.anchor), tournament.config.match)
+        _print_if_played(tournament, args.anchor)
         return complain(
             f"stopped; what was played is in {folder}: give the same command again to go on",
             exit_code_of(stop),
         )
+    except ArenaError:  # the folder is gone, but not what was played
+        _print_if_played(tournament, args.anchor)
+        raise
     except OSError as error:
         return complain(_not_written(error))
     analysis = analyse_tournament(tournament, args.anchor)
     try:
-        written = save_report(tournament, analysis, folder, asdict(tournament.config))
+        written, no_pictures = save_report(tournament, analysis, folder, asdict(tournament.config))
     except OSError as error:
         _print(analysis, tournament.config.match)
         return complain(_not_written(error))
     _print(analysis, tournament.config.match)
     for path in written:
         print(f"wrote {path}")
+    for problem in no_pictures:
+        warn(problem)
     return 0
+
+
+def _print_if_played(tournament: Tournament, anchor: str | None) -> None:
+    if any(len(outcome.points) for outcome in tournament.outcomes.values()):
+        _print(analyse_tournament(tournament, anchor), tournament.config.match)
 
 
 def _print(analysis: Analysis, config: MatchConfig) -> None:

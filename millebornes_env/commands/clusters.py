@@ -10,6 +10,7 @@ from pathlib import Path
 from millebornes_env.arena.on_cluster import play_tournament_on
 from millebornes_env.arena.tournament import OnTurn, Tournament, play_tournament
 from millebornes_env.cluster import Cluster, connected
+from millebornes_env.errors import ClusterError, shown
 
 PlayTournament = Callable[[Tournament, Path, int | None, OnTurn | None], Tournament]
 """`play_tournament`, here or on a cluster."""
@@ -45,6 +46,15 @@ def players_of(address: str | None, edition: str | None = None) -> Iterator[Play
 
 
 def game_modules(edition: str | None) -> tuple[str, ...]:
-    """The module that an edition names before its sheet (`options.with_its_game`), if it does."""
+    """Return the module that an edition names before its sheet (`editions.with_its_game`), if it does.
+
+    Raises:
+        ClusterError: it names a file.
+    """
     module, colon, _ = (edition or "").partition(":")
+    if module.endswith(".py"):
+        raise ClusterError(
+            f"--cluster with the game in {shown(module)}: name its module instead, which every node can "
+            f"import, such as {Path(module).stem}:SHEET"
+        )
     return (module,) if colon and not (edition or "").endswith(".toml") else ()

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Annotated
 
 import tyro
 
@@ -40,9 +41,9 @@ from millebornes_env.versions import versions
 class Args(MatchArgs):
     """Say in one sentence which of two agents is better, by how much, and how sure that is."""
 
-    agent: tyro.conf.Positional[str]
+    agent: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="AGENT")]
     """The agent: `name:option=value`, the path of a run folder, or `my_file.py:Class`."""
-    other: tyro.conf.Positional[str]
+    other: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="OTHER")]
     """The agent that it is compared with, named in the same way."""
     deals: int = 1000
     """Deals, each played once from each team's place; with --until, the most."""

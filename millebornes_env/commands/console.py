@@ -1,12 +1,85 @@
-"""Where commands print tables and show progress."""
+"""Options of commands, and where they print tables and show progress."""
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import sys
-from typing import Any, TextIO
+from collections.abc import Sequence
+from types import NoneType, UnionType
+from typing import Any, Final, TextIO, TypeVar, Union, get_args, get_origin
 
+import tyro
 from rich.console import Console
+from tyro.constructors import ConstructorRegistry, PrimitiveConstructorSpec, PrimitiveTypeInfo
+
+Options = TypeVar("Options")
+
+
+def read_options(
+    options: type[Options],
+    prog: str,
+    arguments: Sequence[str] | None = None,
+    description: str | None = None,
+) -> Options:
+    """Read a command line with tyro; the help says `INT` and `STR ...`, not `{None}|INT` and brackets.
+
+    Args:
+        options: the dataclass of the options.
+        prog: the program's name in messages.
+        arguments: without the program's name; None for those of the process.
+        description: of the program; None: the docstring of the dataclass.
+
+    Raises:
+        SystemExit: after --help, and after a wrong option, about which tyro has printed what is wrong.
+    """
+    with _PLAIN_NAMES:
+        return tyro.cli(options, prog=prog, args=arguments, description=description)
+
+
+_PLAIN_NAMES: Final = ConstructorRegistry()
+
+
+@_PLAIN_NAMES.primitive_rule
+def _optional(info: PrimitiveTypeInfo) -> PrimitiveConstructorSpec[Any] | None:
+    """Name an option that may be left out by what it takes: `INT` for `int | None`."""
+    options = [one for one in get_args(info.type) if one is not NoneType]
+    if (
+        get_origin(info.type) not in (Union, UnionType)
+        or len(options) != 1
+        or NoneType not in get_args(info.type)
+    ):
+        return None
+    found = ConstructorRegistry.get_primitive_spec(PrimitiveTypeInfo.make(options[0], info.markers))
+    if not isinstance(found, PrimitiveConstructorSpec):
+        return None
+    inner: PrimitiveConstructorSpec[Any] = found
+    return dataclasses.replace(
+        inner,
+        is_instance=lambda value: value is None or inner.is_instance(value),
+        str_from_instance=lambda value: ["None"] if value is None else inner.str_from_instance(value),
+    )
+
+
+@_PLAIN_NAMES.primitive_rule
+def _several(info: PrimitiveTypeInfo) -> PrimitiveConstructorSpec[Any] | None:
+    """Name any number of values by one of them: `STR ...`."""
+    contained = get_args(info.type)
+    if info.type_origin is not tuple or contained[1:] != (...,) or tyro.conf.UseAppendAction in info.markers:
+        return None
+    found = ConstructorRegistry.get_primitive_spec(PrimitiveTypeInfo.make(contained[0], info.markers))
+    if not isinstance(found, PrimitiveConstructorSpec) or found.nargs != 1 or found.choices is not None:
+        return None
+    inner: PrimitiveConstructorSpec[Any] = found
+    return PrimitiveConstructorSpec(
+        nargs="*",
+        metavar=f"{inner.metavar} ...",
+        instance_from_str=lambda texts: tuple(inner.instance_from_str([text]) for text in texts),
+        is_instance=lambda values: isinstance(values, tuple) and all(map(inner.is_instance, values)),
+        str_from_instance=lambda values: [
+            text for value in values for text in inner.str_from_instance(value)
+        ],
+    )
 
 
 def table_console(piped_width: int) -> Console:

@@ -29,12 +29,12 @@ from millebornes_env.arena.match import MatchConfig
 from millebornes_env.arena.results import (
     Row,
     caption,
+    draw_win_rates,
     episodes_word,
     save_results,
-    save_win_rates,
     table_of,
 )
-from millebornes_env.command_line import WRONG, carry_out, complain, say, sentence
+from millebornes_env.command_line import carry_out, complain, say, sentence, warn
 from millebornes_env.commands.console import progress_console, table_console
 from millebornes_env.commands.options import (
     MatchArgs,
@@ -45,6 +45,7 @@ from millebornes_env.commands.options import (
 )
 from millebornes_env.commands.progress import evaluation_bar
 from millebornes_env.errors import MilleBornesError
+from millebornes_env.files import save_picture
 from millebornes_env.stopping import exit_code_of
 
 PIPED_WIDTH: Final = 160  # columns of the table when it goes into a file or a pipe
@@ -102,13 +103,12 @@ def _command(arguments: Sequence[str] | None) -> int:
     except MilleBornesError as error:
         _print(rows)
         return complain(sentence(error))
-    written, not_written = _write(_stem(args.out, agent_spec, rows[0]), rows, config, args.deals)
-    _print(rows)
+    written, no_results, no_picture = _write(_stem(args.out, agent_spec, rows[0]), rows, config, args.deals)
+    _print(rows)  # after the files: standard output may be full
     for path in written:
         print(f"wrote {path}")
-    for message in not_written:
-        complain(message)
-    return WRONG if not_written else 0
+    warn(no_picture)
+    return complain(no_results) if no_results else 0
 
 
 def _note_cheats(specs: Sequence[str], config: MatchConfig) -> list[str]:
@@ -150,27 +150,20 @@ def _stem(out: str | None, agent_spec: str, row: Row) -> Path:
     return Path(re.sub(r"\.(json|png)$", "", out))
 
 
-def _write(stem: Path, rows: Sequence[Row], config: MatchConfig, deals: int) -> tuple[list[Path], list[str]]:
-    """Write both files, the second even if the first fails.
+def _write(stem: Path, rows: Sequence[Row], config: MatchConfig, deals: int) -> tuple[list[Path], str, str]:
+    """Write the results and their picture, the second even if the first fails.
 
     Returns:
-        Those that were written, and complaints.
+        The files that were written; what is wrong with the results, and with the picture.
     """
     data, picture = (stem.with_name(stem.name + suffix) for suffix in (".json", ".png"))
     against = [row.opponent for row in rows]
     described = {"agent": rows[0].agent, "against": against, "deals": deals, **asdict(config)}
-    written, not_written = [], []
-    for path in (data, picture):
-        try:
-            if path == data:
-                save_results(data, rows, described)
-            else:
-                save_win_rates(picture, rows, config.seed)
-            written.append(path)
-        except OSError as error:
-            not_written.append(_not_written(path, error))
-    return written, not_written
-
-
-def _not_written(path: Path, error: OSError) -> str:
-    return f"could not write {path} ({error.strerror or error}); choose another place with --out"
+    no_results = ""
+    try:
+        save_results(data, rows, described)
+    except OSError as error:
+        no_results = f"could not write {data} ({error.strerror or error}); choose another place with --out"
+    no_picture = save_picture(picture, lambda: draw_win_rates(rows, config.seed))
+    written = [path for path, problem in ((data, no_results), (picture, no_picture)) if not problem]
+    return written, no_results, no_picture

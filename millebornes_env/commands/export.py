@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from millebornes_env.commands.editions import with_its_game
 from millebornes_env.extensive.export import FORMATS, MOST_NODES, OnProgress, export
 from millebornes_env.extensive.tree import Tree
 
@@ -37,7 +38,7 @@ def add_to(commands: Any) -> None:
 
 
 def _run(asked: argparse.Namespace) -> None:
-    tree = Tree(asked.edition, players=asked.players, teams=asked.teams, first=asked.first)
+    tree = Tree(with_its_game(asked.edition), players=asked.players, teams=asked.teams, first=asked.first)
     path = asked.out or Path(f"{tree.edition.label}.{asked.format}")
     written = export(
         tree,

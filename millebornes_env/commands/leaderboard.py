@@ -10,7 +10,6 @@ on when the command is given again.
 
 from __future__ import annotations
 
-import json
 import re
 import time
 import tomllib
@@ -24,7 +23,7 @@ import numpy.typing as npt
 
 from millebornes_env.arena.analysis import Analysis, analyse_tournament
 from millebornes_env.arena.match import MatchConfig
-from millebornes_env.arena.pictures import payoff_title, save_overview
+from millebornes_env.arena.pictures import draw_overview, payoff_title
 from millebornes_env.arena.report import Grid, markdown_table, notes, ratings_grid, save_report, table_name
 from millebornes_env.arena.tournament import (
     TournamentConfig,
@@ -32,13 +31,14 @@ from millebornes_env.arena.tournament import (
     opened_for,
     who_sees_hidden_cards,
 )
-from millebornes_env.command_line import carry_out
+from millebornes_env.command_line import carry_out, warn
 from millebornes_env.commands.clusters import PlayTournament, players_of
 from millebornes_env.commands.console import progress_console
 from millebornes_env.commands.options import parse_options
 from millebornes_env.commands.progress import tournament_bar
 from millebornes_env.errors import ArenaError
-from millebornes_env.files import write_text_atomically
+from millebornes_env.files import save_picture, write_text_atomically
+from millebornes_env.texts import json_of_file, text_of_file
 
 LIST: Final = Path(__file__).with_suffix(".toml")
 _NAME: Final = re.compile(r"[A-Za-z0-9_]+")
@@ -128,7 +128,7 @@ def read_board(path: Path, threads: int = 2) -> Board:
     name = path.name if str(path) == path.name and own.exists() else ""
     path = own if name else path
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = tomllib.loads(text_of_file(path, ArenaError))
         seed = int(content["seed"])
         everywhere = tuple(content["agents"])
         events = tuple(
@@ -150,7 +150,7 @@ def read_board(path: Path, threads: int = 2) -> Board:
             f"there is no list {str(path)!r}; the project's own is {str(LIST)!r}, and for the race "
             "'race_leaderboard'"
         ) from None
-    except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         raise ArenaError(f"{str(path)!r} is no list of agents and tables: {error!r}") from None
     if not events or min(event.config.deals for event in events) < 1:
         raise ArenaError(f"{str(path)!r} must have a table or more, each with 1 deal or more")
@@ -184,8 +184,12 @@ def _command(arguments: Sequence[str] | None) -> int:
     path = args.out / f"{board.page}.md"
     write_text_atomically(path, page(board, analyses, args.out))
     picture = args.out / board.page / "ratings.png"
-    save_overview(picture, *ratings_everywhere(board, analyses), board.anchor)
-    print(f"wrote {path}\nwrote {picture}")
+    print(f"wrote {path}")
+    ratings = ratings_everywhere(board, analyses)
+    problem = save_picture(picture, lambda: draw_overview(*ratings, board.anchor))
+    warn(problem)
+    if not problem:
+        print(f"wrote {picture}")
     return 0
 
 
@@ -211,7 +215,10 @@ def _play_event(event: Event, board: Board, args: Args, play: PlayTournament) ->
     seconds = time.perf_counter() - start
     rounds = sum(int(outcome.rounds.sum()) for outcome in tournament.outcomes.values())
     print(f"{table_name(config.match)}: {rounds:,} rounds, {seconds:.0f} s")
-    save_report(tournament, analysis, args.out / board.page / short_name(config.match), asdict(config))
+    page_folder = args.out / board.page / short_name(config.match)
+    _, no_pictures = save_report(tournament, analysis, page_folder, asdict(config))
+    for problem in no_pictures:
+        warn(problem)
     return analysis
 
 
@@ -257,7 +264,7 @@ def read_responses(path: Path) -> dict[str, dict[str, Any]]:
         ArenaError: the file is damaged.
     """
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = json_of_file(path, ArenaError)
         for response in found.values():
             gain_of(response), float(response["low"]), int(response["decisions"])
     except FileNotFoundError:

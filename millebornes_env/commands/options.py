@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
 
-import tyro
-
 from millebornes_env import agents
 from millebornes_env.agents.policy.files import read_description
 from millebornes_env.agents.specs import is_folder, is_path, split_policy
 from millebornes_env.arena.match import MatchConfig
-from millebornes_env.command_line import program, sentence
+from millebornes_env.command_line import program
+from millebornes_env.commands.console import read_options
+from millebornes_env.commands.editions import with_its_game
 from millebornes_env.envs.options import USUAL
-from millebornes_env.errors import ArenaError, GameError, shown
+from millebornes_env.errors import ArenaError
 
 Options = TypeVar("Options")
 
@@ -29,7 +28,8 @@ class TableArgs:
     """Where is played."""
 
     edition: str | None = None
-    """Rule sheet, with overrides: parker+max_200=4. None: as the first agent's run folder, else parker."""
+    """Rule sheet, with overrides: parker+max_200=4; of a game of your own, my_game.py:SHEET. None: as the
+    first agent's run folder, else parker."""
     players: int | None = None
     """Seats at the table. None: as the first agent's run folder, else 2."""
     teams: int | None = None
@@ -63,7 +63,7 @@ def parse_options(options: type[Options], command: str, arguments: Sequence[str]
     Raises:
         SystemExit: after --help, and after a wrong option, about which tyro has printed what is wrong.
     """
-    return tyro.cli(options, prog=f"{program()} {command}", args=arguments)
+    return read_options(options, f"{program()} {command}", arguments)
 
 
 def match_config(args: MatchArgs, specs: Sequence[str], *, plain: bool = False) -> MatchConfig:
@@ -119,28 +119,6 @@ def table_asked_for(args: TableArgs, specs: Sequence[str]) -> tuple[str, int, in
 def _unless_usual(edition: str, players: int, teams: object) -> int | None:
     """The teams, if the sheet seats that many players otherwise where no teams are named."""
     return teams if type(teams) is int and teams != MatchConfig(edition, players).rules.teams else None
-
-
-def with_its_game(edition: str) -> str:
-    """The rule sheet that is asked for, its game imported: of `pig:fast` it is `fast`, in the module `pig`.
-
-    That is how Gymnasium names environments. Only who types a command names modules; a name that stands in a
-    file never does.
-
-    Raises:
-        GameError: the module cannot be imported.
-    """
-    module, colon, sheet = edition.partition(":")
-    if not colon or edition.endswith(".toml"):
-        return edition
-    try:
-        importlib.import_module(module)
-    except Exception as error:
-        raise GameError(
-            f"edition is {shown(edition)}: the module {shown(module)}, which is to register its game, cannot "
-            f"be imported here: {sentence(error)}"
-        ) from error
-    return sheet
 
 
 def run_folder(spec: str) -> Path | None:

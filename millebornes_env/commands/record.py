@@ -12,24 +12,28 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import tyro
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from millebornes_env.command_line import carry_out
+from millebornes_env.command_line import carry_out, complain
 from millebornes_env.commands.clusters import cluster_at
 from millebornes_env.commands.console import progress_console
+from millebornes_env.commands.editions import with_its_game
 from millebornes_env.commands.options import TableArgs, parse_options, refuse_cheating, table_asked_for
 from millebornes_env.recording import RecordedData, Recording, RecordingError, check, record
-from millebornes_env.recording.folder import command_line
+from millebornes_env.recording.folder import MANIFEST, command_line
+from millebornes_env.stopping import exit_code_of
 
 
 @dataclass(kw_only=True)
 class Args(TableArgs):
     """Record rounds as Parquet: a row for each decision, and a row for each round."""
 
-    agents: tyro.conf.Positional[tuple[str, ...]] = field(default_factory=tuple)
+    agents: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="AGENT ...")] = field(
+        default_factory=tuple
+    )
     """Who plays: `name:option=value`, the path of a run folder, or `my_file.py:Class`; one for each team at
     most, and the last one plays the teams that are left. They change places from round to round."""
     rounds: int = 10_000
@@ -64,15 +68,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit code: 0; 2 if the arguments make no sense, the folder holds something else or a file could
         not be written; 130 after Ctrl-C.
     """
-    stopped = "stopped; the files that are written are whole, and the same command goes on"
-    return carry_out(lambda: _command(arguments), stopped=stopped)
+    return carry_out(lambda: _command(arguments))
 
 
-def _command(arguments: Sequence[str] | None) -> None:
+def _command(arguments: Sequence[str] | None) -> int:
     args = parse_options(Args, "record", arguments)
     if args.check:
         _check(args)
-        return
+        return 0
     if not args.agents:
         raise RecordingError("name the agents that play, such as: record champion strategist --out data/")
     edition, players, teams = table_asked_for(args, args.agents)
@@ -90,29 +93,39 @@ def _command(arguments: Sequence[str] | None) -> None:
         cheats = [one["name"] for one in recording.described()["agents"] if one["cheats"]]
     refuse_cheating(cheats, args.allow_cheating)
     typed = sys.argv[1:] if arguments is None else ["record", *arguments]
-    with cluster_at(args.cluster, args.edition) as cluster, _bar() as bar:
-        task = bar.add_task("rounds", total=args.rounds)
-        data = record(
-            args.out,
-            recording,
-            args.rounds,
-            threads=args.threads,
-            command=command_line(list(typed)),
-            on_progress=lambda done: bar.update(task, completed=done),
-            cluster=cluster,
-        )
+    try:
+        with cluster_at(args.cluster, args.edition) as cluster, _bar() as bar:
+            task = bar.add_task("rounds", total=args.rounds)
+            data = record(
+                args.out,
+                recording,
+                args.rounds,
+                threads=args.threads,
+                command=command_line(list(typed)),
+                on_progress=lambda done: bar.update(task, completed=done),
+                cluster=cluster,
+            )
+    except KeyboardInterrupt as stop:
+        return complain(_after_a_stop(args.out), exit_code_of(stop))
     print(_said(data))
     print(f"wrote {args.out}")
+    return 0
+
+
+def _after_a_stop(folder: Path) -> str:
+    """Say what is left of a recording that was stopped, and what the same command will do."""
+    if not (folder / MANIFEST).exists():
+        return f"stopped; no recording is in {folder}"
+    return "stopped; the files that are written are whole, and the same command goes on"
 
 
 def _check(args: Args) -> None:
     if args.agents:
         raise RecordingError("--check plays what was recorded: name no agents")
+    edition = None if args.edition is None else with_its_game(args.edition)
     with _bar() as bar:
         task = bar.add_task("rounds", total=None)
-        data = check(
-            args.out, edition=args.edition, on_progress=lambda done: bar.update(task, completed=done)
-        )
+        data = check(args.out, edition=edition, on_progress=lambda done: bar.update(task, completed=done))
     print(f"{_said(data)}; every row is what the game says")
 
 

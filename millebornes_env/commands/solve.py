@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from millebornes_env.command_line import carry_out, program, say
+from millebornes_env.commands.editions import with_its_game
 from millebornes_env.errors import OptionError
 from millebornes_env.files import check_writable, locked, write_json_atomically
 from millebornes_env.games import find_sheet
@@ -40,6 +41,10 @@ _CHECK_RATIO: Final = 1.25
 """NashConv is looked at again after so many times as many iterations; it costs as much as one or two."""
 _FIRST_POLISHING: Final = 64
 """Iterations after which it pays to go on with what is left of the game; then after twice as many."""
+USUAL_UNTIL: Final = {100_000: 0.0001, 10_000_000: 0.001}
+"""Percentage of the payoff range that a game of so many decisions at most is solved to, in seconds."""
+_UNTIL_OF_LARGE: Final = 0.1
+_MOST_DIGITS: Final = 7
 _TOO_FAR: Final = 20.0
 """A logarithm of iterations: more than anybody waits for."""
 HEADINGS: Final = ("policy", "exploitability", "of the payoff range", "value (seat 0)", "NashConv")
@@ -72,8 +77,10 @@ def parser() -> argparse.ArgumentParser:
     )
     command.add_argument("--count", action="store_true", help="only count nodes and information sets")
     command.add_argument(
-        "--until", type=float, default=0.1, metavar="PERCENT",
-        help="solve until exploitability is below so much of the payoff range (default: %(default)s)",
+        "--until", type=float, metavar="PERCENT",
+        help="solve until exploitability is below so much of the payoff range (default: "
+        "0.0001 for a game of up to 100,000 decisions, 0.001 for one of up to 10 million, which take "
+        "seconds, else 0.1)",
     )  # fmt: skip
     command.add_argument(
         "--minutes", type=float, default=60.0,
@@ -101,7 +108,7 @@ def run(args: argparse.Namespace) -> None:
         OSError: a file could not be read or written.
     """
     _check(args)
-    sheet = find_sheet(args.deck)
+    sheet = find_sheet(with_its_game(args.deck))
     game: Solvable = game_of(sheet.game).part("solvable", "the command solve")(sheet)
     if args.count:
         print(words_of_counts(game, counted(game, threads=args.threads, on_progress=progress("counting"))))
@@ -112,7 +119,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _check(args: argparse.Namespace) -> None:
-    if not 0 < args.until <= 100:
+    if args.until is not None and not 0 < args.until <= 100:
         raise OptionError(f"--until is {args.until:g}: it is a percentage above 0, at most 100")
     if not args.minutes > 0:
         raise OptionError(f"--minutes is {args.minutes:g}: it must be above 0")
@@ -256,6 +263,9 @@ def _solve_alone(args: argparse.Namespace, game: Solvable) -> None:
     """Solve; no other process uses the checkpoint."""
     solver = solver_of(game, threads=args.threads, on_progress=progress("walking"))
     print(words_of_counts(game, solver.counts), flush=True)
+    if args.until is None:
+        decisions = solver.counts.play_nodes
+        args.until = next((one for most, one in USUAL_UNTIL.items() if decisions <= most), _UNTIL_OF_LARGE)
     if args.checkpoint is not None and args.checkpoint.exists():
         solver.load(args.checkpoint)
         print(f"went on after {solver.iteration:,} iterations from {args.checkpoint}", flush=True)
@@ -273,12 +283,16 @@ def _solve_alone(args: argparse.Namespace, game: Solvable) -> None:
 
 
 def words_of_value(solver: Cfr, found: Judgement) -> str:
-    """What was found."""
+    """Describe the value, with as many digits as its bounds leave sure."""
     low, high = -found.best[1], found.best[0]
+    sure = _MOST_DIGITS if high <= low else 1 - math.floor(math.log10(high - low))
+    digits = min(max(sure, 0), _MOST_DIGITS)
+    low, high = math.floor(low * 10**digits) / 10**digits, math.ceil(high * 10**digits) / 10**digits
+    value, lowest, highest = (f"{number:+.{digits}f}" for number in (found.value, low, high))
     return (
-        f"value of the game to seat 0, which begins: {found.value:+.7f} points, between {low:+.7f} and "
-        f"{high:+.7f}; exploitability {found.exploitability:.3g} points, {100 * found.of_range:.2g} % of the "
-        f"payoff range, after {solver.iteration:,} iterations and {solver.seconds:.1f} s"
+        f"value of the game to seat 0, which begins: {value} points, between {lowest} and {highest}; "
+        f"exploitability {found.exploitability:.3g} points, {100 * found.of_range:.2g} % of the payoff "
+        f"range, after {solver.iteration:,} iterations and {solver.seconds:.1f} s"
     )
 
 

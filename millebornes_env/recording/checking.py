@@ -17,7 +17,14 @@ from millebornes_env.recording.errors import RecordingError
 from millebornes_env.recording.folder import RecordedData, open_data, path_of
 from millebornes_env.recording.notations import notations
 from millebornes_env.recording.playing import play_rounds
-from millebornes_env.recording.tables import DECISIONS, ROUNDS, arrow, damaged, decisions_table, rounds_table
+from millebornes_env.recording.tables import (
+    DECISIONS,
+    ROUNDS,
+    damaged,
+    decisions_table,
+    read_rows,
+    rounds_table,
+)
 
 if TYPE_CHECKING:
     import pyarrow
@@ -91,7 +98,7 @@ def check(
 
 def _check_file(data: RecordedData, file: int, edition: str | Edition | None) -> None:
     described = data.described
-    recorded = {name: _read(path_of(data.folder, name, file)) for name in (DECISIONS, ROUNDS)}
+    recorded = {name: read_rows(path_of(data.folder, name, file)) for name in (DECISIONS, ROUNDS)}
     path = path_of(data.folder, DECISIONS, file)
     env = _env(described, data.rounds[file], edition)
     first_round = file * described["rounds_per_file"]
@@ -142,16 +149,6 @@ def _env(described: Mapping[str, Any], rounds: int, edition: str | Edition | Non
             f"{described['observation_version']}: check it with the release that wrote it"
         )
     return env
-
-
-def _read(path: Path) -> pyarrow.Table:
-    pa = arrow()
-    try:
-        return pa.parquet.read_table(path)
-    except (pa.ArrowInvalid, OSError) as error:
-        if isinstance(error, FileNotFoundError):
-            raise
-        raise damaged(path, error) from None
 
 
 def _compare(path: Path, recorded: pyarrow.Table, found: pyarrow.Table) -> None:

@@ -23,6 +23,8 @@ FORMAT_VERSION: Final = 1
 """Goes up when files of an older version can no longer be read."""
 
 _MOST_AGENTS: Final = 8
+_MOST: Final = 100_000  # rounds of a file, and any size in a description
+_LARGEST_SEED: Final = 2**64 - 1
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ class Recording:
                 f"agents is {shown(self.agents)}; it must be a list of names, such as ['champion', 'greedy']"
             )
         object.__setattr__(self, "agents", tuple(named))
-        for name, least, most in (("seed", 0, 2**64 - 1), ("rounds_per_file", 1, 100_000)):
+        for name, least, most in (("seed", 0, _LARGEST_SEED), ("rounds_per_file", 1, _MOST)):
             value: object = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
                 raise RecordingError(
@@ -160,15 +162,30 @@ def sizes(described: Mapping[str, Any]) -> tuple[int, int, int]:
     return last["start"] + last["size"], len(described["actions"]), described["hidden"]
 
 
-def check_version(described: object, where: str) -> dict[str, Any]:
-    """The description, if this release can read what it describes.
+_KINDS: Final[dict[str, tuple[type, str]]] = {
+    **dict.fromkeys(("game", "edition", "episode", "reward"), (str, "a text")),
+    **dict.fromkeys(("players", "teams", "rounds_per_file"), (int, "a whole number above 0")),
+    **dict.fromkeys(("seed", "observation_version", "hidden"), (int, "a whole number, 0 or more")),
+    "rules": (dict, "an object of whole numbers"),
+    "agents": (list, "a list of objects with name, fingerprint and cheats"),
+    "observation": (list, "a list of objects with name, start, size, high and meaning"),
+    "actions": (list, "a list of texts"),
+}
+"""The entries of a description: what each is, and in words."""
+_OF_AGENTS: Final = {"name": str, "fingerprint": str, "cheats": bool}
+_OF_SECTIONS: Final = {"name": str, "start": int, "size": int, "high": int, "meaning": str}
+
+
+def checked(described: object, where: str) -> dict[str, Any]:
+    """Return the description, if this release can read what it describes.
 
     Args:
         described: what was read.
         where: the file that it stands in.
 
     Raises:
-        RecordingError: it describes no recording, or one of another version.
+        RecordingError: it describes no recording, or one of another version, or an entry is not what it must
+            be; the message names the file and the entry.
     """
     if not isinstance(described, dict) or described.get("format") != FORMAT:
         raise RecordingError(f"{where}: this was not written by `millebornes record`")
@@ -178,7 +195,29 @@ def check_version(described: object, where: str) -> dict[str, Any]:
             f"{where}: it is of version {shown(version)} of the format, and this release reads version "
             f"{FORMAT_VERSION}: read it with the release that wrote it, or record again into another folder"
         )
+    for name, (kind, words) in _KINDS.items():
+        value = described.get(name)
+        if type(value) is not kind or not _is_right(name, value):
+            raise RecordingError(f"{where}: its entry {name!r} is {shown(value)}; it must be {words}")
     return described
+
+
+def _is_right(name: str, value: Any) -> bool:
+    """Return True if an entry of the right type has values that can be."""
+    if name in ("players", "teams", "rounds_per_file"):
+        return bool(0 < value <= _MOST)
+    if name in ("seed", "observation_version", "hidden"):
+        return bool(0 <= value <= (_MOST if name == "hidden" else _LARGEST_SEED))
+    if name == "rules":
+        return all(type(one) is int for one in value.values())
+    if name == "actions":
+        return bool(value) and all(isinstance(one, str) for one in value)
+    parts = {"agents": _OF_AGENTS, "observation": _OF_SECTIONS}.get(name, {})
+    return not parts or (bool(value) and all(_has(one, parts) for one in value))
+
+
+def _has(entries: object, parts: Mapping[str, type]) -> bool:
+    return isinstance(entries, dict) and all(type(entries.get(name)) is kind for name, kind in parts.items())
 
 
 def first_difference(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> str | None:

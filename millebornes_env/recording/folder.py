@@ -12,7 +12,6 @@ File n of both tables has the same rounds, and is a function of the recording an
 from __future__ import annotations
 
 import contextlib
-import json
 import shlex
 from collections.abc import Callable, Generator, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -25,13 +24,14 @@ from filelock import FileLock, Timeout
 from millebornes_env.cluster import Cluster
 from millebornes_env.errors import ClusterError, shown
 from millebornes_env.files import (
+    identity_of,
     remove_drafts,
     write_bytes_atomically,
     write_json_atomically,
     write_text_atomically,
 )
 from millebornes_env.recording.card import card
-from millebornes_env.recording.description import Recording, check_version, first_difference
+from millebornes_env.recording.description import Recording, checked, first_difference
 from millebornes_env.recording.errors import RecordingError
 from millebornes_env.recording.notations import notations
 from millebornes_env.recording.playing import play_rounds
@@ -44,10 +44,11 @@ from millebornes_env.recording.tables import (
     decisions_table,
     description_of,
     place_of,
+    reading,
     rounds_table,
     table_bytes,
 )
-from millebornes_env.texts import text_of_file
+from millebornes_env.texts import json_of_file
 from millebornes_env.versions import versions
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def record(
 
     Raises:
         RecordingError: the folder holds something else, more rounds, or a damaged file; another process
-            records into it; a library is missing; or a value that cannot be.
+            records into it; it was removed meanwhile; a library is missing; or a value that cannot be.
         AgentFaultError: an agent raised, or chose what is illegal.
         ClusterError: the cluster is gone, or has other agents.
         OSError: a file could not be written. All files that were written before are whole.
@@ -110,7 +111,7 @@ def record(
             raise RecordingError(f"{name} is {shown(value)}; it must be a whole number from 1 to {most}")
     described = recording.described()
     folder = Path(folder)
-    with _locked(folder):
+    with _locked(folder) as still_there:
         commands = _begin(folder, described, command or _call(recording, rounds))
         missing = _missing_files(folder, described, rounds)
         done = rounds - sum(missing.values())
@@ -123,11 +124,13 @@ def record(
         )
         with contextlib.closing(made):
             for file, contents in made:
+                still_there()
                 for table in (DECISIONS, ROUNDS):
                     write_bytes_atomically(path_of(folder, table, file), contents[table])
                 done += missing[file]
                 if on_progress is not None:
                     on_progress(done)
+        still_there()
         data = open_data(folder)
         write_text_atomically(folder / CARD, card(data.described, data.summary(), commands))
     return data
@@ -180,7 +183,8 @@ def _contents_there(recording: Recording, described: Mapping[str, Any], file: in
 
 
 @contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def _locked(folder: Path) -> Iterator[Callable[[], None]]:
+    """Lock the folder; yields a call that raises if the folder is not the one that was locked any more."""
     folder.mkdir(parents=True, exist_ok=True)
     lock = FileLock(folder / _LOCK)
     try:
@@ -189,8 +193,17 @@ def _locked(folder: Path) -> Iterator[None]:
         raise RecordingError(
             f"{folder}: another process records into this folder: wait for it, or choose another folder"
         ) from None
+    own = identity_of(folder / _LOCK)
+
+    def still_there() -> None:
+        if identity_of(folder / _LOCK) != own or not (folder / MANIFEST).exists():
+            raise RecordingError(
+                f"{folder}: the folder, or {MANIFEST} in it, was removed while it was written to; recording "
+                "stops, and nothing more is written there"
+            )
+
     try:
-        yield
+        yield still_there
     finally:
         lock.release()
 
@@ -350,7 +363,8 @@ class RecordedData:
         }
 
     def _rows(self, path: str) -> int:
-        return int(arrow().parquet.read_metadata(path).num_rows)
+        with reading(Path(path)):
+            return int(arrow().parquet.read_metadata(path).num_rows)
 
 
 def open_data(folder: str | Path) -> RecordedData:
@@ -382,14 +396,11 @@ def open_data(folder: str | Path) -> RecordedData:
 
 def _manifest(folder: Path) -> dict[str, Any]:
     path = folder / MANIFEST
-    try:
-        found = json.loads(text_of_file(path, RecordingError))
-    except (ValueError, RecursionError) as error:
-        if isinstance(error, RecordingError):
-            raise
-        raise RecordingError(f"{path}: this is no JSON: {error}") from None
-    found = found if isinstance(found, dict) else {}
-    check_version(found.get("recording"), str(path))
+    found = json_of_file(path, RecordingError)
+    checked(found.get("recording"), str(path))
+    commands = found.get("commands", [])
+    if not isinstance(commands, list) or not all(isinstance(one, str) for one in commands):
+        raise RecordingError(f"{path}: its entry 'commands' is {shown(commands)}; it must be a list of texts")
     return found
 
 

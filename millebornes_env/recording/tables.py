@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.recording.description import check_version, sizes
+from millebornes_env.recording.description import checked, sizes
 from millebornes_env.recording.errors import RecordingError
 from millebornes_env.recording.playing import Played
 
@@ -25,6 +26,7 @@ ROUNDS: Final = "rounds"
 TABLES: Final = (DECISIONS, ROUNDS)
 """The tables, each in a folder of its name."""
 
+_LONGEST_REASON: Final = 300  # characters of what the library says
 _LEVEL: Final = 1  # of zstd: higher ones take longer, and make these numbers no smaller
 _INT8_LISTS: Final = ("observation", "action_mask", "hidden")
 _ROW_GROUP: Final = 1 << 16  # rows: what a reader has to hold at once
@@ -112,44 +114,67 @@ def table_bytes(table: pyarrow.Table, said: Mapping[str, Any]) -> bytes:
     return written
 
 
+@contextlib.contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Turn whatever the library raises about a file into a sentence that names it.
+
+    Raises:
+        RecordingError: the file is damaged, or cannot be read.
+        FileNotFoundError: there is none.
+    """
+    try:
+        yield
+    except (FileNotFoundError, RecordingError):
+        raise
+    except Exception as error:  # Arrow has many, and OSError for changed bytes
+        raise damaged(path, error) from None
+
+
 def description_of(path: Path) -> dict[str, Any]:
-    """What a file says of itself; its rows are not read.
+    """Return what a file says of itself; its rows are not read.
 
     Raises:
         RecordingError: it is half-written or damaged, or was not written by us, or is of another version.
-        OSError: it cannot be read.
     """
-    return check_version(_metadata(path).get("recording"), str(path))
+    return checked(_metadata(path).get("recording"), str(path))
 
 
 def place_of(path: Path) -> tuple[int, int]:
-    """The first round of a file, and how many rounds are in it; raises what `description_of` does."""
+    """Return the first round of a file, and how many rounds are in it; raises what `description_of` does."""
     found = _metadata(path)
-    try:
-        return int(found["first_round"]), int(found["rounds"])
-    except (KeyError, TypeError, ValueError):
-        raise damaged(path, "its metadata does not say which rounds it has") from None
+    first, rounds = found.get("first_round"), found.get("rounds")
+    if type(first) is not int or type(rounds) is not int or first < 0 or rounds < 1:
+        raise damaged(path, "its metadata does not say which rounds it has")
+    return first, rounds
 
 
 def _metadata(path: Path) -> dict[str, Any]:
-    pa = arrow()
-    try:
-        found = pa.parquet.read_schema(path).metadata or {}
-    except pa.ArrowInvalid as error:
-        raise damaged(path, error) from None
-    try:
-        said = json.loads(found.get(KEY, b"{}"))
-    except ValueError as error:
-        raise damaged(path, error) from None
-    return said if isinstance(said, dict) else {}
+    with reading(path):
+        found = json.loads((arrow().parquet.read_schema(path).metadata or {}).get(KEY, b"{}"))
+        return found if isinstance(found, dict) else {}
+
+
+def read_rows(path: Path) -> pyarrow.Table:
+    """Read all rows of a file.
+
+    Raises:
+        RecordingError: it is damaged.
+    """
+    with reading(path):
+        table = arrow().parquet.read_table(path)
+        table.validate(full=True)
+        for name in table.column_names:
+            if table.column(name).null_count:
+                raise damaged(path, f"the column {name!r} has rows without a value")
+        return table
 
 
 def damaged(path: Path, error: object) -> RecordingError:
-    """What is said of a file that is not whole."""
-    reason = " ".join(str(error).split()).rstrip(".")
+    """Make the error for a file that is not whole."""
+    reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
     return RecordingError(
-        f"{path}: the file is half-written or damaged ({reason}); remove it, and record again: the other "
-        "files are kept"
+        f"{path}: the file is half-written or damaged ({reason[:_LONGEST_REASON]}); remove it, and record "
+        "again: the other files are kept"
     )
 
 
@@ -157,14 +182,41 @@ def check_columns(path: Path, table: str, described: Mapping[str, Any]) -> None:
     """Refuse a file whose columns are not those of its description.
 
     Raises:
-        RecordingError: there are others, or lists of other lengths.
+        RecordingError: there are others, of other types, or lists of other lengths.
     """
-    pa = arrow()
+    with reading(path):
+        schema = arrow().parquet.read_schema(path)
+        wanted = _columns(table, described)
+        if schema.names != list(wanted):
+            raise damaged(
+                path, f"its columns are {', '.join(schema.names)}; they must be {', '.join(wanted)}"
+            )
+        for name, kind in wanted.items():
+            found = schema.field(name).type
+            if str(found).replace("element: ", "item: ") != kind:
+                raise damaged(path, f"the column {name!r} is of type {found}, and must be {kind}")
+
+
+def _columns(table: str, described: Mapping[str, Any]) -> dict[str, str]:
+    """Name the columns of a table and their types, as Arrow writes them."""
     numbers, actions, hidden = sizes(described)
-    wanted = {"observation": numbers, "action_mask": actions, "hidden": hidden} if table == DECISIONS else {}
-    schema = pa.parquet.read_schema(path)
-    for name, length in wanted.items():
-        kind = schema.field(name).type if name in schema.names else None
-        found = kind.list_size if kind is not None and pa.types.is_fixed_size_list(kind) else 0
-        if found != length:
-            raise damaged(path, f"the column {name!r} has {found} numbers in a row, not {length}")
+    teams, players = described["teams"], described["players"]
+    if table == ROUNDS:
+        return {
+            **{"round": "int32", "deal": "int32", "decisions": "int32"},
+            "agents": _list_of("int8", teams),
+            "points": _list_of("int16", teams),
+            "rewards": _list_of("float", players),
+            **{"winner": "int8", "notation": "string"},
+        }
+    return {
+        **{"round": "int32", "decision": "int16", "seat": "int8", "agent": "int8"},
+        "observation": _list_of("int8", numbers),
+        "action_mask": _list_of("int8", actions),
+        **{"action": "int8", "reward_to_go": "float"},
+        **({"hidden": _list_of("int8", hidden)} if hidden else {}),
+    }
+
+
+def _list_of(kind: str, size: int) -> str:
+    return f"fixed_size_list<item: {kind}>[{size}]"

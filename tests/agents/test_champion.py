@@ -13,6 +13,7 @@ from millebornes_env.agents.champion import PREFERRED, ChampionAgent, champion_f
 from millebornes_env.agents.fingerprint import fingerprint
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.policy.network import InputSpec
+from millebornes_env.agents.policy.writing import save_policy_files
 from millebornes_env.agents.protocol import is_compiled
 from millebornes_env.agents.search.agent import SearchAgent, SearchOptionError
 from millebornes_env.agents.search.beliefs import Belief, PolicyBelief, UniformBelief
@@ -26,7 +27,6 @@ from millebornes_env.millebornes.sections import DEFAULT_SPEC, ObservationSpec
 from millebornes_env.wielerspel.sections import ObservationSpec as RaceSpec
 from tests.agents.policies import network, network_for, write_run
 from tests.each import each
-from train.common.policy_files import save_policy_files
 
 OF_ALL = ObservationSpec(rules=1, padded=1)
 

@@ -14,6 +14,7 @@ from millebornes_env import VectorEnv, edition, vector_env
 from millebornes_env.agents import RunFolderError, load
 from millebornes_env.agents.policy.agent import PolicyAgent, observation_scale
 from millebornes_env.agents.policy.network import InputSpec
+from millebornes_env.agents.policy.writing import fold_in_scale, save_policy_files
 from millebornes_env.agents.protocol import Table
 from millebornes_env.millebornes.sections import ObservationSpec
 from tests.agents.policies import (
@@ -25,7 +26,6 @@ from tests.agents.policies import (
     size_of,
     write_run,
 )
-from train.common.policy_files import fold_in_scale, save_policy_files
 
 SIZE, ACTIONS = 119, 42
 """Of observations and masks at the table for two."""

@@ -18,12 +18,12 @@ from millebornes_env.agents.compiled.agent import MEMORY, agent_kernels_of
 from millebornes_env.agents.fingerprint import fingerprint
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.policy.network import InputSpec
+from millebornes_env.agents.policy.writing import save_policy_files
 from millebornes_env.agents.protocol import Table
 from millebornes_env.compile import for_kernels
 from millebornes_env.wielerspel import rulebook
 from millebornes_env.wielerspel.sections import ObservationSpec, sections
 from tests.agents.policies import network
-from train.common.policy_files import save_policy_files
 
 GAMES = 12
 

@@ -20,8 +20,6 @@ from millebornes_env.arena.pictures import (
     draw_overview,
     draw_payoff,
     draw_ratings,
-    save_payoff,
-    save_ratings,
     shown_name,
     signed,
 )
@@ -39,6 +37,7 @@ from millebornes_env.arena.report import (
     to_json,
     variance_reduction_sentence,
 )
+from millebornes_env.files import save_figure_atomically
 from tests.arena.simulated import drawn, outcome_of, with_counters
 
 if TYPE_CHECKING:
@@ -307,8 +306,10 @@ def test_pictures_are_written(tmp_path: Path, agents: int) -> None:
     outcomes = [drawn(pair, rng.normal(0, 50, agents), 2, rng) for pair in pairs]
     names = [f"$agent_{agent}$" + "x" * 60 for agent in range(agents)]
     found = analyse(names, outcomes, replicates=5)
-    save_payoff(tmp_path / "payoff.png", names, found.payoff, found.ratings.order(), "parker")
-    save_ratings(tmp_path / "ratings.png", names, found.ratings)
+    save_figure_atomically(
+        draw_payoff(names, found.payoff, found.ratings.order(), "parker"), tmp_path / "payoff.png"
+    )
+    save_figure_atomically(draw_ratings(names, found.ratings), tmp_path / "ratings.png")
     for name in ("payoff", "ratings"):
         assert (tmp_path / f"{name}.png").read_bytes()[:4] == b"\x89PNG"
 

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import millebornes_env.arena.tournament
 from millebornes_env import agents
+from millebornes_env.arena.match import MatchConfig
+from millebornes_env.arena.tournament import TournamentConfig, entrants_of, opened_for
 from millebornes_env.commands.arena import main
 from millebornes_env.commands.leaderboard import LIST, read_board
 from millebornes_env.commands.leaderboard import main as write_leaderboard
+from millebornes_env.errors import ArenaError
 
 QUICK = ["--deals", "40", "--episode", "round"]
 FILES = ("arena.json", "payoff.png", "ratings.png", "report.md", "tournament.json", "tournament.lock")
@@ -59,6 +64,58 @@ def test_everything_is_printed_and_written(capsys: pytest.CaptureFixture[str]) -
     assert "greedy" in Path("here/report.md").read_text()
 
 
+def test_a_removed_folder_ends_the_tournament(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What was played is printed; nothing is written, so that the same command begins anew."""
+    keep = millebornes_env.arena.tournament.keep_turn
+
+    def removed(*given: Any) -> None:
+        shutil.rmtree("here")
+        keep(*given)
+
+    monkeypatch.setattr(millebornes_env.arena.tournament, "keep_turn", removed)
+    assert main(["greedy", "random", *QUICK, "--out", "here"]) == 2
+    printed = capsys.readouterr()
+    assert "Points per round" in printed.out
+    assert printed.err.startswith(
+        "error: 'here', or tournament.json in it, was removed while the tournament was"
+    )
+    assert not Path("here").exists()
+
+
+def test_damaged_files_of_a_tournament_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["greedy", "random", *QUICK, "--out", "here"]) == 0
+    config = TournamentConfig(MatchConfig(episode="round"), 40)
+    entrants = entrants_of(["greedy", "random"], config.match)
+    assert opened_for(entrants, config, Path("here")).outcomes
+    for name in ("tournament.json", "lineups/000-001.npz"):
+        path = Path("here") / name
+        content = path.read_bytes()
+        for damage in (b"", content[:-9], b"[" * 10**5, b"[]", content[::-1]):
+            path.write_bytes(damage)
+            with pytest.raises(ArenaError, match=f"here/{name}"):
+                opened_for(entrants, config, Path("here"))
+        path.write_bytes(content)
+
+
+def test_pictures_that_cannot_be_drawn_cost_nothing_else(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_arguments: object) -> None:
+        raise ValueError("no colours")
+
+    monkeypatch.setattr("millebornes_env.arena.report.draw_payoff", fail)
+    assert main(["greedy", "random", *QUICK, "--out", "here"]) == 0
+    printed = capsys.readouterr()
+    assert "Points per round" in printed.out
+    assert "wrote here/ratings.png" in printed.out
+    assert "payoff.png" not in printed.out
+    assert printed.err.splitlines() == [
+        "warning: no picture here/payoff.png: drawing it failed (ValueError: no colours)"
+    ]
+
+
 def test_the_same_command_gives_the_same_results_and_plays_nothing_anew(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -72,7 +129,7 @@ def test_the_same_command_gives_the_same_results_and_plays_nothing_anew(
 
 
 def test_luck_plain_and_until(capsys: pytest.CaptureFixture[str]) -> None:
-    command = ["greedy", "holder", "--episode", "round", "--deals", "5000", "--until", "ci<40"]
+    command = ["greedy", "holder", "--episode", "round", "--deals", "5000", "--until", "ci<60"]
     assert main([*command, "--aivat"]) == 0
     assert "Luck was taken off the points, measured" in capsys.readouterr().out
     assert main([*command, "--plain", "--out", "plain"]) == 0

@@ -7,15 +7,19 @@ import os
 import subprocess
 import sys
 import tempfile
+import types
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from millebornes_env import edition, editions
+from millebornes_env import agents, edition, editions, games
 from millebornes_env.__main__ import main
+from millebornes_env.agents.options import defaults_of
 from millebornes_env.command_line import carry_out
+from millebornes_env.commands import editions as own_editions
+from millebornes_env.commands.editions import with_its_game
 from millebornes_env.millebornes.rules import Rules
 from millebornes_env.notation import Position, read_record, record_of, write_jsonl
 from millebornes_env.render.editions import CHAPTERS, cell, fields_of, table_name
@@ -50,6 +54,121 @@ def test_all_editions_stand_side_by_side(capsys: pytest.CaptureFixture[str]) -> 
     assert table_rows(text)[""] == list(editions())
     for name in editions():
         assert f"{name}: {edition(name).title}" in text.replace("\n", " ")
+
+
+def test_the_file_of_a_sheet_is_printed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    for name in ("parker", "mini7", "arc_en_ciel"):
+        (tmp_path / "own.toml").write_text(printed(capsys, "editions", name, "--toml"), encoding="utf-8")
+        assert edition(tmp_path / "own.toml") == edition(name)
+    for names, said in {
+        (): "--toml prints the file of one sheet: name one",
+        ("parker", "dutch"): "--toml prints the file of one sheet: name one",
+        ("parker+max_200=3",): "leave '+max_200=3' out",
+        ("parkr",): "Did you mean 'parker'?",
+    }.items():
+        assert said in complaint(capsys, "editions", *names, "--toml")
+
+
+def test_a_rule_that_there_is_not_is_told_in_a_line_or_two(capsys: pytest.CaptureFixture[str]) -> None:
+    said = complaint(capsys, "editions", "parker+max_20=1")
+    assert said.startswith("error: there is no rule 'max_20' to override. Did you mean 'max_200'? The ")
+    assert len(said) < 300
+
+
+def test_agents_are_listed_with_their_options_and_tables(capsys: pytest.CaptureFixture[str]) -> None:
+    text = printed(capsys, "agents")
+    for name, maker in agents.AGENTS.items():
+        assert f"\n{name} " in f"\n{text}"
+        for option in defaults_of(maker):
+            assert f" {option}=" in text
+    few = printed(capsys, "agents", "holder", "bidder", "equilibrium")
+    assert "every table of millebornes: `greedy` with patience" in few
+    assert "pile=40 (0 to 1,000)" in few
+    assert "every table of wielerspel" in few
+    assert "the mini decks mini7-v0, mini8-v0, mini10-v0" in few
+    assert "greedy " not in few.replace("`greedy`", "")
+    assert "'all-3' plays every edition with 3 players" in printed(capsys, "agents", "champion")
+    assert "there is no agent 'holde'. Did you mean 'holder'?" in complaint(capsys, "agents", "holde")
+
+
+# Games of one's own, and the current folder.
+
+GAME_FILE = """
+from millebornes_env.games import Game, SheetOfTables, register_game
+from millebornes_env.millebornes.editions import edition
+register_game(Game(
+    name="mine", rulebook="millebornes_env.millebornes.rulebook",
+    sheets=[SheetOfTables("mine", "ours", [edition("parker").table(2)])],
+))
+"""
+
+
+@pytest.fixture
+def own_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file of a game, in the current folder."""
+    monkeypatch.setattr(games, "GAMES", dict(games.GAMES))
+    monkeypatch.setattr(own_editions, "GAMES", games.GAMES)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setitem(sys.modules, "my_game", sys)  # so that it is put back afterwards ...
+    del sys.modules["my_game"]  # ... and is not there before
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my_game.py").write_text(GAME_FILE, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "named", ["my_game:ours", "my_game.py:ours", "./my_game.py:ours", "{}/my_game.py:ours"]
+)
+def test_a_sheet_of_an_own_game_is_found(own_game: Path, named: str) -> None:
+    sys.path.insert(0, str(own_game))
+    assert with_its_game(named.format(own_game)) == "ours"
+    assert edition("ours").game == "mine"
+
+
+@pytest.mark.parametrize(
+    ("named", "said"),
+    [
+        ("my_game.py", "name a sheet of the game too, my_game.py:SHEET; there are: ours"),
+        ("my_gam.py:ours", "there is no file 'my_gam.py'. Did you mean 'my_game.py'?"),
+        ("no_game:ours", "the module 'no_game', which is to register its game, cannot be imported here"),
+        ("broken.py:ours", "'broken.py' could not be imported: ZeroDivisionError: division by zero (line 1)"),
+        ("folder.py:ours", "there is no file 'folder.py'"),
+    ],
+)
+def test_a_game_that_is_not_there_is_told(
+    own_game: Path, named: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (own_game / "broken.py").write_text("1 / 0", encoding="utf-8")
+    (own_game / "folder.py").mkdir()
+    for command in (
+        ["editions"],
+        ["solve"],
+        ["export"],
+        ["replay", "none.txt", "--edition"],
+        ["compare", "a", "b", "--edition"],
+    ):
+        assert main([*command, named]) == 2
+        printed = capsys.readouterr()
+        assert printed.out == ""
+        assert f"edition is '{named}': " in printed.err
+        assert said in printed.err
+
+
+@pytest.mark.parametrize("is_safe", [False, True])
+def test_the_console_script_imports_from_the_current_folder(
+    is_safe: bool, own_game: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`python -m` puts the current folder first on the path; a script finds its own folder there."""
+    monkeypatch.setattr(sys, "argv", ["/usr/bin/millebornes", "solve", "my_game:ours", "--count"])
+    monkeypatch.setattr(
+        sys, "path", ["/usr/bin", *(path for path in sys.path if path not in ("", os.getcwd()))]
+    )
+    flags = {name: getattr(sys.flags, name) for name in dir(sys.flags) if not name.startswith("_")}
+    monkeypatch.setattr(sys, "flags", types.SimpleNamespace(**flags | {"safe_path": is_safe}))
+    assert main() == 2
+    wanted = "cannot be imported here" if is_safe else "the game 'mine' has no walk through its small tables"
+    assert wanted in capsys.readouterr().err
+    assert (str(own_game) in sys.path) is not is_safe
 
 
 def test_some_editions_stand_side_by_side(capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import math
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -31,6 +32,7 @@ from millebornes_env.arena.results import (
 )
 from millebornes_env.commands.evaluate import main
 from millebornes_env.commands.options import run_folder
+from millebornes_env.errors import ArenaError
 from tests.agents.policies import network_for, write_run
 
 TABLES = {2: 2, 3: 3, 4: 2, 6: 3}
@@ -186,9 +188,20 @@ def test_results_come_back_as_they_were_stored(tmp_path: Path) -> None:
 
 def test_results_of_another_format_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "results.json"
-    path.write_text('{"format": 99, "rows": []}', encoding="utf-8")
-    with pytest.raises(ValueError, match="format 99"):
-        load_results(path)
+    for text, said in {
+        '{"format": 99, "rows": []}': "format 99",
+        '{"format": 1}': "its entry 'rows' is None; it must be a list",
+        '{"format": 1, "rows": [3]}': "row 0 is 3; it must be an object",
+        '{"format": 1, "rows": [{}]}': "row 0: .*missing",
+        '{"format": 1, "rows": [{"agent": 3}]}': "row 0 has the entry 'agent', 3, which no row can have",
+        '{"format": 1, "rows": [{"wheels": "4"}]}': "row 0 has the entry 'wheels'",
+        "[]": "no JSON object",
+        "[" * 10**5: "no JSON",
+        "": "no JSON",
+    }.items():
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(ArenaError, match=f"results.json.*{said}"):
+            load_results(path)
 
 
 def test_the_command_prints_a_table_and_writes_both_files(
@@ -256,8 +269,8 @@ def test_what_cannot_be_written_has_been_printed(tmp_path: Path, capsys: pytest.
     printed = capsys.readouterr()
     assert "win rate" in printed.out
     assert printed.err.splitlines() == [
-        f"error: could not write {out}{suffix} (File exists); choose another place with --out"
-        for suffix in (".json", ".png")
+        f"warning: could not write the picture {out}.png (File exists)",
+        f"error: could not write {out}.json (File exists); choose another place with --out",
     ]
 
 
@@ -275,6 +288,42 @@ def test_a_full_disk_costs_one_file_only(
     assert "could not write" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
     assert main(arguments) == 0
+
+
+def test_a_picture_that_cannot_be_drawn_costs_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_arguments: object, **_options: object) -> None:
+        raise RuntimeError("no font\nat all")
+
+    monkeypatch.setattr("millebornes_env.arena.results.new_figure", fail)
+    arguments = ["holder", "--against", "greedy", "--deals", "1", "--out", str(tmp_path / "found")]
+    assert main(arguments) == 0
+    printed = capsys.readouterr()
+    assert "win rate" in printed.out
+    assert printed.out.endswith(f"wrote {tmp_path / 'found'}.json\n")
+    path = tmp_path / "found.png"
+    assert printed.err == f"warning: no picture {path}: drawing it failed (RuntimeError: no font at all)\n"
+    monkeypatch.setattr("millebornes_env.arena.results.new_figure", millebornes_env.files.new_figure)
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    assert main(arguments) == 0
+    assert "is not installed (pip install 'millebornes-env[arena]')" in capsys.readouterr().err
+
+
+def test_pictures_need_no_backend(tmp_path: Path) -> None:
+    """A notebook's kernel sets MPLBACKEND for the processes that it starts."""
+    script = (
+        "import os, sys, pathlib; from millebornes_env.files import new_figure, save_picture;"
+        "problem = save_picture(pathlib.Path(sys.argv[1]), lambda: new_figure(1, 1));"
+        "sys.exit(problem or os.environ['MPLBACKEND'] != 'module://there.is.none')"
+    )
+    subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path / "drawn.png")],
+        env={**os.environ, "MPLBACKEND": "module://there.is.none"},
+        cwd=Path(millebornes_env.files.__file__).parents[1],
+        check=True,
+    )
+    assert (tmp_path / "drawn.png").read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize("step", ["write_bytes", "replace"])
@@ -409,15 +458,6 @@ def test_wrong_arguments_are_one_clear_line(
     assert main(arguments) == 2
     assert_one_line(capsys.readouterr(), word)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_the_exit_code_reaches_the_shell() -> None:
-    command = [sys.executable, "-m", "millebornes_env", "evaluate", "nobody"]
-    root = Path(__file__).parents[2]
-    result = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
-    assert (result.returncode, result.stdout) == (2, "")
-    assert result.stderr.startswith("error: there is no agent 'nobody'")
-    assert "Traceback" not in result.stderr
 
 
 def test_the_library_raises_what_the_command_line_prints() -> None:

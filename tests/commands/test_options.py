@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 import pytest
 
@@ -43,10 +44,13 @@ def test_help_of_an_option_is_the_same_everywhere(name: str, capsys: pytest.Capt
         COMMANDS[name].main(["--help"])
     text = " ".join(capsys.readouterr().out.replace("│", " ").split())
     for words in (
-        "Rule sheet, with overrides: parker+max_200=4. None: as the first agent's run folder, else parker.",
+        "Rule sheet, with overrides: parker+max_200=4; of a game of your own, my_game.py:SHEET. None: as the "
+        "first agent's run folder, else parker.",
+        "--edition STR ",
         "Seats at the table. None: as the first agent's run folder, else 2.",
         "Teams at the table. None: as usual for the sheet.",
         "Play whole matches, or single rounds.",
         "Seed of the deals and of the agents",
     ):
         assert words in text
+    assert not re.search(r"\{None\}|\[\[|\{\[", text)

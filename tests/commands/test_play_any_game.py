@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
-import subprocess
-import sys
 from io import StringIO
 from types import ModuleType
 from typing import Any
@@ -21,7 +20,6 @@ from millebornes_env.games import Game, SheetOfTables, register_game
 from millebornes_env.layout import Section
 from millebornes_env.notation import write_position
 from tests.games.conftest import _games_and_agents_as_they_were, pig, pig_file  # noqa: F401 - fixtures
-from tests.patience import SECONDS_OF_A_HANG
 
 AN_AUCTION = """
 table: 3 players
@@ -149,19 +147,14 @@ def test_the_end_of_the_input_is_a_goodbye() -> None:
     assert race("pass\nquit\n").endswith("> Goodbye.\n")
 
 
-def test_ctrl_c_stops() -> None:
-    command = [sys.executable, "-m", "millebornes_env", "play", "--edition", "arc_en_ciel", "--players", "3"]
-    with subprocess.Popen(command, stdin=-1, stdout=-1, stderr=-1) as process:
-        assert process.stdout is not None
-        shown = b""
-        while not shown.endswith(b"> "):
-            letter = process.stdout.read(1)
-            assert letter, "it ended by itself"
-            shown += letter
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=SECONDS_OF_A_HANG)
-    assert process.returncode == 130
-    assert errors == b"error: interrupted\n"
+def test_ctrl_c_stops(capsys: pytest.CaptureFixture[str]) -> None:
+    class Interrupted(StringIO):
+        def readline(self, *_: object) -> str:
+            os.kill(os.getpid(), signal.SIGINT)
+            raise AssertionError("it goes on")
+
+    assert main(["--edition", "arc_en_ciel", "--players", "3"], Interrupted(), StringIO()) == 130
+    assert capsys.readouterr().err == "error: interrupted\n"
 
 
 # Answers ---------------------------------------------------------------------------------------------------

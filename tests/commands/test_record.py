@@ -90,6 +90,10 @@ def test_ctrl_c_says_how_to_go_on(
 
     monkeypatch.setattr(command, "record", interrupted)
     assert main(["greedy", "--out", "data"]) == 130
+    assert capsys.readouterr().err == "error: stopped; no recording is in data\n"
+    Path("data").mkdir()
+    Path("data/recording.json").touch()
+    assert main(["greedy", "--out", "data"]) == 130
     assert capsys.readouterr().err.endswith(
         "the files that are written are whole, and the same command goes on\n"
     )

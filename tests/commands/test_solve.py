@@ -6,6 +6,7 @@ import argparse
 import errno
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,22 @@ def test_the_value_of_the_game(capsys: pytest.CaptureFixture[str], tmp_path: Pat
     row = printed(capsys, SMALL, f"equilibrium:file={path}", "random").splitlines()
     assert row[0].startswith("policy | exploitability | of the payoff range")
     assert float(row[1].split(" | ")[1]) < 0.1 < float(row[2].split(" | ")[1])
+
+
+def test_a_small_deck_is_solved_out_and_a_large_one_says_how_sure_its_value_is(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = printed(capsys, "mini7")
+    assert "seat 0, which begins: +26.507937 points, between +26.5079" in text
+    monkeypatch.setattr("millebornes_env.commands.solve.USUAL_UNTIL", {16_204: 1e-4})  # it has one more
+    text = printed(capsys, "mini7")
+    found = re.search(r"begins: ([-+.\d]+) points, between ([-+.\d]+) and ([-+.\d]+); ", text)
+    assert found is not None
+    value, low, high = map(float, found.groups())
+    assert low <= value <= high
+    assert low < 1670 / 63 < high
+    assert high - low > 1
+    assert len(found[1]) == len("+24.0")  # no digits that are not sure
 
 
 def test_how_large_a_game_is(capsys: pytest.CaptureFixture[str]) -> None:

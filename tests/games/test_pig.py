@@ -22,6 +22,7 @@ from millebornes_env.agents.compiled.agent import CompiledAgent
 from millebornes_env.agents.errors import AgentArgumentError
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.policy.network import InputSpec
+from millebornes_env.agents.policy.writing import save_policy_files
 from millebornes_env.compile import plain
 from millebornes_env.engine import games as engine_games
 from millebornes_env.errors import GamePartError, IllegalActionError, OptionError, PlayersError, RulesError
@@ -30,7 +31,6 @@ from millebornes_env.testing import check_env
 from tests.agents.policies import network
 from tests.games.conftest import PAGE, examples
 from tests.patience import SECONDS_OF_A_HANG
-from train.common.policy_files import save_policy_files
 
 STEPS = 120
 

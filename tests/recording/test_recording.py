@@ -27,6 +27,7 @@ from millebornes_env.recording import (
     record,
 )
 from millebornes_env.recording.folder import path_of
+from millebornes_env.recording.tables import read_rows
 
 SMALL = Recording(["greedy", "random"], rounds_per_file=8, hidden=True, seed=3)
 
@@ -186,6 +187,77 @@ def test_a_half_written_file_is_named(data: Path, table: str, kept: float) -> No
             read()
     path.unlink()
     assert record(data, SMALL, 20).rounds == (8, 8, 4)
+
+
+@pytest.mark.parametrize("table", ["decisions", "rounds"])
+def test_changed_bytes_are_told_with_the_file(data: Path, table: str) -> None:
+    """The library has its own errors for them, or none: then the rows are not what the game says."""
+    path = path_of(data, table, 1)
+    content = path.read_bytes()
+    rng = np.random.default_rng(8)
+    said = []
+    for place in (4, 5, len(content) - 6, *rng.integers(4, len(content) - 4, 60).tolist()):
+        path.write_bytes(content[:place] + bytes([content[place] ^ 0xFF]) + content[place + 1 :])
+        try:
+            open_data(data)
+            read_rows(path)
+        except RecordingError as error:
+            said.append(str(error))
+    assert len(said) > 10
+    assert all(str(path) in one and len(one) < 600 for one in said)
+
+
+WRONG_ENTRIES: dict[str, list[object]] = {
+    "players": [None, "two", 2.5, True, 0, 10**30],
+    "teams": [[], -1],
+    "rounds_per_file": [0, "8", {}],
+    "seed": [-1, "x", 2**64],
+    "hidden": [None, -1, 10**9],
+    "observation_version": ["1"],
+    "edition": [3, None],
+    "rules": [[], {"max_200": "two"}],
+    "agents": [None, [], ["greedy"], [{"name": 3, "fingerprint": "", "cheats": False}]],
+    "observation": [{}, [{}], [{"name": "hand", "start": "0", "size": 19, "high": 7, "meaning": ""}]],
+    "actions": [3, [None], []],
+}
+
+
+@pytest.mark.parametrize("name", WRONG_ENTRIES)
+def test_an_entry_that_cannot_be_is_named_with_its_file(data: Path, name: str) -> None:
+    file = data / "recording.json"
+    content = json.loads(file.read_text(encoding="utf-8"))
+    for value in WRONG_ENTRIES[name]:
+        changed = {**content, "recording": {**content["recording"], name: value}}
+        file.write_text(json.dumps(changed), encoding="utf-8")
+        with pytest.raises(RecordingError, match=f"recording.json: its entry '{name}' is .*; it must be"):
+            open_data(data)
+    with pytest.raises(RecordingError, match=f"recording.json: its entry '{name}' is .*; it must be"):
+        record(data, SMALL, 20)
+
+
+@pytest.mark.parametrize("text", ["[]", "{", '{"recording": 3}', "[" * 10**5, "\udcff"])
+def test_a_manifest_that_is_none_is_told(data: Path, text: str) -> None:
+    (data / "recording.json").write_text(text, encoding="utf-8", errors="surrogateescape")
+    with pytest.raises(RecordingError, match=r"recording\.json: "):
+        open_data(data)
+
+
+@pytest.mark.parametrize("gone", ["the folder", "recording.json", ".lock"])
+def test_a_removed_folder_ends_the_recording(tmp_path: Path, gone: str) -> None:
+    """Nothing more is written, so that the same command begins anew."""
+    place = tmp_path / "data"
+
+    def remove(done: int) -> None:
+        if done == 8:
+            shutil.rmtree(place) if gone == "the folder" else (place / gone).unlink()
+
+    with pytest.raises(RecordingError, match="was removed while it was written to; recording stops"):
+        record(place, SMALL, 40, threads=1, on_progress=remove)
+    if gone == "the folder":
+        assert not place.exists()
+        record(place, SMALL, 8)
+    else:
+        assert len(list((place / "rounds").iterdir())) == 1
 
 
 def test_other_recordings_and_versions_are_refused(data: Path, tmp_path: Path) -> None:

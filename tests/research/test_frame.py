@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import sys
 import types
 from collections.abc import Mapping, Sequence
@@ -72,6 +73,21 @@ def refused(question: Question[Any], *arguments: str, capsys: pytest.CaptureFixt
     said = capsys.readouterr().err.strip().splitlines()
     assert len(said) == 1
     return said[0]
+
+
+def test_removed_parts_end_the_run(capsys: pytest.CaptureFixture[str]) -> None:
+    doubling = Doubling()
+    measure = doubling.measure
+
+    def remove(part: Part, on_progress: object) -> Mapping[str, Any]:
+        if part.name == "seed-3":
+            shutil.rmtree("results")
+        return measure(part, on_progress)
+
+    doubling.measure = remove  # type: ignore[method-assign]
+    said = refused(doubling.question(), "--seeds", "4", capsys=capsys)
+    assert "seed-1.json' was removed while other parts were measured: the work stops" in said
+    assert not Path("results").exists()
 
 
 def test_a_killed_run_goes_on_with_the_part_it_was_at(capsys: pytest.CaptureFixture[str]) -> None:

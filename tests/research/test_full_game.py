@@ -12,6 +12,7 @@ import pytest
 
 from millebornes_env import edition, vector_env
 from millebornes_env.arena.intervals import mean_interval
+from millebornes_env.files import new_figure
 from millebornes_env.millebornes.actions import EXTEND, FINISH
 from millebornes_env.millebornes.cards import DRIVING_ACE, RIGHT_OF_WAY
 from millebornes_env.millebornes.state import PLAY, StateArray
@@ -19,7 +20,6 @@ from research import coup_fourre, extensions, information, match_equity, safetie
 from research.errors import ResearchError
 from research.frame import Options, Question, answer, main
 from research.parts import Part, Record
-from research.pictures import new_figure
 from research.positions import NOTHING, Decisions, Player, find_decisions, player, roll_out
 from research.tallies import banded, interval, merged, over, tallied
 from train.common.equity import equity_table as table_of_the_trainer
@@ -246,7 +246,7 @@ def test_questions_are_answered_and_drawn(
     assert expected in capsys.readouterr().out
     assert all(record.part.seed == 1 for record in records)
     assert question.draw is not None
-    figure = new_figure()
+    figure = new_figure(8.0, 4.5)
     question.draw(figure, records)
     assert all(axes.has_data() for axes in figure.axes)
 
@@ -269,7 +269,7 @@ def test_information_is_told_of_searchers_and_critics() -> None:
     assert searchers.rows[1][3] == "+110 ± 20", "on the same deals"
     assert critics.title == "PPO: decisions to -250 points a round against `greedy`", "which both reach"
     assert [row[2] for row in critics.rows] == ["2", "1"]
-    figure = new_figure()
+    figure = new_figure(8.0, 4.5)
     information.draw(figure, records)
     assert all(axes.has_data() for axes in figure.axes)
 

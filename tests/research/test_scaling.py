@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from millebornes_env.files import new_figure
 from research.frame import main
 from research.parts import Part, Record
-from research.pictures import new_figure
 from research.scaling import NAIVE, QUESTION, SURE, Args, draw, gains, measure, parts, tables, variants
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def test_seeds_are_taken_together_and_cheats_are_not_timed() -> None:
     assert (found[0].deals, found[0].points.mean, found[0].ms) == (4, 15.0, 2.0)
     cheat = record("sees all cards", "sees=all", [500, 600], None)
     assert tables([cheat])[0].rows[0][-1] == ""
-    figure = new_figure()
+    figure = new_figure(8.0, 4.5)
     draw(figure, [record(NAIVE, "z=0", [0, 10], 1.0), cheat])
     assert [text.get_text() for text in figure.legends[0].get_texts()] == [NAIVE, "sees all cards"]
 

@@ -10,6 +10,7 @@ import pytest
 from millebornes_env import agents
 from millebornes_env.agents.protocol import Actions, BaseAgent, Masks, Observations
 from millebornes_env.arena.match import MatchConfig, play
+from millebornes_env.files import new_figure
 from millebornes_env.millebornes.cards import DRIVING_ACE, NUM_CARD_TYPES, ROLL
 from research.errors import ResearchError
 from research.frame import main
@@ -22,7 +23,6 @@ from research.mutual_information import (
 )
 from research.partners import OTHERS, PARTNER, SEEN, Partners
 from research.parts import Part, Record
-from research.pictures import new_figure
 from research.signalling import QUESTION, draw, losses, tables, told_by
 from research.told_cards import FEATURES, Noted, bits_of_rows
 from research.watching import play_watched
@@ -229,7 +229,7 @@ def test_seeds_are_taken_together_in_tables_and_picture() -> None:
     assert bits.rows[0][3].startswith("+0.0300 ± 0.0042 (0.0100)")
     assert points.rows[0][1].startswith("+11.0")
     assert lost.rows == (("a, not seeing the partner's", "+6.0 ± 0.0"),)
-    figure = new_figure()
+    figure = new_figure(8.0, 4.5)
     draw(figure, records)
     assert len(figure.axes) == 2
     assert len(tables(records[:2])) == 1  # a run that was stopped after the bits

@@ -14,9 +14,9 @@ from torch import Tensor, nn
 
 from millebornes_env.agents.policy.agent import PolicyAgent, observation_scale
 from millebornes_env.agents.policy.network import Layers
+from millebornes_env.agents.policy.writing import fold_in_scale
 from millebornes_env.agents.protocol import Observations, Table
 from train.common.oracle import oracle_scale
-from train.common.policy_files import fold_in_scale
 
 Precision = Literal["auto", "float32", "bfloat16"]
 PRECISIONS: Final = {"float32": torch.float32, "bfloat16": torch.bfloat16}

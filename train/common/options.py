@@ -17,7 +17,8 @@ import tyro
 from millebornes_env.agents.policy.network import MAX_LAYERS, MAX_UNITS
 from millebornes_env.arena.gauntlet import check_evaluation
 from millebornes_env.command_line import option_name
-from millebornes_env.commands.options import with_its_game
+from millebornes_env.commands.console import read_options
+from millebornes_env.commands.editions import with_its_game
 from millebornes_env.envs.options import USUAL
 from millebornes_env.errors import shown
 from millebornes_env.games import Game, find_sheet
@@ -169,7 +170,8 @@ def parse_options(options: type[Options], description: str | None) -> Options:
         ValueError: a limit on the address space leaves too little to train.
         SystemExit: after --help, and after a wrong option, about which tyro has printed what is wrong.
     """
-    args = tyro.cli(options, prog=f"python -m train.{Path(sys.argv[0]).stem}", description=description)
+    prog = f"python -m train.{Path(sys.argv[0]).stem}"
+    args = read_options(options, prog, description=description)
     check_address_space()
     return with_games_imported(args)
 

@@ -17,7 +17,7 @@ from typing import Final, Self
 from filelock import FileLock, Timeout
 
 from millebornes_env.agents.policy.files import DESCRIPTION_FILE, WEIGHTS_FILE
-from millebornes_env.files import remove_drafts
+from millebornes_env.files import identity_of, remove_drafts
 from train.common.errors import RunError
 
 CONFIG_FILE: Final = "config.json"
@@ -103,11 +103,11 @@ class RunFolder:
                 f"another process is training in {str(self.path)!r}: wait for it, or choose another --run-dir"
             ) from None
         self._lock = lock
-        self._identity = self._found()
+        self._identity = identity_of(self.path / LOCK_FILE)
 
     def is_ours(self) -> bool:
         """True if the folder is still the one that was taken: not removed, moved away or made anew."""
-        return self._identity is not None and self._found() == self._identity
+        return self._identity is not None and identity_of(self.path / LOCK_FILE) == self._identity
 
     @contextlib.contextmanager
     def scratch(self) -> Iterator[Path]:
@@ -118,14 +118,6 @@ class RunFolder:
         """
         with tempfile.TemporaryDirectory(prefix=_SCRATCH, dir=self.path) as folder:
             yield Path(folder)
-
-    def _found(self) -> tuple[int, int] | None:
-        """Device and inode of the lock file, or None if it is gone."""
-        try:
-            found = (self.path / LOCK_FILE).stat()
-        except OSError:
-            return None
-        return found.st_dev, found.st_ino
 
     def _release(self) -> None:
         if self._lock is not None:

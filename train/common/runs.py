@@ -102,6 +102,7 @@ class Run:
         self.folder = args.run_dir
         self.curve: list[Point] = []
         self.problem: str | None = None
+        self._no_picture = ""
         self._kind = kind
         self._algorithm = algorithm
         self._best = -np.inf
@@ -316,9 +317,12 @@ class Run:
             progress = self._save_checkpoint()
             self._learner.save_policy(self.folder)
             args, decisions = self.args, self._learner.decisions
-            save_curve(
-                self.curve, self.folder, curve_title(self._algorithm, args.sheets, args.players, decisions)
-            )
+            title = curve_title(self._algorithm, args.sheets, args.players, decisions)
+            no_picture = save_curve(self.curve, self.folder, title)
+            if no_picture != self._no_picture:  # once, not at each checkpoint
+                self._no_picture = no_picture
+                if no_picture:
+                    self._bar.warn(no_picture)
             if failed_batch is not None:
                 write_tensors(self.folder / FAILED_BATCH, self._kind, failed_batch, progress)
             self.problem = None

@@ -1,4 +1,4 @@
-"""A trained network, written as `policy:<run folder>` reads it (`agents.policy.files` says what that is)."""
+"""Writing of trained networks as `policy:<run folder>` reads them (see `agents.policy.files`)."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from millebornes_env.agents.policy.files import (
 from millebornes_env.agents.policy.network import ACTIVATIONS, InputSpec, Layers
 from millebornes_env.agents.protocol import Table
 from millebornes_env.envs.options import OBSERVATION_OPTIONS, observation_spec
+from millebornes_env.errors import MissingExtraError
 from millebornes_env.files import write_bytes_atomically, write_json_atomically
 from millebornes_env.games import DEFAULT_GAME
 from millebornes_env.games import game as game_named
@@ -54,9 +55,13 @@ def save_policy_files(
     Raises:
         RunFolderError: no agent could play these layers; nothing was written.
         ValueError: an unknown activation.
+        MissingExtraError: safetensors is not installed.
         OSError: the files could not be written; those that were there are as they were.
     """
-    from safetensors.numpy import save  # noqa: PLC0415 - an extra: only who trains needs it
+    try:
+        from safetensors.numpy import save  # noqa: PLC0415 - an extra
+    except ModuleNotFoundError as error:
+        raise MissingExtraError.of("writing a policy", error, "arena") from error
 
     input_spec = input_spec or usual_input(table)
     if activation not in ACTIVATIONS:
