@@ -29,6 +29,7 @@ from numba.core import cgutils, types
 
 from millebornes_env.compile_cache import cache_for
 from millebornes_env.compile_rules import Compiler, RuleCache, RuleDispatcher
+from millebornes_env.stopping import unbroken
 from millebornes_env.threads import on_threads
 
 P = ParamSpec("P")
@@ -64,8 +65,10 @@ def _compile(function: Callable[P, R], *, is_cached: bool = True, **options: Any
     if not options.get("parallel"):
         options["pipeline_class"] = Compiler
     compiled = _numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
-    if IS_COMPILED and is_cached:
-        compiled._cache = cache_for(function)
+    if IS_COMPILED:
+        compiled.compile = unbroken()(compiled.compile)  # loads, compiles and keeps what it calls, too
+        if is_cached:
+            compiled._cache = cache_for(function)
     return cast("Callable[P, R]", compiled)
 
 
