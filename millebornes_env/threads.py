@@ -23,7 +23,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
 from time import perf_counter
-from typing import Any, Final, ParamSpec, TypeVar
+from typing import Any, Final, Generic, ParamSpec, TypeVar
 
 import numba
 import numpy as np
@@ -46,9 +46,11 @@ class _Process:
         has_warned: the user was told that reason.
         launches_at_once: the threading layer is known, and lets two Python threads launch loops at once.
         launching: held while one loop runs, until that is known.
+        compilations: the number of functions that were compiled or loaded so far.
     """
 
     def __init__(self) -> None:
+        self.compilations = 0
         self.has_started = False
         self.why_alone = ""
         self.has_warned = False
@@ -96,6 +98,11 @@ def _start() -> None:
         )
 
 
+def count_compilation() -> None:
+    """Note that a function is compiled or loaded now: a loop that waits for it is not slow."""
+    _process.compilations += 1
+
+
 def has_threads() -> bool:
     """Return True if compiled loops can run on several threads here; warn once in a process if not."""
     if not _process.has_started and not _process.why_alone:
@@ -121,10 +128,10 @@ class Pace:
         credit: seconds; below 0 it is a debt.
     """
 
-    SHARE: Final = 1 / 32
+    SHARE: Final = 1 / 64
     """Part of the time on one thread that may be lost in trying several."""
     FIRST_CALLS: Final = 4
-    """Calls on one thread before the first try; the very first one may compile and is not measured."""
+    """Calls on one thread before the first try."""
     MEASURES: Final = 127
     """Calls between two measurements of one thread; odd, for calls that take turns to be long."""
     MOST_CREDIT: Final = 32
@@ -137,9 +144,11 @@ class Pace:
         self.alone = math.inf
         self.credit = 0.0
         self._calls = 0
+        self._compilations = 0
 
     def shares(self) -> bool:
         """Return True if the next call is to run on several threads."""
+        self._compilations = _process.compilations
         self._calls += 1
         calls = self._calls
         is_measured = calls % self.MEASURES == 0 or calls & (calls - 1) == 0  # often at first
@@ -150,8 +159,10 @@ class Pace:
 
         Args:
             shared: it ran on several threads.
-            seconds: by the clock.
+            seconds: by the clock; a call that had to compile something is not counted.
         """
+        if self._compilations != _process.compilations:
+            return
         if shared:
             gain = max(self.alone - seconds, -self.MOST_DEBT - 4 * self.alone)
             self.credit = min(self.credit + gain, self.MOST_CREDIT * self.alone)
@@ -159,8 +170,7 @@ class Pace:
         if self.credit < 0.0:
             self.credit += self.SHARE * seconds
         if self._calls <= self.FIRST_CALLS:
-            if self._calls > 1:
-                self.alone = min(self.alone, seconds)
+            self.alone = min(self.alone, seconds)
         else:
             self.alone += (min(seconds, 4 * self.alone) - self.alone) / 4  # it may have been held up
 
@@ -190,6 +200,51 @@ class _Paces:
         return pace
 
 
+class _OnThreads(Generic[P, R]):
+    """A parallel loop that is safe to call after a fork and from several Python threads."""
+
+    def __init__(self, parallel: Callable[P, R], make_sequential: Callable[[], Callable[P, R]]) -> None:
+        functools.update_wrapper(self, parallel, updated=())
+        self._parallel = parallel
+        self._sequential = functools.cache(make_sequential)
+        self._place = list(inspect.signature(parallel).parameters).index("threads")
+        self._paces = _Paces()
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run the loop on as many threads as it asks for and as pay, or on one."""
+        if not has_threads():
+            return self._sequential()(*args, **kwargs)
+        asked: Any = args[self._place] if self._place < len(args) else kwargs["threads"]
+        if asked == 1:
+            return self._launch(1, args, kwargs)
+        pace = self._paces.of(asked, args)
+        shared = pace.shares()
+        began = perf_counter()
+        result = self._launch(asked if shared else 1, args, kwargs)
+        pace.note(shared, perf_counter() - began)
+        return result
+
+    def on_all(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run the loop on as many threads as it asks for, whatever it costs."""
+        if not has_threads():
+            return self._sequential()(*args, **kwargs)
+        asked: Any = args[self._place] if self._place < len(args) else kwargs["threads"]
+        return self._launch(asked, args, kwargs)
+
+    def _launch(self, threads: int, args: Any, kwargs: Any) -> R:
+        """Run the loop on so many threads; its rounds, and so its results, are those that it asks for."""
+        with nullcontext() if _process.launches_at_once else _process.launching:
+            before = _numba.get_num_threads()
+            _numba.set_num_threads(min(threads, before))
+            try:
+                result = self._parallel(*args, **kwargs)
+            finally:
+                _numba.set_num_threads(before)
+            if not _process.launches_at_once:
+                _process.launches_at_once = _layer() in _THREAD_SAFE_LAYERS
+            return result
+
+
 def on_threads(parallel: Callable[P, R], make_sequential: Callable[[], Callable[P, R]]) -> Callable[P, R]:
     """A parallel loop that is safe to call after a fork and from several Python threads.
 
@@ -200,33 +255,12 @@ def on_threads(parallel: Callable[P, R], make_sequential: Callable[[], Callable[
     Returns:
         What calls the one that can run here, on as many threads as pay.
     """
-    sequential = functools.cache(make_sequential)
-    place = list(inspect.signature(parallel).parameters).index("threads")
-    compiled: Any = getattr(parallel, "overloads", ())
-    paces = _Paces()
+    return _OnThreads(parallel, make_sequential)
 
-    @functools.wraps(parallel, updated=())
-    def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        if not has_threads():
-            return sequential()(*args, **kwargs)
-        before = _numba.get_num_threads()
-        asked: Any = args[place] if place < len(args) else kwargs["threads"]
-        threads = min(asked, before)
-        pace = paces.of(threads, args)
-        shared = threads > 1 and pace.shares()
-        with nullcontext() if _process.launches_at_once else _process.launching:
-            # The loop wakes so many threads; its rounds, and so its results, are those of `asked`.
-            _numba.set_num_threads(threads if shared else 1)
-            known, began = len(compiled), perf_counter()
-            try:
-                result = parallel(*args, **kwargs)
-            finally:
-                seconds = perf_counter() - began
-                _numba.set_num_threads(before)
-            if not _process.launches_at_once:
-                _process.launches_at_once = _layer() in _THREAD_SAFE_LAYERS
-        if threads > 1 and len(compiled) == known:
-            pace.note(shared, seconds)
-        return result
 
-    return call
+def unpaced(loop: Callable[P, R]) -> Callable[P, R]:
+    """A loop made by `on_threads` that runs on all its threads, for callers that have a `Pace` of their own.
+
+    In plain Python it is the loop itself.
+    """
+    return loop.on_all if isinstance(loop, _OnThreads) else loop

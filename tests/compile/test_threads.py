@@ -70,7 +70,7 @@ def test_a_process_that_was_stopped_for_an_hour_has_threads_again_soon() -> None
     while not stopped:
         stopped = pace.shares()
         pace.note(stopped, 3600.0 if stopped else ALONE)
-    play(pace, 35_000, half, one)
+    play(pace, 70_000, half, one)
     assert play(pace, 10_000, half, one) < 0.52
 
 
