@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pytest
 
+from millebornes_env import compile as module
 from millebornes_env.compile import (
     IS_COMPILED,
     float32_at,
@@ -25,10 +22,18 @@ from millebornes_env.compile import (
     seldom,
     stack_array,
 )
-from tests.patience import SECONDS_OF_A_HANG
 
-ROOT = Path(__file__).resolve().parents[2]
 SIZE: Final = 300
+
+
+class Flags(NamedTuple):
+    """Bits, the lowest first."""
+
+    low: int
+    middle: int
+    high: int
+
+
 
 compiled_only = pytest.mark.skipif(not IS_COMPILED, reason="is about the compiler")
 
@@ -221,18 +226,12 @@ def test_threads_share_a_loop_of_fast_sums() -> None:
     assert totals == pytest.approx(rows.sum(axis=1), abs=1e-4)
 
 
-@compiled_only
-def test_all_of_this_in_plain_python() -> None:
-    surroundings = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(Path(__file__))]
-    done = subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=ROOT,
-        env=surroundings,
-        timeout=SECONDS_OF_A_HANG,
-    )
-    assert done.returncode == 0, done.stdout
-    assert "8 passed" in done.stdout
+def test_in_plain_python_memory_and_flags_are_numpys() -> None:
+    """What takes the place of compiled code under NUMBA_DISABLE_JIT=1."""
+    assert module._plain_stack_array(np.int8, 5).shape == (5,)
+    numbers = np.array([3.0, 4.5, 100.25], np.float32)
+    view = module._plain_float32_at(numbers.ctypes.data + 4, 2)
+    assert view.tolist() == [4.5, 100.25]
+    assert not view.flags.writeable
+    assert module._plain_flags_of(Flags, 0b101) == Flags(1, 0, 1)
+    assert module._plain_call_at(max, (3, 7)) == 7
