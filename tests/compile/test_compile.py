@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pytest
+from numba.core.caching import NullCache
+from numba.core.event import Listener, install_listener
 
 from millebornes_env import compile as module
 from millebornes_env.compile import (
@@ -22,6 +26,7 @@ from millebornes_env.compile import (
     seldom,
     stack_array,
 )
+from millebornes_env.stopping import Stopped, Stops
 
 SIZE: Final = 300
 
@@ -235,3 +240,74 @@ def test_in_plain_python_memory_and_flags_are_numpys() -> None:
     assert not view.flags.writeable
     assert module._plain_flags_of(Flags, 0b101) == Flags(1, 0, 1)
     assert module._plain_call_at(max, (3, 7)) == 7
+
+
+# Signals ---------------------------------------------------------------------------------------------------
+
+
+class Interrupting(Listener):  # type: ignore[misc] # Numba has no type hints
+    """Sends signals to this process while Numba compiles."""
+
+    def __init__(self, *numbers: int) -> None:
+        self.numbers = list(numbers)
+
+    def on_start(self, event: Any) -> None:
+        while self.numbers:
+            signal.raise_signal(self.numbers.pop(0))
+
+    def on_end(self, event: Any) -> None:
+        pass
+
+
+def new_kernel() -> Any:
+    @kernel
+    def tripled(number: int) -> int:
+        return alternating_sum(number) + 3 * number
+
+    made: Any = tripled
+    made._cache = NullCache()
+    return made
+
+
+@compiled_only
+def test_a_signal_waits_for_the_compiler() -> None:
+    made = new_kernel()
+    with install_listener("numba:compile", Interrupting(signal.SIGINT)), pytest.raises(KeyboardInterrupt):
+        made(1)
+    assert len(made.overloads) == 1
+    assert made(1) == 3 - SIZE // 2
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@compiled_only
+def test_every_signal_that_came_meanwhile_is_handled(monkeypatch: pytest.MonkeyPatch) -> None:
+    handled: list[int] = []
+
+    def handle(number: int, frame: object) -> None:
+        handled.append(number)
+        if number == signal.SIGTERM:
+            raise Stopped(number)
+
+    before = {number: signal.signal(number, handle) for number in (signal.SIGTERM, signal.SIGUSR1)}
+    try:
+        numbers = (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR1)
+        with install_listener("numba:compile", Interrupting(*numbers)), pytest.raises(Stopped):
+            new_kernel()(1)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    assert handled == [signal.SIGTERM, signal.SIGUSR1]
+
+
+@compiled_only
+def test_a_second_signal_ends_a_command_that_compiles(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """There is no other way out that does no harm."""
+    ended: list[int] = []
+    monkeypatch.setattr(os, "_exit", ended.append)
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    with install_listener("numba:compile", Interrupting(*numbers)), pytest.raises(Stopped), Stops():
+        new_kernel()(1)
+    assert ended == [128 + signal.SIGTERM]
+    assert "once more: at once" in capfd.readouterr().err
