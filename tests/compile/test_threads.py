@@ -15,6 +15,13 @@ from millebornes_env.compile import IS_COMPILED
 from millebornes_env.threads import Pace, has_threads, on_threads
 
 ALONE = 0.001  # seconds of a call on one thread
+SHARES = Pace.shares
+
+
+@pytest.fixture(autouse=True)
+def _paces_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other tests use threads however long they take."""
+    monkeypatch.setattr(Pace, "shares", SHARES)
 
 
 def play(pace: Pace, calls: int, on_two: Callable[[], float], on_one: Callable[[], float]) -> float:
