@@ -58,7 +58,7 @@ _config: Any = config  # Numba fills its module with settings as it starts
 def source_digest(others: frozenset[Path] = frozenset()) -> str:
     """Sixteen hexadecimal digits that change with any source that can be compiled.
 
-    Where the sources cannot be read (they lie in a zip file, or only their byte code is installed), the digits
+    Where the sources cannot be read (in a zip file, or if only their byte code is installed), the digits
     change with the version only.
 
     Args:
@@ -147,10 +147,13 @@ def _make_private(base: Path, writers: int, *, may_be_link: bool) -> None:
     base.parent.mkdir(parents=True, exist_ok=True)
     with contextlib.suppress(FileExistsError):
         base.mkdir(mode=0o700)
-    found = base.stat() if may_be_link else base.lstat()
-    is_ours = not hasattr(os, "getuid") or (found.st_uid == os.getuid() and not found.st_mode & writers)
-    if not stat.S_ISDIR(found.st_mode) or not is_ours:
-        raise PermissionError(f"{base} is no folder that only this user can write to")
+    own, found = base.lstat(), base.stat() if may_be_link else base.lstat()
+    if not stat.S_ISDIR(found.st_mode):
+        raise PermissionError(f"{base} is not a folder")
+    if hasattr(os, "getuid"):
+        users = {own.st_uid, found.st_uid}  # who owns a link can make it point to somewhere else
+        if users != {os.getuid()} or found.st_mode & writers:
+            raise PermissionError(f"others can write to {base}")
 
 
 @functools.cache
@@ -163,7 +166,7 @@ def _cache_folder(others: frozenset[Path]) -> Path | None:
     if _config.CACHE_DIR:  # the user has chosen it, so nobody checks who else can write there
         with contextlib.suppress(OSError):
             return _writable(Path(_config.CACHE_DIR) / name)
-    # In the temporary folder everybody can make files and links. In a home, the group is often the user's own.
+    # In the temporary folder everybody can make files and links. At home, a group is often one user.
     places = ((_user_base, stat.S_IWOTH, True), (_temporary_base, stat.S_IWGRP | stat.S_IWOTH, False))
     for base_of, writers, may_be_link in places:
         with contextlib.suppress(OSError, RuntimeError):  # RuntimeError: this user has no home
@@ -312,10 +315,10 @@ class SourcesCache(caching.FunctionCache):  # type: ignore[misc]
         """Keep what was compiled; say once in a process if that fails."""
         try:
             super().save_overload(sig, data)
-        except OSError as error:
+        except Exception as error:
             _say(
-                f"what was compiled cannot be kept in {self._cache_path} ({error.strerror or error}): the next "
-                "process compiles it again",
+                f"compiled code cannot be kept in {self._cache_path} ({type(error).__name__}: {error}): the "
+                "next process compiles it again",
                 once="cannot be kept",
             )
 

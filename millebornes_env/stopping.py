@@ -121,8 +121,8 @@ class _Unbroken:
 def unbroken() -> Iterator[None]:
     """Let Python's handlers of signals wait for the end of the block.
 
-    In a command (`Stops`), a second signal ends the process at once, with 128 and its number: there is no other
-    way out of the block that does no harm. Signals without a handler in Python are left as they are.
+    In a command (`Stops`), a second signal ends the process at once, with 128 and its number: there is no
+    other way out of the block that does no harm. Signals without a handler in Python are left as they are.
     """
     # Python handles signals in the main thread only.
     if _Unbroken.is_inside or threading.current_thread() is not threading.main_thread():

@@ -185,7 +185,7 @@ class _Paces:
         self._paces: dict[tuple[int, ...], Pace] = {}
 
     def of(self, threads: int, arguments: tuple[Any, ...]) -> Pace:
-        """The pace of calls on so many threads, with arrays as long as these; tuples are their first member."""
+        """The pace of calls on so many threads with arrays of these lengths; of a tuple, its first."""
         size = [threads]
         for argument in arguments:
             first = argument[0] if isinstance(argument, tuple) and argument else argument

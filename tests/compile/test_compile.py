@@ -39,7 +39,6 @@ class Flags(NamedTuple):
     high: int
 
 
-
 compiled_only = pytest.mark.skipif(not IS_COMPILED, reason="is about the compiler")
 
 

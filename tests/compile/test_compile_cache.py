@@ -88,7 +88,11 @@ class Modules:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.cache = folder / "cache"
-        for name, text in (("kernels_of_test", KERNELS), ("rules_of_test", RULES), ("scores_of_test", SCORES)):
+        for name, text in (
+            ("kernels_of_test", KERNELS),
+            ("rules_of_test", RULES),
+            ("scores_of_test", SCORES),
+        ):
             (folder / f"{name}.py").write_text(text, encoding="utf-8")
 
     def forget(self) -> None:

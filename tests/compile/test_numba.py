@@ -1,4 +1,4 @@
-"""Numba's private names: `pyproject.toml` admits the versions that have them, and what breaks without each."""
+"""Numba's private names that are used, which the admitted versions have, and what breaks without each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from millebornes_env.compile import IS_COMPILED
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 FILES: Final = (
-    *(f"millebornes_env/{name}.py" for name in ("compile", "compile_cache", "compile_rules", "at_once", "threads")),
+    *(
+        f"millebornes_env/{name}.py"
+        for name in ("compile", "compile_cache", "compile_rules", "at_once", "threads")
+    ),
     "export/module.py",
     "tests/compile_once.py",
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -140,9 +140,8 @@ def test_a_loop_whose_threads_wait_runs_on_one(clock: Clock) -> None:
 
 
 @pytest.fixture
-def process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threads, "_process", threads._Process())
-    yield
 
 
 @pytest.mark.skipif(not IS_COMPILED, reason="plain Python uses no threads")
