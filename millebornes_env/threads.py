@@ -119,19 +119,23 @@ class Pace:
     """Chooses between several threads and one for the calls of a loop, by the time that they take.
 
     The time that a call on several threads gains over one thread is a credit, the time that it loses a debt.
-    With a debt, calls run on one thread, and each pays a small share of its time, until the debt is gone and
-    the threads are tried again. So threads that wait for a busy core cost that share at most, and threads
-    that gain are always used. Now and then a call runs on one thread to measure again what that takes.
+    When the debt is that of some calls, calls run on one thread, and each pays a small share of its time,
+    until the debt is gone and the threads are tried again. So threads that wait for a busy core cost that
+    share at most, and threads that gain are always used. Now and then a call runs on one thread to measure
+    again what that takes.
 
     Attributes:
         alone: seconds of a call on one thread, a running mean.
         credit: seconds; below 0 it is a debt.
+        rests: calls run on one thread until the debt is paid.
     """
 
     SHARE: Final = 1 / 64
     """Part of the time on one thread that may be lost in trying several."""
     FIRST_CALLS: Final = 4
     """Calls on one thread before the first try."""
+    A_TRY: Final = 8
+    """Calls whose time may be lost before the threads rest: the first calls wake them and fill their caches."""
     MEASURES: Final = 127
     """Calls between two measurements of one thread; odd, for calls that take turns to be long."""
     MOST_CREDIT: Final = 32
@@ -143,6 +147,7 @@ class Pace:
         """Nothing is measured yet."""
         self.alone = math.inf
         self.credit = 0.0
+        self.rests = False
         self._calls = 0
         self._compilations = 0
 
@@ -152,7 +157,7 @@ class Pace:
         self._calls += 1
         calls = self._calls
         is_measured = calls % self.MEASURES == 0 or calls & (calls - 1) == 0  # often at first
-        return self.credit >= 0.0 and calls > self.FIRST_CALLS and not is_measured
+        return not self.rests and calls > self.FIRST_CALLS and not is_measured
 
     def note(self, shared: bool, seconds: float) -> None:
         """Take down how long a call took, which ran as `shares` said.
@@ -166,9 +171,11 @@ class Pace:
         if shared:
             gain = max(self.alone - seconds, -self.MOST_DEBT - 4 * self.alone)
             self.credit = min(self.credit + gain, self.MOST_CREDIT * self.alone)
+            self.rests = self.credit < -self.A_TRY * self.alone
             return
-        if self.credit < 0.0:
+        if self.rests:
             self.credit += self.SHARE * seconds
+            self.rests = self.credit < 0.0
         if self._calls <= self.FIRST_CALLS:
             self.alone = min(self.alone, seconds)
         else:
