@@ -119,10 +119,10 @@ class Pace:
     """Chooses between several threads and one for the calls of a loop, by the time that they take.
 
     The time that a call on several threads gains over one thread is a credit, the time that it loses a debt.
-    When the debt is that of some calls, calls run on one thread, and each pays a small share of its time,
-    until the debt is gone and the threads are tried again. So threads that wait for a busy core cost that
-    share at most, and threads that gain are always used. Now and then a call runs on one thread to measure
-    again what that takes.
+    When the debt is that of some calls, calls run on one thread, and a small share of the time that passes
+    pays for the debt, until it is gone and the threads are tried again. So threads that wait for a busy core
+    cost that share at most, and threads that gain are always used. Now and then a call runs on one thread to
+    measure again what that takes.
 
     Attributes:
         alone: seconds of a call on one thread, a running mean.
@@ -131,7 +131,7 @@ class Pace:
     """
 
     SHARE: Final = 1 / 64
-    """Part of the time on one thread that may be lost in trying several."""
+    """Part of the time that may be lost in trying several threads."""
     FIRST_CALLS: Final = 4
     """Calls on one thread before the first try."""
     A_TRY: Final = 8
@@ -150,6 +150,7 @@ class Pace:
         self.rests = False
         self._calls = 0
         self._compilations = 0
+        self._noted = 0.0
 
     def shares(self) -> bool:
         """Return True if the next call is to run on several threads."""
@@ -159,13 +160,17 @@ class Pace:
         is_measured = calls % self.MEASURES == 0 or calls & (calls - 1) == 0  # often at first
         return not self.rests and calls > self.FIRST_CALLS and not is_measured
 
-    def note(self, shared: bool, seconds: float) -> None:
+    def note(self, shared: bool, began: float, ended: float) -> None:
         """Take down how long a call took, which ran as `shares` said.
+
+        A call that had to compile something is not counted.
 
         Args:
             shared: it ran on several threads.
-            seconds: by the clock; a call that had to compile something is not counted.
+            began: by the clock, in seconds.
+            ended: likewise.
         """
+        seconds, passed, self._noted = ended - began, ended - self._noted, ended
         if self._compilations != _process.compilations:
             return
         if shared:
@@ -174,7 +179,7 @@ class Pace:
             self.rests = self.credit < -self.A_TRY * self.alone
             return
         if self.rests:
-            self.credit += self.SHARE * seconds
+            self.credit += self.SHARE * passed
             self.rests = self.credit < 0.0
         if self._calls <= self.FIRST_CALLS:
             self.alone = min(self.alone, seconds)
@@ -228,7 +233,7 @@ class _OnThreads(Generic[P, R]):
         shared = pace.shares()
         began = perf_counter()
         result = self._launch(asked if shared else 1, args, kwargs)
-        pace.note(shared, perf_counter() - began)
+        pace.note(shared, began, perf_counter())
         return result
 
     def on_all(self, *args: P.args, **kwargs: P.kwargs) -> R:

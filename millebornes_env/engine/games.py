@@ -154,7 +154,7 @@ class Games:
         shared = self._pace_of_steps.shares()
         began = perf_counter()
         found = self._step_on_threads(actions) if shared else self._run(actions, kernels.CHECK_AND_STEP)
-        self._pace_of_steps.note(shared, perf_counter() - began)
+        self._pace_of_steps.note(shared, began, perf_counter())
         return found
 
     def _step_on_threads(self, actions: npt.NDArray[np.int64]) -> int:
@@ -184,7 +184,7 @@ class Games:
             unpaced(sampling.sample_on_threads)(mask, *key, actions, self._scratch, self.num_threads)
         else:
             self._sample_range(mask, *key, actions, self._scratch[0], 0, len(actions))
-        self._pace_of_samples.note(shared, perf_counter() - began)
+        self._pace_of_samples.note(shared, began, perf_counter())
 
     def observe(self, seats: npt.NDArray[np.int32], observation: npt.NDArray[np.int8]) -> None:
         """Write what the given seat of each game sees into `observation` int8[N, D]."""

@@ -26,13 +26,13 @@ def _paces_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def play(pace: Pace, calls: int, on_two: Callable[[], float], on_one: Callable[[], float]) -> float:
     """Seconds of all calls, divided by those of one thread."""
-    total = 0.0
+    began = now = pace._noted
     for _ in range(calls):
         shared = pace.shares()
         seconds = on_two() if shared else on_one()
-        pace.note(shared, seconds)
-        total += seconds
-    return total / (calls * ALONE)
+        pace.note(shared, now, now + seconds)
+        now += seconds
+    return (now - began) / (calls * ALONE)
 
 
 def one() -> float:
@@ -94,9 +94,20 @@ def test_a_process_that_was_stopped_for_an_hour_has_threads_again_soon() -> None
     stopped = False
     while not stopped:
         stopped = pace.shares()
-        pace.note(stopped, 3600.0 if stopped else ALONE)
+        now = pace._noted
+        pace.note(stopped, now, now + (3600.0 if stopped else ALONE))
     play(pace, 70_000, half, one)
     assert play(pace, 10_000, half, one) < 0.52
+
+
+def test_a_debt_is_paid_by_all_the_time_that_passes() -> None:
+    """Also between two calls: what else a program does between two steps."""
+    pace = Pace()
+    play(pace, 100, lambda: 100 * ALONE, one)
+    assert pace.rests
+    later = pace._noted + 100.0
+    pace.note(pace.shares(), later, later + ALONE)
+    assert not pace.rests
 
 
 def test_a_first_measurement_that_was_too_high_is_corrected() -> None:
