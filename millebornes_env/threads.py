@@ -130,7 +130,7 @@ class Pace:
         rests: calls run on one thread until the debt is paid.
     """
 
-    SHARE: Final = 1 / 64
+    SHARE: Final = 1 / 128
     """Part of the time that may be lost in trying several threads."""
     FIRST_CALLS: Final = 4
     """Calls on one thread before the first try."""

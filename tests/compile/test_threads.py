@@ -57,7 +57,7 @@ def test_threads_are_tried_again_when_the_cores_are_free() -> None:
     pace = Pace()
     assert play(pace, 10_000, half, one) < 0.52
     assert play(pace, 10_000, lambda: 40 * ALONE, one) < 1.1
-    play(pace, 2_000, half, one)  # until the debt is paid
+    play(pace, 6_000, half, one)  # until the debt is paid
     assert play(pace, 10_000, half, one) < 0.52
 
 
@@ -96,7 +96,7 @@ def test_a_process_that_was_stopped_for_an_hour_has_threads_again_soon() -> None
         stopped = pace.shares()
         now = pace._noted
         pace.note(stopped, now, now + (3600.0 if stopped else ALONE))
-    play(pace, 70_000, half, one)
+    play(pace, 140_000, half, one)
     assert play(pace, 10_000, half, one) < 0.52
 
 
