@@ -135,7 +135,7 @@ class Pace:
     FIRST_CALLS: Final = 4
     """Calls on one thread before the first try."""
     A_TRY: Final = 8
-    """Calls whose time may be lost before the threads rest: the first ones wake them and fill their caches."""
+    """Calls whose time may be lost before the threads rest: the first calls wake them."""
     MEASURES: Final = 127
     """Calls between two measurements of one thread; odd, for calls that take turns to be long."""
     MOST_CREDIT: Final = 32
