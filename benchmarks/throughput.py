@@ -6,8 +6,8 @@ the legal action is drawn uniformly from the mask. Every setting is measured sev
 other in turn, and the median is reported: these figures are for comparison within one run.
 
 Beside them, in the same run and on one core, the card games of PettingZoo, RLCard, OpenSpiel and Pgx, where
-they are installed (extra `bench`); and the time from starting Python to the first step, with an empty cache
-of compiled code and with a filled one.
+they are installed (extra `bench`); what two threads are worth beside processes that keep the cores busy; and
+the time from starting Python to the first step, with an empty cache of compiled code and with a filled one.
 """
 
 from __future__ import annotations
@@ -50,6 +50,7 @@ VECTOR_NAME = "vector env, {threads} thread{s}"
 AEC_NAME = "AEC, last() and masked sample"
 RACE_AEC_NAME = "AEC of the race, last() and masked sample"
 PLAYERS_OF_THE_RACE = 4
+BUSY_PROCESSES = 2
 
 _FIRST_STEP = """
 import time; began = time.perf_counter()
@@ -174,11 +175,18 @@ def build_settings(args: Args) -> tuple[list[Setting], list[Skipped]]:
     return settings, skipped
 
 
-def measure_in_turn(settings: list[Setting], seconds: float, repeats: int) -> None:
-    """Play every setting once, then every setting again, and so on."""
+def measure_in_turn(settings: list[Setting], seconds: float, repeats: int, *, is_pinned: bool = True) -> None:
+    """Play every setting once, then every setting again, and so on.
+
+    Args:
+        settings: to be measured.
+        seconds: of each in each round.
+        repeats: rounds.
+        is_pinned: what runs on one thread gets one core.
+    """
     for _ in tqdm(range(repeats), desc="measuring in turn"):
         for setting in settings:
-            with cores_for(setting.threads):
+            with cores_for(setting.threads) if is_pinned else contextlib.nullcontext():
                 cpu, start = time.process_time(), time.perf_counter()
                 decisions = setting.play(seconds)
                 wall = time.perf_counter() - start
@@ -238,6 +246,31 @@ def ratios(settings: list[Setting]) -> dict[str, float]:
     return found
 
 
+@contextlib.contextmanager
+def busy_processes() -> Iterator[None]:
+    """Processes that use all the time that they get."""
+    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(BUSY_PROCESSES)]
+    try:
+        yield
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
+
+
+def ratio_beside_busy_processes(args: Args) -> dict[str, float]:
+    """The rate of two threads divided by that of one, where other processes use the cores, too."""
+    settings = []
+    for threads in (2, 1):
+        case = vector_case(4096, threads, args.players)
+        settings.append(Setting(case, case.build(), threads))
+        settings[-1].play(0.2 * args.seconds)
+    with busy_processes():
+        measure_in_turn(settings, args.seconds, args.repeats, is_pinned=False)
+    label = f"2 threads / 1 thread, batch 4096, beside {BUSY_PROCESSES} busy processes"
+    return {label: ratio_of(*settings)}
+
+
 def time_to_first_step(args: Args) -> dict[str, float]:
     """Seconds from `import millebornes_env` to the end of the first step of a new process."""
     with tempfile.TemporaryDirectory() as cache:
@@ -264,7 +297,8 @@ def main() -> None:
     settings, skipped = build_settings(args)
     measure_in_turn(settings, args.seconds, args.repeats)
     rows: list[Row] = [*(to_row(setting) for setting in settings), *skipped]
-    figures = ratios(settings) | (time_to_first_step(args) if args.cold else {})
+    figures = ratios(settings) | ratio_beside_busy_processes(args)
+    figures |= time_to_first_step(args) if args.cold else {}
     print_table(rows)
     for label, figure in figures.items():
         print(f"{label}: {figure:.2f}" if figure < 100 else f"{label}: {figure:,.0f}")

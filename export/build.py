@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import os
 import subprocess
@@ -90,23 +89,24 @@ def _write(folder: Path) -> None:
     from export.kernels import examples  # noqa: PLC0415
     from export.module import module_of  # noqa: PLC0415
     from millebornes_env.compile_cache import source_digest  # noqa: PLC0415
-    from millebornes_env.machine_code import FORMAT, NUMBA_PREFIX, PREFIX  # noqa: PLC0415
+    from millebornes_env.machine_code import FORMAT, NUMBA_PREFIX, PREFIX, checksum  # noqa: PLC0415
 
     print("compiling the kernels for the wheel (half a minute) ...", file=sys.stderr, flush=True)
     module = module_of(examples())
     symbols = [prefix + kernel for kernel in module.kernels for prefix in (PREFIX, NUMBA_PREFIX)]
+    kernels = {kernel: how._asdict() for kernel, how in module.kernels.items()}
     code = link(object_code(module.text, LINUX), symbols)
     described = {
         "format": FORMAT,
         "platform": LINUX_NAME,
         "object": "kernels.so",
-        "sha256": hashlib.sha256(code).hexdigest(),
+        "sha256": checksum(code, kernels),
         "source_digest": source_digest(),
         "made_with": {
             "python": ".".join(map(str, sys.version_info[:2])),
             **{package: version(package) for package in ("numba", "llvmlite", "numpy", "ziglang")},
         },
-        "kernels": {kernel: how._asdict() for kernel, how in module.kernels.items()},
+        "kernels": kernels,
     }
     (folder / "kernels.so").write_bytes(code)
     (folder / "kernels.json").write_text(json.dumps(described, indent=1) + "\n", encoding="utf-8")

@@ -29,7 +29,8 @@ from numba.core import cgutils, types
 
 from millebornes_env.compile_cache import cache_for
 from millebornes_env.compile_rules import Compiler, RuleCache, RuleDispatcher
-from millebornes_env.threads import on_threads
+from millebornes_env.stopping import unbroken
+from millebornes_env.threads import count_compilation, on_threads
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -64,9 +65,23 @@ def _compile(function: Callable[P, R], *, is_cached: bool = True, **options: Any
     if not options.get("parallel"):
         options["pipeline_class"] = Compiler
     compiled = _numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
-    if IS_COMPILED and is_cached:
-        compiled._cache = cache_for(function)
+    if IS_COMPILED:
+        compiled.compile = _watched(compiled.compile)
+        if is_cached:
+            compiled._cache = cache_for(function)
     return cast("Callable[P, R]", compiled)
+
+
+def _watched(compile_it: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A dispatcher's method that loads or compiles it, with all that it calls, and keeps it."""
+
+    @functools.wraps(compile_it)
+    def watched(signature: Any) -> Any:
+        count_compilation()
+        with unbroken():
+            return compile_it(signature)
+
+    return watched
 
 
 def _are_ints(values: tuple[Any, ...]) -> bool:

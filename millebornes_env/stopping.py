@@ -10,6 +10,8 @@ something is half done, the signal waits:
             save()              # ... is raised here
 
 A second signal does not wait.
+
+`unbroken` does the same for what no exception may break into, as Numba's compiler: it crashes.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from typing import Any, Final, Self
 _NAMES: Final = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has no SIGHUP
 SIGNALS: Final = tuple(getattr(signal, name) for name in _NAMES if hasattr(signal, name))
 
+_AFTER_COMPILING: Final = b"stopping as soon as this is compiled; once more: at once\n"
 _ONCE_MORE: Final = b"stopping as soon as nothing is half done; once more: at once\n"
 _STDERR: Final = 2
 
@@ -102,3 +105,50 @@ class Stops:
             return
         half_done, self._waiting = self._is_deferring, None
         raise Stopped(number, half_done=half_done)
+
+
+class _Unbroken:
+    """State of this process.
+
+    Attributes:
+        is_inside: the main thread is in an `unbroken` block.
+    """
+
+    is_inside = False
+
+
+@contextlib.contextmanager
+def unbroken() -> Iterator[None]:
+    """Let Python's handlers of signals wait for the end of the block.
+
+    In a command (`Stops`), a second signal ends the process at once, with 128 and its number: there is no
+    other way out of the block that does no harm. Signals without a handler in Python are left as they are.
+    """
+    # Python handles signals in the main thread only.
+    if _Unbroken.is_inside or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    found = {int(number): signal.getsignal(number) for number in signal.valid_signals()}
+    handlers = {number: handler for number, handler in found.items() if callable(handler)}
+    waiting: list[int] = []
+
+    def wait(number: int, frame: FrameType | None) -> None:
+        if isinstance(getattr(handlers[number], "__self__", None), Stops):
+            if set(waiting) & set(SIGNALS):
+                os._exit(128 + number)
+            with contextlib.suppress(OSError):  # not print, which the signal may have broken into
+                os.write(_STDERR, _AFTER_COMPILING)
+        waiting.append(number)
+
+    _Unbroken.is_inside = True
+    for number in handlers:
+        signal.signal(number, wait)
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        _Unbroken.is_inside = False
+        with contextlib.ExitStack() as last_first:  # all of them, whatever a handler raises
+            for number in reversed(dict.fromkeys(waiting)):
+                last_first.callback(signal.raise_signal, number)

@@ -51,7 +51,7 @@ SECTIONS: Final = {
     "about": (
         "Reference",
         "The package from its docstrings; why it is as it is, and how to change it.",
-        ("reference/index", "cite", "contributing", "decisions", "python_versions", "changelog"),
+        ("reference/index", "cite", "contributing", "decisions", "changelog"),
     ),
 }
 """Pages that list others: the heading, what the section is about, and its pages."""

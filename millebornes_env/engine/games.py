@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import importlib
 from collections.abc import Sequence
+from time import perf_counter
 from typing import Any, Final
 
 import numpy as np
@@ -16,7 +17,7 @@ from millebornes_env.engine import kernels, sampling
 from millebornes_env.engine.kernels import NO_GAME, Buffers, Settings, kernels_of, key_of_seed
 from millebornes_env.engine.rulebook import Rulebook, StateArray, TableRules
 from millebornes_env.errors import RulesError
-from millebornes_env.threads import has_threads
+from millebornes_env.threads import Pace, has_threads, unpaced
 
 
 def new_buffers(rulebook: Rulebook, num_games: int, rules: TableRules, settings: Settings) -> Buffers:
@@ -50,7 +51,7 @@ class Games:
         buffers: the arrays that `start` and `step` write.
         num_threads: CPU threads that `step` shares the games among; it does not change any result. Never more
             than one for each `GAMES_WORTH_A_THREAD` games; taken as one in a process without threads
-            (`threads.has_threads`).
+            (`threads.has_threads`), and as long as several take more time than one (`threads.Pace`).
     """
 
     def __init__(
@@ -87,6 +88,7 @@ class Games:
         self._step_range = machine_code.of(self._kernels.step_range)
         self._step_range_address = machine_code.address_of(self._kernels.step_range)
         self._sample_range = machine_code.of(sampling.sample_range)
+        self._pace_of_steps, self._pace_of_samples = Pace(), Pace()
 
     def __len__(self) -> int:
         return len(self.states)
@@ -149,10 +151,17 @@ class Games:
         """
         if self.num_threads == 1 or not has_threads():
             return self._run(actions, kernels.CHECK_AND_STEP)
+        shared = self._pace_of_steps.shares()
+        began = perf_counter()
+        found = self._step_on_threads(actions) if shared else self._run(actions, kernels.CHECK_AND_STEP)
+        self._pace_of_steps.note(shared, began, perf_counter())
+        return found
+
+    def _step_on_threads(self, actions: npt.NDArray[np.int64]) -> int:
         if self._step_range_address is None:
             examples = self._arguments(actions, kernels.STEP)
             self._step_range_address = address_of(self._kernels.step_range, *examples)
-        return kernels.step_on_threads(
+        return unpaced(kernels.step_on_threads)(
             self._states,
             self._rules_for_threads,
             self.settings._replace(observation_spec=0),
@@ -168,8 +177,14 @@ class Games:
         mask = self.buffers.action_mask
         if self.num_threads == 1 or not has_threads():
             self._sample_range(mask, *key, actions, self._scratch[0], 0, len(actions))
+            return
+        shared = self._pace_of_samples.shares()
+        began = perf_counter()
+        if shared:
+            unpaced(sampling.sample_on_threads)(mask, *key, actions, self._scratch, self.num_threads)
         else:
-            sampling.sample_on_threads(mask, *key, actions, self._scratch, self.num_threads)
+            self._sample_range(mask, *key, actions, self._scratch[0], 0, len(actions))
+        self._pace_of_samples.note(shared, began, perf_counter())
 
     def observe(self, seats: npt.NDArray[np.int32], observation: npt.NDArray[np.int8]) -> None:
         """Write what the given seat of each game sees into `observation` int8[N, D]."""

@@ -31,7 +31,7 @@ from millebornes_env.compile_cache import source_digest
 P = ParamSpec("P")
 R = TypeVar("R")
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 """Of `kernels.json` and of the words; goes up when this file could not call what an older version made."""
 
 PREFIX: Final = "mb_"
@@ -60,6 +60,13 @@ class _Library(NamedTuple):
 def this_platform() -> str:
     """What shared objects for this machine are called, for example "linux-x86_64"."""
     return f"{sys.platform}-{platform.machine().lower()}"
+
+
+def checksum(code: bytes, kernels: dict[str, Any]) -> str:
+    """Checksum of the shared object and of the description of its functions, which memory is written by."""
+    digest = hashlib.sha256(code)
+    digest.update(json.dumps(kernels, sort_keys=True).encode())
+    return digest.hexdigest()
 
 
 def status() -> str:
@@ -118,12 +125,12 @@ def _loaded(folder: Path, switch: str) -> tuple[str, _Library | None]:
             return f"it is for {made['platform']}, and this is {this_platform()}", None
         if made["source_digest"] != source_digest():
             return "the sources are not those that it was made from", None
-        if made["sha256"] != hashlib.sha256(path.read_bytes()).hexdigest():
-            return f"{path.name} is not the file that was built: install the wheel again", None
+        if made["sha256"] != checksum(path.read_bytes(), made["kernels"]):
+            return f"{path.name} or kernels.json is not what was built: install the wheel again", None
         return "", _Library(ctypes.CDLL(str(path)), made["kernels"])
     except FileNotFoundError:
         return "this installation has none (a checkout, or a wheel without)", None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:  # damaged, or not readable
         return f"it cannot be loaded: {error}", None
 
 

@@ -50,7 +50,7 @@ def kernels_of(count: int) -> list[tuple[Callable[..., Any], Callable[..., Any]]
     return [(copy, plain_copy), (subtract, plain_subtract), (write, plain_write)]
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 8, 15, 16, 17, 19, 31, 42, 63])
+@pytest.mark.parametrize("count", [1, 3, 5, 15, 16, 17, 42, 63])
 def test_rows_are_written_as_numpy_writes_them(count: int) -> None:
     rng = np.random.default_rng(count)
     for compiled, plain in kernels_of(count):

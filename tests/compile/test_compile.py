@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
+import signal
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pytest
+from numba.core.caching import NullCache
+from numba.core.event import Listener, install_listener
 
+from millebornes_env import compile as module
 from millebornes_env.compile import (
     IS_COMPILED,
     float32_at,
@@ -25,10 +26,18 @@ from millebornes_env.compile import (
     seldom,
     stack_array,
 )
-from tests.patience import SECONDS_OF_A_HANG
+from millebornes_env.stopping import Stopped, Stops
 
-ROOT = Path(__file__).resolve().parents[2]
 SIZE: Final = 300
+
+
+class Flags(NamedTuple):
+    """Bits, the lowest first."""
+
+    low: int
+    middle: int
+    high: int
+
 
 compiled_only = pytest.mark.skipif(not IS_COMPILED, reason="is about the compiler")
 
@@ -221,18 +230,83 @@ def test_threads_share_a_loop_of_fast_sums() -> None:
     assert totals == pytest.approx(rows.sum(axis=1), abs=1e-4)
 
 
+def test_in_plain_python_memory_and_flags_are_numpys() -> None:
+    """What takes the place of compiled code under NUMBA_DISABLE_JIT=1."""
+    assert module._plain_stack_array(np.int8, 5).shape == (5,)
+    numbers = np.array([3.0, 4.5, 100.25], np.float32)
+    view = module._plain_float32_at(numbers.ctypes.data + 4, 2)
+    assert view.tolist() == [4.5, 100.25]
+    assert not view.flags.writeable
+    assert module._plain_flags_of(Flags, 0b101) == Flags(1, 0, 1)
+    assert module._plain_call_at(max, (3, 7)) == 7
+
+
+# Signals ---------------------------------------------------------------------------------------------------
+
+
+class Interrupting(Listener):  # type: ignore[misc] # Numba has no type hints
+    """Sends signals to this process while Numba compiles."""
+
+    def __init__(self, *numbers: int) -> None:
+        self.numbers = list(numbers)
+
+    def on_start(self, event: Any) -> None:
+        while self.numbers:
+            signal.raise_signal(self.numbers.pop(0))
+
+    def on_end(self, event: Any) -> None:
+        pass
+
+
+def new_kernel() -> Any:
+    @kernel
+    def tripled(number: int) -> int:
+        return alternating_sum(number) + 3 * number
+
+    made: Any = tripled
+    made._cache = NullCache()
+    return made
+
+
 @compiled_only
-def test_all_of_this_in_plain_python() -> None:
-    surroundings = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(Path(__file__))]
-    done = subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=ROOT,
-        env=surroundings,
-        timeout=SECONDS_OF_A_HANG,
-    )
-    assert done.returncode == 0, done.stdout
-    assert "8 passed" in done.stdout
+def test_a_signal_waits_for_the_compiler() -> None:
+    made = new_kernel()
+    with install_listener("numba:compile", Interrupting(signal.SIGINT)), pytest.raises(KeyboardInterrupt):
+        made(1)
+    assert len(made.overloads) == 1
+    assert made(1) == 3 - SIZE // 2
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@compiled_only
+def test_every_signal_that_came_meanwhile_is_handled(monkeypatch: pytest.MonkeyPatch) -> None:
+    handled: list[int] = []
+
+    def handle(number: int, frame: object) -> None:
+        handled.append(number)
+        if number == signal.SIGTERM:
+            raise Stopped(number)
+
+    before = {number: signal.signal(number, handle) for number in (signal.SIGTERM, signal.SIGUSR1)}
+    try:
+        numbers = (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR1)
+        with install_listener("numba:compile", Interrupting(*numbers)), pytest.raises(Stopped):
+            new_kernel()(1)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    assert handled == [signal.SIGTERM, signal.SIGUSR1]
+
+
+@compiled_only
+def test_a_second_signal_ends_a_command_that_compiles(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """There is no other way out that does no harm."""
+    ended: list[int] = []
+    monkeypatch.setattr(os, "_exit", ended.append)
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    with install_listener("numba:compile", Interrupting(*numbers)), pytest.raises(Stopped), Stops():
+        new_kernel()(1)
+    assert ended == [128 + signal.SIGTERM]
+    assert "once more: at once" in capfd.readouterr().err

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import importlib
 import os
 import shutil
+import stat
 import subprocess
 import sys
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +19,9 @@ import pytest
 from numba.core.caching import NullCache
 
 import millebornes_env
+from millebornes_env import compile_cache, vector_env
 from millebornes_env.compile import IS_COMPILED, address_of, call_at, kernel, parallel_kernel, prange, rule
+from millebornes_env.compile_cache import cache_folder_of, source_digest
 
 PACKAGE = Path(millebornes_env.__file__).parent
 FIRST_STEP = (
@@ -28,45 +35,43 @@ FIRST_STEP = (
 pytestmark = pytest.mark.skipif(not IS_COMPILED, reason="is about the compiler")
 
 
-def run(script: str, folder: Path, **surroundings: str) -> subprocess.CompletedProcess[str]:
-    settings = {**os.environ, "PYTHONPATH": str(folder), **surroundings}
+def run(script: str, folder: Path, path: Path, **surroundings: str) -> subprocess.CompletedProcess[str]:
+    settings = {**os.environ, "PYTHONPATH": str(path), **surroundings}
     return subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=folder, env=settings
     )
 
 
 def test_the_same_sources_at_another_place_are_not_compiled_again(tmp_path: Path) -> None:
-    run(FIRST_STEP, PACKAGE.parent)
+    env = vector_env(4, seed=1)
+    env.reset()
+    env.step(env.sample_actions())
     shutil.copytree(PACKAGE, tmp_path / PACKAGE.name, ignore=shutil.ignore_patterns("__pycache__"))
-    done = run(FIRST_STEP, tmp_path, MILLEBORNES_COMPILE_MESSAGES="1")
+    done = run(FIRST_STEP, tmp_path, tmp_path, MILLEBORNES_COMPILE_MESSAGES="1")
     assert done.stdout.startswith(str(tmp_path)), "it ran the sources of another place"
     assert done.stderr == ""
 
 
-def test_a_class_that_is_not_there_any_more_is_no_error(tmp_path: Path) -> None:
-    """Somebody ran a game of their own, and now runs ours from another folder."""
-    kernels, game = tmp_path / "kernels", tmp_path / "game"
-    for folder in (kernels, game):
-        folder.mkdir()
-    (kernels / "sums.py").write_text(SUMS, encoding="utf-8")
-    (game / "scores.py").write_text(SCORES, encoding="utf-8")
-    both = os.pathsep.join(map(str, (kernels, game, PACKAGE.parent)))
-    ours = os.pathsep.join(map(str, (kernels, PACKAGE.parent)))
-    scripts = {both: "import scores, sums; print(sums.total(scores.Scores(1, 2)))"}
-    scripts[ours] = "import sums; print(sums.total((3, 4)))"
-    printed = [
-        run(scripts[path], kernels, PYTHONPATH=path, NUMBA_CACHE_DIR=str(tmp_path / "cache")).stdout
-        for path in (both, ours, both, ours)
-    ]
-    assert printed == ["3\n", "7\n", "3\n", "7\n"]
+# A module of one's own -------------------------------------------------------------------------------------
 
-
-SUMS = """
+KERNELS = """
 from millebornes_env.compile import kernel
+from rules_of_test import factor
+
+@kernel
+def multiplied(number):
+    return number * factor(number)
 
 @kernel
 def total(pair):
     return pair[0] + pair[1]
+"""
+RULES = """
+from millebornes_env.compile import rule
+
+@rule
+def factor(number):
+    return 2
 """
 SCORES = """
 from typing import NamedTuple
@@ -76,31 +81,298 @@ class Scores(NamedTuple):
     yours: int
 """
 
-TWO_KERNELS = """
-from millebornes_env.compile import kernel
 
-@kernel
-def doubled(number: int) -> int:
-    return 2 * number
+class Modules:
+    """Modules with kernels, in a folder with a cache, and imported as a new process would import them."""
 
-@kernel
-def tripled(number: int) -> int:
-    return 3 * number
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.cache = folder / "cache"
+        for name, text in (
+            ("kernels_of_test", KERNELS),
+            ("rules_of_test", RULES),
+            ("scores_of_test", SCORES),
+        ):
+            (folder / f"{name}.py").write_text(text, encoding="utf-8")
 
-print(doubled(2), tripled(2))
-"""
+    def forget(self) -> None:
+        for name in ("kernels_of_test", "rules_of_test", "scores_of_test"):
+            sys.modules.pop(name, None)
+        compile_cache._cache_folder.cache_clear()
+        compile_cache.cache_folder_of.cache_clear()
+
+    def imported(self, name: str = "kernels_of_test") -> Any:
+        self.forget()
+        importlib.invalidate_caches()
+        return importlib.import_module(name)
+
+    def played(self) -> tuple[int, bool]:
+        """What the kernel returns for 4, and whether it was found in the cache."""
+        multiplied = self.imported().multiplied
+        return multiplied(4), sum(multiplied.stats.cache_hits.values()) == 1
+
+    def files(self, ending: str) -> list[Path]:
+        return sorted(self.cache.rglob(f"*multiplied*.{ending}"))
+
+
+@pytest.fixture
+def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Modules]:
+    made = Modules(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    monkeypatch.setattr(compile_cache._config, "CACHE_DIR", str(made.cache))
+    monkeypatch.setattr(compile_cache, "_said", set())
+    monkeypatch.setenv("MILLEBORNES_COMPILE_MESSAGES", "1")
+    yield made
+    made.forget()
+
+
+def test_a_kernel_is_kept(modules: Modules) -> None:
+    assert [modules.played(), modules.played()] == [(8, False), (8, True)]
+
+
+def test_a_rule_that_changes_in_another_file_is_compiled_with_what_calls_it(modules: Modules) -> None:
+    modules.played()
+    rules = modules.folder / "rules_of_test.py"
+    rules.write_text(RULES.replace("return 2", "return 3"), encoding="utf-8")
+    assert [modules.played(), modules.played()] == [(12, False), (12, True)]
+
+
+def halve(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+
+
+def change_a_bit(file: Path) -> None:
+    content = bytearray(file.read_bytes())
+    content[-100] ^= 1
+    file.write_bytes(content)
+
+
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "empty": lambda file: file.write_bytes(b""),
+    "halved": halve,
+    "zeros": lambda file: file.write_bytes(bytes(file.stat().st_size)),
+    "garbage": lambda file: file.write_bytes(os.urandom(1000)),
+    "text": lambda file: file.write_bytes(b"cos\nno_such_name\n."),
+    "another object": lambda file: file.write_bytes(b"N.N."),
+    "gone": Path.unlink,
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+def test_a_damaged_file_is_compiled_and_written_anew(
+    modules: Modules, ending: str, damage: Callable[[Path], object], capsys: pytest.CaptureFixture[str]
+) -> None:
+    modules.played()
+    for file in modules.files(ending):
+        damage(file)
+    assert [modules.played(), modules.played()] == [(8, False), (8, True)]
+    assert "cannot be kept" not in capsys.readouterr().err
+
+
+def test_machine_code_with_a_wrong_bit_does_not_run(modules: Modules) -> None:
+    modules.played()
+    (file,) = modules.files("nbc")
+    change_a_bit(file)
+    assert [modules.played(), modules.played()] == [(8, False), (8, True)]
+
+
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+def test_what_can_be_neither_read_nor_written_is_said_once(
+    modules: Modules, ending: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A folder in the file's place: root may read and write every file."""
+    modules.played()
+    for file in modules.files(ending):
+        file.unlink()
+        file.mkdir()
+    assert [modules.played(), modules.played()] == [(8, False), (8, False)]
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if "cannot be kept" in line]
+    assert str(modules.cache) in line
+
+
+def test_a_full_disk_keeps_nothing(
+    modules: Modules, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(compile_cache._Index, "_open_for_write", full)
+        assert [modules.played(), modules.played()] == [(8, False), (8, False)]
+    assert capsys.readouterr().err.count("No space left on device") == 1
+    assert [modules.played(), modules.played()] == [(8, False), (8, True)]
+
+
+def test_a_class_that_is_not_there_any_more_is_no_error(modules: Modules) -> None:
+    """Somebody ran a game of their own, and now runs ours from another folder."""
+    scores = modules.folder / "scores_of_test.py"
+    found = []
+    for _ in range(2):
+        total = modules.imported().total
+        found.append(total(importlib.import_module("scores_of_test").Scores(1, 2)))
+        scores.rename(scores.with_suffix(".away"))
+        found.append(modules.imported().total((3, 4)))
+        scores.with_suffix(".away").rename(scores)
+    assert found == [3, 7, 3, 7]
 
 
 @pytest.mark.parametrize(("messages", "lines"), [("1", 1), ("0", 0)])
-def test_what_is_compiled_is_said_once_before_it_begins(tmp_path: Path, messages: str, lines: int) -> None:
-    (tmp_path / "mine.py").write_text(TWO_KERNELS)
-    settings = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "MILLEBORNES_COMPILE_MESSAGES": messages}
-    path = {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(PACKAGE.parent)])}
-    done = run("import mine", tmp_path, **settings, **path)
-    assert done.stdout == "4 6\n"
-    assert done.stderr.count("millebornes_env: compiling mine, up to 5 s") == lines
-    assert done.stderr.count("\n") == lines
-    assert run("import mine", tmp_path, **settings, **path).stderr == "", "the second time it is on disk"
+def test_what_is_compiled_is_said_once_before_it_begins(
+    modules: Modules,
+    messages: str,
+    lines: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("MILLEBORNES_COMPILE_MESSAGES", messages)
+    kernels = modules.imported()
+    assert (kernels.multiplied(2), kernels.total((2, 3))) == (4, 5)
+    told = capsys.readouterr().err
+    assert told.count("millebornes_env: compiling kernels_of_test, up to 5 s") == lines
+    assert told.count("\n") == lines
+    monkeypatch.setattr(compile_cache, "_said", set())
+    assert modules.played() == (4 * 2, True)
+    assert capsys.readouterr().err == "", "the second time it is on disk"
+
+
+# The folder ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Path, Path]]:
+    """Where the cache of a user and the cache in the temporary folder would be."""
+    monkeypatch.setattr(compile_cache._config, "CACHE_DIR", "")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    (tmp_path / "tmp").mkdir(mode=0o777)
+    compile_cache._cache_folder.cache_clear()
+    yield compile_cache._user_base(), compile_cache._temporary_base()
+    compile_cache._cache_folder.cache_clear()
+
+
+def chosen() -> Path | None:
+    compile_cache._cache_folder.cache_clear()
+    folder = compile_cache._cache_folder(frozenset())
+    return None if folder is None else folder.parent
+
+
+def close_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+
+
+def test_the_users_own_folder_comes_first_and_is_private(places: tuple[Path, Path]) -> None:
+    assert chosen() == places[0]
+    assert stat.S_IMODE(places[0].stat().st_mode) == 0o700
+
+
+def test_without_a_home_it_is_in_the_temporary_folder_and_private(
+    places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    close_home(monkeypatch, tmp_path)
+    assert chosen() == places[1]
+    assert stat.S_IMODE(places[1].stat().st_mode) == 0o700
+    monkeypatch.delenv("XDG_CACHE_HOME")
+
+    def no_home() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", no_home)
+    assert chosen() == places[1]
+
+
+def open_to_others(base: Path, elsewhere: Path) -> None:
+    base.mkdir()
+    base.chmod(0o777)
+
+
+def open_to_a_group(base: Path, elsewhere: Path) -> None:
+    base.mkdir()
+    base.chmod(0o770)
+
+
+def a_link(base: Path, elsewhere: Path) -> None:
+    elsewhere.mkdir(mode=0o700)
+    base.symlink_to(elsewhere)
+
+
+def a_file(base: Path, elsewhere: Path) -> None:
+    base.touch(mode=0o600)
+
+
+@pytest.mark.parametrize("make", [open_to_others, open_to_a_group, a_link, a_file])
+def test_machine_code_is_not_loaded_from_where_others_could_have_put_it(
+    make: Callable[[Path, Path], None],
+    places: tuple[Path, Path],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    close_home(monkeypatch, tmp_path)
+    make(places[1], tmp_path / "elsewhere")
+    assert chosen() is None
+    assert isinstance(compile_cache.cache_for(halved.py_func), NullCache)  # type: ignore[attr-defined]
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="is about the owners of files")
+def test_machine_code_is_not_loaded_from_somebody_elses_folder(
+    places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    other = os.getuid() + 1
+    places[0].mkdir(parents=True)
+    (tmp_path / "tmp" / f"millebornes_env-{other}").mkdir(mode=0o700)
+    monkeypatch.setattr(os, "getuid", lambda: other)
+    assert chosen() is None
+
+
+def test_a_folder_that_the_user_has_linked_or_shares_with_a_group_is_used(
+    places: tuple[Path, Path], tmp_path: Path
+) -> None:
+    """On many systems a user's group has no other members, and homes lie on small disks."""
+    (tmp_path / "home").mkdir()
+    (tmp_path / "scratch").mkdir()
+    (tmp_path / "scratch").chmod(0o775)
+    places[0].symlink_to(tmp_path / "scratch")
+    assert chosen() == places[0]
+    (tmp_path / "scratch").chmod(0o777)
+    assert chosen() == places[1]
+
+
+# Without sources -------------------------------------------------------------------------------------------
+
+
+def test_without_sources_there_is_a_digest_and_no_cache(
+    places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = source_digest()
+    monkeypatch.setattr(compile_cache, "_PACKAGE", PACKAGE / "__init__.py" / "millebornes_env")
+    assert chosen() is None
+    assert len(source_digest()) == 16
+    assert source_digest() != found
+
+
+@pytest.mark.parametrize("content", [b"\xa7\r\r\n\0\0millebornes_env", None])
+def test_functions_of_byte_code_are_not_kept(
+    content: bytes | None, modules: Modules, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing says when what they call has changed; `None`: the file lies in a zip file."""
+    module = modules.imported()
+    compile_cache.cache_folder_of.cache_clear()
+    file = modules.folder / ("module.pyc" if content else "kernels_of_test.py/kernels_of_test.py")
+    if content:
+        file.write_bytes(content)
+    monkeypatch.setattr(module, "__file__", str(file))
+    assert cache_folder_of("kernels_of_test") is None
+
+
+def test_the_package_can_be_imported_from_a_zip_file(tmp_path: Path) -> None:
+    archive = shutil.make_archive(str(tmp_path / "package"), "zip", PACKAGE.parent, PACKAGE.name)
+    done = run("import millebornes_env; print(millebornes_env.__file__)", tmp_path, Path(archive))
+    assert done.stdout.startswith(archive)
+
+
+# Rules in kernels ------------------------------------------------------------------------------------------
 
 
 @rule

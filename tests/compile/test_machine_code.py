@@ -5,7 +5,6 @@ A checkout has none: what needs it is skipped here, and run where a wheel is ins
 
 from __future__ import annotations
 
-import hashlib
 import json
 from array import array
 from collections.abc import Callable
@@ -44,7 +43,7 @@ def folder_with(folder: Path, **changed: Any) -> Path:
         "format": machine_code.FORMAT,
         "platform": machine_code.this_platform(),
         "object": "kernels.so",
-        "sha256": hashlib.sha256(b"no object").hexdigest(),
+        "sha256": machine_code.checksum(b"no object", {}),
         "source_digest": source_digest(),
         "kernels": {},
     }
@@ -60,7 +59,8 @@ def folder_with(folder: Path, **changed: Any) -> Path:
         ({"format": 99}, "its format is 99"),
         ({"platform": "linux-z80"}, "it is for linux-z80"),
         ({"source_digest": "0" * 16}, "the sources are not those that it was made from"),
-        ({"sha256": "0" * 64}, "kernels.so is not the file that was built"),
+        ({"sha256": "0" * 64}, "kernels.so or kernels.json is not what was built"),
+        ({"kernels": {"step_range": 3}}, "kernels.so or kernels.json is not what was built"),
         ({"object": "missing.so"}, "this installation has none"),
         ({}, "it cannot be loaded"),
     ],
@@ -72,12 +72,18 @@ def test_what_does_not_fit_is_not_used(changed: dict[str, Any], reason: str, tmp
 
 
 @with_numba
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"object": 3}', "nonsense"])
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"object": 3}', "nonsense", "\0\0", "[" * 100_000])
 def test_a_damaged_description_is_not_used(text: str, tmp_path: Path) -> None:
     (tmp_path / "kernels.json").write_text(text, encoding="utf-8")
     told, library = _loaded(tmp_path, "")
     assert "it cannot be loaded" in told
     assert library is None
+
+
+@with_numba
+def test_a_description_that_cannot_be_read_is_not_used(tmp_path: Path) -> None:
+    (tmp_path / "kernels.json").mkdir()  # root may read every file
+    assert "it cannot be loaded" in _loaded(tmp_path, "")[0]
 
 
 def test_it_can_be_refused(monkeypatch: pytest.MonkeyPatch) -> None:

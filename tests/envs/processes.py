@@ -35,6 +35,8 @@ def begun(num_threads: int) -> VectorEnv:
     env = vector_env(GAMES, seed=3, num_threads=num_threads)
     env.reset()
     assert env.games.num_threads == num_threads
+    for pace in (env.games._pace_of_steps, env.games._pace_of_samples):
+        pace.shares = lambda: True  # type: ignore[method-assign] # however busy the machine is
     return env
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from millebornes_env.compile import IS_COMPILED
-from millebornes_env.threads import on_threads
+from millebornes_env.threads import on_threads, unpaced
 from tests.envs import processes
 from tests.patience import SECONDS_OF_A_HANG
 
@@ -103,6 +103,6 @@ def test_a_loop_wakes_no_more_threads_than_it_asks_for(threads: int) -> None:
     def woken(games: int, threads: int) -> int:
         return int(numba.get_num_threads())
 
-    loop = on_threads(woken, lambda: woken)
+    loop = unpaced(on_threads(woken, lambda: woken))
     assert loop(5, threads) == loop(5, threads=threads) == min(threads, most)
     assert numba.get_num_threads() == most
