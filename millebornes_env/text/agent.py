@@ -70,8 +70,9 @@ class LanguageModelAgent(BaseAgent):
         """
         if not callable(call):
             raise AgentArgumentError(f"call is {shown(call)}; it must be a function from prompt to answer")
-        if not isinstance(tries, int) or not 1 <= tries <= _MOST_TRIES:
-            raise AgentArgumentError(f"tries is {shown(tries)}; it must be 1 to {_MOST_TRIES}")
+        given: object = tries
+        if not isinstance(given, int) or not 1 <= given <= _MOST_TRIES:
+            raise AgentArgumentError(f"tries is {shown(given)}; it must be 1 to {_MOST_TRIES}")
         words_of(find_game(table.game))
         self.table = table
         self.asked = self.unread = 0

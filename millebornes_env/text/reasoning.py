@@ -80,8 +80,13 @@ def after_reasoning(text: str) -> tuple[str, str]:
 def _without_specials(text: str, start: int) -> str:
     """Return the text from a place on, without blanks and a model's own marks at its ends."""
     end = len(text)
-    while start < end and (text[start].isspace() or (found := _SPECIAL.match(text, start, end))):
-        start = start + 1 if text[start].isspace() else found.end()
+    while start < end:
+        if text[start].isspace():
+            start += 1
+        elif found := _SPECIAL.match(text, start, end):
+            start = found.end()
+        else:
+            break
     while start < end:
         if text[end - 1].isspace():
             end -= 1

@@ -110,7 +110,7 @@ class MilleBornesEnv(ta.Env):  # type: ignore[misc] # TextArena has no type hint
         """
         player = int(self.state.current_player_id)
         self.state.add_observation(
-            message=action if isinstance(action, str) else "",
+            message=_text_of(action),
             from_id=player,
             to_id=player,
             observation_type=ta.ObservationType.PLAYER_ACTION,
@@ -165,9 +165,14 @@ class MilleBornesEnv(ta.Env):  # type: ignore[misc] # TextArena has no type hint
         return str(self.env.render())
 
 
+def _text_of(action: object) -> str:
+    """Return the answer, or an empty text for what is none (chat APIs give None for an empty answer)."""
+    return action if isinstance(action, str) else ""
+
+
 def read_answer(action: object, view: View) -> Answer:
     """What a player's text means: a JSON object as `parse` reads it, else the last [move] in brackets."""
-    text = action if isinstance(action, str) else ""  # chat APIs give None for an empty answer
+    text = _text_of(action)
     said, _ = after_reasoning(text)
     tokens = _TOKEN.findall(said)
     if tokens and "{" not in said:

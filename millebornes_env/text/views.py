@@ -120,8 +120,7 @@ def situation(env: Any, game: int = 0) -> Situation:
     try:
         states = vector.get_states()
         history = vector.history
-        is_kept = history is not None and isinstance(game, (int, np.integer)) and 0 <= game < len(history)
-        plays = tuple(history.plays(int(game))) if is_kept else ()
+        plays = tuple(history.plays(int(game))) if history is not None and 0 <= game < len(history) else ()
         found = Situation(vector.edition, vector.rules, states[game : game + 1], plays)
     except (AttributeError, TypeError):
         raise ViewError(
@@ -178,7 +177,9 @@ def see(
     words = words_of(game)
     viewer = _seat_of(int(state.seat) if seat is None else seat, rules)
     table = words.table(state, rules, viewer)
-    kind = rulebook.EPISODES[0] if isinstance(episode, str) and not episode else episode
+    kind: object = episode
+    if isinstance(kind, str):
+        kind = kind or rulebook.EPISODES[0]
     if not isinstance(kind, str) or kind not in rulebook.EPISODES:
         known = " or ".join(map(repr, rulebook.EPISODES))
         raise ViewError(f"episode is {shown(episode)}; it must be {known}")
