@@ -7,6 +7,10 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import pytest
+
+from millebornes_env.errors import shown
+
 Test = Callable[..., None]
 
 
@@ -32,11 +36,13 @@ def each(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[[Test],
                 case = dict(zip(parameters, row, strict=True))
                 try:
                     test(**case, **fixtures)
-                except Exception as error:
-                    failed.append((", ".join(f"{name}={value!s}" for name, value in case.items()), error))
+                except (Exception, pytest.fail.Exception) as error:
+                    failed.append(
+                        (", ".join(f"{name}={shown(value)}" for name, value in case.items()), error)
+                    )
             if failed:
                 lines = [f"{case}: {type(error).__name__}: {error}" for case, error in failed]
-                message = f"{len(failed)} of {len(rows)} cases fail:\n" + "\n".join(lines)
+                message = f"{len(failed)} of {len(rows)} cases failed:\n" + "\n".join(lines)
                 raise AssertionError(message) from failed[0][1]
 
         signature = inspect.signature(test)

@@ -331,6 +331,18 @@ class History:
         """The events of a game that a seat sees; for None, those that everybody sees."""
         return self.keys.seen_by(seat, self.codes[game, : self.lengths[game]])
 
+    def plays(self, game: int) -> list[tuple[int, int]]:
+        """Return all actions of a game in order as (seat, action id), with (-1, -1) for each later deal."""
+        found: list[tuple[int, int]] = []
+        deal = self.keys.actions + self._part.DEALS
+        for code in self.codes[game, : self.lengths[game]].tolist():
+            event, seat = divmod(code, self.keys.players)
+            if event < self.keys.actions:
+                found.append((seat, event))
+            elif event == deal and found:
+                found.append((-1, -1))
+        return found
+
     def key(self, states: StateArray, game: int, seat: int, *, is_compact: bool) -> bytes:
         """The key of a seat of a game, as bytes."""
         start = self.starts[game][seat] if game in self.starts else b""

@@ -5,7 +5,8 @@
     answer = parse(model(question), view)   # the action, or why there is none
 
 `legal_moves`, `prompt` and `parse` are pure functions of the view, and the view holds nothing that the seat
-cannot see. docs/language_models.md has the loop around them; `text.kaggle` and `text.textarena` are adapters.
+cannot see. docs/language_models.md has the loop around them; `text.agent` takes a model
+to the arena; `text.kaggle` and `text.textarena` are adapters.
 """
 
 from millebornes_env.text.answers import Answer, parse

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,7 +13,8 @@ from typing import Any, Final
 from millebornes_env.errors import shown
 from millebornes_env.games import game as find_game
 from millebornes_env.text.errors import ViewError
-from millebornes_env.text.json_answers import NO_OBJECT, Found, find_move
+from millebornes_env.text.json_answers import NO_OBJECT, Detail, Found, find_move
+from millebornes_env.text.reasoning import after_reasoning
 from millebornes_env.text.views import View, Words, checked_view, words_of
 from millebornes_env.texts import shortened
 
@@ -47,8 +49,8 @@ def parse(text: str, view: View) -> Answer:
 
     The move is what the last JSON object of the answer says under "move"; an answer that is nothing but the
     name of a move counts, too. Prose is never searched: a model that thinks aloud names moves that it
-    rejects. Capitals, blanks, accents, hyphens, arrows, "play" and the like do not matter, nor does one wrong
-    letter in a long name.
+    rejects; what stands before the last end mark of reasoning (`</think>`) is left out. Capitals, blanks,
+    accents, hyphens, arrows, "play" and the like do not matter, nor does one wrong letter in a long name.
 
     Args:
         text: the answer.
@@ -65,21 +67,28 @@ def parse(text: str, view: View) -> Answer:
     if not isinstance(given, str):
         raise ViewError(f"an answer is text; got {shown(given)}")
     words: Any = words_of(find_game(checked_view(view)["game"]))
-    found = find_move(text)
-    is_bare = found is None and _is_bare(text)
+    said, problem = after_reasoning(text)
+    if problem:
+        return _unreadable(problem, text)
+    found = find_move(said)
+    is_bare = found is None and _is_bare(said)
     if found is None:
-        found = Found(text.strip()) if is_bare else Found(None, (), NO_OBJECT)
+        found = Found(said.strip()) if is_bare else Found(None, (), NO_OBJECT)
     if found.move is None:
         return _unreadable(found.problem, text)
     names = _names_of(words, words.rules_of(view))
-    actions = names.meant_by(found.move, found.details)
+    actions, contradiction = names.meant_by(found.move, found.details)
     if is_bare and not actions:
         return _unreadable(NO_OBJECT, text)
     legal = [action for action in actions if str(action) in view["moves"]]
-    said = shortened(found.move)
+    move = shortened(found.move)
     if len(legal) == 1:
-        return Answer(legal[0], view["moves"][str(legal[0])], said, "", text)
-    return Answer(None, None, said, names.why_not(view, said, legal or actions), text)
+        return Answer(legal[0], view["moves"][str(legal[0])], move, "", text)
+    if contradiction is not None and view["moves"]:
+        key, detail = contradiction.key, shortened(contradiction.text)
+        reason = f"The {key!r} of your answer, {detail!r}, contradicts its move {move!r}."
+        return Answer(None, None, move, reason, text)
+    return Answer(None, None, move, names.why_not(view, move, legal or actions), text)
 
 
 def _unreadable(problem: str, text: str) -> Answer:
@@ -89,7 +98,7 @@ def _unreadable(problem: str, text: str) -> Answer:
 def _is_bare(text: str) -> bool:
     """Whether an answer may be the name of a move and nothing else."""
     line = text.strip()
-    return 0 < len(line) <= _LONGEST_MOVE and "\n" not in line and "{" not in line
+    return 0 < len(line) <= _LONGEST_MOVE and not any(letter in line for letter in "\n{}")
 
 
 @functools.lru_cache(maxsize=64)
@@ -111,14 +120,40 @@ class _Names:
             for one in (name, *others):
                 self._actions.setdefault(self._key(one), set()).add(action)
 
-    def meant_by(self, move: str, details: Sequence[str]) -> list[int]:
-        """The actions that a move may be; the details have to agree with it."""
-        bare = self._of_key(self._key(move))
-        if not details:
-            return bare
-        together = {action for text in _orders(move, details) for action in self._of_key(self._key(text))}
-        agreeing = {action for action in bare if all(self._agrees(action, detail) for detail in details)}
-        return sorted(together | agreeing)
+    def meant_by(self, move: str, details: Sequence[Detail]) -> tuple[list[int], Detail | None]:
+        """Find the actions that a move may be; its details have to agree with it.
+
+        Returns:
+            The action ids, and if there are none because a detail contradicts the move, that detail.
+        """
+        own = [detail for detail in details if _is_own(detail)]
+        telling = [detail for detail in details if not (detail in own or self._is_nothing(detail.text))]
+        found = self._meant_with(move, telling)
+        bare = self._of_key(self._key(move)) if telling and not found else []
+        if bare:
+            odd = (one for one in telling if not any(self._agrees(action, one.text) for action in bare))
+            return [], next(odd, telling[0])
+        fitting = [action for action in found if not self._has_target(action)] if own else found
+        return fitting, own[0] if found and not fitting else None
+
+    def _meant_with(self, move: str, details: Sequence[Detail]) -> list[int]:
+        """Find the actions named by the move and some of its details that agree with all others."""
+        found: set[int] = set()
+        for used in itertools.product((False, True), repeat=len(details)):
+            texts = [detail.text for detail, is_used in zip(details, used, strict=True) if is_used]
+            others = [detail.text for detail, is_used in zip(details, used, strict=True) if not is_used]
+            for text in _orders(move, texts):
+                named = self._of_key(self._key(text))
+                found.update(one for one in named if all(self._agrees(one, other) for other in others))
+        return sorted(found)
+
+    def _is_nothing(self, detail: str) -> bool:
+        """Return True if a detail says nothing: "none", "n/a", "no target", "-", "the card"."""
+        return not self._normal(detail) or _is_made_of(detail, _NEGATIVES)
+
+    def _has_target(self, action: int) -> bool:
+        """Return True if the action is done to somebody else."""
+        return "against" in self._normal(self._names[action])
 
     def _agrees(self, action: int, detail: str) -> bool:
         """Whether a detail says what the name of the action says, too."""
@@ -155,10 +190,33 @@ class _Names:
         return f"{self._names[actions[0]]!r} is not legal now: {reason}."
 
 
+_NEGATIVES: Final = "no|none|not|n|na|null|nil|nothing|nobody|noone|nan|undefined|empty|false"
+_OWN: Final = "0|me|my|mine|myself|own|our|ours|self|us|you|your|yours|yourself"
+_NOUNS: Final = (
+    "a|i|the|to|it|one|any|is|target|opponents?|card|team|player|seat|side|car|area|display|tableau|pile|hand|"
+    "battle|distance|speed|safety|applicable|available|needed|required|specified"
+)
+"""Words that may stand beside those of `_NEGATIVES` and `_OWN`: "no target", "your own battle pile"."""
+
+
+def _is_made_of(detail: str, words: str) -> bool:
+    """Return True if a detail has one of the words, and apart from them nothing but nouns."""
+    tokens = _tokens(detail)
+    return any(re.fullmatch(words, token) for token in tokens) and all(
+        re.fullmatch(f"{words}|{_NOUNS}", token) for token in tokens
+    )
+
+
+def _is_own(detail: Detail) -> bool:
+    """Return True if a detail names whoever answers: "self", "own team", "seat 0"."""
+    return detail.key != "card" and detail.text[0] not in "[{(" and _is_made_of(detail.text, _OWN)
+
+
 def _orders(move: str, details: Sequence[str]) -> Iterable[str]:
     """The move and its details as one text."""
     yield " ".join((move, *details))
-    yield f"{move} against {' '.join(details)}"
+    if details:
+        yield f"{move} against {' '.join(details)}"
     if len(details) > 1:
         yield f"{move} {details[0]} against {' '.join(details[1:])}"
 

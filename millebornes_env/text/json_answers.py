@@ -21,7 +21,22 @@ _QUOTES: Final = str.maketrans("\u201c\u201d\u201e\u201f\u2033\u2018\u2019\u201a
 _BARE_KEY: Final = re.compile(r"([{,]\s*)([A-Za-z_]+)(\s*:)")
 _HAS_KEY: Final = re.compile(rf"\b({'|'.join(KEYS)})\b\W{{0,4}}:", re.IGNORECASE)
 
+_COMMENT: Final = r"//[^\n]*|/\*(?:.*?\*/|.*)"
+_IN_QUOTES: Final = re.compile(r'\\.|"', re.DOTALL)
+_IN_OBJECT: Final = re.compile(rf'\\.|["{{}}]|{_COMMENT}', re.DOTALL)
+_OUTSIDE: Final = re.compile(r'\\.|["{}]', re.DOTALL)
+_STRING_OR_COMMENT: Final = re.compile(
+    rf"""(?P<string>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|{_COMMENT}""", re.DOTALL
+)
+
 _BEGUN: Final = re.compile(r"\{\s*(?:[\"']|$)")
+
+
+class Detail(NamedTuple):
+    """What an answer says of its move besides the name: the key, one of `DETAILS`, and the text."""
+
+    key: str
+    text: str
 
 
 class Found(NamedTuple):
@@ -34,7 +49,7 @@ class Found(NamedTuple):
     """
 
     move: str | None
-    details: tuple[str, ...] = ()
+    details: tuple[Detail, ...] = ()
     problem: str = ""
 
 
@@ -76,13 +91,14 @@ def _objects(text: str) -> Iterator[_Piece]:
     closed: list[tuple[int, int]] = []
     open_at: list[int] = []
     quoted = False
-    for found in re.finditer(r'\\.|["{}]', text, re.DOTALL):
-        letter = found[0]
+    place = 0
+    while found := (_IN_QUOTES if quoted else _IN_OBJECT if open_at else _OUTSIDE).search(text, place):
+        letter, place = found[0], found.end()
         if letter == '"' and open_at:
             quoted = not quoted
-        elif letter == "{" and not quoted:
+        elif letter == "{":
             open_at.append(found.start())
-        elif letter == "}" and not quoted and open_at:
+        elif letter == "}" and open_at:
             start = open_at.pop()
             while closed and closed[-1][0] > start:
                 closed.pop()  # it lies within this one
@@ -104,9 +120,17 @@ class _TwiceError(ValueError):
 
 
 def _read(text: str) -> dict[str, Any] | _Twice | None:
-    """The object, as JSON, or as what models write instead: single quotes, bare keys, a comma too much."""
+    """The object, as JSON, or as what models write instead.
+
+    Single quotes, bare keys, a comma too much and comments are forgiven, but no comment with a move.
+    """
     if len(text) > _LONGEST:
         return None
+    comments = [found[0] for found in _STRING_OR_COMMENT.finditer(text) if found["string"] is None]
+    if any(_HAS_KEY.search(comment) for comment in comments):
+        return None
+    if comments:
+        text = _STRING_OR_COMMENT.sub(lambda found: found["string"] or " ", text)
     for written in (text, _BARE_KEY.sub(r'\1"\2"\3', text)):
         try:
             found = json.loads(written, strict=False, object_pairs_hook=_without_doubles)
@@ -165,8 +189,15 @@ def _move_in(read: dict[Any, Any]) -> Found:
     text = _text_of(value)
     if text is None or not text.strip():
         return Found(None, (), f"its {name!r} names no move")
-    details = (_text_of(by_key.get(detail)) for detail in DETAILS)
-    return Found(" ".join(text.split()), tuple(detail for detail in details if detail))
+    details = ((key, _text_of_detail(by_key[key])) for key in DETAILS if key in by_key)
+    return Found(" ".join(text.split()), tuple(Detail(key, said) for key, said in details if said))
+
+
+def _text_of_detail(value: object) -> str | None:
+    """Return the text of a detail: of a list with one item the item, of other lists and objects all."""
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    return str(value) if isinstance(value, (list, dict, tuple, set)) and value else _text_of(value)
 
 
 def _text_of(value: object) -> str | None:

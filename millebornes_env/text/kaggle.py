@@ -103,23 +103,28 @@ def _previous(view: View, response: str | None, action: str | None) -> Answer | 
     """What was wrong with the last answer; of a move alone the harness has no response."""
     if response is None and not action:
         return None
-    return parse(response if response is not None else json.dumps({"move": action}), view)
+    return parse(_text_of(response) if response is not None else json.dumps({"move": action}), view)
+
+
+def _text_of(response: object) -> str:
+    """Return the response, or an unreadable empty text for what is none (a refused answer is None)."""
+    return response if isinstance(response, str) else ""
 
 
 def parse_response(
-    response: str, legal_action_strings: Sequence[str] | None, *, observation: Mapping[str, Any]
+    response: str | None, legal_action_strings: Sequence[str] | None, *, observation: Mapping[str, Any]
 ) -> ParseResult:
     """What an answer means; see `text.parse`.
 
     Args:
-        response: of the model.
+        response: of the model; None, as chat APIs give for an empty or refused answer, names no move.
         legal_action_strings: what the harness takes: the names of `get_legal_moves`.
         observation: from `observation`.
 
     Raises:
         ViewError: the observation is none of `observation`.
     """
-    answer = parse(response, _view_of(observation))
+    answer = parse(_text_of(response), _view_of(observation))
     is_known = legal_action_strings is None or answer.move in legal_action_strings
     return ParseResult(answer.move if is_known else None, answer.said)
 
@@ -127,7 +132,7 @@ def parse_response(
 def _view_of(observation: Mapping[str, Any]) -> View:
     try:
         view = json.loads(observation["observationString"])
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, RecursionError):
         raise ViewError(
             "the observation has no view in 'observationString': make it with text.kaggle.observation"
         ) from None

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from millebornes_env.agents.human.words import why_not
 from millebornes_env.compile import plain
+from millebornes_env.errors import RulesError
 from millebornes_env.millebornes.actions import (
     CLAIM_COUP_FOURRE,
     EXTEND,
@@ -19,6 +20,7 @@ from millebornes_env.millebornes.actions import (
     target_team,
 )
 from millebornes_env.millebornes.cards import (
+    ACCIDENT,
     CARD_NAMES,
     DRIVING_ACE,
     NO_CARD,
@@ -30,6 +32,7 @@ from millebornes_env.millebornes.cards import (
 )
 from millebornes_env.millebornes.motion import is_cured_by_safety, is_limited, is_moving
 from millebornes_env.millebornes.replay import NEXT_ROUND
+from millebornes_env.millebornes.rule_checks import LONGEST_TRIP, limits, validated
 from millebornes_env.millebornes.rules import Rules, rules_record
 from millebornes_env.millebornes.state import (
     BY_HAZARD,
@@ -45,11 +48,12 @@ from millebornes_env.millebornes.state import (
 from millebornes_env.render.names import Names, is_plural
 from millebornes_env.text.errors import ViewError
 from millebornes_env.text.mille_bornes_rules import rules_text as text_of_rules
+from millebornes_env.text.shapes import Counts, Items, Maybe, Shape, check
 
 SYNONYMS: Final = {
     **dict.fromkeys(("km", "kms", "kilometer", "kilometers", "kilometre", "kilometres", "miles"), ""),
     **dict.fromkeys(("on", "onto", "at", "to", "vs", "versus", "towards"), "against"),
-    **dict.fromkeys(("discards", "discarding", "throw away", "dump"), "discard"),
+    **dict.fromkeys(("discards", "discarding", "throw away", "dump", "discard pile"), "discard"),
     **dict.fromkeys(("flat tyre", "puncture"), "flat tire"),
     **dict.fromkeys(("out of petrol", "out of fuel"), "out of gas"),
     "spare tyre": "spare tire",
@@ -66,6 +70,13 @@ SYNONYMS: Final = {
 }
 """What words of an answer mean in the words of the names."""
 
+_RULES: Final = {name: range(limits(name).least, limits(name).most + 1) for name in Rules._fields}
+"""Shape of the rules in a view; what several values make together, `validated` checks."""
+
+_MOST_ROUNDS: Final = 2**31
+_MOST_POINTS: Final = 2**15 - 1
+_MOST_KM: Final = LONGEST_TRIP + 200  # beyond the target by one card where the finish need not be exact
+
 _DECISIONS: Final = {
     CLAIM_COUP_FOURRE: ("claim", "claim coup fourré", "coup fourré", "yes"),
     PASS: ("pass", "let the hazard stand", "let it stand", "do not claim", "don't claim", "no"),
@@ -78,12 +89,13 @@ def rules_of(view: dict[str, Any]) -> Rules:
     """The rules of a view.
 
     Raises:
-        ViewError: they are none of this game's.
+        ViewError: they are none of this game's, or make no game.
     """
+    check(view["rules"], _RULES, "view['rules']")
     try:
-        return Rules(**view["rules"])
-    except TypeError as error:
-        raise ViewError(f"the rules of the view are not those of Mille Bornes: {error}") from None
+        return validated(Rules(**view["rules"]))
+    except RulesError as error:
+        raise ViewError(f"view['rules'] makes no game: {error}") from None
 
 
 # Moves -----------------------------------------------------------------------------------------------------
@@ -171,6 +183,54 @@ def table(state: State, rules: Rules, seat: int) -> dict[str, Any]:
         ],
         "discard_pile": _counted(state.discard_pile),
         "pending": _pending(state, rules, seat, names),
+    }
+
+
+def table_shape(rules: Rules, table: dict[str, Any]) -> Shape:
+    """The shape of `table`: each entry with its kind and range.
+
+    Raises:
+        ViewError: the decision of the table, on which the shape depends, is none.
+    """
+    names, cards = Names(rules.players, rules.teams), range(sum(rules.deck) + 1)
+    check(table.get("decision"), PHASE_NAMES, "view['table']['decision']")
+    decision = PHASE_NAMES.index(table["decision"])
+    seats = tuple(map(names.seat, range(rules.players)))
+    copies = {CARD_NAMES[card]: rules.deck[card] for card in range(NUM_CARD_TYPES) if rules.deck[card]}
+    pending = {
+        "hazard": CARD_NAMES[ACCIDENT : SPEED_LIMIT + 1],
+        "by": seats,
+        "against": tuple(names.all_teams()),
+    }
+    return {
+        "place": None if decision == ROUND_OVER else range(rules.players),
+        "decision": PHASE_NAMES,
+        "round": range(1, _MOST_ROUNDS + 1),
+        "trip": range(1, LONGEST_TRIP + 1),
+        "extended_by": Maybe(tuple(names.all_teams())),
+        "draw_pile": cards,
+        "hand": Counts(copies),
+        "cards_in_hands": dict.fromkeys(seats[1:], cards),
+        "teams": [_team_shape(name, copies) for name in names.all_teams()],
+        "discard_pile": Counts(copies),
+        "pending": pending if decision == CLAIM else None,
+    }
+
+
+def _team_shape(name: str, copies: dict[str, int]) -> Shape:
+    return {
+        "name": (name,),
+        "km": range(_MOST_KM + 1),
+        "moving": bool,
+        "speed_limit": bool,
+        "battle_pile": Maybe(CARD_NAMES[ACCIDENT:DRIVING_ACE]),
+        "under_it": Maybe(CARD_NAMES[ACCIDENT:DRIVING_ACE]),
+        "cancelled": bool,
+        "hazard_began_it": bool,
+        "distances": Counts({card: copies[card] for card in CARD_NAMES[:NUM_DISTANCES] if card in copies}),
+        "safeties": Items(CARD_NAMES[DRIVING_ACE:]),
+        "coups_fourres": Items(CARD_NAMES[DRIVING_ACE:]),
+        "points": range(_MOST_POINTS + 1),
     }
 
 
@@ -313,7 +373,8 @@ def _question(seen: dict[str, Any], rules: Rules, names: Names) -> str:
         )
     if seen["place"]:
         return f"{_capital(who)} {'are' if is_plural(who) else 'is'} to play."
-    return "It is your turn. You have drawn already: play a card, or discard one."
+    has_drawn = sum(seen["hand"].values()) > rules.hand_limit
+    return f"It is your turn{'. You have drawn already' if has_drawn else ''}: play a card, or discard one."
 
 
 def _capital(text: str) -> str:

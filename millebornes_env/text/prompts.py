@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from millebornes_env.errors import shown
 from millebornes_env.games import game as find_game
 from millebornes_env.text.answers import Answer
+from millebornes_env.text.errors import ViewError
 from millebornes_env.text.views import View, checked_view, words_of
 
 _LAST: Final = 500
@@ -42,15 +44,18 @@ def prompt(view: View, *, list_moves: bool = True, previous: Answer | None = Non
         The text: the same for the same arguments.
 
     Raises:
-        ViewError: it is no view.
+        ViewError: it is no view, or `previous` is no answer.
         GamePartError: the game has no words.
     """
+    given: object = previous
+    if not (given is None or isinstance(given, Answer)):
+        raise ViewError(f"previous is {shown(given)}; it must be an Answer of text.parse, or None")
     parts = [rules(view), history(view), table(view, list_moves=list_moves)]
-    if legal_moves(view):
+    if view["moves"]:
         parts.append(HOW_TO_ANSWER)
     if previous is not None and previous.action is None:
         parts.append(_again(previous))
-    return "\n\n".join(parts)
+    return "\n\n".join(part for part in parts if part)
 
 
 def rules(view: View) -> str:
@@ -59,9 +64,9 @@ def rules(view: View) -> str:
 
 
 def history(view: View) -> str:
-    """What was played before, as far as the seat could see it."""
-    lines = checked_view(view)["history"] or ["(nothing was played before)"]
-    return "WHAT WAS PLAYED, OLDEST FIRST\n" + "\n".join(lines)
+    """What was played before, as far as the seat could see it; empty if the view does not know it."""
+    lines = checked_view(view)["history"]
+    return "WHAT WAS PLAYED, OLDEST FIRST\n" + "\n".join(lines) if lines else ""
 
 
 def table(view: View, *, list_moves: bool = True) -> str:

@@ -26,6 +26,7 @@ from millebornes_env.errors import MissingExtraError
 from millebornes_env.games import game as find_game
 from millebornes_env.text.answers import Answer, parse
 from millebornes_env.text.prompts import HOW_TO_ANSWER, rules, table
+from millebornes_env.text.reasoning import after_reasoning
 from millebornes_env.text.views import View, see, situation, words_of
 
 try:
@@ -109,7 +110,10 @@ class MilleBornesEnv(ta.Env):  # type: ignore[misc] # TextArena has no type hint
         """
         player = int(self.state.current_player_id)
         self.state.add_observation(
-            message=action, from_id=player, to_id=player, observation_type=ta.ObservationType.PLAYER_ACTION
+            message=_text_of(action),
+            from_id=player,
+            to_id=player,
+            observation_type=ta.ObservationType.PLAYER_ACTION,
         )
         answer = read_answer(action, self._view(player))
         if answer.action is None:
@@ -161,12 +165,19 @@ class MilleBornesEnv(ta.Env):  # type: ignore[misc] # TextArena has no type hint
         return str(self.env.render())
 
 
-def read_answer(action: str, view: View) -> Answer:
+def _text_of(action: object) -> str:
+    """Return the answer, or an empty text for what is none (chat APIs give None for an empty answer)."""
+    return action if isinstance(action, str) else ""
+
+
+def read_answer(action: object, view: View) -> Answer:
     """What a player's text means: a JSON object as `parse` reads it, else the last [move] in brackets."""
-    tokens = _TOKEN.findall(action)
-    if tokens and "{" not in action:
+    text = _text_of(action)
+    said, _ = after_reasoning(text)
+    tokens = _TOKEN.findall(said)
+    if tokens and "{" not in said:
         return parse(json.dumps({"move": tokens[-1]}), view)
-    return parse(action, view)
+    return parse(text, view)
 
 
 def register() -> None:

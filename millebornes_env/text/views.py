@@ -9,16 +9,15 @@ import numpy as np
 
 from millebornes_env.compile import for_kernels, plain
 from millebornes_env.engine.rulebook import Rulebook, StateArray, TableRules
-from millebornes_env.errors import shown
+from millebornes_env.errors import UnknownGameError, shown
 from millebornes_env.games import Game
 from millebornes_env.games import game as find_game
 from millebornes_env.text.errors import ViewError
+from millebornes_env.text.shapes import Items, Shape, check
 
 FORMAT: Final = "millebornes_env view"
 FORMAT_VERSION: Final = 1
 """Goes up when views of an older version can no longer be read."""
-
-_ENTRIES: Final = {"game": str, "episode": str, "rules": dict, "table": dict, "history": list, "moves": dict}
 
 View = dict[str, Any]
 """What `see` returns: numbers, texts, lists and objects, as `json.dumps` takes them."""
@@ -47,11 +46,13 @@ class Situation(NamedTuple):
         edition: the rule sheet that is played.
         rules: its rules at this table.
         state: `STATE[1]`, the record of the game.
+        plays: what was played before, pairs (seat, action id), where the environment keeps a history.
     """
 
     edition: Any
     rules: Any
     state: StateArray
+    plays: tuple[tuple[int, int], ...] = ()
 
 
 class Words(Protocol):
@@ -70,6 +71,12 @@ class Words(Protocol):
         It has `place`, whose decision it is (None: nobody's).
         """
 
+    def table_shape(self, rules: Any, table: dict[str, Any], /) -> Shape:
+        """The shape of `table` (`text.shapes`): each entry with its kind and range, at every level.
+
+        It may depend on values of the table given, once it has checked those itself.
+        """
+
     def table_text(self, view: View, /) -> str:
         """The same in words, as lines."""
 
@@ -77,7 +84,11 @@ class Words(Protocol):
         """The rules of the table, from their values."""
 
     def rules_of(self, view: View, /) -> Any:
-        """The rules of a view."""
+        """The rules of a view.
+
+        Raises:
+            ViewError: they are none of this game's, or make no game.
+        """
 
     def move_names(self, rules: Any, /) -> Sequence[str]:
         """What each action is called by who does it, by action id."""
@@ -99,13 +110,18 @@ def situation(env: Any, game: int = 0) -> Situation:
         env: `vector_env(...)`, or an AEC environment of the package.
         game: which of its games.
 
+    Returns:
+        The game; with what was played in it, if the environment was made with `history=True`.
+
     Raises:
         ViewError: it is no such environment, or has no such game.
     """
     vector = getattr(getattr(env, "unwrapped", env), "vector", env)
     try:
         states = vector.get_states()
-        found = Situation(vector.edition, vector.rules, states[game : game + 1])
+        history = vector.history
+        plays = tuple(history.plays(int(game))) if history is not None and 0 <= game < len(history) else ()
+        found = Situation(vector.edition, vector.rules, states[game : game + 1], plays)
     except (AttributeError, TypeError):
         raise ViewError(
             f"a situation is that of an environment of millebornes_env, not of {shown(env)}"
@@ -127,7 +143,7 @@ def words_of(game: Game) -> Words:
 
 def see(
     situation: SituationLike,
-    history: Iterable[tuple[int, int]] = (),
+    history: Iterable[tuple[int, int]] | None = None,
     *,
     seat: int | None = None,
     episode: str = "",
@@ -137,7 +153,8 @@ def see(
     Args:
         situation: the game, such as `situation(env)` or a `notation.Position`.
         history: what was played before, from the beginning: pairs (seat, action id), such as the `plays` of a
-            `notation.Record`. What the seat could not see of it is left out.
+            `notation.Record`. What the seat could not see of it is left out. None: what the situation knows
+            of it (`Situation.plays`).
         seat: who looks; None: who is to act.
         episode: what is played, one of the rulebook's `EPISODES`; "": the first.
 
@@ -160,10 +177,13 @@ def see(
     words = words_of(game)
     viewer = _seat_of(int(state.seat) if seat is None else seat, rules)
     table = words.table(state, rules, viewer)
-    kind = episode or rulebook.EPISODES[0]
-    if kind not in rulebook.EPISODES:
+    kind: object = episode
+    if isinstance(kind, str):
+        kind = kind or rulebook.EPISODES[0]
+    if not isinstance(kind, str) or kind not in rulebook.EPISODES:
         known = " or ".join(map(repr, rulebook.EPISODES))
         raise ViewError(f"episode is {shown(episode)}; it must be {known}")
+    plays = getattr(situation, "plays", ()) if history is None else history
     names = words.move_names(rules)
     legal = _legal(rulebook, situation.state, rules) if table["place"] == 0 else []
     return {
@@ -174,7 +194,7 @@ def see(
         "episode": kind,
         "rules": {name: int(value) for name, value in _fields(rules)},
         "table": table,
-        "history": _lines(words, rules, viewer, history),
+        "history": _lines(words, rules, viewer, plays),
         "moves": {str(action): names[action] for action in legal},
     }
 
@@ -215,18 +235,43 @@ def _lines(words: Words, rules: Any, viewer: int, history: Iterable[tuple[int, i
 
 
 def checked_view(view: object) -> View:
-    """The view, if it is one; JSON of one does too.
+    """Return the view, if it is one at every level; JSON of one does too.
 
     Raises:
-        ViewError: it is none, or of another version.
+        ViewError: it is none, or of another version; the message names the path of the wrong entry.
+        GamePartError: the game has no words.
     """
-    if not isinstance(view, dict) or view.get("format") != FORMAT:
+    if not isinstance(view, dict) or not _is(view.get("format"), FORMAT):
         raise ViewError(f"a view is what text.see returns; got {shown(view)}")
-    if view.get("format_version") != FORMAT_VERSION:
+    if not _is(view.get("format_version"), FORMAT_VERSION):
         raise ViewError(
             f"the view is of version {shown(view.get('format_version'))}; this release reads {FORMAT_VERSION}"
         )
-    for name, kind in _ENTRIES.items():
-        if not isinstance(view.get(name), kind):
-            raise ViewError(f"the view's {name!r} is {shown(view.get(name))}: it was cut off, or changed")
+    known = {"format": str, "format_version": int, "game": str, "edition": str, "episode": str}
+    check({name: view[name] for name in known if name in view}, known, "view")
+    try:
+        game = find_game(view["game"])
+    except UnknownGameError as error:
+        raise ViewError(f"view['game'] is {shown(view['game'])}: {error}") from None
+    words = words_of(game)
+    parts = {"rules": dict, "table": dict, "history": Items(str), "moves": dict}
+    check({name: view[name] for name in parts if name in view}, parts, "view")
+    check(view["episode"], tuple(game.module().EPISODES), "view['episode']")
+    rules = words.rules_of(view)
+    check(view["table"], words.table_shape(rules, view["table"]), "view['table']")
+    _check_moves(view["moves"], words.move_names(rules))
     return view
+
+
+def _is(value: object, wanted: object) -> bool:
+    """Return True for an equal value of the same type; no code of the value's own runs."""
+    return type(value) is type(wanted) and value == wanted
+
+
+def _check_moves(moves: dict[Any, Any], names: Sequence[str]) -> None:
+    """Raise unless the moves are action ids with the names of these actions."""
+    ids = {str(action): name for action, name in enumerate(names)}
+    for action, name in moves.items():
+        if not isinstance(action, str) or action not in ids:
+            raise ViewError(f"view['moves'] has an entry {shown(action)}, which is no action id of the table")
+        check(name, (ids[action],), f"view['moves'][{action!r}]")

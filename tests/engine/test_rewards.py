@@ -9,9 +9,10 @@ from millebornes_env import vector_env
 from millebornes_env.compile import plain
 from millebornes_env.engine.kernels import SKIP
 from millebornes_env.rewards import reward_of_share
+from tests.each import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("share", "teams", "reward"),
     [(1, 2, 1), (0, 2, -1), (0.5, 2, 0), (1, 4, 1), (0, 4, -1 / 3), (0.5, 4, 1 / 3), (0.25, 4, 0)],
 )
@@ -19,23 +20,23 @@ def test_what_a_share_pays(share: float, teams: int, reward: float) -> None:
     assert plain(reward_of_share)(share, teams) == pytest.approx(reward)
 
 
-@pytest.mark.parametrize("teams", range(2, 9))
+@each("teams", range(2, 9))
 def test_all_shares_together_pay_nothing(teams: int) -> None:
     for sharers in range(1, teams + 1):
         shares = [1 / sharers] * sharers + [0.0] * (teams - sharers)
         assert sum(plain(reward_of_share)(share, teams) for share in shares) == pytest.approx(0)
 
 
-@pytest.mark.parametrize(
+@each(
     ("edition", "players", "teams"),
     [("parker", 3, 3), ("dujardin_2014", 4, 2), ("arc_en_ciel", 2, 2), ("arc_en_ciel", 5, 5)],
 )
 def test_both_games_pay_by_the_share_that_they_say(edition: str, players: int, teams: int) -> None:
     env = vector_env(
-        60, edition, players=players, teams=teams, reward="win", autoreset_mode="disabled", seed=2
+        6, edition, players=players, teams=teams, reward="win", autoreset_mode="disabled", seed=2
     )
     env.reset()
-    rewards = np.zeros((60, players), np.float32)
+    rewards = np.zeros((6, players), np.float32)
     rulebook, record = env.game.module(), env.game.module().rules_array(env.rules)[0]
     while (actions := env.sample_actions()).max() != SKIP:
         rewards += env.step(actions).rewards

@@ -11,6 +11,7 @@ from millebornes_env.millebornes.cards import DISTANCE_200, KM, NUM_DISTANCES
 from millebornes_env.millebornes.editions import edition, editions, mini_decks
 from millebornes_env.millebornes.rule_checks import NO_PROBLEM, limits, validated
 from millebornes_env.millebornes.rules import FIELDS, TABLE_FIELDS, Rules
+from tests.each import each
 
 COPIES = Rules._fields[Rules._fields.index("copies_of_25") :][:NUM_DISTANCES]
 
@@ -50,7 +51,7 @@ def test_the_values_of_every_sheet_are_within_what_a_form_allows() -> None:
                     assert value % step == 0, (name, field)
 
 
-@pytest.mark.parametrize("field", [name for name in FIELDS if name not in TABLE_FIELDS])
+@each("field", [name for name in FIELDS if name not in TABLE_FIELDS])
 def test_what_a_form_does_not_allow_makes_no_game(field: str) -> None:
     rules = edition("parker").table(2)
     with pytest.raises(RulesError, match=f"{field}|the deck has"):

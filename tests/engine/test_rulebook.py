@@ -20,6 +20,7 @@ from millebornes_env.engine.kernels import DISABLED, SAME_STEP, SKIP, kernels_of
 from millebornes_env.envs.illegal_action import illegal_action_error
 from millebornes_env.errors import ActionRangeError, IllegalActionError, ResetNeededError, RulebookError
 from millebornes_env.millebornes import rulebook as millebornes
+from tests.each import each
 from tests.engine import dice_race
 
 ROUNDS_OF_STEPS = 80
@@ -217,7 +218,7 @@ def without(*names: str, **changed: Any) -> Any:
     return module
 
 
-@pytest.mark.parametrize(
+@each(
     ("module", "told"),
     [
         (
@@ -235,7 +236,6 @@ def without(*names: str, **changed: Any) -> Any:
         ),
         ("dice_race", "a rulebook is 'dice_race'; it must be a Python module"),
     ],
-    ids=["no function", "no two functions", "no field", "field of another kind", "no module"],
 )
 def test_what_is_missing_is_named(module: Any, told: str) -> None:
     with pytest.raises(RulebookError) as caught:

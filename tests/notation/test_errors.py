@@ -8,6 +8,7 @@ from millebornes_env import edition
 from millebornes_env.errors import NotationError
 from millebornes_env.millebornes.cards import Card
 from millebornes_env.notation.positions import read_position
+from tests.each import each
 
 
 def refused(*words: str, lines: list[str]) -> str:
@@ -220,13 +221,13 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("case", list(REFUSED))
+@each("case", list(REFUSED))
 def test_a_text_is_refused(case: str) -> None:
     words, lines = REFUSED[case]
     refused(*words, lines=lines)
 
 
-@pytest.mark.parametrize(
+@each(
     "lines",
     [
         ["battle 1: roll"],

@@ -33,6 +33,7 @@ from millebornes_env.wielerspel import rulebook
 from millebornes_env.wielerspel.course import course
 from millebornes_env.wielerspel.dice import white_die
 from millebornes_env.wielerspel.rules import rules_array
+from tests.each import each
 from tests.games.conftest import _games_and_agents_as_they_were, pig, pig_file  # noqa: F401 - fixtures
 from tests.wielerspel.players import decisions, sober, step, wild
 
@@ -70,7 +71,7 @@ def with_line(record: Record, old: str, new: str) -> str:
 # There and back --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("players", [2, 3, 6])
+@each("players", [2, 3, 6])
 def test_a_race_is_written_read_and_replayed_bit_by_bit(players: int) -> None:
     sheet = SHEET if players != 3 else SHEET.replace(target_rainbows=2, combativity=1)
     position, actions, end = raced(players, seed=players, sheet=sheet)
@@ -122,7 +123,7 @@ def test_an_environment_and_a_record_agree() -> None:
 # Dice and cards --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("player", [sober, wild])
+@each("player", [sober, wild])
 def test_a_step_stage_by_stage_is_the_same_step(player: Any) -> None:
     rules = SHEET.table(4)
     record = rules_array(rules)[0]
@@ -199,7 +200,7 @@ def test_a_play_of_another_seat(race: Record) -> None:
     assert f"seat {seat} is to act. It may: " in said
 
 
-@pytest.mark.parametrize(
+@each(
     ("new", "parts"),
     [
         ("seat 0: pas", ["line 6", "there is no action 'pas'. Did you mean 'pass'?"]),

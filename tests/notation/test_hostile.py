@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -183,11 +184,10 @@ def test_the_sources_hold_every_decision() -> None:
         assert sum(f"{phase}" in text for text in sources()) >= 3
 
 
-@settings(max_examples=250, deadline=None, derandomize=True, database=None)
-@given(st.integers(0, 10**6), EDITS, st.lists(st.floats(0, 1, exclude_max=True), max_size=4))
-def test_a_position_with_other_words_reads_or_is_refused(
-    source: int, edits: list[Edit], choices: list[float]
-) -> None:
+POSITIONS = given(st.integers(0, 10**6), EDITS, st.lists(st.floats(0, 1, exclude_max=True), max_size=4))
+
+
+def read_or_refuse(source: int, edits: list[Edit], choices: list[float]) -> None:
     text = edited(sources()[source % len(sources())], edits)
     try:
         found = read_position(text)
@@ -199,6 +199,14 @@ def test_a_position_with_other_words_reads_or_is_refused(
     assert again == found
     assert str(again) == str(found)
     play_on(found, choices)
+
+
+test_a_position_with_other_words_reads_or_is_refused = settings(
+    max_examples=50, deadline=None, derandomize=True, database=None
+)(POSITIONS(read_or_refuse))
+test_positions_with_other_words_at_length = pytest.mark.slow(
+    settings(max_examples=2000, deadline=None, derandomize=True, database=None)(POSITIONS(read_or_refuse))
+)
 
 
 # Records and JSON Lines -------------------------------------------------------------------------------------
@@ -240,7 +248,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None, derandomize=True, database=None)
+@settings(max_examples=50, deadline=None, derandomize=True, database=None)
 @given(
     st.dictionaries(
         st.sampled_from(["millebornes", "position", "plays", "result", "resutl"]),
@@ -318,7 +326,7 @@ SHEET_EDITS = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None, derandomize=True, database=None)
+@settings(max_examples=50, deadline=None, derandomize=True, database=None)
 @given(SHEET_EDITS)
 def test_a_sheet_with_other_words_reads_or_is_refused(edits: list[Edit]) -> None:
     text = edited(PARKER.read_text(encoding="utf-8").replace('"parker"', '"mine"', 1), edits)

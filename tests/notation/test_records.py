@@ -34,6 +34,7 @@ from millebornes_env.notation.records import (
     write_record,
 )
 from millebornes_env.notation.replays import record_of, replay
+from tests.each import each
 
 TABLES = [(name, *table) for name in editions() for table in edition(name).tables]
 POSITION = "battle 0: roll\nhand 0: 25 stop\nhand 1: roll 50\nstream 0: 50 ...\nstream 1: 75 ...\n"
@@ -77,7 +78,7 @@ def refused(error: NotationError, *words: str) -> None:
 # Actions ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("name", "players", "teams"), TABLES)
+@each(("name", "players", "teams"), TABLES)
 def test_every_action_survives(name: str, players: int, teams: int) -> None:
     rules = edition(name).table(players, teams)
     for seat in range(players):
@@ -92,7 +93,7 @@ def test_actions_may_be_shorter() -> None:
     assert read_action("  play   25 ", rules, 1) == 0
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "words"),
     [
         ("", ["nothing is played"]),
@@ -130,7 +131,7 @@ def test_actions_that_there_are_not() -> None:
 # Records ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("name", "players", "teams"), TABLES)
+@each(("name", "players", "teams"), TABLES)
 def test_a_game_survives_and_plays_again(name: str, players: int, teams: int) -> None:
     rounds = 2 if (players, teams) in {(2, 2), (4, 2)} else 1
     game, seen = played(name, players, teams, seed=players, rounds=rounds)
@@ -209,7 +210,7 @@ def test_a_record_at_a_table_that_the_reader_is_told() -> None:
     assert len(list(replay(found))) == 3
 
 
-@pytest.mark.parametrize(
+@each(
     ("lines", "words"),
     [
         (["seat 0: 25", "seat 0 50"], ["line 8, 'seat 0 50'", "'seat 0: 25'"]),
@@ -240,7 +241,7 @@ def test_parts_in_the_wrong_place() -> None:
         read_record(None)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@each(
     ("lines", "words"),
     [
         (["seat 1: 50"], ["line 7, 'seat 1: 50'", "seat 0 is to act (play)", "25, discard 25, discard stop"]),
@@ -314,7 +315,7 @@ def test_what_is_wrong_first_is_told_first() -> None:
         record_of(read_position(POSITION), [0, 99, 0])
 
 
-@pytest.mark.parametrize("action", [1.5, "0", None, True, -1, 10**30])
+@each("action", [1.5, "0", None, True, -1, 10**30])
 def test_what_is_no_action(action: object) -> None:
     """A float is not cut off to the action before it."""
     position = read_position(POSITION)
@@ -343,7 +344,7 @@ def test_a_position_that_nobody_has_read_is_looked_at_first() -> None:
         record_of(Position(position.edition, position.rules._replace(players=100), position.state), [0])
 
 
-@pytest.mark.parametrize("state", [None, 3, np.zeros(1), new_states(2), new_states(1)[0]])
+@each("state", [None, 3, np.zeros(1), new_states(2), new_states(1)[0]])
 def test_a_position_holds_one_record(state: Any) -> None:
     position = Position(edition("parker"), edition("parker").table(2), state)
     for call in (lambda: record_of(position, []), lambda: list(replay(Record(position, ())))):
@@ -375,7 +376,7 @@ def test_things_that_are_no_game(tmp_path: Path, thing: Any) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("path", [None, 3, b"games", "games\0.jsonl"])
+@each("path", [None, 3, b"games", "games\0.jsonl"])
 def test_what_names_no_file(path: Any) -> None:
     for call in (lambda: write_jsonl(path, []), lambda: next(read_jsonl(path))):
         with pytest.raises(NotationError, match="names no file"):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
+from collections.abc import Callable
 
+from tests.each import Test, each
 from tests.oracle.oracle import (
     DISTANCE_KM,
     TABLES,
@@ -20,9 +21,9 @@ FILLER = "END_OF_LIMIT"  # a card that can do nothing while no Speed Limit shows
 DISTANCES = list(DISTANCE_KM)
 
 
-def editions(*names: str) -> pytest.MarkDecorator:
+def editions(*names: str) -> Callable[[Test], Test]:
     """Runs a test in these editions; without a name, in all."""
-    return pytest.mark.parametrize("edition", names or tuple(TABLES))
+    return each("edition", names or tuple(TABLES))
 
 
 def table(

@@ -5,8 +5,7 @@ A source such as "002:147" is a line of a rule text, "E30" a ruling of the speci
 
 from __future__ import annotations
 
-import pytest
-
+from tests.each import each
 from tests.oracle.positions import (
     DE,
     FILLER,
@@ -32,7 +31,7 @@ OPENINGS = [
 # winning_moves: a hazard may open an opponent's pile -------------------------------------------------------
 
 
-@pytest.mark.parametrize(("hazard", "remedy"), [names[:2] for names in OPENINGS])
+@each(("hazard", "remedy"), [names[:2] for names in OPENINGS])
 def test_opening_remedy_starts(hazard: str, remedy: str) -> None:
     """002:184: after the hazard that opened the pile the remedy alone starts, "ohne weitere Freie Fahrt"."""
     game = table([hazard], [remedy, "DISTANCE_100"], edition=DE)
@@ -62,7 +61,7 @@ def test_e30_a_limit_does_not_open() -> None:
     assert can_play(game, "ACCIDENT", "1")
 
 
-@pytest.mark.parametrize(("hazard", "remedy", "safety"), OPENINGS)
+@each(("hazard", "remedy", "safety"), OPENINGS)
 def test_opening_hazard_cured_by_its_safety(hazard: str, remedy: str, safety: str) -> None:
     """E22, E31: the hazard leaves; the pile is empty again and not started."""
     game = table([hazard], [safety, "DISTANCE_25", "ROLL", remedy], edition=DE)
@@ -150,7 +149,7 @@ def test_free_start_safety_on_the_first_hazard() -> None:
     assert can_play(game, "DISTANCE_25")
 
 
-@pytest.mark.parametrize("battle", [(), ("ROLL",), ("ROLL", "ACCIDENT", "REPAIRS"), ("ROLL", "ACCIDENT")])
+@each("battle", [(), ("ROLL",), ("ROLL", "ACCIDENT", "REPAIRS"), ("ROLL", "ACCIDENT")])
 def test_e25_roll_only_on_a_stop(battle: tuple[str, ...]) -> None:
     """E25: FR01: a Roll only on a Stop; FR14: on nothing too."""
     for edition in (FR01, FR14):

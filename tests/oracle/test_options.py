@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.each import each
 from tests.oracle.oracle import TABLES, OracleRound
 from tests.oracle.positions import (
     DE,
@@ -53,7 +54,7 @@ def test_defaults(edition: str) -> None:
         assert {option for option in OPTIONS if getattr(rules, option)} == DEFAULTS[edition]
 
 
-@pytest.mark.parametrize("options", [{"target": 1}, {"play_out": 1}, {"exact_finish": 2}])
+@each("options", [{"target": 1}, {"play_out": 1}, {"exact_finish": 2}])
 def test_other_options_are_refused(options: dict[str, int]) -> None:
     """House: only the named options, and 0 or 1."""
     with pytest.raises(ValueError, match="no option"):
@@ -289,8 +290,8 @@ def test_end_when_stuck(edition: str) -> None:
 
 
 @editions(PK, FRC, DE)
-@pytest.mark.parametrize("holder", [0, 1, 2])
-@pytest.mark.parametrize(
+@each("holder", [0, 1, 2])
+@each(
     ("card", "battle"),
     [
         ("DISTANCE_25", ("ROLL",)),

@@ -6,8 +6,7 @@ convention of this project. What one edition does alone is in `test_editions.py`
 
 from __future__ import annotations
 
-import pytest
-
+from tests.each import each
 from tests.oracle.positions import (
     DE,
     FILLER,
@@ -96,7 +95,7 @@ def test_e13_nobody_holds_it(edition: str) -> None:
 
 
 @editions(PK, DE)
-@pytest.mark.parametrize(("pile", "drawn"), [(2, 2), (1, 1), (0, 0)])
+@each(("pile", "drawn"), [(2, 2), (1, 1), (0, 0)])
 def test_e14_coup_draws_what_there_is(edition: str, pile: int, drawn: int) -> None:
     """E14, E15: with one card or none to draw the coup stays legal and so does its extra play."""
     game = table(["FLAT_TIRE"], ["PUNCTURE_PROOF", FILLER], pile=pile, edition=edition)
@@ -240,7 +239,7 @@ def test_draws_come_from_the_streams(edition: str) -> None:
 
 
 @editions(FRC)
-@pytest.mark.parametrize(("pile", "seat", "drawn"), [(2, 2, 2), (1, 2, 1), (0, 1, 0)])
+@each(("pile", "seat", "drawn"), [(2, 2, 2), (1, 2, 1), (0, 1, 0)])
 def test_e16_coup_when_the_pile_is_empty(edition: str, pile: int, seat: int, drawn: int) -> None:
     """FRC; E14 to E16: with nothing to draw the coup has no extra play; the attacker's left is next."""
     game = table(["FLAT_TIRE", FILLER], [FILLER], ["PUNCTURE_PROOF", FILLER], pile=pile, edition=edition)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.each import each
 from tests.oracle.positions import (
     DE,
     DISTANCES,
@@ -52,7 +53,7 @@ def test_scenario_09_no_battle_hazard_on_empty_pile(edition: str) -> None:
     assert not playable(game)
 
 
-@pytest.mark.parametrize("hazard", ["ACCIDENT", "OUT_OF_GAS", "FLAT_TIRE", "STOP"])
+@each("hazard", ["ACCIDENT", "OUT_OF_GAS", "FLAT_TIRE", "STOP"])
 def test_scenario_10_hazard_opens_a_pile(hazard: str) -> None:
     """002:147: in the first turn a hazard goes on an opponent's empty pile and starts it."""
     game = table([hazard], [FILLER], edition=DE)
@@ -219,7 +220,7 @@ def test_scenario_28_two_safeties_then_distance(edition: str) -> None:
 
 
 @editions(NL, FRC, DE, FR14, FR01)
-@pytest.mark.parametrize(
+@each(
     ("hazard", "safety"),
     [("OUT_OF_GAS", "EXTRA_TANK"), ("ACCIDENT", "DRIVING_ACE"), ("FLAT_TIRE", "PUNCTURE_PROOF")],
 )
@@ -258,7 +259,7 @@ def test_scenario_32_coup_fourre(edition: str) -> None:
 
 
 @editions()
-@pytest.mark.parametrize(("holder", "following"), [(1, 2), (3, 0)])
+@each(("holder", "following"), [(1, 2), (3, 0)])
 def test_scenario_34_coup_fourre_in_teams(edition: str, holder: int, following: int) -> None:
     """E11: seat 0 attacks the team of seats 1 and 3; the holder answers, draws two; then his left."""
     hands = [["FLAT_TIRE"], [FILLER], [FILLER], [FILLER]]

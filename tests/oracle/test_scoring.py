@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.each import each
 from tests.oracle.oracle import (
     SAFETIES,
     OracleRound,
@@ -115,7 +116,7 @@ def test_scenario_58_blank_team_has_the_extension_money(edition: str) -> None:
     assert totals(game) == [900 + 500, 300 + 500 + 200, 200]
 
 
-@pytest.mark.parametrize(("edition", "failure"), [(PK, 200), (FRC, 200), (NL, 200), (DE, 0)])
+@each(("edition", "failure"), [(PK, 200), (FRC, 200), (NL, 200), (DE, 0)])
 def test_e47_another_team_wins_the_extension(edition: str, failure: int) -> None:
     """E47, E49; 000:239: who first reaches 1000 has the 400; no new offer at 700; 200 for each opponent."""
     game = extended(table(["DISTANCE_25"], ["DISTANCE_25"], [FILLER], edition=edition), caller=2)
@@ -142,7 +143,7 @@ def test_scenario_73_extension_declined(edition: str) -> None:
     assert game.score(0)["extension"] == 0 == game.score(1)["extension"]
 
 
-@pytest.mark.parametrize(("edition", "failure"), [(PK, 200), (FRC, 200), (NL, 200), (DE, 0)])
+@each(("edition", "failure"), [(PK, 200), (FRC, 200), (NL, 200), (DE, 0)])
 def test_e45_extension_with_no_cards_left(edition: str, failure: int) -> None:
     """E45: it may be called although nobody holds a card; then it has failed at once."""
     game = table(["DISTANCE_25"], [], pile=0, edition=edition)
@@ -175,7 +176,7 @@ def test_e34_extension_with_an_empty_pile() -> None:
 # Shut-out -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("edition", "capot"), [(PK, 0), (DE, 0), (FRC, 500), (NL, 500)])
+@each(("edition", "capot"), [(PK, 0), (DE, 0), (FRC, 500), (NL, 500)])
 def test_scenario_60_blank_opponent_without_a_winner(edition: str, capot: int) -> None:
     """002:140; US: only the winner has a shut-out; 000:225-229, FRC: every placed side has it."""
     game = ended(table([], [], [], edition=edition))
@@ -184,7 +185,7 @@ def test_scenario_60_blank_opponent_without_a_winner(edition: str, capot: int) -
     assert totals(game) == [300 + capot, 200 + capot, 0]
 
 
-@pytest.mark.parametrize(("edition", "shutout"), [(PK, 500), (DE, 500), (FRC, 1000), (NL, 1000)])
+@each(("edition", "shutout"), [(PK, 500), (DE, 500), (FRC, 1000), (NL, 1000)])
 def test_scenario_62_two_blank_opponents(edition: str, shutout: int) -> None:
     """US scoring; E42: 700 + 400 + 500, the 500 once; 000:227, FRC: 500 for each blank opponent."""
     game = table(["DISTANCE_25"], [FILLER], [FILLER], edition=edition)
@@ -194,7 +195,7 @@ def test_scenario_62_two_blank_opponents(edition: str, shutout: int) -> None:
     assert totals(game) == [700 + 400 + shutout, 0, 0]
 
 
-@pytest.mark.parametrize(("edition", "shutout"), [(PK, 0), (DE, 0), (FRC, 500), (NL, 500)])
+@each(("edition", "shutout"), [(PK, 0), (DE, 0), (FRC, 500), (NL, 500)])
 def test_e42_one_blank_opponent_of_two(edition: str, shutout: int) -> None:
     """E42: US and DE ask for all opponents; FRC and NL pay winner and placed loser for the blank one."""
     game = table(["DISTANCE_25"], [FILLER], [FILLER], edition=edition)

@@ -11,6 +11,7 @@ from collections import Counter
 
 import pytest
 
+from tests.each import each
 from tests.oracle.oracle import (
     FULL_DECK,
     SAFETIES,
@@ -63,7 +64,7 @@ def test_scenario_01_full_deck(edition: str) -> None:
 
 
 @editions(PK, FRC, NL)
-@pytest.mark.parametrize(("players", "pile"), [(2, 89), (3, 83)])
+@each(("players", "pile"), [(2, 89), (3, 83)])
 def test_scenario_02_reduced_deck(edition: str, players: int, pile: int) -> None:
     """000:134; FRC 17; US rule A: one of each hazard out, 101 cards, 89 or 83 of them to draw."""
     cards = deck(edition, players, players)
@@ -75,7 +76,7 @@ def test_scenario_02_reduced_deck(edition: str, players: int, pile: int) -> None
     assert game.target == 700
 
 
-@pytest.mark.parametrize(("players", "pile"), [(2, 90), (3, 84)])
+@each(("players", "pile"), [(2, 90), (3, 84)])
 def test_scenario_03_reduced_deck_with_every_stop(players: int, pile: int) -> None:
     """002:25: one of each hazard but Stop out, 102 cards, 90 or 84 of them to draw."""
     cards = Counter(deck(DE, players, players))
@@ -93,9 +94,7 @@ def test_scenario_03_reduced_deck_with_every_stop(players: int, pile: int) -> No
 
 
 @editions(FR14, FR01)
-@pytest.mark.parametrize(
-    ("players", "teams", "pile"), [(2, 2, 94), (3, 3, 88), (4, 4, 82), (4, 2, 82), (6, 3, 70), (8, 4, 58)]
-)
+@each(("players", "teams", "pile"), [(2, 2, 94), (3, 3, 88), (4, 4, 82), (4, 2, 82), (6, 3, 70), (8, 4, 58)])
 def test_scenario_04_modern_deck(edition: str, players: int, teams: int, pile: int) -> None:
     """001:32; FR14; rules 0.2: 106 cards and target 1000 at every table, no extension."""
     assert len(deck(edition, players, teams)) == 106
@@ -220,7 +219,7 @@ def play_at_random(game: OracleRound, rng: random.Random) -> None:
         assert set(game.score(team)) >= {"safeties", "trip_completed"}
 
 
-@pytest.mark.parametrize(("edition", "players", "teams"), ALL_TABLES)
+@each(("edition", "players", "teams"), ALL_TABLES)
 def test_random_rounds_with_random_options(edition: str, players: int, teams: int) -> None:
     """10 random hands with any combination of options end and lose no card.
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from millebornes_env.compile import for_kernels
 from millebornes_env.millebornes.coup_fourre import can_claim, drop_pending_hazard
 from millebornes_env.millebornes.rules import compiled_rules
+from tests.each import each
 from tests.support import BATTLE_HAZARDS, HAZARDS, SAFETIES, SAFETY_AGAINST, Position
 
 
@@ -17,7 +16,7 @@ def attacked(hazard: str, *hand: str, players: int = 2) -> Position:
     return position.do(f"play {hazard}" + (" against team 1" if position.rules.teams > 2 else ""))
 
 
-@pytest.mark.parametrize("hazard", HAZARDS)
+@each("hazard", HAZARDS)
 def test_who_holds_the_safety_may_answer_a_hazard_at_once(hazard: str) -> None:
     """As soon as it is laid, before anybody draws, the holder is asked: claim, or let it stand (US)."""
     position = Position("battle 1: roll", f"hand 0: {hazard}", f"hand 1: {SAFETY_AGAINST[hazard]} roll")
@@ -27,7 +26,7 @@ def test_who_holds_the_safety_may_answer_a_hazard_at_once(hazard: str) -> None:
     assert position.legal() == {"claim", "pass"}
 
 
-@pytest.mark.parametrize("hazard", HAZARDS)
+@each("hazard", HAZARDS)
 def test_the_parried_hazard_goes_to_the_discard_pile(hazard: str) -> None:
     """It never takes effect: the pile is as it was, and the safety lies on the table (US; E10)."""
     position = attacked(hazard).do("claim")
@@ -37,7 +36,7 @@ def test_the_parried_hazard_goes_to_the_discard_pile(hazard: str) -> None:
     assert position.coups(1) == [SAFETY_AGAINST[hazard]]
 
 
-@pytest.mark.parametrize("hazard", HAZARDS)
+@each("hazard", HAZARDS)
 def test_after_a_coup_fourre_no_roll_is_needed(hazard: str) -> None:
     """Who rolled before the hazard rolls on: a distance card in that very play (US; E10; rules 1.3)."""
     position = attacked(hazard, "200").do("claim")
@@ -55,7 +54,7 @@ def test_the_position_before_the_hazard_is_restored_and_no_better_one() -> None:
     assert not position.can("play 75")
 
 
-@pytest.mark.parametrize("pile", [(), ("roll",), ("roll", "accident", "repairs")], ids="-".join)
+@each("pile", [(), ("roll",), ("roll", "accident", "repairs")])
 def test_what_lay_under_the_hazard_shows_again(pile: tuple[str, ...]) -> None:
     """Be it a Roll, a remedy under Right of Way, or nothing at all (E10)."""
     position = Position("safeties 1: right_of_way", "hand 0: flat_tire", "hand 1: puncture_proof")
@@ -83,7 +82,7 @@ def test_both_cards_come_from_the_top_of_the_pile() -> None:
     assert position.hand_of(1) == ["100", "roll"]
 
 
-@pytest.mark.parametrize(("responder", "following"), [(1, 2), (2, 0)])
+@each(("responder", "following"), [(1, 2), (2, 0)])
 def test_play_goes_on_to_the_left_of_the_one_who_answered(responder: int, following: int) -> None:
     """Those who sit between him and the attacker lose their turn, draw included (US; rules 1.3)."""
     position = Position(
@@ -102,9 +101,7 @@ def test_the_attacker_may_be_next_at_once() -> None:
     assert position.do("play flat_tire", "claim", "discard stop").seat == 0
 
 
-@pytest.mark.parametrize(
-    ("hazard", "safety"), [(h, s) for h in HAZARDS for s in SAFETIES if SAFETY_AGAINST[h] != s]
-)
+@each(("hazard", "safety"), [(h, s) for h in HAZARDS for s in SAFETIES if SAFETY_AGAINST[h] != s])
 def test_only_the_corresponding_safety_parries(hazard: str, safety: str) -> None:
     """With another one in hand there is nothing to claim (US; rules 1.3)."""
     position = Position("battle 1: roll", f"hand 0: {hazard}", f"hand 1: {safety}").do(f"play {hazard}")
@@ -144,7 +141,7 @@ def test_right_of_way_parries_a_limit_before_the_start() -> None:
     assert position.can("play 200")
 
 
-@pytest.mark.parametrize("hazard", BATTLE_HAZARDS[:3])
+@each("hazard", BATTLE_HAZARDS[:3])
 def test_right_of_way_parries_a_limit_while_another_hazard_lies(hazard: str) -> None:
     """That hazard stays; the extra turn comes all the same (E9)."""
     position = Position(f"battle 1: {hazard} on roll", "hand 0: speed_limit", "hand 1: right_of_way 25")
@@ -154,9 +151,7 @@ def test_right_of_way_parries_a_limit_while_another_hazard_lies(hazard: str) -> 
     assert not position.can("play 25")
 
 
-@pytest.mark.parametrize(
-    ("players", "attacker", "holder"), [(4, 0, 1), (4, 0, 3), (4, 3, 0), (4, 3, 2), (6, 0, 1), (6, 0, 4)]
-)
+@each(("players", "attacker", "holder"), [(4, 0, 1), (4, 0, 3), (4, 3, 0), (4, 3, 2), (6, 0, 1), (6, 0, 4)])
 def test_any_member_of_the_attacked_team_may_answer(players: int, attacker: int, holder: int) -> None:
     """Whichever partner holds the safety; the turn is then his, and after him his left neighbour's (E11)."""
     position = Position(players=players).turn(attacker)
@@ -186,7 +181,7 @@ def test_a_declined_limit_lies_on_the_speed_pile() -> None:
     assert "75" not in position.plays()
 
 
-@pytest.mark.parametrize("holder", [1, 2])
+@each("holder", [1, 2])
 def test_after_a_refusal_play_goes_on_to_the_left_of_the_attacker(holder: int) -> None:
     """Nobody loses a turn (E12)."""
     position = Position(
@@ -226,7 +221,7 @@ def test_the_partner_who_does_not_hold_it_is_not_asked() -> None:
     assert position.do("pass").phase == "play"
 
 
-@pytest.mark.parametrize(("pile", "drawn"), [(3, 2), (2, 2), (1, 1)])
+@each(("pile", "drawn"), [(3, 2), (2, 2), (1, 1)])
 def test_one_draws_what_there_is(pile: int, drawn: int) -> None:
     """With a single card left it is drawn, and the play follows all the same (E14)."""
     position = Position("battle 1: roll", "hand 0: flat_tire", "hand 1: puncture_proof roll stop")
@@ -279,7 +274,7 @@ def test_the_first_attacker_may_answer_with_a_coup_of_his_own() -> None:
     assert (position.seat, position.phase, position.coups(0)) == (0, "play", ["driving_ace"])
 
 
-@pytest.mark.parametrize("holder", [0, 2])
+@each("holder", [0, 2])
 def test_only_the_attacked_side_may_answer(holder: int) -> None:
     """A third side, or the attacker himself, has no say though it holds the safety (E62)."""
     position = Position("battle 1: roll", "hand 0: flat_tire", players=3)
@@ -323,7 +318,7 @@ def test_nobody_may_answer_when_no_hazard_was_laid() -> None:
     assert claimants(position.do("pass")) == []
 
 
-@pytest.mark.parametrize("hazard", HAZARDS)
+@each("hazard", HAZARDS)
 def test_a_seat_of_another_side_may_not_answer_whatever_it_holds(hazard: str) -> None:
     """Asked about each seat, only the attacked side's is told yes (E62)."""
     position = attacked(hazard)
@@ -332,7 +327,7 @@ def test_a_seat_of_another_side_may_not_answer_whatever_it_holds(hazard: str) ->
     assert claimants(position) == []
 
 
-@pytest.mark.parametrize("hazard", HAZARDS)
+@each("hazard", HAZARDS)
 def test_a_hazard_that_is_never_answered_goes_to_the_discard_pile(hazard: str) -> None:
     """Where an illegal action ends the round first, it goes where a parried one goes, once (E10)."""
     position = attacked(hazard)

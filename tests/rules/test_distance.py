@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.each import each
 from tests.support import BREAKDOWNS, DISTANCES, PLAYERS, Position
 
 UP_TO_50 = {"25", "50"}
 
 
-@pytest.mark.parametrize(
-    ("card", "length"), list(zip(DISTANCES, (25, 50, 75, 100, 200), strict=True)), ids=DISTANCES
-)
+@each(("card", "length"), list(zip(DISTANCES, (25, 50, 75, 100, 200), strict=True)))
 def test_distance_cards_count_by_their_value(card: str, length: int) -> None:
     """The distance area adds up what is printed on its cards (004:9)."""
     position = Position("battle 0: roll", f"hand 0: {card}").km(0, 300).do(f"play {card}")
@@ -31,7 +28,7 @@ def test_a_distance_card_is_laid_if_a_roll_is_showing() -> None:
     assert Position("battle 0: roll").hand(0, *DISTANCES).plays() == set(DISTANCES)
 
 
-@pytest.mark.parametrize(
+@each(
     "pile",
     [
         (),
@@ -39,7 +36,6 @@ def test_a_distance_card_is_laid_if_a_roll_is_showing() -> None:
         *(("roll", hazard, remedy) for hazard, remedy, _ in BREAKDOWNS),
         ("roll", "stop"),
     ],
-    ids="-".join,
 )
 def test_without_a_roll_showing_no_distance_card_is_laid(pile: tuple[str, ...]) -> None:
     """On nothing, on a hazard, on a remedy: not one distance card, though a Roll lie beneath (004:13)."""
@@ -69,7 +65,7 @@ def test_the_limit_of_another_team_limits_nobody_else() -> None:
     assert position.plays() == set(DISTANCES)
 
 
-@pytest.mark.parametrize(("laid", "may"), [(0, True), (1, True), (2, False)])
+@each(("laid", "may"), [(0, True), (1, True), (2, False)])
 def test_no_more_than_two_200s(laid: int, may: bool) -> None:
     """The second 200 of a round is allowed, the third is not (004:24)."""
     position = Position("battle 0: roll", players=4).km(0, 200 * laid, two_hundreds=laid).hand(0, *DISTANCES)
@@ -91,8 +87,8 @@ def test_the_two_200s_are_counted_anew_in_every_round() -> None:
     assert position.can("play 200")
 
 
-@pytest.mark.parametrize("players", PLAYERS)
-@pytest.mark.parametrize(
+@each("players", PLAYERS)
+@each(
     ("missing", "may"),
     [
         (25, {"25"}),

@@ -9,6 +9,7 @@ import pytest
 from millebornes_env.errors import EditionFileError, PlayersError, RulesError, UnknownEditionError
 from millebornes_env.millebornes.editions import edition, editions
 from millebornes_env.millebornes.rules import FIELDS, TABLE_FIELDS, Rules
+from tests.each import each
 
 YES_OR_NO = [name for name, field in FIELDS.items() if field.choices]
 NUMBERS = [name for name, field in FIELDS.items() if not field.choices and name not in TABLE_FIELDS]
@@ -35,7 +36,7 @@ def test_an_unknown_edition_lists_those_there_are() -> None:
     assert all(name in str(caught.value) for name in editions())
 
 
-@pytest.mark.parametrize(
+@each(
     ("players", "teams", "asked"),
     [(1, None, "1 players"), (5, None, "5 players"), (8, None, "8 players"), (4, 4, "4 players in 4 teams")],
 )
@@ -54,7 +55,7 @@ def test_an_unknown_table_lists_those_there_are(players: int, teams: int | None,
         assert part in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@each(
     ("players", "teams", "part"),
     [
         (2.0, None, "players is 2.0, not a whole number"),
@@ -115,7 +116,7 @@ def test_an_unknown_rule_that_is_like_another_names_it() -> None:
         edition("parkr")
 
 
-@pytest.mark.parametrize("name", [None, 3, b"parker", ["parker"], "", "\0", "x" * 5000, "par\nker", "Parker"])
+@each("name", [None, 3, b"parker", ["parker"], "", "\0", "x" * 5000, "par\nker", "Parker"])
 def test_what_is_no_name_of_an_edition(name: object) -> None:
     """Nothing but the package's own complaint, and a short one."""
     with pytest.raises(UnknownEditionError, match="there is no edition") as caught:
@@ -123,14 +124,14 @@ def test_what_is_no_name_of_an_edition(name: object) -> None:
     assert len(str(caught.value)) < 300
 
 
-@pytest.mark.parametrize("field", ["players", "teams"])
+@each("field", ["players", "teams"])
 def test_the_table_is_not_a_rule_to_override(field: str) -> None:
     """Players and teams are chosen with the table."""
     assert f"no rule '{field}'" in refusal(**{field: 2})
 
 
-@pytest.mark.parametrize("field", YES_OR_NO)
-@pytest.mark.parametrize("value", [2, -1, "yes", None])
+@each("field", YES_OR_NO)
+@each("value", [2, -1, "yes", None])
 def test_a_choice_is_1_or_0(field: str, value: object) -> None:
     """The message names the field, the value given and the two it may have, with what they mean."""
     message = refusal(**{field: value})
@@ -138,7 +139,7 @@ def test_a_choice_is_1_or_0(field: str, value: object) -> None:
     assert message.endswith(f"the rule {field} is {value!r}: it may be 0 ({no}) or 1 ({yes})")
 
 
-@pytest.mark.parametrize("field", YES_OR_NO)
+@each("field", YES_OR_NO)
 def test_a_choice_is_made_by_its_number_only(field: str) -> None:
     """Names of choices, and true and false, are for sheets; a label would not read the same with them."""
     for value in (*FIELDS[field].choices, True, False):
@@ -148,8 +149,8 @@ def test_a_choice_is_made_by_its_number_only(field: str) -> None:
         )
 
 
-@pytest.mark.parametrize("field", NUMBERS)
-@pytest.mark.parametrize("value", [-25, 2.5, "many", None])
+@each("field", NUMBERS)
+@each("value", [-25, 2.5, "many", None])
 def test_a_number_is_whole_and_not_negative(field: str, value: object) -> None:
     """The message names the field, the value given and what it must be."""
     message = refusal(**{field: value})
@@ -158,13 +159,13 @@ def test_a_number_is_whole_and_not_negative(field: str, value: object) -> None:
     assert "whole number" in message
 
 
-@pytest.mark.parametrize("field", ["exact_finish", "goal"])
+@each("field", ["exact_finish", "goal"])
 def test_true_is_no_number(field: str) -> None:
     """Rules are ints: what prints as True in a label would be a surprise."""
     assert "True" in refusal(**{field: True})
 
 
-@pytest.mark.parametrize(
+@each(
     ("changes", "parts"),
     [
         ({"target": 690}, ("target is 690", "multiple of 25")),
@@ -205,7 +206,7 @@ def test_a_value_that_makes_no_game_is_explained(changes: dict[str, int], parts:
     assert all(part in message for part in parts), message
 
 
-@pytest.mark.parametrize(
+@each(
     "changes",
     [
         {"target": 2500, "extended_target": 0},
@@ -251,7 +252,7 @@ def test_a_label_is_read_back() -> None:
     assert edition("parker+max_200=4").table(2) == edition("parker").table(2)._replace(max_200=4)
 
 
-@pytest.mark.parametrize(
+@each(
     ("label", "parts"),
     [
         ("parker+max_200", ("'max_200' overrides no rule", "name=number")),
@@ -290,7 +291,7 @@ def test_a_rule_that_fits_one_table_only_is_refused_at_the_others() -> None:
         changed.table(2)
 
 
-@pytest.mark.parametrize(
+@each(
     ("changes", "part"),
     [
         ({"points_shutout": 1001}, "points_shutout is 1001: it may be at most 1000"),
@@ -305,7 +306,7 @@ def test_points_fit_the_record(changes: dict[str, int], part: str) -> None:
 # Editions made in code --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     "name",
     [
         "",
@@ -332,7 +333,7 @@ def test_a_name_that_no_label_can_hold_is_refused(name: object) -> None:
     assert len(str(caught.value)) < 350
 
 
-@pytest.mark.parametrize("name", ["a", "our_house", "Our-House.2", "x" * 60, "1962"])
+@each("name", ["a", "our_house", "Our-House.2", "x" * 60, "1962"])
 def test_a_name_that_a_label_can_hold(name: str) -> None:
     """And that an override can follow."""
     assert replace(edition("parker"), name=name).replace(max_200=4).label == f"{name}+max_200=4"

@@ -5,15 +5,14 @@ The docstring of a test begins with the field that it is about.
 
 from __future__ import annotations
 
-import pytest
-
 from millebornes_env.millebornes.cards import COUNTS
+from tests.each import each
 from tests.support import BREAKDOWNS, CARDS, DISTANCES, HAZARDS, SAFETIES, SAFETY_AGAINST, Position
 
 # The table ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("players", [2, 3, 4, 6])
+@each("players", [2, 3, 4, 6])
 def test_players(players: int) -> None:
     """players: how many hands are dealt, and how many seats the turn goes round."""
     position = Position(players=players, dealt=True)
@@ -29,7 +28,7 @@ def test_teams() -> None:
         assert len(position.plays()) == targets
 
 
-@pytest.mark.parametrize("size", [1, 5, 8])
+@each("size", [1, 5, 8])
 def test_hand_limit(size: int) -> None:
     """hand_limit: the cards dealt to each seat, here besides the one that the first has drawn."""
     position = Position(players=3, dealt=True, hand_limit=size)
@@ -40,8 +39,8 @@ def test_hand_limit(size: int) -> None:
 # The deck -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("card", range(len(CARDS)), ids=CARDS)
-@pytest.mark.parametrize("players", [2, 4])
+@each("card", range(len(CARDS)))
+@each("players", [2, 4])
 def test_copies_of_a_card(card: int, players: int) -> None:
     """copies_of_<card>: how many of it the deck has, at every table, whatever the sheet takes out there."""
     name = CARDS[card]
@@ -87,14 +86,14 @@ def test_exact_finish() -> None:
     assert (position.phase, position.winner, position.sheet(0)["distance"]) == ("round over", 0, 1050)
 
 
-@pytest.mark.parametrize(("km", "phase"), [(650, "extension"), (675, "extension"), (950, "round over")])
+@each(("km", "phase"), [(650, "extension"), (675, "extension"), (950, "round over")])
 def test_beyond_the_target_too_the_extension_is_called(km: int, phase: str) -> None:
     """exact_finish: with 0 who passes 700 may extend as well, if the longer trip is not done yet (E44)."""
     position = Position("battle 0: roll", exact_finish=0, target=700).km(0, 600).km(0, km)
     assert position.hand(0, "75").do("play 75").phase == phase
 
 
-@pytest.mark.parametrize("cap", [0, 1, 3, 4])
+@each("cap", [0, 1, 3, 4])
 def test_max_200(cap: int) -> None:
     """max_200: how many 200s a team may lay."""
     position = Position("battle 0: roll", players=4, max_200=cap)
@@ -114,7 +113,7 @@ def test_start_needs_roll() -> None:
     assert not position.is_moving(1)
 
 
-@pytest.mark.parametrize("safety", SAFETIES)
+@each("safety", SAFETIES)
 def test_any_safety_starts(safety: str) -> None:
     """any_safety_starts: with 1 every safety replaces the first Roll, but none replaces a later one (E31)."""
     position = Position("hand 0: 25", any_safety_starts=1)
@@ -124,8 +123,8 @@ def test_any_safety_starts(safety: str) -> None:
     assert position.battle(0, "roll", "accident", "repairs").is_moving(0) == moves_again
 
 
-@pytest.mark.parametrize(("hazard", "remedy", "_safety"), BREAKDOWNS)
-def test_roll_after_remedy(hazard: str, remedy: str, _safety: str) -> None:
+@each(("hazard", "remedy", "safety"), BREAKDOWNS)
+def test_roll_after_remedy(hazard: str, remedy: str, safety: str) -> None:
     """roll_after_remedy: with 0 a remedy restarts the car, opens it to attack, takes no Roll (E25, E55)."""
     position = Position(f"battle 0: {hazard} on roll", f"hand 0: {remedy} 25 roll", roll_after_remedy=0)
     assert position.plays() == {remedy}
@@ -141,7 +140,7 @@ def test_without_roll_after_remedy_a_stop_still_takes_a_roll() -> None:
     assert position.battle(0).plays() == {"roll"}
 
 
-@pytest.mark.parametrize(("hazard", "remedy", "safety"), BREAKDOWNS)
+@each(("hazard", "remedy", "safety"), BREAKDOWNS)
 def test_roll_after_safety(hazard: str, remedy: str, safety: str) -> None:
     """roll_after_safety: with 0 the cured hazard is discarded and what lay beneath it shows again (E22)."""
     position = Position(
@@ -154,7 +153,7 @@ def test_roll_after_safety(hazard: str, remedy: str, safety: str) -> None:
     assert position.plays() == {"25"}
 
 
-@pytest.mark.parametrize("safety", SAFETIES[:3])
+@each("safety", SAFETIES[:3])
 def test_without_roll_after_safety_only_its_own_hazard_goes(safety: str) -> None:
     """roll_after_safety: with 0, another hazard stays where it is, and so does all that is no hazard."""
     for hazard in ("accident", "out_of_gas", "flat_tire", "stop"):
@@ -167,8 +166,8 @@ def test_without_roll_after_safety_only_its_own_hazard_goes(safety: str) -> None
         assert not position.discards
 
 
-@pytest.mark.parametrize(("hazard", "remedy", "_safety"), BREAKDOWNS)
-def test_hazard_opens_pile(hazard: str, remedy: str, _safety: str) -> None:
+@each(("hazard", "remedy", "safety"), BREAKDOWNS)
+def test_hazard_opens_pile(hazard: str, remedy: str, safety: str) -> None:
     """hazard_opens_pile: with 1 a hazard may be the first card; remedy and Roll follow as usual."""
     position = Position(f"hand 1: {remedy} roll 25", hazard_opens_pile=1).hand(0, *HAZARDS)
     assert position.plays() == set(HAZARDS)
@@ -193,8 +192,8 @@ def test_an_opening_hazard_that_is_parried_leaves_an_empty_pile() -> None:
     assert not position.can("play 25")
 
 
-@pytest.mark.parametrize(("hazard", "remedy", "_safety"), BREAKDOWNS)
-def test_opening_remedy_starts(hazard: str, remedy: str, _safety: str) -> None:
+@each(("hazard", "remedy", "safety"), BREAKDOWNS)
+def test_opening_remedy_starts(hazard: str, remedy: str, safety: str) -> None:
     """opening_remedy_starts: with 1 the remedy on an opening hazard starts the car without a Roll."""
     position = Position(
         f"hand 0: {hazard}", f"hand 1: {remedy} 25", hazard_opens_pile=1, opening_remedy_starts=1
@@ -276,7 +275,7 @@ def test_discard_only_if_stuck() -> None:
     assert position.hand(0, "extra_tank").legal() == {"play extra_tank"}
 
 
-@pytest.mark.parametrize("safety", SAFETIES)
+@each("safety", SAFETIES)
 def test_discard_safeties(safety: str) -> None:
     """discard_safeties: with 0 a safety can be laid, as ever, but not thrown away (E21)."""
     position = Position(f"hand 0: {safety} stop", discard_safeties=0)
@@ -284,7 +283,7 @@ def test_discard_safeties(safety: str) -> None:
     assert position.hand(0, safety).do(f"play {safety}").laid(0) == {safety: 1}
 
 
-@pytest.mark.parametrize("players", [2, 3])
+@each("players", [2, 3])
 def test_when_pile_is_empty(players: int) -> None:
     """when_pile_is_empty: with 1 the round ends with the turn in which the last card was drawn."""
     position = Position("hand 0: stop stop", players=players, when_pile_is_empty=1).draw_pile(1)
@@ -301,7 +300,7 @@ def test_a_trip_completed_in_that_last_turn_counts() -> None:
     assert (position.winner, position.sheet(0)["delayed_action"]) == (0, 300)
 
 
-@pytest.mark.parametrize(("plays_out", "phase"), [(0, "round over"), (1, "play")])
+@each(("plays_out", "phase"), [(0, "round over"), (1, "play")])
 def test_play_out_after_extension(plays_out: int, phase: str) -> None:
     """play_out_after_extension: with 1 an extended round goes on with the empty pile, others do not (E34)."""
     rules = {"when_pile_is_empty": 1, "play_out_after_extension": plays_out}
@@ -311,7 +310,7 @@ def test_play_out_after_extension(plays_out: int, phase: str) -> None:
     assert position.do("discard stop").phase == "round over"
 
 
-@pytest.mark.parametrize(("ends", "phase"), [(0, "play"), (1, "round over")])
+@each(("ends", "phase"), [(0, "play"), (1, "round over")])
 def test_end_when_stuck(ends: int, phase: str) -> None:
     """end_when_stuck: with 1 the round ends, without a winner, when nobody holds a card that can be laid."""
     position = Position("hand 0: roll roll", "hand 1: stop", end_when_stuck=ends).draw_pile(0)
@@ -320,8 +319,8 @@ def test_end_when_stuck(ends: int, phase: str) -> None:
     assert (position.phase, position.winner, position.hand_sizes()) == (phase, None, [1, 1])
 
 
-@pytest.mark.parametrize("card", ["25", "gasoline", "roll", "speed_limit", "extra_tank"])
-@pytest.mark.parametrize("holder", range(4))
+@each("card", ["25", "gasoline", "roll", "speed_limit", "extra_tank"])
+@each("holder", range(4))
 def test_nobody_is_stuck_while_one_card_can_be_laid(holder: int, card: str) -> None:
     """end_when_stuck: with 1 one such card in any hand is enough, whoever is next."""
     position = Position(players=4, end_when_stuck=1).draw_pile(0)
@@ -367,7 +366,7 @@ def test_replay_after_claim_when_empty() -> None:
     assert position.battle_top(2) == "roll"
 
 
-@pytest.mark.parametrize(("players", "follows", "next_seat"), [(3, 0, 1), (3, 1, 0), (4, 0, 1), (4, 1, 0)])
+@each(("players", "follows", "next_seat"), [(3, 0, 1), (3, 1, 0), (4, 0, 1), (4, 1, 0)])
 def test_turn_follows_claim_when_empty(players: int, follows: int, next_seat: int) -> None:
     """turn_follows_claim_when_empty: with 1 the left of the responder is next, not of the attacker (E16)."""
     rules = {"replay_after_claim_when_empty": 0, "turn_follows_claim_when_empty": follows}

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
-
+from tests.each import each
 from tests.support import SAFETIES, Position
 
 
-@pytest.mark.parametrize(("km", "winner"), [((300, 350, 0), 1), ((300, 300, 0), None)])
+@each(("km", "winner"), [((300, 350, 0), 1), ((300, 300, 0), None)])
 def test_count_points(km: tuple[int, ...], winner: int | None) -> None:
     """count_points: with 0 there is no score, and the nearest to the goal wins; two as near share it."""
     position = Position(players=3, count_points=0).safety(0, *SAFETIES)
@@ -29,7 +28,7 @@ def test_without_points_the_arrival_wins() -> None:
     assert (position.round_winner(), position.points()) == (1, [0, 0])
 
 
-@pytest.mark.parametrize(("decide", "winner"), [(0, None), (1, 1)])
+@each(("decide", "winner"), [(0, None), (1, 1)])
 def test_safeties_break_tie(decide: int, winner: int | None) -> None:
     """safeties_break_tie: with 1 more safeties decide between two as near, never before a kilometre (E53)."""
     rules = {"count_points": 0, "safeties_break_tie": decide}
@@ -51,7 +50,7 @@ def extended_win(position: Position) -> Position:
     return position.extended_by(0).finish_trip(0)
 
 
-@pytest.mark.parametrize(
+@each(
     ("field", "line", "play", "points"),
     [
         ("points_per_safety", "safeties", all_safeties, 4 * 7),
@@ -99,7 +98,7 @@ def test_an_extension_that_succeeds_forfeits_nothing() -> None:
     assert position.sheet(0)["safeties"] == 100
 
 
-@pytest.mark.parametrize(
+@each(
     ("km", "points"),
     [
         ((300, 0, 0), [1000, 0, 0]),

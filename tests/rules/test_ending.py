@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.each import each
 from tests.support import PLAYERS, Position
 
 
-@pytest.mark.parametrize("players", PLAYERS)
+@each("players", PLAYERS)
 def test_play_continues_until_a_trip_is_complete_or_all_cards_are_played(players: int) -> None:
     """Not a move earlier, for whatever other reason, and both kinds of end do occur (004:32)."""
     ends = set()
@@ -41,7 +40,7 @@ def test_the_round_ends_when_a_team_reaches_exactly_1000() -> None:
     assert position.pile_size > 0
 
 
-@pytest.mark.parametrize("players", [2, 3, 6])
+@each("players", [2, 3, 6])
 def test_the_round_ends_when_a_player_reaches_exactly_700(players: int) -> None:
     """Where the race is over 700 and he does not extend it (004:34; rules 1.1)."""
     position = Position("to act: seat 1", "battle 1: roll", "hand 1: 75", players=players).km(1, 625)
@@ -56,7 +55,7 @@ def test_the_distances_of_partners_count_together() -> None:
     assert (position.phase, position.winner) == ("round over", 1)
 
 
-@pytest.mark.parametrize("players", PLAYERS)
+@each("players", PLAYERS)
 def test_the_round_ends_when_all_players_have_played_all_their_cards(players: int) -> None:
     """With nothing left to draw the last card laid or discarded is the end, without a winner (004:35)."""
     position = Position(players=players).draw_pile(0)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.each import each
 from tests.support import DISTANCES, Position
 
 
@@ -15,7 +14,7 @@ def at_700(players: int = 2, seat: int = 0, *, two_hundreds: int = 0) -> Positio
     return position.hand(seat, "50", "stop").do("play 50")
 
 
-@pytest.mark.parametrize(("players", "seat"), [(2, 0), (2, 1), (3, 2), (6, 4)])
+@each(("players", "seat"), [(2, 0), (2, 1), (3, 2), (6, 4)])
 def test_who_reaches_700_may_call_an_extension(players: int, seat: int) -> None:
     """With 2, 3 and 6 players: extend, or finish, and nothing else (US C; E44; rules 1.1)."""
     position = at_700(players, seat)
@@ -40,7 +39,7 @@ def test_it_is_called_exactly_at_700_at_once() -> None:
     assert (position.phase, position.pile_size, position.hand_sizes()) == ("extension", pile, [0, 0])
 
 
-@pytest.mark.parametrize(("players", "following"), [(2, 1), (3, 1), (6, 1)])
+@each(("players", "following"), [(2, 1), (3, 1), (6, 1)])
 def test_with_the_extension_the_trip_is_1000_for_all(players: int, following: int) -> None:
     """Play goes on to the left, and nobody has arrived yet (US C; E44)."""
     position = at_700(players).do("extend")
@@ -96,7 +95,7 @@ def test_a_caller_who_does_not_arrive_gives_200_to_his_opponent() -> None:
     assert position.points() == [300 + 200, 975]
 
 
-@pytest.mark.parametrize("players", [3, 6])
+@each("players", [3, 6])
 def test_each_opponent_of_a_caller_who_does_not_arrive_gets_200(players: int) -> None:
     """Not shared between them (E47)."""
     position = Position(players=players).extended_by(2).km(0, 300).km(2, 900).run_out()
@@ -152,14 +151,14 @@ def test_the_delayed_action_of_an_extended_trip_is_judged_at_its_end() -> None:
     assert "delayed_action" not in position.sheet(0)
 
 
-@pytest.mark.parametrize(("two_hundreds", "bonus"), [(0, 300), (1, 0)])
+@each(("two_hundreds", "bonus"), [(0, 300), (1, 0)])
 def test_a_safe_trip_with_extension_is_safe_all_the_way(two_hundreds: int, bonus: int) -> None:
     """A 200 laid before or after the call spoils it (E39)."""
     position = at_700(two_hundreds=two_hundreds).do("extend").finish_trip(0)
     assert position.sheet(0).get("safe_trip", 0) == bonus
 
 
-@pytest.mark.parametrize(("km", "bonus"), [(0, 500), (25, 0)])
+@each(("km", "bonus"), [(0, 500), (25, 0)])
 def test_the_shut_out_with_extension_is_judged_at_the_end(km: int, bonus: int) -> None:
     """An opponent who starts after the call is not shut out any more (E41)."""
     position = at_700().do("extend").km(1, km).finish_trip(0)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.each import each
 from tests.support import BATTLE_HAZARDS, BREAKDOWNS, HAZARDS, SAFETIES, SAFETY_AGAINST, Position
 
 NOT_MOVING = [
@@ -20,7 +19,7 @@ def test_a_hazard_is_laid_on_the_opponent_s_roll() -> None:
     assert position.plays() == set(HAZARDS)
 
 
-@pytest.mark.parametrize("hazard", BATTLE_HAZARDS)
+@each("hazard", BATTLE_HAZARDS)
 def test_a_battle_hazard_covers_the_roll_and_stops_the_opponent(hazard: str) -> None:
     """It becomes the top of his pile, and he lays no distance any more (004:16, 004:13)."""
     position = Position("battle 1: roll", f"hand 0: {hazard}", "hand 1: 25").do(f"play {hazard}")
@@ -36,14 +35,14 @@ def test_who_has_not_started_may_attack() -> None:
     assert not Position("battle 0: roll", "hand 0: stop").plays()
 
 
-@pytest.mark.parametrize("pile", NOT_MOVING, ids="-".join)
+@each("pile", NOT_MOVING)
 def test_no_hazard_unless_the_opponent_is_moving(pile: tuple[str, ...]) -> None:
     """None on an empty pile, on a hazard, or on a remedy without its Roll (004:18; rules 1.2)."""
     position = Position().battle(1, *pile).hand(0, *BATTLE_HAZARDS)
     assert not position.plays()
 
 
-@pytest.mark.parametrize("pile", ALL_PILES, ids="-".join)
+@each("pile", ALL_PILES)
 def test_a_speed_limit_needs_no_moving_opponent(pile: tuple[str, ...]) -> None:
     """It is the exception: it may be laid on a stopped side and on one that has not begun (004:18; US C)."""
     position = Position("hand 0: speed_limit").battle(1, *pile)
@@ -53,7 +52,7 @@ def test_a_speed_limit_needs_no_moving_opponent(pile: tuple[str, ...]) -> None:
     assert position.battle_top(1) == (pile[-1] if pile else None)
 
 
-@pytest.mark.parametrize("safety", SAFETIES)
+@each("safety", SAFETIES)
 def test_a_safety_already_played_keeps_the_corresponding_hazard_away(safety: str) -> None:
     """The hazards it answers cannot be laid, all others can (004:16)."""
     position = Position("battle 1: roll", f"safeties 1: {safety}").hand(0, *HAZARDS)
@@ -72,7 +71,7 @@ def test_a_safety_in_the_hand_does_not_keep_a_hazard_away() -> None:
     assert position.plays() == set(HAZARDS)
 
 
-@pytest.mark.parametrize("first", BATTLE_HAZARDS)
+@each("first", BATTLE_HAZARDS)
 def test_no_hazard_on_a_hazard(first: str) -> None:
     """One at a time: while one shows, a second one finds no Roll (004:16; rules 1.2)."""
     position = Position("battle 2: roll", f"hand 0: {first}", players=3)
@@ -93,7 +92,7 @@ def test_a_speed_limit_does_not_keep_other_hazards_away() -> None:
     assert position.plays() == set(BATTLE_HAZARDS)
 
 
-@pytest.mark.parametrize(
+@each(
     ("pile", "safeties", "moves"),
     [
         *((pile, (), False) for pile in NOT_MOVING),
@@ -129,7 +128,7 @@ def test_a_hazard_is_laid_against_any_opponent_but_never_against_the_own_side() 
         position.hand(seat)
 
 
-@pytest.mark.parametrize("target", [1, 2])
+@each("target", [1, 2])
 def test_only_the_chosen_opponent_is_hit(target: int) -> None:
     """The hazard lies on one tableau; the others stay as they are (E59)."""
     position = Position(

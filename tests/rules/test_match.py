@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.each import each
 from tests.support import PLAYERS, Position
 
 
@@ -15,7 +14,7 @@ def after_round(*points: int) -> Position:
     return position.run_out()
 
 
-@pytest.mark.parametrize("players", PLAYERS)
+@each("players", PLAYERS)
 def test_the_rounds_of_a_match_are_added_up(players: int) -> None:
     """Each side's total grows by what the round brought it (US, winning the game; rules 1.5)."""
     position = Position(players=players).km(0, 300).km(1, 450).run_out()
@@ -36,7 +35,7 @@ def test_the_rounds_of_a_match_are_counted_from_0() -> None:
     assert position.state.round_number == 0
 
 
-@pytest.mark.parametrize("total", [5000, 5005, 6000])
+@each("total", [5000, 5005, 6000])
 def test_who_reaches_5000_wins_the_match(total: int) -> None:
     """As soon as a round has brought a side there (US, winning the game; rules 1.5)."""
     assert after_round(total, 4995).match_winner() == 0
@@ -56,9 +55,7 @@ def test_the_round_that_reaches_5000_counts() -> None:
     assert position.km(1, 400).run_out().match_winner() == 1
 
 
-@pytest.mark.parametrize(
-    ("totals", "winner"), [((5100, 5250), 1), ((5300, 5000), 0), ((5000, 5100, 5200), 2)]
-)
+@each(("totals", "winner"), [((5100, 5250), 1), ((5300, 5000), 0), ((5000, 5100, 5200), 2)])
 def test_if_several_pass_5000_in_one_round_the_higher_total_wins(
     totals: tuple[int, ...], winner: int
 ) -> None:
@@ -66,7 +63,7 @@ def test_if_several_pass_5000_in_one_round_the_higher_total_wins(
     assert after_round(*totals).match_winner() == winner
 
 
-@pytest.mark.parametrize("totals", [(5100, 5100), (5000, 5200, 5200), (5200, 5000, 5200)])
+@each("totals", [(5100, 5100), (5000, 5200, 5200), (5200, 5000, 5200)])
 def test_with_equal_highest_totals_another_round_is_played(totals: tuple[int, ...]) -> None:
     """There is no winner until one side leads (E52)."""
     assert after_round(*totals).match_winner() is None
@@ -78,7 +75,7 @@ def test_an_equal_total_further_down_does_not_matter() -> None:
     assert after_round(4000, 4000, 5000).match_winner() == 2
 
 
-@pytest.mark.parametrize("players", PLAYERS)
+@each("players", PLAYERS)
 def test_the_deal_moves_to_the_left(players: int) -> None:
     """Round by round the next seat deals, and the one to its left begins (rules 1.1)."""
     position = Position(players=players)
@@ -89,7 +86,7 @@ def test_the_deal_moves_to_the_left(players: int) -> None:
         assert position.seat == (dealer + number + 1) % players
 
 
-@pytest.mark.parametrize("players", PLAYERS)
+@each("players", PLAYERS)
 def test_every_round_is_dealt_afresh(players: int) -> None:
     """All cards come back, are shuffled and dealt: bare tables, no discards, six cards (004:5; rules 1.1)."""
     position = Position(players=players, dealt=True)

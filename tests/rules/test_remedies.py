@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.each import each
 from tests.support import BATTLE_HAZARDS, BREAKDOWNS, REMEDIES, Position
 
 
-@pytest.mark.parametrize(("hazard", "remedy", "_safety"), BREAKDOWNS)
-def test_a_remedy_is_laid_on_the_corresponding_hazard(hazard: str, remedy: str, _safety: str) -> None:
+@each(("hazard", "remedy", "safety"), BREAKDOWNS)
+def test_a_remedy_is_laid_on_the_corresponding_hazard(hazard: str, remedy: str, safety: str) -> None:
     """On each breakdown its own remedy, and no other card of the kind, Roll included (004:14)."""
     position = Position(f"battle 0: {hazard} on roll").hand(0, *REMEDIES)
     assert position.plays() == {remedy}
@@ -22,10 +21,9 @@ def test_a_roll_is_the_remedy_for_a_stop() -> None:
     assert position.do("play roll").is_moving(0)
 
 
-@pytest.mark.parametrize(
+@each(
     "pile",
     [(), ("roll",), ("roll", "stop", "roll"), *(("roll", h, r) for h, r, _ in BREAKDOWNS)],
-    ids="-".join,
 )
 def test_no_remedy_without_its_hazard(pile: tuple[str, ...]) -> None:
     """Where no hazard shows, none of the three remedies can be laid (E27; 004:14)."""
@@ -46,7 +44,7 @@ def test_a_partner_may_lay_the_remedy() -> None:
     assert position.battle_top(0) == "repairs"
 
 
-@pytest.mark.parametrize("pile", [(), ("roll",), ("roll", "accident")], ids="-".join)
+@each("pile", [(), ("roll",), ("roll", "accident")])
 def test_an_end_of_limit_is_laid_on_a_speed_limit(pile: tuple[str, ...]) -> None:
     """Whatever the battle pile shows, it covers the limit and lifts it (004:15)."""
     position = Position("speed 0: speed_limit", "hand 0: end_of_limit").battle(0, *pile)
@@ -54,7 +52,7 @@ def test_an_end_of_limit_is_laid_on_a_speed_limit(pile: tuple[str, ...]) -> None
     assert position.battle_top(0) == (pile[-1] if pile else None)
 
 
-@pytest.mark.parametrize("speed", [(), ("speed_limit", "end_of_limit")], ids="-".join)
+@each("speed", [(), ("speed_limit", "end_of_limit")])
 def test_no_end_of_limit_without_a_limit(speed: tuple[str, ...]) -> None:
     """Neither on an empty speed pile nor on another End of Limit (E26; 004:15)."""
     assert not Position("battle 0: roll", "hand 0: end_of_limit").speed(0, *speed).plays()
@@ -74,24 +72,22 @@ def test_a_roll_is_laid_if_a_stop_is_showing() -> None:
     assert position.battle_top(0) == "roll"
 
 
-@pytest.mark.parametrize(("hazard", "remedy", "_safety"), BREAKDOWNS)
-def test_a_roll_is_laid_if_a_remedy_is_showing(hazard: str, remedy: str, _safety: str) -> None:
+@each(("hazard", "remedy", "safety"), BREAKDOWNS)
+def test_a_roll_is_laid_if_a_remedy_is_showing(hazard: str, remedy: str, safety: str) -> None:
     """After each of the three remedies (004:18)."""
     position = Position("hand 0: roll").battle(0, "roll", hazard, remedy).do("play roll")
     assert position.battle_top(0) == "roll"
     assert position.is_moving(0)
 
 
-@pytest.mark.parametrize(
-    "pile", [("roll",), *(("roll", hazard) for hazard in BATTLE_HAZARDS[:3])], ids="-".join
-)
+@each("pile", [("roll",), *(("roll", hazard) for hazard in BATTLE_HAZARDS[:3])])
 def test_a_roll_is_laid_nowhere_else(pile: tuple[str, ...]) -> None:
     """Not on a Roll, and not on a breakdown that has no remedy yet (E25; 004:18)."""
     assert not Position("hand 0: roll").battle(0, *pile).plays()
 
 
-@pytest.mark.parametrize(("hazard", "remedy", "_safety"), BREAKDOWNS)
-def test_after_a_remedy_the_next_thing_is_a_roll(hazard: str, remedy: str, _safety: str) -> None:
+@each(("hazard", "remedy", "safety"), BREAKDOWNS)
+def test_after_a_remedy_the_next_thing_is_a_roll(hazard: str, remedy: str, safety: str) -> None:
     """Accident, Out of Gas, Flat Tire: remedy, then a Roll in a later turn, then distances (004:20)."""
     position = Position("battle 0: roll", "to act: seat 1", f"hand 1: {hazard}", f"hand 0: {remedy} roll 25")
     position.do(f"play {hazard}")

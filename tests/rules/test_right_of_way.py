@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.each import each
 from tests.support import BREAKDOWNS, DISTANCES, HAZARDS, Position
 
 
@@ -41,7 +40,7 @@ def test_with_right_of_way_no_partner_needs_a_roll() -> None:
     assert not position.turn(1).hand(1, "25").can("play 25")
 
 
-@pytest.mark.parametrize("safety", ["driving_ace", "extra_tank", "puncture_proof"])
+@each("safety", ["driving_ace", "extra_tank", "puncture_proof"])
 def test_no_other_safety_replaces_a_roll(safety: str) -> None:
     """Only this one does (004:26)."""
     assert not Position(f"safeties 0: {safety}", "hand 0: 25").plays()
@@ -70,7 +69,7 @@ def test_a_stop_that_was_discarded_gives_no_immunity() -> None:
     assert position.can("play flat_tire")
 
 
-@pytest.mark.parametrize("before", [(), ("speed_limit", "end_of_limit")], ids="-".join)
+@each("before", [(), ("speed_limit", "end_of_limit")])
 def test_a_speed_limit_that_shows_goes_to_the_discard_pile(before: tuple[str, ...]) -> None:
     """What it lay on shows again (004:26, E6)."""
     position = Position("hand 0: right_of_way").speed(0, *before, "speed_limit").do("play right_of_way")
@@ -109,15 +108,15 @@ def test_right_of_way_is_open_to_attack_on_an_empty_battle_pile() -> None:
     assert position.plays() == {hazard for hazard, _, _ in BREAKDOWNS}
 
 
-@pytest.mark.parametrize(("hazard", "remedy", "_safety"), BREAKDOWNS)
-def test_right_of_way_is_open_to_attack_on_a_remedy(hazard: str, remedy: str, _safety: str) -> None:
+@each(("hazard", "remedy", "safety"), BREAKDOWNS)
+def test_right_of_way_is_open_to_attack_on_a_remedy(hazard: str, remedy: str, safety: str) -> None:
     """The last remedy is enough to move on, and enough to be hit (004:26, E1; rules 1.2)."""
     position = Position("safeties 1: right_of_way").battle(1, "roll", hazard, remedy).hand(0, *HAZARDS)
     assert position.plays() == {hazard for hazard, _, _ in BREAKDOWNS}
 
 
-@pytest.mark.parametrize(("hazard", "remedy", "_safety"), BREAKDOWNS)
-def test_a_breakdown_stays_when_right_of_way_is_laid(hazard: str, remedy: str, _safety: str) -> None:
+@each(("hazard", "remedy", "safety"), BREAKDOWNS)
+def test_a_breakdown_stays_when_right_of_way_is_laid(hazard: str, remedy: str, safety: str) -> None:
     """It needs its own remedy; after that the car moves at once, without a Roll (E4; rules 1.3)."""
     position = Position(f"battle 0: {hazard} on roll", f"hand 0: right_of_way {remedy} 25 roll")
     position.do("play right_of_way")
@@ -128,23 +127,23 @@ def test_a_breakdown_stays_when_right_of_way_is_laid(hazard: str, remedy: str, _
     assert position.can("play 25")
 
 
-@pytest.mark.parametrize(("hazard", "remedy", "_safety"), BREAKDOWNS)
-def test_laid_on_a_remedy_that_waits_for_its_roll(hazard: str, remedy: str, _safety: str) -> None:
+@each(("hazard", "remedy", "safety"), BREAKDOWNS)
+def test_laid_on_a_remedy_that_waits_for_its_roll(hazard: str, remedy: str, safety: str) -> None:
     """The car moves at once (E5)."""
     position = Position("hand 0: right_of_way 25").battle(0, "roll", hazard, remedy)
     assert not position.can("play 25")
     assert position.do("play right_of_way").can("play 25")
 
 
-@pytest.mark.parametrize(("hazard", "_remedy", "safety"), BREAKDOWNS)
-def test_laid_on_a_hazard_that_a_safety_has_cured(hazard: str, _remedy: str, safety: str) -> None:
+@each(("hazard", "remedy", "safety"), BREAKDOWNS)
+def test_laid_on_a_hazard_that_a_safety_has_cured(hazard: str, remedy: str, safety: str) -> None:
     """No hazard holds the car any more, so it moves at once as after a remedy (E5, E24)."""
     position = Position(f"battle 0: {hazard} on roll", f"safeties 0: {safety}", "hand 0: right_of_way 25")
     assert not position.can("play 25")
     assert position.do("play right_of_way").can("play 25")
 
 
-@pytest.mark.parametrize(
+@each(
     ("pile", "may"),
     [
         ((), True),
@@ -153,7 +152,6 @@ def test_laid_on_a_hazard_that_a_safety_has_cured(hazard: str, _remedy: str, saf
         (("roll", "accident", "repairs"), True),
         (("roll", "accident", "repairs", "roll"), False),
     ],
-    ids=["empty", "Roll", "hazard", "remedy", "Roll again"],
 )
 def test_with_right_of_way_a_roll_goes_where_it_always_goes(pile: tuple[str, ...], may: bool) -> None:
     """On an empty pile or a remedy it may still be laid though nobody needs it; not on a Roll (E25)."""

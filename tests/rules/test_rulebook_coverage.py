@@ -11,10 +11,9 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 from millebornes_env.millebornes.editions import edition, editions
 from millebornes_env.millebornes.rules import FIELDS, TABLE_FIELDS
+from tests.each import each
 
 HERE = Path(__file__).parent
 
@@ -139,7 +138,7 @@ def rulings(texts: Iterable[str]) -> set[int]:
     return {int(number) for text in texts for number in RULING.findall(text)}
 
 
-@pytest.mark.parametrize("source", LINES)
+@each("source", LINES)
 def test_every_rule_line_is_cited(source: str) -> None:
     cited = citations(chapters().values())
     lines = {line for text, first, last in cited if text == source for line in range(first, last + 1)}
@@ -154,7 +153,7 @@ def test_citations_begin_and_end_on_a_line_of_the_text() -> None:
         assert first <= last
 
 
-@pytest.mark.parametrize("name", editions())
+@each("name", editions())
 def test_a_sheet_cites_rules(name: str) -> None:
     for text, first, last in citations(edition(name).sources.values()):
         rules = set(numbers(LINES[text]["a rule"]))
@@ -192,7 +191,7 @@ def test_every_scenario_has_one_test_in_the_editions_that_it_names() -> None:
     assert not SCENARIOS.keys() & OTHER_SCENARIOS.keys()
 
 
-@pytest.mark.parametrize("field", [field for field in FIELDS if not field.startswith("copies_of_")])
+@each("field", [field for field in FIELDS if not field.startswith("copies_of_")])
 def test_every_field_is_overridden_in_a_test(field: str) -> None:
     texts = [text for name, text in docstrings().items() if name.startswith(FIELD_TESTS)]
     code = "".join((HERE / f"{name}py").read_text(encoding="utf-8") for name in FIELD_TESTS)

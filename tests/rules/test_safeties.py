@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.each import each
 from tests.support import BREAKDOWNS, SAFETIES, SAFETY_AGAINST, Position
 
 PILES = [(), ("roll",), ("roll", "accident"), ("roll", "stop"), ("roll", "flat_tire", "spare_tire")]
 
 
-@pytest.mark.parametrize("pile", PILES, ids="-".join)
-@pytest.mark.parametrize("safety", SAFETIES)
+@each("pile", PILES)
+@each("safety", SAFETIES)
 def test_a_safety_is_laid_at_any_time(safety: str, pile: tuple[str, ...]) -> None:
     """Before the start, rolling, stopped, limited, with or without cards to draw (004:17; rules 1.3)."""
     position = Position("speed 0: speed_limit", f"hand 0: {safety} roll").battle(0, *pile)
@@ -21,7 +20,7 @@ def test_a_safety_is_laid_at_any_time(safety: str, pile: tuple[str, ...]) -> Non
     assert position.hand_of(0) == ["roll"]
 
 
-@pytest.mark.parametrize(("hazard", "remedy", "safety"), BREAKDOWNS)
+@each(("hazard", "remedy", "safety"), BREAKDOWNS)
 def test_a_safety_corrects_the_corresponding_hazard(hazard: str, remedy: str, safety: str) -> None:
     """The hazard is cured: its remedy has nothing left to do, a Roll is all it takes (004:22, E27)."""
     position = Position(f"battle 0: {hazard} on roll", f"hand 0: {safety} {remedy} roll").do(f"play {safety}")
@@ -30,7 +29,7 @@ def test_a_safety_corrects_the_corresponding_hazard(hazard: str, remedy: str, sa
     assert position.do("play roll").is_moving(0)
 
 
-@pytest.mark.parametrize("safety", SAFETIES[:3])
+@each("safety", SAFETIES[:3])
 def test_a_safety_corrects_no_other_hazard(safety: str) -> None:
     """Whoever has another breakdown, or stands at a Stop, still needs that one's remedy (004:22)."""
     for hazard, remedy in (*(pair[:2] for pair in BREAKDOWNS), ("stop", "roll")):
@@ -42,7 +41,7 @@ def test_a_safety_corrects_no_other_hazard(safety: str) -> None:
         assert position.plays() == {remedy}
 
 
-@pytest.mark.parametrize("safety", SAFETIES)
+@each("safety", SAFETIES)
 def test_a_safety_protects_from_all_later_hazards_of_its_kind(safety: str) -> None:
     """Once laid, its hazards can no longer be laid there (004:22)."""
     hazards = [hazard for hazard, answer in SAFETY_AGAINST.items() if answer == safety]
@@ -58,8 +57,8 @@ def test_a_safety_protects_the_whole_team() -> None:
     assert not position.hand(3, "accident").plays()
 
 
-@pytest.mark.parametrize(("hazard", "_remedy", "safety"), BREAKDOWNS)
-def test_after_a_safety_played_normally_a_roll_must_be_laid(hazard: str, _remedy: str, safety: str) -> None:
+@each(("hazard", "remedy", "safety"), BREAKDOWNS)
+def test_after_a_safety_played_normally_a_roll_must_be_laid(hazard: str, remedy: str, safety: str) -> None:
     """The cured hazard counts like a remedy: no distance, and no attack, before a Roll (004:22, E22)."""
     position = Position(f"battle 0: {hazard} on roll", f"hand 0: {safety} 25 roll")
     position.do(f"play {safety}")
@@ -68,14 +67,14 @@ def test_after_a_safety_played_normally_a_roll_must_be_laid(hazard: str, _remedy
     assert position.turn(0).do("play roll").hand(1, "gasoline").do("discard gasoline").plays() == {"25"}
 
 
-@pytest.mark.parametrize("safety", SAFETIES)
+@each("safety", SAFETIES)
 def test_a_safety_that_cures_nothing_costs_no_roll(safety: str) -> None:
     """Who rolls when he lays a safety rolls on and may drive in the same turn (E23)."""
     position = Position("battle 0: roll", f"hand 0: {safety} 100").do(f"play {safety}")
     assert position.can("play 100")
 
 
-@pytest.mark.parametrize("safety", SAFETIES)
+@each("safety", SAFETIES)
 def test_the_same_player_draws_another_card_and_plays_again(safety: str) -> None:
     """Whichever safety it is: one card from the pile at once, and the turn is still his (004:22)."""
     position = Position("battle 0: roll", "stream 0: stop ...", f"hand 0: {safety} 25")
@@ -136,10 +135,8 @@ def test_a_safety_as_the_very_last_card_ends_the_round() -> None:
     assert position.phase == "round over"
 
 
-@pytest.mark.parametrize(("hazard", "_remedy", "safety"), BREAKDOWNS)
-def test_with_right_of_way_out_a_safety_sets_the_car_in_motion(
-    hazard: str, _remedy: str, safety: str
-) -> None:
+@each(("hazard", "remedy", "safety"), BREAKDOWNS)
+def test_with_right_of_way_out_a_safety_sets_the_car_in_motion(hazard: str, remedy: str, safety: str) -> None:
     """No Roll is needed then: distances in the extra play (E24, E4)."""
     position = Position(f"battle 0: {hazard} on roll", "safeties 0: right_of_way", f"hand 0: {safety} 100")
     assert not position.can("play 100")

@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 
-import pytest
-
+from tests.each import Test, each
 from tests.rules.editions.tables import EDITIONS, ROLLING, at, kms
 from tests.support import BREAKDOWNS, CARDS, DISTANCES, HAZARDS, SAFETIES, Position
 
@@ -25,10 +25,10 @@ COLUMNS = {
 }
 
 
-def columns(names: str) -> pytest.MarkDecorator:
+def columns(names: str) -> Callable[[Test], Test]:
     """A parameter `name` for each edition of these columns of the specification."""
     found = dict.fromkeys(edition for column in names.split() for edition in COLUMNS[column])
-    return pytest.mark.parametrize("name", found)
+    return each("name", found)
 
 
 @columns("all")
@@ -410,7 +410,7 @@ def test_scenario_69_both_beyond_5000(name: str) -> None:
 
 
 @columns("FRC")
-@pytest.mark.parametrize("players", [2, 3, 4, 6])
+@each("players", [2, 3, 4, 6])
 def test_scenario_70_the_dealer(name: str, players: int) -> None:
     """The dealer's left neighbour deals next, and his own left neighbour begins (FRC pp. 6-7; rules 1.1)."""
     position = at(name, players=players)

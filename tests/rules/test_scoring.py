@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.each import each
 from tests.support import PLAYERS, SAFETIES, Position
 
 
-@pytest.mark.parametrize("km", [0, 25, 475, 675])
+@each("km", [0, 25, 475, 675])
 def test_each_side_scores_a_point_for_each_km(km: int) -> None:
     """As many points as the distance pile is long, arrived or not (US scoring; rules 1.5)."""
     position = Position().km(0, km).km(1, 300).run_out()
     assert position.points() == [km, 300]
 
 
-@pytest.mark.parametrize(("count", "points"), [(0, 0), (1, 100), (2, 200), (3, 300)])
+@each(("count", "points"), [(0, 0), (1, 100), (2, 200), (3, 300)])
 def test_each_safety_played_is_100(count: int, points: int) -> None:
     """Whoever arrived, and whichever they are (US scoring; rules 1.5)."""
     for safeties in (SAFETIES[:count], SAFETIES[4 - count :]):
@@ -36,7 +35,7 @@ def test_all_four_safeties_of_one_side_are_300_more() -> None:
     assert shared.points() == [200, 200, 0]
 
 
-@pytest.mark.parametrize("count", [1, 2, 4])
+@each("count", [1, 2, 4])
 def test_each_coup_fourre_is_300_more(count: int) -> None:
     """On top of the safety's own 100 (US scoring; rules 1.5)."""
     position = Position().safety(0, *SAFETIES[:count], coup=True).run_out()
@@ -45,7 +44,7 @@ def test_each_coup_fourre_is_300_more(count: int) -> None:
     assert position.sheet(1) == {}
 
 
-@pytest.mark.parametrize("players", PLAYERS)
+@each("players", PLAYERS)
 def test_the_trip_completed_is_400(players: int) -> None:
     """For the side that arrives, and for no other (US scoring; rules 1.5)."""
     position = Position(players=players)
@@ -57,7 +56,7 @@ def test_the_trip_completed_is_400(players: int) -> None:
     assert position.points()[:last] == [500, 450][:last]
 
 
-@pytest.mark.parametrize(("left", "bonus"), [(0, 300), (1, 0), (30, 0)])
+@each(("left", "bonus"), [(0, 300), (1, 0), (30, 0)])
 def test_a_trip_completed_with_the_draw_pile_empty_is_300_more(left: int, bonus: int) -> None:
     """The delayed action: no card is left to draw when the last distance is laid (US scoring; rules 1.5)."""
     position = Position().draw_pile(left).km(1, 25).finish_trip(0)
@@ -78,7 +77,7 @@ def test_the_pile_that_runs_out_is_no_bonus_without_the_trip() -> None:
     assert position.points() == [600, 500]
 
 
-@pytest.mark.parametrize(("two_hundreds", "bonus"), [(0, 300), (1, 0), (2, 0)])
+@each(("two_hundreds", "bonus"), [(0, 300), (1, 0), (2, 0)])
 def test_a_trip_completed_without_a_200_is_300_more(two_hundreds: int, bonus: int) -> None:
     """The safe trip: the winner has not laid a single 200 (US scoring; rules 1.5)."""
     position = Position().km(0, 200 * two_hundreds, two_hundreds=two_hundreds).km(1, 25).finish_trip(0)
@@ -97,7 +96,7 @@ def test_a_trip_not_completed_is_no_safe_trip() -> None:
     assert Position().km(0, 675).run_out().sheet(0) == {"distance": 675}
 
 
-@pytest.mark.parametrize(
+@each(
     ("players", "others", "bonus"),
     [
         *((2, (0,), 500), (2, (25,), 0), (4, (0,), 500), (4, (25,), 0)),
@@ -135,7 +134,7 @@ def test_a_round_with_everything() -> None:
     assert position.points() == [4100, 0]
 
 
-@pytest.mark.parametrize(("km", "winner"), [((300, 200, 0), 0), ((0, 25, 50), 2), ((50, 75, 75), None)])
+@each(("km", "winner"), [((300, 200, 0), 0), ((0, 25, 50), 2), ((50, 75, 75), None)])
 def test_the_round_goes_to_the_side_with_most_points(km: tuple[int, ...], winner: int | None) -> None:
     """Points decide, not the arrival; two who share the lead share the round (US scoring)."""
     position = Position(players=3)

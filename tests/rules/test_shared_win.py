@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from millebornes_env.millebornes.winning import has_won_match, has_won_round
+from tests.each import each
 from tests.support import SAFETIES, Position
 
 WITHOUT_POINTS = ("dujardin", "dujardin_2014")
-without_points = pytest.mark.parametrize("name", WITHOUT_POINTS)
+without_points = each("name", WITHOUT_POINTS)
 
 
 def at(name: str, km: tuple[int, ...], **rules: int) -> Position:
@@ -30,7 +29,7 @@ def match_winners(position: Position) -> list[int]:
 
 
 @without_points
-@pytest.mark.parametrize(
+@each(
     ("km", "winners"),
     [
         ((900, 900, 100), [0, 1]),
@@ -53,7 +52,7 @@ def test_those_equally_near_share_the_win(name: str, km: tuple[int, ...], winner
 
 
 @without_points
-@pytest.mark.parametrize(("decide", "winners"), [(0, [0, 1, 2]), (1, [1, 2])])
+@each(("decide", "winners"), [(0, [0, 1, 2]), (1, [1, 2])])
 def test_more_safeties_decide_who_shares(name: str, decide: int, winners: list[int]) -> None:
     """Where they break ties, equal km and equal safeties are still shared (E53)."""
     position = at(name, (500, 500, 500, 475), safeties_break_tie=decide)
@@ -68,9 +67,7 @@ def test_who_completes_the_trip_shares_with_nobody(name: str) -> None:
     assert round_winners(position) == match_winners(position) == [1]
 
 
-@pytest.mark.parametrize(
-    ("km", "winners"), [((300, 300, 100), [0, 1]), ((300, 100, 0), [0]), ((0, 0, 0), [0, 1, 2])]
-)
+@each(("km", "winners"), [((300, 300, 100), [0, 1]), ((300, 100, 0), [0]), ((0, 0, 0), [0, 1, 2])])
 def test_a_round_with_points_is_shared_by_equal_points(km: tuple[int, ...], winners: list[int]) -> None:
     """The round, not the match, which goes on (rules 1.5; E52)."""
     position = at("parker", km).run_out()

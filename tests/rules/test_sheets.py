@@ -12,6 +12,7 @@ from millebornes_env.errors import EditionFileError
 from millebornes_env.millebornes import editions as editions_module
 from millebornes_env.millebornes.editions import OVERRIDABLE, Edition, edition, editions
 from millebornes_env.millebornes.rules import FIELDS, Rules
+from tests.each import each
 from tests.support import CARDS, Position
 
 SHEETS = Path(editions_module.__file__).parent / "sheets"
@@ -34,7 +35,7 @@ def test_the_editions_are_the_files_of_the_folder() -> None:
     assert editions() == tuple(sorted(file.stem for file in SHEETS.iterdir()))
 
 
-@pytest.mark.parametrize("name", EDITIONS)
+@each("name", EDITIONS)
 def test_an_edition_is_called_as_its_file(name: str) -> None:
     """The name inside is the name outside, and `edition` returns the same object each time."""
     assert (edition(name).name, edition(name).label) == (name, name)
@@ -44,7 +45,7 @@ def test_an_edition_is_called_as_its_file(name: str) -> None:
     assert edition(name).summary.endswith(".")
 
 
-@pytest.mark.parametrize("name", EDITIONS)
+@each("name", EDITIONS)
 def test_every_rule_of_a_sheet_has_a_source(name: str) -> None:
     """Each value, players and teams and each card included, says where it comes from."""
     sources = edition(name).sources
@@ -52,7 +53,7 @@ def test_every_rule_of_a_sheet_has_a_source(name: str) -> None:
     assert [field for field, source in sources.items() if not source.strip()] == []
 
 
-@pytest.mark.parametrize("name", EDITIONS)
+@each("name", EDITIONS)
 def test_a_source_names_a_line_a_section_or_a_ruling(name: str) -> None:
     """Not just anything: "000:138", "US: scoring", "FRC p. 16", "FR14: ...", "rules 1.4", "E53"."""
     places = (":", "US", "FRC", "FR14", "rules ", "E")
@@ -61,7 +62,7 @@ def test_a_source_names_a_line_a_section_or_a_ruling(name: str) -> None:
         assert any(character.isdigit() for character in source) or "does not arise" in source, field
 
 
-@pytest.mark.parametrize("name", EDITIONS)
+@each("name", EDITIONS)
 def test_the_tables_of_a_sheet(name: str) -> None:
     """Each can be played, and players without teams means the first one with so many (rules 1.1)."""
     found = edition(name)
@@ -94,7 +95,7 @@ YES = {
 }
 
 
-@pytest.mark.parametrize("name", EDITIONS)
+@each("name", EDITIONS)
 def test_the_choices_of_a_sheet(name: str) -> None:
     """Those of its profile in the specification (rules 1.7; section 2 for the options)."""
     rules = edition(name).rules._asdict()
@@ -102,7 +103,7 @@ def test_the_choices_of_a_sheet(name: str) -> None:
     assert (rules["max_200"], rules["hand_limit"], rules["goal"]) == (2, 6, 5000)
 
 
-@pytest.mark.parametrize("name", EDITIONS)
+@each("name", EDITIONS)
 def test_the_points_of_a_sheet(name: str) -> None:
     """The same in all but for a failed extension; without points, the classic ones (rules 1.5)."""
     rules = edition(name).rules._asdict()
@@ -196,7 +197,7 @@ def test_a_label_may_begin_with_a_file(sheet: Callable[..., Path]) -> None:
 MAX_200_IS_3 = (MAX_200, 'max_200 = { value = 3, source = "our house" }')
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "difference"),
     [
         (MAX_200_IS_3, "max_200 3, there 2"),
@@ -272,7 +273,7 @@ def complaint(file: Path | str) -> str:
     return message.removeprefix(f"{file}: ")
 
 
-@pytest.mark.parametrize("field", [field for field in OVERRIDABLE if not field.startswith("copies_of_")])
+@each("field", [field for field in OVERRIDABLE if not field.startswith("copies_of_")])
 def test_a_missing_rule_is_named(sheet: Callable[..., Path], field: str) -> None:
     """With what it answers, and how it is written."""
     lines = (SHEETS / "parker.toml").read_text(encoding="utf-8").splitlines(keepends=True)
@@ -282,7 +283,7 @@ def test_a_missing_rule_is_named(sheet: Callable[..., Path], field: str) -> None
     assert message.endswith(FIELDS[field].question)
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "message"),
     [
         ((HAND_LIMIT, f"{HAND_LIMIT}\nmax_300 = 1"), "unknown entry 'max_300'"),
@@ -404,7 +405,7 @@ def test_what_is_wrong_with_a_sheet_is_named(
     assert len(said) < 450
 
 
-@pytest.mark.parametrize("card", range(len(CARDS)), ids=CARDS)
+@each("card", range(len(CARDS)))
 def test_a_missing_card_is_named(sheet: Callable[..., Path], card: int) -> None:
     """A deck lists all 19, a card that it has not with 0."""
     name = CARDS[card]
@@ -420,7 +421,7 @@ def test_a_sheet_without_a_deck(sheet: Callable[..., Path]) -> None:
     assert complaint(sheet((deck, ""))) == "the table 'deck' is missing, or its 'source'"
 
 
-@pytest.mark.parametrize("tables", ["[2]", '["two"]'])
+@each("tables", ["[2]", '["two"]'])
 def test_a_table_that_is_none(sheet: Callable[..., Path], tables: str) -> None:
     """An entry that is no table at all lacks players, teams and source."""
     text = sheet().read_text(encoding="utf-8")
@@ -428,7 +429,7 @@ def test_a_table_that_is_none(sheet: Callable[..., Path], tables: str) -> None:
     assert complaint(file) == "tables, entry 1: it needs players, teams (whole numbers) and source (text)"
 
 
-@pytest.mark.parametrize("instead", ["", "tables = []\n", "tables = 4\n"])
+@each("instead", ["", "tables = []\n", "tables = 4\n"])
 def test_a_sheet_without_tables(sheet: Callable[..., Path], instead: str) -> None:
     """An edition has at least one."""
     text = sheet().read_text(encoding="utf-8")
@@ -459,7 +460,7 @@ def test_a_file_that_never_ends(tmp_path: Path) -> None:
     assert "more than 1,048,576 bytes" in complaint(file)
 
 
-@pytest.mark.parametrize("name", ["a\0.toml", "x" * 5000 + ".toml"])
+@each("name", ["a\0.toml", "x" * 5000 + ".toml"])
 def test_a_name_that_no_file_has(name: str) -> None:
     """Neither a raw error nor an endless message."""
     with pytest.raises(EditionFileError) as caught:

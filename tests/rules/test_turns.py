@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.each import each
 from tests.support import BREAKDOWNS, CARDS, DISTANCES, HAZARDS, PLAYERS, SAFETIES, Position
 
 
-@pytest.mark.parametrize("players", PLAYERS)
+@each("players", PLAYERS)
 def test_a_turn_begins_with_a_draw_of_one_card(players: int) -> None:
     """The next seat takes one card before it decides (004:5)."""
     position = Position("stream 1: repairs gasoline ...", "hand 0: stop", players=players)
@@ -17,7 +16,7 @@ def test_a_turn_begins_with_a_draw_of_one_card(players: int) -> None:
     assert position.pile_size == pile - 1
 
 
-@pytest.mark.parametrize("card", ["roll", "speed_limit", "end_of_limit"])
+@each("card", ["roll", "speed_limit", "end_of_limit"])
 def test_a_turn_is_a_play_of_one_card(card: str) -> None:
     """One remedy or hazard laid, and the turn is over (004:5)."""
     position = Position("speed 0: speed_limit", f"hand 0: {card} roll speed_limit")
@@ -30,7 +29,7 @@ def test_one_distance_card_is_a_turn_too() -> None:
     assert (position.seat, position.hand_of(0)) == (1, ["50"])
 
 
-@pytest.mark.parametrize("players", PLAYERS)
+@each("players", PLAYERS)
 def test_everybody_always_holds_six_cards_at_the_end_of_a_turn(players: int) -> None:
     """While cards are left to draw, the hand that plays has seven cards and all others six (004:5)."""
     turns = 0
@@ -44,7 +43,7 @@ def test_everybody_always_holds_six_cards_at_the_end_of_a_turn(players: int) -> 
     assert turns > 20
 
 
-@pytest.mark.parametrize("players", PLAYERS)
+@each("players", PLAYERS)
 def test_the_turn_goes_to_the_left(players: int) -> None:
     """Seat after seat around the table, and the last is followed by the first (US; rules 1.1)."""
     position = Position(players=players)
@@ -53,7 +52,7 @@ def test_the_turn_goes_to_the_left(players: int) -> None:
         position.hand(seat, "roll").do("discard roll")
 
 
-@pytest.mark.parametrize(("players", "partners"), [(4, (0, 2)), (6, (2, 5))])
+@each(("players", "partners"), [(4, (0, 2)), (6, (2, 5))])
 def test_each_team_builds_one_tableau(players: int, partners: tuple[int, int]) -> None:
     """Partners lay on the same piles: one starts the car, the other drives on (004:7)."""
     first, second = partners
@@ -84,8 +83,8 @@ def test_only_the_top_card_of_a_pile_shows() -> None:
     assert position.hand(0, "stop").do("discard stop").can("play 100")
 
 
-@pytest.mark.parametrize(("hazard", "remedy", "_safety"), BREAKDOWNS)
-def test_hazards_and_remedies_are_laid_in_the_battle_area(hazard: str, remedy: str, _safety: str) -> None:
+@each(("hazard", "remedy", "safety"), BREAKDOWNS)
+def test_hazards_and_remedies_are_laid_in_the_battle_area(hazard: str, remedy: str, safety: str) -> None:
     """All but the two cards about speed lie on the battle pile; the speed pile is not touched (004:9)."""
     position = Position("battle 1: roll", "speed 1: speed_limit", f"hand 0: {hazard}", f"hand 1: {remedy}")
     assert position.do(f"play {hazard}").battle_top(1) == hazard
@@ -110,7 +109,7 @@ def test_limit_and_end_of_limit_are_laid_in_an_area_of_their_own() -> None:
     assert (position.battle_top(1), position.speed_top(1)) == ("roll", "end_of_limit")
 
 
-@pytest.mark.parametrize("safety", SAFETIES)
+@each("safety", SAFETIES)
 def test_safeties_are_laid_along_the_top(safety: str) -> None:
     """A safety lies apart: neither the battle nor the speed pile gets a new top (004:9)."""
     position = Position("battle 0: roll", f"hand 0: {safety}").speed(0, "speed_limit", "end_of_limit")

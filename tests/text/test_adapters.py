@@ -74,14 +74,27 @@ def test_what_is_no_observation_of_ours() -> None:
         {"observationString": "{"},
         {"observationString": "[]"},
         {"observationString": None},
+        {"observationString": "[" * 100_000},
+        None,
     ):
         with pytest.raises(ViewError, match="observationString"):
-            kaggle.get_legal_moves(observation)
+            kaggle.get_legal_moves(observation)  # type: ignore[arg-type]
 
 
 def test_a_move_without_its_response_is_explained() -> None:
     text = kaggle.make_prompt(kaggle.observation(views()[0], 0), [], previous_action="fly")
     assert "Your move was: fly\n" in text
+
+
+def test_what_is_no_text_is_unreadable_and_ends_no_match() -> None:
+    """Chat interfaces give None for an empty or refused answer."""
+    observation = kaggle.observation(views()[0], 0)
+    for response in (None, "", 5, b"{}", ["25 km"], {"move": "25 km"}):
+        found = kaggle.parse_response(response, None, observation=observation)  # type: ignore[arg-type]
+        assert found == kaggle.ParseResult(None, None)
+    again = kaggle.make_prompt(observation, [], previous_response="", previous_action=None)
+    assert "Your answer cannot be read" in again
+    assert asked(views()[0], [None, "", "25"])[1][2] == again  # type: ignore[list-item]
 
 
 def test_a_name_that_the_harness_does_not_offer_is_no_legal_action() -> None:
@@ -191,6 +204,9 @@ def test_the_last_bracket_counts(textarena: ModuleType) -> None:
     assert textarena.read_answer("[25 km or 50 km]", view).action is None
     assert textarena.read_answer('[{"move": "25 km"}]', view).move == "25 km"
     assert textarena.read_answer("25 km", view).move == "25 km"
+    assert textarena.read_answer("<think>[50 km]? No.</think> [25 km]", view).move == "25 km"
+    assert "cut off" in textarena.read_answer("[THINK] [50 km]? No", view).reason
+    assert textarena.read_answer(None, view).action is None
 
 
 def test_textarena_knows_the_game_by_its_name(textarena: ModuleType) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from millebornes_env import edition, editions
 from millebornes_env.millebornes.editions import OVERRIDABLE
 from millebornes_env.millebornes.rules import FIELDS
@@ -20,21 +18,25 @@ MATTERS_WITH: dict[str, dict[str, int]] = {
 OTHER_VALUES = {"target": 900, "extended_target": 0, "max_200": 4, "hand_limit": 5, "goal": 3000}
 
 
-@pytest.mark.parametrize("field", OVERRIDABLE)
-def test_every_rule_is_told(field: str) -> None:
-    usual = edition("parker").replace(**MATTERS_WITH.get(field, {}))
-    value = getattr(usual.table(2), field)
-    other = OTHER_VALUES.get(field, 1 - value if FIELDS[field].choices else max(0, value - 1))
-    changed = usual.replace(**{field: other})
-    texts = [rules_text(sheet.table(2), "match") for sheet in (usual, changed)]
-    assert texts[0] != texts[1], f"{field} is {value} or {other}, and the text is the same"
+def test_every_rule_is_told() -> None:
+    untold = []
+    for field in OVERRIDABLE:
+        usual = edition("parker").replace(**MATTERS_WITH.get(field, {}))
+        value = getattr(usual.table(2), field)
+        other = OTHER_VALUES.get(field, 1 - value if FIELDS[field].choices else max(0, value - 1))
+        changed = usual.replace(**{field: other})
+        if rules_text(usual.table(2), "match") == rules_text(changed.table(2), "match"):
+            untold.append(f"{field} is {value} or {other}, and the text is the same")
+    assert not untold
 
 
-@pytest.mark.parametrize("field", [name for name in OVERRIDABLE if name.startswith("points_")])
-def test_points_are_not_told_where_none_are_counted(field: str) -> None:
+def test_points_are_not_told_where_none_are_counted() -> None:
     usual = edition("dujardin")
-    changed = usual.replace(**{field: 990})
-    assert rules_text(usual.table(2), "round") == rules_text(changed.table(2), "round")
+    fields = [name for name in OVERRIDABLE if name.startswith("points_")]
+    text = rules_text(usual.table(2), "round")
+    told = [field for field in fields if rules_text(usual.replace(**{field: 990}).table(2), "round") != text]
+    assert fields
+    assert not told
 
 
 def test_every_table_of_every_edition_has_a_text_of_its_own() -> None:

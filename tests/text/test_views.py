@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,18 +16,18 @@ from millebornes_env.millebornes.actions import PASS
 from millebornes_env.millebornes.cards import CARD_NAMES
 from millebornes_env.notation import read_position, read_record, replay
 from millebornes_env.text import ViewError, legal_moves, parse, prompt, see, situation
+from tests.text.changed import changed
 from tests.text.games import RARE, TABLES, played, views
 
 
-@pytest.mark.parametrize(("name", "players", "teams"), TABLES)
-def test_hidden_cards_change_nothing(name: str, players: int, teams: int) -> None:
-    env, history = played(name, players, teams, seed=players, plays=40)
-    for seat in range(players):
-        view = see(situation(env), history, seat=seat)
-        for seed in range(3):
-            redealt = situation(env)._replace(state=env.determinize(seat, seed=seed))  # type: ignore[attr-defined]
+def test_hidden_cards_change_nothing() -> None:
+    for name, players, teams in TABLES:
+        env, history = played(name, players, teams, seed=players, plays=40)
+        for seat in range(players):
+            view = see(situation(env), history, seat=seat)
+            redealt = situation(env)._replace(state=env.determinize(seat, seed=seat))  # type: ignore[attr-defined]
             again = see(redealt, history, seat=seat)
-            assert json.dumps(again) == json.dumps(view)
+            assert json.dumps(again) == json.dumps(view), (name, players, teams, seat)
             assert prompt(again) == prompt(view)
 
 
@@ -104,6 +107,113 @@ def test_names_are_counted_from_who_looks() -> None:
     }.items():
         seen = see(situation(env), history, seat=seat)["history"]
         assert seen == [*lines, "-- the next round is dealt --"]
+
+
+def test_the_history_of_the_environment_is_told() -> None:
+    env = vector_env(1, seed=3, history=True)
+    env.reset()
+    actions = []
+    for _ in range(5):
+        actions.append((int(env.agent_selection[0]), int(env.sample_actions()[0])))
+        env.step([actions[-1][1]])
+    assert situation(env).plays == tuple(actions)
+    assert see(situation(env)) == see(situation(env), actions)
+    assert "WHAT WAS PLAYED, OLDEST FIRST\nopponent: " in prompt(see(situation(env)))
+    assert "WHAT WAS PLAYED" not in prompt(see(situation(env), []))
+
+
+def test_the_history_of_a_match_says_where_rounds_begin() -> None:
+    env = vector_env(1, "mini7", seed=1, history=True, episode="match", autoreset_mode="disabled")
+    env.reset()
+    while env.get_states()["round_number"][0] == 0:
+        env.step(env.sample_actions())
+    assert see(situation(env))["history"].count("-- the next round is dealt --") == 1
+
+
+def test_without_a_history_nothing_is_said_of_what_was_played() -> None:
+    env = vector_env(1, seed=3)
+    env.reset()
+    for _ in range(5):
+        env.step(env.sample_actions())
+    text = prompt(see(situation(env)))
+    assert "played" not in text.partition("THE TABLE NOW")[0].rpartition("WHO WINS")[2].replace(
+        "is played", ""
+    )
+    assert "WHAT WAS PLAYED" not in text
+
+
+def test_who_could_not_draw_is_not_told_that_it_has_drawn() -> None:
+    text = prompt(see(read_position("hand 0: 25 ...\nhand 1: 25 ...")))
+    assert "It is your turn. You have drawn already: play a card, or discard one." in text
+    env = vector_env(1, seed=1, autoreset_mode="disabled")
+    env.reset()
+    while env.get_states()["draw_pile"][0] > 0:
+        env.step(env.sample_actions())
+    while env.get_states()["hand_count"].max() > env.rules.hand_limit:
+        env.step(env.sample_actions())
+    text = prompt(see(situation(env)))
+    assert "It is your turn: play a card, or discard one." in text
+
+
+def test_a_view_with_one_entry_changed_is_read_or_refused_by_its_path() -> None:
+    rng = random.Random(1)
+    known = views()
+    told = []
+    for _ in range(1000):
+        view, _ = changed(rng.choice(known), rng)
+        for ask in (
+            prompt,
+            legal_moves,
+            lambda view: parse('{"move": "stop", "target": "opponent 1"}', view),
+        ):
+            try:
+                ask(view)
+            except ViewError as error:
+                told.append(str(error))
+    assert len(told) > 2000
+    assert all(line.startswith(("view", "a view is", "the view is of version")) for line in told)
+
+
+def test_the_path_of_a_wrong_entry_is_told() -> None:
+    view = see(read_position(RARE[0]))
+    for path, value, told in (
+        (("rules", "players"), 10**30, "view['rules']['players'] is 1000000"),
+        (("rules", "teams"), 3, "view['rules'] makes no game: 2 players in 3 teams"),
+        (
+            ("table", "teams", 1, "km"),
+            "far",
+            "view['table']['teams'][1]['km'] is 'far'; it must be a whole number",
+        ),
+        (
+            ("table", "hand", "25 km"),
+            11,
+            "view['table']['hand']['25 km'] is 11; it must be a whole number from 1 to 10",
+        ),
+        (
+            ("table", "hand", "Rol"),
+            1,
+            "view['table']['hand'] has an entry 'Rol' that it must not have. Did you mean",
+        ),
+        (("table", "pending"), None, "view['table']['pending'] is None; it must be an object"),
+        (("table", "place"), 2, "view['table']['place'] is 2; it must be a whole number from 0 to 1"),
+        (("table", "decision"), "sleep", "view['table']['decision'] is 'sleep'; it must be 'play' or"),
+        (("history",), [3], "view['history'][0] is 3; it must be text"),
+        (("moves", "38"), "fly", "view['moves']['38'] is 'fly'; it must be 'claim'"),
+        (("moves", "99"), "fly", "view['moves'] has an entry '99', which is no action id"),
+        (("game",), "chess", "view['game'] is 'chess'"),
+        (("episode",), "set", "view['episode'] is 'set'; it must be 'round' or 'match'"),
+        (("format_version",), True, "the view is of version True"),
+    ):
+        found: Any = copy.deepcopy(view)
+        holder = found
+        for key in path[:-1]:
+            holder = holder[key]
+        holder[path[-1]] = value
+        with pytest.raises(ViewError) as error:
+            prompt(found)
+        assert told in str(error.value)
+    with pytest.raises(ViewError, match="previous is 'no'; it must be an Answer"):
+        prompt(view, previous="no")  # type: ignore[arg-type]
 
 
 def test_the_model_is_told_what_was_wrong() -> None:

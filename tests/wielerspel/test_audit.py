@@ -19,6 +19,7 @@ from millebornes_env.wielerspel.audit import (
 )
 from millebornes_env.wielerspel.audit import violations as law
 from millebornes_env.wielerspel.state import BY_EXHAUSTION, BY_INNER_TRACK, BY_TURNS, STATE
+from tests.each import each
 from tests.wielerspel.support import CHANCE, ESCAPE, FLAT_2, LINE, SUPPLY, Race
 
 NONE = -1
@@ -68,7 +69,7 @@ def won() -> Race:
 POSITIONS = (auction, second_bid, away, must_pay, must_retire, escaping, moving, exchanging, won)
 
 
-@pytest.mark.parametrize("position", POSITIONS)
+@each("position", POSITIONS)
 def test_a_position_that_breaks_no_law(position: Callable[[], Race]) -> None:
     race = position()
     assert race.is_over == (position is won)
@@ -259,10 +260,9 @@ def law_broken(race: Race) -> int:
     return int(violation_of(race.states[0], race.record))
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "position", "change"),
     BROKEN,
-    ids=[f"{name}-{number}" for number, (name, *_) in enumerate(BROKEN)],
 )
 def test_a_broken_law_is_named(name: str, position: Callable[[], Race], change: Break) -> None:
     race = position()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.each import each
 from tests.wielerspel.support import FLAT_2, GREEN, LINE, SUPPLY, Race
 
 
@@ -29,7 +28,7 @@ def test_d_a_lead_on_an_unoccupied_square() -> None:
     assert race.next_turn().land_on(SUPPLY).state.roller == 0
 
 
-@pytest.mark.parametrize(("lead", "price"), [(5, 1), (8, 2), (14, 3)])
+@each(("lead", "price"), [(5, 1), (8, 2), (14, 3)])
 def test_f_the_price_of_a_lead(lead: int, price: int) -> None:
     """003:57."""
     assert Race().away(1, lead).land_on(GREEN).do("pay").energies[1] == 60 - price

@@ -19,6 +19,7 @@ from millebornes_env.errors import (
 from millebornes_env.wielerspel.editions import Edition, edition, editions, read_sheet
 from millebornes_env.wielerspel.rules import FIELDS, TABLE_FIELDS, Card, Place, rules_array, validated
 from millebornes_env.wielerspel.squares import KIND_NAMES
+from tests.each import each
 
 SHEET = (Path(__file__).parents[2] / "millebornes_env/wielerspel/sheets/arc_en_ciel.toml").read_text("utf-8")
 START = '  { kind = "start", source = "003:26" },\n'
@@ -131,7 +132,7 @@ def test_a_label_of_a_file(tmp_path: Path) -> None:
     assert race.label == "mine+energy=20"
 
 
-@pytest.mark.parametrize(
+@each(
     ("label", "message"),
     [
         (
@@ -148,7 +149,7 @@ def test_a_label_that_overrides_nothing_is_refused(label: str, message: str) -> 
         edition(label)
 
 
-@pytest.mark.parametrize(
+@each(
     ("changes", "message"),
     [
         ({"target_rainbow": 5}, "Did you mean 'target_rainbows'"),
@@ -265,7 +266,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         edition(tmp_path / "none.toml")
 
 
-@pytest.mark.parametrize(
+@each(
     ("board", "message"),
     [
         ((), "board: it needs 7 squares"),

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.each import each
 from tests.wielerspel.support import DOUBLE, ESCAPE, EVENT_3, FLAT_2, GREEN, LINE, Race
 
 
@@ -85,7 +84,7 @@ def test_after_the_last_turn_the_race_is_ranked() -> None:
     assert race.winners == [1]
 
 
-@pytest.mark.parametrize("target", [2, 5])
+@each("target", [2, 5])
 def test_option_another_number_of_rainbow_jerseys(target: int) -> None:
     """003:200."""
     race = Race(target_rainbows=target).jerseys(0, rainbow=target - 2).set(rainbow_lap=1).land_on(LINE)
@@ -115,7 +114,7 @@ def test_option_points_for_combativity_decide() -> None:
     assert race.set(rainbow_lap=1).land_on(LINE).winners == [0]  # 9 points against 6 + 2
 
 
-@pytest.mark.parametrize(("highest", "points"), [(6, 0), (7, 1), (12, 1), (13, 2)])
+@each(("highest", "points"), [(6, 0), (7, 1), (12, 1), (13, 2)])
 def test_option_an_escape_over_a_minute_gives_a_point_over_two_minutes_two(highest: int, points: int) -> None:
     """003:202: by the highest lead, when the escape is over."""
     race = Race(combativity=1).away(1, highest - 1).land_on(ESCAPE, yellow=1).do("pay", "escape").next_turn()

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.each import each
 from tests.wielerspel.support import CHANCE, COBBLES_3, ESCAPE, FLAT_2, GREEN, LINE, Race
 
 
-@pytest.mark.parametrize(("lead", "price"), [(1, 1), (5, 1), (6, 2), (7, 2), (12, 2), (13, 3), (18, 3)])
+@each(("lead", "price"), [(1, 1), (5, 1), (6, 2), (7, 2), (12, 2), (13, 3), (18, 3)])
 def test_the_lead_costs_1_2_or_3_energy_as_the_turn_begins(lead: int, price: int) -> None:
     """003:55, 003:57: under a minute, from one to two, over two; ruling W17: six arrows are not under."""
     race = Race().away(0, lead).land_on(LINE)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.each import each
 from tests.wielerspel.support import DOUBLE, GREEN, LINE, SUPPLY, TRIPLE, Race
 
 
@@ -40,7 +39,7 @@ def test_jerseys_may_be_kept() -> None:
     assert race.decision is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("doubles", "triples", "left"),
     [
         (2, 2, {}),  # 10 exactly

@@ -18,6 +18,7 @@ from millebornes_env.wielerspel.dice import white_die, yellow_die
 from millebornes_env.wielerspel.editions import edition
 from millebornes_env.wielerspel.rules import Rules, rules_array
 from millebornes_env.wielerspel.sections import ObservationSpec, full_state_sections, sections
+from tests.each import each
 from tests.wielerspel.players import decisions, is_over, legal_actions, new_race, sober, step, wild
 
 OPTIONS: list[dict[str, int]] = [
@@ -169,7 +170,7 @@ def test_no_play_shifts_the_dice() -> None:
         assert seen > 30
 
 
-@pytest.mark.parametrize("die", [white_die, yellow_die])
+@each("die", [white_die, yellow_die])
 def test_the_dice_are_fair(die: Any) -> None:
     """003:44-45, a white and a yellow die; neither tells the other: all 36 pairs come about as often."""
     key = new_race(_rules(2, {}), 3)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.each import each
 from tests.wielerspel.support import (
     CHANCE,
     ESCAPE,
@@ -21,7 +20,7 @@ UNOCCUPIED = [LINE, FLAT_2, SUPPLY, EVENT_3, GREEN]
 # I. Nobody is away ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("square", UNOCCUPIED)
+@each("square", UNOCCUPIED)
 def test_on_an_unoccupied_square_the_first_goes_last(square: int) -> None:
     """003:83: the others keep their order."""
     assert Race(players=4).order(3, 1, 0, 2).land_on(square).riders == [1, 0, 2, 3]
@@ -46,7 +45,7 @@ def test_another_team_s_square_brings_its_leader_to_the_front() -> None:
     assert race.legal() == {"escape", "stay"}
 
 
-@pytest.mark.parametrize("said", ["escape", "stay"])
+@each("said", ["escape", "stay"])
 def test_he_rolls_next_whether_he_escapes_or_not(said: str) -> None:
     """003:87."""
     race = Race().servants(2, FLAT_2).land_on(FLAT_2).do(said).next_turn().land_on(GREEN)
@@ -55,7 +54,7 @@ def test_he_rolls_next_whether_he_escapes_or_not(said: str) -> None:
     assert race.cards(2) == {"green": 1}
 
 
-@pytest.mark.parametrize("square", [FLAT_2, ESCAPE])
+@each("square", [FLAT_2, ESCAPE])
 def test_on_his_own_or_an_escape_square_the_leader_may_escape(square: int) -> None:
     """003:90: he stays the leader if he does not, and all others keep their places."""
     race = Race().order(1, 0, 2).servants(1, FLAT_2).land_on(square)
@@ -75,7 +74,7 @@ def test_on_an_escape_square_nobody_else_may_escape() -> None:
 # II. A rider is away ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("square", UNOCCUPIED)
+@each("square", UNOCCUPIED)
 def test_on_an_unoccupied_square_the_escaped_rider_loses_10_seconds(square: int) -> None:
     """003:95: the others keep their order."""
     race = Race().away(1, 5).land_on(square).do("pay")
@@ -91,7 +90,7 @@ def test_who_has_no_lead_left_is_caught_and_goes_last() -> None:
     assert race.next_turn().land_on(GREEN).cards(0) == {"green": 1}
 
 
-@pytest.mark.parametrize("yellow", [1, 4, 6])
+@each("yellow", [1, 4, 6])
 def test_on_another_team_s_square_its_leader_pulls_the_peloton(yellow: int) -> None:
     """003:99: he goes to the front of the peloton, the lead shrinks by the yellow die; nobody may escape."""
     race = Race(players=4).order(0, 1, 2, 3).servants(2, FLAT_2).away(3, 7)
@@ -102,7 +101,7 @@ def test_on_another_team_s_square_its_leader_pulls_the_peloton(yellow: int) -> N
     assert race.energies == [58, 58, 60, 56]
 
 
-@pytest.mark.parametrize("lead", [3, 4])
+@each("lead", [3, 4])
 def test_the_yellow_die_may_bring_the_peloton_up_to_him(lead: int) -> None:
     """003:99 and 003:59: with no lead left he is last."""
     race = Race().servants(2, FLAT_2).away(1, lead).land_on(FLAT_2, yellow=4).do("pay")
@@ -126,7 +125,7 @@ def test_on_an_escape_square_he_rides_further_away_for_nothing() -> None:
     assert race.energies == [60, 59, 60]
 
 
-@pytest.mark.parametrize("square", [HEAD_WIND_3, ESCAPE])
+@each("square", [HEAD_WIND_3, ESCAPE])
 def test_he_may_keep_his_lead_as_it_is(square: int) -> None:
     """003:188: then he does not lose 10 seconds either."""
     race = Race().servants(1, HEAD_WIND_3).away(1, 2).land_on(square).do("pay", "stay")

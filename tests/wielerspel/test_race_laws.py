@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
 from millebornes_env.compile import IS_COMPILED, plain
 from millebornes_env.laws import mask_is_what_is_legal
@@ -33,6 +32,7 @@ from millebornes_env.wielerspel import legality
 from millebornes_env.wielerspel.actions import ESCAPE as ESCAPE_ACTION
 from millebornes_env.wielerspel.actions import EXCHANGE_GREEN, PASS, RETIRE, bid_action
 from millebornes_env.wielerspel.audit import MESSAGES, NO_VIOLATION
+from tests.each import each
 from tests.laws import audit as script
 from tests.wielerspel.support import FLAT_2, Race
 
@@ -85,9 +85,7 @@ BROKEN: list[tuple[str, int, Change]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("name", "action", "change"), BROKEN, ids=[f"{one[0]}-{number}" for number, one in enumerate(BROKEN)]
-)
+@each(("name", "action", "change"), BROKEN)
 def test_a_broken_law_of_a_step_is_found(name: str, action: int, change: Change) -> None:
     """The step is to another race, which differs by no more than the law forbids."""
     race, later = auction(), auction()
@@ -96,7 +94,7 @@ def test_a_broken_law_of_a_step_is_found(name: str, action: int, change: Change)
     assert ALL_MESSAGES[found] == ALL_MESSAGES[getattr(race_laws, name)]
 
 
-@pytest.mark.parametrize("words", ["pass", "bid 4", "retire"])
+@each("words", ["pass", "bid 4", "retire"])
 def test_a_step_by_the_rules_breaks_no_law(words: str) -> None:
     race, later = auction(), auction()
     later.do(words)

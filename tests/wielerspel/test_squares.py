@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.each import each
 from tests.wielerspel.support import (
     CLIMB_4,
     DOUBLE,
@@ -25,7 +24,7 @@ def test_there_are_22_effort_squares_and_they_are_the_majority() -> None:
     assert len(efforts) == 22 > len(board) / 2
 
 
-@pytest.mark.parametrize(("square", "value"), [(FLAT_2, 2), (HEAD_WIND_3, 3), (CLIMB_4, 4)])
+@each(("square", "value"), [(FLAT_2, 2), (HEAD_WIND_3, 3), (CLIMB_4, 4)])
 def test_all_pay_the_value_of_an_unoccupied_effort_square(square: int, value: int) -> None:
     """003:115 and 003:119: before it is auctioned."""
     race = Race().land_on(square)
@@ -56,7 +55,7 @@ def test_a_supply_post_never_gives_beyond_60() -> None:
     assert Race().energy(0, 58).land_on(SUPPLY).energies[0] == 60
 
 
-@pytest.mark.parametrize(("square", "number"), [(EVENT_2, 2), (EVENT_3, 3)])
+@each(("square", "number"), [(EVENT_2, 2), (EVENT_3, 3)])
 def test_an_event_costs_the_race_leader_its_number(square: int, number: int) -> None:
     """003:162: who has rolled the white die, before the positions are worked out."""
     race = Race().order(2, 1, 0).land_on(square)
@@ -71,7 +70,7 @@ def test_the_race_leader_takes_a_green_jersey() -> None:
     assert race.riders == [0, 2, 1]
 
 
-@pytest.mark.parametrize(("square", "name", "dots"), [(DOUBLE, "doubles", 2), (TRIPLE, "triples", 3)])
+@each(("square", "name", "dots"), [(DOUBLE, "doubles", 2), (TRIPLE, "triples", 3)])
 def test_the_two_polka_dot_squares_give_two_and_three_jerseys(square: int, name: str, dots: int) -> None:
     """003:73."""
     race = Race().land_on(square)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.each import each
 from tests.wielerspel.support import LINE, Race
 
 
-@pytest.mark.parametrize("square", [LINE, 1], ids=["landed", "passed"])
+@each("square", [LINE, 1])
 def test_the_end_of_a_lap_gives_15_energy_to_everybody(square: int) -> None:
     """003:153: landed on or passed; then the effort square is paid."""
     race = Race().energy(0, 20).energy(1, 0).energy(2, 30).land_on(square, white=3)
@@ -46,7 +45,7 @@ def test_passing_it_does_not() -> None:
     assert Race().land_on(1, white=2).state.rainbow_lap == 0
 
 
-@pytest.mark.parametrize("white", [1, 2], ids=["landed", "passed"])
+@each("white", [1, 2])
 def test_in_a_rainbow_lap_the_race_leader_wins_a_rainbow_jersey(white: int) -> None:
     """003:71 and 003:75: who leads when the rainbow rider lands on the line or passes it."""
     race = Race().order(1, 0, 2).set(rainbow_lap=1).land_on(white - 1, white=white)

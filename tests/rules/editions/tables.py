@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-import pytest
-
 from millebornes_env.millebornes.editions import edition
+from tests.each import Test, each
 from tests.support import Position
 
 EDITIONS = ("dujardin", "dujardin_2014", "dujardin_classic", "dutch", "parker", "winning_moves")
@@ -18,16 +17,16 @@ TABLES = [(name, players, teams) for name in EDITIONS for players, teams in edit
 ROLLING: dict[str, tuple[str, ...]] = dict.fromkeys(EDITIONS, ("roll",)) | {"dujardin": ()}
 """The battle pile of who rolls: a Roll, or none where none is needed to start."""
 
-every_edition = pytest.mark.parametrize("name", EDITIONS)
-every_table = pytest.mark.parametrize(("name", "players", "teams"), TABLES)
+every_edition = each("name", EDITIONS)
+every_table = each(("name", "players", "teams"), TABLES)
 
 
-def in_editions(*names: str) -> pytest.MarkDecorator:
+def in_editions(*names: str) -> Callable[[Test], Test]:
     """A parameter `name` for each of these editions."""
-    return pytest.mark.parametrize("name", names)
+    return each("name", names)
 
 
-def all_but(*names: str) -> pytest.MarkDecorator:
+def all_but(*names: str) -> Callable[[Test], Test]:
     """A parameter `name` for each of the other editions."""
     assert set(names) <= set(EDITIONS)
     return in_editions(*(name for name in EDITIONS if name not in names))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.each import each
 from tests.rules.editions.tables import (
     EDITIONS,
     ROLLING,
@@ -64,7 +63,7 @@ def test_the_deck_of_a_table(name: str, players: int, teams: int) -> None:
     assert [deck[card] for card in range(19)] == [n - r for n, r in zip(FULL_DECK, removed, strict=True)]
 
 
-@pytest.mark.parametrize(("players", "target", "extended"), [(2, 700, 1000), (3, 700, 1000), (4, 1000, 0)])
+@each(("players", "target", "extended"), [(2, 700, 1000), (3, 700, 1000), (4, 1000, 0)])
 @in_editions("parker", "dujardin_classic", "dutch", "winning_moves")
 def test_700_km_alone_and_1000_in_two_teams(name: str, players: int, target: int, extended: int) -> None:
     """Each for himself 700, two teams 1000 without extension.
@@ -102,7 +101,7 @@ def test_teams_take_turns_around_the_table(name: str, players: int, teams: int) 
 TEAM_TABLES = [(name, players, teams) for name, players, teams in TABLES if players > teams]
 
 
-@pytest.mark.parametrize(("name", "players", "teams"), TEAM_TABLES)
+@each(("name", "players", "teams"), TEAM_TABLES)
 def test_a_team_has_one_display(name: str, players: int, teams: int) -> None:
     """What one partner lays, the next goes on with, and attacks and safeties hold for all of them.
 
@@ -121,7 +120,7 @@ def test_a_team_has_one_display(name: str, players: int, teams: int) -> None:
         assert not position.can(lay(position, "out_of_gas", team))
 
 
-@pytest.mark.parametrize(("name", "players", "teams"), TABLES)
+@each(("name", "players", "teams"), TABLES)
 def test_every_opponent_may_be_attacked_and_nobody_else(name: str, players: int, teams: int) -> None:
     """A hazard is laid on another side's piles (000:17; 000:183; 001:14-16; 001:72; E59, E62)."""
     for seat in range(players):
@@ -251,8 +250,8 @@ def test_no_hazard_on_a_hazard(name: str) -> None:
 
 
 @every_edition
-@pytest.mark.parametrize(("hazard", "remedy", "_safety"), BREAKDOWNS)
-def test_each_breakdown_stops_until_its_remedy(name: str, hazard: str, remedy: str, _safety: str) -> None:
+@each(("hazard", "remedy", "safety"), BREAKDOWNS)
+def test_each_breakdown_stops_until_its_remedy(name: str, hazard: str, remedy: str, safety: str) -> None:
     """It bars the way, and of all remedies its own alone can be laid on it.
 
     Source: 000:17; 000:29; 000:57; 000:104-107; 000:150; 000:199; 001:23-27; 001:100-102; 001:115-157;
@@ -276,8 +275,8 @@ def test_a_stop_takes_a_roll_and_no_more(name: str) -> None:
 
 
 @all_but("dujardin", "dujardin_2014")
-@pytest.mark.parametrize(("hazard", "remedy", "_safety"), BREAKDOWNS)
-def test_after_a_remedy_a_roll_is_needed(name: str, hazard: str, remedy: str, _safety: str) -> None:
+@each(("hazard", "remedy", "safety"), BREAKDOWNS)
+def test_after_a_remedy_a_roll_is_needed(name: str, hazard: str, remedy: str, safety: str) -> None:
     """The remedy does not start the car, on whatever later turn the Roll comes (E32).
 
     Source: 000:59; 000:172-174; 000:201; 002:98; rules 1.2. Till then no hazard can be laid on it (000:195).
@@ -292,8 +291,8 @@ def test_after_a_remedy_a_roll_is_needed(name: str, hazard: str, remedy: str, _s
 
 
 @in_editions("dujardin", "dujardin_2014")
-@pytest.mark.parametrize(("hazard", "remedy", "_safety"), BREAKDOWNS)
-def test_a_remedy_restarts_at_once(name: str, hazard: str, remedy: str, _safety: str) -> None:
+@each(("hazard", "remedy", "safety"), BREAKDOWNS)
+def test_a_remedy_restarts_at_once(name: str, hazard: str, remedy: str, safety: str) -> None:
     """No light after it, and none can be laid: FR14 possibility 4; 001:100-102; E25. He rolls: E55."""
     position = at(name, f"hand 0: {remedy} roll 25").battle(0, *ROLLING[name], hazard)
     position.do(f"play {remedy}").turn(0)
@@ -302,7 +301,7 @@ def test_a_remedy_restarts_at_once(name: str, hazard: str, remedy: str, _safety:
 
 
 @every_edition
-@pytest.mark.parametrize("hazard", HAZARDS)
+@each("hazard", HAZARDS)
 def test_a_safety_protects_for_good(name: str, hazard: str) -> None:
     """Once it lies there its hazard cannot be laid any more, the others can.
 
@@ -351,9 +350,9 @@ def test_right_of_way_lifts_stop_and_limit(name: str) -> None:
 
 
 @every_edition
-@pytest.mark.parametrize(("hazard", "remedy", "_safety"), BREAKDOWNS)
+@each(("hazard", "remedy", "safety"), BREAKDOWNS)
 def test_right_of_way_leaves_breakdowns_but_saves_the_roll(
-    name: str, hazard: str, remedy: str, _safety: str
+    name: str, hazard: str, remedy: str, safety: str
 ) -> None:
     """The remedy is still needed, no Roll after it (002:170; 000:113; E4); a remedy that waits rolls (E5)."""
     position = at(name, f"hand 0: right_of_way {remedy} 25 roll").battle(0, *ROLLING[name], hazard)
@@ -372,7 +371,7 @@ def test_with_right_of_way_one_is_attacked_whatever_shows(name: str) -> None:
 
 
 @in_editions("dujardin", "winning_moves")
-@pytest.mark.parametrize("players", [2, 3, 4, 6])
+@each("players", [2, 3, 4, 6])
 def test_a_hazard_may_open_the_pile_of_any_opponent(name: str, players: int) -> None:
     """All five, against who has not begun (001:14-16; 001:96-98; 002:147)."""
     position = at(name, players=players).hand(0, *HAZARDS)
@@ -384,7 +383,7 @@ def test_a_hazard_may_open_the_pile_of_any_opponent(name: str, players: int) -> 
 
 
 @all_but("dujardin", "winning_moves")
-@pytest.mark.parametrize("players", [2, 3, 4, 6])
+@each("players", [2, 3, 4, 6])
 def test_only_a_limit_may_be_laid_against_who_has_not_begun(name: str, players: int) -> None:
     """Hazards lie on a Roll only, the Limit apart (000:195; E36; FRC possibility 3; FR14 possibility 3)."""
     position = at(name, players=players).hand(0, *HAZARDS)

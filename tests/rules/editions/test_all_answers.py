@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.each import each
 from tests.rules.editions.tables import (
     ROLLING,
     TABLES,
@@ -21,7 +20,7 @@ from tests.support import BREAKDOWNS, DISTANCES, HAZARDS, SAFETIES, SAFETY_AGAIN
 
 
 @every_edition
-@pytest.mark.parametrize("safety", SAFETIES)
+@each("safety", SAFETIES)
 def test_a_safety_may_be_laid_in_any_own_turn(name: str, safety: str) -> None:
     """Before the first distance, rolling, under attack: always (000:118; 000:187; 002:109; 002:199)."""
     for pile in ((), ROLLING[name], (*ROLLING[name], "stop"), (*ROLLING[name], "accident")):
@@ -58,7 +57,7 @@ def test_each_further_safety_gives_the_same_again(name: str) -> None:
 
 
 @all_but("parker")
-@pytest.mark.parametrize(("hazard", "remedy", "safety"), BREAKDOWNS)
+@each(("hazard", "remedy", "safety"), BREAKDOWNS)
 def test_a_safety_takes_its_hazard_away_and_one_drives_on(
     name: str, hazard: str, remedy: str, safety: str
 ) -> None:
@@ -93,7 +92,7 @@ def test_a_coup_fourre_at_every_table(name: str, players: int, teams: int) -> No
 
     Source: 000:205-207; 000:211-214; 001:192-211; 002:174; rules 1.3; E11.
     """
-    for attacker in range(players):
+    for attacker in (0, players - 1):
         for responder in range(players):
             team = responder % teams
             if team == attacker % teams:
@@ -124,7 +123,7 @@ def test_a_coup_fourre_at_every_table(name: str, players: int, teams: int) -> No
 
 
 @every_edition
-@pytest.mark.parametrize("hazard", HAZARDS)
+@each("hazard", HAZARDS)
 def test_a_coup_fourre_undoes_the_hazard(name: str, hazard: str) -> None:
     """It counts as not laid and goes to the discard pile; one drives on without a Roll; from then on immune.
 
@@ -151,7 +150,7 @@ def test_a_hazard_is_answered_only_with_its_own_safety(name: str) -> None:
         assert (position.phase, position.seat) == ("play", 1)
 
 
-@pytest.mark.parametrize(("name", "players", "teams"), [table for table in TABLES if table[2] > 2])
+@each(("name", "players", "teams"), [table for table in TABLES if table[2] > 2])
 def test_only_the_attacked_side_is_asked(name: str, players: int, teams: int) -> None:
     """Another side that holds the safety has no say (001:192-194; 002:174; E13, E62)."""
     for holder in range(players):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.each import each
 from tests.rules.editions.tables import (
     EDITIONS,
     ROLLING,
@@ -39,9 +38,7 @@ def test_the_target_ends_the_round(name: str, players: int, teams: int) -> None:
         assert position.round_winner() == seat % teams
 
 
-@pytest.mark.parametrize(
-    ("name", "players", "teams"), [table for table in TABLES if table[0] in ENDS_WITH_THE_TURN]
-)
+@each(("name", "players", "teams"), [table for table in TABLES if table[0] in ENDS_WITH_THE_TURN])
 def test_the_round_ends_with_the_turn_of_the_last_card(name: str, players: int, teams: int) -> None:
     """Hands are not played out (000:219; rules 1.4; E34, E54)."""
     for seat in range(players):
@@ -68,7 +65,7 @@ def test_the_last_card_drawn_in_an_extra_turn_ends_the_round_too(name: str) -> N
     assert position.do("discard stop").phase == "round over"
 
 
-@pytest.mark.parametrize(("name", "players", "teams"), [table for table in TABLES if table[0] in PLAYED_OUT])
+@each(("name", "players", "teams"), [table for table in TABLES if table[0] in PLAYED_OUT])
 def test_hands_are_played_out(name: str, players: int, teams: int) -> None:
     """With the pile empty one card a turn, laid or discarded, until no hand is left.
 
@@ -115,7 +112,7 @@ def test_all_four_safeties_bring_700(name: str) -> None:
 
 
 @in_editions(*WITH_POINTS)
-@pytest.mark.parametrize("players", [2, 3, 4, 6])
+@each("players", [2, 3, 4, 6])
 def test_the_winner_of_the_trip(name: str, players: int) -> None:
     """400, and 300 if no 200 was laid; nothing of it to the others.
 
@@ -139,7 +136,7 @@ def test_no_safe_trip_for_a_trip_not_completed(name: str) -> None:
 
 
 @in_editions(*WITH_POINTS)
-@pytest.mark.parametrize("left", [0, 1])
+@each("left", [0, 1])
 def test_a_delayed_finish(name: str, left: int) -> None:
     """300 if the pile was empty when the finishing card was laid, whoever drew its last card.
 
@@ -152,7 +149,7 @@ def test_a_delayed_finish(name: str, left: int) -> None:
 
 
 @in_editions(*PAID_TO_THE_WINNER)
-@pytest.mark.parametrize(
+@each(
     ("players", "others", "points"),
     [(2, (0,), 500), (2, (25,), 0), (3, (0, 0), 500), (3, (25, 0), 0), (4, (0,), 500), (6, (0, 0), 500)],
 )
@@ -168,7 +165,7 @@ def test_a_shut_out_is_paid_to_the_winner_once(
 
 
 @in_editions(*PAID_BY_BLANKS)
-@pytest.mark.parametrize(
+@each(
     ("players", "km", "points"),
     [
         (2, (300, 0), (500, 0)),
@@ -206,7 +203,7 @@ def test_the_winner_is_paid_for_blank_sides_too(name: str) -> None:
 # The extension (1.1, 1.5) ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("name", "players"), EXTENDABLE)
+@each(("name", "players"), EXTENDABLE)
 def test_who_reaches_700_may_extend_to_1000(name: str, players: int) -> None:
     """At once, on reaching exactly 700; the turn goes to the left (000:233-237; 002:29; 002:33; E44)."""
     position = at(name, "battle 0: roll", "hand 0: 50", players=players).km(0, 650).do("play 50")
@@ -218,7 +215,7 @@ def test_who_reaches_700_may_extend_to_1000(name: str, players: int) -> None:
     assert (position.phase, position.winner) == ("play", None)
 
 
-@pytest.mark.parametrize(("name", "players"), EXTENDABLE)
+@each(("name", "players"), EXTENDABLE)
 def test_an_extension_won(name: str, players: int) -> None:
     """200 besides the 400 and the 300 for a trip that is without a 200 to its end.
 
@@ -233,7 +230,7 @@ def test_an_extension_won(name: str, players: int) -> None:
 
 
 @in_editions("parker", "dujardin_classic", "dutch")
-@pytest.mark.parametrize("players", [2, 3])
+@each("players", [2, 3])
 def test_an_extension_lost_pays_each_opponent(name: str, players: int) -> None:
     """The caller has lost the 400; 200 to his opponents, whether one of them arrives or not.
 
@@ -246,7 +243,7 @@ def test_an_extension_lost_pays_each_opponent(name: str, players: int) -> None:
     assert position.points() == [900, 1000 + 400 + 300 + 200, *[300 + 200] * (players - 2)]
 
 
-@pytest.mark.parametrize(("name", "players"), EXTENDABLE)
+@each(("name", "players"), EXTENDABLE)
 def test_an_extension_is_called_in_an_extra_turn_too(name: str, players: int) -> None:
     """After a safety as after a coup fourré; then play goes on to the left (E46)."""
     position = at(name, "battle 0: roll", "hand 0: extra_tank 25", players=players).km(0, 675)
@@ -272,7 +269,7 @@ def test_an_extension_with_the_pile_empty(name: str) -> None:
     assert "shutout" not in position.sheet(0)
 
 
-@pytest.mark.parametrize(("name", "players", "teams"), TABLES)
+@each(("name", "players", "teams"), TABLES)
 def test_no_extension_where_the_trip_is_long(name: str, players: int, teams: int) -> None:
     """With a target of 1,000 the round is over there (000:233; 001:32; E44; rules 1.1)."""
     position = at(name, players=players, teams=teams)
@@ -311,7 +308,7 @@ def test_the_deal_moves_to_the_left(name: str, players: int, teams: int) -> None
 
 
 @in_editions(*WITHOUT_POINTS)
-@pytest.mark.parametrize(
+@each(
     ("players", "teams", "km", "winner"),
     [
         (2, 2, (300, 350), 1),

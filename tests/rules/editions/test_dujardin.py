@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.each import each
 from tests.rules.editions.tables import at, kms, lay
 from tests.support import (
     BATTLE_HAZARDS,
@@ -24,14 +23,14 @@ def dujardin(*lines: str, **options: int) -> Position:
 # The table ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("players", [2, 3, 4])
+@each("players", [2, 3, 4])
 def test_two_to_four_play_alone(players: int) -> None:
     """The standard rule is for 2 to 4, each for himself, to 1,000 (001:3; 001:32)."""
     position = dujardin(players=players)
     assert (position.rules.teams, position.target) == (players, 1000)
 
 
-@pytest.mark.parametrize("players", [4, 6, 8])
+@each("players", [4, 6, 8])
 def test_four_to_eight_play_in_pairs(players: int) -> None:
     """Teams of two, each with its own cards, on one common zone, taking alternate turns (001:30-36; E56)."""
     position = dujardin(players=players, teams=players // 2, dealt=True)
@@ -66,8 +65,8 @@ def test_possibility_1_a_distance_without_any_light() -> None:
     assert (position.km_of(0), position.battle_top(0)) == (200, None)
 
 
-@pytest.mark.parametrize("team", [1, 2, 3])
-@pytest.mark.parametrize("hazard", HAZARDS)
+@each("team", [1, 2, 3])
+@each("hazard", HAZARDS)
 def test_possibility_2_a_hazard_on_any_opponent(hazard: str, team: int) -> None:
     """From the first turn, since everybody rolls (001:14-16; 001:96-98)."""
     position = dujardin(f"hand 0: {hazard}", players=4)
@@ -75,8 +74,8 @@ def test_possibility_2_a_hazard_on_any_opponent(hazard: str, team: int) -> None:
     assert (position.battle_top(team) or position.speed_top(team)) == hazard
 
 
-@pytest.mark.parametrize(("hazard", "remedy", "_safety"), BREAKDOWNS)
-def test_possibility_3_the_remedy_of_an_opening_hazard(hazard: str, remedy: str, _safety: str) -> None:
+@each(("hazard", "remedy", "safety"), BREAKDOWNS)
+def test_possibility_3_the_remedy_of_an_opening_hazard(hazard: str, remedy: str, safety: str) -> None:
     """Laid over it, it ends the attack, and one rolls (001:23-27; 001:100-102; 001:115-157)."""
     position = dujardin(f"hand 0: {hazard}").do(f"play {hazard}").hand(1, *DISTANCES, *REMEDIES)
     assert position.plays() == {remedy}
@@ -102,7 +101,7 @@ def test_possibility_4_a_safety_and_another_play() -> None:
 # Hazards --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("hazard", BATTLE_HAZARDS)
+@each("hazard", BATTLE_HAZARDS)
 def test_a_second_attack_only_on_the_other_pile(hazard: str) -> None:
     """Not two on the battle pile, but a Limit besides (001:19-21; 001:92-94; 001:104-107)."""
     position = dujardin(f"battle 1: {hazard}").hand(0, *HAZARDS)
@@ -131,8 +130,8 @@ def test_the_limit_pile() -> None:
 # Safeties and coup fourré ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("hazard", "_remedy", "safety"), BREAKDOWNS)
-def test_a_safety_cancels_an_opening_hazard(hazard: str, _remedy: str, safety: str) -> None:
+@each(("hazard", "remedy", "safety"), BREAKDOWNS)
+def test_a_safety_cancels_an_opening_hazard(hazard: str, remedy: str, safety: str) -> None:
     """Nothing lies there any more, and one rolls as at the start (001:164-166)."""
     position = dujardin(f"battle 0: {hazard}", f"hand 0: {safety} 25").do(f"play {safety}")
     assert (position.battle_top(0), position.discards) == (None, {hazard: 1})
@@ -148,8 +147,8 @@ def test_right_of_way_wards_off_stop_and_limit() -> None:
     }
 
 
-@pytest.mark.parametrize(("hazard", "_remedy", "safety"), BREAKDOWNS)
-def test_a_coup_fourre_against_an_opening_hazard(hazard: str, _remedy: str, safety: str) -> None:
+@each(("hazard", "remedy", "safety"), BREAKDOWNS)
+def test_a_coup_fourre_against_an_opening_hazard(hazard: str, remedy: str, safety: str) -> None:
     """Cancelled at once; one card to refill and one for the turn, in which one rolls (001:200-211; E10)."""
     position = dujardin(f"hand 0: {hazard}", f"hand 2: {safety} 25", players=3)
     position.do(f"play {hazard} against team 2", "claim")
@@ -164,7 +163,7 @@ def test_a_coup_fourre_is_marked() -> None:
     assert not position.turn(0).hand(0, "stop", "speed_limit").plays()
 
 
-@pytest.mark.parametrize(("players", "teams"), [(4, 2), (6, 3), (8, 4)])
+@each(("players", "teams"), [(4, 2), (6, 3), (8, 4)])
 def test_either_partner_answers(players: int, teams: int) -> None:
     """The zone is common: whichever of the pair holds the safety (001:34-36; 001:74; E11)."""
     for responder in (1, 1 + teams):
@@ -178,7 +177,7 @@ def test_either_partner_answers(players: int, teams: int) -> None:
 # The end --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("players", "teams"), [(2, 2), (3, 3), (4, 4), (4, 2), (6, 3), (8, 4)])
+@each(("players", "teams"), [(2, 2), (3, 3), (4, 4), (4, 2), (6, 3), (8, 4)])
 def test_the_first_at_1000_wins(players: int, teams: int) -> None:
     """That is all there is to win (001:32; rules 1.5)."""
     position = dujardin(players=players, teams=teams).km(0, 975).finish_trip(players - 1)
@@ -192,7 +191,7 @@ def test_with_the_pile_empty_the_nearest_wins() -> None:
     assert kms(dujardin(players=3), (300, 500, 500)).run_out().round_winner() is None
 
 
-@pytest.mark.parametrize(("decide", "winner"), [(0, None), (1, 2)])
+@each(("decide", "winner"), [(0, None), (1, 2)])
 def test_more_safeties_decide_a_tie_only_as_an_option(decide: int, winner: int | None) -> None:
     """A tie is a shared win, unless the option says otherwise (E53)."""
     position = kms(dujardin(players=3, safeties_break_tie=decide), (300, 500, 500)).safety(2, "extra_tank")

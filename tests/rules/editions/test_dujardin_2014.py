@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.each import each
 from tests.rules.editions.tables import at, kms, lay
 from tests.support import (
     BATTLE_HAZARDS,
@@ -26,7 +25,7 @@ def fr14(*lines: str, **options: int) -> Position:
 # The table ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("players", "teams", "alone"),
     [(2, None, True), (3, None, True), (4, None, True), (4, 2, False), (6, None, False), (8, None, False)],
 )
@@ -76,15 +75,15 @@ def test_possibility_3_an_attack_on_who_rolls() -> None:
         assert fr14(f"battle 1: {hazard} on roll").hand(0, *HAZARDS).plays() == {"speed_limit"}
 
 
-@pytest.mark.parametrize("team", [1, 2, 3])
+@each("team", [1, 2, 3])
 def test_possibility_3_a_limit_before_the_start(team: int) -> None:
     """It may be laid against who has not started yet (FR14 possibility 3; rules 1.2)."""
     position = fr14("hand 0: speed_limit", players=4)
     assert position.do(lay(position, "speed_limit", team)).speed_top(team) == "speed_limit"
 
 
-@pytest.mark.parametrize(("hazard", "remedy", "_safety"), BREAKDOWNS)
-def test_possibility_4_a_remedy_and_no_light(hazard: str, remedy: str, _safety: str) -> None:
+@each(("hazard", "remedy", "safety"), BREAKDOWNS)
+def test_possibility_4_a_remedy_and_no_light(hazard: str, remedy: str, safety: str) -> None:
     """The next turn already one drives (FR14 possibility 4)."""
     position = fr14(f"battle 0: {hazard} on roll").hand(0, *DISTANCES, *REMEDIES)
     assert position.plays() == {remedy}
@@ -92,8 +91,8 @@ def test_possibility_4_a_remedy_and_no_light(hazard: str, remedy: str, _safety: 
     assert position.plays() == set(DISTANCES)
 
 
-@pytest.mark.parametrize(("hazard", "remedy", "_safety"), BREAKDOWNS)
-def test_the_variant_with_a_light_after_a_remedy(hazard: str, remedy: str, _safety: str) -> None:
+@each(("hazard", "remedy", "safety"), BREAKDOWNS)
+def test_the_variant_with_a_light_after_a_remedy(hazard: str, remedy: str, safety: str) -> None:
     """The sheet offers the older rule as a variant: an option here (FR14 variant; rules 1.5)."""
     position = fr14(f"battle 0: {hazard} on roll", f"hand 0: {remedy} roll 25", roll_after_remedy=1)
     position.do(f"play {remedy}").turn(0)
@@ -119,9 +118,9 @@ def test_possibility_6_a_discard() -> None:
 # What is decided for it -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("hazard", "remedy", "_safety"), BREAKDOWNS)
-@pytest.mark.parametrize("literal", [0, 1])
-def test_who_has_remedied_can_be_attacked(hazard: str, remedy: str, _safety: str, literal: int) -> None:
+@each(("hazard", "remedy", "safety"), BREAKDOWNS)
+@each("literal", [0, 1])
+def test_who_has_remedied_can_be_attacked(hazard: str, remedy: str, safety: str, literal: int) -> None:
     """He rolls; taken literally, as an option, only a green light on top can be attacked (E55)."""
     position = fr14(attack_needs_roll=literal).battle(1, "roll", hazard, remedy).hand(0, *HAZARDS)
     assert position.plays() == ({"speed_limit"} if literal else set(HAZARDS))
@@ -129,7 +128,7 @@ def test_who_has_remedied_can_be_attacked(hazard: str, remedy: str, _safety: str
     assert position.safety(1, "right_of_way").plays() == BREAKDOWN_HAZARDS
 
 
-@pytest.mark.parametrize(
+@each(
     ("pile", "legal"),
     [
         ((), True),
@@ -146,8 +145,8 @@ def test_a_green_light_on_nothing_or_on_a_stop(pile: tuple[str, ...], legal: boo
     assert fr14("hand 0: roll").battle(0, *pile).can("play roll") == legal
 
 
-@pytest.mark.parametrize(("hazard", "_remedy", "safety"), BREAKDOWNS)
-def test_a_safety_cancels_its_hazard_at_once(hazard: str, _remedy: str, safety: str) -> None:
+@each(("hazard", "remedy", "safety"), BREAKDOWNS)
+def test_a_safety_cancels_its_hazard_at_once(hazard: str, remedy: str, safety: str) -> None:
     """The light beneath shows again (FR14 possibility 5; rules 1.3; E22)."""
     position = fr14(f"battle 0: {hazard} on roll").hand(0, safety, *DISTANCES).do(f"play {safety}")
     assert (position.battle_top(0), position.plays()) == ("roll", set(DISTANCES))
@@ -169,7 +168,7 @@ def test_a_breakdown_with_the_right_of_way_before_the_start() -> None:
     assert (position.battle_top(1), position.can("play 25")) == (None, True)
 
 
-@pytest.mark.parametrize(("players", "teams"), [(2, 2), (3, 3), (4, 4), (4, 2), (6, 3), (8, 4)])
+@each(("players", "teams"), [(2, 2), (3, 3), (4, 4), (4, 2), (6, 3), (8, 4)])
 def test_the_pile_empty_ends_the_game(players: int, teams: int) -> None:
     """When the turn is over; the nearest to 1,000 wins (rules 1.4; E54)."""
     position = (
@@ -193,7 +192,7 @@ def test_a_pile_without_distances_does_not_end_it() -> None:
     assert not set(DISTANCES) & {*position.hand_of(0), *position.hand_of(1)}
 
 
-@pytest.mark.parametrize(("decide", "winner"), [(0, None), (1, 0)])
+@each(("decide", "winner"), [(0, None), (1, 0)])
 def test_a_tie_is_a_shared_win(decide: int, winner: int | None) -> None:
     """As an option more safeties decide it, among those who are equally near (E53)."""
     position = kms(fr14(players=3, safeties_break_tie=decide), (500, 500, 400)).safety(0, "extra_tank")

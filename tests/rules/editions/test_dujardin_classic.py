@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.each import each
 from tests.rules.editions.tables import at, kms
 from tests.support import BATTLE_HAZARDS, BREAKDOWNS, CARDS, HAZARDS, SAFETIES, Position
 
@@ -15,7 +14,7 @@ def frc(*lines: str, **options: int) -> Position:
 # The table ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("players", "teams", "target", "extended", "deck"),
     [(2, 2, 700, 1000, 101), (3, 3, 700, 1000, 101), (4, 2, 1000, 0, 106), (6, 3, 700, 1000, 106)],
 )
@@ -41,22 +40,22 @@ def test_six_sit_a_b_c_a_b_c() -> None:
 # Moving and attacking -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("pile", [(), *(("roll", hazard) for hazard in BATTLE_HAZARDS)])
+@each("pile", [(), *(("roll", hazard) for hazard in BATTLE_HAZARDS)])
 def test_a_limit_on_who_stands(pile: tuple[str, ...]) -> None:
     """Before his start and under another hazard (FRC possibility 3, advice 7; rules 1.2)."""
     assert frc().battle(1, *pile).hand(0, *HAZARDS).plays() == {"speed_limit"}
 
 
-@pytest.mark.parametrize(("hazard", "remedy", "_safety"), BREAKDOWNS)
-def test_on_the_last_remedy_of_who_has_the_right_of_way(hazard: str, remedy: str, _safety: str) -> None:
+@each(("hazard", "remedy", "safety"), BREAKDOWNS)
+def test_on_the_last_remedy_of_who_has_the_right_of_way(hazard: str, remedy: str, safety: str) -> None:
     """A hazard may lie there as on a light (FRC p. 9; rules 1.2); without it not."""
     position = frc().battle(1, "roll", hazard, remedy).hand(0, *HAZARDS)
     assert position.plays() == {"speed_limit"}
     assert position.safety(1, "right_of_way").plays() == {"accident", "out_of_gas", "flat_tire"}
 
 
-@pytest.mark.parametrize(("hazard", "remedy", "_safety"), BREAKDOWNS)
-def test_the_light_after_a_remedy_comes_on_a_later_turn(hazard: str, remedy: str, _safety: str) -> None:
+@each(("hazard", "remedy", "safety"), BREAKDOWNS)
+def test_the_light_after_a_remedy_comes_on_a_later_turn(hazard: str, remedy: str, safety: str) -> None:
     """Remedy and light are two turns, and the distance a third (FRC; rules 1.2)."""
     position = frc(f"battle 0: {hazard} on roll", f"hand 0: {remedy} roll 25").do(f"play {remedy}")
     assert position.seat == 1
@@ -65,17 +64,17 @@ def test_the_light_after_a_remedy_comes_on_a_later_turn(hazard: str, remedy: str
     assert position.turn(0).can("play 25")
 
 
-@pytest.mark.parametrize(("hazard", "_remedy", "safety"), BREAKDOWNS)
-def test_a_safety_gives_the_light_back(hazard: str, _remedy: str, safety: str) -> None:
+@each(("hazard", "remedy", "safety"), BREAKDOWNS)
+def test_a_safety_gives_the_light_back(hazard: str, remedy: str, safety: str) -> None:
     """Its hazard is removed and the light beneath shows again, in the same turn (rules 1.3; E22)."""
     position = frc(f"battle 0: {hazard} on roll", f"hand 0: {safety} 25").do(f"play {safety}")
     assert (position.battle_top(0), position.discards) == ("roll", {hazard: 1})
     assert position.can("play 25")
 
 
-@pytest.mark.parametrize(("hazard", "_remedy", "safety"), BREAKDOWNS)
+@each(("hazard", "remedy", "safety"), BREAKDOWNS)
 def test_a_safety_against_a_hazard_on_a_remedy_shows_the_remedy(
-    hazard: str, _remedy: str, safety: str
+    hazard: str, remedy: str, safety: str
 ) -> None:
     """With Right of Way out one was rolling on it, and rolls again (rules 1.3; E10, E22)."""
     position = frc("safeties 0: right_of_way", f"hand 0: {safety} 25")
@@ -101,7 +100,7 @@ def test_a_safety_that_draws_the_last_card_gives_a_second_play() -> None:
     assert (position.seat, position.pile_size, position.hand_sizes()[0]) == (0, 0, 2)
 
 
-@pytest.mark.parametrize(
+@each(
     ("players", "responder", "follows", "next_seat"),
     [(3, 2, 0, 1), (3, 2, 1, 0), (3, 1, 0, 1), (4, 3, 0, 1), (4, 3, 1, 0), (6, 4, 0, 1), (6, 4, 1, 5)],
 )
@@ -141,7 +140,7 @@ def test_all_four_safeties_are_700_instead_of_400() -> None:
     assert position.points() == [0, 700 + 300]
 
 
-@pytest.mark.parametrize(
+@each(
     ("km", "points"),
     [
         ((300, 200, 0), (300 + 500, 200 + 500, 0)),
@@ -150,7 +149,7 @@ def test_all_four_safeties_are_700_instead_of_400() -> None:
         ((300, 200, 25), (300, 200, 25)),
     ],
 )
-@pytest.mark.parametrize("players", [3, 6])
+@each("players", [3, 6])
 def test_capot_without_a_winner(players: int, km: tuple[int, ...], points: tuple[int, ...]) -> None:
     """Each adversary of a blank side who is placed gets 500 (rules 1.5; E42, E43)."""
     assert kms(frc(players=players), km).run_out().points() == list(points)
@@ -161,7 +160,7 @@ def test_capot_of_both_opponents() -> None:
     assert frc(players=3).km(0, 200, two_hundreds=1).finish_trip(0).points() == [2100, 0, 0]
 
 
-@pytest.mark.parametrize("players", [3, 6])
+@each("players", [3, 6])
 def test_capot_and_a_failed_extension(players: int) -> None:
     """The blank third takes no capot money but its 200; the placed ones get 500 each for it.
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.each import each
 from tests.rules.editions.tables import at, kms
 from tests.support import BREAKDOWNS, CARDS, HAZARDS, SAFETIES, Position
 
@@ -15,13 +14,13 @@ def dutch(*lines: str, **options: int) -> Position:
 # The table ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("players", "teams"), [(2, 2), (3, 3), (4, 2), (6, 2)])
+@each(("players", "teams"), [(2, 2), (3, 3), (4, 2), (6, 2)])
 def test_two_or_three_alone_four_in_pairs_six_in_threes(players: int, teams: int) -> None:
     """With 4 and with 6 there are two teams, with 2 and with 3 each plays for himself (000:126)."""
     assert dutch(players=players).rules.teams == teams
 
 
-@pytest.mark.parametrize(("players", "counts"), [(2, [2, 2, 2, 4, 3]), (3, [2, 2, 2, 4, 3])])
+@each(("players", "counts"), [(2, [2, 2, 2, 4, 3]), (3, [2, 2, 2, 4, 3])])
 def test_alone_one_of_each_hazard_is_taken_out(players: int, counts: list[int]) -> None:
     """Of every kind of hazard one, Stop and Limit too: 101 cards (000:134)."""
     position = dutch(players=players)
@@ -38,8 +37,8 @@ def test_six_players_sit_alternately() -> None:
     assert (position.km_of(0), position.km_of(1)) == (75, 75)
 
 
-@pytest.mark.parametrize("attacker", [0, 2, 4])
-@pytest.mark.parametrize("responder", [1, 3, 5])
+@each("attacker", [0, 2, 4])
+@each("responder", [1, 3, 5])
 def test_any_of_the_three_may_answer(attacker: int, responder: int) -> None:
     """The one who holds the safety, even the seat right of the attacker; then his left (000:214; E11)."""
     position = dutch(
@@ -70,9 +69,7 @@ def test_right_of_way_starts_and_restarts_without_a_light() -> None:
     assert position.turn(1).hand(1, *HAZARDS).plays() == {"accident", "out_of_gas", "flat_tire"}
 
 
-@pytest.mark.parametrize(
-    "pile", [(), ("roll", "stop"), ("roll", "accident"), ("roll", "accident", "repairs")]
-)
+@each("pile", [(), ("roll", "stop"), ("roll", "accident"), ("roll", "accident", "repairs")])
 def test_a_hazard_lies_on_a_light_only(pile: tuple[str, ...]) -> None:
     """On nothing else; the Limit, which has a pile of its own, may be laid any time (000:195; E36)."""
     assert dutch().battle(1, *pile).hand(0, *HAZARDS).plays() == {"speed_limit"}
@@ -85,7 +82,7 @@ def test_with_right_of_way_a_hazard_lies_on_the_last_remedy() -> None:
     assert position.hand(0, *HAZARDS).plays() == {"accident", "out_of_gas", "flat_tire"}
 
 
-@pytest.mark.parametrize(("hazard", "remedy", "safety"), BREAKDOWNS)
+@each(("hazard", "remedy", "safety"), BREAKDOWNS)
 def test_after_each_attack_a_light_but_not_after_a_safety(hazard: str, remedy: str, safety: str) -> None:
     """The remedy wants a light on top, the safety does not (000:59; 000:172-174; 000:199-201)."""
     position = dutch(f"battle 0: {hazard} on roll", f"hand 0: {remedy} {safety} 25").do(f"play {remedy}")
@@ -103,7 +100,7 @@ def test_a_light_that_waited_does_not_come_back_with_another_safety() -> None:
 # Safeties and the lightning reaction ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("number", [1, 2, 3, 4])
+@each("number", [1, 2, 3, 4])
 def test_a_safety_held_from_the_start_costs_two_cards(number: int) -> None:
     """Two cards drawn in all and one more laid, be it held or just drawn; with more safeties, one more each.
 
@@ -135,7 +132,7 @@ def test_after_the_reaction_seven_cards_and_one_of_them_goes() -> None:
 # The finish -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("players", [2, 3, 4, 6])
+@each("players", [2, 3, 4, 6])
 def test_the_round_ends_when_the_stock_is_empty(players: int) -> None:
     """With the turn that took its last card; hands are not played out (000:219; E34)."""
     position = dutch("hand 0: stop stop", players=players).draw_pile(1).do("discard stop")
@@ -144,7 +141,7 @@ def test_the_round_ends_when_the_stock_is_empty(players: int) -> None:
     assert (position.phase, position.hand_sizes()[1]) == ("round over", 1)
 
 
-@pytest.mark.parametrize("players", [2, 3])
+@each("players", [2, 3])
 def test_an_extended_round_goes_on_until_all_cards_are_played_out(players: int) -> None:
     """Or until one reaches 1000: the special rule goes before the general one (000:237; 000:219; E34)."""
     position = dutch("hand 0: stop stop", "hand 1: stop", players=players).extended_by(0).draw_pile(0)
@@ -171,7 +168,7 @@ def test_the_extension_is_worth_calling_with_the_stock_empty() -> None:
     assert (position.phase, position.seat, position.km_of(0)) == ("play", 1, 900)
 
 
-@pytest.mark.parametrize("attacked", [False, True])
+@each("attacked", [False, True])
 def test_safeties_bring_no_other_play_while_hands_are_played_out(attacked: bool) -> None:
     """As in the French booklet, which the text is taken from (000:237; FRC p. 16; E15 to E17, E34)."""
     position = dutch("battle 2: roll", "hand 1: stop", "hand 2: stop", players=3).extended_by(0).draw_pile(0)
@@ -207,7 +204,7 @@ def test_the_crowning_stroke_after_a_safety_that_takes_the_last_card() -> None:
 # Points ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("km", "points"),
     [((300, 0, 0), (1000, 0, 0)), ((300, 200, 0), (500, 500, 0)), ((0, 0, 0), (0, 0, 0))],
 )
@@ -217,7 +214,7 @@ def test_alone_one_is_paid_for_each_who_is_not_placed(km: tuple[int, ...], point
     assert tuple(position.sheet(team).get("shutout", 0) for team in range(3)) == points
 
 
-@pytest.mark.parametrize("players", [4, 6])
+@each("players", [4, 6])
 def test_in_teams_one_is_paid_for_the_team_not_for_its_riders(players: int) -> None:
     """500 for the other team, be it of two or three (000:229)."""
     assert kms(dutch(players=players), (25, 0)).run_out().points() == [525, 0]
@@ -231,7 +228,7 @@ def test_whoever_reaches_1000_wins_an_extended_trip() -> None:
     assert position.sheet(2) == {"distance": 25, "extension": 200}
 
 
-@pytest.mark.parametrize("km", [(900, 300, 0), (700, 0, 0)])
+@each("km", [(900, 300, 0), (700, 0, 0)])
 def test_a_failed_extension_among_three(km: tuple[int, ...]) -> None:
     """200 to each opponent, a blank one too, who takes no 500 (000:245; 000:227; E43, E47)."""
     position = kms(dutch(players=3).extended_by(0), km).run_out()

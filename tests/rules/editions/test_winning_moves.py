@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.each import each
 from tests.rules.editions.tables import at, kms, lay
 from tests.support import BATTLE_HAZARDS, BREAKDOWNS, CARDS, DISTANCES, HAZARDS, REMEDIES, SAFETIES, Position
 
@@ -28,7 +27,7 @@ def test_the_deck() -> None:
     assert deck.total() == 106
 
 
-@pytest.mark.parametrize("players", [2, 3])
+@each("players", [2, 3])
 def test_alone_four_cards_are_taken_out_and_no_stop(players: int) -> None:
     """One Accident, Out of Gas, Flat Tire and Limit each; 700 miles; extension (002:25-29; 002:190)."""
     position = meilen(players=players)
@@ -37,7 +36,7 @@ def test_alone_four_cards_are_taken_out_and_no_stop(players: int) -> None:
     assert (position.rules.teams, position.target, position.rules.extended_target) == (players, 700, 1000)
 
 
-@pytest.mark.parametrize(("players", "teams", "target", "extended"), [(4, 2, 1000, 0), (6, 3, 700, 1000)])
+@each(("players", "teams", "target", "extended"), [(4, 2, 1000, 0), (6, 3, 700, 1000)])
 def test_four_and_six_play_in_pairs(players: int, teams: int, target: int, extended: int) -> None:
     """Partners opposite, an opponent always between them (002:31-33; 002:65; 002:156; 002:190)."""
     position = meilen(players=players)
@@ -80,7 +79,7 @@ def test_the_partner_goes_on_with_the_pile() -> None:
     assert not meilen("safeties 0: extra_tank", "to act: seat 2", "hand 2: 25", players=4).plays()
 
 
-@pytest.mark.parametrize(("any_safety", "starters"), [(0, {"right_of_way"}), (1, set(SAFETIES))])
+@each(("any_safety", "starters"), [(0, {"right_of_way"}), (1, set(SAFETIES))])
 def test_which_safety_lets_the_miles_begin(any_safety: int, starters: set[str]) -> None:
     """Right of Way only (002:152; 002:170); "a safety" taken literally is an option (002:199; E31)."""
     for safety in SAFETIES:
@@ -91,8 +90,8 @@ def test_which_safety_lets_the_miles_begin(any_safety: int, starters: set[str]) 
 # A hazard opens the pile ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("hazard", "remedy", "_safety"), BREAKDOWNS)
-def test_after_an_opening_hazard_the_remedy_starts(hazard: str, remedy: str, _safety: str) -> None:
+@each(("hazard", "remedy", "safety"), BREAKDOWNS)
+def test_after_an_opening_hazard_the_remedy_starts(hazard: str, remedy: str, safety: str) -> None:
     """Without a Roll, even on later turns, and he can be attacked then (002:147; 002:184)."""
     position = meilen(f"hand 0: {hazard}").do(f"play {hazard}").hand(1, *DISTANCES, *REMEDIES)
     assert position.plays() == {remedy}
@@ -103,8 +102,8 @@ def test_after_an_opening_hazard_the_remedy_starts(hazard: str, remedy: str, _sa
     assert position.turn(0).hand(0, *HAZARDS).plays() == set(HAZARDS)
 
 
-@pytest.mark.parametrize(("hazard", "remedy", "_safety"), BREAKDOWNS)
-def test_after_a_later_hazard_remedy_and_roll_are_needed(hazard: str, remedy: str, _safety: str) -> None:
+@each(("hazard", "remedy", "safety"), BREAKDOWNS)
+def test_after_a_later_hazard_remedy_and_roll_are_needed(hazard: str, remedy: str, safety: str) -> None:
     """Only the first one is so cheap, on whatever turn the Roll comes (002:98; 002:184; E32)."""
     for pile in (("roll",), ("accident", "repairs"), ("stop", "roll")):
         position = meilen(f"hand 0: {remedy} 25 roll").battle(0, *pile, hazard).do(f"play {remedy}")
@@ -127,10 +126,10 @@ def test_an_opening_limit_is_no_beginning() -> None:
     assert position.do("play end_of_limit").turn(1).plays() == {"roll"}
 
 
-@pytest.mark.parametrize(("hazard", "_remedy", "safety"), BREAKDOWNS)
-@pytest.mark.parametrize("answer", ["claim", "pass"])
+@each(("hazard", "remedy", "safety"), BREAKDOWNS)
+@each("answer", ["claim", "pass"])
 def test_an_opening_hazard_undone_by_its_safety_leaves_nothing(
-    hazard: str, _remedy: str, safety: str, answer: str
+    hazard: str, remedy: str, safety: str, answer: str
 ) -> None:
     """By coup fourré or later, the pile is as empty as before and wants its Roll (002:109; 002:174; E10)."""
     position = meilen(f"hand 0: {hazard}", f"hand 1: {safety} 25 roll").do(f"play {hazard}", answer)
@@ -170,7 +169,7 @@ def test_only_an_empty_pile_is_opened() -> None:
 # Hazards --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("single_pile", "limited"), [(0, set(BATTLE_HAZARDS)), (1, set())])
+@each(("single_pile", "limited"), [(0, set(BATTLE_HAZARDS)), (1, set())])
 def test_no_second_hazard_on_a_pile(single_pile: int, limited: set[str]) -> None:
     """The Limit has its own pile; taken literally, as an option, there is one for all (002:61; E29)."""
     position = meilen("speed 1: speed_limit", "battle 1: roll", one_hazard_at_a_time=single_pile)
@@ -179,7 +178,7 @@ def test_no_second_hazard_on_a_pile(single_pile: int, limited: set[str]) -> None
     assert position.hand(0, *HAZARDS).plays() == (set() if single_pile else {"speed_limit"})
 
 
-@pytest.mark.parametrize("team", [1, 2])
+@each("team", [1, 2])
 def test_in_three_teams_each_may_be_opened(team: int) -> None:
     """By any opponent, whichever partner it is (002:33; 002:147; 002:154)."""
     position = meilen("to act: seat 3", "hand 3: out_of_gas", players=6)
@@ -194,8 +193,8 @@ def test_two_200s_for_the_whole_display() -> None:
         assert not position.turn(seat).hand(seat, "200").plays()
 
 
-@pytest.mark.parametrize(("hazard", "remedy", "_safety"), BREAKDOWNS)
-def test_with_right_of_way_a_remedy_is_enough(hazard: str, remedy: str, _safety: str) -> None:
+@each(("hazard", "remedy", "safety"), BREAKDOWNS)
+def test_with_right_of_way_a_remedy_is_enough(hazard: str, remedy: str, safety: str) -> None:
     """No Roll after the other hazards any more (002:170)."""
     position = meilen("safeties 0: right_of_way", f"battle 0: {hazard} on roll", f"hand 0: {remedy} 25")
     assert position.do(f"play {remedy}").turn(0).can("play 25")
@@ -212,7 +211,7 @@ def test_safeties_lie_beside_the_pile_upright_or_crosswise() -> None:
 # The end and the points -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("players", [2, 3, 4, 6])
+@each("players", [2, 3, 4, 6])
 def test_cards_are_played_out_by_turns(players: int) -> None:
     """After the last card is taken, one laid or discarded a turn until the hands are gone (002:156; E33)."""
     position = meilen("battle 0: roll", "hand 0: 25 50", "hand 1: stop end_of_limit", players=players)
@@ -228,8 +227,8 @@ def test_a_delayed_victory() -> None:
         assert position.sheet(0)["delayed_action"] == 300
 
 
-@pytest.mark.parametrize(("strict", "caller"), [(0, 900 + 100 + 300), (1, 900)])
-@pytest.mark.parametrize("players", [2, 3, 6])
+@each(("strict", "caller"), [(0, 900 + 100 + 300), (1, 900)])
+@each("players", [2, 3, 6])
 def test_a_failed_extension(players: int, strict: int, caller: int) -> None:
     """No bonus of the trip to the caller, nothing to the others (002:29); safeties are an option (E48)."""
     position = meilen("safeties 0: extra_tank!", players=players, failed_extension_forfeits_bonuses=strict)
@@ -244,7 +243,7 @@ def test_an_extension_won_by_another() -> None:
     assert position.points() == [900, 1000 + 400 + 300, 25]
 
 
-@pytest.mark.parametrize(("km", "points"), [((0, 0), 500), ((25, 0), 0), ((0, 25), 0)])
+@each(("km", "points"), [((0, 0), 500), ((25, 0), 0), ((0, 25), 0)])
 def test_a_win_before_the_opponents_have_a_mile(km: tuple[int, int], points: int) -> None:
     """500 once, only if none of them has laid one (002:140-143; E42)."""
     position = kms(meilen(players=3), (0, *km)).finish_trip(0)

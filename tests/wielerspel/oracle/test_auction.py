@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.each import each
 from tests.wielerspel.oracle.positions import FLAT, HEADWIND, asked, do, energy, landing, pass_all
 
 
@@ -81,7 +80,7 @@ def test_last_servant_does_not_retire_for_a_bid() -> None:
     assert game.legal() == ["pass", "bid 1", "bid 2", "bid 3"]
 
 
-@pytest.mark.parametrize("servants", [0, 1])
+@each("servants", [0, 1])
 def test_who_cannot_bid_is_not_asked(servants: int) -> None:
     """Ruling: without a servant; W11: nor with one servant and no energy."""
     energies = [60, 30 if servants == 0 else 2, 60]

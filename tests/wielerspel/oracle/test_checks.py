@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.each import each
 from tests.wielerspel.oracle.positions import (
     EVENT,
     FLAT,
@@ -50,9 +49,7 @@ def test_d_caught() -> None:
     assert game.race_order() == [0, 1, 2]
 
 
-@pytest.mark.parametrize(
-    ("lead", "price"), [(1, 1), (5, 1), (6, 2), (8, 2), (12, 2), (13, 3), (14, 3), (18, 3)]
-)
+@each(("lead", "price"), [(1, 1), (5, 1), (6, 2), (8, 2), (12, 2), (13, 3), (14, 3), (18, 3)])
 def test_f_price_of_the_lead(lead: int, price: int) -> None:
     """003:57: 1 below a minute, 2 up to two minutes, 3 above; 6 and 12 by ruling."""
     game = landing(START, escaped=0, lead=lead, energy=[20, 20, 20])

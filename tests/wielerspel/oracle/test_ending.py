@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.each import each
 from tests.wielerspel.oracle.positions import (
     CLIMB,
     ESCAPE,
@@ -22,7 +23,7 @@ from tests.wielerspel.oracle.team import Team
 EXHAUSTED = {"off_board": [0, 0, 0], "retired": [6, 6, 6]}
 
 
-@pytest.mark.parametrize(("lead", "wins"), [(12, False), (13, True), (17, True)])
+@each(("lead", "wins"), [(12, False), (13, True), (17, True)])
 def test_end_of_the_inner_track(lead: int, wins: bool) -> None:
     """003:36: more than three minutes (18 arrows) wins at once, whatever jerseys the others have."""
     game = landing(ESCAPE, escaped=1, lead=lead, yellow=6, **jerseys(rainbow=[2, 0, 2]))
@@ -40,7 +41,7 @@ def test_jersey_at_the_line_comes_before_the_escape() -> None:
     assert game.lead == 18
 
 
-@pytest.mark.parametrize(
+@each(
     ("position", "winners"),
     [
         (jerseys(rainbow=[0, 1, 0], green=[2, 0, 2]), [1]),
@@ -78,7 +79,7 @@ def points(game: Race) -> list[int]:
     return [team.escape_points for team in game.teams]
 
 
-@pytest.mark.parametrize(("lead", "die", "earned"), [(1, 5, 0), (1, 6, 1), (6, 6, 1), (8, 5, 1), (12, 1, 1)])
+@each(("lead", "die", "earned"), [(1, 5, 0), (1, 6, 1), (6, 6, 1), (8, 5, 1), (12, 1, 1)])
 def test_points_for_an_escape(lead: int, die: int, earned: int) -> None:
     """003:202: one above one minute, one more above two; each is earned once in an escape."""
     game = landing(ESCAPE, escaped=1, lead=lead, yellow=die)

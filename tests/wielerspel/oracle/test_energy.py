@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.each import each
 from tests.wielerspel.oracle.arc_en_ciel import ARC_EN_CIEL
 from tests.wielerspel.oracle.chances import Scripted
 from tests.wielerspel.oracle.positions import (
@@ -27,13 +26,13 @@ from tests.wielerspel.oracle.race import Race
 # Squares and cards -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("square", "price"), [(EVENT, 2), (ROAD_WORKS, 3)])
+@each(("square", "price"), [(EVENT, 2), (ROAD_WORKS, 3)])
 def test_event_squares(square: int, price: int) -> None:
     """003:162: only who rolled the white die pays."""
     assert energy(landing(square)) == [60 - price, 60, 60]
 
 
-@pytest.mark.parametrize(
+@each(
     ("card", "energies"),
     [
         (("supply", 5), [45, 40, 40]),

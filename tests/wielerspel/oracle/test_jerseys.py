@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
+from tests.each import each
 from tests.wielerspel.oracle.positions import (
     EVENT,
     FLAT,
@@ -26,7 +25,7 @@ from tests.wielerspel.oracle.team import polka_set
 # Winning them ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("square", "kind"), [(GREEN, "green"), (POLKA, "doubles"), (POLKA_3, "triples")])
+@each(("square", "kind"), [(GREEN, "green"), (POLKA, "doubles"), (POLKA_3, "triples")])
 def test_landing_wins_a_jersey(square: int, kind: str) -> None:
     """003:73: the leader takes a card; the first polka-dot square is worth two jerseys, the second three."""
     game = landing(square)
@@ -48,7 +47,7 @@ def test_escaped_rider_wins_it() -> None:
     assert held(game, "green") == [0, 0, 1]
 
 
-@pytest.mark.parametrize(("square", "kind"), [(GREEN, "green"), (POLKA, "doubles"), (POLKA_3, "triples")])
+@each(("square", "kind"), [(GREEN, "green"), (POLKA, "doubles"), (POLKA_3, "triples")])
 def test_empty_stack(square: int, kind: str) -> None:
     """Ruling: nothing is awarded, and so nothing can be exchanged."""
     stacks = {"rainbow": 12, "green": 12, "doubles": 12, "triples": 12} | {kind: 0}
@@ -62,7 +61,7 @@ def test_empty_stack(square: int, kind: str) -> None:
 # The rainbow lap -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rainbow_lap", [0, 1])
+@each("rainbow_lap", [0, 1])
 def test_landing_on_the_line_begins_a_rainbow_lap(rainbow_lap: int) -> None:
     """003:75: the next lap is a rainbow lap, also directly after another."""
     game = landing(START, rainbow_lap=rainbow_lap)
@@ -100,7 +99,7 @@ def test_no_rainbow_jersey_left() -> None:
 # Exchanges -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("doubles", "triples", "handed_in"),
     [
         (5, 0, (5, 0)),
@@ -225,7 +224,7 @@ def test_five_rainbow_jerseys() -> None:
     assert (game.turn, game.winners()) == (0, [0])
 
 
-@pytest.mark.parametrize(
+@each(
     ("also", "wins"),
     [
         ({}, False),

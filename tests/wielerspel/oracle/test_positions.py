@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.each import each
 from tests.wielerspel.oracle.positions import (
     CHANCE,
     CLIMB,
@@ -23,14 +22,14 @@ from tests.wielerspel.oracle.positions import (
 # I. Nobody is away -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("square", [START, CHANCE, EVENT, SUPPLY, POLKA, GREEN])
+@each("square", [START, CHANCE, EVENT, SUPPLY, POLKA, GREEN])
 def test_i_a_leader_goes_last(square: int) -> None:
     """003:83; whatever is neither owned nor an escape square is unoccupied (ruling)."""
     game = landing(square, players=4)
     assert game.race_order() == [1, 2, 3, 0]
 
 
-@pytest.mark.parametrize("action", ["escape", "stay"])
+@each("action", ["escape", "stay"])
 def test_i_b_owner_goes_to_the_front(action: str) -> None:
     """003:87: the owner goes to the front, the old leader is second; the owner may escape."""
     game = landing(FLAT, players=4, owner={FLAT: 2}, yellow=4)
@@ -67,7 +66,7 @@ def test_i_c_own_square_and_stay() -> None:
     assert game.escaped == -1
 
 
-@pytest.mark.parametrize(("square", "card"), [(ESCAPE, ("tail wind", 2)), (CHANCE, ("escape", 0))])
+@each(("square", "card"), [(ESCAPE, ("tail wind", 2)), (CHANCE, ("escape", 0))])
 def test_i_c_escape_square_and_card(square: int, card: tuple[str, int]) -> None:
     """003:51, 003:133: only the leader may escape, at no cost, even with no energy."""
     game = landing(square, card=card, yellow=3, energy=[0, 9, 9])
@@ -87,7 +86,7 @@ def test_ii_a_unoccupied() -> None:
     assert game.teams[0].green == 1  # 003:73: he leads
 
 
-@pytest.mark.parametrize(("die", "lead"), [(1, 3), (3, 1), (4, 0), (6, 0)])
+@each(("die", "lead"), [(1, 3), (3, 1), (4, 0), (6, 0)])
 def test_ii_b_owner_in_the_peloton_hunts(die: int, lead: int) -> None:
     """003:99: the owner goes to the front of the peloton and rolls; caught, the escaped rider is last."""
     game = do(landing(FLAT, escaped=0, lead=4, players=4, owner={FLAT: 3}, yellow=die), "pay")
@@ -98,7 +97,7 @@ def test_ii_b_owner_in_the_peloton_hunts(die: int, lead: int) -> None:
     assert game.escaped == (0 if lead else -1)
 
 
-@pytest.mark.parametrize(("square", "cost"), [(CLIMB, 4), (ESCAPE, 0)])
+@each(("square", "cost"), [(CLIMB, 4), (ESCAPE, 0)])
 def test_ii_c_riding_further_ahead(square: int, cost: int) -> None:
     """003:103, 003:188: he may roll for the square's value, or keep his lead and lose nothing."""
     game = do(landing(square, escaped=0, lead=4, owner={CLIMB: 0}, yellow=5), "pay")

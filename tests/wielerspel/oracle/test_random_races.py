@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.each import each
 from tests.wielerspel.oracle.arc_en_ciel import ARC_EN_CIEL, BOARD
 from tests.wielerspel.oracle.chances import Seeded, whole_deck
 from tests.wielerspel.oracle.race import Race
@@ -83,8 +84,8 @@ def test_sheet() -> None:
     }
 
 
-@pytest.mark.parametrize("players", PLAYERS)
-@pytest.mark.parametrize(("choose", "races"), [(any_action, 200), (sensible_action, 20)])
+@each("players", PLAYERS)
+@each(("choose", "races"), [(any_action, 200), (sensible_action, 20)])
 def test_laws(players: int, choose: Chooser, races: int) -> None:
     """Servants, jerseys, energy, places: conserved at every decision of all races to the end."""
     for seed in range(races):
@@ -111,7 +112,7 @@ def test_every_decision_occurs() -> None:
     assert phases == {"AWAY", "EXCHANGE", "MUST PAY", "MUST RETIRE", "ESCAPE", "BID", "MOVE"}
 
 
-@pytest.mark.parametrize(("players", "turns"), [(3, 155), (4, 181), (5, 202), (6, 213)])
+@each(("players", "turns"), [(3, 155), (4, 181), (5, 202), (6, 213)])
 def test_length_of_a_race(players: int, turns: int) -> None:
     """Specification 4.11: medians of a simulation whose players are not written down: within a quarter."""
     median = statistics.median(ride(players, seed).turn for seed in range(60))
@@ -132,7 +133,7 @@ def test_illegal_action_changes_nothing() -> None:
     assert (game.facts(), game.legal()) == (before, legal)
 
 
-@pytest.mark.parametrize("players", [1, 7])
+@each("players", [1, 7])
 def test_number_of_seats(players: int) -> None:
     """003:7, and two by ruling."""
     with pytest.raises(ValueError, match="2 to 6 seats"):

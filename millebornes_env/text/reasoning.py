@@ -1,0 +1,141 @@
+"""The part of an answer that follows its reasoning.
+
+Models that are served without a reasoning parser write what they think into the answer, between marks:
+`<think> ... </think>`, `[THINK] ... [/THINK]`, `<|channel|>analysis ... <|channel|>final ...`. The moves
+named there are not the answer, whether the marks are whole, cut off, or have only their end.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+_WORDS: Final = re.compile(
+    "thinks?|thinking|thoughts?|reasons?|reasoning|reflections?|analysis|scratchpad|rationale|monologue|"
+    "deliberation|cot|inner|planning|brainstorm|commentary"
+)
+"""Words by which marks of reasoning are known, and names of channels that hold no answer."""
+_END_WORDS: Final = re.compile("end|close|stop|suffix|done")
+
+_TAG: Final = re.compile(
+    r"""
+      (?P<bracket> < | &lt; | [\[◁\uff1c⟨] ) \s{0,2}
+      (?P<before> /? [|\uff5c]? \s{0,2} /? ) \s{0,2}
+      (?P<name> [^\W\d_] [\w:.\-▁]* ) (?P<rest> \s [^<>\[\]\n]{0,200}? )? \s{0,2}
+      (?P<after> /? ) [|\uff5c]? \s{0,2} (?: > | &gt; | [\]▷\uff1e⟩] )
+    """,
+    re.VERBOSE,
+)
+_CHANNEL: Final = re.compile(r"<\|?channel\|?>\s*(?P<name>[A-Za-z]*)")
+_FENCE: Final = re.compile(r"^[ \t]*(?P<fence>```+|~~~+)[ \t]*(?P<name>[A-Za-z_]+)[^\n]*$", re.MULTILINE)
+_SENTENCES: Final = (
+    # what is left of channels, or written, where a server leaves the marks of a model out of its text
+    (re.compile(r"\A\s*analysis(?=[A-Z])"), re.compile(r"assistantfinal", re.IGNORECASE)),
+    (
+        re.compile(r"^[ \t]*Thinking\s?(?:\.\.\.|…)", re.M),
+        re.compile(r"(?:\.\.\.|…)\s?done thinking\.?", re.I),
+    ),
+    (
+        re.compile(r"here(?: i|')s my (?:thought|reasoning|thinking) process:", re.I),
+        re.compile(r"here(?: i|')s my (?:response|answer|final answer|move):", re.I),
+    ),
+    (re.compile(r"<unused94>"), re.compile(r"<unused95>")),
+)
+_SPECIAL: Final = re.compile(r"<[|\uff5c][^<>|\uff5c\n]{1,40}[|\uff5c]>|</?s>|<eos>")
+"""Marks of a model's own at the ends of a text: `<|message|>`, `<|return|>`, `</s>`."""
+
+
+class _Mark(NamedTuple):
+    start: int
+    end: int
+    is_begin: bool
+    text: str
+
+
+def after_reasoning(text: str) -> tuple[str, str]:
+    """Split off what is no answer.
+
+    Args:
+        text: an answer of a language model.
+
+    Returns:
+        What follows the last end mark of reasoning (the whole text if there are no marks), and a problem:
+        empty, or half a sentence that says why nothing does.
+    """
+    marks = sorted(_marks(text))
+    if not marks:
+        return text, ""
+    last_end = max((mark for mark in marks if not mark.is_begin), key=lambda mark: mark.end, default=None)
+    start = 0 if last_end is None else last_end.end
+    open_mark = next((mark for mark in marks if mark.is_begin and mark.start >= start), None)
+    if open_mark is not None:
+        return "", f"its reasoning, begun with {open_mark.text!r}, has no end: it is cut off"
+    rest = _without_specials(text, start)
+    if last_end is not None and not rest:
+        return "", f"nothing follows its reasoning, ended with {last_end.text!r}: it is cut off"
+    return rest, ""
+
+
+def _without_specials(text: str, start: int) -> str:
+    """Return the text from a place on, without blanks and a model's own marks at its ends."""
+    end = len(text)
+    while start < end:
+        if text[start].isspace():
+            start += 1
+        elif found := _SPECIAL.match(text, start, end):
+            start = found.end()
+        else:
+            break
+    while start < end:
+        if text[end - 1].isspace():
+            end -= 1
+        elif (place := text.rfind("<", start, end)) >= 0 and _SPECIAL.fullmatch(text, place, end):
+            end = place
+        else:
+            break
+    return text[start:end]
+
+
+def _marks(text: str) -> Iterator[_Mark]:
+    """All marks of reasoning, in any order."""
+    yield from _tags(text)
+    for found in _CHANNEL.finditer(text):
+        name = found["name"].casefold()
+        is_begin = bool(_WORDS.fullmatch(name))
+        is_named = is_begin or name in ("final", "answer", "response")
+        end = found.end() if is_named else found.start("name")
+        yield _Mark(found.start(), end, is_begin, text[found.start() : end])
+    for found in _FENCE.finditer(text):
+        if not _has(found["name"], _WORDS):
+            continue
+        end = text.find(f"\n{found['fence']}", found.end())
+        place = len(text) if end < 0 else end + 1 + len(found["fence"])
+        yield _Mark(found.start(), place, end < 0, found[0].strip())
+    for begin, end_of in _SENTENCES:
+        begins, ends = list(begin.finditer(text)), list(end_of.finditer(text))
+        for is_begin, all_found in ((True, begins), (False, ends)):
+            yield from (_Mark(one.start(), one.end(), is_begin, one[0].strip()) for one in all_found)
+
+
+def _tags(text: str) -> Iterator[_Mark]:
+    """Marks in brackets; `<details type="reasoning">` ends with `</details>`."""
+    names: set[str] = set()
+    for found in _TAG.finditer(text):
+        name = found["name"].casefold()
+        is_end = "/" in found["before"] or bool(found["after"]) or _has(found["name"], _END_WORDS)
+        is_reasoning = _has(found["name"], _WORDS)
+        rest = (found["rest"] or "").strip()
+        if not is_reasoning and not is_end and "=" in rest and _has(rest, _WORDS):
+            names.add(name)
+            is_reasoning = True
+        elif rest and found["bracket"] == "[":
+            continue  # prose in brackets
+        if is_reasoning or (is_end and name in names):
+            yield _Mark(found.start(), found.end(), not is_end, found[0])
+
+
+def _has(name: str, words: re.Pattern[str]) -> bool:
+    """Return True if a name has one of the words: `antThinking`, `seed:think`, `END_OF_THOUGHT`."""
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
+    return any(words.fullmatch(part) for part in re.findall(r"[^\W\d_]+", spaced.casefold()))
